@@ -32,7 +32,7 @@ static bool is_slot(const struct gen *g, int reg) {
 }
 
 /* A use inside a loop that the value was made outside of lasts to the loop's end. */
-static void use(struct gen *g, struct life *lives, int reg, int at, const int *open, int open_count) {
+static void extend_life(struct gen *g, struct life *lives, int reg, int at, const int *open, int open_count) {
     if (!is_slot(g, reg))
         return;
     struct life *life = &lives[reg];
@@ -60,7 +60,7 @@ static void find_lives(struct gen *g, struct life *lives) {
         }
         const uint16_t regs[] = {i->a, i->b, i->c, i->e, i->d};
         for (size_t r = 0; r < ARRAY_LEN(regs); r++)
-            use(g, lives, regs[r], k, open, count);
+            extend_life(g, lives, regs[r], k, open, count);
     }
 }
 

@@ -33,7 +33,7 @@ struct le_argument {
     int64_t number;
 };
 
-struct le_device_launch {
+struct le_generated_launch {
     const char *kernel; /* extern "C" name; valid C, made from the statement's names */
     const char *text;   /* the whole unit; equal texts are one kernel */
     struct le_argument *arguments;
@@ -44,8 +44,8 @@ struct le_device_launch {
     int64_t operations, elements; /* for the ledger */
     const char *how; /* in a few words, for `--emit plan`: "a thread for 4 elements", "a block for each row" */
 };
-struct le_device_launches {
-    struct le_device_launch *at;
+struct le_generated_launches {
+    struct le_generated_launch *at;
     int count, capacity;
     size_t work_bytes;   /* of all its kernels together */
     size_t zeroed_bytes; /* the first so many of them are 0 when the first kernel starts */
@@ -75,7 +75,7 @@ struct le_device_kernel_job {
     int action; /* its number in the plan, for the fault record */
 };
 /* LEAT_UNSUPPORTED, with the statement's place, where it cannot be written for a device. */
-leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_device_launches *out);
+leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_generated_launches *out);
 
 /* Whether the stage reads what the other one makes. */
 bool le_device_reads(struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker);

@@ -103,6 +103,6 @@ bool le_map_is_simple(const struct map *m); /* a thread has one element, and end
 /* The thread's elements into m->body: what they read, and what `make` makes of one in the block where it counts. */
 void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct block *block));
 /* false: another kernel has to make it */
-bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
-                  leat_status *status);
+bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                  struct le_generated_launches *out, leat_status *status);
 #endif

@@ -54,7 +54,7 @@ static void set_tile(struct map *m, int rows, int columns, int width) {
     m->unroll = rows * columns / (MAP_THREADS * width);
 }
 
-static bool fits(const struct map *m, int bytes) {
+static bool tile_fits(const struct map *m, int bytes) {
     return (size_t)bytes * (size_t)(m->tile_columns * le_map_pitch(m)) <= 3 * m->c.job->facts->shared_bytes / 4;
 }
 
@@ -94,7 +94,7 @@ static bool find_wide(struct map *m, int tile_bytes) {
         le_map_inner(m)->count < WIDE_SIDE || !has_vectors(m, 16 / bytes))
         return false;
     set_tile(m, WIDE_SIDE, WIDE_SIDE, 16 / bytes);
-    return fits(m, tile_bytes) && has_blocks(m, (int64_t)WIDE_BLOCKS * m->c.job->facts->multiprocessors);
+    return tile_fits(m, tile_bytes) && has_blocks(m, (int64_t)WIDE_BLOCKS * m->c.job->facts->multiprocessors);
 }
 
 /* ---- */
@@ -109,7 +109,7 @@ bool le_map_find_tiles(struct map *m) {
     int64_t rows = m->axes[m->row].count;
     bool few = rows <= FEW_ROWS;
     set_tile(m, few ? (int)rows : SIDE, few ? MAP_THREADS : SIDE, 1);
-    if (le_map_inner(m)->count >= (few ? SIDE : FEW_ROWS) && fits(m, bytes))
+    if (le_map_inner(m)->count >= (few ? SIDE : FEW_ROWS) && tile_fits(m, bytes))
         return true;
     for (int k = 0; k < m->stream_count; k++)
         m->streams[k].tile = false;

@@ -77,7 +77,7 @@ static void add_terms(struct cuda *c, struct block *block, const struct ordered 
 }
 
 bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                         const struct chunks *chunks, struct le_device_launches *out, leat_status *status) {
+                         const struct chunks *chunks, struct le_generated_launches *out, leat_status *status) {
     struct cuda c;
     const struct le_kernel *k = &job->kernel;
     enum le_type type = k->ir->values.at[stage->target].type;
@@ -112,7 +112,7 @@ bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le
     le_cuda_close(&c, loop);
     le_cuda_line(&c, c.root, "if (%s < %s)\n    %s[%s * %s + %s] = %s;", own, elements, copies, part, elements, own,
                  total);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element of a chunk, in order";
     *status = le_cuda_set_grid(&c, launch, chunks->count * parts * BLOCK);
     launch->elements = points;
@@ -120,7 +120,7 @@ bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le
 }
 
 bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct chunks *chunks,
-                     struct le_device_launches *out, leat_status *status) {
+                     struct le_generated_launches *out, leat_status *status) {
     struct cuda c;
     const struct le_kernel *k = &job->kernel;
     const struct le_value *target = &k->ir->values.at[stage->target];
@@ -153,7 +153,7 @@ bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_sta
     make_terms(&c, loop, &o, copied);
     take_terms(&c, loop, &o, base);
     le_cuda_close(&c, loop);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = copied ? "a block for each chunk, in order, into a copy" : "one block, in order";
     *status = le_cuda_set_grid(&c, launch, chunks->count * BLOCK);
     launch->elements = points;

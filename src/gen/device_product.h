@@ -5,5 +5,5 @@
 
 /* false: another kernel is to make it, as it is small, or no such product. */
 bool le_product_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                      struct le_device_launches *out, leat_status *status);
+                      struct le_generated_launches *out, leat_status *status);
 #endif

@@ -60,13 +60,13 @@ static bool find_block(const struct le_device_facts *facts, const struct row_nee
 }
 
 /* A line of the table at the top. */
-struct part {
+struct shape_choice {
     int threads, resident, words, near;
 };
 
 /* The part's lines, as many as its share of the shared memory holds. false: it keeps none. */
-static bool find_lines(const struct le_device_facts *facts, const struct row_need *need, const struct part *part,
-                       struct row_shape *s) {
+static bool find_lines(const struct le_device_facts *facts, const struct row_need *need,
+                       const struct shape_choice *part, struct row_shape *s) {
     size_t share = (facts->shared_most_bytes + 1024) / (size_t)part->resident, line = (size_t)need->words * 4;
     s->near = part->near < need->words ? 1 : part->near / need->words;
     s->lines = power_below(part->words / need->words < WARP ? part->words / need->words : WARP);
@@ -78,8 +78,8 @@ static bool find_lines(const struct le_device_facts *facts, const struct row_nee
     return true;
 }
 
-static bool find_cluster(const struct le_device_facts *facts, const struct row_need *need, const struct part *part,
-                         struct row_shape *s) {
+static bool find_cluster(const struct le_device_facts *facts, const struct row_need *need,
+                         const struct shape_choice *part, struct row_shape *s) {
     if (!find_lines(facts, need, part, s))
         return false;
     int64_t warps = (need->reads + WARP * s->lines - 1) / (WARP * s->lines);
@@ -96,15 +96,15 @@ static bool find_cluster(const struct le_device_facts *facts, const struct row_n
 }
 
 bool le_row_shape(const struct le_device_facts *facts, const struct row_need *need, struct row_shape *shape) {
-    static const struct part parts[] = {{512, 2, 64, 16}, {1024, 1, 64, 16}};
+    static const struct shape_choice parts[] = {{512, 2, 64, 16}, {1024, 1, 64, 16}};
     struct row_shape s = {0};
     bool keeps = find_block(facts, need, shape);
     if (facts->capability < CAPABILITY_CLUSTER || (keeps && shape->near == shape->lines && shape->resident > 1))
         return keeps;
     for (size_t k = 0; k < ARRAY_LEN(parts); k++) {
-        struct part part = parts[k];
+        struct shape_choice part = parts[k];
         if (need->are_totals_big) /* a thread needs more registers for its arithmetic, too */
-            part = (struct part){part.threads / 2, part.resident, 2 * part.words, 2 * part.near};
+            part = (struct shape_choice){part.threads / 2, part.resident, 2 * part.words, 2 * part.near};
         if (find_cluster(facts, need, &part, &s)) {
             *shape = s;
             return true;

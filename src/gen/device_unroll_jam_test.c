@@ -50,8 +50,8 @@ static void not_spread(void **state) {
 /* ---- what is made where it is read */
 
 static bool made_there(const char *program, const char *arrays, bool run) {
-    struct run r;
-    start(&r, program, arrays, false);
+    struct device_test_run r;
+    start_run(&r, program, arrays, false);
     struct le_ir *ir = r.kernel.ir;
     struct le_device_facts own = facts;
     own.user = &r;

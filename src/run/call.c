@@ -116,7 +116,7 @@ static leat_status find_input(const leat_call *call, const char *name, int *symb
 static void forget_array(leat_call *call, int symbol) {
     struct le_specialised *s = call->specialised;
     if (s)
-        le_forget_part(s, symbol);
+        le_complex_forget(s, symbol);
     int value = s ? s->ir->first[symbol] : -1;
     if (value < 0)
         return;
@@ -132,7 +132,7 @@ static leat_status check_input(leat_call *call, const char *name, const leat_arr
     if (call->device)
         return device == call->home.device ? LEAT_OK
                                            : le_fail(LEAT_INVALID, "'%s' is an array of another context", name);
-    call->has_blocks = true;
+    call->has_foreign_inputs = true;
     if (!le_array_is_late(array) && le_array_is_on_host(array))
         return LEAT_OK;
     return le_fail(LEAT_INVALID,
@@ -298,7 +298,7 @@ leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_a
 
 leat_status le_call_store(leat_call *call, const leat_array *target, const struct le_cell *cell, const char *what) {
     if (call->device)
-        return le_device_give(call, target, cell, what);
+        return le_device_store_scalar(call, target, cell, what);
     memcpy(target->data, &cell->scalar, leat_dtype_size_bytes(target->dtype));
     return LEAT_OK;
 }
@@ -352,7 +352,7 @@ static leat_status hand_out(leat_call *call, struct le_want *w) {
  * lies where another result is wanted. */
 static bool is_shared(const leat_call *call, int want, leat_array *array) {
     bool shared = atomic_load(&array->refcount) > 1;
-    for (int k = 0; k < call->want_count && call->targeted && !shared; k++)
+    for (int k = 0; k < call->want_count && call->has_targets && !shared; k++)
         shared = k != want && call->wants[k].target && le_array_overlaps(call->wants[k].target, array);
     return shared;
 }
@@ -377,9 +377,9 @@ static leat_status separate_value(leat_call *call, int want, int value) {
 static leat_status separate(leat_call *call) {
     const struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
-    call->targeted = false;
+    call->has_targets = false;
     for (int k = 0; k < call->want_count; k++)
-        call->targeted |= call->wants[k].target != NULL;
+        call->has_targets |= call->wants[k].target != NULL;
     for (int k = 0; k < s->real_wanted_count && status == LEAT_OK; k++)
         status = separate_value(call, s->real_want_of[k], s->ir->last[s->real_wanted[k]]);
     return status;
@@ -423,7 +423,7 @@ static leat_status wait_for_arrays(leat_call *call) {
 }
 
 /* Nothing is handed out before faults were looked for. */
-static leat_status run(leat_call *call) {
+static leat_status run_and_deliver(leat_call *call) {
     leat_status status = le_plan_run(call, false);
     if (status == LEAT_OK && call->device)
         status = le_device_check_records(call, true);
@@ -437,7 +437,7 @@ static leat_status run(leat_call *call) {
 /* Whether the next run may begin as this one has: its inputs are arrays that stay where they are, or numbers. */
 static bool will_stay(const leat_call *call) {
     const struct le_specialised *s = call->specialised;
-    bool stays = call->placed && !s->plan->once && s->tree == s->typed && !call->has_blocks;
+    bool stays = call->wants_placed && !s->plan->single_use && s->tree == s->typed && !call->has_foreign_inputs;
     for (int k = 0; k < call->program->tree->symbol_count && stays; k++) {
         const struct le_bind *b = &call->binds[k];
         stays = b->kind != LE_BOUND_ARRAY || (b->array->rank > 0 && s->bound[k].array == b->array);
@@ -460,7 +460,7 @@ static leat_status check_targets_apart(leat_call *call) {
 
 leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     drop_results(call);
-    leat_status status = call->has_blocks ? wait_for_arrays(call) : LEAT_OK;
+    leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
     if (status == LEAT_OK)
         status = check_targets_apart(call);
     if (call->device)
@@ -469,7 +469,7 @@ leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
         status = le_call_prepare(call);
     if (status != LEAT_OK)
         return status;
-    status = run(call);
+    status = run_and_deliver(call);
     if (status == LEAT_OK)
         le_result_keep_views(call);
     else

@@ -19,8 +19,8 @@ struct le_want {
     leat_array *target; /* retained; NULL: a new array */
     bool is_fresh;      /* asked for since the last run */
     leat_array *result; /* of the last run, or of this one, if it is `number`; retained */
-    int placed;         /* by the last run: the value that is made in the target; -1: none */
-    int number;         /* the same of rank 0, where kernels write it: in the target, or else in `result` */
+    int placed_array;   /* by the last run: the value that is made in the target; -1: none */
+    int placed_scalar;  /* the same of rank 0, where kernels write it: in the target, or else in `result` */
     leat_array *view;   /* of the target, kept for that value from one run to the next; NULL: none is */
 };
 
@@ -32,14 +32,14 @@ struct leat_call {
     int want_count, want_capacity;
     int *want_of;                       /* by symbol: 1 + its number in wants; 0: it is not asked for */
     bool targets_apart;                 /* it is known that no two wants' targets share memory */
-    bool targeted;                      /* some want has a target; known when results are handed out */
+    bool has_targets;                   /* some want has a target; known when results are handed out */
     bool default_wants;                 /* wants are the program's own results */
     struct le_specialised *specialised; /* NULL: none yet */
     struct le_array_home home;          /* of new arrays; its stream is that of the run */
     struct le_device_run *device;       /* device_run.h; NULL on the CPU */
-    bool has_blocks;                    /* some input is, or was, of another device's context */
+    bool has_foreign_inputs;            /* some input is, or was, of another device's context */
     bool stale;                         /* it ran out of memory in the middle of planning: make it anew */
-    bool placed;                        /* by the last run: the wants, before its plan began */
+    bool wants_placed;                  /* by the last run: the wants, before its plan began */
     bool steady; /* all is as the last run, which went well, has left it: nothing is compared or bound again */
 };
 
@@ -65,7 +65,7 @@ leat_status le_call_prepare(leat_call *call);
  * goes. */
 leat_status le_complex_bind(struct leat_call *call);
 void le_complex_unbind(struct le_specialised *s);
-void le_forget_part(struct le_specialised *s, int symbol);
+void le_complex_forget(struct le_specialised *s, int symbol);
 bool le_is_complex_result(const struct le_specialised *s, int symbol);
 leat_status le_complex_deliver(struct leat_call *call, struct le_want *w);
 leat_status le_new_result(struct leat_call *call, struct le_want *w, int value); /* an array for it */

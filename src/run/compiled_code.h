@@ -36,8 +36,8 @@ enum le_code_wish {
     LE_CODE_SPARE, /* after all else, and not at all if the context is closed before its turn */
     LE_CODE_KEPT   /* not at all: it is wanted if it is there */
 };
-enum le_code_state le_code_ask(leat_context *ctx, const struct le_code_source *source, enum le_code_wish wish,
-                               struct le_loaded_code **code);
+enum le_code_state le_code_request(leat_context *ctx, const struct le_code_source *source, enum le_code_wish wish,
+                                   struct le_loaded_code **code);
 int64_t le_code_waits(leat_context *ctx); /* how often le_code_get has waited for a compiler */
 struct le_device_kernel *le_code_kernel(const struct le_loaded_code *code);
 #endif

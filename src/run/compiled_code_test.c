@@ -196,7 +196,7 @@ static enum le_code_state ask_number(leat_context *ctx, int number, enum le_code
                                      struct le_loaded_code **code) {
     struct words words;
     const struct le_code_source source = source_of(number, &words);
-    return le_code_ask(ctx, &source, wish, code);
+    return le_code_request(ctx, &source, wish, code);
 }
 
 static void wait_for_number(leat_context *ctx, int number) {
@@ -286,12 +286,12 @@ static void test_asked_wrong(void **state) {
     const struct le_code_source wrong = {
         .kernel = "f", .text = "extern \"C\" __global__ void f( {}", .what = "f", .cause = "a test"};
     begin(&setting, true, 0);
-    while (le_code_ask(setting.ctx, &wrong, LE_CODE_SOON, &code) == LE_CODE_COMING)
+    while (le_code_request(setting.ctx, &wrong, LE_CODE_SOON, &code) == LE_CODE_COMING)
         nanosleep(&moment, NULL);
-    assert_int_equal(le_code_ask(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_FAILED);
+    assert_int_equal(le_code_request(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_FAILED);
     assert_null(code);
     assert_int_equal(le_code_get(setting.ctx, &wrong, &code), LEAT_PROGRAM);
-    assert_int_equal(le_code_ask(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_COMING); /* anew */
+    assert_int_equal(le_code_request(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_COMING); /* anew */
     end(&setting);
 }
 

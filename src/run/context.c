@@ -12,14 +12,14 @@
 #define THREADS_MAX 1024
 #define NOTE_MAX    1024
 
-static const char *environment(const char *name) {
+static const char *environment_variable(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
 /* The device to open; from: the variable that says so, or NULL. */
 static leat_status resolve_device(const char *given, const char **name, const char **from) {
-    const char *variable = given && strcmp(given, "auto") != 0 ? NULL : environment("LEAT_DEVICE");
+    const char *variable = given && strcmp(given, "auto") != 0 ? NULL : environment_variable("LEAT_DEVICE");
     *name = variable ? variable : given ? given : "auto";
     *from = variable ? " (from LEAT_DEVICE)" : "";
     if (strcmp(*name, "auto") == 0)
@@ -31,7 +31,7 @@ static leat_status resolve_device(const char *given, const char **name, const ch
 }
 
 static leat_status resolve_threads(int given, int *threads) {
-    const char *text = given ? NULL : environment("LEAT_THREADS");
+    const char *text = given ? NULL : environment_variable("LEAT_THREADS");
     long value = given;
     if (text) {
         char *end;
@@ -47,7 +47,7 @@ static leat_status resolve_threads(int given, int *threads) {
 }
 
 static leat_status resolve_simd(const char *given, enum le_simd *simd) {
-    const char *name = given ? given : environment("LEAT_SIMD");
+    const char *name = given ? given : environment_variable("LEAT_SIMD");
     *simd = le_simd_best();
     if (!name)
         return LEAT_OK;
@@ -69,7 +69,7 @@ static leat_status resolve_interpret(const leat_options *options, leat_interpret
                                         [LEAT_INTERPRET_ALWAYS] = "always",
                                         [LEAT_INTERPRET_ONLY] = "only"};
     bool open = options->interpret == LEAT_INTERPRET_DEFAULT;
-    const char *text = open ? environment("LEAT_INTERPRET") : NULL;
+    const char *text = open ? environment_variable("LEAT_INTERPRET") : NULL;
     *interpret = !open ? options->interpret : options->keep_code ? LEAT_INTERPRET_READY : LEAT_INTERPRET_NEVER;
     for (int k = LEAT_INTERPRET_NEVER; text && k < (int)ARRAY_LEN(names); k++)
         if (strcmp(text, names[k]) == 0) {
@@ -141,7 +141,7 @@ static leat_status open_device(leat_context *ctx, const leat_options *options) {
     return status;
 }
 
-static leat_status resolve(leat_context *ctx, const leat_options *options) {
+static leat_status resolve_options(leat_context *ctx, const leat_options *options) {
     int threads = 1;
     leat_status status = resolve_threads(options->threads, &threads);
     if (!status)
@@ -157,7 +157,7 @@ static leat_status resolve(leat_context *ctx, const leat_options *options) {
     return status ? status : le_code_table_new(ctx, options->code_cap_bytes, &ctx->code);
 }
 
-static leat_status fill(leat_context *ctx, const leat_options *options) {
+static leat_status fill_context(leat_context *ctx, const leat_options *options) {
     ctx->generation = le_fork_watch();
     ctx->opened_ns = le_clock_ns();
     ctx->log = options->log;
@@ -170,7 +170,7 @@ static leat_status fill(leat_context *ctx, const leat_options *options) {
         return status;
     struct le_span span;
     le_span_begin(&span, ctx->ledger, LEAT_COST_INIT, "open", "");
-    status = resolve(ctx, options);
+    status = resolve_options(ctx, options);
     le_span_end(&span, 0, 0);
     return status;
 }
@@ -190,7 +190,7 @@ leat_status le_context_new(const leat_options *options, leat_context **ctx) {
         return le_fail_out_of_memory(sizeof *made);
     }
     made->memory = memory;
-    status = fill(made, options);
+    status = fill_context(made, options);
     if (status)
         free_parts(made);
     else

@@ -26,7 +26,7 @@ static void list_names(leat_program *p, const struct le_tree *tree) {
     p->name_counts[LEAT_NAME_INDEX] = (size_t)tree->index_name_count;
 }
 
-static const struct le_tree *check(leat_program *p) {
+static const struct le_tree *check_text(leat_program *p) {
     if (setjmp(p->arena.failure)) {
         le_fail_out_of_memory(0);
         return NULL;
@@ -54,7 +54,7 @@ leat_status le_program_new(leat_context *ctx, const char *text, size_t size_byte
     p->name = name ? name : "program";
     le_span_begin(&span, ctx->ledger, LEAT_COST_CHECK, p->name, "");
     le_errors_clear();
-    p->tree = check(p);
+    p->tree = check_text(p);
     le_span_end(&span, size_bytes, 0);
     if (!p->tree) {
         leat_status status = le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;

@@ -28,7 +28,7 @@ static void cache_free(struct le_program_cache *cache) {
 
 /* ---- under the lock */
 
-static struct entry *find(struct le_program_cache *cache, const char *text, size_t length, uint64_t hash) {
+static struct entry *find_entry(struct le_program_cache *cache, const char *text, size_t length, uint64_t hash) {
     for (int k = 0; cache && k < cache->count; k++) {
         struct entry *e = &cache->entries[k];
         if (e->hash == hash && e->program->text_bytes == length && !memcmp(e->program->text, text, length))
@@ -62,7 +62,7 @@ static void take_from(struct le_program_cache *cache, struct entry *entry, leat_
 static bool look_up(leat_context *ctx, const char *text, size_t length, uint64_t hash, leat_program **program,
                     leat_call **call) {
     pthread_mutex_lock(&ctx->lock);
-    struct entry *entry = find(ctx->programs, text, length, hash);
+    struct entry *entry = find_entry(ctx->programs, text, length, hash);
     if (entry)
         take_from(ctx->programs, entry, program, call);
     pthread_mutex_unlock(&ctx->lock);
@@ -71,14 +71,14 @@ static bool look_up(leat_context *ctx, const char *text, size_t length, uint64_t
 
 /* Keeps the program; but where another thread was first, takes that one's instead. Without memory it just is not kept.
  */
-static void add(leat_context *ctx, uint64_t hash, leat_program **program, leat_call **call) {
+static void add_program(leat_context *ctx, uint64_t hash, leat_program **program, leat_call **call) {
     leat_program *made = *program, *twin = NULL;
     struct entry dropped = {0};
     pthread_mutex_lock(&ctx->lock);
     if (!ctx->programs)
         ctx->programs = le_alloc_zero(1, sizeof *ctx->programs);
     struct le_program_cache *cache = ctx->programs;
-    struct entry *entry = find(cache, made->text, made->text_bytes, hash);
+    struct entry *entry = find_entry(cache, made->text, made->text_bytes, hash);
     if (entry) {
         twin = made;
         take_from(cache, entry, program, call);
@@ -101,7 +101,7 @@ leat_status le_program_cache_take(leat_context *ctx, const char *text, leat_call
     if (!look_up(ctx, text, length, hash, &program, call)) {
         status = le_program_new(ctx, text, length, NULL, &program);
         if (status == LEAT_OK)
-            add(ctx, hash, &program, call);
+            add_program(ctx, hash, &program, call);
     }
     if (status == LEAT_OK && !*call)
         status = le_call_new(program, call);

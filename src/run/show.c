@@ -19,7 +19,8 @@ static void show_range(const struct le_plan *plan, const struct le_ir *ir, int i
 static int last_use(const struct le_plan *plan, int value) {
     int last = -1;
     for (int k = 0; k < plan->action_count; k++)
-        if (le_value_dies(plan, plan->actions[k].dying, value) || le_value_dies(plan, plan->actions[k].leaving, value))
+        if (le_value_dies(plan, plan->actions[k].dying, value) ||
+            le_value_dies(plan, plan->actions[k].dying_on_exit, value))
             last = k;
     return last;
 }
@@ -89,7 +90,7 @@ static void show_action(const struct leat_call *call, int k, struct le_text *out
     if (!computes)
         le_text_add(out, "%s: ", kinds[action->stage->kind]);
     le_text_add(out, "%s\n", action->stage->name ? action->stage->name : "");
-    if (g->inside && g->hold.made == 0)
+    if (g->inside && g->dependencies.made == 0)
         le_text_add(out, "   not reached\n");
     else if (computes)
         show_computation(call, action, out);

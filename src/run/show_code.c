@@ -35,7 +35,7 @@ static bool is_new(struct showing *showing, const char *text) {
 }
 
 /* As le_code_get has it compiled. */
-static leat_status show_compiled(const struct showing *showing, const struct le_device_launch *launch) {
+static leat_status show_compiled(const struct showing *showing, const struct le_generated_launch *launch) {
     const struct le_module_source source = {
         .text = launch->text, .name = launch->kernel, .options = le_code_options(), .is_whole = true, .is_plain = true};
     struct le_device_module module = {0};
@@ -55,7 +55,7 @@ static leat_status show_compiled(const struct showing *showing, const struct le_
 }
 
 static leat_status show_launch(struct showing *showing, const struct le_action *action,
-                               const struct le_device_launch *launch) {
+                               const struct le_generated_launch *launch) {
     if (launch->grid[0] == 0 || !is_new(showing, launch->text))
         return LEAT_OK;
     le_text_add(showing->out, "%s// kernel %s: %s\n", showing->count > 1 ? "\n" : "", launch->kernel,

@@ -52,20 +52,20 @@ void le_device_run_free(struct leat_call *call) {
 
 /* ---- numbers that the host works out */
 
-struct takes {
+struct host_operands {
     const struct le_specialised *s;
     bool all; /* that the node takes is with the host */
 };
 
 static void find_away(struct le_node *node, void *user) {
-    struct takes *t = user;
+    struct host_operands *t = user;
     if (node->kind == LE_NODE_LOAD)
         t->all &= node->operand_count == 0 && t->s->on_host[node->value];
     t->all &= node->kind != LE_NODE_REDUCE;
 }
 
 static bool host_has(const struct le_specialised *s, const struct le_stage *stage) {
-    struct takes t = {.s = s, .all = stage->base < 0 || s->on_host[stage->base]};
+    struct host_operands t = {.s = s, .all = stage->base < 0 || s->on_host[stage->base]};
     if (stage->kind == LE_STAGE_FOR)
         return true;
     if (stage->kind != LE_STAGE_MAP || stage->index_count > 0)
@@ -144,7 +144,7 @@ static leat_status copy_up(struct leat_call *call, int symbol) {
 }
 
 /* Anew for each run: nobody tells when the elements change. */
-static leat_status upload(struct leat_call *call, int symbol) {
+static leat_status upload_input(struct leat_call *call, int symbol) {
     struct le_device_run *d = call->device;
     leat_array *from = call->binds[symbol].array;
     leat_status status = LEAT_OK;
@@ -191,7 +191,7 @@ leat_status le_device_begin(struct leat_call *call) {
         const struct le_device_work *w = plan->actions[k].device;
         first = !w || w->step_count == 0;
         if (!first && !w->contract)
-            status = le_device_load(call, &plan->actions[k]);
+            status = le_device_load_code(call, &plan->actions[k]);
     }
     return status == LEAT_OK ? le_device_settle(call) : status;
 }
@@ -209,7 +209,7 @@ static bool find_late(const struct leat_call *call) {
 leat_status le_device_reset(struct leat_call *call) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
-    le_device_leave(call, 0); /* a run that was broken off */
+    le_device_release_mirrors(call, 0); /* a run that was broken off */
     d->loads.count = 0;
     if (d->slot_users)
         memset(d->slot_users, 0, (size_t)d->slot_count * sizeof *d->slot_users);
@@ -226,7 +226,7 @@ leat_status le_device_bind(struct leat_call *call) {
         const struct le_bind *b = &call->binds[k];
         d->binds[k] = *b;
         if (b->kind == LE_BOUND_ARRAY && b->array->rank > 0 && !is_reached(b->array))
-            status = upload(call, k);
+            status = upload_input(call, k);
     }
     d->is_late = status == LEAT_OK && find_late(call);
     return status == LEAT_OK && !le_device_is_opening(call->home.device) ? le_device_settle(call) : status;
@@ -238,14 +238,14 @@ leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_
     const struct le_symbol *sym = s->tree->symbols[symbol];
     const int value = s->ir->first[symbol];
     *bound = false;
-    cell->away = (struct le_device_scalar){0};
+    cell->on_device = (struct le_device_scalar){0};
     if (s->bound[symbol].kind != LE_BOUND_ARRAY)
         return LEAT_OK;
     if (le_array_is_on_host(array))
         return array->buffer->allocation
                    ? le_allocation_wait_for(array->buffer->allocation, LE_ACCESS_READ, sym->name, "a number")
                    : LEAT_OK;
-    cell->away = (struct le_device_scalar){le_device_address(array), array->buffer->allocation};
+    cell->on_device = (struct le_device_scalar){le_device_address(array), array->buffer->allocation};
     *bound = (enum le_type)array->dtype == s->ir->values.at[value].type;
     return LEAT_OK;
 }
@@ -256,7 +256,7 @@ static struct le_device_fault *record_at(const struct le_device_run *d, int k) {
     return (struct le_device_fault *)d->records->host + k;
 }
 
-leat_status le_device_record(struct leat_call *call, struct le_action *action, uint64_t *address) {
+leat_status le_device_new_record(struct leat_call *call, struct le_action *action, uint64_t *address) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
     if (!d->records)

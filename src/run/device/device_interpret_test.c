@@ -96,7 +96,7 @@ static void unprepare(struct prepared *p) {
 }
 
 /* Runs it and gives y's bytes. */
-static size_t run(struct prepared *p, char bytes[ROWS * COLUMNS * 8]) {
+static size_t run_once(struct prepared *p, char bytes[ROWS * COLUMNS * 8]) {
     leat_array *y;
     leat_description d;
     must(leat_call_run(p->call, NULL, NULL));
@@ -114,8 +114,8 @@ static void expect_same(const struct setting *setting, struct prepared *there, c
     static char here[ROWS * COLUMNS * 8], found[ROWS * COLUMNS * 8];
     struct prepared p;
     prepare(setting->cpu, text, &p);
-    size_t size_bytes = run(&p, here);
-    assert_int_equal(run(there, found), size_bytes);
+    size_t size_bytes = run_once(&p, here);
+    assert_int_equal(run_once(there, found), size_bytes);
     if (memcmp(here, found, size_bytes) != 0)
         fail_msg("not the CPU's bytes: %s", text);
     unprepare(&p);

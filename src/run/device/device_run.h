@@ -49,7 +49,7 @@ struct le_device_run {
  * of its group, but for the kernels that it holds. */
 struct le_device_step {
     struct le_loaded_code *code;
-    const struct le_device_launch *made;
+    const struct le_generated_launch *generated;
     struct le_kernel_launch launch;
     struct le_replay replay;
     struct le_launch_argument *arguments;
@@ -62,10 +62,10 @@ struct le_device_step {
 };
 struct le_device_result { /* a number that the action makes */
     int value, base;      /* values; base -1: it does not start as one */
-    struct le_device_scalar away;
+    struct le_device_scalar on_device;
 };
 struct le_device_work {
-    struct le_device_launches launches;
+    struct le_generated_launches launches;
     struct le_device_step *steps;
     int step_count;
     struct {
@@ -96,23 +96,24 @@ bool le_device_can_write(const leat_array *array); /* kernels write a result rig
 /* An input of rank 0: stays where it is, if it is of the type that the program has for it. */
 leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_cell *cell, bool *bound);
 /* A record for an action that is about to run. */
-leat_status le_device_record(struct leat_call *call, struct le_action *action, uint64_t *address);
+leat_status le_device_new_record(struct leat_call *call, struct le_action *action, uint64_t *address);
 /* Faults and notes of what is done by now; wait: of all that was enqueued. */
 leat_status le_device_check_records(struct leat_call *call, bool wait);
 /* After all else of a run; done: of one that went well. */
 void le_device_end(struct leat_call *call, bool done);
 
 /* ---- device_values.c */
-void le_device_drop(struct leat_call *call, struct le_cell *cell);                     /* the number, wherever it is */
-void le_device_hold(struct leat_call *call, const struct le_cell *cell);               /* once more */
-leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *away); /* held once */
+void le_device_scalar_release(struct leat_call *call, struct le_cell *cell);      /* the number, wherever it is */
+void le_device_scalar_retain(struct leat_call *call, const struct le_cell *cell); /* once more */
+leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *on_device); /* held once */
 leat_status le_device_fetch(struct leat_call *call, int value);
-/* Before the host works out a node: brings what it loads to the host; mark: for le_device_leave, whatever happens. */
-leat_status le_device_bring(struct leat_call *call, struct le_node *node, int *mark);
-void le_device_leave(struct leat_call *call, int mark);
+/* Before the host works out a node: brings what it loads to the host; mark: for le_device_release_mirrors, whatever
+ * happens. */
+leat_status le_device_fetch_operands(struct leat_call *call, struct le_node *node, int *mark);
+void le_device_release_mirrors(struct leat_call *call, int mark);
 /* The number in a cell into an array of rank 0. */
-leat_status le_device_give(struct leat_call *call, const leat_array *target, const struct le_cell *cell,
-                           const char *name);
+leat_status le_device_store_scalar(struct leat_call *call, const leat_array *target, const struct le_cell *cell,
+                                   const char *name);
 /* A dense copy, whose bools are 0 or 1. */
 leat_status le_device_clean_copy(struct leat_call *call, const leat_array *target, const leat_array *source,
                                  const char *name);
@@ -120,14 +121,14 @@ uint64_t le_device_address(const leat_array *array); /* as kernels see the first
 
 /* ---- device_plan.c */
 /* A stage that kernels make: not where the host has all that a number needs. Also on the CPU. */
-bool le_device_takes(const struct leat_call *call, const struct le_stage *stage);
+bool le_device_computes(const struct leat_call *call, const struct le_stage *stage);
 leat_status le_device_plan(struct leat_call *call, struct le_plan_step *group, struct le_action *action);
-leat_status le_device_load(struct leat_call *call, struct le_action *action); /* its kernels, for when it runs */
-bool le_device_is_loaded(const struct le_action *action);
-/* The same without waiting for a compiler. true: none of them is on its way, so that le_device_load need not wait for
- * one, unless what one came to was an error. */
-bool le_device_ask(struct leat_call *call, struct le_action *action, enum le_code_wish wish);
-void le_device_forget(struct le_action *action); /* the same; any action */
+leat_status le_device_load_code(struct leat_call *call, struct le_action *action); /* its kernels, for when it runs */
+bool le_device_code_is_loaded(const struct le_action *action);
+/* The same without waiting for a compiler. true: none of them is on its way, so that le_device_load_code need not wait
+ * for one, unless what one came to was an error. */
+bool le_device_request_code(struct leat_call *call, struct le_action *action, enum le_code_wish wish);
+void le_device_work_finish(struct le_action *action); /* the same; any action */
 void le_device_show(const struct le_action *action, struct le_text *out);
 
 /* ---- device_contract.c */
@@ -146,8 +147,8 @@ leat_status le_interpretation_run(struct le_interpretation *n); /* once its targ
 void le_interpretation_free(struct le_interpretation *n);       /* NULL is fine */
 
 /* ---- device_perform.c */
-const struct le_device_scalar *le_device_result(const struct le_device_work *w,
-                                                int value); /* where the action makes it */
+const struct le_device_scalar *le_device_find_result(const struct le_device_work *w,
+                                                     int value); /* where the action makes it */
 /* Where a value's elements are while the action runs; a base that the target has taken is there. target: as what the
  * action makes. */
 const leat_array *le_device_array_of(const struct leat_call *call, const struct le_action *action, int value,

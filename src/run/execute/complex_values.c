@@ -74,7 +74,7 @@ leat_status le_complex_bind(struct leat_call *call) {
     return status;
 }
 
-void le_forget_part(struct le_specialised *s, int symbol) {
+void le_complex_forget(struct le_specialised *s, int symbol) {
     const struct le_symbol *imaginary = s->tree->symbols[symbol]->imaginary;
     int value = imaginary ? s->ir->first[imaginary->id] : -1;
     le_complex_unbind(s);

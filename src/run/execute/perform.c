@@ -97,8 +97,8 @@ leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage
 /* Each kind of note once for a statement. */
 void le_report_notes(struct leat_call *call, struct le_action *action, unsigned notes) {
     const struct le_ir_statement *st = &call->specialised->ir->statements.at[action->stage->statement];
-    notes &= ~action->noted;
-    action->noted |= notes;
+    notes &= ~action->notes_reported;
+    action->notes_reported |= notes;
     if (notes & LE_NOTE_DIVISION)
         le_context_note(call->program->ctx, "line %d: %s: an integer was divided by zero, which gives 0",
                         st->location.line, st->text);
@@ -221,14 +221,14 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
     struct le_specialised *s = call->specialised;
     const struct le_launch *launch = &action->launches.at[0];
     size_t one = (size_t)launch->tasks * 8, all = one;
-    for (int k = action->made->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
+    for (int k = action->generated->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
         all += one;
     leat_status status = le_ensure_work(call, all);
     if (status != LEAT_OK)
         return status;
     char *parts = s->work;
     run_launch(call, launch, &action->codes[0], parts, all);
-    const struct le_stage *stage = action->made;
+    const struct le_stage *stage = action->generated;
     for (char *p = parts; p < parts + all; p += one) {
         le_acc_join(call->program->ctx->simd, stage->node->type, (enum le_reduction)stage->node->code, p, launch->tasks,
                     &s->cells[stage->target].scalar);
@@ -261,7 +261,7 @@ static uint64_t neutral(enum le_type type, enum le_scatter op) {
     return bits;
 }
 
-static void fill(void *memory, size_t count, size_t size, uint64_t bits) {
+static void fill_elements(void *memory, size_t count, size_t size, uint64_t bits) {
     for (size_t k = 0; k < count; k++)
         memcpy((char *)memory + k * size, &bits, size);
 }
@@ -300,7 +300,7 @@ static leat_status run_copies(struct leat_call *call, const struct le_action *ac
     if (status != LEAT_OK)
         return status;
     char *copies = s->work;
-    fill(copies, elements * (size_t)launch->tasks, size, neutral(type, action->stage->scatter));
+    fill_elements(copies, elements * (size_t)launch->tasks, size, neutral(type, action->stage->scatter));
     run_launch(call, launch, &action->codes[0], copies, bytes);
     add_copies(call, action, copies, launch->tasks, elements);
     return LEAT_OK;
@@ -331,7 +331,7 @@ static leat_status fill_array(struct leat_call *call, const struct le_action *ac
     if (status != LEAT_OK || bits == 0)
         return status;
     const leat_array *array = s->cells[action->stage->target].array;
-    fill(array->data, le_array_count(array), le_type_size(type), bits);
+    fill_elements(array->data, le_array_count(array), le_type_size(type), bits);
     return LEAT_OK;
 }
 
@@ -360,11 +360,11 @@ static leat_status run_launches(struct leat_call *call, struct le_action *action
 /* What the host works out in the context of a device: a number, whose operands are numbers. */
 static leat_status bring_operands(struct leat_call *call, const struct le_stage *stage) {
     int mark;
-    leat_status status = le_device_bring(call, stage->node, &mark);
-    le_device_leave(call, mark);
+    leat_status status = le_device_fetch_operands(call, stage->node, &mark);
+    le_device_release_mirrors(call, mark);
     if (status == LEAT_OK && stage->base >= 0)
         status = le_device_fetch(call, stage->base);
-    le_device_drop(call, &call->specialised->cells[stage->target]);
+    le_device_scalar_release(call, &call->specialised->cells[stage->target]);
     return status;
 }
 

@@ -80,7 +80,7 @@ void le_storage_drop(struct leat_call *call, struct le_dying_values deaths, bool
 
 /* What nobody has written may be anything. Where tests look for faults it is nothing that a right result has in it:
  * no number, or -1. */
-static void spoil(const struct leat_call *call, const leat_array *array) {
+static void poison(const struct leat_call *call, const leat_array *array) {
 #ifdef NDEBUG
     (void)call;
     (void)array;
@@ -97,8 +97,8 @@ static leat_status new_at(struct leat_call *call, const struct le_value *v, cons
                 : le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
 }
 
-static leat_status allocate(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
-                            leat_array **array) {
+static leat_status allocate_array(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
+                                  leat_array **array) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_ALLOCATE, v->name, "");
@@ -110,7 +110,7 @@ static leat_status allocate(struct leat_call *call, const struct le_value *v, co
     }
     le_span_end(&span, status == LEAT_OK ? le_array_bytes(*array) : 0, 0);
     if (status == LEAT_OK && !zero)
-        spoil(call, *array);
+        poison(call, *array);
     return status;
 }
 
@@ -128,9 +128,9 @@ static leat_status new_array(struct leat_call *call, int value, const int64_t *s
     leat_array *array = cell->wanted;
     cell->wanted = NULL;
     if (!array && !le_result_layout(s->plan, value, v->rank) && (array = take_spare(s, v->type, v->rank, shape)))
-        spoil(call, array);
+        poison(call, array);
     bool had = array != NULL;
-    leat_status status = array ? LEAT_OK : allocate(call, v, shape, zero, &array);
+    leat_status status = array ? LEAT_OK : allocate_array(call, v, shape, zero, &array);
     if (status != LEAT_OK)
         return status;
     le_array_free(cell->array);
@@ -147,8 +147,8 @@ static leat_status new_part(struct leat_call *call, int target) {
     const int64_t *shape = s->plan->layouts[target].shape;
     s->part = take_spare(s, v->type, v->rank, shape);
     if (!s->part)
-        return allocate(call, v, shape, false, &s->part);
-    spoil(call, s->part);
+        return allocate_array(call, v, shape, false, &s->part);
+    poison(call, s->part);
     return LEAT_OK;
 }
 
@@ -156,7 +156,7 @@ static leat_status new_part(struct leat_call *call, int target) {
 static leat_status find_end(struct leat_call *call, struct le_node *node, int64_t *end, bool *found) {
     uint64_t bits = (uint64_t)*end;
     bool any = true;
-    leat_status status = node ? le_number_if_any(call, node, &bits, &any) : LEAT_OK;
+    leat_status status = node ? le_host_scalar_try(call, node, &bits, &any) : LEAT_OK;
     *end = (int64_t)bits;
     *found &= any;
     return status;
@@ -221,8 +221,8 @@ static leat_status copy_base(struct leat_call *call, const struct le_action *act
                         "what is not assigned stays");
 }
 
-static leat_status place(struct leat_call *call, const struct le_action *action, enum le_storage_kind plan, int target,
-                         int base, bool zero) {
+static leat_status place_target(struct leat_call *call, const struct le_action *action, enum le_storage_kind plan,
+                                int target, int base, bool zero) {
     struct le_specialised *s = call->specialised;
     struct le_cell *cell = &s->cells[target];
     leat_status status = LEAT_OK;
@@ -242,7 +242,7 @@ static leat_status place(struct leat_call *call, const struct le_action *action,
         s->cells[base].array = NULL;
     } else {
         status = new_array(call, target, s->plan->layouts[target].shape, zero);
-        if (status == LEAT_OK && plan != LE_STORAGE_NEW && !action->whole)
+        if (status == LEAT_OK && plan != LE_STORAGE_NEW && !action->writes_all)
             status = copy_base(call, action, target, base);
     }
     if (status == LEAT_OK && plan == LE_STORAGE_PART)
@@ -256,9 +256,9 @@ leat_status le_storage_prepare(struct leat_call *call, const struct le_action *a
     const struct le_stage *stage = action->stage;
     leat_status status = LEAT_OK;
     if (stage->pair_count == 0)
-        return place(call, action, action->storage, stage->target, stage->base, zero);
+        return place_target(call, action, action->storage, stage->target, stage->base, zero);
     for (int k = 0; k < stage->pair_count && status == LEAT_OK; k++)
-        status = place(call, action, action->storages[k], stage->pairs[k].target, stage->pairs[k].source, zero);
+        status = place_target(call, action, action->storages[k], stage->pairs[k].target, stage->pairs[k].source, zero);
     return status;
 }
 
@@ -266,7 +266,7 @@ leat_status le_storage_prepare(struct leat_call *call, const struct le_action *a
 
 /* The source's array, retained. The caller's may be strided, and its bools any byte: a dense and clean copy of those.
  */
-static leat_status share(struct leat_call *call, int source, leat_array **array) {
+static leat_status share_source(struct leat_call *call, int source, leat_array **array) {
     struct le_specialised *s = call->specialised;
     const struct le_value *v = &s->ir->values.at[source];
     leat_array *held = s->cells[source].array;
@@ -274,7 +274,7 @@ static leat_status share(struct leat_call *call, int source, leat_array **array)
         *array = le_array_retain(held);
         return LEAT_OK;
     }
-    leat_status status = allocate(call, v, held->shape, false, array);
+    leat_status status = allocate_array(call, v, held->shape, false, array);
     if (status != LEAT_OK)
         return status;
     if (call->device)
@@ -292,9 +292,9 @@ static void set_moved(struct leat_call *call, const struct le_pair *pair, int k)
     if (s->ir->values.at[pair->target].rank == 0) {
         const struct le_cell *from = &s->plan->moving_cells[k];
         if (call->device)
-            le_device_drop(call, cell);
+            le_device_scalar_release(call, cell);
         cell->scalar = from->scalar;
-        cell->away = from->away;
+        cell->on_device = from->on_device;
         s->buffers[pair->target] = &cell->scalar;
         return;
     }
@@ -314,9 +314,9 @@ leat_status le_storage_move(struct leat_call *call, const struct le_action *acti
         moving[count] = NULL;
         s->plan->moving_cells[count] = s->cells[source];
         if (call->device)
-            le_device_hold(call, &s->cells[source]);
+            le_device_scalar_retain(call, &s->cells[source]);
         if (s->ir->values.at[source].rank > 0)
-            status = share(call, source, &moving[count]);
+            status = share_source(call, source, &moving[count]);
     }
     for (int k = 0; k < count; k++) {
         if (status == LEAT_OK)

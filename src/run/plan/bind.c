@@ -34,7 +34,7 @@ static leat_status bind_scalar(struct leat_call *call, int symbol, struct le_cel
     if (status != LEAT_OK || bound)
         return status;
     cell->scalar = b->bits;
-    if (cell->away.at) {
+    if (cell->on_device.address) {
         status = le_device_fetch(call, s->ir->first[symbol]);
     } else if (b->kind == LE_BOUND_ARRAY) {
         cell->scalar = 0;

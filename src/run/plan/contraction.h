@@ -42,7 +42,7 @@ struct le_contract_view {
 };
 
 struct le_contract {
-    struct le_contraction said;
+    struct le_contraction form;
     struct le_contract_axes batch, rows, columns, terms;
     struct le_contract_operand left[LE_TERMS_MAX], right[LE_TERMS_MAX], target, kept;
     struct le_contract_view left_view[LE_TERMS_MAX], right_view[LE_TERMS_MAX];
@@ -69,8 +69,8 @@ bool le_contract_analyse(const struct le_specialised *s, const struct le_stage *
                          struct le_contract *contract);
 bool le_contract_find_views(struct le_contract *contract); /* false: no BLAS can work on what lies there */
 /* What a run knows: bytes from the value's first element to the operand's; a term's number, 1 for NULL. */
-int64_t le_contract_place(const struct le_specialised *s, const struct le_contract_operand *operand);
-double le_contract_number(const struct le_specialised *s, const struct le_node *node, bool negative);
+int64_t le_contract_offset_bytes(const struct le_specialised *s, const struct le_contract_operand *operand);
+double le_contract_factor(const struct le_specialised *s, const struct le_node *node, bool negative);
 /* Into the target's memory, which is there. */
 leat_status le_contract_run(struct leat_call *call, const struct le_contract *contract);
 /* Who computes it and how it is cut, for people. */

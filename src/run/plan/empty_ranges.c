@@ -43,7 +43,7 @@ static void count_reader(struct le_node *node, void *user) {
 }
 
 /* Reads that are reached, but for those of reductions over nothing. */
-static void reach(struct reached *r, struct le_node *node) {
+static void mark_needed(struct reached *r, struct le_node *node) {
     if (!node || node->epoch == r->epoch)
         return;
     node->epoch = r->epoch;
@@ -53,13 +53,13 @@ static void reach(struct reached *r, struct le_node *node) {
     if (node->kind == LE_NODE_REDUCE && any_empty(r, node->indices, node->index_count))
         return;
     for (int k = 0; k < node->operand_count; k++)
-        reach(r, node->operands[k]);
-    reach(r, node->fill);
+        mark_needed(r, node->operands[k]);
+    mark_needed(r, node->fill);
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *range = &r->s->ir->indices.at[node->indices[k]].range;
-        reach(r, range->low);
-        reach(r, range->high);
-        reach(r, range->by);
+        mark_needed(r, range->low);
+        mark_needed(r, range->high);
+        mark_needed(r, range->by);
     }
 }
 
@@ -117,7 +117,8 @@ static bool any_dynamic(const struct reached *r, const struct le_stage *stage) {
     return false;
 }
 
-static const struct le_stage *zeros(const struct reached *r, struct le_arena *arena, const struct le_stage *stage) {
+static const struct le_stage *zero_stage(const struct reached *r, struct le_arena *arena,
+                                         const struct le_stage *stage) {
     struct le_stage *made = LE_NEW(arena, struct le_stage);
     *made = *stage;
     made->kind = LE_STAGE_MAP;
@@ -127,16 +128,16 @@ static const struct le_stage *zeros(const struct reached *r, struct le_arena *ar
     return made;
 }
 
-static void decide(struct reached *r, struct le_arena *arena, int number) {
+static void decide_action(struct reached *r, struct le_arena *arena, int number) {
     struct le_action *action = &r->s->plan->actions[r->group->first_action + number];
     const struct le_stage *stage = action->stage;
     bool known = is_first(r->s->ir, stage) && r->at[number].readers == r->s->ir->values.at[stage->target].uses;
     if (known && !r->at[number].needed)
-        action->made = any_dynamic(r, stage) ? without_points(r, arena, stage) : zeros(r, arena, stage);
-    else if ((action->none = updates_nothing(r, stage)))
-        action->made = without_points(r, arena, stage);
+        action->generated = any_dynamic(r, stage) ? without_points(r, arena, stage) : zero_stage(r, arena, stage);
+    else if ((action->writes_nothing = updates_nothing(r, stage)))
+        action->generated = without_points(r, arena, stage);
     else if (!le_stage_computes(stage) || !any_empty(r, stage->indices, stage->index_count))
-        each_root(r, stage, reach);
+        each_root(r, stage, mark_needed);
 }
 
 static bool has_empty(const struct reached *r) {
@@ -159,5 +160,5 @@ void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *g
     }
     r.epoch = ++s->ir->epoch;
     for (int k = g->action_count - 1; k >= 0; k--)
-        decide(&r, g->arena, k);
+        decide_action(&r, g->arena, k);
 }

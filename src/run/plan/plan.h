@@ -31,23 +31,23 @@ struct le_contract;
 struct le_device_work;
 struct le_action {
     const struct le_stage *stage;
-    const struct le_stage *made; /* the stage, or the same with what others of its group leave to it */
+    const struct le_stage *generated; /* the stage, or the same with what others of its group leave to it */
     int group;
     enum le_storage_kind storage;   /* of stage.target; EACH: of all pairs, but for `storages` */
     enum le_storage_kind *storages; /* EACH: by pair */
-    bool none;                      /* an update over no values: it writes nothing */
-    bool whole;                     /* it writes all of its target: a base that it cannot take need not be copied */
+    bool writes_nothing;            /* an update over no values: it writes nothing */
+    bool writes_all;                /* it writes all of its target: a base that it cannot take need not be copied */
     struct le_launches launches;
     struct le_cpu_code *codes;          /* by launch */
     const struct le_contract *contract; /* contraction.h: a library runs it, not launches; or NULL */
     struct le_device_work *device;      /* device_plan.c: a device's kernels run it, not launches; or NULL */
     int64_t bytes;                      /* that it reads and writes, for the ledger */
     uint64_t operations;
-    unsigned noted;    /* notes of this run that were passed on */
+    unsigned notes_reported; /* notes of this run that were passed on */
     int partner;       /* action: FOR, LOOP, BREAK, TEST: the END; IF: the ELSE; ELSE: the END; END: what it ends */
     int64_t next, end; /* FOR: the index's next value while it runs */
-    struct le_dying_values dying;   /* values that no action after it reads, on the way to the next action */
-    struct le_dying_values leaving; /* the same on the other way: where a loop is left or a branch skipped */
+    struct le_dying_values dying;         /* values that no action after it reads, on the way to the next action */
+    struct le_dying_values dying_on_exit; /* the same on the other way: where a loop is left or a branch skipped */
 };
 
 /* What a group, or a number's code, hangs on besides numbers: when one of them is newer than it, it is made again. */
@@ -69,7 +69,7 @@ struct le_plan_step {
     bool inside;                          /* in a block */
     int first_statement, statement_count; /* whose ranges are found before the group is planned */
     int first_action, action_count;
-    struct le_dependencies hold;
+    struct le_dependencies dependencies;
     struct {
         struct le_planned_number *at;
         int count, capacity;
@@ -83,20 +83,20 @@ struct le_host_scalar {
     struct le_arena arena;
     struct le_launch launch;
     struct le_cpu_code code;
-    struct le_dependencies hold;
+    struct le_dependencies dependencies;
 };
 
 /* A number that lies in a device's memory: 8 bytes. */
 struct le_device_scalar {
-    uint64_t at; /* address; 0: nowhere */
+    uint64_t address; /* address; 0: nowhere */
     struct le_allocation *allocation;
 };
 /* A value while a plan runs. */
 struct le_cell {
-    leat_array *array;            /* of rank > 0; retained */
-    leat_array *wanted;           /* where the caller wants it, if it is made right there; retained */
-    uint64_t scalar;              /* of rank 0, unless it is away */
-    struct le_device_scalar away; /* of rank 0: the device alone has it */
+    leat_array *array;                 /* of rank > 0; retained */
+    leat_array *wanted;                /* where the caller wants it, if it is made right there; retained */
+    uint64_t scalar;                   /* of rank 0, unless it is away */
+    struct le_device_scalar on_device; /* of rank 0: the device alone has it */
     bool ready;
 };
 
@@ -115,13 +115,14 @@ struct le_plan {
     struct {
         int *at;
         int count, capacity;
-    } deaths;                      /* values */
-    int *maker;                    /* by value: the first action that sets it; -1: an input */
-    const struct le_layout **laid; /* by value: of a result that is made as it lies where it is wanted; NULL: dense */
-    size_t scratch_bytes;          /* of one worker */
-    bool *keyed;                   /* by symbol: a range hangs on this number */
-    bool once;                     /* it holds for these data alone */
-    int done;                      /* actions that have run, when none is running */
+    } deaths;   /* values */
+    int *maker; /* by value: the first action that sets it; -1: an input */
+    const struct le_layout *
+        *result_layouts;  /* by value: of a result that is made as it lies where it is wanted; NULL: dense */
+    size_t scratch_bytes; /* of one worker */
+    bool *is_key;         /* by symbol: a range hangs on this number */
+    bool single_use;      /* it holds for these data alone */
+    int done;             /* actions that have run, when none is running */
     /* when what a group may hang on was last changed: by symbol, index and value */
     uint64_t time, *shape_changed, *range_changed, *layout_changed;
     const struct le_stage *running;
@@ -218,21 +219,21 @@ void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *g
 void le_list_actions(struct le_specialised *s);
 leat_status le_plan_group(struct leat_call *call, struct le_plan_step *group);
 void le_plan_stop(struct le_plan *plan); /* memory ran out in the middle: nobody plans, nobody asks */
-leat_status le_reach_group(struct leat_call *call, struct le_plan_step *group);
+leat_status le_ensure_group_planned(struct leat_call *call, struct le_plan_step *group);
 
 /* host_scalar.c: nodes without indices, but for those of FOR stages. */
 leat_status le_host_scalar_get(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits);
 /* An i64; not found, which is no error: its evaluation reads outside of an array. */
-leat_status le_number_if_any(struct leat_call *call, struct le_node *node, uint64_t *bits, bool *found);
+leat_status le_host_scalar_try(struct leat_call *call, struct le_node *node, uint64_t *bits, bool *found);
 /* The same for planning: the group that is planned hangs on it, or the plan does. */
 leat_status le_evaluate(void *call, struct le_node *node, int64_t *value);
 /* The same while an action runs: only numbers that the host has. It runs nothing, waits for nothing, and no plan
  * depends on it. */
-leat_status le_evaluate_at_hand(void *call, struct le_node *node, int64_t *value);
+leat_status le_evaluate_on_host(void *call, struct le_node *node, int64_t *value);
 bool le_planned_numbers_are_same(struct leat_call *call, const struct le_plan_step *group, leat_status *status);
-void le_dependencies_add(struct le_dependencies *hold, struct le_arena *arena, struct le_specialised *s,
+void le_dependencies_add(struct le_dependencies *dependencies, struct le_arena *arena, struct le_specialised *s,
                          struct le_node *node);
-bool le_dependencies_hold(struct le_dependencies *hold, const struct le_plan *plan);
+bool le_dependencies_hold(struct le_dependencies *dependencies, const struct le_plan *plan);
 
 /* perform.c, control.c: runs the actions that have not run yet, up to that one, which stands outside of all blocks. */
 leat_status le_perform(struct leat_call *call, int until);

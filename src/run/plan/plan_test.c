@@ -208,7 +208,7 @@ static void plans_by_data_serve_once(void **state) {
     begin("n = i64(sum(i: x[i]))\ny[i] = 1.0 * i + 1 where i in 0..n\ns = sum(i: y[i])");
     give("x", 1, 3, 0);
     assert_false(reused());
-    assert_true(call->specialised->plan->once);
+    assert_true(call->specialised->plan->single_use);
     assert_true(result("s", 0) == 21);
     assert_false(reused());
     ((double *)call->binds[0].array->data)[0] = 5; /* the same array, other numbers */
@@ -223,7 +223,7 @@ static void extents_and_numbers_are_no_data(void **state) {
     give("x", 1, 8, 0);
     assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 3));
     assert_false(reused());
-    assert_false(call->specialised->plan->once);
+    assert_false(call->specialised->plan->single_use);
     assert_true(reused());
     finish();
 }

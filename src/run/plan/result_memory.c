@@ -50,7 +50,7 @@ static bool is_made_at_once(const struct le_specialised *s, int value) {
 void le_find_result_layouts(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
-    plan->laid = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, const struct le_layout *);
+    plan->result_layouts = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, const struct le_layout *);
     for (int k = 0; k < call->want_count && !plan->has_blocks; k++) {
         const struct le_want *w = &call->wants[k];
         int value = s->ir->last[w->symbol];
@@ -60,12 +60,12 @@ void le_find_result_layouts(struct leat_call *call) {
         struct le_layout *laid = LE_NEW(&plan->arena, struct le_layout);
         memcpy(laid->shape, w->target->shape, sizeof laid->shape);
         memcpy(laid->strides, w->target->strides, sizeof laid->strides);
-        plan->laid[value] = laid;
+        plan->result_layouts[value] = laid;
     }
 }
 
 const struct le_layout *le_result_layout(const struct le_plan *plan, int value, int rank) {
-    const struct le_layout *laid = plan->laid[value];
+    const struct le_layout *laid = plan->result_layouts[value];
     size_t size_bytes = (size_t)rank * sizeof *laid->shape;
     return laid && memcmp(laid->shape, plan->layouts[value].shape, size_bytes) == 0 ? laid : NULL;
 }
@@ -138,8 +138,8 @@ static int find_number(const struct leat_call *call, int want) {
 }
 
 const leat_array *le_result_scalar(const struct leat_call *call, int value) {
-    for (int k = 0; k < call->want_count && call->placed; k++)
-        if (call->wants[k].number == value)
+    for (int k = 0; k < call->want_count && call->wants_placed; k++)
+        if (call->wants[k].placed_scalar == value)
             return call->wants[k].target ? call->wants[k].target : call->wants[k].result;
     return NULL;
 }
@@ -151,26 +151,26 @@ void le_result_place(struct leat_call *call, int want) {
     if (!call->steady) {
         le_array_free(w->view);
         w->view = NULL;
-        w->placed = find_placed(call, want);
-        w->number = find_number(call, want);
+        w->placed_array = find_placed(call, want);
+        w->placed_scalar = find_number(call, want);
     }
-    if (w->number >= 0 && !w->target && le_new_result(call, w, w->number) != LEAT_OK)
+    if (w->placed_scalar >= 0 && !w->target && le_new_result(call, w, w->placed_scalar) != LEAT_OK)
         le_errors_clear();
-    if (w->placed < 0)
+    if (w->placed_array < 0)
         return;
-    struct le_cell *cell = &s->cells[w->placed];
+    struct le_cell *cell = &s->cells[w->placed_array];
     cell->wanted = w->view;
     w->view = NULL;
     /* a view, so that its references are the cells' alone; without memory for it the result is copied */
-    if (!cell->wanted && view_of(w->target, s->plan->layouts[w->placed].shape, &cell->wanted) != LEAT_OK)
+    if (!cell->wanted && view_of(w->target, s->plan->layouts[w->placed_array].shape, &cell->wanted) != LEAT_OK)
         le_errors_clear();
 }
 
 void le_result_keep_views(struct leat_call *call) {
     const struct le_specialised *s = call->specialised;
-    for (int k = 0; k < call->want_count && call->placed; k++) {
+    for (int k = 0; k < call->want_count && call->wants_placed; k++) {
         struct le_want *w = &call->wants[k];
-        if (w->placed < 0)
+        if (w->placed_array < 0)
             continue;
         struct le_cell *cell = &s->cells[s->ir->last[w->symbol]];
         leat_array *view = cell->array;

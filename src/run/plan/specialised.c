@@ -148,7 +148,7 @@ void le_plan_free(struct le_plan *plan) {
     if (!plan)
         return;
     for (int k = 0; k < plan->action_count; k++)
-        le_device_forget(&plan->actions[k]);
+        le_device_work_finish(&plan->actions[k]);
     for (int k = 0; k < plan->group_count; k++)
         if (plan->groups[k].arena != &plan->arena)
             le_arena_finish(plan->groups[k].arena);
@@ -170,7 +170,7 @@ void le_cells_clear(struct le_specialised *s) {
 /* Computed arrays go back at once; what the caller bound stays bound. */
 void le_cells_clear_computed(struct le_specialised *s) {
     for (int k = 0; k < s->ir->values.count; k++) {
-        s->cells[k].away = (struct le_device_scalar){0};
+        s->cells[k].on_device = (struct le_device_scalar){0};
         if (s->ir->values.at[k].stage < 0)
             continue;
         le_array_free(s->cells[k].array);
@@ -208,7 +208,7 @@ static int extents_of(struct leat_call *call, int64_t *out) {
     int n = 0;
     for (int k = 0; k < call->specialised->tree->symbol_count; k++) {
         const struct le_bind *b = &call->specialised->bound[k];
-        bool keyed = call->specialised->plan && call->specialised->plan->keyed[k];
+        bool keyed = call->specialised->plan && call->specialised->plan->is_key[k];
         if (b->kind == LE_BOUND_NUMBER && keyed) {
             if (out)
                 out[n] = (int64_t)b->bits;
