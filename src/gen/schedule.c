@@ -323,7 +323,7 @@ void le_gen_merge(struct gen *g) {
 
 /* ---- the lanes */
 
-struct lane_score {
+struct index_score {
     struct gen *g;
     int index; /* the candidate */
     int loads, strided;
@@ -338,7 +338,7 @@ static bool has_index(const int *set, int count, int index) {
 }
 
 /* Whether a tile of it will be read: some loop that is around those that it depends on computes it again. */
-static bool is_again(const struct lane_score *s, const struct le_node *load) {
+static bool is_again(const struct index_score *s, const struct le_node *load) {
     const struct gen *g = s->g;
     int64_t elements = 1;
     bool again = false;
@@ -357,7 +357,7 @@ static bool is_again(const struct lane_score *s, const struct le_node *load) {
 }
 
 static void score_load(struct le_node *node, void *user) {
-    struct lane_score *s = user;
+    struct index_score *s = user;
     int64_t stride;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
@@ -369,7 +369,7 @@ static void score_load(struct le_node *node, void *user) {
     s->good += !strided ? 1 : is_again(s, node) ? 0.9 : 0;
 }
 
-static void score_stores(struct lane_score *s, const struct le_node *node) {
+static void score_stores(struct index_score *s, const struct le_node *node) {
     for (int k = 0; k < node->region->step_count; k++) {
         const struct le_region_step *step = &node->region->steps[k];
         int64_t stride;
@@ -387,7 +387,7 @@ static void score_stores(struct lane_score *s, const struct le_node *node) {
 }
 
 static double score_index(struct gen *g, struct le_node *node, int index) {
-    struct lane_score s = {.g = g, .index = index};
+    struct index_score s = {.g = g, .index = index};
     le_node_walk(g->ir, node, score_load, &s);
     if (node->kind == LE_NODE_REGION)
         score_stores(&s, node);
@@ -535,7 +535,7 @@ void le_gen_choose_lane(struct gen *g) {
 }
 
 bool le_gen_is_strided(struct gen *g) {
-    struct lane_score s = {.g = g, .index = g->lane};
+    struct index_score s = {.g = g, .index = g->lane};
     if (g->lane < 0)
         return false;
     le_node_walk(g->ir, g->stage->node, score_load, &s);

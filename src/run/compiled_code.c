@@ -1,8 +1,9 @@
-/* See compiled_code.h: the table of what is compiled, loaded and held, and the thread that compiles what nobody waits
- * for. Not the store's work, nor the compiler's: the device's (device/cuda/cuda_compile.c).
+/* See compiled_code.h: the table of compiled, loaded and held code, and the thread that compiles in the background. The
+ * device calls the store and the compiler (device/cuda/cuda_compile.c).
  *
- * A code that is in the table and not ready is some thread's to compile: of one that called le_code_get, or of the
- * context's own if it was put into the queue. One that failed there is nobody's, until le_code_get takes it. */
+ * A code in the table that is not ready has one thread that compiles it: a thread that called le_code_get, or, if it is
+ * in the queue, the context's thread. A code whose compilation in the context's thread failed has none until
+ * le_code_get takes it. */
 #include "run/compiled_code.h"
 #include "base/exit_guard.h"
 #include "base/hash.h"
@@ -14,14 +15,14 @@
 #define DEFAULT_CAP_BYTES ((size_t)256 << 20)
 #define TABLE_SIZE        1024
 
-/* Generated code computes what the CPU does, to the last bit: no contraction of a product and a sum, IEEE division and
- * roots, subnormals as they are. No other option is given to what Leat generates. */
+/* Generated code must compute the same bits as the CPU: no fused multiply-add, IEEE division and square root, no
+ * flushing of subnormals. Generated code is compiled with no other options. */
 static const char *const options[] = {"--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false", NULL};
 
 struct le_loaded_code {
     struct le_code_table *table;
-    struct le_loaded_code *next;          /* in the same place of the table */
-    struct le_loaded_code *newer, *older; /* by their last use, of those that are ready */
+    struct le_loaded_code *next;          /* in the same bucket */
+    struct le_loaded_code *newer, *older; /* the list of ready codes, ordered by last use */
     uint64_t hash;
     char *text, *name;
     struct le_device_module *module;
@@ -29,27 +30,27 @@ struct le_loaded_code {
     size_t size_bytes;
     int holders;
     bool ready;
-    bool failed;                        /* in the context's thread */
-    bool queued;                        /* and not begun */
-    char *program, *what, *cause;       /* of what is in the queue */
-    bool spare;                         /* the same */
-    struct le_loaded_code *next_queued; /* behind it in the queue */
+    bool failed;                        /* compilation in the context's thread failed */
+    bool queued;                        /* in the queue; compilation has not begun */
+    char *program, *what, *cause;       /* of a queued code: le_code_source */
+    bool spare;                         /* of a queued code: LE_CODE_SPARE */
+    struct le_loaded_code *next_queued; /* the next one in the queue */
 };
 
 struct le_code_table {
     leat_context *ctx; /* not retained: it owns this */
     size_t cap_bytes;
-    pthread_mutex_t lock; /* guards what follows, and all codes */
+    pthread_mutex_t lock; /* guards the fields below, and all codes */
     pthread_cond_t changed;
     struct le_loaded_code *buckets[TABLE_SIZE];
     struct le_loaded_code *newest, *oldest;
     size_t size_bytes;
     int64_t waits;
-    struct le_loaded_code *queue; /* the queue: what is spare comes last */
-    pthread_t thread;             /* that compiles them, one after the other */
+    struct le_loaded_code *queue; /* spare codes come last */
+    pthread_t thread;             /* compiles the queued codes, one after the other */
     bool has_thread;
     atomic_bool is_closing;       /* written under the lock */
-    pthread_cond_t queue_changed; /* of the queue, or the end */
+    pthread_cond_t queue_changed; /* signals a new code in the queue, or closing */
 };
 
 leat_status le_code_table_new(leat_context *ctx, size_t cap_bytes, struct le_code_table **table) {
@@ -101,7 +102,7 @@ void le_code_table_free(struct le_code_table *table) {
     le_free(table);
 }
 
-/* ---- the table and the order of uses, under the lock */
+/* ---- the table and the order of uses; the caller holds the lock */
 
 static struct le_loaded_code **bucket_of(struct le_code_table *table, uint64_t hash) {
     return &table->buckets[hash % TABLE_SIZE];
@@ -139,7 +140,7 @@ static void note_use(struct le_code_table *table, struct le_loaded_code *code) {
     link_newest(table, code);
 }
 
-/* What goes so that the limit is kept, as a list by `next`: used longest ago first, and nothing that is held. */
+/* Removes the least recently used codes that are not held, until the limit is met. Returns them linked by `next`. */
 static struct le_loaded_code *take_surplus(struct le_code_table *table) {
     struct le_loaded_code *surplus = NULL;
     for (struct le_loaded_code *code = table->oldest, *newer; code && table->size_bytes > table->cap_bytes;
@@ -156,15 +157,15 @@ static struct le_loaded_code *take_surplus(struct le_code_table *table) {
     return surplus;
 }
 
-/* Without the lock: unloading waits for the device. */
+/* Call without the lock, because unloading waits for the device. */
 static void unload(struct le_loaded_code *surplus) {
     for (struct le_loaded_code *next; surplus; surplus = next) {
         next = surplus->next;
-        free_code(surplus, "the limit of loaded code");
+        free_code(surplus, "limit of loaded code");
     }
 }
 
-/* ---- get and release */
+/* ---- get */
 
 static struct le_loaded_code *new_code(struct le_code_table *table, uint64_t hash, const char *kernel,
                                        const char *text) {
@@ -183,13 +184,13 @@ const char *const *le_code_options(void) {
     return options;
 }
 
-/* Of what the context's thread compiles. */
+/* Whether the context's thread should stop compiling the code. */
 static bool is_unwanted(void *user) {
     const struct le_loaded_code *code = user;
     return le_exit_guard_is_exiting() || (code->spare && atomic_load(&code->table->is_closing));
 }
 
-enum load_way { AT_ONCE, IN_THREAD, FROM_STORE }; /* IF_KEPT: LEAT_MISSING if the store has not got it */
+enum load_way { AT_ONCE, IN_THREAD, FROM_STORE }; /* FROM_STORE: LEAT_MISSING if the store does not have it */
 
 static leat_status load_code(struct le_loaded_code *code, const struct le_code_source *asked, enum load_way way) {
     const struct le_module_source source = {.text = code->text,
@@ -215,7 +216,7 @@ static leat_status load_code(struct le_loaded_code *code, const struct le_code_s
     return LEAT_OK;
 }
 
-/* Under the lock. Gives what goes for it. */
+/* The caller holds the lock. Returns the codes to unload for it. */
 static struct le_loaded_code *publish_code(struct le_code_table *table, struct le_loaded_code *code) {
     code->ready = true;
     table->size_bytes += code->size_bytes;
@@ -223,8 +224,8 @@ static struct le_loaded_code *publish_code(struct le_code_table *table, struct l
     return take_surplus(table);
 }
 
-/* A code that is this thread's to compile is; where that fails it is gone again, and threads that wait for it try for
- * themselves. */
+/* Compiles a code that is this thread's to compile. If that fails, the code is removed from the table, and the threads
+ * that wait for it try to compile it themselves. */
 static leat_status compile_and_publish(struct le_loaded_code *code, const struct le_code_source *source) {
     struct le_code_table *table = code->table;
     leat_status status = load_code(code, source, AT_ONCE);
@@ -247,7 +248,7 @@ static uint64_t hash_of(const struct le_code_source *source) {
     return le_hash(source->text, strlen(source->text), le_hash(source->kernel, strlen(source->kernel), 0));
 }
 
-/* Under the lock; held once. NULL: no memory. */
+/* The caller holds the lock. The new code is held once. NULL: no memory. */
 static struct le_loaded_code *insert_new(struct le_code_table *table, uint64_t hash,
                                          const struct le_code_source *source) {
     struct le_loaded_code *code = new_code(table, hash, source->kernel, source->text);
@@ -263,7 +264,6 @@ static void hold_code(struct le_code_table *table, struct le_loaded_code *code) 
     note_use(table, code);
 }
 
-/* Out of the queue. */
 static void dequeue_code(struct le_code_table *table, struct le_loaded_code *code) {
     struct le_loaded_code **at = &table->queue;
     while (*at != code)
@@ -272,7 +272,7 @@ static void dequeue_code(struct le_code_table *table, struct le_loaded_code *cod
     code->queued = false;
 }
 
-/* The code, held: there already (*made false), or in the table for this thread to compile; NULL: no memory. */
+/* Returns the code, held. *made false: it was ready. *made true: this thread must compile it. NULL: no memory. */
 static struct le_loaded_code *find_or_insert(struct le_code_table *table, const struct le_code_source *source,
                                              bool *made) {
     uint64_t hash = hash_of(source);
@@ -310,7 +310,7 @@ leat_status le_code_get(leat_context *ctx, const struct le_code_source *source, 
     return status;
 }
 
-/* ---- what is compiled while nobody waits */
+/* ---- compiling in the background */
 
 static struct le_loaded_code *wait_for_queued(struct le_code_table *table) {
     while (!table->is_closing && !table->queue)
@@ -322,7 +322,7 @@ static struct le_loaded_code *wait_for_queued(struct le_code_table *table) {
     return code;
 }
 
-/* LEAT_DEVICE, too, where the process ends. */
+/* Returns LEAT_DEVICE also if the process is exiting. */
 static leat_status load_in_thread(struct le_loaded_code *code, const struct le_code_source *source) {
     if (!le_exit_guard_begin())
         return LEAT_DEVICE;
@@ -331,7 +331,7 @@ static leat_status load_in_thread(struct le_loaded_code *code, const struct le_c
     return status;
 }
 
-/* Where the process ends it may as well stay loaded. */
+/* If the process is exiting, the code can stay loaded. */
 static void unload_in_thread(struct le_loaded_code *surplus) {
     if (!le_exit_guard_begin())
         return;
@@ -339,7 +339,7 @@ static void unload_in_thread(struct le_loaded_code *surplus) {
     le_exit_guard_end();
 }
 
-/* Signals are the program's own: this thread takes none. */
+/* This thread blocks all signals: they are for the program's own threads. */
 static void *compile_queued(void *user) {
     struct le_code_table *table = user;
     struct le_loaded_code *code;
@@ -375,7 +375,7 @@ static bool start_thread(struct le_code_table *table) {
     return table->has_thread;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void enqueue_code(struct le_code_table *table, struct le_loaded_code *code, const struct le_code_source *source,
                          bool spare) {
     struct le_loaded_code **at = &table->queue;
@@ -398,7 +398,8 @@ static enum le_code_state state_of(const struct le_loaded_code *code) {
     return code->ready ? LE_CODE_READY : code->failed ? LE_CODE_FAILED : LE_CODE_COMING;
 }
 
-/* A code that this thread has put into the table is loaded if the store has it, else asked for, or gone again. */
+/* Loads a code that this thread has inserted if the store has it. Otherwise queues it, or, if the wish is KEPT, removes
+ * it from the table. */
 static enum le_code_state find_in_store(struct le_loaded_code *code, const struct le_code_source *source,
                                         enum le_code_wish wish) {
     struct le_code_table *table = code->table;
@@ -451,7 +452,7 @@ int64_t le_code_waits(leat_context *ctx) {
     return waits;
 }
 
-/* ---- */
+/* ---- release */
 
 void le_code_release(struct le_loaded_code *code) {
     if (!code)

@@ -154,10 +154,10 @@ static void test_limit(void **state) {
     use_number(setting.ctx, 2);
     use_number(setting.ctx, 3);
     assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 1", NULL), 0);
-    assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 2", "the limit of loaded code"), 1);
+    assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 2", "limit of loaded code"), 1);
     assert_int_equal(run_code(setting.ctx, held), 1);
     le_code_release(held);
-    assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 1", "the limit of loaded code"), 1);
+    assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 1", "limit of loaded code"), 1);
     use_number(setting.ctx, 1);
     assert_int_equal(count_costs(setting.ctx, LEAT_COST_ON_DISK, "y[i] = 1", NULL), 1);
     end(&setting);

@@ -5,7 +5,7 @@ static void add_name(leat_program *p, leat_name_kind kind, const struct le_symbo
     p->names[kind][p->name_counts[kind]++] = s;
 }
 
-/* Sorts the symbols by what they are to the caller: one that is an input and a result is in both lists. */
+/* Lists the symbols by kind. A symbol that is an input and a result is in both lists. */
 static void list_names(leat_program *p, const struct le_tree *tree) {
     bool *is_result = LE_NEW_ARRAY(&p->arena, tree->symbol_count, bool);
     for (int k = 0; k < p->result_count; k++)
@@ -15,7 +15,7 @@ static void list_names(leat_program *p, const struct le_tree *tree) {
     for (int id = 0; id < tree->symbol_count; id++) {
         const struct le_symbol *s = tree->symbols[id];
         if (!s->name || !*s->name || s->in_block)
-            continue; /* the fill of an edge; what ends with its block */
+            continue; /* unnamed symbols (the fill of an edge), and symbols local to a block */
         if (s->is_input)
             add_name(p, LEAT_NAME_INPUT, s);
         if (is_result[s->id])

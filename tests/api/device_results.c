@@ -173,7 +173,7 @@ static void assert_products(const leat_array *array) {
 }
 
 static size_t copies_out(leat_context *ctx) {
-    return records_of(ctx, LEAT_COST_COPY, "to where it is wanted");
+    return records_of(ctx, LEAT_COST_COPY, "into the caller's array");
 }
 
 /* Results whose axes lie in another order than row-major are made right there, but where an input has that memory. */

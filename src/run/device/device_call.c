@@ -243,7 +243,7 @@ leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_
         return LEAT_OK;
     if (le_array_is_on_host(array))
         return array->buffer->allocation
-                   ? le_allocation_wait_for(array->buffer->allocation, LE_ACCESS_READ, sym->name, "a number")
+                   ? le_allocation_wait_for(array->buffer->allocation, LE_ACCESS_READ, sym->name, "a scalar input")
                    : LEAT_OK;
     cell->on_device = (struct le_device_scalar){le_device_address(array), array->buffer->allocation};
     *bound = (enum le_type)array->dtype == s->ir->values.at[value].type;
@@ -281,8 +281,7 @@ leat_status le_device_check_records(struct leat_call *call, bool wait) {
     if (d->record_first == d->record_count)
         return LEAT_OK;
     if (wait)
-        status = le_allocation_wait_for(d->records, LE_ACCESS_READ, call->program->name,
-                                        "faults in the data are looked for");
+        status = le_allocation_wait_for(d->records, LE_ACCESS_READ, call->program->name, "faults are checked");
     while (status == LEAT_OK && d->record_first < d->record_count) {
         struct le_action *action = d->record_actions[d->record_first];
         const struct le_device_fault *r = record_at(d, d->record_first);

@@ -97,7 +97,7 @@ void le_device_contract_show(const struct le_device_contract *d, struct le_text 
         le_text_add(out, ", %lld times", (long long)c->batch.total);
     if (c->form.product_count > 1)
         le_text_add(out, ", %d products", c->form.product_count);
-    le_text_add(out, le_device_contract_is_sure(d) ? "\n" : "; where a number is 0 or not the host's, instead:\n");
+    le_text_add(out, le_device_contract_is_sure(d) ? "\n" : "; if a factor is 0 or not on the host, instead:\n");
 }
 
 /* ---- running */
@@ -127,7 +127,7 @@ static leat_status bring_kept(struct leat_call *call, const struct le_action *ac
     const leat_array *kept = le_device_array_of(call, action, c->kept.value, false);
     if (le_device_address(kept) == le_device_address(target) || !(action->writes_all || call->specialised->part))
         return LEAT_OK;
-    return le_call_copy(call, target, kept, action->stage->name, "what is added to");
+    return le_call_copy(call, target, kept, action->stage->name, "its initial value");
 }
 
 static int64_t outer_offset(const struct le_contract_axes *batch, int64_t at, const int64_t *strides) {

@@ -129,7 +129,7 @@ static struct le_code_source source_of(struct le_interpretation *n) {
     return (struct le_code_source){.kernel = LE_INTERPRETER_KERNEL,
                                    .text = le_interpreter_text(&n->arena, n->which),
                                    .what = le_interpreter_name(n->which),
-                                   .cause = "so that new expressions need not wait"};
+                                   .cause = "so that new expressions need not wait for a compiler"};
 }
 
 /* NULL: it is not there, and not waited for. */

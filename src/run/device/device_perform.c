@@ -17,7 +17,7 @@ static leat_status copy_base(struct leat_call *call, const struct le_device_resu
                                                       : (const char *)&base->scalar,
                                  .element_bytes = le_type_size(s->ir->values.at[r->value].type),
                                  .what = s->ir->values.at[r->value].name,
-                                 .cause = "it starts with a number",
+                                 .cause = "its initial value",
                                  .wait = !base->on_device.address};
     return le_device_copy(call->home.stream, &copy);
 }

@@ -184,7 +184,7 @@ static leat_status explain_failure(leat_status status, const struct le_stage *st
     if (le_error_at(0))
         snprintf(message, sizeof message, "%s", le_error_at(0)->message);
     if (status == LEAT_PROGRAM)
-        return le_fail(LEAT_INTERNAL, "the code made for '%s' does not compile: %s", stage->name, message);
+        return le_fail(LEAT_INTERNAL, "the code generated for '%s' does not compile: %s", stage->name, message);
     return status == LEAT_UNSUPPORTED ? le_fail(LEAT_DEVICE, "programs cannot be compiled for this device: %s", message)
                                       : status;
 }
@@ -285,7 +285,7 @@ leat_status le_device_plan(struct leat_call *call, struct le_plan_step *g, struc
 void le_device_show(const struct le_action *action, struct le_text *out) {
     const struct le_device_work *w = action->device;
     if (w->by_leader)
-        le_text_add(out, "   made with the one before\n");
+        le_text_add(out, "   computed by the kernel of an earlier action\n");
     if (w->zero)
         le_text_add(out, "   zeros\n");
     if (w->contract)
@@ -296,7 +296,7 @@ void le_device_show(const struct le_action *action, struct le_text *out) {
                     l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
         if (l->shared_bytes)
             le_text_add(out, ", %zu bytes of shared memory", l->shared_bytes);
-        le_text_add(out, "%s\n", l->may_fault || l->may_note ? "; what it finds wrong is looked for at the end" : "");
+        le_text_add(out, "%s\n", l->may_fault || l->may_note ? "; faults are checked at the end of the run" : "");
     }
     if (w->step_count && w->launches.work_bytes)
         le_text_add(out, "   %zu bytes of work memory\n", w->launches.work_bytes);

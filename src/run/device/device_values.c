@@ -57,7 +57,7 @@ static const char *cause_of(const struct leat_call *call) {
     case LE_STAGE_FOR:
         return "the loop's bounds";
     default:
-        return "ranges, or where they end, hang on it";
+        return "ranges depend on it";
     }
 }
 
@@ -307,7 +307,7 @@ leat_status le_device_clean_copy(struct leat_call *call, const leat_array *targe
         return le_call_copy(call, target, source, name, "it is not dense");
     leat_status status = le_array_host(source, &host);
     if (status == LEAT_OK) {
-        status = le_array_copy_as(target, host, call->home.stream, true, name, "its bools may be any bytes");
+        status = le_array_copy_as(target, host, call->home.stream, true, name, "its bools may hold any byte");
         le_array_free(host);
     }
     return status;

@@ -103,7 +103,7 @@ void le_report_notes(struct leat_call *call, struct le_action *action, unsigned 
         le_context_note(call->program->ctx, "line %d: %s: an integer was divided by zero, which gives 0",
                         st->location.line, st->text);
     if (notes & LE_NOTE_POWER)
-        le_context_note(call->program->ctx, "line %d: %s: an integer to a negative power, which gives 0",
+        le_context_note(call->program->ctx, "line %d: %s: an integer was raised to a negative power, which gives 0",
                         st->location.line, st->text);
 }
 

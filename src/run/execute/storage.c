@@ -196,7 +196,7 @@ static leat_status copy_box(struct leat_call *call, const leat_array *to, const 
         target.data = (char *)target.data + skipped;
         source.data = (char *)source.data + skipped;
     }
-    return le_call_copy(call, &target, &source, what, "what is assigned goes back");
+    return le_call_copy(call, &target, &source, what, "assigned elements");
 }
 
 leat_status le_storage_put_back(struct leat_call *call, const struct le_action *action, leat_status status) {
@@ -217,8 +217,7 @@ leat_status le_storage_put_back(struct leat_call *call, const struct le_action *
 
 static leat_status copy_base(struct leat_call *call, const struct le_action *action, int target, int base) {
     const struct le_specialised *s = call->specialised;
-    return le_call_copy(call, s->cells[target].array, s->cells[base].array, action->stage->name,
-                        "what is not assigned stays");
+    return le_call_copy(call, s->cells[target].array, s->cells[base].array, action->stage->name, "unassigned elements");
 }
 
 static leat_status place_target(struct leat_call *call, const struct le_action *action, enum le_storage_kind plan,

@@ -78,7 +78,8 @@ static leat_status catch_out_of_memory(struct leat_call *call, leat_status (*wor
 static leat_status plan_again(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
-    const char *cause = s->plan ? (s->plan->single_use ? "ranges hang on data" : "new shapes or numbers") : "first run";
+    const char *cause =
+        s->plan ? (s->plan->single_use ? "ranges depend on data" : "new shapes or numbers") : "first run";
     if (!new_plan(s))
         return le_fail_out_of_memory(sizeof *s->plan);
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_PLAN, call->program->name, cause);
