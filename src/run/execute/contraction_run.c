@@ -1,10 +1,10 @@
-/* Running a CONTRACT stage: tiles over threads.
+/* Runs a CONTRACT stage: distributes tiles over the threads.
  *
- * A tile is a range of rows and of columns of one product of the batch, and a part of its terms. Where a BLAS can work
- * on the operands where they lie, it is one call for each product. Else factors are packed, tile_terms at a time: as
- * small matrices for a BLAS, as panels for our own kernel, which reads a matrix that is multiplied by a vector where it
- * lies, too. The sums of a product lie in scratch memory, and are then
- * scaled and added to what the target held; those that need neither are made in place. */
+ * A tile is a range of rows and columns of one product of the batch, and a part of its terms. If a BLAS can work on the
+ * operands in place, each product is one call. Otherwise the factors are packed, tile_terms at a time: as small
+ * matrices for a BLAS, as panels for our own kernel. Our own kernel also reads a matrix in place if it multiplies it by
+ * a vector. The sums of a product are computed in scratch memory, then scaled and added to the old values of the
+ * target. Sums that need neither are computed in the target. */
 #include "base/memory.h"
 #include "device/cpu/blas_room.h"
 #include "run/plan/contraction.h"
@@ -15,11 +15,11 @@
 
 struct job {
     const struct le_contract *c;
-    const char *left[LE_TERMS_MAX], *right[LE_TERMS_MAX], *kept; /* first elements; kept NULL: there is none */
+    const char *left[LE_TERMS_MAX], *right[LE_TERMS_MAX], *kept; /* first elements; kept NULL: no old values are kept */
     char *target;
     bool kept_in_place, direct;
     double scale[LE_TERMS_MAX], kept_scale;
-    char *sums; /* of the parts: [part][batch][row][column]; NULL: there is one part */
+    char *sums; /* partial sums: [part][batch][row][column]; NULL: there is one part */
     char *scratch;
     size_t scratch_stride;
     int64_t tiles, tiles_of_task;
@@ -28,8 +28,9 @@ struct job {
 struct tile {
     const struct job *job;
     int64_t batch, part, row, rows, column, columns, term, terms;
-    int64_t left[LE_TERMS_MAX], right[LE_TERMS_MAX], target, kept; /* the batch's offsets, in elements */
-    char *totals;                                                  /* sums of a product: rows `stride` elements apart */
+    int64_t left[LE_TERMS_MAX], right[LE_TERMS_MAX], target,
+        kept;     /* offsets of the product in the batch, in elements */
+    char *totals; /* sums of a product; rows are `stride` elements apart */
     int64_t stride;
     /* scratch memory */
     char *left_pack, *right_pack;
@@ -44,7 +45,7 @@ static int64_t round_up(int64_t x, int64_t to) {
     return (x + to - 1) / to * to;
 }
 
-/* ---- where elements are */
+/* ---- offsets of elements */
 
 enum role { LEFT, RIGHT, TARGET, KEPT };
 static int64_t stride_of(const struct le_contract_axis *axis, enum role role, int product) {
@@ -63,7 +64,7 @@ static int64_t offset_of(const struct le_contract_axes *axes, enum role role, in
     return offset;
 }
 
-/* Of iterations first, first + 1, ... */
+/* Lists the offsets of iterations first, first + 1, ... */
 static void list_offsets(const struct le_contract_axes *axes, enum role role, int product, int64_t first, int64_t count,
                          int64_t *out) {
     int64_t stride = axes->count ? stride_of(&axes->at[axes->count - 1], role, product) : 0;
@@ -87,7 +88,7 @@ static void find_batch(struct tile *t) {
     t->kept = offset_of(&c->batch, KEPT, 0, t->batch);
 }
 
-/* Where the tile's totals of one part go. */
+/* Where the tile's partial sums go. */
 static char *part_sums(const struct tile *t) {
     const struct le_contract *c = t->job->c;
     int64_t element = ((t->part * c->batch.total + t->batch) * c->rows.total + t->row) * c->columns.total + t->column;
@@ -96,7 +97,7 @@ static char *part_sums(const struct tile *t) {
 
 /* ---- totals into the target */
 
-/* target = scale * total, and what is kept: old values, or what earlier products gave. */
+/* target = scale * total, plus the kept old values or the sum of earlier products. */
 #define STORE(name, T)                                                                                                 \
     static void name(T *target, const int64_t *columns, const T *total, int64_t count, double scale, const T *old,     \
                      const int64_t *old_columns, double old_scale) {                                                   \
@@ -113,7 +114,7 @@ static char *part_sums(const struct tile *t) {
 STORE(store_f32, float)
 STORE(store_f64, double)
 
-/* The totals of row `row` of the tile. */
+/* Stores the totals of row `row` of the tile. */
 static void store_row(const struct tile *t, int product, int64_t row, const int64_t *old_rows) {
     const struct job *j = t->job;
     const int64_t *columns = t->column_offsets, *old_columns = columns;
@@ -150,7 +151,7 @@ static void store_totals(const struct tile *t, int product) {
 
 /* ---- packing */
 
-/* A BLAS gets the left factor by rows and the right one by terms; our kernel panels of both. */
+/* A BLAS gets the left factor by rows and the right one by terms; our kernel gets panels of both. */
 static void pack_factors(struct tile *t, int product, int64_t term, int64_t terms) {
     const struct le_contract *c = t->job->c;
     const int64_t size = (int64_t)le_type_size(c->factor_type);
@@ -239,7 +240,7 @@ static int64_t first_stride(const struct le_contract_axes *axes, enum role role,
     return axes->count ? stride_of(&axes->at[0], role, product) : 0;
 }
 
-/* Where the sums of products are made; false: in scratch memory, to be stored. */
+/* Sets where the sums are computed. Returns false if that is scratch memory, from which they must be stored. */
 static bool make_in_place(struct tile *t) {
     const struct le_contract *c = t->job->c;
     if (t->job->sums) {
@@ -273,7 +274,7 @@ static void run_packed(struct tile *t) {
     }
 }
 
-/* ---- operands where they lie */
+/* ---- operands in place */
 
 static struct factor left_factor(const struct tile *t, int product) {
     const struct le_contract *c = t->job->c;
@@ -293,7 +294,7 @@ static struct factor right_factor(const struct tile *t, int product) {
 
 /* ---- our own kernels: a matrix times a vector */
 
-/* The vector, its elements side by side. */
+/* Returns the vector with contiguous elements, copied if necessary. */
 static const char *make_contiguous(const struct tile *t, const char *at, int64_t stride) {
     const int64_t size = (int64_t)le_type_size(t->job->c->type);
     for (int64_t k = 0; k < t->terms && stride != 1; k++)
@@ -316,7 +317,7 @@ static void run_vector(struct tile *t) {
     }
 }
 
-/* ---- a BLAS on the operands where they lie */
+/* ---- a BLAS on the operands in place */
 
 static void copy_kept(const struct tile *t, char *target) {
     const struct le_contract *c = t->job->c;
@@ -332,7 +333,7 @@ static void copy_kept(const struct tile *t, char *target) {
             memcpy(target + i * row + j * column, kept + i * kept_row + j * kept_column, (size_t)size);
 }
 
-/* The tile above the diagonal is the other's transpose. */
+/* Writes the tile above the diagonal as the transpose of this one. */
 #define MIRROR(name, T)                                                                                                \
     static void name(const T *at, T *to, int64_t rows, int64_t columns, int64_t stride) {                              \
         for (int64_t first = 0; first < rows; first += 16)                                                             \
@@ -403,7 +404,7 @@ static void run_tile(const struct job *j, int64_t number, char *scratch) {
     t.part = number % c->parts;
     t.batch = number / c->parts;
     if (j->direct && c->symmetric && t.column > t.row)
-        return; /* its mirror writes it */
+        return; /* the tile below the diagonal writes it */
     t.rows = smaller(c->tile_rows, c->rows.total - t.row);
     t.columns = smaller(c->tile_columns, c->columns.total - t.column);
     t.term = t.part * c->part_terms;
@@ -496,7 +497,7 @@ double le_contract_factor(const struct le_specialised *s, const struct le_node *
     return negative ? -real : real;
 }
 
-/* A BLAS does not look at what it multiplies by zero, which may be a NaN. */
+/* A BLAS does not read what it multiplies by zero, although that may be a NaN. */
 static bool has_zero(const struct job *j) {
     bool zero = j->kept && j->kept_scale == 0;
     for (int k = 0; k < j->c->form.product_count; k++)
@@ -519,7 +520,7 @@ static void find_places(const struct le_specialised *s, struct job *j) {
     j->kept_in_place = j->kept == j->target;
 }
 
-/* What is kept for reuse is given back if a BLAS finds no room otherwise. */
+/* If a BLAS finds no memory, releases the memory cached for reuse and tries again. */
 static leat_status enter_blas(leat_context *ctx, int callers) {
     leat_status status = le_blas_enter(callers);
     if (status == LEAT_OK)

@@ -1,4 +1,4 @@
-/* Walking through a plan's actions: in order, but for loops and branches. Nothing here knows kernels or memory. */
+/* Runs a plan's actions in order, following loops and branches. Knows nothing about kernels or memory. */
 #include "run/call.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
@@ -9,7 +9,7 @@ static bool is_inside(const struct le_plan *plan, int at) {
     return at < plan->action_count && plan->groups[plan->actions[at].group].inside;
 }
 
-/* The way out of a loop, or past a branch. */
+/* Leaves a loop or skips a branch. */
 static leat_status exit_block(struct leat_call *call, const struct le_action *a, int to, int *at) {
     le_storage_drop(call, a->dying_on_exit, true);
     *at = to;
@@ -21,7 +21,7 @@ static leat_status go_on(struct leat_call *call, const struct le_action *a, int 
     return LEAT_OK;
 }
 
-/* A step that reads what its own statement computes first is no number for the range rules yet. */
+/* Checks the step now: the range rules could not if it reads a value that its own statement computes. */
 static leat_status check_step(struct leat_call *call, const struct le_ir_index *index) {
     uint64_t by = 1;
     leat_status status = index->range.by ? le_host_scalar_get(call, index->range.by, LE_I64, &by) : LEAT_OK;
@@ -75,7 +75,7 @@ static leat_status take_branch(struct leat_call *call, const struct le_action *a
     return (uint8_t)holds ? go_on(call, a, at) : exit_block(call, a, a->partner + 1, at);
 }
 
-/* What computes it, where that is a library. */
+/* The name of the library that computes the action, or "". */
 static const char *cause_of(const struct le_action *a) {
     if (a->contract)
         return le_contract_cause(a->contract);
@@ -90,7 +90,8 @@ static leat_status perform_computation(struct leat_call *call, struct le_action 
     return status;
 }
 
-/* What an action would have read last that leaves its work to a later one of its group lives as long as that group. */
+/* The last reads of an action that is fused into a later one of its group happen in that later action, so the values
+ * live until the group ends. */
 static void drop_dying(struct leat_call *call, const struct le_action *a, int at) {
     const struct le_plan *plan = call->specialised->plan;
     const struct le_plan_step *g = &plan->groups[a->group];

@@ -1,8 +1,9 @@
-/* Memory for values while a plan runs: new, or the base's if nobody else holds it, or shared by a MOVE. What dies in a
- * loop is spare, and is taken by the next new array of as many bytes, so that a loop does not allocate.
+/* Memory for values while a plan runs: new, taken over from the base if nothing else holds it, or shared by a MOVE.
+ * Arrays that die in a loop become spares. The next new array of the same size takes one, so that a loop does not
+ * allocate.
  *
- * An array belongs to the cells that hold it. The caller's have references of others besides, so nothing is ever
- * written into them; where the caller wants a result, a view of that array stands in the cell instead. */
+ * An array belongs to the cells that hold it. The caller's arrays have references besides the cells', so they are never
+ * written to. If a result is computed in the caller's target, the cell holds a view of the target instead. */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -10,7 +11,7 @@ int le_storage_base(const struct le_plan *plan, int value) {
     const struct le_action *a = le_maker_of(plan, value);
     if (!a)
         return -1;
-    for (int k = 0; a->storages && k < a->stage->pair_count; k++) /* not planned yet: NULL */
+    for (int k = 0; a->storages && k < a->stage->pair_count; k++) /* storages NULL: not planned yet */
         if (a->stage->pairs[k].target == value)
             return a->storages[k] == LE_STORAGE_BASE ? a->stage->pairs[k].source : -1;
     return a->storage == LE_STORAGE_BASE || a->storage == LE_STORAGE_PART ? a->stage->base : -1;
@@ -21,7 +22,7 @@ int le_storage_base(const struct le_plan *plan, int value) {
 void le_storage_drop_spares(struct le_specialised *s) {
     for (; s->spare_count > 0; s->spare_count--)
         le_array_free(s->spares[s->spare_count - 1]);
-    le_array_free(s->part); /* of an action that was broken off */
+    le_array_free(s->part); /* of an action that failed */
     s->part = NULL;
 }
 
@@ -43,7 +44,7 @@ static void keep_spare(struct le_specialised *s, leat_array *array) {
     s->spares[s->spare_count++] = array;
 }
 
-/* The one that died last is the likeliest to be in a cache. */
+/* The last one that died is the most likely to be in a cache. */
 static leat_array *take_spare(struct le_specialised *s, enum le_type type, int rank, const int64_t *shape) {
     size_t bytes = le_type_size(type);
     for (int d = 0; d < rank; d++)
@@ -78,8 +79,7 @@ void le_storage_drop(struct leat_call *call, struct le_dying_values deaths, bool
 
 /* ---- new arrays */
 
-/* What nobody has written may be anything. Where tests look for faults it is nothing that a right result has in it:
- * no number, or -1. */
+/* Uninitialized memory, poisoned in debug builds: with NaNs, or -1 for integers. */
 static void poison(const struct leat_call *call, const leat_array *array) {
 #ifdef NDEBUG
     (void)call;
@@ -140,7 +140,8 @@ static leat_status new_array(struct leat_call *call, int value, const int64_t *s
 
 /* ---- parts */
 
-/* As large as the target, so that one kernel serves for both; what is not written is not touched. */
+/* Allocates a part as large as the target, so that the same kernel can write to it. Elements that are not written are
+ * not touched. */
 static leat_status new_part(struct leat_call *call, int target) {
     struct le_specialised *s = call->specialised;
     const struct le_value *v = &s->ir->values.at[target];
@@ -152,7 +153,7 @@ static leat_status new_part(struct leat_call *call, int target) {
     return LEAT_OK;
 }
 
-/* end: stays as it is where there is no node. */
+/* *end is unchanged if there is no node; *found becomes false if the evaluation reads out of range. */
 static leat_status find_end(struct leat_call *call, struct le_node *node, int64_t *end, bool *found) {
     uint64_t bits = (uint64_t)*end;
     bool any = true;
@@ -162,8 +163,9 @@ static leat_status find_end(struct leat_call *call, struct le_node *node, int64_
     return status;
 }
 
-/* Before the target takes the base: the ends may read it. An end that data do not have is an error as the statement
- * runs; where it is none, nothing is written. */
+/* Finds the box that the stage writes. Called before the target takes over the base, because the ends may read the
+ * base. If the evaluation of an end reads out of range, the box is empty: the statement reports an error when it runs,
+ * or writes nothing. */
 static leat_status find_box(struct leat_call *call, const struct le_stage *stage) {
     struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
@@ -263,8 +265,8 @@ leat_status le_storage_prepare(struct leat_call *call, const struct le_action *a
 
 /* ---- moves */
 
-/* The source's array, retained. The caller's may be strided, and its bools any byte: a dense and clean copy of those.
- */
+/* Returns the source's array, retained. An input may be strided, and its bools may hold any byte; such an input is
+ * copied to a dense array with bools of 0 or 1. */
 static leat_status share_source(struct leat_call *call, int source, leat_array **array) {
     struct le_specialised *s = call->specialised;
     const struct le_value *v = &s->ir->values.at[source];

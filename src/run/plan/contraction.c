@@ -1,24 +1,24 @@
-/* Planning a CONTRACT stage: how far each loop takes us in each operand, who computes it, and how it is cut. */
+/* Plans a CONTRACT stage: the strides of each loop in each operand, what computes the stage, and how it is cut. */
 #include "run/plan/contraction.h"
 #include "base/text.h"
 #include <limits.h>
 #include <string.h>
 
 #define OWN_NAME        "Leat's own kernel"
-#define WORK_MIN        16384 /* multiply-adds of a stage that are worth a call */
-#define MATRIX_WORK_MIN 4096  /* of one matrix product */
-#define VECTOR_WORK_MIN 2048  /* of one matrix times a vector */
-#define SHORT_MIN       4     /* rows, columns and terms of a matrix product */
-#define TILE            256   /* rows and columns of a tile, about */
-#define OWN_TILE_MIN    64    /* of our own kernel's tiles */
+#define WORK_MIN        16384 /* multiply-adds: smaller stages are not worth a call */
+#define MATRIX_WORK_MIN 4096  /* the same, of one matrix product */
+#define VECTOR_WORK_MIN 2048  /* the same, of one matrix times a vector */
+#define SHORT_MIN       4     /* least rows, columns and terms of a matrix product */
+#define TILE            256   /* approximate rows and columns of a tile */
+#define OWN_TILE_MIN    64    /* rows and columns of our own kernel's tiles */
 #define OWN_TILE_MAX    1024
-#define OWN_SIDE_MIN    128    /* of products that it is as good at as a BLAS: columns; of f64 rows, too */
-#define TILE_TERMS      512    /* terms that are packed at once */
-#define VECTOR_TILE     131072 /* elements of a matrix for one call */
-#define VECTOR_ROWS     1024   /* of such a call, at least: the matrix may lie either way */
-#define OWN_VECTOR_ROWS 4096   /* of our own kernel's, where rows lie side by side */
+#define OWN_SIDE_MIN    128    /* least columns, for f64 also rows, at which our own kernel is as fast as a BLAS */
+#define TILE_TERMS      512    /* terms packed at once */
+#define VECTOR_TILE     131072 /* matrix elements for one call */
+#define VECTOR_ROWS     1024   /* least rows of such a call: the matrix may be stored either way */
+#define OWN_VECTOR_ROWS 4096   /* the same for our own kernel, if the matrix is stored by columns */
 #define VECTOR_GRAIN    64     /* rows: a multiple of a vector's elements */
-#define TILES_MIN       16     /* below, long sums are cut into parts */
+#define TILES_MIN       16     /* with fewer tiles, long sums are cut into parts */
 #define PART_TERMS_MIN  2048
 
 /* ---- loops and operands */
@@ -46,8 +46,8 @@ static bool add_host(struct loops *l, struct le_contract_operand *out, int index
     return true;
 }
 
-/* What an element's place takes of each index: by index, in strides. false: it is no sum of indices, or may lie
- * outside. */
+/* Finds how far one step of each index moves in the array: by index, in `strides`. Returns false if a subscript is not
+ * a linear function of indices or may be out of range. */
 static bool find_offset(struct loops *l, int value, struct le_node *const *subscripts, int rank, int stretch,
                         struct le_contract_operand *out, int64_t *strides) {
     const struct le_space *space = &l->s->plan->space;
@@ -95,7 +95,7 @@ static bool find_operands(struct loops *l, const struct le_stage *stage, struct 
     return find_offset(l, stage->target, stage->left, stage->left_count, 0, &c->target, out->target);
 }
 
-/* The index's loop, from its low end on. */
+/* Adds the index's loop; the offsets are moved to its first iteration. */
 static bool add_loop(struct loops *l, const struct strides *strides, struct le_contract_axes *to, int index) {
     const struct le_range *r = &l->s->plan->space.ranges[index];
     struct le_contract_axis axis = {.count = le_range_count(r)};
@@ -139,7 +139,7 @@ static bool swap_products(struct le_contraction *said) {
     return true;
 }
 
-/* Sorts an index's loop by who has it: both, left, right. */
+/* Sorts the loops by which factors depend on the index: both, left only, right only. */
 static bool find_loops(struct loops *l, const struct le_stage *stage, const struct strides *strides) {
     struct le_contract *c = l->c;
     const struct le_node *left = c->form.products[0].left, *right = c->form.products[0].right;
@@ -159,7 +159,7 @@ static bool find_loops(struct loops *l, const struct le_stage *stage, const stru
     return true;
 }
 
-/* ---- loops that all walk as one */
+/* ---- merging loops that every operand walks as one */
 
 static bool can_merge(const struct le_contract_axis *outer, const struct le_contract_axis *inner) {
     bool one = outer->target == inner->target * inner->count && outer->kept == inner->kept * inner->count;
@@ -194,7 +194,7 @@ static void merge_axes(struct le_contract_axes *axes) {
         }
 }
 
-/* Rows become columns. */
+/* Exchanges rows and columns. */
 static void transpose(struct le_contract *c) {
     struct le_contract_axes rows = c->rows;
     c->rows = c->columns;
@@ -214,7 +214,7 @@ static void transpose(struct le_contract *c) {
             }
 }
 
-/* ---- is it worth it? By the extents and types alone. */
+/* ---- is a call worth it? Decided by extents and types only. */
 
 static bool is_worth(const struct le_contract *c) {
     double one = (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
@@ -237,13 +237,13 @@ static bool is_static(const struct le_plan *plan, const struct le_stage *stage, 
     return true;
 }
 
-/* ---- how a BLAS reads the operands */
+/* ---- operands as BLAS arguments */
 
 static int64_t stride_of(const struct le_contract_axes *axes, int product, bool left) {
     return axes->count == 0 ? 1 : left ? axes->at[0].left[product] : axes->at[0].right[product];
 }
 
-/* A matrix of `rows` by `columns` elements. */
+/* A matrix of `rows` by `columns` elements with these strides. */
 static struct le_contract_view view_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
     if (column_stride == 1 || columns == 1) {
         int64_t stride = rows == 1 ? columns : row_stride;
@@ -272,7 +272,7 @@ bool le_contract_find_views(struct le_contract *c) {
            stride <= INT_MAX;
 }
 
-/* The vector's and the result's strides are free, but positive. */
+/* The vector and the result may have any positive strides. */
 static bool find_vector_views(struct le_contract *c) {
     bool all = c->rows.count <= 1 && c->terms.count <= 1;
     for (int k = 0; k < c->form.product_count && all; k++) {
@@ -286,7 +286,7 @@ static bool find_vector_views(struct le_contract *c) {
     return all && step >= 1 && step <= INT_MAX;
 }
 
-/* The rows' outer loops are run one by one. */
+/* Moves all but the innermost loop of the rows to the batch. */
 static void split_rows(struct le_contract *c) {
     while (c->rows.count > 1 && c->batch.count < (int)ARRAY_LEN(c->batch.at)) {
         c->batch.at[c->batch.count++] = c->rows.at[0];
@@ -302,7 +302,7 @@ static int64_t round_up(int64_t x, int64_t to) {
     return (x + to - 1) / to * to;
 }
 
-/* Pieces of about so many, alike in size. */
+/* The size of equal pieces, each about `about` large and a multiple of `grain`. */
 static int64_t piece_size(int64_t total, int64_t about, int64_t grain) {
     int64_t pieces = (total + about - 1) / about;
     return round_up((total + pieces - 1) / pieces, grain);
@@ -321,15 +321,16 @@ static void cut_tiles(struct le_contract *c, int64_t about_rows, int64_t about_c
     c->column_tiles = piece_count(c->columns.total, c->tile_columns);
 }
 
-/* Of large products a BLAS packs the operands again for each tile, so that few tiles are best, yet all threads are to
- * have some. */
+/* A BLAS packs the operands of large products again for each tile, so few tiles are best, but each thread should get
+ * some. */
 static void cut_for_blas(struct le_contract *c) {
     bool large = (double)c->rows.total * (double)c->columns.total >= 16 * TILE * TILE;
     int64_t side = large ? 2 * TILE : TILE;
     cut_tiles(c, side, c->columns.total >= 8 * TILE && !c->symmetric ? 2 * side : side);
 }
 
-/* So do we, but our own bits do not hang on tiles, whose size can hang on the threads. */
+/* Our own kernel packs again, too. But its bits do not depend on the tiles, so their size may depend on the number of
+ * threads. */
 static void fit_own(struct le_contract *c, int threads) {
     int64_t side = TILE;
     while (side < OWN_TILE_MAX &&
@@ -342,7 +343,7 @@ static void fit_own(struct le_contract *c, int threads) {
         cut_tiles(c, side, side);
 }
 
-/* A few rows or columns: tiles are long, yet there are some. */
+/* Few rows or columns: long tiles, but several of them. */
 static void cut_narrow(struct le_contract *c, int64_t least) {
     int64_t longest = c->rows.total > c->columns.total ? c->rows.total : c->columns.total;
     int64_t about = least < TILE / 4 ? 4 * TILE : TILE * TILE / least;
@@ -351,7 +352,7 @@ static void cut_narrow(struct le_contract *c, int64_t least) {
     cut_tiles(c, about, c->blas && c->columns.total >= 8 * about ? 2 * about : about);
 }
 
-/* Long sums that make few tiles. */
+/* Cuts long sums into parts if there are few tiles. */
 static void cut_terms(struct le_contract *c) {
     int64_t tiles = c->row_tiles * c->column_tiles * c->batch.total;
     int64_t parts = piece_count(c->terms.total, c->vector ? PART_TERMS_MIN / 2 : PART_TERMS_MIN);
@@ -365,7 +366,8 @@ static void cut_terms(struct le_contract *c) {
     c->tile_terms = c->part_terms < most ? c->part_terms : most;
 }
 
-/* Of a call. Our own kernel takes rows that lie side by side in long lines, others one after the other. */
+/* The least rows of a call. Our own kernel handles a matrix stored by columns in long vectors of rows, and one stored
+ * by rows a row at a time. */
 static int64_t least_vector_rows(const struct le_contract *c) {
     if (c->blas)
         return VECTOR_ROWS;
@@ -400,14 +402,14 @@ static bool is_scaled(const struct le_contract *c) {
     return scaled;
 }
 
-/* Sums that are the target's elements, in rows. */
+/* Whether the sums are the target's elements themselves, stored in rows. */
 static bool is_in_place(const struct le_contract *c) {
     return !c->blas && c->form.product_count == 1 && !c->form.kept && !is_scaled(c) && !c->form.products[0].negative &&
            c->rows.count <= 1 &&
            (c->vector ? c->rows.at[0].target == 1 : c->columns.count == 1 && c->columns.at[0].target == 1);
 }
 
-/* The vectors' elements lie side by side. */
+/* Whether the vectors' elements are contiguous. */
 static bool has_contiguous_vectors(const struct le_contract *c) {
     bool all = true;
     for (int k = 0; k < c->form.product_count; k++)
@@ -416,12 +418,12 @@ static bool has_contiguous_vectors(const struct le_contract *c) {
 }
 
 static void find_scratch_sizes(struct le_contract *c) {
-    if (c->direct && !is_scaled(c)) /* by zero, perhaps, which is not left to a BLAS */
+    if (c->direct && !is_scaled(c)) /* a factor may be zero, and then no BLAS is used */
         return;
     int64_t rows = c->blas ? c->tile_rows : round_up(c->tile_rows, c->products.rows);
     int64_t columns = c->blas ? c->tile_columns : round_up(c->tile_columns, c->products.columns);
     c->in_place = is_in_place(c);
-    const bool ours = c->vector && !c->blas; /* matrix and vector are read where they lie, if it can be */
+    const bool ours = c->vector && !c->blas; /* the matrix is read in place, and the vector, too, if it is contiguous */
     int64_t left = ours ? 0 : rows * c->tile_terms;
     int64_t right = ours ? has_contiguous_vectors(c) ? 0 : c->part_terms : columns * c->tile_terms;
     c->left_bytes = padded_bytes(left, c->factor_type) + LE_PANEL_SLACK;
@@ -431,7 +433,7 @@ static void find_scratch_sizes(struct le_contract *c) {
         c->left_bytes + c->right_bytes + c->total_bytes + 3 * padded_bytes(rows + columns + c->tile_terms, LE_I64);
 }
 
-/* Both factors are one matrix, and nothing is added: the result is its own transpose. */
+/* Whether both factors are the same matrix and nothing is added: the result is its own transpose. */
 static bool is_symmetric(const struct le_contract *c) {
     const struct le_contract_operand *a = &c->left[0], *b = &c->right[0];
     if (c->form.product_count != 1 || c->form.kept || c->vector || c->rows.total != c->columns.total ||
@@ -460,13 +462,13 @@ static void arrange_loops(struct le_contract *c) {
     c->vector = c->columns.total == 1;
 }
 
-/* Products that our own kernels are as good at as a BLAS that is not asked for. */
+/* Whether our own kernels are as fast as a BLAS that the user did not ask for. */
 static bool is_ours(const struct le_contract *c) {
     return le_blas_is_second() &&
            (c->vector || (c->columns.total >= OWN_SIDE_MIN && (c->type == LE_F32 || c->rows.total >= OWN_SIDE_MIN)));
 }
 
-/* Who computes it, and from where; false: the vector machine does. */
+/* Chooses what computes the stage, and whether from the operands in place. false: the vector machine computes it. */
 static bool choose_backend(struct leat_call *call, struct le_contract *c) {
     bool real = c->type == LE_F32 || c->type == LE_F64;
     if ((c->vector && !real) || c->terms.total > INT_MAX)
@@ -521,7 +523,7 @@ const struct le_contract *le_contract_plan(struct leat_call *call, const struct 
     return c;
 }
 
-/* ---- for people */
+/* ---- printing */
 
 const char *le_contract_cause(const struct le_contract *c) {
     return c->blas ? c->blas->name : OWN_NAME;

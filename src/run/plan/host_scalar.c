@@ -1,9 +1,9 @@
-/* Numbers that the host needs: bounds and conditions of its loops, and what the range rules ask for. The code of each
- * node is made once and kept until something that it depends on has changed.
+/* Host scalars: bounds and conditions of the host's loops, and the numbers that the range rules need. The code of each
+ * node is generated once and kept until something that it depends on changes.
  *
- * The range rules ask before anything runs, also for what stands under a condition or in an empty range. So data may
- * have no such number there: its evaluation reads outside of an array. That is no error: the access is checked, and the
- * range found, as the statement runs. */
+ * The range rules ask for numbers before anything runs, also for those under a condition or in an empty range. The
+ * evaluation of such a number may read out of range. That is not an error here: the access is checked, and the range
+ * found, when the statement runs. */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -51,7 +51,7 @@ static struct le_host_scalar *find_number(struct le_plan *plan, struct le_node *
     return n;
 }
 
-/* What is there already. */
+/* Whether the number is known without running code. */
 static bool is_known(const struct le_specialised *s, const struct le_node *node, enum le_type stored, uint64_t *bits) {
     if (node->type != stored)
         return false;
@@ -81,7 +81,7 @@ static leat_status run_number(struct leat_call *call, struct le_node *node, enum
     return status == LEAT_OK ? le_perform_scalar(call, &n->launch, &n->code, bits, failed) : status;
 }
 
-/* failed: NULL, or set where data have no such number; without it that is an error. */
+/* failed: NULL, or set to true, instead of an error, if the evaluation reads out of range. */
 static leat_status compute_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
                                   bool *failed) {
     int mark;
@@ -122,7 +122,7 @@ static void find_needed(struct le_node *node, void *user) {
     n->pending |= v->stage >= 0 && (v->moved || !n->s->cells[v->id].ready);
 }
 
-/* The plan then holds for this number alone. */
+/* Makes the bound numbers that the node reads part of the plan's key. */
 static void key_number(struct le_node *node, void *user) {
     struct le_specialised *s = user;
     if (node->kind == LE_NODE_LOAD && s->ir->values.at[node->value].stage < 0 && node->operand_count == 0)
@@ -152,21 +152,22 @@ static leat_status make_available(struct leat_call *call, struct le_node *node, 
     struct le_plan *plan = s->plan;
     le_node_walk(s->ir, node, find_needed, n);
     if (plan->planning)
-        return LEAT_OK; /* all that it may read has been computed */
+        return LEAT_OK; /* everything that it may read has been computed */
     plan->single_use |= n->from_data;
     le_node_walk(s->ir, node, key_number, s);
     if (!n->pending)
         return LEAT_OK;
     leat_status status = le_perform(call, plan->groups[plan->planned].first_action);
-    plan->space.arena = plan->groups[plan->planned].arena; /* groups in blocks have their own */
+    plan->space.arena = plan->groups[plan->planned].arena; /* running groups in blocks has changed it */
     return status;
 }
 
-/* Code in blocks stays good while numbers change: it computes all but those that the ranges hang on anyway. What the
- * group that is planned makes itself, a reduction in a subscript, nobody knows before it has run. */
+/* Code in blocks stays valid while numbers change, because it may use as constants only numbers that the ranges depend
+ * on anyway, and computes all others. A value that the group being planned computes itself, such as a reduction in a
+ * subscript, is unknown until the group has run. */
 struct known {
     const struct le_specialised *s;
-    const struct le_plan_step *group; /* that is planned; NULL: none */
+    const struct le_plan_step *group; /* the group being planned; NULL: none */
     bool asks, known;
 };
 
@@ -202,7 +203,7 @@ leat_status le_evaluate(void *user, struct le_node *node, int64_t *value) {
     struct needed n = {.s = s};
     uint64_t bits = 0;
     bool failed = false;
-    if (space->failure != LEAT_OK) /* an action that failed is not run again */
+    if (space->failure != LEAT_OK) /* do not run a failed action again */
         return space->failure;
     if (is_refused(s, node))
         return LEAT_UNSUPPORTED;

@@ -1,10 +1,11 @@
-/* Where values die: a walk over a plan's actions from the last to the first, with a flag for each value that is still
- * read after the action at hand. It does not know memory: two values may share theirs.
+/* Finds where values die. It walks a plan's actions from the last to the first with the set of live values: those that
+ * are read after the current action. It knows nothing about memory: two values may share theirs.
  *
- * A loop's values from outside that its body reads live until it is left; those that only the body sets do not live
- * from one iteration to the next. What a MOVE right before a loop's END sets is dead between its last read in the body
- * and that MOVE. Where two ways meet, both are told apart: what dies on the way to the next action, and what dies on
- * the other one. All that is conservative: a value may be said to live longer than it does. */
+ * Values from outside a loop that its body reads live until the loop is left. Values that only the body sets do not
+ * live from one iteration to the next. A value that a MOVE right before a loop's END sets is dead between its last read
+ * in the body and that MOVE. For an action with two successors, the values that die on the way to the next action and
+ * on the other way are recorded separately. The result is conservative: a value may be reported to live longer than it
+ * does. */
 #include "run/call.h"
 #include <limits.h>
 #include <string.h>
@@ -13,9 +14,9 @@ struct value_set {
     uint64_t *words;
 };
 struct block {
-    int end;                    /* the action that ends it */
-    struct value_set after;     /* what lives where the block is left */
-    struct value_set otherwise; /* IF: what lives at the start of its second branch */
+    int end;                    /* the action that ends the block */
+    struct value_set after;     /* live where the block is left */
+    struct value_set otherwise; /* IF: live at the start of the second branch */
 };
 
 struct liveness {
@@ -26,12 +27,12 @@ struct liveness {
     struct {
         int *at;
         int count, capacity;
-    } reads;         /* values, by action */
-    int *first_read; /* by action, and two more: reads after the last action, and their end */
+    } reads;         /* values, grouped by action */
+    int *first_read; /* by action, plus two entries: the reads after the last action, and their end */
     struct {
         struct block *at;
         int count, capacity;
-    } blocks; /* open ones; those behind `open` keep their memory */
+    } blocks; /* the first `open` are open; the others keep their memory for reuse */
     int open;
 };
 
@@ -66,7 +67,7 @@ static void read_load(struct le_node *node, void *user) {
         add_read(user, node->value);
 }
 
-/* The range rules evaluate what has no indices but the host's. */
+/* The range rules evaluate nodes whose only indices are the host's. */
 static void read_number(struct le_node *node, void *user) {
     const struct liveness *l = user;
     if (node->kind == LE_NODE_LOAD && le_node_is_hosts(l->s->ir, node))
@@ -122,7 +123,7 @@ static void read_stage(struct liveness *l, const struct le_stage *stage) {
             add_read(l, stage->pairs[k].source);
 }
 
-/* A group's ranges are found before its first action runs, or after the last action of all. */
+/* A group's ranges are found before its first action runs; those of a last group without actions, after all actions. */
 static void list_reads(struct liveness *l) {
     struct le_plan *plan = l->plan;
     l->first_read = LE_NEW_ARRAY(&plan->arena, plan->action_count + 2, int);
@@ -145,7 +146,7 @@ static int push_death(struct liveness *l, int value) {
     return l->plan->deaths.count;
 }
 
-/* What lives in `from` and not in `to`. */
+/* The values in `from` that are not in `to`. */
 static struct le_dying_values difference(struct liveness *l, struct value_set from, struct value_set to) {
     struct le_dying_values d = {.first = l->plan->deaths.count};
     for (int w = 0; w < l->words; w++)
@@ -203,7 +204,7 @@ static bool is_loop(const struct le_action *a) {
     return a->stage->kind == LE_STAGE_FOR || a->stage->kind == LE_STAGE_LOOP;
 }
 
-/* The block that ends at that action opens. From the end of a loop it may go on with its body. */
+/* Opens the block that ends at the action. After the end of a loop its body may run again. */
 static void walk_end(struct liveness *l, int action) {
     struct le_action *a = &l->plan->actions[action];
     struct block *b = open_block(l, action);
@@ -217,7 +218,7 @@ static void walk_end(struct liveness *l, int action) {
     a->dying_on_exit = difference(l, l->now, b->after);
 }
 
-/* The loop that a TEST or BREAK leaves. */
+/* The loop that a TEST or BREAK may leave. */
 static struct block *left_block(struct liveness *l, int action) {
     int k = l->open - 1;
     while (l->blocks.at[k].end != l->plan->actions[action].partner)
@@ -240,7 +241,7 @@ static void walk_for(struct liveness *l, int action) {
 static void walk_if(struct liveness *l, int action) {
     struct le_action *a = &l->plan->actions[action];
     struct block *b = innermost_block(l);
-    set_copy(l, b->after, l->now); /* at the start of the first branch */
+    set_copy(l, b->after, l->now); /* live at the start of the first branch */
     set_union(l, l->now, b->otherwise);
     read_all(l, action);
     a->dying = difference(l, l->now, b->after);

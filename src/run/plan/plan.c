@@ -1,4 +1,4 @@
-/* A plan from its beginning to its run: made for what is bound, or found to serve again. */
+/* Makes a plan for the bindings, or reuses the last one, and runs it. */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -57,8 +57,8 @@ static leat_status make_plan(struct leat_call *call) {
     return status == LEAT_OK ? le_keep_extents(call) : status;
 }
 
-/* The same work wherever memory runs out: nodes that are made while planning live in the IR's arena, all else in the
- * plan's or its groups'. */
+/* Calls work and catches out-of-memory from two arenas: nodes made while planning live in the IR's arena, everything
+ * else in the arena of the plan or its groups. */
 static leat_status catch_out_of_memory(struct leat_call *call, leat_status (*work)(struct leat_call *call)) {
     struct le_specialised *s = call->specialised;
     struct le_span *const open = le_span_innermost();
@@ -104,17 +104,17 @@ static leat_status run_plan(struct leat_call *call, bool place) {
 
 static void begin_again(struct le_plan *plan) {
     plan->done = 0;
-    plan->space.failure = LEAT_OK; /* of a run that was broken off */
+    plan->space.failure = LEAT_OK; /* of a run that failed */
     for (int k = 0; k < plan->action_count; k++)
         plan->actions[k].notes_reported = 0;
 }
 
-/* What another run has left. */
+/* Discards what the last run left, and binds the inputs. */
 static leat_status begin_run(struct leat_call *call) {
     leat_status status = call->device ? le_device_reset(call) : LEAT_OK;
     if (call->steady || status != LEAT_OK)
         return status;
-    le_cells_clear_computed(call->specialised); /* a plan that was only shown may have run a part */
+    le_cells_clear_computed(call->specialised); /* planning only, to show the plan, may have run a part of it */
     return le_bind_inputs(call);
 }
 
@@ -137,7 +137,7 @@ leat_status le_plan_run(struct leat_call *call, bool only_plan) {
         return LEAT_OK;
     le_program_source(call->program);
     le_storage_drop_spares(s);
-    call->stale |= status == LEAT_OUT_OF_MEMORY; /* the generator left its work space as it was */
+    call->stale |= status == LEAT_OUT_OF_MEMORY; /* the generator did not restore its work space */
     if (!planned) {
         le_plan_free(s->plan);
         s->plan = NULL;

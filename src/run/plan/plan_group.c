@@ -1,5 +1,5 @@
-/* Planning, statement by statement: which actions belong together, and the ranges, code and memory of each. A group in
- * a block is planned when it is reached, in memory of its own, and remembers what it hangs on. */
+/* Plans statement by statement: forms groups of actions and finds the ranges, code and storage of each action. A group
+ * in a block is planned when it is reached, in an arena of its own, and records what it depends on. */
 #include "run/call.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
@@ -17,12 +17,13 @@ static bool opens_block(const struct le_stage *stage) {
 
 struct lister {
     struct le_plan *plan;
-    int *open; /* actions: FOR, LOOP, IF, or the ELSE that took its place */
+    int *open; /* open blocks: FOR, LOOP or IF actions, or the ELSE of the IF */
     int depth, next_statement;
-    bool alone; /* the group at hand takes no more actions */
+    bool alone; /* the current group takes no more actions */
 };
 
-/* Statements before a block that have become part of others need their ranges, also when those are planned first. */
+/* Statements that were fused into others have no actions, but their ranges are needed, even if the others are planned
+ * first. Adds a group for those before a block. */
 static void add_bare_group(struct lister *l, int end) {
     struct le_plan *plan = l->plan;
     plan->groups[plan->group_count++] = (struct le_plan_step){.arena = &plan->arena,
@@ -37,7 +38,7 @@ static void add_group(struct lister *l, const struct le_stage *stage) {
     if (is_control(stage) && l->depth == 0 && stage->statement > l->next_statement)
         add_bare_group(l, stage->statement);
     struct le_plan_step *g = &plan->groups[plan->group_count++];
-    /* a LOOP leaves its statement to what computes the condition */
+    /* a LOOP's statement belongs to the actions that compute the condition */
     int end = stage->kind == LE_STAGE_LOOP ? stage->statement : stage->statement + 1;
     g->arena = &plan->arena;
     g->inside = l->depth > 0 || is_control(stage);
@@ -57,7 +58,7 @@ static int innermost_loop(const struct lister *l) {
     return l->open[k];
 }
 
-/* Until its END is met, a loop is the partner of what leaves it. */
+/* The partner of a TEST or BREAK is the loop; le_list_actions replaces it by the loop's END. */
 static void find_partner(struct lister *l, int action) {
     struct le_action *at = l->plan->actions, *a = &at[action];
     if (opens_block(a->stage)) {
@@ -135,8 +136,8 @@ static void dense_layout(struct le_layout *layout, const int64_t *shape, int ran
     }
 }
 
-/* The values that an index may have until the group is planned again: where nothing bounds its range, those that it has
- * now. A range whose ends data do not have has none. */
+/* The values that an index may take until the group is planned again; if its range is not bounded, those that it takes
+ * now. The range is empty if the evaluation of its ends reads out of range. */
 static leat_status find_hull(struct leat_call *call, int index, int64_t *low, int64_t *high) {
     struct le_plan *plan = call->specialised->plan;
     const struct le_range *r = &plan->space.ranges[index];
@@ -155,7 +156,7 @@ static leat_status find_hull(struct leat_call *call, int index, int64_t *low, in
     return status == LEAT_DATA ? plan->space.failure : status;
 }
 
-/* A hoisted reduction's array has an element for each value of its indices, from their low ends on. */
+/* A hoisted reduction's array has one element for each value of its indices, starting at their low ends. */
 static leat_status hoisted_layout(struct leat_call *call, const struct le_stage *stage) {
     struct le_plan *plan = call->specialised->plan;
     struct le_layout layout = {0};
@@ -175,7 +176,7 @@ static leat_status hoisted_layout(struct leat_call *call, const struct le_stage 
     return LEAT_OK;
 }
 
-/* Computed values of a symbol all have its shape. */
+/* All computed values of a symbol have the symbol's shape. */
 static void value_layout(struct le_specialised *s, int value) {
     const struct le_value *v = &s->ir->values.at[value];
     if (v->stage < 0 || v->symbol < 0 || v->rank == 0)
@@ -186,7 +187,7 @@ static void value_layout(struct le_specialised *s, int value) {
         memcpy(s->plan->layouts[value].strides, laid->strides, sizeof laid->strides);
 }
 
-/* ---- what a plan hangs on */
+/* ---- what a group depends on */
 
 struct dependency_list {
     struct le_dependencies *dependencies;
@@ -194,7 +195,7 @@ struct dependency_list {
     struct le_specialised *s;
 };
 
-#define RECENT_CHECKED 32 /* the last of those that are held: one more than once does no harm */
+#define RECENT_CHECKED 32 /* entries compared with a new one: duplicates further back do no harm */
 
 static void depend_on_time(const struct dependency_list *h, const uint64_t *time) {
     int count = h->dependencies->on.count;
@@ -256,7 +257,8 @@ static void depend_on_stage(struct le_specialised *s, struct le_plan_step *g, co
     if (stage->product)
         le_dependencies_add(&g->dependencies, g->arena, s, stage->product);
     for (int k = stage->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
-        le_dependencies_add(&g->dependencies, g->arena, s, s->ir->stages.at[k].node); /* its code reads what they do */
+        le_dependencies_add(&g->dependencies, g->arena, s,
+                            s->ir->stages.at[k].node); /* its code computes their nodes, too */
     for (int d = 0; d < stage->left_count; d++)
         le_dependencies_add(&g->dependencies, g->arena, s, stage->left[d]);
     for (int k = 0; k < stage->index_count; k++) {
@@ -294,7 +296,7 @@ static bool covers(const struct le_plan *plan, const struct le_ir *ir, const str
     return true;
 }
 
-/* apart: whether the stage reads its base apart from what it writes; NULL: that is to be found out */
+/* apart: whether the stage never reads elements of its base that it has written; NULL: determined here */
 static enum le_storage_kind choose_storage(const struct le_specialised *s, const struct le_action *action, int target,
                                            int base, const bool *apart) {
     if (base < 0 || s->ir->values.at[target].rank == 0)
@@ -331,7 +333,7 @@ struct count_bytes {
     int64_t bytes, points;
 };
 
-/* Of ranges, which may be as wide as numbers of the data: then very much. */
+/* For products of range lengths, which may be as large as any number in the data. */
 static int64_t saturating_product(int64_t a, int64_t b) {
     const int64_t very_much = (int64_t)1 << 58;
     int64_t product;
@@ -364,7 +366,7 @@ static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *s
 
 /* ---- siblings */
 
-/* The leader's kernel makes its siblings, too, if it works in parts. */
+/* Whether the leader's kernel also computes this stage: it does so for all siblings if it works in parts. */
 static bool made_with_leader(const struct le_plan *plan, const struct le_ir *ir, const struct le_stage *stage) {
     if (stage->leader < 0)
         return false;
@@ -384,8 +386,8 @@ static void check_inside(struct le_node *node, void *user) {
                                                d, node->stretch);
 }
 
-/* Siblings' own statements tell what of their arrays does not fit. They come later: until then the leader's kernel must
- * not trust their reads, and makes none of them where one may be outside. */
+/* The siblings' own statements check their accesses, but these statements come later. Until then the leader's kernel
+ * must not trust their reads: it computes no siblings if one of their reads may be out of range. */
 static bool siblings_fit(const struct le_specialised *s, const struct le_stage *leader) {
     struct inside_check fit = {.plan = s->plan, .all = true};
     for (int k = leader->sibling; k >= 0 && fit.all; k = s->ir->stages.at[k].sibling)
@@ -434,7 +436,7 @@ static leat_status generate_code(struct leat_call *call, struct le_plan_step *g,
     return status;
 }
 
-/* What a library computes needs no kernel. */
+/* false: the stage needs a kernel. */
 static bool plan_contraction(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     if (action->generated->kind != LE_STAGE_CONTRACT || call->device)
         return false;
