@@ -1,22 +1,22 @@
-/* See device_run.h: CONTRACT stages that a device's library computes, where they are large and lie as it reads them.
- * All others are kernels, and so are those whose numbers the host does not have when it runs, or where one is 0: a
- * library does not look at what it multiplies by zero, which may be a NaN. */
+/* See device_run.h: CONTRACT stages that a device's library computes, because they are large and the library can read
+ * their operands in place. Kernels compute all others. Kernels also compute a stage if at run time a factor is 0 or not
+ * on the host: a library does not read what it multiplies by zero, although that may be a NaN. */
 #include "base/text.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
 #include <limits.h>
 
-/* Multiply-adds: of 512 x 512 x 512. Below, a kernel of ours is short (an estimate: tens of microseconds), so that only
- * very many would make up for loading a library of half a GB. Extents alone decide, not what ran before, so that the
- * numbers do not hang on it. */
+/* Multiply-adds of 512 x 512 x 512. Smaller stages take our kernel only tens of microseconds (an estimate), so loading
+ * a library of half a GB would pay only for very many of them. Only extents decide, not what ran before, so that
+ * results do not depend on that. */
 #define WORK_MIN  ((int64_t)1 << 27)
-#define SHORT_MIN 16 /* rows, columns and terms */
+#define SHORT_MIN 16 /* least rows, columns and terms */
 #define BATCH_MAX 65535
-#define CALLS_MAX 64 /* of one stage: products that one stride does not lead along */
+#define CALLS_MAX 64 /* library calls of one stage, if one batch stride cannot reach all products */
 
 struct le_device_contract {
     struct le_contract c;
-    int64_t calls; /* of each product */
+    int64_t calls; /* library calls for each product */
 };
 
 /* ---- planning */
@@ -28,7 +28,7 @@ static bool is_large(const struct le_contract *c) {
            c->terms.total <= INT_MAX;
 }
 
-/* The last of the batch's loops is the library's, those around it are ours. */
+/* The library runs the innermost loop of the batch; we run the loops around it. */
 static bool find_calls(struct le_device_contract *d) {
     const struct le_contract_axes *batch = &d->c.batch;
     d->calls = 1;
@@ -67,7 +67,7 @@ leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step 
     if (action->generated->kind != LE_STAGE_CONTRACT || !can_contract(call, action->stage, g->arena, d))
         return LEAT_OK;
     leat_status status = le_device_product_open(call->home.device);
-    if (status == LEAT_UNSUPPORTED) { /* there is no library here: it stays a kernel */
+    if (status == LEAT_UNSUPPORTED) { /* no library on this machine: kernels compute it */
         le_errors_clear();
         return LEAT_OK;
     }
@@ -118,8 +118,8 @@ bool le_device_contract_can_run(const struct leat_call *call, const struct le_de
     return can;
 }
 
-/* What the target held comes first where it is not there yet. A target of which nothing else stays is not made from
- * it, nor is a part. */
+/* Copies the kept old values into the target if they are not there yet: a target that is written completely does not
+ * start as a copy of its base, nor does a part. */
 static leat_status bring_kept(struct leat_call *call, const struct le_action *action, const struct le_contract *c,
                               const leat_array *target) {
     if (!c->form.kept)
@@ -144,7 +144,7 @@ static int64_t stride_of(const struct le_contract_axis *axis, enum role role, in
     return role == LEFT ? axis->left[product] : role == RIGHT ? axis->right[product] : axis->target;
 }
 
-/* The operand of a product in one of its calls. */
+/* The operand of a product in library call `number`. */
 static struct le_matrix matrix_of(const struct leat_call *call, const struct le_contract *c, const leat_array *array,
                                   const struct le_contract_operand *operand, enum role role, int product,
                                   int64_t number) {

@@ -1,17 +1,17 @@
-/* See device_run.h: an action by the interpreter for devices (gen/device_interpreter.h), while the code of its own is
- * compiled. Nothing of it is kept: its bytecode and tapes are made for each run, of which there are few.
+/* See device_run.h: runs an action with the device's interpreter (gen/device_interpreter.h) while its own code is being
+ * compiled. Bytecode and tapes are made for each run and not kept, because there are few such runs.
  *
- * What the interpreter does not run, or what is not interpreted as things stand, is left to compiled kernels. */
+ * Compiled kernels run every action that the interpreter does not support, or should not run at the moment. */
 #include "base/clock.h"
 #include "gen/device_interpreter.h"
 #include "run/device/device_run.h"
 #include <string.h>
 
-/* A context asks for an interpreter when it is so old and has waited for so many compilations: what takes a compiler
- * seconds is for processes that stay, since leat_close waits for what has begun. */
+/* A context requests the interpreter's compilation once it is this old and has waited for this many compilations. The
+ * compilation takes seconds and leat_close waits for it once begun, so it pays only in long-lived processes. */
 #define AGE_MIN_NS 5000000000u
 enum { WAITS_MIN = 2 };
-/* For each multiprocessor: more would take longer than a compiler does. An H200 interprets about 10^11 in a second. */
+/* Per multiprocessor: interpreting more would take longer than compiling. An H200 interprets about 10^11 a second. */
 #define OPERATIONS_MOST 30000000
 
 struct le_interpretation {
@@ -35,7 +35,7 @@ static bool is_target(const struct le_stage *stage, int value) {
     return value == stage->target;
 }
 
-/* A number that the host knows stands in the code; others are read where they are. */
+/* Scalars that the host has become constants in the bytecode; others are read from device memory. */
 static void put_numbers(const struct le_interpretation *n, struct le_unit *unit) {
     const struct le_specialised *s = n->call->specialised;
     for (int k = 0; k < unit->reg_count; k++) {
@@ -71,8 +71,8 @@ static bool encode_tapes(struct le_interpretation *n) {
     return true;
 }
 
-/* With ranges and work space of its own, which the generator changes for a while: where memory runs out in between,
- * nobody puts them back. The plan is being run, so that the generator may ask only for numbers at hand. */
+/* The generator changes ranges and work space temporarily and does not restore them if memory runs out, so it gets
+ * copies. The plan is running, so the generator may use only numbers that the host already has. */
 static leat_status generate_bytecode(struct le_interpretation *n) {
     struct le_specialised *s = n->call->specialised;
     const int indices = s->ir->indices.count;
@@ -112,8 +112,8 @@ static bool within_memory(struct le_interpretation *n, struct le_arena *nodes) {
     return generate_and_encode(n);
 }
 
-/* false: it is not for the interpreter, or memory runs out. Nodes that the generator makes live in the IR's arena,
- * whose failure is the run's otherwise. */
+/* false: the interpreter does not support the action, or memory ran out. The generator's nodes live in the IR's arena,
+ * whose failure would otherwise end the run. */
 static bool make_tapes(struct le_interpretation *n) {
     struct le_arena *nodes = n->call->specialised->ir->arena;
     jmp_buf outside;
@@ -132,7 +132,7 @@ static struct le_code_source source_of(struct le_interpretation *n) {
                                    .cause = "so that new expressions need not wait for a compiler"};
 }
 
-/* NULL: it is not there, and not waited for. */
+/* NULL: it is not compiled, and we do not wait for it. */
 static struct le_loaded_code *ask_interpreter(struct le_interpretation *n) {
     leat_context *ctx = n->call->program->ctx;
     struct le_loaded_code *code = NULL;
@@ -170,7 +170,7 @@ static size_t total_bytes(const struct le_interpretation *n) {
     return all_bytes;
 }
 
-/* One after the other; NULL: no memory. */
+/* Concatenates the tapes, each padded; NULL: no memory. */
 static char *gather_tapes(struct le_interpretation *n) {
     if (setjmp(n->arena.failure))
         return NULL;
@@ -205,7 +205,7 @@ static leat_status upload_tapes(struct le_interpretation *n) {
     return le_device_copy(call->home.stream, &copy);
 }
 
-/* A buffer of the bytecode's. */
+/* Passes the address of a buffer of the bytecode. */
 static void pass_buffer(const struct le_interpretation *n, int buffer, uint64_t *address,
                         struct le_launch_argument *to) {
     const struct le_specialised *s = n->call->specialised;
@@ -245,7 +245,7 @@ static leat_status launch_tape(const struct le_interpretation *n, const struct l
     return le_device_launch(le_code_kernel(n->interpreter), &launch, n->call->home.stream);
 }
 
-/* ---- */
+/* ---- choosing the interpreter */
 
 void le_interpretation_free(struct le_interpretation *n) {
     if (!n)
@@ -261,7 +261,7 @@ static bool takes_long(const struct leat_call *call, const struct le_action *act
     return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && action->operations > most;
 }
 
-/* Faults and notes are for kernels that can tell them. */
+/* Actions that may report faults or notes need compiled kernels. */
 static bool may_interpret(const struct leat_call *call, const struct le_action *action) {
     const struct le_device_work *w = action->device;
     const struct le_stage *stage = action->generated;
@@ -270,7 +270,7 @@ static bool may_interpret(const struct leat_call *call, const struct le_action *
            !w->may_report && !takes_long(call, action);
 }
 
-/* Whether the code of its own is there; SOON: it is asked for, else. */
+/* Whether the action's own code is compiled; SOON: requests it if not. */
 static bool is_compiled(struct leat_call *call, struct le_action *action, enum le_code_wish wish) {
     return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && le_device_request_code(call, action, wish);
 }

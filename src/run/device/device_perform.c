@@ -1,11 +1,10 @@
-/* See device_run.h: running one action on the device. All of it is enqueued in the run's stream; nothing is waited for.
- */
+/* See device_run.h: runs one action on the device. All work is enqueued in the run's stream, without waiting. */
 #include "run/device/device_run.h"
 #include <string.h>
 
-/* ---- numbers that the action makes */
+/* ---- scalars that the action computes */
 
-/* It starts as its base. */
+/* Initializes the result with its base. */
 static leat_status copy_base(struct leat_call *call, const struct le_device_result *r) {
     const struct le_specialised *s = call->specialised;
     const struct le_cell *base = &s->cells[r->base];
@@ -52,7 +51,7 @@ static void end_results(struct leat_call *call, const struct le_device_work *w) 
 
 /* ---- memory for partial results */
 
-/* Kernels leave them as they were: they are set to 0 once. */
+/* Kernels leave the counters at 0, so they are zeroed only once. */
 static leat_status begin_counters(struct leat_call *call, size_t size_bytes) {
     struct le_device_run *d = call->device;
     if (size_bytes == 0 || (d->counters && d->counters->size_bytes >= size_bytes))
@@ -168,7 +167,7 @@ static leat_status launch_all(struct leat_call *call, struct le_action *action) 
     return status;
 }
 
-/* Zeros are written from a block's start on. */
+/* Zeroing starts at the beginning of an allocation, so a target that begins elsewhere is not used directly. */
 static leat_status fill_zeros(struct leat_call *call, const struct le_action *action) {
     struct le_cell *cell = &call->specialised->cells[action->stage->target];
     if (cell->wanted && le_device_address(cell->wanted) != cell->wanted->buffer->allocation->address) {
@@ -178,10 +177,10 @@ static leat_status fill_zeros(struct leat_call *call, const struct le_action *ac
     return le_storage_prepare(call, action, true);
 }
 
-/* By the library, or by the interpreter if it is not NULL, or by kernels that are loaded. */
+/* Runs the action by the library, else by the interpretation if that is not NULL, else by its loaded kernels. */
 static leat_status perform_work(struct leat_call *call, struct le_action *action, bool by_library,
                                 struct le_interpretation *interpretation) {
-    leat_status status = le_device_settle(call); /* planning may run a part of the plan */
+    leat_status status = le_device_settle(call); /* planning may run actions before late arrays are settled */
     if (status != LEAT_OK)
         return status;
     status = begin_results(call, action->device);

@@ -1,5 +1,5 @@
-/* See device_run.h: an action as launches of kernels, which are generated, compiled or found, and their arguments laid
- * out, so that a run only puts addresses and numbers there. */
+/* See device_run.h: plans an action as launches of kernels. Kernels are generated, then compiled or found, and their
+ * arguments are laid out, so that a run only fills in addresses and numbers. */
 #include "base/text.h"
 #include "run/device/device_run.h"
 #include <stdio.h>
@@ -19,13 +19,13 @@ void le_device_work_finish(struct le_action *action) {
     }
 }
 
-/* ---- what the generator is told */
+/* ---- the generator's input */
 
 static bool is_at_16(const leat_array *array) {
     return array && le_device_address(array) % 16 == 0;
 }
 
-/* Memory of the pool's is aligned; an input's may be any, and a MOVE shares it, if it is dense. */
+/* Memory from the pool is aligned. An input may have any alignment, and a MOVE may share a dense input's memory. */
 static bool is_aligned(void *user, int value) {
     const struct leat_call *call = user;
     const struct le_specialised *s = call->specialised;
@@ -72,9 +72,9 @@ static leat_status generate_launches(struct leat_call *call, struct le_plan_step
     return le_device_generate(&job, &action->device->launches);
 }
 
-/* ---- what another action makes where it reads it */
+/* ---- fusing an action into its reader */
 
-/* The one that reads it is of the same group, and is planned later. */
+/* The first later action of the group that reads this one's value; NULL: none. */
 static struct le_action *reader_of(struct leat_call *call, const struct le_plan_step *g,
                                    const struct le_action *action) {
     struct le_plan *plan = call->specialised->plan;
@@ -160,9 +160,9 @@ static void make_steps(struct le_plan_step *g, struct le_action *action) {
     }
 }
 
-/* ---- kernels: compiled, or found, when they first run, so that a plan can be looked at without */
+/* ---- kernels: compiled or found when they first run, so that showing a plan needs no compiler */
 
-/* "y f64[:], a f32[:,:], s i64" */
+/* Appends the launch's values with their types: "y f64[:], a f32[:,:], s i64". */
 static void add_values(struct le_text *text, const struct le_ir *ir, const struct le_generated_launch *made) {
     int count = 0;
     for (int k = 0; k < made->argument_count; k++) {
@@ -178,7 +178,7 @@ static void add_values(struct le_text *text, const struct le_ir *ir, const struc
     }
 }
 
-/* What the generator makes compiles, and a program's user has not written it. */
+/* A compile error in generated code is our bug, not an error in the user's program. */
 static leat_status explain_failure(leat_status status, const struct le_stage *stage) {
     char message[512] = "";
     if (le_error_at(0))
@@ -189,7 +189,7 @@ static leat_status explain_failure(leat_status status, const struct le_stage *st
                                       : status;
 }
 
-/* what: room for words, which the caller finishes. */
+/* what: a text for the caller to finish; the source points into it. */
 static struct le_code_source source_of(const struct leat_call *call, const struct le_action *action,
                                        const struct le_device_step *step, struct le_text *what) {
     *what = (struct le_text){0};

@@ -1,5 +1,6 @@
-/* See device_run.h: where numbers are, and copies of what the host needs to work one out. A number that a kernel makes
- * lies in a slot: 8 bytes of a block of the call's, which is written again only when no cell has it any more. */
+/* See device_run.h: where scalars live, and host copies of what the host needs to compute one. A scalar that a kernel
+ * computes lives in a slot: 8 bytes of an allocation of the call. A slot is reused only when no cell holds it any more.
+ */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -44,7 +45,7 @@ leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *
 
 /* ---- to the host */
 
-/* Why the host waits for it. */
+/* Why the host waits for a scalar. */
 static const char *cause_of(const struct leat_call *call) {
     const struct le_plan *plan = call->specialised->plan;
     if (call->device->cause)
@@ -61,7 +62,7 @@ static const char *cause_of(const struct leat_call *call) {
     }
 }
 
-/* One element, which lies there, to memory of the host's. */
+/* Copies one element to host memory, and waits for it. */
 static leat_status fetch_element(struct leat_call *call, struct le_allocation *allocation, uint64_t at,
                                  size_t size_bytes, const char *name, void *to) {
     struct le_device_run *d = call->device;
@@ -101,7 +102,7 @@ leat_status le_device_fetch(struct leat_call *call, int value) {
     return LEAT_OK;
 }
 
-/* ---- arrays that a number hangs on */
+/* ---- arrays that a host scalar depends on */
 
 static struct le_mirror *add_mirror(struct leat_call *call, int value, size_t size_bytes) {
     struct le_device_run *d = call->device;
@@ -151,7 +152,7 @@ static leat_status copy_all(struct leat_call *call, int value) {
     return status == LEAT_OK ? le_device_check_records(call, false) : status;
 }
 
-/* The buffer's address is such that the element lies where the code looks for it; it looks for no other. */
+/* Sets the buffer's address so that the code finds the element at its offset; the code reads no other element. */
 static leat_status copy_element(struct leat_call *call, int value, int64_t start) {
     const struct le_specialised *s = call->specialised;
     const leat_array *array = s->cells[value].array;
@@ -165,7 +166,7 @@ static leat_status copy_element(struct leat_call *call, int value, int64_t start
                          s->ir->values.at[value].name, made->memory);
 }
 
-/* Which element a load reads, if it is one whose place is known now, and inside. */
+/* Finds the element that a load reads; false: it is not known now, or out of range. */
 static bool find_element(struct leat_call *call, const struct le_node *load, int64_t *start) {
     const struct le_specialised *s = call->specialised;
     const struct le_layout *layout = &s->plan->layouts[load->value];
@@ -230,7 +231,7 @@ static void note_load(struct le_node *node, void *user) {
     d->loads.at[d->loads.count++] = node;
 }
 
-/* A kernel that made it left nothing where the host's code looks. */
+/* Fetches a scalar that a kernel computed, and points the host's code to it. */
 static leat_status bring_number(struct leat_call *call, int value) {
     struct le_specialised *s = call->specialised;
     s->buffers[value] = &s->cells[value].scalar;
@@ -265,7 +266,7 @@ void le_device_release_mirrors(struct leat_call *call, int mark) {
     }
 }
 
-/* ---- to where it is wanted */
+/* ---- results */
 
 uint64_t le_device_address(const leat_array *array) {
     const struct le_allocation *allocation = le_array_is_late(array) ? NULL : array->buffer->allocation;
@@ -287,7 +288,7 @@ leat_status le_device_store_scalar(struct leat_call *call, const leat_array *tar
     }
     if (!cell->on_device.address)
         return le_array_write_in(target, &cell->scalar, stream, true);
-    if (cell->on_device.address == le_device_address(target)) /* it was made right there */
+    if (cell->on_device.address == le_device_address(target)) /* it was computed there */
         return LEAT_OK;
     const struct le_copy copy = {.target = target->buffer->allocation,
                                  .source = cell->on_device.allocation,

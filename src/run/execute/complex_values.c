@@ -98,8 +98,8 @@ static leat_status copy_part(struct leat_call *call, const leat_array *target, i
                        : le_call_store(call, target, cell, name);
 }
 
-/* The target may be the array of an input. By now no other result reads that input: results that share its memory have
- * been copied. */
+/* The target may be the array of an input. By now everything else that reads this array has been copied, except this
+ * result's own parts. */
 leat_status le_complex_deliver(struct leat_call *call, struct le_want *w) {
     struct le_specialised *s = call->specialised;
     const struct le_symbol *symbol = s->tree->symbols[w->symbol];

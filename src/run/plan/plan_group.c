@@ -296,7 +296,8 @@ static bool covers(const struct le_plan *plan, const struct le_ir *ir, const str
     return true;
 }
 
-/* apart: whether the stage never reads elements of its base that it has written; NULL: determined here */
+/* apart: whether each point reads of the base only the element that it writes, and elements that the stage never
+ * writes. NULL: determined here */
 static enum le_storage_kind choose_storage(const struct le_specialised *s, const struct le_action *action, int target,
                                            int base, const bool *apart) {
     if (base < 0 || s->ir->values.at[target].rank == 0)
