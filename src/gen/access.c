@@ -1,5 +1,5 @@
-/* Loads, stores and scatters. An affine subscript that stays inside becomes a pointer that the loops move; any other is
- * computed for every lane, checked, and gathered. */
+/* Loads, stores and scatters. An affine subscript that stays in range becomes a pointer that the loops advance. Any
+ * other subscript is computed for every lane, checked, and used to gather. */
 #include "gen/gen.h"
 
 #define STREAM_BYTES_MIN                                                                                               \

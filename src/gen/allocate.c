@@ -1,5 +1,5 @@
-/* The last step: where loops end, which values are dead, and few slots for many values, so that they stay in the first
- * cache. */
+/* The last step of code generation: finds where loops end and values die, and packs many values into few slots, so that
+ * they stay in the first-level cache. */
 #include "gen/gen.h"
 #include <string.h>
 

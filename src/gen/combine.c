@@ -1,6 +1,6 @@
-/* Squares of differences become one instruction: (a - b) * (a - b), which may take b as one element for all lanes, and
- * add a sum to it. Distances are made of them, and four passes over a block become one. The bits stay: it rounds as
- * often as the instructions that it stands for. */
+/* Combines the square of a difference, (a - b) * (a - b), into one instruction. b may be one element for all lanes, and
+ * a sum may be added. Computing distances then takes one pass over a block of lanes instead of four. The combined
+ * instruction rounds as often as those that it replaces, so the results have the same bits. */
 #include "gen/gen.h"
 
 struct combine {

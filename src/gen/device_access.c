@@ -1,6 +1,6 @@
-/* Loads and stores: a place in memory as an expression, and the questions that have to be asked before it is used. The
- * text knows of a layout whether it starts at 0, which axes have stride 1 or stretch, whether an int reaches all of it,
- * and which axes need no check; all numbers are parameters. */
+/* Loads and stores: an element's address as an expression, and the range checks before it is used. The text depends on
+ * these properties of a layout only: whether it starts at offset 0, which axes have stride 1 or stretch, whether an int
+ * can index all of it, and which axes need no check. All numbers are parameters. */
 #include "gen/device_gen.h"
 
 static bool is_stretched(const struct le_layout *layout, int d, int stretch) {

@@ -1,9 +1,10 @@
-/* A stage as CUDA C. The text depends on operations, types, ranks and classes of layouts alone; all numbers of one run
- * (lows, counts, strides, extents) are arguments, so that another shape of the same class has the same text, which is
- * compiled once. Written for any CUDA C compiler: the prelude is in it, and nothing is included.
+/* Generates CUDA C for a stage. The text depends on operations, types, ranks and layout classes only. All numbers of a
+ * run (lows, counts, strides, extents) are arguments, so another shape of the same class has the same text, which is
+ * compiled once. The text contains its prelude and includes nothing, so any CUDA C compiler can compile it.
  *
- * Kernels of one launch list run in order in one stream; a kernel's memory for partial results starts as zeros if it
- * says so. An element's own read out of range, and the notes of integer division, go into the run's le_device_fault. */
+ * The kernels of one launch list run in order in one stream. Memory for partial results starts as zeros if the list
+ * asks for it. Elements that read out of range and notes about integer division are recorded in the run's
+ * le_device_fault. */
 #ifndef LE_DEVICE_CODE_H
 #define LE_DEVICE_CODE_H
 #include "gen/kernel.h"

@@ -1,5 +1,5 @@
-/* The texts of kernels: all that programs can say compiles for every architecture, where there is an NVRTC; the text is
- * the same for other extents, strides and numbers; and a few are told whole. */
+/* The texts of kernels. Every construct of the language compiles for every architecture, if NVRTC is available. The
+ * text is the same for other extents, strides and numbers. A few texts are compared in full. */
 #include "gen/kernel_testing.h"
 #include "device/cuda/cuda_libraries.h"
 #include "gen/device_code.h"

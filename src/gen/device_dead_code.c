@@ -1,5 +1,5 @@
-/* A kernel's text without what nothing uses: constants of whole numbers, as generators bind indices that the
- * expressions then may not need, and parameters. A definition is a line of its own, before all of its uses. */
+/* Removes unused integer constants and parameters from a kernel's text: generators bind indices that the expressions
+ * may then not need. Each definition is on a line of its own, before all of its uses. */
 #include "base/hash.h"
 #include "gen/device_gen.h"
 #include <string.h>

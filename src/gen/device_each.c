@@ -1,6 +1,6 @@
-/* An each. Elements that write places of their own, or meet in updates that are atomic, run at once. Where the last of
- * those that meet has to win, all run without writing and claim the places with their threads' numbers, and then run
- * again: who has the greatest number writes. Else one thread runs them in order. */
+/* EACH stages. Elements that write disjoint locations, or meet only in atomic updates, run in parallel. If the last of
+ * several writes to one location must win, all elements first run without writing and claim their locations with their
+ * thread numbers; then they run again, and the greatest number writes. Otherwise one thread runs them in order. */
 #include "gen/device_gen.h"
 
 /* Whether all stores to its array meet in the same way. */

@@ -1,6 +1,6 @@
-/* Nodes to variables. A node is computed once, in the outermost block where all that it depends on is known; what may
- * fault, or change, stays where it stands. SELECT, && and || whose operands are not cheap and safe are real branches.
- */
+/* Turns nodes into C variables. A node is computed once, in the outermost block where everything that it depends on is
+ * known. A node that may fault or change is computed where it is used. SELECT, && and || become branches unless their
+ * operands are cheap and safe. */
 #include "gen/device_gen.h"
 
 #define CHEAP_COST 8 /* additions that are rather made in vain than jumped over */

@@ -1,14 +1,14 @@
-/* Inside the generator for devices: one kernel's text while it is made.
+/* The internals of the device code generator: the text of one kernel while it is being generated.
  *
- * A *block* is an open { } of the text. A node is computed once, as a variable of the outermost open block where all
- * that it depends on is known; what may fault, or is dear, stays where it is needed. How threads come to their points
- * (device_loop.c) knows nothing of bodies, and bodies (device_expression.c and what it calls) know nothing of
- * threads: a body needs an open block that binds its indices to names, and that is all.
+ * A *block* is an open { } of the text. A node is computed once, as a variable of the outermost open block where
+ * everything that it depends on is known; a node that may fault or is expensive is computed where it is needed. The
+ * code that maps threads to points (device_loop.c) knows nothing about bodies, and bodies (device_expression.c and its
+ * callees) know nothing about threads: a body only needs an open block that binds its indices to names.
  *
- * Where other kernels plug in: device_generate.c asks, kind by kind, who makes a stage. A kernel in which many threads
- * share a reduction binds the kept indices as le_cuda_points does, opens the reduction's loop with a start and a step
- * of its own (le_cuda_bind), lets le_cuda_node emit the term, joins what the threads have, and gives the total to the
- * nodes around it with le_cuda_know. */
+ * Specialized kernels: device_generate.c tries, for each kind of stage, the generators that may handle it. A kernel in
+ * which many threads share a reduction binds the kept indices like le_cuda_points, opens the reduction's loop with its
+ * own start and step (le_cuda_bind), lets le_cuda_node emit the term, joins the threads' totals, and makes the total
+ * known to the nodes around it with le_cuda_know. */
 #ifndef LE_DEVICE_GEN_H
 #define LE_DEVICE_GEN_H
 #include "base/hash.h"

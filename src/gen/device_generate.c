@@ -1,5 +1,5 @@
-/* A stage to kernels, kind by kind. What is here is right for every stage; the makers of faster kernels are asked
- * before it (see device_gen.h). */
+/* Generates the kernels of a stage, by its kind. The generators of faster kernels are tried first (see device_gen.h);
+ * the code here handles every stage. */
 #include "gen/device_map.h"
 #include "gen/device_product.h"
 #include "gen/device_group_reduce.h"

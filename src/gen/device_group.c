@@ -1,5 +1,5 @@
-/* Which of a stage's reductions a team can make: those that run over fixed ranges and that every point needs, whatever
- * the values are. All others stay where they are, in one thread each. */
+/* Finds the reductions of a stage that a team can compute: those over fixed ranges that every point needs, whatever the
+ * values. All others are computed by one thread each, where they are used. */
 #include "gen/device_group_reduce.h"
 #include <string.h>
 

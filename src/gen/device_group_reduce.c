@@ -1,4 +1,5 @@
-/* Who makes a stage's reductions: a thread, a warp, a block or all the grid for each point; and those kernels. */
+/* Chooses what computes the reductions of a stage for each point (a thread, a warp, a thread block or the whole grid),
+ * and generates these kernels. */
 #include "gen/device_group_reduce.h"
 
 #define SHORT_TERMS 24    /* one thread is done with them before a team has met */

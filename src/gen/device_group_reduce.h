@@ -1,10 +1,10 @@
-/* Kernels in which many threads make one reduction: who takes which terms is here, what a term is comes from the
- * expressions of device_gen.h.
+/* Kernels in which many threads compute one reduction. This code distributes the terms over the threads; the
+ * expressions of device_gen.h compute a term.
  *
- * Reductions that run over equally many terms are a *group*: one pass over the terms makes them all. A group may use
- * the totals of groups before it, as a variance uses the mean. A *team* (a warp, a block, or all blocks of a row of the
- * grid) makes the groups of one *point* of those kept indices that the reductions depend on, and then goes on, all of
- * it, along the kept indices that are left. */
+ * Reductions with the same number of terms form a *group*: one pass over the terms computes all of them. A group may
+ * use the totals of earlier groups, as a variance uses the mean. A *team* (a warp, a thread block, or all blocks of a
+ * row of the grid) computes the groups for one *point*: one combination of values of the kept indices that the
+ * reductions depend on. Then the whole team continues along the remaining kept indices. */
 #ifndef LE_DEVICE_GROUP_REDUCE_H
 #define LE_DEVICE_GROUP_REDUCE_H
 #include "gen/device_gen.h"

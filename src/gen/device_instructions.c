@@ -1,4 +1,4 @@
-/* See device_instructions.h. */
+/* See device_instructions.h: builds the list of instructions. */
 #include "gen/device_instructions.h"
 #include <limits.h>
 

@@ -1,5 +1,5 @@
-/* See device_interpreter.h: the interpreters' text, a case for each instruction. How they run is
- * device_interpreter.cu's. */
+/* See device_interpreter.h: generates the interpreters' text, one case for each instruction. Their loop is in
+ * device_interpreter.cu. */
 #include "gen/device_gen.h"
 #include "gen/device_instructions.h"
 #include <string.h>

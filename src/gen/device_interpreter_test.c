@@ -1,5 +1,5 @@
-/* The interpreter for devices: what it makes of a stage's bytecode is what the CPU's machine makes of it, byte for
- * byte; and what it leaves to compiled kernels. */
+/* The interpreter for devices: its results equal those of the CPU's machine, byte for byte, and it refuses the stages
+ * that it leaves to compiled kernels. */
 #include "gen/device_interpreter.h"
 #include "gen/device_kernel_testing.h"
 

@@ -1,5 +1,5 @@
-/* What the tests of kernels for devices share: a program is generated for the simulated device and for the CPU's
- * machine, and both run: the bytes are the same. What is asked of each is also how it is made. */
+/* Shared by the tests of device kernels. Each program runs on the simulated device and on the CPU's vector machine, and
+ * the bytes must be equal. The tests also check how the kernel works. */
 #ifndef LE_DEVICE_KERNEL_TESTING_H
 #define LE_DEVICE_KERNEL_TESTING_H
 #include "gen/kernel_testing.h"

@@ -1,4 +1,4 @@
-/* Indices: their ranges as loops of one thread, and how threads share out the points of the kept ones. */
+/* Indices: their ranges as loops of one thread, and the distribution of the kept indices' points over the threads. */
 #include "gen/device_gen.h"
 
 #define SHORT_TERMS 32

@@ -1,5 +1,5 @@
-/* What a fast kernel of one value for each point is: its axes, what it reads ahead, and how much a thread takes. No
- * text is made here. */
+/* Plans a fast kernel that computes one value for each point: its axes, the reads that it makes ahead, and how many
+ * elements a thread computes. Generates no text. */
 #include "gen/device_map.h"
 #include <stdlib.h>
 #include <string.h>

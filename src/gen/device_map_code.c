@@ -1,4 +1,4 @@
-/* The text of a map's kernel: what it reads ahead, the elements, and how they are written. */
+/* Generates the text of a map's kernel: the reads ahead, the elements, and the writes. */
 #include "gen/device_map.h"
 
 #define PLACES_FOR_BLOCKS (2048 / MAP_THREADS) /* of a multiprocessor */

@@ -1,5 +1,5 @@
-/* How threads come to their places along a map's axes. The places are counted by unsigned ints; what has to be divided
- * for them is multiplied instead, by numbers that the host finds. */
+/* Computes the positions of threads along a map's axes. Positions are unsigned ints. Instead of dividing, the kernel
+ * multiplies by numbers that the host computes. */
 #include "gen/device_map.h"
 
 bool le_map_is_simple(const struct map *m) {

@@ -1,6 +1,6 @@
-/* Which maps are made in tiles: where some array lies side by side along another axis, the *row* axis, than the target.
- * A block reads that array's part of a tile along rows, turns it round in shared memory, and makes elements along
- * columns. */
+/* Finds the maps that are computed in tiles: those with an array that is contiguous along another axis, the *row* axis,
+ * than the target. A thread block reads the array's part of a tile along rows, transposes it in shared memory, and
+ * computes elements along columns. */
 #include "gen/device_map.h"
 #include <stdlib.h>
 

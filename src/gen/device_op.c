@@ -1,4 +1,4 @@
-/* Operations as expressions of C, which compute what the vector machine's kernels do, bit by bit. */
+/* Operations as C expressions, which compute the same bits as the vector machine. */
 #include "gen/device_gen.h"
 
 /* An integer's divisor may be 0, or its exponent negative. */

@@ -1,8 +1,8 @@
-/* Scatters whose order shows: sums of floats, and what has no atomic form. A block goes through its points in order, so
- * many at once as it has threads: each thread makes one point's term, then each takes, in order, the terms of the
- * places that are its own. So every element gets its terms in the order of the stage's indices, whatever the number of
- * threads. Where the elements are few, a thread has one of them, and keeps its total in a register.
- */
+/* Scatters whose order affects the result: sums of floats, and operations without an atomic form. A thread block takes
+ * its points in order, one for each thread at a time. Each thread computes one point's term; then each thread applies,
+ * in order, the terms for the elements that it owns. Every element thus gets its terms in the order of the stage's
+ * indices, whatever the number of threads. If there are few elements, a thread owns one of them and keeps its total in
+ * a register. */
 #include "gen/device_group_reduce.h"
 
 #define BLOCK   256  /* threads, points at once, and owners of places */

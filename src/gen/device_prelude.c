@@ -1,6 +1,6 @@
-/* The pieces of the folder's .cu files, which the assembler puts here (LE_GEN_FOLDER: where they are when the library
- * is built). A line "//: a b" begins the piece that text has to have if it says a or b; a unit gets no more pieces than
- * it uses, since each costs the compiler time. */
+/* The pieces of this folder's .cu files, which the assembler includes (LE_GEN_FOLDER: their folder at build time). A
+ * line "//: a b" begins a piece that a text needs if it contains the word a or b. A unit gets only the pieces that it
+ * uses, because each costs compile time. */
 #include "gen/device_gen.h"
 #include <pthread.h>
 #include <string.h>

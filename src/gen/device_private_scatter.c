@@ -1,8 +1,7 @@
-/* Scatters whose order does not show, into a target of few elements: each block has copies of it in shared memory,
- * which its threads update atomically, and then updates the target with what differs from no update at all. A lane of a
- * warp has a copy of its own where they fit, so that it makes no difference how often points meet. No text is made of
- * the extents: how many copies there are is an argument.
- */
+/* Scatters whose order does not affect the result, into a target with few elements. Each thread block has copies of the
+ * target in shared memory, which its threads update atomically. Then it updates the target with the copied elements
+ * that changed. If the copies fit, each lane of a warp has its own, so that collisions cost nothing. The text does not
+ * depend on the extents: the number of copies is an argument. */
 #include "gen/device_map.h"
 
 #define COPIES_BYTES   ((int64_t)48 << 10) /* of a block; several are resident */

@@ -1,5 +1,5 @@
-/* Scatters into copies that blocks have of their own: the CPU's bytes, whatever the types, extents and strides are, and
- * faults as if there were no copies. */
+/* Scatters into private copies of thread blocks: the bytes equal the CPU's for all types, extents and strides, and
+ * faults are the same as without copies. */
 #include "gen/device_kernel_testing.h"
 #include "gen/gen.h"
 

@@ -1,7 +1,7 @@
-/* A CONTRACT stage's `product` as tiles of the target (device_product.cu): a block for each, which goes along the terms
- * with its sums in registers. Indices are sorted by who has them, rows the left side's, columns the right one's; how
- * they make an element's place is the loads' own affair, so that strides, windows and stretched axes need no word here.
- * Whatever the tile, an element's products are added in the order of the terms. */
+/* Computes a CONTRACT stage's `product` in tiles of the target (device_product.cu). Each thread block computes one tile
+ * and walks along the terms with its sums in registers. Indices are sorted by the side that depends on them: rows are
+ * the left side's, columns the right side's. The loads compute the addresses, so strides, windows and stretched axes
+ * need no special treatment here. For every tile size, an element's products are added in the order of the terms. */
 #include "gen/device_product.h"
 #include "gen/device_group_reduce.h"
 #include "ir/passes/contract.h"

@@ -1,4 +1,4 @@
-/* CONTRACT stages as tiles: blocks share the factors through shared memory. */
+/* CONTRACT stages in tiles: the threads of a block share the factors through shared memory. */
 #ifndef LE_DEVICE_PRODUCT_H
 #define LE_DEVICE_PRODUCT_H
 #include "gen/device_gen.h"

@@ -1,5 +1,5 @@
-/* The pieces of device_reduce.cu by themselves, on the simulated device with its checks: totals by a warp, a block and
- * a grid have the bits of the CPU's for any number of terms. */
+/* The pieces of device_reduce.cu on their own, on the simulated device with its checks: totals by a warp, a thread
+ * block and a grid have the CPU's bits for any number of terms. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-/* Regions: structured code over private variables, which is plain C. Variables are C's; a RETURN that is not the last
- * step leaves by goto. What changes from step to step is computed anew after each, but for a variable's first SET;
- * behind a region it is the moment before it again. */
+/* Regions: structured code over private variables, generated as plain C with C variables. A RETURN that is not the last
+ * step becomes a goto. Nodes that change from step to step are computed again after each step, except after a
+ * variable's first SET. After a region, nodes computed before it are valid again. */
 #include "gen/device_gen.h"
 #include <string.h>
 

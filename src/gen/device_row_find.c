@@ -1,4 +1,5 @@
-/* Rows that several passes run over: whether they can be kept, what of them, and in which way values are made. */
+/* Decides for rows that several passes run over whether they can stay on chip, which parts of them, and how the values
+ * are computed. */
 #include "gen/device_row.h"
 #include <string.h>
 

@@ -1,20 +1,20 @@
-/* How the rows that are kept while several passes run over them are shared: by threads, warps, blocks, clusters of
- * blocks.
+/* Chooses how a row that stays on chip between several passes is shared by threads, warps, thread blocks and clusters.
  *
- * While a row's threads compute, nothing of it flows from memory or back. What hides that is other rows on the same
- * multiprocessor, each at a point of its own. So a row that one block keeps only as the multiprocessor's single one
- * is shared by a cluster of blocks, each small enough that others, of other rows, are beside it:
+ * While a row's threads compute, they transfer nothing from or to memory. Other rows on the same multiprocessor, each
+ * at a different point of its work, hide this. If one block would keep a row only by having the multiprocessor to
+ * itself, the row is therefore shared by a cluster of blocks, each small enough that blocks of other rows fit beside
+ * it:
  *
  *     threads  words in registers  in shared memory  blocks resident  kept by a multiprocessor
  *         512        16 of 64         48:  96 KB       2              256 KB, of 2 rows
  *        1024        16 of 64         48: 192 KB       1              256 KB, of 1 row
  *
- * The first one that is large enough is taken, with as few blocks as are enough: 2 of the first for 65,536 f32. What
- * is kept in shared memory comes there by no register (le_fetch), so that all that a thread keeps is on its way at
- * once: 128 KB a block, where 40 KB a multiprocessor keep the 4.8 TB/s of an H200 busy. Measured there, softmax and
- * layer norm of such rows take 1.01 and 1.07 of the memory's time. What is smaller was slower by hand (layer norm):
- * four blocks of 256 threads, of 128 threads, and two rows at once, which read gain and bias once for both: 1.14
- * to 1.24. */
+ * The first line that is large enough is used, with the fewest blocks that suffice: 2 blocks of the first line for
+ * 65,536 f32. Data for shared memory does not pass through registers (le_fetch), so all that a thread keeps is in
+ * flight at once: 128 KB per block, while 40 KB per multiprocessor suffice to keep the 4.8 TB/s of an H200 busy.
+ * Measured there, softmax and layer norm of such rows take 1.01 and 1.07 of the memory's time. Smaller variants of the
+ * layer norm, written by hand, were slower (1.14 to 1.24): four blocks of 256 threads, blocks of 128 threads, and two
+ * rows at once, which read gain and bias once for both. */
 #include "gen/device_row.h"
 
 enum {

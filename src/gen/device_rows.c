@@ -1,6 +1,6 @@
-/* Rows that several passes run over (softmax, layer norms, variances): each is read once, and kept in the registers of
- * a warp or a block, and beyond these in shared memory. The terms of a warp are a complete subtree: its lines of 32 *
- * width. */
+/* Rows that several passes run over (softmax, layer norms, variances). Each row is read once and kept in the registers
+ * of a warp or a thread block, and beyond these in shared memory. The terms of a warp form a complete subtree: its
+ * lines of 32 * width. */
 #include "gen/device_row.h"
 #include <string.h>
 

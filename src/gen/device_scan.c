@@ -1,6 +1,6 @@
-/* Scans by one thread along each row, where rows cannot be counted before the kernel starts; all others are made by
- * teams (device_scan_group.c). A turn of the loop adds the term that its total has and its neighbour's has not
- * (scan_code.c); elements whose range is empty are a kernel of their own. */
+/* Scans by one thread along each row, for rows that cannot be counted before the kernel starts. Teams compute all
+ * others (device_scan_group.c). Each iteration of the loop adds the term that distinguishes its total from its
+ * neighbour's (scan_code.c). Elements with an empty range are computed by a separate kernel. */
 #include "gen/device_group_reduce.h"
 
 /* What takes the terms. */

@@ -1,6 +1,7 @@
-/* Scans by many threads (device_scan.cu has their pieces). A lane takes groups of 16 terms. Rows whose neighbours lie
- * side by side go to the lanes of a warp, short rows to some lanes, others to a block, which stages its terms in shared
- * memory; of few long rows many blocks take a tile each, and look back for what comes before it. */
+/* Scans by many threads (device_scan.cu has their pieces). A lane takes groups of 16 terms. Rows that are adjacent in
+ * memory go to the lanes of one warp, a short row to a few lanes, and other rows to a thread block, which stages its
+ * terms in shared memory. Few long rows are cut into tiles, one for each block; a block looks back for the total before
+ * its tile. */
 #include "gen/device_group_reduce.h"
 #include <string.h>
 

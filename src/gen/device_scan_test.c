@@ -1,5 +1,5 @@
-/* Scans on the simulated device: the bytes are those of the CPU's machine, at the borders of groups, tiles and chunks,
- * for every total, both ways, and in every order of the device's threads. */
+/* Scans on the simulated device: the bytes equal those of the CPU's machine, at the borders of groups, tiles and
+ * chunks, for every kind of total, in both directions, and for every order of the device's threads. */
 #include "gen/device_kernel_testing.h"
 #include "gen/device_gen.h"
 

@@ -1,7 +1,7 @@
-/* Scatters: several points may meet at one element of the target. Where the order does not show, or can be put right
- * (integers, minima and maxima, the last that sets), all threads go at once (few elements: device_private_scatter.c);
- * sums and products of floats keep the order of NUMERICS: in chunks, whose totals are joined in order
- * (device_ordered_scatter.c; where points cannot be counted, one thread goes through them). */
+/* Scatters: several points may meet at one element of the target. If the order does not affect the result, or can be
+ * corrected (integers, minima and maxima, the last one that sets), all threads run in parallel (few elements:
+ * device_private_scatter.c). Sums and products of floats keep the order of NUMERICS: in chunks whose totals are joined
+ * in order (device_ordered_scatter.c). If the points cannot be counted, one thread processes them all. */
 #include "gen/device_gen.h"
 
 const char *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, const char *now, const char *x) {

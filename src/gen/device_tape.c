@@ -1,4 +1,4 @@
-/* See device_interpreter.h: tapes. Their layout is that of device_interpreter.cu. */
+/* See device_interpreter.h: encodes tapes, in the layout that device_interpreter.cu reads. */
 #include "gen/device_instructions.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The terms of a group: which of its axes are one, how many terms a thread reads at once, and the lambdas that make the
- * total of one term or of several side by side. */
+/* The terms of a group: which of its axes are merged, how many terms a thread reads at once, and the lambdas that
+ * compute the total of one term or of several adjacent terms. */
 #include "gen/device_group_reduce.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The text of a kernel: words, C names, parameters, blocks, and the whole unit. */
+/* Builds the text of a kernel: words, C names, parameters, blocks, and the whole unit. */
 #include "gen/device_gen.h"
 #include <ctype.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* C's names of types, literals, and what becomes of a value that changes its type. */
+/* C names of types, literals, and conversions between types. */
 #include "gen/device_gen.h"
 #include <math.h>
 #include <stdio.h>

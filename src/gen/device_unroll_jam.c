@@ -1,6 +1,7 @@
-/* A kept index of few values that the dear part of the terms does not depend on, as the axes of the pull between two
- * bodies: the stage becomes one for each value, and one team makes all of them as totals of one group, so that what
- * they share is computed once a term. How many values there are is then part of the text. */
+/* Unrolls a kept index with few values if the expensive part of the terms does not depend on it, such as the axes of
+ * the force between two bodies. The stage becomes one stage for each value, and one team computes all of them as totals
+ * of one group, so that the shared part is computed once for each term. The number of values is then part of the text.
+ */
 #include "gen/device_group_reduce.h"
 
 #define SPREAD_MOST 4  /* values */

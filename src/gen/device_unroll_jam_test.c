@@ -1,5 +1,5 @@
-/* Kept indices of few values that the dear part of the terms does not depend on: all values at once have the bytes that
- * the CPU finds for each; and what is made where it is read. */
+/* Kept indices with few values that the expensive part of the terms does not depend on: the bytes of all values equal
+ * the CPU's. Also stages that are fused into their readers. */
 #include "gen/device_kernel_testing.h"
 
 #define WARP_ROW    "a warp for each row"

@@ -1,4 +1,4 @@
-/* Scopes, registers and instructions. */
+/* Opens scopes, allocates registers and emits instructions. */
 #include "gen/gen.h"
 
 #define SKIPPED_COST_MIN 32 /* additions for one element that are worth being skipped */

@@ -1,5 +1,5 @@
-/* Nodes to instructions. A node is computed once, in the outermost loop where all that it depends on is known; what
- * makes unsafe reads is computed where it stands, under the conditions there. */
+/* Turns nodes into instructions. A node is computed once, in the outermost loop where everything that it depends on is
+ * known. A node with unsafe reads is computed where it is used, under the conditions there. */
 #include "gen/gen.h"
 
 static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, bool vector) {

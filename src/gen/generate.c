@@ -1,6 +1,6 @@
-/* A stage to launches. Reads that may fall outside split the domain into an interior, whose code has no checks, and a
- * border, in boxes; each box is a launch. Tasks share out the outermost loop, or the lanes, or the terms of a single
- * reduction. */
+/* Turns a stage into launches. If reads may be out of range, the domain is split into boxes: an interior, whose code
+ * has no checks, and a border. Each box is a launch. The tasks of a launch divide the outermost loop, the lanes, or the
+ * terms of a single reduction. */
 #include "gen/gen.h"
 #include <string.h>
 

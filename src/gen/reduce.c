@@ -1,4 +1,4 @@
-/* Reductions: over the lanes of a loop of their own, or lane by lane inside the lanes of a loop around them. */
+/* Reductions: in the lanes of their own loop, or one for each lane of a loop around them. */
 #include "gen/gen.h"
 
 #define LANE_EXTENT_MIN 16 /* a loop of fewer iterations leaves the lanes to one inside it */

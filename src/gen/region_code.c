@@ -1,11 +1,11 @@
-/* Regions: structured code over private variables. In lanes, variables are slots, and a block's mask says which lanes
- * are in it: an IF narrows it, a BREAK or RETURN takes lanes out of the masks of all blocks that they leave, a loop
- * ends when its mask is empty. Outside of lanes the same code has one lane, and control flow is real: no masks, but one
- * flag that says whether a RETURN has been met.
+/* Regions: structured code over private variables. In lanes, variables are slots, and the mask of a block says which
+ * lanes execute it. An IF narrows the mask, a BREAK or RETURN removes lanes from the masks of all blocks that they
+ * leave, and a loop ends when its mask is empty. Outside lanes the same code has one lane and real control flow: there
+ * are no masks, only a flag that is set when a RETURN executes.
  *
- * Variables are registers that change, so each SET gives them a new operand, and so does each join of ways: another
- * moment, in which nodes that change are computed anew. A variable's first SET is none, as nothing has read it yet, and
- * behind a region it is the moment before it again. */
+ * Variables are registers that change. Each SET, and each join of control flow, gives a variable a new operand and
+ * begins a new *moment*, in which nodes that change are computed again. A variable's first SET begins no moment,
+ * because nothing has read the variable yet. After a region the moment before it is current again. */
 #include "gen/region_steps.h"
 
 struct region {

@@ -1,5 +1,5 @@
-/* Regions, host indices and bounds known only as they run: stages given as IR are generated and run by the machine, and
- * their results compared with the same in C. */
+/* Regions, host indices, and bounds known only at run time. Stages given as IR are generated and run by the vector
+ * machine, and the results are compared with the same computation in C. */
 #include "gen/kernel_testing.h"
 #include "device/cpu/machine/execute.h"
 

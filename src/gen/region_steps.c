@@ -1,3 +1,4 @@
+/* See region_steps.h. */
 #include "gen/region_steps.h"
 
 bool le_gen_has_value(enum le_region_kind kind) {

@@ -1,6 +1,6 @@
-/* Sums over ranges that differ from lane to lane, as those of sparse rows do: the terms of a block of lanes are made
- * one row after the other in lanes of their own, however short the rows are. What belongs to the lane around is fetched
- * for each of its terms. Sums and products of floats; the order of additions is every sum's. */
+/* Sums over ranges that differ from lane to lane, such as those of sparse rows. The terms of a block of lanes are
+ * computed row after row in lanes of their own, however short the rows are. Values that belong to the row are fetched
+ * for each of its terms. Handles sums and products of floats, in the same order of additions as every other sum. */
 #include "gen/gen.h"
 
 #define ROWS_MIN 16 /* lanes that are worth it */

@@ -1,10 +1,10 @@
-/* A SCAN stage to launches (device/cpu/kernels/kernels_scans.c has the order of its terms).
+/* Turns a SCAN stage into launches (device/cpu/kernels/kernels_scans.c defines the order of its terms).
  *
- * The loop goes over the stage's own index i, upwards or downwards, so that each turn adds one term: the one that i's
- * total has and its neighbour's has not. Elements whose range is empty are a launch of their own; terms before the
- * first element that is wanted, the head, are reduced first. The lanes run along the scan, or along a kept index whose
- * elements lie together. One long row on several threads is cut into chunks, each a task: scanned into room of its own,
- * then shifted by the total of the chunks before it. */
+ * The loop runs over the stage's own index i, upwards or downwards. Each iteration adds one term: the one that
+ * distinguishes i's total from its neighbour's. Elements with an empty range are a separate launch. Terms before the
+ * first requested element, the head, are reduced first. The lanes run along the scan, or along a kept index whose
+ * elements are adjacent in memory. To use several threads, one long row is cut into chunks, each a task: the chunk is
+ * scanned into memory of its own, then shifted by the total of the chunks before it. */
 #include "gen/gen.h"
 
 #define LANES_MIN    16     /* fewer lanes than that are not worth having */

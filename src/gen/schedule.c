@@ -1,4 +1,4 @@
-/* How a stage's loops run: which are merged into one, and which one is the lanes'. */
+/* Chooses how a stage's loops run: which are merged into one, and which one the lanes run along. */
 #include "gen/gen.h"
 #include <stdlib.h>
 

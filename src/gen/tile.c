@@ -1,7 +1,7 @@
-/* Tiles. A node inside of a loop that it does not depend on, but of further loops that it does depend on, would be
- * computed again in every turn of the former. If it is dear (a read that is not dense, a function, a reduction) and
- * cannot fail, it is computed before that loop, for all values of the inner ones, into room of the worker's own, and
- * read from there, dense. */
+/* Tiles. A node may be inside an outer loop that it does not depend on and inner loops that it does depend on. It would
+ * be computed again in every iteration of the outer loop. If it is expensive (a strided read, a function, a reduction)
+ * and cannot fail, it is computed before the outer loop, for all values of the inner ones, into the worker's own
+ * memory, and read contiguously from there. */
 #include "gen/gen.h"
 
 #define TILE_BYTES_MAX ((int64_t)128 << 10) /* what the second cache holds beside all else */

@@ -1,5 +1,5 @@
-/* Short sums and products inside of lanes: all terms one after the other, added up by the sums' tree. What does not
- * change from turn to turn of a loop around is then known for each term, and stays. */
+/* Unrolls short sums and products inside lanes: all terms one after the other, added in the order of the sums' tree.
+ * Parts of a term that do not change in a loop around are then computed once, outside that loop. */
 #include "gen/gen.h"
 
 #define TERMS_MAX 16
