@@ -31,8 +31,8 @@ struct le_device_run {
     struct {
         struct le_mirror {
             int value;
-            void *memory, *owned,
-                *before; /* owned: NULL if memory is one of `elements`; before: the buffer's address before */
+            void *memory, *owned; /* owned: NULL if memory is one of `elements` */
+            void *before;         /* the buffer's address before */
             size_t size_bytes;
         } * at;
         int count, capacity;

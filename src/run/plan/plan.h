@@ -30,8 +30,8 @@ struct le_contract;
 struct le_device_work;
 struct le_action {
     const struct le_stage *stage;
-    const struct le_stage *
-        generated; /* the stage that code is generated for: `stage`, or a variant of it made while planning the group */
+    /* the stage that code is generated for: `stage`, or a variant of it made while planning the group */
+    const struct le_stage *generated;
     int group;
     enum le_storage_kind storage;   /* of stage.target; EACH: see `storages` */
     enum le_storage_kind *storages; /* EACH: by pair */
@@ -103,11 +103,8 @@ struct le_cell {
 };
 
 #define LE_NUMBER_TABLE 64
-enum le_asking {
-    LE_ASKING_RANGES,
-    LE_ASKING_CODE,
-    LE_ASKING_NUMBER
-}; /* who asks for a number: the range rules, the code generator, or the code of a host scalar */
+/* Who asks for a number: the range rules, the code generator, or the code of a host scalar. */
+enum le_asking { LE_ASKING_RANGES, LE_ASKING_CODE, LE_ASKING_NUMBER };
 struct le_plan {
     struct le_arena arena;
     struct le_space space;
