@@ -1,12 +1,12 @@
-/* Loads, stores and scatters. An affine subscript that stays inside becomes a pointer that the loops move; any other is
- * computed for every lane, checked, and gathered. */
+/* Loads, stores and scatters. An affine subscript that stays in range becomes a pointer that the loops advance. Any
+ * other subscript is computed for every lane, checked, and used to gather. */
 #include "gen/gen.h"
 
 #define STREAM_BYTES_MIN                                                                                               \
     ((int64_t)8 << 20) /* a result of so many bytes will have left the near caches when it is read */
 
 /* Of addresses, which wrap: a factor may be enormous where its index never moves. */
-static int64_t times(int64_t a, int64_t b) {
+static int64_t wrapping_product(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
@@ -32,7 +32,7 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
             return false;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
-                *stride += times(times(f.factor[k], layout->strides[d]), size_of(g, value));
+                *stride += wrapping_product(wrapping_product(f.factor[k], layout->strides[d]), size_of(g, value));
     }
     return true;
 }
@@ -150,7 +150,7 @@ static int64_t pointer_stride(const struct access *a, int index) {
             continue;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
-                stride += times(f.factor[k], a->layout->strides[d]);
+                stride += wrapping_product(f.factor[k], a->layout->strides[d]);
     }
     return stride;
 }
@@ -161,10 +161,11 @@ static int64_t pointer_start(const struct access *a) {
         struct le_affine f;
         if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) || !le_affine(&a->g->space, a->subscripts[d], &f))
             continue;
-        start += times(f.constant, a->layout->strides[d]);
+        start += wrapping_product(f.constant, a->layout->strides[d]);
         for (int k = 0; k < f.count; k++) /* an index whose loop was merged into another's starts at its low end */
             if (a->g->merged_into[f.index[k]] != f.index[k])
-                start += times(times(f.factor[k], a->g->space.ranges[f.index[k]].low), a->layout->strides[d]);
+                start += wrapping_product(wrapping_product(f.factor[k], a->g->space.ranges[f.index[k]].low),
+                                          a->layout->strides[d]);
     }
     return start;
 }
@@ -189,8 +190,8 @@ static int64_t lane_stride(const struct access *a) {
 
 /* ---- computed subscripts */
 
-static int emit(struct access *a, int code, enum le_type type, enum le_type result, int x, int y, int z, int e,
-                int64_t imm) {
+static int emit_result(struct access *a, int code, enum le_type type, enum le_type result, int x, int y, int z, int e,
+                       int64_t imm) {
     int d = le_gen_result(a->g, a->scope, result);
     le_gen_emit(a->g, a->scope,
                 (struct le_instr){.code = (uint16_t)code,
@@ -205,14 +206,15 @@ static int emit(struct access *a, int code, enum le_type type, enum le_type resu
     return d;
 }
 
-static int constant(struct access *a, enum le_type type, int64_t value) {
+static int use_constant(struct access *a, enum le_type type, int64_t value) {
     struct operand x = {.reg = le_gen_const(a->g, type, (uint64_t)value), .scope = a->g->root, .splat = -1};
     return le_gen_use(a->g, &x, a->scope);
 }
 
 /* Lanes outside the axis leave the mask; they are faults, or set `outside`. */
 static void check_axis(struct access *a, int d, int subscript, int length) {
-    int before = a->mask, after = emit(a, LE_CODE_INRANGE, LE_I64, LE_BOOL, subscript, before, LE_NO_REG, length, 0);
+    int before = a->mask,
+        after = emit_result(a, LE_CODE_INRANGE, LE_I64, LE_BOOL, subscript, before, LE_NO_REG, length, 0);
     struct le_instr instr = {.type = LE_I64,
                              .type2 = LE_BOOL,
                              .d = LE_NO_REG,
@@ -237,9 +239,9 @@ static int checked_subscript(struct access *a, int d) {
     if (a->edge == LE_EDGE_NONE) {
         check_axis(a, d, subscript, length);
     } else if (a->edge == LE_EDGE_FILL) {
-        a->inside = emit(a, LE_CODE_INRANGE, LE_I64, LE_BOOL, subscript, a->inside, LE_NO_REG, length, 0);
+        a->inside = emit_result(a, LE_CODE_INRANGE, LE_I64, LE_BOOL, subscript, a->inside, LE_NO_REG, length, 0);
     } else {
-        int moved = emit(a, LE_CODE_EDGE, LE_I64, LE_I64, subscript, LE_NO_REG, LE_NO_REG, length, a->edge);
+        int moved = emit_result(a, LE_CODE_EDGE, LE_I64, LE_I64, subscript, LE_NO_REG, LE_NO_REG, length, a->edge);
         if (a->layout->shape[d] == 0)
             check_axis(a, d, subscript, length);
         subscript = moved;
@@ -251,11 +253,12 @@ static void add_axis(struct access *a, int d) {
     int x = checked_subscript(a, d);
     int64_t stride = a->layout->strides[d];
     if (stride != 1)
-        x = emit(a, LE_OP_MUL, LE_I64, LE_I64, x, constant(a, LE_I64, stride), LE_NO_REG, LE_NO_REG, 0);
-    a->offset = a->offset == LE_NO_REG ? x : emit(a, LE_OP_ADD, LE_I64, LE_I64, a->offset, x, LE_NO_REG, LE_NO_REG, 0);
+        x = emit_result(a, LE_OP_MUL, LE_I64, LE_I64, x, use_constant(a, LE_I64, stride), LE_NO_REG, LE_NO_REG, 0);
+    a->offset =
+        a->offset == LE_NO_REG ? x : emit_result(a, LE_OP_ADD, LE_I64, LE_I64, a->offset, x, LE_NO_REG, LE_NO_REG, 0);
 }
 
-static void begin(struct access *a, struct gen *g, struct scope *scope, struct condition c) {
+static void begin_access(struct access *a, struct gen *g, struct scope *scope, struct condition c) {
     a->g = g;
     a->scope = scope;
     a->c = c;
@@ -273,7 +276,7 @@ static int both(struct access *a, int x, int y) {
         return y;
     if (y == LE_NO_REG)
         return x;
-    return emit(a, LE_OP_LAND, LE_BOOL, LE_BOOL, x, y, LE_NO_REG, LE_NO_REG, 0);
+    return emit_result(a, LE_OP_LAND, LE_BOOL, LE_BOOL, x, y, LE_NO_REG, LE_NO_REG, 0);
 }
 
 /* ---- loads */
@@ -284,7 +287,7 @@ static struct operand *loaded(struct access *a, int reg, bool vector, enum le_ty
     if (given)
         stored = LE_U8;
     if (stored != type) {
-        reg = emit(a, LE_CODE_CAST, stored, type, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
+        reg = emit_result(a, LE_CODE_CAST, stored, type, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
         vector = a->scope->in_lane;
     }
     struct operand *x = LE_NEW(a->g->arena, struct operand);
@@ -299,8 +302,8 @@ static struct operand *load_stream(struct access *a, enum le_type type) {
         return loaded(a, pointer, false, type);
     int64_t stride = lane_stride(a);
     if (stride != size_of(a->g, a->value))
-        pointer = emit(a, stride ? LE_CODE_LOAD : LE_CODE_SPLAT, stored, stored, pointer, LE_NO_REG, LE_NO_REG,
-                       LE_NO_REG, stride);
+        pointer = emit_result(a, stride ? LE_CODE_LOAD : LE_CODE_SPLAT, stored, stored, pointer, LE_NO_REG, LE_NO_REG,
+                              LE_NO_REG, stride);
     return loaded(a, pointer, true, type);
 }
 
@@ -312,17 +315,18 @@ struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *s
                        .subscripts = node->operands,
                        .edge = node->edge,
                        .trusted = node->trusted};
-    begin(&a, g, scope, c);
+    begin_access(&a, g, scope, c);
     if (a.offset == LE_NO_REG)
         return load_stream(&a, node->type);
     enum le_type stored = g->ir->values.at[node->value].type;
     int mask = both(&a, a.mask, a.inside), pointer = make_pointer(&a);
-    int reg = emit(&a, LE_CODE_GATHER, stored, stored, pointer, a.offset, mask, LE_NO_REG, in_rows(&a));
+    int reg = emit_result(&a, LE_CODE_GATHER, stored, stored, pointer, a.offset, mask, LE_NO_REG, in_rows(&a));
     struct operand *x = loaded(&a, reg, scope->in_lane, node->type);
     if (a.inside == LE_NO_REG)
         return x;
     int fill = le_gen_use(g, le_gen_node(g, node->fill, scope, (struct condition){.outside = -1}), scope);
-    reg = emit(&a, LE_CODE_SELECT, node->type, node->type, a.inside, le_gen_use(g, x, scope), fill, LE_NO_REG, 0);
+    reg =
+        emit_result(&a, LE_CODE_SELECT, node->type, node->type, a.inside, le_gen_use(g, x, scope), fill, LE_NO_REG, 0);
     struct operand *y = LE_NEW(g->arena, struct operand);
     *y = (struct operand){.reg = reg, .scope = scope, .vector = scope->in_lane, .splat = -1};
     return y;
@@ -390,7 +394,7 @@ static void store_stream(struct access *a, struct operand *value, bool is_last) 
         instr.code = LE_CODE_CAST;
     if (!dense) {
         if (stored != type)
-            instr.a = (uint16_t)emit(a, LE_CODE_CAST, type, stored, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
+            instr.a = (uint16_t)emit_result(a, LE_CODE_CAST, type, stored, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
         instr.code = LE_CODE_STORE;
         instr.type = (uint8_t)stored;
         instr.imm = stride;
@@ -398,13 +402,13 @@ static void store_stream(struct access *a, struct operand *value, bool is_last) 
     le_gen_emit(g, a->scope, instr);
 }
 
-static void scatter(struct access *a, struct operand *value, enum le_scatter op, int pointer) {
+static void emit_scatter(struct access *a, struct operand *value, enum le_scatter op, int pointer) {
     struct gen *g = a->g;
     enum le_type stored = g->ir->values.at[a->value].type, type = le_type_compute(stored);
     int reg = le_gen_use(g, value, a->scope);
     if (stored != type)
-        reg = emit(a, LE_CODE_CAST, type, stored, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
-    int offset = a->offset == LE_NO_REG ? constant(a, LE_I64, 0) : a->offset;
+        reg = emit_result(a, LE_CODE_CAST, type, stored, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
+    int offset = a->offset == LE_NO_REG ? use_constant(a, LE_I64, 0) : a->offset;
     le_gen_emit(g, a->scope,
                 (struct le_instr){.code = LE_CODE_SCATTER,
                                   .type = (uint8_t)stored,
@@ -419,11 +423,11 @@ static void scatter(struct access *a, struct operand *value, enum le_scatter op,
 
 void le_gen_store(struct gen *g, struct operand *value, struct scope *scope) {
     struct access a = left_side(g);
-    begin(&a, g, scope, (struct condition){.outside = -1});
+    begin_access(&a, g, scope, (struct condition){.outside = -1});
     if (a.offset == LE_NO_REG)
         store_stream(&a, value, true);
     else
-        scatter(&a, value, LE_SCATTER_SET, make_pointer(&a));
+        emit_scatter(&a, value, LE_SCATTER_SET, make_pointer(&a));
 }
 
 /* Lanes without the mask keep what is there. */
@@ -434,10 +438,10 @@ static void store_masked(struct access *a, struct operand *value) {
     int64_t stride = lane_stride(a);
     bool dense = !a->scope->in_lane || stride == size_of(g, a->value);
     if (stored != type)
-        made = emit(a, LE_CODE_CAST, type, stored, made, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
+        made = emit_result(a, LE_CODE_CAST, type, stored, made, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
     if (!dense)
-        now = emit(a, LE_CODE_LOAD, stored, stored, pointer, LE_NO_REG, LE_NO_REG, LE_NO_REG, stride);
-    int chosen = emit(a, LE_CODE_SELECT, stored, stored, a->mask, made, now, LE_NO_REG, 0);
+        now = emit_result(a, LE_CODE_LOAD, stored, stored, pointer, LE_NO_REG, LE_NO_REG, LE_NO_REG, stride);
+    int chosen = emit_result(a, LE_CODE_SELECT, stored, stored, a->mask, made, now, LE_NO_REG, 0);
     struct le_instr *last = &a->scope->code.at[a->scope->code.count - 1];
     if (dense) {
         last->d = (uint16_t)pointer;
@@ -460,9 +464,9 @@ void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *v
                        struct condition c) {
     struct access a = {.value = to->value, .rank = to->rank, .number = to->access, .subscripts = to->subscripts};
     if (to->own) {
-        begin(&a, g, scope, c);
+        begin_access(&a, g, scope, c);
         if (a.offset != LE_NO_REG)
-            scatter(&a, value, LE_SCATTER_SET, make_pointer(&a));
+            emit_scatter(&a, value, LE_SCATTER_SET, make_pointer(&a));
         else if (c.mask && scope->in_lane)
             store_masked(&a, value);
         else
@@ -477,7 +481,7 @@ void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *v
     a.mask = c.mask ? le_gen_use(g, c.mask, scope) : LE_NO_REG;
     for (int d = 0; d < a.rank; d++)
         add_axis(&a, d);
-    scatter(&a, value, to->op, make_pointer(&a));
+    emit_scatter(&a, value, to->op, make_pointer(&a));
 }
 
 /* Every axis is computed for every lane: different lanes may meet at one element. */
@@ -495,5 +499,5 @@ void le_gen_scatter(struct gen *g, struct operand *value, struct scope *scope, b
         g->regs.at[pointer].buffer = LE_PARTS;
         g->regs.at[pointer].task_stride = copy_bytes;
     }
-    scatter(&a, value, g->stage->scatter, pointer);
+    emit_scatter(&a, value, g->stage->scatter, pointer);
 }

@@ -1,5 +1,5 @@
-/* The last step: where loops end, which values are dead, and few slots for many values, so that they stay in the first
- * cache. */
+/* The last step of code generation: finds where loops end and values die, and packs many values into few slots, so that
+ * they stay in the first-level cache. */
 #include "gen/gen.h"
 #include <string.h>
 
@@ -32,7 +32,7 @@ static bool is_slot(const struct gen *g, int reg) {
 }
 
 /* A use inside a loop that the value was made outside of lasts to the loop's end. */
-static void use(struct gen *g, struct life *lives, int reg, int at, const int *open, int open_count) {
+static void extend_life(struct gen *g, struct life *lives, int reg, int at, const int *open, int open_count) {
     if (!is_slot(g, reg))
         return;
     struct life *life = &lives[reg];
@@ -60,7 +60,7 @@ static void find_lives(struct gen *g, struct life *lives) {
         }
         const uint16_t regs[] = {i->a, i->b, i->c, i->e, i->d};
         for (size_t r = 0; r < ARRAY_LEN(regs); r++)
-            use(g, lives, regs[r], k, open, count);
+            extend_life(g, lives, regs[r], k, open, count);
     }
 }
 

@@ -1,6 +1,6 @@
-/* Squares of differences become one instruction: (a - b) * (a - b), which may take b as one element for all lanes, and
- * add a sum to it. Distances are made of them, and four passes over a block become one. The bits stay: it rounds as
- * often as the instructions that it stands for. */
+/* Combines the square of a difference, (a - b) * (a - b), into one instruction. b may be one element for all lanes, and
+ * a sum may be added. Computing distances then takes one pass over a block of lanes instead of four. The combined
+ * instruction rounds as often as those that it replaces, so the results have the same bits. */
 #include "gen/gen.h"
 
 struct combine {
@@ -25,7 +25,7 @@ static void count_registers(struct combine *c) {
 }
 
 /* The instruction that stands `back` before what comes next, if it is `code`, and its result is nothing but a part. */
-static const struct le_instr *part(const struct combine *c, int back, int code, enum le_type type, int uses) {
+static const struct le_instr *preceding_part(const struct combine *c, int back, int code, enum le_type type, int uses) {
     if (c->count - back < c->first)
         return NULL;
     const struct le_instr *i = &c->code[c->count - back];
@@ -39,12 +39,12 @@ static bool is_float(const struct le_instr *i) {
 }
 
 /* d = x * x, where x = a - b. */
-static void square(struct combine *c, struct le_instr *product) {
+static void fold_square(struct combine *c, struct le_instr *product) {
     enum le_type type = (enum le_type)product->type;
-    const struct le_instr *difference = part(c, 1, LE_OP_SUB, type, 2);
+    const struct le_instr *difference = preceding_part(c, 1, LE_OP_SUB, type, 2);
     if (product->a != product->b || !difference || difference->d != product->a)
         return;
-    const struct le_instr *splat = part(c, 2, LE_CODE_SPLAT, type, 1);
+    const struct le_instr *splat = preceding_part(c, 2, LE_CODE_SPLAT, type, 1);
     *product = (struct le_instr){.code = LE_CODE_DISTANCE,
                                  .type = product->type,
                                  .d = product->d,
@@ -62,8 +62,8 @@ static void square(struct combine *c, struct le_instr *product) {
 }
 
 /* d = s + square */
-static void add(struct combine *c, struct le_instr *sum) {
-    const struct le_instr *last = part(c, 1, LE_CODE_DISTANCE, (enum le_type)sum->type, 1);
+static void fold_sum(struct combine *c, struct le_instr *sum) {
+    const struct le_instr *last = preceding_part(c, 1, LE_CODE_DISTANCE, (enum le_type)sum->type, 1);
     if (!last || last->d != sum->b || last->c != LE_NO_REG)
         return;
     struct le_instr whole = *last;
@@ -84,7 +84,7 @@ static void each_end(struct gen *g, int (*visit)(int end, void *user), void *use
     }
 }
 
-static int mark(int end, void *user) {
+static int mark_body_end(int end, void *user) {
     ((bool *)user)[end] = true;
     return end;
 }
@@ -101,16 +101,16 @@ void le_gen_combine(struct gen *g) {
     bool *ends = LE_NEW_ARRAY(g->arena, g->code.count + 1, bool);
     int *moved = LE_NEW_ARRAY(g->arena, g->code.count + 1, int);
     count_registers(&c);
-    each_end(g, mark, ends);
+    each_end(g, mark_body_end, ends);
     for (int k = 0; k < g->code.count; k++) {
         struct le_instr i = g->code.at[k];
         if (ends[k])
             c.first = c.count;
         moved[k] = c.count;
         if (i.code == LE_OP_MUL && is_float(&i))
-            square(&c, &i);
+            fold_square(&c, &i);
         else if (i.code == LE_OP_ADD && is_float(&i))
-            add(&c, &i);
+            fold_sum(&c, &i);
         g->code.at[c.count++] = i;
         if (le_code_is_control(i.code))
             c.first = c.count;

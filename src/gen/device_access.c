@@ -1,6 +1,6 @@
-/* Loads and stores: a place in memory as an expression, and the questions that have to be asked before it is used. The
- * text knows of a layout whether it starts at 0, which axes have stride 1 or stretch, whether an int reaches all of it,
- * and which axes need no check; all numbers are parameters. */
+/* Loads and stores: an element's address as an expression, and the range checks before it is used. The text depends on
+ * these properties of a layout only: whether it starts at offset 0, which axes have stride 1 or stretch, whether an int
+ * can index all of it, and which axes need no check. All numbers are parameters. */
 #include "gen/device_gen.h"
 
 static bool is_stretched(const struct le_layout *layout, int d, int stretch) {
@@ -43,7 +43,7 @@ static bool reaches_in_int(const struct le_layout *layout, int rank) {
     return reach >= 0 && reach < INT32_MAX / 2;
 }
 
-static void begin(struct access *a, struct cuda *c, int value, int rank, int stretch) {
+static void begin_access(struct access *a, struct cuda *c, int value, int rank, int stretch) {
     *a = (struct access){.c = c, .value = value, .rank = rank, .stretch = stretch, .layout = &c->layouts[value]};
     a->name = le_cuda_value_name(c, value);
     a->narrow = reaches_in_int(a->layout, rank);
@@ -67,7 +67,7 @@ static const char *inside(const struct access *a, int d) {
                                   : le_arena_format(a->c->arena, "(unsigned long long)%s", length_of(a, d, false)));
 }
 
-static const char *term(const struct access *a, int d) {
+static const char *offset_term(const struct access *a, int d) {
     struct le_arena *arena = a->c->arena;
     int64_t stride = a->layout->strides[d];
     const struct held *x = a->subscript[d];
@@ -91,7 +91,7 @@ static const char *dense_number(const struct access *a) {
 }
 
 /* array[offset + i * stride + ...] */
-static const char *element(const struct access *a) {
+static const char *element_expression(const struct access *a) {
     struct words sum = {0};
     struct le_arena *arena = a->c->arena;
     if (a->layout->offset != 0) {
@@ -100,7 +100,7 @@ static const char *element(const struct access *a) {
     }
     for (int d = 0; d < a->rank; d++)
         if (a->subscript[d])
-            le_words_add(arena, &sum, "%s%s", sum.length ? " + " : "", term(a, d));
+            le_words_add(arena, &sum, "%s%s", sum.length ? " + " : "", offset_term(a, d));
     return le_arena_format(arena, "%s[%s]", a->pointer, sum.length ? sum.at : "0");
 }
 
@@ -191,7 +191,7 @@ static const struct held *load_asking(struct access *a, struct le_node *node, st
                                       const char *outside) {
     struct cuda *c = a->c;
     const char *name = le_cuda_name(c, a->name), *type = le_cuda_type(node->type);
-    const char *x = le_cuda_from_memory(c, element(a), c->ir->values.at[node->value].type, node->type);
+    const char *x = le_cuda_from_memory(c, element_expression(a), c->ir->values.at[node->value].type, node->type);
     if (node->edge == LE_EDGE_FILL) {
         const struct held *fill = le_cuda_node(c, node->fill, block, NULL);
         le_cuda_line(c, block, "const %s %s = %s ? %s : %s;", type, name, all_inside(a), x, le_cuda_wide(c, fill));
@@ -210,14 +210,15 @@ static const struct held *load_asking(struct access *a, struct le_node *node, st
 const struct held *le_cuda_load(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
     struct access a;
     enum le_type stored = c->ir->values.at[node->value].type;
-    begin(&a, c, node->value, node->operand_count, node->stretch);
+    begin_access(&a, c, node->value, node->operand_count, node->stretch);
     if (node->operand_count == 0 && !node->live)
         return load_scalar(c, node);
     find_subscripts(&a, node->operands, node->edge, node->trusted, block, outside);
     a.pointer = pointer_to(c, node->value);
     if (asks(&a))
         return load_asking(&a, node, block, outside);
-    return le_cuda_hold(c, block, node->type, false, a.name, le_cuda_from_memory(c, element(&a), stored, node->type));
+    return le_cuda_hold(c, block, node->type, false, a.name,
+                        le_cuda_from_memory(c, element_expression(&a), stored, node->type));
 }
 
 /* ---- stores */
@@ -225,7 +226,7 @@ const struct held *le_cuda_load(struct cuda *c, struct le_node *node, struct blo
 struct block *le_cuda_place(struct cuda *c, const struct destination *to, struct block *block, const char *outside,
                             const char **place) {
     struct access a;
-    begin(&a, c, to->value, to->rank, to->stretch);
+    begin_access(&a, c, to->value, to->rank, to->stretch);
     find_subscripts(&a, to->subscripts, LE_EDGE_NONE, to->trusted, block, outside);
     if (to->numbered) {
         *place = dense_number(&a);
@@ -233,7 +234,7 @@ struct block *le_cuda_place(struct cuda *c, const struct destination *to, struct
         *place = le_arena_format(c->arena, "%s[%s]", to->dense, dense_number(&a));
     } else {
         a.pointer = pointer_to(c, to->value);
-        *place = element(&a);
+        *place = element_expression(&a);
     }
     if (!asks(&a))
         return block;
@@ -262,7 +263,7 @@ void le_cuda_store(struct cuda *c, const struct held *value, struct block *block
 
 const char *le_cuda_dense_element(struct cuda *c, int value, struct block *block, const char *number) {
     struct access a;
-    begin(&a, c, value, c->ir->values.at[value].rank, 0);
+    begin_access(&a, c, value, c->ir->values.at[value].rank, 0);
     a.pointer = pointer_to(c, value);
     for (int d = a.rank - 1; d >= 0; d--) {
         if (d > 0) {
@@ -275,7 +276,7 @@ const char *le_cuda_dense_element(struct cuda *c, int value, struct block *block
             a.subscript[d] = le_cuda_variable(c, block, number);
         }
     }
-    return element(&a);
+    return element_expression(&a);
 }
 
 const char *le_cuda_trusted_place(struct cuda *c, const struct le_node *load, struct block *block) {

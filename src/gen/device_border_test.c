@@ -1,5 +1,5 @@
-/* Maps that read beyond their arrays' ends: threads inside ask nothing, those at the borders do, and the bytes are the
- * CPU's; where few elements are inside, all ask. */
+/* Maps that read beyond the ends of their arrays. Interior threads make no checks and border threads do, and the bytes
+ * equal the CPU's. If few elements are interior, all threads check. */
 #include "gen/device_kernel_testing.h"
 
 #define VECTORS "a thread for vectors of elements"

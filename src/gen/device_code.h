@@ -1,9 +1,10 @@
-/* A stage as CUDA C. The text depends on operations, types, ranks and classes of layouts alone; all numbers of one run
- * (lows, counts, strides, extents) are arguments, so that another shape of the same class has the same text, which is
- * compiled once. Written for any CUDA C compiler: the prelude is in it, and nothing is included.
+/* Generates CUDA C for a stage. The text depends on operations, types, ranks and layout classes only. All numbers of a
+ * run (lows, counts, strides, extents) are arguments, so another shape of the same class has the same text, which is
+ * compiled once. The text contains its prelude and includes nothing, so any CUDA C compiler can compile it.
  *
- * Kernels of one launch list run in order in one stream; a kernel's memory for partial results starts as zeros if it
- * says so. An element's own read out of range, and the notes of integer division, go into the run's le_device_fault. */
+ * The kernels of one launch list run in order in one stream. Memory for partial results starts as zeros if the list
+ * asks for it. Elements that read out of range and notes about integer division are recorded in the run's
+ * le_device_fault. */
 #ifndef LE_DEVICE_CODE_H
 #define LE_DEVICE_CODE_H
 #include "gen/kernel.h"
@@ -33,7 +34,7 @@ struct le_argument {
     int64_t number;
 };
 
-struct le_device_launch {
+struct le_generated_launch {
     const char *kernel; /* extern "C" name; valid C, made from the statement's names */
     const char *text;   /* the whole unit; equal texts are one kernel */
     struct le_argument *arguments;
@@ -44,8 +45,8 @@ struct le_device_launch {
     int64_t operations, elements; /* for the ledger */
     const char *how; /* in a few words, for `--emit plan`: "a thread for 4 elements", "a block for each row" */
 };
-struct le_device_launches {
-    struct le_device_launch *at;
+struct le_generated_launches {
+    struct le_generated_launch *at;
     int count, capacity;
     size_t work_bytes;   /* of all its kernels together */
     size_t zeroed_bytes; /* the first so many of them are 0 when the first kernel starts */
@@ -75,7 +76,7 @@ struct le_device_kernel_job {
     int action; /* its number in the plan, for the fault record */
 };
 /* LEAT_UNSUPPORTED, with the statement's place, where it cannot be written for a device. */
-leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_device_launches *out);
+leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_generated_launches *out);
 
 /* Whether the stage reads what the other one makes. */
 bool le_device_reads(struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker);

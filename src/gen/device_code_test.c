@@ -1,5 +1,5 @@
-/* The texts of kernels: all that programs can say compiles for every architecture, where there is an NVRTC; the text is
- * the same for other extents, strides and numbers; and a few are told whole. */
+/* The texts of kernels. Every construct of the language compiles for every architecture, if NVRTC is available. The
+ * text is the same for other extents, strides and numbers. A few texts are compared in full. */
 #include "gen/kernel_testing.h"
 #include "device/cuda/cuda_libraries.h"
 #include "gen/device_code.h"
@@ -9,11 +9,11 @@ struct made {
     struct le_arena arena;
     struct le_space space;
     struct le_kernel kernel;
-    struct le_device_launches launches;
+    struct le_generated_launches launches;
 };
 
 /* "x: f32[n]": declared inputs keep their type, all others are f64. */
-static struct le_ir *lower(struct le_arena *arena, const char *text) {
+static struct le_ir *lower_text(struct le_arena *arena, const char *text) {
     struct le_tree *tree = le_check(arena, text, strlen(text));
     if (!tree)
         fail_msg("%s\n%s", le_errors_text(), text);
@@ -47,7 +47,7 @@ static void generate(struct made *m, const char *program, const char *arrays) {
     le_arena_init(&m->arena);
     if (setjmp(m->arena.failure))
         fail_msg("out of memory");
-    struct le_ir *ir = lower(&m->arena, program);
+    struct le_ir *ir = lower_text(&m->arena, program);
     set_up_kernel(&m->kernel, &m->space, &m->arena, ir, arrays, 1);
     for (int k = 0; k < ir->stages.count; k++) {
         struct le_device_kernel_job job = {.kernel = m->kernel, .facts = &facts, .action = k};
@@ -189,7 +189,7 @@ static void is_same(const char *program, const char *arrays, const char *others)
     generate(&b, program, others);
     assert_int_equal(a.launches.count, b.launches.count);
     for (int k = 0; k < a.launches.count; k++) {
-        const struct le_device_launch *x = &a.launches.at[k], *y = &b.launches.at[k];
+        const struct le_generated_launch *x = &a.launches.at[k], *y = &b.launches.at[k];
         assert_string_equal(x->text, y->text);
         assert_int_equal(x->argument_count, y->argument_count);
         for (int q = 0; q < x->argument_count; q++) {

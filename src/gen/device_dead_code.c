@@ -1,16 +1,16 @@
-/* A kernel's text without what nothing uses: constants of whole numbers, as generators bind indices that the
- * expressions then may not need, and parameters. A definition is a line of its own, before all of its uses. */
+/* Removes unused integer constants and parameters from a kernel's text: generators bind indices that the expressions
+ * may then not need. Each definition is on a line of its own, before all of its uses. */
 #include "base/hash.h"
 #include "gen/device_gen.h"
 #include <string.h>
 
-struct word {
+struct identifier {
     const char *at;
     size_t length;
     int uses;
 };
 struct sweep {
-    struct word *words; /* by hash, a power of two of places */
+    struct identifier *words; /* by hash, a power of two of places */
     size_t places;
     struct {
         const char **at;
@@ -35,7 +35,7 @@ static int *uses_of(const struct sweep *s, const char *word, size_t length) {
     while (s->words[place].at && (s->words[place].length != length || memcmp(s->words[place].at, word, length) != 0))
         place = (place + 1) & (s->places - 1);
     if (!s->words[place].at)
-        s->words[place] = (struct word){.at = word, .length = length};
+        s->words[place] = (struct identifier){.at = word, .length = length};
     return &s->words[place].uses;
 }
 
@@ -100,7 +100,7 @@ void le_cuda_sweep(struct cuda *c, char *text) {
     for (size_t words = 0; next_word(&at, end, &word) > 0; words++)
         if (2 * words > s.places)
             s.places *= 2;
-    s.words = LE_NEW_ARRAY(c->arena, s.places, struct word);
+    s.words = LE_NEW_ARRAY(c->arena, s.places, struct identifier);
     count(&s, text, end, 1);
     find_unused(c->arena, &s, text);
     int kept = 0;

@@ -1,6 +1,6 @@
-/* An each. Elements that write places of their own, or meet in updates that are atomic, run at once. Where the last of
- * those that meet has to win, all run without writing and claim the places with their threads' numbers, and then run
- * again: who has the greatest number writes. Else one thread runs them in order. */
+/* EACH stages. Elements that write disjoint locations, or meet only in atomic updates, run in parallel. If the last of
+ * several writes to one location must win, all elements first run without writing and claim their locations with their
+ * thread numbers; then they run again, and the greatest number writes. Otherwise one thread runs them in order. */
 #include "gen/device_gen.h"
 
 /* Whether all stores to its array meet in the same way. */
@@ -13,14 +13,14 @@ static bool meets_alike(const struct le_region *region, const struct le_region_s
     return true;
 }
 
-struct search {
+struct read_search {
     const struct le_ir *ir;
     const struct le_stage *stage;
     bool found;
 };
 
 static void find_read(struct le_node *node, void *user) {
-    struct search *s = user;
+    struct read_search *s = user;
     for (int k = 0; node->kind == LE_NODE_LOAD && k < s->stage->pair_count; k++) {
         int written = s->ir->values.at[s->stage->pairs[k].target].symbol;
         s->found |= written == s->ir->values.at[node->value].symbol;
@@ -29,7 +29,7 @@ static void find_read(struct le_node *node, void *user) {
 
 /* Whether elements read what they write: run once more, they would not do the same. */
 static bool reads_writes(struct le_ir *ir, const struct le_stage *stage) {
-    struct search s = {ir, stage, false};
+    struct read_search s = {ir, stage, false};
     le_node_walk(ir, stage->node, find_read, &s);
     return s.found;
 }
@@ -62,8 +62,8 @@ static bool has_winners(const struct le_stage *stage, int pair) {
 }
 
 /* work: where the winners lie, by pair; -1: it has none. */
-static leat_status run(const struct le_device_kernel_job *job, const struct le_stage *stage, enum le_meet meet,
-                       const int64_t *work, struct le_device_launches *out) {
+static leat_status generate_each(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                 enum le_meet meet, const int64_t *work, struct le_generated_launches *out) {
     static const char *const hows[] = {[LE_MEET_AT_ONCE] = "a thread for each element",
                                        [LE_MEET_CLAIM] = "a thread for each element claims its places",
                                        [LE_MEET_LAST] = "a thread for each element: the last one writes"};
@@ -78,13 +78,13 @@ static leat_status run(const struct le_device_kernel_job *job, const struct le_s
     struct block *block = le_cuda_points(&c, meet == LE_MEET_IN_ORDER, &threads);
     le_cuda_region(&c, stage->node, block, NULL);
     le_cuda_close_all(&c, block);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = threads > 1 ? hows[meet] : "one thread";
     return le_cuda_set_grid(&c, launch, threads);
 }
 
 leat_status le_cuda_each(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                         struct le_device_launches *out) {
+                         struct le_generated_launches *out) {
     const struct le_kernel *k = &job->kernel;
     enum le_meet meet = find_meet(k->ir, stage);
     int64_t *work = LE_NEW_ARRAY(k->arena, stage->pair_count, int64_t);
@@ -99,7 +99,7 @@ leat_status le_cuda_each(const struct le_device_kernel_job *job, const struct le
         out->zeroed_bytes = out->work_bytes;
     }
     if (meet != LE_MEET_CLAIM)
-        return run(job, stage, meet, work, out);
-    leat_status status = run(job, stage, LE_MEET_CLAIM, work, out);
-    return status == LEAT_OK ? run(job, stage, LE_MEET_LAST, work, out) : status;
+        return generate_each(job, stage, meet, work, out);
+    leat_status status = generate_each(job, stage, LE_MEET_CLAIM, work, out);
+    return status == LEAT_OK ? generate_each(job, stage, LE_MEET_LAST, work, out) : status;
 }

@@ -1,6 +1,6 @@
-/* Nodes to variables. A node is computed once, in the outermost block where all that it depends on is known; what may
- * fault, or change, stays where it stands. SELECT, && and || whose operands are not cheap and safe are real branches.
- */
+/* Turns nodes into C variables. A node is computed once, in the outermost block where everything that it depends on is
+ * known. A node that may fault or change is computed where it is used. SELECT, && and || become branches unless their
+ * operands are cheap and safe. */
 #include "gen/device_gen.h"
 
 #define CHEAP_COST 8 /* additions that are rather made in vain than jumped over */
@@ -62,14 +62,14 @@ bool le_cuda_is_narrow(const struct cuda *c, struct le_node *node) {
 
 /* ---- blocks and memo */
 
-static bool binds(const struct block *block, const struct le_node *node) {
+static bool block_binds(const struct block *block, const struct le_node *node) {
     for (int k = 0; k < block->binds.count; k++)
         if (le_node_depends(node, block->binds.at[k]))
             return true;
     return false;
 }
 
-static struct held *memo(struct cuda *c, struct le_node *node) {
+static struct held *first_memo(struct cuda *c, struct le_node *node) {
     if (node->code_epoch != c->epoch) {
         node->code_epoch = c->epoch;
         node->code_memo = NULL;
@@ -81,7 +81,7 @@ static struct held *memo(struct cuda *c, struct le_node *node) {
  * make what they share 2 to the power of their depth times. */
 static bool is_repeated(struct cuda *c, struct le_node *node) {
     int copies = 0;
-    for (const struct held *h = memo(c, node); h && copies < COPIES_MAX; h = h->next)
+    for (const struct held *h = first_memo(c, node); h && copies < COPIES_MAX; h = h->next)
         copies++;
     return copies == COPIES_MAX;
 }
@@ -89,7 +89,7 @@ static bool is_repeated(struct cuda *c, struct le_node *node) {
 static struct block *natural(struct cuda *c, struct le_node *node, struct block *block) {
     bool dear = node->reduces || node->kind == LE_NODE_REGION || node->cost > CHEAP_COST;
     dear = dear && !is_repeated(c, node);
-    while (block->parent && !binds(block, node) && !(dear && block->conditional))
+    while (block->parent && !block_binds(block, node) && !(dear && block->conditional))
         block = block->parent;
     return block;
 }
@@ -100,8 +100,8 @@ static bool is_open(const struct block *block, const struct block *inner) {
     return inner != NULL;
 }
 
-static const struct held *remember(struct cuda *c, struct le_node *node, const struct held *x, const char *outside) {
-    struct held *known = memo(c, node), *h = LE_NEW(c->arena, struct held);
+static const struct held *add_memo(struct cuda *c, struct le_node *node, const struct held *x, const char *outside) {
+    struct held *known = first_memo(c, node), *h = LE_NEW(c->arena, struct held);
     *h = *x;
     h->outside = outside;
     h->moment = c->moment;
@@ -110,8 +110,9 @@ static const struct held *remember(struct cuda *c, struct le_node *node, const s
     return h;
 }
 
-static const struct held *recall(struct cuda *c, struct le_node *node, const struct block *block, const char *outside) {
-    for (struct held *h = memo(c, node); h; h = h->next)
+static const struct held *find_memo(struct cuda *c, struct le_node *node, const struct block *block,
+                                    const char *outside) {
+    for (struct held *h = first_memo(c, node); h; h = h->next)
         if (h->outside == outside && (!node->changes || h->moment == c->moment) && is_open(h->block, block))
             return h;
     return NULL;
@@ -123,7 +124,7 @@ void le_cuda_reach(struct cuda *c, const struct le_space *ranges) {
 }
 
 const struct held *le_cuda_know(struct cuda *c, struct le_node *node, struct block *block, const char *text) {
-    return remember(c, node, &(struct held){.text = text, .block = block}, NULL);
+    return add_memo(c, node, &(struct held){.text = text, .block = block}, NULL);
 }
 
 static const struct held *new_held(struct cuda *c, struct block *block, const char *text, bool narrow) {
@@ -353,7 +354,8 @@ static const struct held *make_index(struct cuda *c, struct le_node *node) {
                         le_arena_format(c->arena, "le_value<long long>(%s)", scalar));
 }
 
-static const struct held *generate(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
+static const struct held *generate_value(struct cuda *c, struct le_node *node, struct block *block,
+                                         const char *outside) {
     switch (node->kind) {
     case LE_NODE_CONST:
         if (le_cuda_is_narrow(c, node))
@@ -393,7 +395,7 @@ static const struct held *generate(struct cuda *c, struct le_node *node, struct 
 }
 
 /* Where a node is made that is needed in block under outside, and under what. */
-static void settle(struct cuda *c, struct le_node *node, struct block **block, const char **outside) {
+static void choose_block(struct cuda *c, struct le_node *node, struct block **block, const char **outside) {
     if (!le_cuda_is_safe(c, node))
         return;
     *outside = NULL;
@@ -404,11 +406,11 @@ static void settle(struct cuda *c, struct le_node *node, struct block **block, c
 const struct held *le_cuda_node(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
     if (node->kind == LE_NODE_LOCAL)
         return new_held(c, block, c->locals[node->local], false);
-    settle(c, node, &block, &outside);
-    const struct held *x = recall(c, node, block, outside);
+    choose_block(c, node, &block, &outside);
+    const struct held *x = find_memo(c, node, block, outside);
     if (x)
         return x;
-    return remember(c, node, generate(c, node, block, outside), outside);
+    return add_memo(c, node, generate_value(c, node, block, outside), outside);
 }
 
 void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct block *block, const char *outside) {
@@ -417,13 +419,13 @@ void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct b
     const struct held *totals[2];
     if (!le_node_share_loops(&a, &b))
         return;
-    settle(c, a, &block, &outside);
-    settle(c, b, &other, &under);
+    choose_block(c, a, &block, &outside);
+    choose_block(c, b, &other, &under);
     bool together = block == other && outside == under && a->changes == b->changes;
-    if (!together || recall(c, a, block, outside) || recall(c, b, block, outside))
+    if (!together || find_memo(c, a, block, outside) || find_memo(c, b, block, outside))
         return;
     if (le_cuda_reduce_both(c, (struct le_node *[]){a, b}, block, outside, totals)) {
-        remember(c, a, totals[0], outside);
-        remember(c, b, totals[1], outside);
+        add_memo(c, a, totals[0], outside);
+        add_memo(c, b, totals[1], outside);
     }
 }

@@ -1,14 +1,14 @@
-/* Inside the generator for devices: one kernel's text while it is made.
+/* The internals of the device code generator: the text of one kernel while it is being generated.
  *
- * A *block* is an open { } of the text. A node is computed once, as a variable of the outermost open block where all
- * that it depends on is known; what may fault, or is dear, stays where it is needed. How threads come to their points
- * (device_loop.c) knows nothing of bodies, and bodies (device_expression.c and what it calls) know nothing of
- * threads: a body needs an open block that binds its indices to names, and that is all.
+ * A *block* is an open { } of the text. A node is computed once, as a variable of the outermost open block where
+ * everything that it depends on is known; a node that may fault or is expensive is computed where it is needed. The
+ * code that maps threads to points (device_loop.c) knows nothing about bodies, and bodies (device_expression.c and its
+ * callees) know nothing about threads: a body only needs an open block that binds its indices to names.
  *
- * Where other kernels plug in: device_generate.c asks, kind by kind, who makes a stage. A kernel in which many threads
- * share a reduction binds the kept indices as le_cuda_points does, opens the reduction's loop with a start and a step
- * of its own (le_cuda_bind), lets le_cuda_node emit the term, joins what the threads have, and gives the total to the
- * nodes around it with le_cuda_know. */
+ * Specialized kernels: device_generate.c tries, for each kind of stage, the generators that may handle it. A kernel in
+ * which many threads share a reduction binds the kept indices like le_cuda_points, opens the reduction's loop with its
+ * own start and step (le_cuda_bind), lets le_cuda_node emit the term, joins the threads' totals, and makes the total
+ * known to the nodes around it with le_cuda_know. */
 #ifndef LE_DEVICE_GEN_H
 #define LE_DEVICE_GEN_H
 #include "base/hash.h"
@@ -121,7 +121,7 @@ const char *le_cuda_parameter(struct cuda *c, enum le_argument_kind kind, int va
 const char *le_cuda_fault(struct cuda *c);
 const char *le_cuda_and_fails(struct cuda *c); /* what follows the call of le_fault, up to the line's end */
 /* The launch, but for grid and block; root is closed. */
-struct le_device_launch *le_cuda_finish(struct cuda *c, struct le_device_launches *out);
+struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_launches *out);
 
 /* device_type.c: C's names of types, literals */
 const char *le_cuda_type(enum le_type type);   /* of variables: bool is bool, 16-bit floats are float */
@@ -217,33 +217,33 @@ struct chunks {
 };
 struct destination le_cuda_left_side(const struct cuda *c); /* the stage's */
 leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            struct le_device_launches *out);
+                            struct le_generated_launches *out);
 
 /* device_private_scatter.c: into copies that each block has; false: they would not fit, or not pay */
 bool le_cuda_scatter_own(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                         struct le_device_launches *out, leat_status *status);
+                         struct le_generated_launches *out, leat_status *status);
 
 /* device_ordered_scatter.c: false: its points cannot be counted; few: or its elements are many; it needs no cleared
  * copies */
 bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                         const struct chunks *chunks, struct le_device_launches *out, leat_status *status);
+                         const struct chunks *chunks, struct le_generated_launches *out, leat_status *status);
 bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct chunks *chunks,
-                     struct le_device_launches *out, leat_status *status);
+                     struct le_generated_launches *out, leat_status *status);
 
 /* device_scan.c */
 leat_status le_cuda_scan(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                         struct le_device_launches *out);
+                         struct le_generated_launches *out);
 
 /* device_each.c */
 leat_status le_cuda_each(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                         struct le_device_launches *out);
+                         struct le_generated_launches *out);
 
 /* device_generate.c: a thread for each point */
 leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                        struct le_device_launches *out);
+                        struct le_generated_launches *out);
 int64_t le_cuda_elements(const struct le_device_kernel_job *job, int value);
 /* The grid for so many threads, one dimension. LEAT_UNSUPPORTED: too many. */
-leat_status le_cuda_set_grid(const struct cuda *c, struct le_device_launch *launch, int64_t threads);
+leat_status le_cuda_set_grid(const struct cuda *c, struct le_generated_launch *launch, int64_t threads);
 
 /* device_region.c */
 const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct block *block, const char *outside);

@@ -1,12 +1,12 @@
-/* A stage to kernels, kind by kind. What is here is right for every stage; the makers of faster kernels are asked
- * before it (see device_gen.h). */
+/* Generates the kernels of a stage, by its kind. The generators of faster kernels are tried first (see device_gen.h);
+ * the code here handles every stage. */
 #include "gen/device_map.h"
 #include "gen/device_product.h"
 #include "gen/device_group_reduce.h"
 
 #define BLOCK 256 /* threads */
 
-leat_status le_cuda_set_grid(const struct cuda *c, struct le_device_launch *launch, int64_t threads) {
+leat_status le_cuda_set_grid(const struct cuda *c, struct le_generated_launch *launch, int64_t threads) {
     int64_t blocks = threads / BLOCK + (threads % BLOCK != 0);
     launch->grid[0] = blocks > INT32_MAX ? INT32_MAX : (unsigned)blocks;
     launch->grid[1] = launch->grid[2] = 1;
@@ -31,14 +31,14 @@ int64_t le_cuda_elements(const struct le_device_kernel_job *job, int value) {
 /* ---- one value for each point, by itself */
 
 leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                        struct le_device_launches *out) {
+                        struct le_generated_launches *out) {
     struct cuda c;
     int64_t threads;
     le_cuda_begin(&c, job, stage, "");
     struct block *block = le_cuda_points(&c, false, &threads);
     le_cuda_store(&c, le_cuda_node(&c, stage->node, block, NULL), block);
     le_cuda_close_all(&c, block);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = threads > 1 ? "a thread for each element" : "one thread";
     return le_cuda_set_grid(&c, launch, threads);
 }
@@ -47,7 +47,7 @@ leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_
 
 /* A value that takes a loop is found once, by one thread, and left in the work memory. */
 static leat_status find_value(const struct le_device_kernel_job *job, const struct le_stage *stage, size_t work,
-                              struct le_device_launches *out) {
+                              struct le_generated_launches *out) {
     struct cuda c;
     enum le_type type = job->kernel.ir->values.at[stage->target].type;
     le_cuda_begin(&c, job, stage, "_value");
@@ -55,14 +55,14 @@ static leat_status find_value(const struct le_device_kernel_job *job, const stru
     const char *place = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work,
                                           le_arena_format(c.arena, "%s *", le_cuda_stored(type)), "value");
     le_cuda_line(&c, c.root, "*%s = %s;", place, le_cuda_to_memory(&c, le_cuda_wide(&c, x), stage->node->type, type));
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "one thread";
     return le_cuda_set_grid(&c, launch, 1);
 }
 
 /* Of a new array, which is dense. */
 static leat_status generate_fill(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                                 struct le_device_launches *out) {
+                                 struct le_generated_launches *out) {
     struct cuda c;
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
     int64_t count = le_cuda_elements(job, stage->target);
@@ -88,7 +88,7 @@ static leat_status generate_fill(const struct le_device_kernel_job *job, const s
                  "const unsigned long long %s = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
                  "if (%s < (unsigned long long)%s)\n    %s[%s] = %s;",
                  thread, thread, le_cuda_number(&c, "elements", count), array, thread, value);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element";
     return status == LEAT_OK ? le_cuda_set_grid(&c, launch, count) : status;
 }
@@ -110,8 +110,8 @@ static bool is_empty(const struct le_kernel *k) {
     return false;
 }
 
-static leat_status generate(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            struct le_device_launches *out) {
+static leat_status generate_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                  struct le_generated_launches *out) {
     leat_status status;
     switch (stage->kind) {
     case LE_STAGE_MAP:
@@ -134,7 +134,7 @@ static leat_status generate(const struct le_device_kernel_job *job, const struct
 }
 
 /* Who made the kernels may have counted better what they do. */
-static void count_operations(const struct le_kernel *kernel, int first, struct le_device_launches *out) {
+static void count_operations(const struct le_kernel *kernel, int first, struct le_generated_launches *out) {
     for (int k = first; k < out->count; k++)
         if (out->at[k].operations > 0)
             return;
@@ -142,7 +142,7 @@ static void count_operations(const struct le_kernel *kernel, int first, struct l
         out->at[out->count - 1].operations = le_gen_count_operations(kernel);
 }
 
-leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_device_launches *out) {
+leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_generated_launches *out) {
     struct le_stage stage = *job->kernel.stage;
     struct le_device_kernel_job own = *job;
     int first = out->count;
@@ -150,7 +150,7 @@ leat_status le_device_generate(const struct le_device_kernel_job *job, struct le
     if (is_empty(&own.kernel))
         return LEAT_OK;
     stage.node = le_gen_readable(&job->kernel, stage.node);
-    leat_status status = generate(&own, &stage, out);
+    leat_status status = generate_stage(&own, &stage, out);
     if (status == LEAT_OK)
         count_operations(&own.kernel, first, out);
     return status;

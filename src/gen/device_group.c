@@ -1,11 +1,11 @@
-/* Which of a stage's reductions a team can make: those that run over fixed ranges and that every point needs, whatever
- * the values are. All others stay where they are, in one thread each. */
+/* Finds the reductions of a stage that a team can compute: those over fixed ranges that every point needs, whatever the
+ * values. All others are computed by one thread each, where they are used. */
 #include "gen/device_group_reduce.h"
 #include <string.h>
 
 #define UNIFORM_POINTS 4096 /* a thread for each keeps a device busy */
 
-struct find {
+struct group_search {
     struct cuda *c;
     struct team_stage *t;
     int epoch;
@@ -40,21 +40,21 @@ static bool is_shared(const struct cuda *c, const struct le_node *node) {
     return true;
 }
 
-struct uses {
+struct use_search {
     const struct group *group;
     bool found;
 };
 
 static void find_use(struct le_node *node, void *user) {
-    struct uses *u = user;
+    struct use_search *u = user;
     for (int k = 0; k < u->group->node_count; k++)
         u->found |= u->group->nodes[k] == node;
     for (int k = 0; k < u->group->same_count; k++)
         u->found |= u->group->same[k] == node;
 }
 
-static bool uses(const struct cuda *c, struct le_node *node, const struct group *group) {
-    struct uses u = {.group = group};
+static bool uses_total(const struct cuda *c, struct le_node *node, const struct group *group) {
+    struct use_search u = {.group = group};
     le_node_walk(c->ir, node, find_use, &u);
     return u.found;
 }
@@ -64,7 +64,7 @@ struct inner {
     bool found;
 };
 
-static void find_inner(struct le_node *node, void *user) {
+static void find_inner_loop(struct le_node *node, void *user) {
     struct inner *i = user;
     for (int k = 0; node->index_count > 0 && k < i->outer->index_count; k++)
         i->found |= le_node_depends(node, i->outer->indices[k]);
@@ -73,7 +73,7 @@ static void find_inner(struct le_node *node, void *user) {
 /* Loops inside of the term that know its indices have ranges of their own for each name of these. */
 static bool can_rename(const struct cuda *c, const struct le_node *node) {
     struct inner i = {.outer = node};
-    le_node_walk(c->ir, node->operands[0], find_inner, &i);
+    le_node_walk(c->ir, node->operands[0], find_inner_loop, &i);
     return !i.found;
 }
 
@@ -123,7 +123,7 @@ static bool is_known(const struct team_stage *t, const struct le_node *node) {
     return false;
 }
 
-static struct group *new_group(struct find *f, const struct le_node *node) {
+static struct group *new_group(struct group_search *f, const struct le_node *node) {
     struct team_stage *t = f->t;
     if (t->group_count == GROUPS_MAX) {
         f->fits = false;
@@ -139,7 +139,7 @@ static struct group *new_group(struct find *f, const struct le_node *node) {
 }
 
 /* Into the last group, if that runs over the same and it uses none of its totals; else into one of its own. */
-static void add(struct find *f, struct le_node *node) {
+static void add_to_group(struct group_search *f, struct le_node *node) {
     struct team_stage *t = f->t;
     if (is_known(t, node))
         return;
@@ -148,7 +148,7 @@ static void add(struct find *f, struct le_node *node) {
             return;
     struct group *g = t->group_count ? &t->groups[t->group_count - 1] : NULL;
     if (!g || g->node_count == GROUP_NODES || le_group_room_bytes(g) + le_room_bytes(node) > ROOM_MOST ||
-        !same_ranges(f->c, g, node) || uses(f->c, node, g))
+        !same_ranges(f->c, g, node) || uses_total(f->c, node, g))
         g = new_group(f, node);
     if (!g)
         return;
@@ -157,7 +157,7 @@ static void add(struct find *f, struct le_node *node) {
 }
 
 /* always: nothing decides whether it is needed. */
-static void find(struct find *f, struct le_node *node, bool always) {
+static void find_shared(struct group_search *f, struct le_node *node, bool always) {
     if (!node->reduces || node->epoch == f->epoch)
         return;
     node->epoch = f->epoch;
@@ -168,9 +168,9 @@ static void find(struct find *f, struct le_node *node, bool always) {
     bool logic = node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR);
     bool decides = node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || node->kind == LE_NODE_REDUCE || logic;
     for (int k = 0; k < node->operand_count && f->fits; k++)
-        find(f, node->operands[k], always && !decides);
+        find_shared(f, node->operands[k], always && !decides);
     if (f->fits && node->kind == LE_NODE_REDUCE && is_shared(f->c, node) && (always || le_cuda_is_safe(f->c, node)))
-        add(f, node);
+        add_to_group(f, node);
 }
 
 static bool some_depends(const struct team_stage *t, int index) {
@@ -202,21 +202,21 @@ static bool find_points(struct cuda *c, const struct le_stage *stage, struct tea
 }
 
 /* Of stages that are made together: those of the others are as much needed as the first one's. */
-static void add_others(struct find *f, const struct le_stage *stages, int count) {
+static void add_others(struct group_search *f, const struct le_stage *stages, int count) {
     for (int k = 1; k < count && f->fits; k++) {
-        find(f, stages[k].node, true);
+        find_shared(f, stages[k].node, true);
         f->t->siblings[f->t->sibling_count++] = &stages[k];
     }
 }
 
 /* Reductions of the same array: what is one of a pass is made in it. */
-static void add_siblings(struct find *f, const struct le_stage *stage) {
+static void add_siblings(struct group_search *f, const struct le_stage *stage) {
     for (int k = stage->sibling; k >= 0 && f->t->group_count == 1; k = f->c->ir->stages.at[k].sibling) {
         const struct le_stage *s = &f->c->ir->stages.at[k];
         struct group *g = &f->t->groups[0];
         if (g->node_count == GROUP_NODES || !is_shared(f->c, s->node) || !same_ranges(f->c, g, s->node))
             return;
-        add(f, s->node);
+        add_to_group(f, s->node);
         f->t->siblings[f->t->sibling_count++] = s;
     }
 }
@@ -237,8 +237,8 @@ bool le_team_find(struct cuda *c, const struct le_stage *stages, int count, stru
     *t = (struct team_stage){.spread = count};
     if (!stage->node->reduces)
         return false;
-    struct find f = {.c = c, .t = t, .epoch = ++c->ir->epoch, .fits = true};
-    find(&f, stage->node, true);
+    struct group_search f = {.c = c, .t = t, .epoch = ++c->ir->epoch, .fits = true};
+    find_shared(&f, stage->node, true);
     add_others(&f, stages, count);
     add_siblings(&f, stage);
     if (!f.fits || t->group_count == 0 || !find_points(c, stage, t))

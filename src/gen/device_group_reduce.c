@@ -1,4 +1,5 @@
-/* Who makes a stage's reductions: a thread, a warp, a block or all the grid for each point; and those kernels. */
+/* Chooses what computes the reductions of a stage for each point (a thread, a warp, a thread block or the whole grid),
+ * and generates these kernels. */
 #include "gen/device_group_reduce.h"
 
 #define SHORT_TERMS 24    /* one thread is done with them before a team has met */
@@ -19,7 +20,7 @@ static int64_t terms_of(const struct team_stage *t) {
 }
 
 /* Depends on types, layouts and extents alone, and so do the bits' order: on nothing of this. */
-static enum team choose(const struct cuda *c, const struct team_stage *t) {
+static enum team choose_team(const struct cuda *c, const struct team_stage *t) {
     const struct le_device_facts *facts = c->job->facts;
     int64_t terms = terms_of(t), warp_terms = INT64_MAX;
     int64_t busy = 2 * (int64_t)facts->multiprocessors; /* points that give every multiprocessor a block */
@@ -49,7 +50,7 @@ void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads) {
 }
 
 bool le_team_takes(const struct cuda *c, const struct team_stage *t) {
-    return choose(c, t) != TEAM_NONE && t->points <= INT32_MAX;
+    return choose_team(c, t) != TEAM_NONE && t->points <= INT32_MAX;
 }
 
 static const char *counted_in(const struct group *g) {
@@ -79,7 +80,7 @@ static const char *room_of(struct cuda *c, const struct group *g, const char *ro
 }
 
 /* The stage's value, and those of its siblings. */
-static void store(struct cuda *c, const struct team_stage *t, struct block *block) {
+static void store_values(struct cuda *c, const struct team_stage *t, struct block *block) {
     const struct le_stage *stage = c->stage;
     le_cuda_store(c, le_cuda_node(c, stage->node, block, NULL), block);
     for (int k = 0; k < t->sibling_count; k++) {
@@ -102,14 +103,14 @@ static void make_rest(struct cuda *c, const struct team_stage *t, const char *ow
                                              type, le_cuda_number(c, "rest_points", t->rest), rest, threads));
         le_team_bind(c, block, t->rest_at, t->rest_count, rest, narrow);
     }
-    store(c, t, block);
+    store_values(c, t, block);
     if (block != c->root)
         le_cuda_close(c, block);
 }
 
-static void finish(struct cuda *c, const struct team_stage *t, struct le_device_launches *out, int threads,
-                   unsigned blocks, unsigned rows, const char *how) {
-    struct le_device_launch *launch = le_cuda_finish(c, out);
+static void finish_launch(struct cuda *c, const struct team_stage *t, struct le_generated_launches *out, int threads,
+                          unsigned blocks, unsigned rows, const char *how) {
+    struct le_generated_launch *launch = le_cuda_finish(c, out);
     launch->grid[0] = blocks;
     launch->grid[1] = rows;
     launch->block[0] = (unsigned)threads;
@@ -128,7 +129,7 @@ static void emit_warp(struct cuda *c, struct group *g) {
     le_group_know(c, g, c->root, total);
 }
 
-static void make_warps(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
+static void make_warps(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
     int threads = 256, warps = threads / WARP;
     const char *point = le_cuda_name(c, "point"), *lane = le_cuda_name(c, "lane");
     le_cuda_line(c, c->root,
@@ -140,7 +141,7 @@ static void make_warps(struct cuda *c, struct team_stage *t, struct le_device_la
     for (int g = 0; g < t->group_count; g++)
         emit_warp(c, &t->groups[g]);
     make_rest(c, t, lane, "32");
-    finish(c, t, out, threads, (unsigned)((t->points + warps - 1) / warps), 1, "a warp for each row");
+    finish_launch(c, t, out, threads, (unsigned)((t->points + warps - 1) / warps), 1, "a warp for each row");
 }
 
 static int threads_for(const struct team_stage *t) {
@@ -163,7 +164,7 @@ static void emit_block(struct cuda *c, struct group *g, int threads, const char 
     le_group_know(c, g, c->root, total);
 }
 
-static void make_blocks(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
+static void make_blocks(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
     int threads = threads_for(t);
     le_team_bounds(c, t, threads);
     le_team_bind(c, c->root, t->points_at, t->points_count, "blockIdx.x", true);
@@ -171,7 +172,7 @@ static void make_blocks(struct cuda *c, struct team_stage *t, struct le_device_l
     for (int g = 0; g < t->group_count; g++)
         emit_block(c, &t->groups[g], threads, room);
     make_rest(c, t, "(int)threadIdx.x", le_arena_format(c->arena, "%d", threads));
-    finish(c, t, out, threads, (unsigned)t->points, 1, t->points == 1 ? "one block" : "a block for each row");
+    finish_launch(c, t, out, threads, (unsigned)t->points, 1, t->points == 1 ? "one block" : "a block for each row");
 }
 
 /* ---- many blocks for each point: each leaves the totals of its steps, and the last one puts them together */
@@ -229,7 +230,7 @@ static void join_parts(struct grid *s, int number, const char *parts, const char
     le_group_know(c, g, c->root, total);
 }
 
-static void make_grid(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
+static void make_grid(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
     struct grid s = {.c = c, .t = t, .room = declare_room(c, t)};
     const char *parts[GROUPS_MAX], *steps[GROUPS_MAX];
     le_team_bounds(c, t, 256);
@@ -246,8 +247,8 @@ static void make_grid(struct cuda *c, struct team_stage *t, struct le_device_lau
     if (!s.are_short) /* long ones: who is done early takes the next one */
         rounds = rounds >= PAIR_ROUNDS ? 2 : 1;
     unsigned blocks = (unsigned)((s.most_steps + rounds - 1) / rounds); /* that are done at the same time */
-    finish(c, t, out, 256, blocks, (unsigned)t->points,
-           t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
+    finish_launch(c, t, out, 256, blocks, (unsigned)t->points,
+                  t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
     out->work_bytes = s.at_bytes;
     out->counter_bytes = (size_t)t->points * 4;
 }
@@ -318,7 +319,7 @@ static void whole_columns(struct cuda *c, struct team_stage *t, int threads) {
                     total);
         le_group_know(c, &t->groups[g], block, total);
     }
-    store(c, t, block);
+    store_values(c, t, block);
     le_cuda_close(c, block);
 }
 
@@ -368,7 +369,7 @@ static void cut_columns(struct cuda *c, struct team_stage *t, int threads, struc
     le_team_bind(c, block, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)
         take_parts(s, g, block, point, parts[g]);
-    store(c, t, block);
+    store_values(c, t, block);
     le_cuda_close(c, block);
 }
 
@@ -381,7 +382,7 @@ static bool stand_alone(const struct team_stage *t) {
     return true;
 }
 
-static void make_columns(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
+static void make_columns(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
     int threads = t->points >= 256 ? 256 : (int)(t->points + 31) / 32 * 32;
     int64_t blocks = (t->points + threads - 1) / threads;
     le_team_bounds(c, t, threads);
@@ -393,22 +394,22 @@ static void make_columns(struct cuda *c, struct team_stage *t, struct le_device_
         whole_columns(c, t, threads);
     else
         cut_columns(c, t, threads, &s, chunk);
-    finish(c, t, out, threads, (unsigned)blocks, cut ? (unsigned)s.most_steps : 1,
-           cut ? "threads for each column, the last block joins their totals" : "a thread for each column");
+    finish_launch(c, t, out, threads, (unsigned)blocks, cut ? (unsigned)s.most_steps : 1,
+                  cut ? "threads for each column, the last block joins their totals" : "a thread for each column");
     out->work_bytes = cut ? s.at_bytes : 0;
     out->counter_bytes = cut ? (size_t)blocks * 4 : 0;
 }
 
 /* ---- */
 
-bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
-                   leat_status *status) {
+bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                   struct le_generated_launches *out, leat_status *status) {
     struct cuda c;
     struct team_stage t;
     le_cuda_begin(&c, job, stage, "");
     if (!le_gen_in_any_order(stage) || (!le_team_spread(&c, stage, &t) && !le_team_find(&c, stage, 1, &t)))
         return false;
-    enum team team = choose(&c, &t);
+    enum team team = choose_team(&c, &t);
     if (!le_cuda_is_safe(&c, stage->node))
         c.terms = le_cuda_number(&c, "terms", terms_of(&t));
     if (team == TEAM_GRID && !stand_alone(&t))

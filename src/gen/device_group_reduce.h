@@ -1,10 +1,10 @@
-/* Kernels in which many threads make one reduction: who takes which terms is here, what a term is comes from the
- * expressions of device_gen.h.
+/* Kernels in which many threads compute one reduction. This code distributes the terms over the threads; the
+ * expressions of device_gen.h compute a term.
  *
- * Reductions that run over equally many terms are a *group*: one pass over the terms makes them all. A group may use
- * the totals of groups before it, as a variance uses the mean. A *team* (a warp, a block, or all blocks of a row of the
- * grid) makes the groups of one *point* of those kept indices that the reductions depend on, and then goes on, all of
- * it, along the kept indices that are left. */
+ * Reductions with the same number of terms form a *group*: one pass over the terms computes all of them. A group may
+ * use the totals of earlier groups, as a variance uses the mean. A *team* (a warp, a thread block, or all blocks of a
+ * row of the grid) computes the groups for one *point*: one combination of values of the kept indices that the
+ * reductions depend on. Then the whole team continues along the remaining kept indices. */
 #ifndef LE_DEVICE_GROUP_REDUCE_H
 #define LE_DEVICE_GROUP_REDUCE_H
 #include "gen/device_gen.h"
@@ -87,17 +87,17 @@ void le_team_bind_one(struct cuda *c, struct block *block, int index, const char
 void le_team_bind(struct cuda *c, struct block *block, const int *indices, int count, const char *place, bool narrow);
 
 /* device_rows.c: rows that are kept while several passes run over them; false: they are not */
-bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_device_launches *out);
+bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_generated_launches *out);
 
 /* device_scan_group.c: the turns of a scan, whose stage has the kept indices alone; false: one thread a row makes them
  */
 bool le_team_scan(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct scan *scan,
-                  struct le_device_launches *out, leat_status *status);
+                  struct le_generated_launches *out, leat_status *status);
 
 /* device_group_reduce.c */
 bool le_team_takes(const struct cuda *c, const struct team_stage *t);         /* a team is to make it */
 void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads); /* of a block, for the compiler */
 /* false: another kernel is to make it */
-bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
-                   leat_status *status);
+bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                   struct le_generated_launches *out, leat_status *status);
 #endif

@@ -1,5 +1,5 @@
-/* Reductions by teams: programs are generated for the simulated device and for the CPU's machine, and both run: the
- * bytes are the same. What is asked of each is also which team makes it. */
+/* Reductions by teams. Each program runs on the simulated device and on the CPU's vector machine, and the bytes must be
+ * equal. Each test also checks which team computes the reduction. */
 #include "gen/device_kernel_testing.h"
 
 #define ALL_BLOCKS  "all blocks, the last joins their totals"

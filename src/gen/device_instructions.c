@@ -1,4 +1,4 @@
-/* See device_instructions.h. */
+/* See device_instructions.h: builds the list of instructions. */
 #include "gen/device_instructions.h"
 #include <limits.h>
 
@@ -9,7 +9,7 @@ static const enum le_type stored[] = {LE_BOOL, LE_I8,  LE_I16, LE_I32,  LE_I64, 
                                       LE_U32,  LE_U64, LE_F16, LE_BF16, LE_F32, LE_F64};
 static const enum le_type by_size[] = {LE_U8, LE_U16, LE_U32, LE_U64};
 
-static void add(struct le_instructions *all, int code, enum le_type type, enum le_type type2, int way) {
+static void add_instruction(struct le_instructions *all, int code, enum le_type type, enum le_type type2, int way) {
     *LE_PUSH(all->arena, all) = (struct le_instruction){.code = code, .way = way, .type = type, .type2 = type2};
 }
 
@@ -38,11 +38,11 @@ static bool has_operation(enum le_op op, enum le_type type) {
 static void add_operations(struct le_instructions *all, enum le_type type, int most) {
     for (enum le_op op = 0; op < LE_OPS; op++)
         if (has_operation(op, type) && le_op_info(op)->cost <= most)
-            add(all, (int)op, type, LE_NONE, 0);
+            add_instruction(all, (int)op, type, LE_NONE, 0);
     for (int code = LE_CODE_MULADD; code <= LE_CODE_NMULADD && type != LE_BOOL; code++)
-        add(all, code, type, LE_NONE, 0);
+        add_instruction(all, code, type, LE_NONE, 0);
     if (le_type_is_float(type))
-        add(all, LE_CODE_DISTANCE, type, LE_NONE, 0);
+        add_instruction(all, LE_CODE_DISTANCE, type, LE_NONE, 0);
 }
 
 static bool computes(const struct le_instructions *all, enum le_type type) {
@@ -69,10 +69,10 @@ static void add_casts(struct le_instructions *all) {
     for (size_t a = 0; a < ARRAY_LEN(stored); a++)
         for (size_t b = 0; b < ARRAY_LEN(stored); b++)
             if (has_cast(all, stored[a], stored[b]))
-                add(all, LE_CODE_CAST, stored[a], stored[b], 0);
+                add_instruction(all, LE_CODE_CAST, stored[a], stored[b], 0);
     if (computes(all, LE_F32)) {
-        add(all, LE_CODE_ROUND, LE_F32, LE_F16, 0);
-        add(all, LE_CODE_ROUND, LE_F32, LE_BF16, 0);
+        add_instruction(all, LE_CODE_ROUND, LE_F32, LE_F16, 0);
+        add_instruction(all, LE_CODE_ROUND, LE_F32, LE_BF16, 0);
     }
 }
 
@@ -86,9 +86,9 @@ static void add_reductions(struct le_instructions *all, int first, int last) {
         for (int k = 0; k < 2; k++)
             for (enum le_reduction way = 0; way < LE_REDUCTIONS; way++)
                 if (has_reduction(all->computing[k], way))
-                    add(all, code, all->computing[k], LE_NONE, (int)way);
-        add(all, code, LE_BOOL, LE_NONE, LE_RED_ANY);
-        add(all, code, LE_BOOL, LE_NONE, LE_RED_ALL);
+                    add_instruction(all, code, all->computing[k], LE_NONE, (int)way);
+        add_instruction(all, code, LE_BOOL, LE_NONE, LE_RED_ANY);
+        add_instruction(all, code, LE_BOOL, LE_NONE, LE_RED_ALL);
     }
 }
 
@@ -97,17 +97,17 @@ static void add_moves(struct le_instructions *all) {
                                 LE_CODE_LOAD,   LE_CODE_STORE, LE_CODE_GATHER};
     for (size_t c = 0; c < ARRAY_LEN(codes); c++)
         for (size_t k = 0; k < ARRAY_LEN(by_size); k++)
-            add(all, codes[c], by_size[k], LE_NONE, 0);
+            add_instruction(all, codes[c], by_size[k], LE_NONE, 0);
 }
 
 static void add_subscripts(struct le_instructions *all) {
     static const int codes[] = {LE_CODE_IOTA, LE_CODE_INRANGE, LE_CODE_OUTSIDE};
     for (size_t c = 0; c < ARRAY_LEN(codes); c++)
-        add(all, codes[c], LE_NONE, LE_NONE, 0);
+        add_instruction(all, codes[c], LE_NONE, LE_NONE, 0);
     for (int edge = LE_EDGE_CLAMP; edge <= LE_EDGE_SYMMETRIC; edge++)
-        add(all, LE_CODE_EDGE, LE_NONE, LE_NONE, edge);
+        add_instruction(all, LE_CODE_EDGE, LE_NONE, LE_NONE, edge);
     for (int code = LE_CODE_RAND_KEY; code <= LE_CODE_RANDN && computes(all, LE_F64); code++)
-        add(all, code, LE_NONE, LE_NONE, 0);
+        add_instruction(all, code, LE_NONE, LE_NONE, 0);
 }
 
 struct le_instructions le_instructions_list(struct le_arena *arena, enum le_interpreter which) {

@@ -1,5 +1,5 @@
-/* Which instructions the interpreters for devices have, an operation or move for each type being one. Their numbers are
- * the same for the text (device_interpreter.c) and for tapes (device_tape.c). */
+/* The instructions of the device interpreters. An operation or move has one instruction for each type. The
+ * interpreters' text (device_interpreter.c) and the tapes (device_tape.c) use the same instruction numbers. */
 #ifndef LE_DEVICE_INSTRUCTIONS_H
 #define LE_DEVICE_INSTRUCTIONS_H
 #include "base/arena.h"

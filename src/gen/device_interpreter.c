@@ -1,5 +1,5 @@
-/* See device_interpreter.h: the interpreters' text, a case for each instruction. How they run is
- * device_interpreter.cu's. */
+/* See device_interpreter.h: generates the interpreters' text, one case for each instruction. Their loop is in
+ * device_interpreter.cu. */
 #include "gen/device_gen.h"
 #include "gen/device_instructions.h"
 #include <string.h>
@@ -9,12 +9,12 @@
     "\n#pragma unroll 1\n            for (m.lane = m.thread; m.lane < lanes; m.lane += LE_VM_THREADS)\n"               \
     "                "
 
-static const char *get(struct cuda *c, enum le_type type, char reg) {
+static const char *get_code(struct cuda *c, enum le_type type, char reg) {
     const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type(type);
     return le_arena_format(c->arena, "le_vm_get<%s>(m, i.%c)", t, reg);
 }
 
-static const char *set(struct cuda *c, enum le_type type, const char *value) {
+static const char *set_code(struct cuda *c, enum le_type type, const char *value) {
     const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type(type);
     return le_arena_format(c->arena, LANES "le_vm_set<%s>(m, i.d, %s);", t, value);
 }
@@ -24,7 +24,7 @@ static const char *element_type(enum le_type type) {
     return type == LE_BOOL || le_type_is_half(type) ? le_cuda_stored(type) : le_cuda_type(type);
 }
 
-static const char *element(struct cuda *c, enum le_type type, char reg) {
+static const char *lane_element(struct cuda *c, enum le_type type, char reg) {
     return le_arena_format(c->arena, type == LE_BOOL ? "(%c[m.lane] != 0)" : "%c[m.lane]", reg);
 }
 
@@ -51,7 +51,7 @@ static const char *operation(struct cuda *c, const struct le_instruction *one) {
     struct held texts[3];
     const struct held *x[3];
     for (int k = 0; k < 3; k++) {
-        texts[k] = (struct held){.text = element(c, one->type, "abc"[k])};
+        texts[k] = (struct held){.text = lane_element(c, one->type, "abc"[k])};
         x[k] = &texts[k];
     }
     int arity = one->code < LE_OPS ? le_op_info((enum le_op)one->code)->arity : 3;
@@ -61,7 +61,7 @@ static const char *operation(struct cuda *c, const struct le_instruction *one) {
 }
 
 static const char *rounded(struct cuda *c, const struct le_instruction *one) {
-    const char *half = le_cuda_cast(c, element(c, LE_F32, 'a'), LE_F32, one->type2);
+    const char *half = le_cuda_cast(c, lane_element(c, LE_F32, 'a'), LE_F32, one->type2);
     return from_elements(c, LE_F32, 1, LE_F32, le_cuda_cast(c, half, one->type2, LE_F32));
 }
 
@@ -83,14 +83,14 @@ static const char *total_type(struct cuda *c, const struct le_instruction *one) 
     }
 }
 
-static const char *term(struct cuda *c, const struct le_instruction *one, const char *total) {
-    const char *x = get(c, one->type, 'a');
+static const char *term_code(struct cuda *c, const struct le_instruction *one, const char *total) {
+    const char *x = get_code(c, one->type, 'a');
     return le_instruction_has_place(one->way)
                ? le_arena_format(c->arena, "%s::of(%s, le_vm_get<long long>(m, i.b))", total, x)
                : le_arena_format(c->arena, "%s::of(%s)", total, x);
 }
 
-static const char *reduction(struct cuda *c, const struct le_instruction *one) {
+static const char *reduction_code(struct cuda *c, const struct le_instruction *one) {
     struct le_arena *arena = c->arena;
     const char *t = total_type(c, one);
     enum le_type type = le_instruction_has_place(one->way) ? LE_I64 : one->type;
@@ -101,78 +101,80 @@ static const char *reduction(struct cuda *c, const struct le_instruction *one) {
         return le_arena_format(arena,
                                LANES "((%s *)m.room)[m.lane] = %s;\n            le_vm_add((le_vm_acc<%s> "
                                      "*)m.regs[i.d], (%s *)m.room, (%s *)m.warps, m.thread, m.n);",
-                               t, term(c, one, t), t, t, t);
+                               t, term_code(c, one, t), t, t, t);
     case LE_CODE_ACC_END:
-        return set(c, type,
-                   le_arena_format(
-                       arena, "le_vm_end((const le_vm_acc<%s> *)m.regs[i.a]).value(le_vm_is_empty<%s>(m, i))", t, t));
+        return set_code(c, type,
+                        le_arena_format(arena,
+                                        "le_vm_end((const le_vm_acc<%s> *)m.regs[i.a]).value(le_vm_is_empty<%s>(m, i))",
+                                        t, t));
     case LE_CODE_VEC_INIT:
         return le_arena_format(arena, LANES "le_vm_lanes_begin<%s>(m, i);", t);
     case LE_CODE_VEC_ADD:
-        return le_arena_format(arena, LANES "le_vm_lanes_add<%s>(m, i, %s);", t, term(c, one, t));
+        return le_arena_format(arena, LANES "le_vm_lanes_add<%s>(m, i, %s);", t, term_code(c, one, t));
     default:
-        return set(c, type, le_arena_format(arena, "le_vm_lanes_end<%s>(m, i).value(le_vm_is_unseen(m, i))", t));
+        return set_code(c, type, le_arena_format(arena, "le_vm_lanes_end<%s>(m, i).value(le_vm_is_unseen(m, i))", t));
     }
 }
 
-static const char *move(struct cuda *c, const struct le_instruction *one) {
+static const char *move_code(struct cuda *c, const struct le_instruction *one) {
     struct le_arena *arena = c->arena;
     const char *t = le_cuda_type(one->type);
     switch (one->code) {
     case LE_CODE_SELECT:
-        return set(c, one->type,
-                   le_arena_format(arena, "le_vm_get<bool>(m, i.a) ? %s : %s", get(c, one->type, 'b'),
-                                   get(c, one->type, 'c')));
+        return set_code(c, one->type,
+                        le_arena_format(arena, "le_vm_get<bool>(m, i.a) ? %s : %s", get_code(c, one->type, 'b'),
+                                        get_code(c, one->type, 'c')));
     case LE_CODE_SPLAT:
-        return set(c, one->type, le_arena_format(arena, "le_vm_one<%s>(m, i.a)", t));
+        return set_code(c, one->type, le_arena_format(arena, "le_vm_one<%s>(m, i.a)", t));
     case LE_CODE_LOAD:
-        return set(c, one->type, le_arena_format(arena, "le_vm_load<%s>(m, i)", t));
+        return set_code(c, one->type, le_arena_format(arena, "le_vm_load<%s>(m, i)", t));
     case LE_CODE_STORE:
         return le_arena_format(arena, LANES "le_vm_store<%s>(m, i);", t);
     case LE_CODE_GATHER:
-        return set(c, one->type, le_arena_format(arena, "le_vm_gather<%s>(m, i)", t));
+        return set_code(c, one->type, le_arena_format(arena, "le_vm_gather<%s>(m, i)", t));
     default:
-        return from_elements(c, one->type, 1, one->type, element(c, one->type, 'a'));
+        return from_elements(c, one->type, 1, one->type, lane_element(c, one->type, 'a'));
     }
 }
 
-static const char *subscript(struct cuda *c, const struct le_instruction *one) {
+static const char *subscript_code(struct cuda *c, const struct le_instruction *one) {
     switch (one->code) {
     case LE_CODE_IOTA:
-        return set(c, LE_I64,
-                   "(long long)(le_vm_one<unsigned long long>(m, i.a) + m.lane * (unsigned long long)i.imm)");
+        return set_code(c, LE_I64,
+                        "(long long)(le_vm_one<unsigned long long>(m, i.a) + m.lane * (unsigned long long)i.imm)");
     case LE_CODE_INRANGE:
-        return set(c, LE_BOOL, "le_vm_in_range(m, i)");
+        return set_code(c, LE_BOOL, "le_vm_in_range(m, i)");
     case LE_CODE_OUTSIDE:
-        return set(c, LE_BOOL, "le_vm_outside(m, i)");
+        return set_code(c, LE_BOOL, "le_vm_outside(m, i)");
     case LE_CODE_EDGE:
-        return set(c, LE_I64, "le_vm_edge(le_vm_get<long long>(m, i.a), le_vm_one<long long>(m, i.e), (int)i.imm)");
+        return set_code(c, LE_I64,
+                        "le_vm_edge(le_vm_get<long long>(m, i.a), le_vm_one<long long>(m, i.e), (int)i.imm)");
     default:
         break;
     }
     const char *name = one->code == LE_CODE_RAND_KEY ? "le_rand_key"
                        : one->code == LE_CODE_RAND   ? "le_rand"
                                                      : "le_randn";
-    return set(c, one->code == LE_CODE_RAND_KEY ? LE_U64 : LE_F64,
-               le_arena_format(c->arena,
-                               "%s(le_vm_get<unsigned long long>(m, i.a), le_vm_get<unsigned long long>(m, i.b), "
-                               "le_vm_get<unsigned long long>(m, i.c))",
-                               name));
+    return set_code(c, one->code == LE_CODE_RAND_KEY ? LE_U64 : LE_F64,
+                    le_arena_format(c->arena,
+                                    "%s(le_vm_get<unsigned long long>(m, i.a), le_vm_get<unsigned long long>(m, i.b), "
+                                    "le_vm_get<unsigned long long>(m, i.c))",
+                                    name));
 }
 
 static const char *text_of(struct cuda *c, const struct le_instruction *one) {
     if (one->code == LE_CODE_CAST)
         return from_elements(c, one->type, 1, one->type2,
-                             le_cuda_cast(c, element(c, one->type, 'a'), one->type, one->type2));
+                             le_cuda_cast(c, lane_element(c, one->type, 'a'), one->type, one->type2));
     if (one->code == LE_CODE_ROUND)
         return rounded(c, one);
     if (one->code == LE_CODE_DISTANCE)
-        return set(c, one->type, le_arena_format(c->arena, "le_vm_distance<%s>(m, i)", le_cuda_type(one->type)));
+        return set_code(c, one->type, le_arena_format(c->arena, "le_vm_distance<%s>(m, i)", le_cuda_type(one->type)));
     if (one->code < LE_OPS || (one->code >= LE_CODE_MULADD && one->code <= LE_CODE_NMULADD))
         return operation(c, one);
     if (one->code >= LE_CODE_ACC_INIT && one->code <= LE_CODE_VEC_END)
-        return reduction(c, one);
-    return le_instruction_moves(one->code) ? move(c, one) : subscript(c, one);
+        return reduction_code(c, one);
+    return le_instruction_moves(one->code) ? move_code(c, one) : subscript_code(c, one);
 }
 
 static const char head[] =

@@ -1,8 +1,8 @@
-/* The vector machine for devices: one kernel that runs bytecode, so that a stage runs before code of its own is
- * compiled. Same bytecode as the CPU's, same bits: a thread has a few lanes, a task is a block of threads. Not all
- * bytecode: what reports faults or notes, scans, and scatters is left to compiled kernels.
+/* The vector machine for devices: one kernel that runs bytecode, so that a stage can run before its own code is
+ * compiled. It runs the same bytecode as the CPU and computes the same bits. A thread has a few lanes; a task is a
+ * thread block. Stages that report faults or notes, scans and scatters are left to compiled kernels.
  *
- * A *tape* is one launch of bytecode as the machine reads it, in the device's memory. */
+ * A *tape* is one launch of bytecode, encoded for the machine, in device memory. */
 #ifndef LE_DEVICE_INTERPRETER_H
 #define LE_DEVICE_INTERPRETER_H
 #include "gen/kernel.h"

@@ -1,17 +1,19 @@
-/* The interpreter for devices: what it makes of a stage's bytecode is what the CPU's machine makes of it, byte for
- * byte; and what it leaves to compiled kernels. */
+/* The interpreter for devices: its results equal those of the CPU's machine, byte for byte, and it refuses the stages
+ * that it leaves to compiled kernels. */
 #include "gen/device_interpreter.h"
 #include "gen/device_kernel_testing.h"
 
 enum { SHARED_BYTES = 227 * 1024 };
 
-static void launch_tape(struct run *r, struct memory *m, enum le_interpreter which, const struct le_tape *tape) {
+static void launch_tape(struct device_test_run *r, struct memory *m, enum le_interpreter which,
+                        const struct le_tape *tape) {
     struct le_device *device = r->kept->device;
     struct le_allocation *allocation;
     struct le_device_kernel *kernel;
     struct le_launch_argument arguments[1 + LE_INTERPRETER_BUFFERS] = {{0}};
     uint64_t addresses[1 + LE_INTERPRETER_BUFFERS] = {0};
-    const struct le_device_launch l = {.kernel = LE_INTERPRETER_KERNEL, .text = le_interpreter_text(&r->arena, which)};
+    const struct le_generated_launch l = {.kernel = LE_INTERPRETER_KERNEL,
+                                          .text = le_interpreter_text(&r->arena, which)};
     ok(le_allocation_new(device, LE_MEMORY_PINNED, tape->size_bytes, NULL, &allocation));
     memcpy(allocation->host, tape->bytes, tape->size_bytes);
     ok(le_device_module_kernel(compiled(r->kept, &l), l.kernel, &kernel));
@@ -35,8 +37,8 @@ static void launch_tape(struct run *r, struct memory *m, enum le_interpreter whi
     le_allocation_free(allocation);
 }
 
-static void interpret_launch(struct run *r, struct memory *m, enum le_interpreter which, const struct le_stage *stage,
-                             const struct le_launch *launch) {
+static void interpret_launch(struct device_test_run *r, struct memory *m, enum le_interpreter which,
+                             const struct le_stage *stage, const struct le_launch *launch) {
     struct le_tape tape;
     if (!le_tape_encode(&r->arena, which, launch, SHARED_BYTES, &tape))
         fail_msg("%s: the interpreter does not take it", r->program);
@@ -50,7 +52,8 @@ static void interpret_launch(struct run *r, struct memory *m, enum le_interprete
     le_allocation_free(m->work);
 }
 
-static void interpret(struct run *r, enum le_interpreter which, const struct le_stage *stage, void *result) {
+static void interpret(struct device_test_run *r, enum le_interpreter which, const struct le_stage *stage,
+                      void *result) {
     struct le_launches launches = {.at = NULL};
     struct memory m = {.work = NULL};
     struct le_kernel kernel = r->kernel;
@@ -70,8 +73,8 @@ static void interpret(struct run *r, enum le_interpreter which, const struct le_
 }
 
 static void same_interpreted(enum le_interpreter which, const char *program, const char *arrays) {
-    struct run r;
-    start(&r, program, arrays, true);
+    struct device_test_run r;
+    start_run(&r, program, arrays, true);
     r.how = le_interpreter_name(which);
     for (int k = 0; k < r.kernel.ir->stages.count; k++) {
         const struct le_stage *stage = &r.kernel.ir->stages.at[k];

@@ -1,5 +1,5 @@
-/* What the tests of kernels for devices share: a program is generated for the simulated device and for the CPU's
- * machine, and both run: the bytes are the same. What is asked of each is also how it is made. */
+/* Shared by the tests of device kernels. Each program runs on the simulated device and on the CPU's vector machine, and
+ * the bytes must be equal. The tests also check how the kernel works. */
 #ifndef LE_DEVICE_KERNEL_TESTING_H
 #define LE_DEVICE_KERNEL_TESTING_H
 #include "gen/kernel_testing.h"
@@ -22,7 +22,7 @@ static struct kept_device {
     int next;
 } devices_kept[2];
 
-struct run {
+struct device_test_run {
     struct le_arena arena;
     struct le_space space;
     struct le_kernel kernel;
@@ -44,7 +44,7 @@ static inline void ok(leat_status status) {
 /* ---- a program, its arrays and their bytes */
 
 /* Declared inputs keep their type, all others are f32. */
-static inline struct le_ir *lower(struct le_arena *arena, const char *text) {
+static inline struct le_ir *lower_text(struct le_arena *arena, const char *text) {
     struct le_tree *tree = le_check(arena, text, strlen(text));
     if (!tree)
         return NULL;
@@ -78,7 +78,7 @@ static inline void put_number(enum le_type type, void *at, size_t k) {
         memcpy((char *)at + le_type_size(type) * k, &whole, le_type_size(type));
 }
 
-static inline size_t extent_of(const struct run *r, int v) { /* of the memory, in elements */
+static inline size_t extent_of(const struct device_test_run *r, int v) { /* of the memory, in elements */
     const struct le_layout *layout = &r->kernel.layouts[v];
     size_t count = 1;
     for (int d = 0; d < r->kernel.ir->values.at[v].rank; d++) {
@@ -89,7 +89,7 @@ static inline size_t extent_of(const struct run *r, int v) { /* of the memory, i
     return count;
 }
 
-static inline void set_kernel(struct run *r, struct le_ir *ir, const char *arrays) {
+static inline void set_kernel(struct device_test_run *r, struct le_ir *ir, const char *arrays) {
     struct le_kernel *k = &r->kernel;
     r->space = (struct le_space){.ir = ir, .arena = &r->arena, .evaluate = no_value};
     find_ranges(&r->space, arrays);
@@ -106,8 +106,8 @@ static inline void set_kernel(struct run *r, struct le_ir *ir, const char *array
         k->merged_into[q] = q;
 }
 
-static inline void start(struct run *r, const char *program, const char *arrays, bool check) {
-    *r = (struct run){.program = program, .aligned = true, .kept = &devices_kept[check]};
+static inline void start_run(struct device_test_run *r, const char *program, const char *arrays, bool check) {
+    *r = (struct device_test_run){.program = program, .aligned = true, .kept = &devices_kept[check]};
     struct le_device_options options = {.sim_check = check};
     le_arena_init(&r->arena);
     if (setjmp(r->arena.failure))
@@ -115,7 +115,7 @@ static inline void start(struct run *r, const char *program, const char *arrays,
     if (!r->kept->device)
         ok(le_device_open("sim", &options, &r->kept->device));
     ok(le_pool_new(1, &r->pool));
-    struct le_ir *ir = lower(&r->arena, program);
+    struct le_ir *ir = lower_text(&r->arena, program);
     if (!ir)
         fail_msg("%s\n%s", program, le_errors_text());
     set_kernel(r, ir, arrays);
@@ -129,7 +129,7 @@ static inline void start(struct run *r, const char *program, const char *arrays,
     }
 }
 
-static inline void finish(struct run *r) {
+static inline void finish(struct device_test_run *r) {
     for (int v = 0; v < r->kernel.ir->values.count; v++)
         free(r->buffers[v]);
     le_pool_free(r->pool);
@@ -150,7 +150,7 @@ static inline int close_kept(void **state) {
 
 /* ---- by the CPU's machine */
 
-static inline void run_launch(struct run *r, const struct le_launch *launch, void *parts) {
+static inline void run_launch(struct device_test_run *r, const struct le_launch *launch, void *parts) {
     struct le_cpu_code code;
     struct le_fault faults[4] = {{0}};
     ok(le_cpu_prepare(&r->arena, launch->unit, le_simd_best(), &code));
@@ -170,7 +170,7 @@ static inline void run_launch(struct run *r, const struct le_launch *launch, voi
     free(scratch);
 }
 
-static inline void run_on_cpu(struct run *r, const struct le_stage *stage) {
+static inline void run_on_cpu(struct device_test_run *r, const struct le_stage *stage) {
     struct le_launches launches = {.at = NULL};
     r->kernel.stage = stage;
     ok(le_kernel_generate(&r->kernel, &launches));
@@ -189,7 +189,7 @@ static inline void run_on_cpu(struct run *r, const struct le_stage *stage) {
 
 static inline bool is_aligned(void *user, int value) {
     (void)value;
-    return ((struct run *)user)->aligned;
+    return ((struct device_test_run *)user)->aligned;
 }
 
 static struct le_device_facts facts = {.multiprocessors = 4,
@@ -203,8 +203,8 @@ struct memory {
     struct le_allocation *values[VALUES_MAX], *work, *counters, *fault;
 };
 
-static inline struct le_launch_argument argument(struct run *r, struct memory *m, const struct le_argument *a,
-                                                 uint64_t *bits) {
+static inline struct le_launch_argument argument(struct device_test_run *r, struct memory *m,
+                                                 const struct le_argument *a, uint64_t *bits) {
     struct le_allocation *allocation = a->kind == LE_ARGUMENT_WORK       ? m->work
                                        : a->kind == LE_ARGUMENT_COUNTERS ? m->counters
                                        : a->kind == LE_ARGUMENT_FAULT    ? m->fault
@@ -254,7 +254,7 @@ static inline void check_uses(const char *text) {
     }
 }
 
-static inline struct le_device_module *compiled(struct kept_device *k, const struct le_device_launch *l) {
+static inline struct le_device_module *compiled(struct kept_device *k, const struct le_generated_launch *l) {
     for (int q = 0; q < KEPT_MODULES; q++)
         if (k->modules[q].text && strcmp(k->modules[q].text, l->text) == 0)
             return k->modules[q].module;
@@ -274,7 +274,7 @@ static inline struct le_device_module *compiled(struct kept_device *k, const str
     return module;
 }
 
-static inline void launch_on_device(struct run *r, struct memory *m, const struct le_device_launch *l) {
+static inline void launch_on_device(struct device_test_run *r, struct memory *m, const struct le_generated_launch *l) {
     struct le_device *device = r->kept->device;
     struct le_device_kernel *kernel;
     struct le_launch_argument arguments[64] = {{0}};
@@ -291,8 +291,8 @@ static inline void launch_on_device(struct run *r, struct memory *m, const struc
     ok(le_device_synchronize(device));
 }
 
-static inline void run_on_device(struct run *r, const struct le_stage *stage, void *result) {
-    struct le_device_launches launches = {.at = NULL};
+static inline void run_on_device(struct device_test_run *r, const struct le_stage *stage, void *result) {
+    struct le_generated_launches launches = {.at = NULL};
     struct memory m = {.work = NULL};
     struct le_device *device = r->kept->device;
     struct le_device_facts own = facts;
@@ -327,7 +327,7 @@ static inline void run_on_device(struct run *r, const struct le_stage *stage, vo
 
 /* ---- */
 
-static inline void compare(const struct run *r, const struct le_stage *stage, const char *found) {
+static inline void compare(const struct device_test_run *r, const struct le_stage *stage, const char *found) {
     const char *wanted = r->buffers[stage->target];
     size_t size = le_type_size(r->kernel.ir->values.at[stage->target].type);
     for (size_t k = 0; k < r->bytes[stage->target]; k += size)
@@ -341,8 +341,8 @@ static inline void compare(const struct run *r, const struct le_stage *stage, co
 
 /* All its stages; one of them is made as `how` says. */
 static inline void same_checked(const char *program, const char *arrays, const char *how, bool aligned, bool check) {
-    struct run r;
-    start(&r, program, arrays, check);
+    struct device_test_run r;
+    start_run(&r, program, arrays, check);
     bool made = false;
     r.aligned = aligned;
     for (int k = 0; k < r.kernel.ir->stages.count; k++) {

@@ -1,4 +1,4 @@
-/* Indices: their ranges as loops of one thread, and how threads share out the points of the kept ones. */
+/* Indices: their ranges as loops of one thread, and the distribution of the kept indices' points over the threads. */
 #include "gen/device_gen.h"
 
 #define SHORT_TERMS 32
@@ -18,7 +18,7 @@ struct range {
     bool narrow;
 };
 
-static const char *number(struct cuda *c, int index, const char *what, int64_t value, bool narrow) {
+static const char *index_number(struct cuda *c, int index, const char *what, int64_t value, bool narrow) {
     const char *name = le_cuda_index_name(c, index);
     const char *text = le_cuda_number(c, le_arena_format(c->arena, "%s_%s", name, what), value);
     return narrow ? le_arena_format(c->arena, "(int)%s", text) : text;
@@ -27,8 +27,8 @@ static const char *number(struct cuda *c, int index, const char *what, int64_t v
 static void find_fixed(struct cuda *c, int index, struct range *r) {
     const struct le_range *k = r->known;
     r->narrow = le_cuda_fits_int(k->low, k->high) && k->by <= INT32_MAX && k->high <= INT32_MAX - k->by;
-    r->low = k->low == 0 ? "0" : number(c, index, "low", k->low, r->narrow);
-    r->by = k->by == 1 ? NULL : number(c, index, "by", k->by, r->narrow);
+    r->low = k->low == 0 ? "0" : index_number(c, index, "low", k->low, r->narrow);
+    r->by = k->by == 1 ? NULL : index_number(c, index, "by", k->by, r->narrow);
 }
 
 /* A step that is not positive is a fault. */
@@ -65,7 +65,7 @@ static void find_dynamic(struct cuda *c, struct block *block, const char *outsid
 }
 
 static const char *end_of(struct cuda *c, int index, const struct range *r) {
-    return r->high ? r->high : number(c, index, "high", r->known->high, r->narrow);
+    return r->high ? r->high : index_number(c, index, "high", r->known->high, r->narrow);
 }
 
 static struct range find_range(struct cuda *c, int index, struct block *block, const char *outside) {
@@ -134,9 +134,9 @@ static const char *place_of(struct cuda *c, int index, const struct le_range *r)
         return "0"; /* no value yet */
     const char *at = le_cuda_wide(c, &c->indices[index]);
     if (r->low != 0 && (!r->dynamic || r->bounded))
-        at = le_arena_format(c->arena, "(%s - %s)", at, number(c, index, "low", r->low, false));
+        at = le_arena_format(c->arena, "(%s - %s)", at, index_number(c, index, "low", r->low, false));
     if (r->by != 1 && !r->dynamic)
-        at = le_arena_format(c->arena, "%s / %s", at, number(c, index, "by", r->by, false));
+        at = le_arena_format(c->arena, "%s / %s", at, index_number(c, index, "by", r->by, false));
     return at;
 }
 
@@ -146,7 +146,7 @@ const char *le_cuda_point(struct cuda *c) {
     for (int k = 0; k < stage->index_count; k++) {
         int index = stage->indices[k];
         const struct le_range *r = &c->space->ranges[index];
-        const char *most = number(c, index, "most", most_of(r), false);
+        const char *most = index_number(c, index, "most", most_of(r), false);
         const char *at = place_of(c, index, r);
         if (point.length == 0)
             le_words_add(c->arena, &point, "%s", at);
@@ -248,7 +248,7 @@ static void find_places(struct cuda *c, const struct shared *s, int64_t points, 
             place[k] = rest;
             break;
         }
-        const char *count = number(c, index, "count", most_of(&c->space->ranges[index]), false);
+        const char *count = index_number(c, index, "count", most_of(&c->space->ranges[index]), false);
         const char *next = le_cuda_name(c, "rest");
         le_cuda_line(c, c->root, "const %s %s = %s / (%s)%s;", type, next, rest, type, count);
         place[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_place", le_cuda_index_name(c, index)));

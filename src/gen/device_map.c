@@ -1,5 +1,5 @@
-/* What a fast kernel of one value for each point is: its axes, what it reads ahead, and how much a thread takes. No
- * text is made here. */
+/* Plans a fast kernel that computes one value for each point: its axes, the reads that it makes ahead, and how many
+ * elements a thread computes. Generates no text. */
 #include "gen/device_map.h"
 #include <stdlib.h>
 #include <string.h>
@@ -38,20 +38,20 @@ int64_t le_map_parts(const struct map *m, int axis) {
 /* ---- places of loads and stores */
 
 /* Elements that a subscript's step along an index makes, wrapping as addresses do. */
-static int64_t times(int64_t a, int64_t b) {
+static int64_t wrapping_product(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
 static void add_index(const struct map *m, struct map_place *p, int index, int64_t elements) {
     for (int a = 0; a < m->axis_count; a++)
         if (m->axes[a].index == index) {
-            p->start += times(elements, range_of(m, index)->low);
-            p->strides[a] += times(elements, range_of(m, index)->by);
+            p->start += wrapping_product(elements, range_of(m, index)->low);
+            p->strides[a] += wrapping_product(elements, range_of(m, index)->by);
             return;
         }
     for (int k = 0; k < m->covered_count; k++)
         if (m->covered[k] == index) {
-            p->start += times(elements, range_of(m, index)->low);
+            p->start += wrapping_product(elements, range_of(m, index)->low);
             return;
         }
     p->known = false;
@@ -68,9 +68,9 @@ static bool find_place(const struct map *m, int value, struct le_node *const *su
             continue;
         if (!le_affine(m->c.space, subscripts[d], &f))
             return false;
-        p->start += times(f.constant, layout->strides[d]);
+        p->start += wrapping_product(f.constant, layout->strides[d]);
         for (int k = 0; k < f.count; k++)
-            add_index(m, p, f.index[k], times(f.factor[k], layout->strides[d]));
+            add_index(m, p, f.index[k], wrapping_product(f.factor[k], layout->strides[d]));
     }
     return true;
 }
@@ -136,7 +136,7 @@ static bool node_merges(struct map *m, struct le_node *node, int outer, int epoc
     if (node->kind == LE_NODE_INDEX)
         return false;
     if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p))
-        return p.strides[outer] == times(p.strides[outer + 1], b->count);
+        return p.strides[outer] == wrapping_product(p.strides[outer + 1], b->count);
     for (int k = 0; k < node->operand_count; k++)
         if (!node_merges(m, node->operands[k], outer, epoch))
             return false;
@@ -144,7 +144,7 @@ static bool node_merges(struct map *m, struct le_node *node, int outer, int epoc
 }
 
 /* Visits all that is computed for a point. */
-static void walk(const struct map *m, void (*visit)(struct le_node *node, void *user), void *user) {
+static void walk_point(const struct map *m, void (*visit)(struct le_node *node, void *user), void *user) {
     le_node_walk(m->c.ir, m->stage->node, visit, user);
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         le_node_walk(m->c.ir, m->stage->left[d], visit, user);
@@ -158,11 +158,11 @@ static bool all_merge(struct map *m, int outer) {
     return node_merges(m, m->stage->node, outer, epoch);
 }
 
-static void merge(struct map *m, int outer) {
+static void merge_with_next(struct map *m, int outer) {
     struct map_axis *a = &m->axes[outer], *b = a + 1;
     int64_t count;
     if (range_of(m, a->index)->by != 1 || range_of(m, b->index)->by != 1 || !le_mul_i64(a->count, b->count, &count) ||
-        m->target.strides[outer] != times(m->target.strides[outer + 1], b->count) || !all_merge(m, outer))
+        m->target.strides[outer] != wrapping_product(m->target.strides[outer + 1], b->count) || !all_merge(m, outer))
         return;
     m->covered[m->covered_count++] = a->index;
     b->count = count;
@@ -177,7 +177,7 @@ static void merge(struct map *m, int outer) {
 static void merge_axes(struct map *m) {
     sort_axes(m);
     for (int k = m->axis_count - 2; k >= 0; k--)
-        merge(m, k);
+        merge_with_next(m, k);
     if (!m->scatters)
         find_target(m); /* where the axes now are */
     for (int k = 0; k < m->axis_count; k++) {
@@ -192,7 +192,7 @@ static void merge_axes(struct map *m) {
 
 /* ---- streams */
 
-static bool moves(const struct map *m, const struct le_node *load) {
+static bool depends_on_axes(const struct map *m, const struct le_node *load) {
     for (int a = 0; a < m->axis_count; a++)
         if (le_node_depends(load, m->axes[a].index))
             return true;
@@ -240,7 +240,7 @@ static void find_neighbour(struct le_node *node, void *user) {
     struct neighbours *n = user;
     struct map *m = n->m;
     struct map_place p, unused;
-    if (node->kind != LE_NODE_LOAD || node->live || node->operand_count == 0 || !moves(m, node) ||
+    if (node->kind != LE_NODE_LOAD || node->live || node->operand_count == 0 || !depends_on_axes(m, node) ||
         !find_place(m, node->value, node->operands, node->operand_count, node->stretch, &p))
         return;
     m->asks |= !is_plain(m, node, &unused);
@@ -256,7 +256,7 @@ static void find_neighbour(struct le_node *node, void *user) {
 
 static void find_rows(struct map *m) {
     struct neighbours n = {.m = m};
-    walk(m, find_neighbour, &n);
+    walk_point(m, find_neighbour, &n);
     if (m->row >= 0)
         m->way = MAP_ROWS;
 }
@@ -264,7 +264,7 @@ static void find_rows(struct map *m) {
 static void find_asking(struct le_node *node, void *user) {
     struct map *m = user;
     struct map_place p;
-    m->asks |= node->kind == LE_NODE_LOAD && !node->live && node->operand_count > 0 && moves(m, node) &&
+    m->asks |= node->kind == LE_NODE_LOAD && !node->live && node->operand_count > 0 && depends_on_axes(m, node) &&
                !is_plain(m, node, &p) &&
                find_place(m, node->value, node->operands, node->operand_count, node->stretch, &p);
 }
@@ -315,7 +315,7 @@ static void find_interior(struct map *m) {
     }
     m->c.reach = inside;
     m->asks = false;
-    walk(m, find_asking, m);
+    walk_point(m, find_asking, m);
     m->splits = !m->asks;
     m->inside = m->splits ? inside : NULL;
     m->c.reach = m->splits ? inside : m->c.space;
@@ -330,8 +330,8 @@ static struct map_stream widened(const struct map_stream *s, int row, int column
     return wide;
 }
 
-static void reach(int64_t from, int64_t to, int64_t stride, int64_t *low, int64_t *high) {
-    int64_t first = times(from, stride), last = times(to, stride);
+static void widen_interval(int64_t from, int64_t to, int64_t stride, int64_t *low, int64_t *high) {
+    int64_t first = wrapping_product(from, stride), last = wrapping_product(to, stride);
     *low += first < last ? first : last;
     *high += first < last ? last : first;
 }
@@ -341,13 +341,13 @@ static bool has_all(const struct map *m, const struct map_stream *s) {
     const struct le_layout *layout = &m->c.layouts[s->loads[0]->value];
     int64_t low = layout->offset, high = low, first = s->place.start, last = first;
     for (int d = 0; d < m->c.ir->values.at[s->loads[0]->value].rank; d++)
-        reach(0, layout->shape[d] - 1, layout->strides[d], &low, &high);
+        widen_interval(0, layout->shape[d] - 1, layout->strides[d], &low, &high);
     for (int a = 0; a < m->axis_count; a++)
-        reach(m->inside ? m->inside_low[a] : 0, (m->inside ? m->inside_high[a] : m->axes[a].count) - 1,
-              s->place.strides[a], &first, &last);
-    reach(s->column_low, s->column_high, 1, &first, &last);
+        widen_interval(m->inside ? m->inside_low[a] : 0, (m->inside ? m->inside_high[a] : m->axes[a].count) - 1,
+                       s->place.strides[a], &first, &last);
+    widen_interval(s->column_low, s->column_high, 1, &first, &last);
     if (m->row >= 0)
-        reach(s->row_low, s->row_high, s->place.strides[m->row], &first, &last);
+        widen_interval(s->row_low, s->row_high, s->place.strides[m->row], &first, &last);
     return first >= low && last <= high;
 }
 
@@ -384,11 +384,11 @@ static void find_streams(struct map *m, struct le_node *node, int epoch) {
         return;
     node->epoch = epoch;
     if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p)) {
-        if (moves(m, node))
+        if (depends_on_axes(m, node))
             add_load(m, node, &p);
         return;
     }
-    m->loose |= node->kind == LE_NODE_LOAD && moves(m, node);
+    m->loose |= node->kind == LE_NODE_LOAD && depends_on_axes(m, node);
     for (int k = 0; k < node->operand_count; k++)
         find_streams(m, node->operands[k], epoch);
 }
@@ -513,7 +513,7 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     le_cuda_begin(&m->c, job, stage, "");
     m->splits = m->scatters;
     m->body = m->c.root;
-    walk(m, find_other, &other);
+    walk_point(m, find_other, &other);
     if (other || !find_axes(m) || (!m->scatters && !find_target(m)))
         return false;
     m->safe = !m->scatters && le_cuda_is_safe(&m->c, stage->node);

@@ -1,10 +1,10 @@
-/* Kernels of one value for each point that go at the speed of memory. How they come to their points is here; what a
- * value is comes from the expressions of device_gen.h.
+/* Kernels that compute one value for each point at the speed of memory. This code maps threads to points; the
+ * expressions of device_gen.h compute a value.
  *
- * The kept indices are put in the order in which the target lies in memory, and neighbours that every access walks as
- * one become one *axis*; the last axis is the *inner* one. A thread makes `width` elements side by side along the inner
- * axis, and that `unroll` times. All that it needs of arrays whose places it can count (*streams*) it reads before it
- * computes, so that many reads are under way. */
+ * The kept indices are sorted in the order in which the target lies in memory. Neighbouring indices that every access
+ * walks as one are merged into one *axis*; the last axis is the *inner* one. A thread computes `width` adjacent
+ * elements along the inner axis, `unroll` times. It reads all elements of *streams*, the arrays whose addresses it can
+ * compute by counting, before it computes, so that many reads are in flight. */
 #ifndef LE_DEVICE_MAP_H
 #define LE_DEVICE_MAP_H
 #include "gen/device_gen.h"
@@ -103,6 +103,6 @@ bool le_map_is_simple(const struct map *m); /* a thread has one element, and end
 /* The thread's elements into m->body: what they read, and what `make` makes of one in the block where it counts. */
 void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct block *block));
 /* false: another kernel has to make it */
-bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
-                  leat_status *status);
+bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                  struct le_generated_launches *out, leat_status *status);
 #endif

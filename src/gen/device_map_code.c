@@ -1,10 +1,10 @@
-/* The text of a map's kernel: what it reads ahead, the elements, and how they are written. */
+/* Generates the text of a map's kernel: the reads ahead, the elements, and the writes. */
 #include "gen/device_map.h"
 
 #define PLACES_FOR_BLOCKS (2048 / MAP_THREADS) /* of a multiprocessor */
 #define TURNS_MOST        8
 
-struct maker {
+struct map_writer {
     struct map *m;
     struct cuda *c;
     struct map_names names;
@@ -15,14 +15,14 @@ struct maker {
     void (*make)(struct map *m, struct block *block); /* of an element; NULL: into `made` */
 };
 
-static struct block *open_turns(struct maker *k, struct block *block) {
+static struct block *open_turns(struct map_writer *k, struct block *block) {
     struct block *inner = le_cuda_unrolled(k->c, block, k->turn, k->m->unroll);
     le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
     return inner;
 }
 
 /* Whether an element counts, as an expression; NULL: it does. */
-static const char *counts(const struct maker *k) {
+static const char *counts(const struct map_writer *k) {
     struct le_arena *arena = k->c->arena;
     if (le_map_is_simple(k->m) || k->whole)
         return NULL;
@@ -35,13 +35,13 @@ static const char *counts(const struct maker *k) {
 }
 
 /* "place + 3" along the inner axis */
-static void bind_inner(struct maker *k, struct block *block, const char *more) {
+static void bind_inner(struct map_writer *k, struct block *block, const char *more) {
     int inner = k->m->axis_count - 1;
     const char *place = le_map_place(k->m, &k->names, inner, k->turn);
     le_map_bind(k->m, block, inner, more ? le_arena_format(k->c->arena, "%s + %s", place, more) : place);
 }
 
-static const char *element_of(struct maker *k, const struct map_stream *s) {
+static const char *stream_element(struct map_writer *k, const struct map_stream *s) {
     if (!s->along)
         return "0";
     return k->m->width > 1 ? k->element : "0";
@@ -49,15 +49,15 @@ static const char *element_of(struct maker *k, const struct map_stream *s) {
 
 /* ---- reading ahead */
 
-static int columns_of(const struct maker *k, const struct map_stream *s) {
+static int columns_of(const struct map_writer *k, const struct map_stream *s) {
     return (s->along ? k->m->width : 1) + s->column_high - s->column_low;
 }
 
-static const char *stored_of(const struct maker *k, const struct map_stream *s) {
+static const char *stored_of(const struct map_writer *k, const struct map_stream *s) {
     return le_cuda_stored(k->c->ir->values.at[s->loads[0]->value].type);
 }
 
-static const char *wish_of(struct maker *k, const struct map_stream *s, const char *what) {
+static const char *wish_of(struct map_writer *k, const struct map_stream *s, const char *what) {
     return le_arena_format(k->c->arena, "%s_%s", le_cuda_value_name(k->c, s->loads[0]->value), what);
 }
 
@@ -66,14 +66,15 @@ static bool is_ahead(const struct map_stream *s) {
 }
 
 /* An array of turns' elements, aligned so that they are moved as the vectors they are: see copy_vector. */
-static void declare_array(struct maker *k, const char *type, const char *name, int turns, int columns, bool zeroed) {
+static void declare_array(struct map_writer *k, const char *type, const char *name, int turns, int columns,
+                          bool zeroed) {
     le_cuda_line(k->c, k->body, "%s%s %s[%d][%d]%s;", k->m->width > 1 && columns == k->m->width ? "__align__(16) " : "",
                  type, name, turns, columns, zeroed ? " = {}" : "");
 }
 
 /* `width` neighbours, which begin at a multiple of their size or of 16 bytes; without a function or a loop, since both
  * cost the compiler time. */
-static void copy_vector(struct maker *k, struct block *block, int value, const char *to, const char *from) {
+static void copy_vector(struct map_writer *k, struct block *block, int value, const char *to, const char *from) {
     int size_bytes = k->m->width * (int)le_type_size(k->c->ir->values.at[value].type);
     const char *chunk = size_bytes == 1   ? "unsigned char"
                         : size_bytes == 2 ? "unsigned short"
@@ -84,7 +85,7 @@ static void copy_vector(struct maker *k, struct block *block, int value, const c
         le_cuda_line(k->c, block, "((%s *)%s)[%d] = ((const %s *)%s)[%d];", chunk, to, n, chunk, from, n);
 }
 
-static void declare(struct maker *k) {
+static void declare(struct map_writer *k) {
     for (int q = 0; q < k->m->stream_count; q++) {
         struct map_stream *s = &k->m->streams[q];
         if (!is_ahead(s))
@@ -96,7 +97,7 @@ static void declare(struct maker *k) {
 }
 
 /* One row of a stream: vectors where they are aligned, else elements. */
-static void read_row(struct maker *k, const struct map_stream *s, struct block *block, const char *row) {
+static void read_row(struct map_writer *k, const struct map_stream *s, struct block *block, const char *row) {
     struct cuda *c = k->c;
     int end = s->column_low + columns_of(k, s), width = k->m->width;
     for (int at = s->column_low, step; at < end; at += step) {
@@ -116,7 +117,7 @@ static void read_row(struct maker *k, const struct map_stream *s, struct block *
     }
 }
 
-static void read_rows(struct maker *k, const struct map_stream *s, struct block *block) {
+static void read_rows(struct map_writer *k, const struct map_stream *s, struct block *block) {
     struct cuda *c = k->c;
     if (s->row_low == s->row_high) {
         struct block *inner = open_turns(k, block);
@@ -133,7 +134,7 @@ static void read_rows(struct maker *k, const struct map_stream *s, struct block 
 }
 
 /* Every load by itself, where its element counts. */
-static void read_some(struct maker *k, struct block *block) {
+static void read_some(struct map_writer *k, struct block *block) {
     struct cuda *c = k->c;
     struct block *turns = open_turns(k, block);
     struct block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
@@ -144,7 +145,7 @@ static void read_some(struct maker *k, struct block *block) {
         const struct map_stream *s = &k->m->streams[q];
         for (int x = 0; x < s->load_count && is_ahead(s); x++)
             le_cuda_line(c, inner, "%s[%s + %d][%s + %d] = %s;", s->name, k->turn, s->row[x] - s->row_low,
-                         element_of(k, s), s->column[x] - s->column_low,
+                         stream_element(k, s), s->column[x] - s->column_low,
                          le_cuda_trusted_place(k->c, s->loads[x], inner));
     }
     if (inner != elements)
@@ -153,7 +154,7 @@ static void read_some(struct maker *k, struct block *block) {
     le_cuda_close(c, turns);
 }
 
-static void read_ahead(struct maker *k) {
+static void read_ahead(struct map_writer *k) {
     struct cuda *c = k->c;
     bool some = false;
     for (int q = 0; q < k->m->stream_count; q++)
@@ -184,7 +185,7 @@ struct tile_place {
     const char *row, *column; /* in the tile */
 };
 
-static const char *place_in_tile(struct maker *k, const struct map_stream *s, const struct tile_place *at,
+static const char *place_in_tile(struct map_writer *k, const struct map_stream *s, const struct tile_place *at,
                                  struct block *base) {
     struct map *m = k->m;
     struct le_arena *arena = k->c->arena;
@@ -195,7 +196,8 @@ static const char *place_in_tile(struct maker *k, const struct map_stream *s, co
 
 /* An element; of wide tiles a vector along the rows, which is put into the tile when all that the thread reads is under
  * way. */
-static void read_tile(struct maker *k, const struct map_stream *s, struct block *block, const struct tile_place *at) {
+static void read_tile(struct map_writer *k, const struct map_stream *s, struct block *block,
+                      const struct tile_place *at) {
     struct cuda *c = k->c;
     struct block *base = le_cuda_open(c, block, NULL);
     const char *place = place_in_tile(k, s, at, base);
@@ -207,7 +209,8 @@ static void read_tile(struct maker *k, const struct map_stream *s, struct block 
     le_cuda_close(c, base);
 }
 
-static void put_part(struct maker *k, const struct map_stream *s, struct block *block, const struct tile_place *at) {
+static void put_part(struct map_writer *k, const struct map_stream *s, struct block *block,
+                     const struct tile_place *at) {
     struct block *elements = le_cuda_unrolled(k->c, block, k->element, k->m->width);
     le_cuda_line(k->c, elements, "%s[%s * %d + %s + %s] = %s[%s][%s];", s->name, at->column, le_map_pitch(k->m),
                  at->row, k->element, s->part, k->turn, k->element);
@@ -215,8 +218,8 @@ static void put_part(struct maker *k, const struct map_stream *s, struct block *
 }
 
 /* What a thread does for each of its parts of the tiles. */
-static void for_parts(struct maker *k, const struct tile_place *at,
-                      void (*work)(struct maker *k, const struct map_stream *s, struct block *block,
+static void for_parts(struct map_writer *k, const struct tile_place *at,
+                      void (*work)(struct map_writer *k, const struct map_stream *s, struct block *block,
                                    const struct tile_place *at)) {
     struct map *m = k->m;
     struct cuda *c = k->c;
@@ -239,7 +242,7 @@ static void for_parts(struct maker *k, const struct tile_place *at,
     le_cuda_close(c, turns);
 }
 
-static void read_tiles(struct maker *k) {
+static void read_tiles(struct map_writer *k) {
     struct map *m = k->m;
     struct cuda *c = k->c;
     const struct tile_place at = {.row = le_cuda_name(c, "row"), .column = le_cuda_name(c, "column")};
@@ -262,14 +265,14 @@ static void read_tiles(struct maker *k) {
 
 /* ---- the elements */
 
-static const char *column_of_tile(const struct maker *k) {
+static const char *column_of_tile(const struct map_writer *k) {
     int width = k->m->width, across = le_map_across(k->m);
     return width == 1 ? le_arena_format(k->c->arena, "threadIdx.x %% %d", across)
                       : le_arena_format(k->c->arena, "(threadIdx.x %% %d * %d + %s)", across, width, k->element);
 }
 
 /* What was read ahead, from now on: in the outermost block where the loads' nodes may stand. */
-static void know_stream(struct maker *k, const struct map_stream *s, struct block *turns, struct block *element) {
+static void know_stream(struct map_writer *k, const struct map_stream *s, struct block *turns, struct block *element) {
     struct map *m = k->m;
     struct cuda *c = k->c;
     for (int x = 0; x < s->load_count; x++) {
@@ -282,7 +285,7 @@ static void know_stream(struct maker *k, const struct map_stream *s, struct bloc
                                    MAP_THREADS / le_map_across(m), stored_of(k, s));
         else
             text = le_arena_format(c->arena, "%s[%s + %d][%s + %d]", s->name, k->turn, s->row[x] - s->row_low,
-                                   element_of(k, s), s->column[x] - s->column_low);
+                                   stream_element(k, s), s->column[x] - s->column_low);
         bool inner = le_node_depends(load, le_map_inner(m)->index);
         struct block *block = inner ? element : turns;
         const char *x_text = le_cuda_from_memory(c, text, stored, load->type);
@@ -291,7 +294,7 @@ static void know_stream(struct maker *k, const struct map_stream *s, struct bloc
     }
 }
 
-static const char *target_place(struct maker *k, struct block *block) {
+static const char *target_place(struct map_writer *k, struct block *block) {
     const struct le_stage *stage = k->m->stage;
     const char *place;
     struct destination to = {.value = stage->target,
@@ -304,7 +307,7 @@ static const char *target_place(struct maker *k, struct block *block) {
 }
 
 /* Turns of which some element counts: what they read lies inside. */
-static struct block *open_counted(struct maker *k) {
+static struct block *open_counted(struct map_writer *k) {
     struct cuda *c = k->c;
     struct block *turns = le_cuda_unrolled(k->c, k->body, k->turn, k->m->unroll);
     struct block *inner = le_cuda_open(c, turns, le_arena_format(c->arena, "if (%s[%s] > 0)", k->names.to, k->turn));
@@ -313,13 +316,13 @@ static struct block *open_counted(struct maker *k) {
     return inner;
 }
 
-static void declare_made(struct maker *k) {
+static void declare_made(struct map_writer *k) {
     enum le_type stored = k->c->ir->values.at[k->m->stage->target].type;
     k->made = le_cuda_name(k->c, "made");
     declare_array(k, le_cuda_stored(stored), k->made, k->m->unroll, k->m->width, false);
 }
 
-static void make_element(struct maker *k, struct block *block) {
+static void make_element(struct map_writer *k, struct block *block) {
     struct cuda *c = k->c;
     enum le_type stored = c->ir->values.at[k->m->stage->target].type;
     if (k->make) {
@@ -331,7 +334,7 @@ static void make_element(struct maker *k, struct block *block) {
                  le_cuda_to_memory(c, le_cuda_wide(c, x), le_type_compute(stored), stored));
 }
 
-static void make_elements(struct maker *k) {
+static void make_elements(struct map_writer *k) {
     struct cuda *c = k->c;
     bool asks = !k->whole && !le_map_is_simple(k->m) && (!k->m->safe || k->m->loose);
     struct block *turns = asks ? open_counted(k) : open_turns(k, k->body);
@@ -350,7 +353,7 @@ static void make_elements(struct maker *k) {
 
 /* ---- writing */
 
-static void write_some(struct maker *k, struct block *block) {
+static void write_some(struct map_writer *k, struct block *block) {
     struct cuda *c = k->c;
     struct block *turns = open_turns(k, block);
     struct block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
@@ -364,7 +367,7 @@ static void write_some(struct maker *k, struct block *block) {
     le_cuda_close(c, turns);
 }
 
-static void write_whole(struct maker *k, struct block *block) {
+static void write_whole(struct map_writer *k, struct block *block) {
     struct cuda *c = k->c;
     struct block *turns = open_turns(k, block);
     bind_inner(k, turns, NULL);
@@ -373,7 +376,7 @@ static void write_whole(struct maker *k, struct block *block) {
     le_cuda_close(c, turns);
 }
 
-static void write_all(struct maker *k) {
+static void write_all(struct map_writer *k) {
     struct cuda *c = k->c;
     if (!k->names.whole) {
         write_some(k, k->body);
@@ -389,13 +392,13 @@ static void write_all(struct maker *k) {
 
 /* ---- threads whose elements are all alike, and the others */
 
-static void store(struct map *m, struct block *block) {
+static void store_point(struct map *m, struct block *block) {
     le_cuda_store(&m->c, le_cuda_node(&m->c, m->stage->node, block, NULL), block);
 }
 
 /* Each element by itself, where it counts; unless `usual` (NULL: always). That is asked by the loop, not before it, so
  * that what comes before it does not branch. */
-static void make_apart(struct maker *k, const char *usual) {
+static void make_apart(struct map_writer *k, const char *usual) {
     struct cuda *c = k->c;
     const char *unless = usual ? le_arena_format(c->arena, "!%s && ", usual) : "";
     const char *from = k->names.from ? le_arena_format(c->arena, "%s[%s]", k->names.from, k->turn) : "0";
@@ -414,7 +417,7 @@ static void make_apart(struct maker *k, const char *usual) {
 }
 
 /* NULL: none of it has a quick way that is worth it; else the bool that says whether what was made so counts. */
-static const char *declare_usual(struct maker *k, struct block *block) {
+static const char *declare_usual(struct map_writer *k, struct block *block) {
     if (!k->m->dear || k->make || !le_cuda_has_quick_ways(k->c, k->m->stage->node))
         return NULL;
     const char *usual = le_cuda_name(k->c, "usual");
@@ -422,7 +425,7 @@ static const char *declare_usual(struct maker *k, struct block *block) {
     return usual;
 }
 
-static void make_whole(struct maker *k, struct block *block, const char *usual) {
+static void make_whole(struct map_writer *k, struct block *block, const char *usual) {
     k->body = block;
     k->whole = true;
     k->c->quick = usual ? block : NULL;
@@ -441,7 +444,7 @@ static void make_whole(struct maker *k, struct block *block, const char *usual) 
         le_cuda_close(k->c, writes);
 }
 
-static void make_split(struct maker *k) {
+static void make_split(struct map_writer *k) {
     struct cuda *c = k->c;
     const char *usual = declare_usual(k, k->m->body);
     struct block *all = le_cuda_open(c, k->m->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
@@ -451,7 +454,7 @@ static void make_split(struct maker *k) {
     k->whole = false;
     le_cuda_reach(c, NULL);
     if (!k->make)
-        k->make = store;
+        k->make = store_point;
     c->rare = usual ? rest : NULL;
     make_apart(k, usual);
     c->rare = NULL;
@@ -459,22 +462,22 @@ static void make_split(struct maker *k) {
     le_cuda_close(c, rest);
 }
 
-static struct maker new_maker(struct map *m, const struct map_names *names) {
-    struct maker k = {.m = m, .c = &m->c, .body = m->body, .names = *names};
+static struct map_writer new_maker(struct map *m, const struct map_names *names) {
+    struct map_writer k = {.m = m, .c = &m->c, .body = m->body, .names = *names};
     k.turn = le_cuda_name(k.c, "u");
     k.element = le_cuda_name(k.c, "e");
     return k;
 }
 
 void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct block *block)) {
-    struct maker k = new_maker(m, names);
+    struct map_writer k = new_maker(m, names);
     k.make = make;
     make_split(&k);
 }
 
 /* ---- */
 
-static const char *how(const struct map *m) {
+static const char *describe_way(const struct map *m) {
     if (m->way == MAP_TILE)
         return m->width > 1 ? "tiles of vectors through shared memory" : "tiles through shared memory";
     if (m->way == MAP_ROWS)
@@ -484,7 +487,7 @@ static const char *how(const struct map *m) {
                                : "a thread for some elements";
 }
 
-static void make_all(struct maker *k) {
+static void make_all(struct map_writer *k) {
     if (k->m->splits) {
         make_split(k);
         return;
@@ -516,8 +519,8 @@ static int64_t blocks_of_parts(const struct map *m, int64_t parts) {
     return (parts + turns - 1) / turns;
 }
 
-bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
-                  leat_status *status) {
+bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                  struct le_generated_launches *out, leat_status *status) {
     struct map m;
     struct map_names names;
     if (!le_map_find(&m, job, stage))
@@ -531,15 +534,15 @@ bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage 
         blocks = blocks_of_parts(&m, blocks);
     }
     le_map_places(&m, &names);
-    struct maker k = new_maker(&m, &names);
+    struct map_writer k = new_maker(&m, &names);
     make_all(&k);
     if (m.dear)
         le_cuda_close(&m.c, m.body);
-    struct le_device_launch *launch = le_cuda_finish(k.c, out);
+    struct le_generated_launch *launch = le_cuda_finish(k.c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->block[0] = MAP_THREADS;
-    launch->how = how(&m);
+    launch->how = describe_way(&m);
     launch->elements = 1;
     for (int a = 0; a < m.axis_count; a++)
         launch->elements *= m.axes[a].count;

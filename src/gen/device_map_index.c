@@ -1,5 +1,5 @@
-/* How threads come to their places along a map's axes. The places are counted by unsigned ints; what has to be divided
- * for them is multiplied instead, by numbers that the host finds. */
+/* Computes the positions of threads along a map's axes. Positions are unsigned ints. Instead of dividing, the kernel
+ * multiplies by numbers that the host computes. */
 #include "gen/device_map.h"
 
 bool le_map_is_simple(const struct map *m) {
@@ -16,7 +16,7 @@ const char *le_map_axis_number(struct map *m, int axis, const char *what, int64_
 }
 
 /* As le_over wants it: n * number >> (31 + shift) is n / divisor for n below 2^31. */
-static int64_t inverse(int64_t divisor) {
+static int64_t packed_inverse(int64_t divisor) {
     int shift = 0;
     while ((int64_t)1 << shift < divisor)
         shift++;
@@ -25,7 +25,7 @@ static int64_t inverse(int64_t divisor) {
 }
 
 /* The parts of number `item` along the axes, the inner one's first. */
-static void split(struct map *m, struct block *block, const char *item, const char **parts) {
+static void split_item(struct map *m, struct block *block, const char *item, const char **parts) {
     struct cuda *c = &m->c;
     int order[MAP_AXES_MAX], n = 0;
     for (int a = m->axis_count - 1; a >= 0; a--)
@@ -42,7 +42,7 @@ static void split(struct map *m, struct block *block, const char *item, const ch
         }
         const char *rest = le_cuda_name(c, "rest"), *part = le_cuda_name(c, "part");
         le_cuda_line(c, block, "const unsigned %s = le_over(%s, %s);", rest, item,
-                     le_map_axis_number(m, a, "over", inverse(le_map_parts(m, a))));
+                     le_map_axis_number(m, a, "over", packed_inverse(le_map_parts(m, a))));
         le_cuda_line(c, block, "const unsigned %s = %s - %s * (unsigned)%s;", part, item, rest,
                      le_map_axis_number(m, a, "parts", le_map_parts(m, a)));
         parts[a] = part;
@@ -60,7 +60,7 @@ static const char *count_of(struct map *m, int axis) {
 }
 
 /* "part * 4 - phase" */
-static const char *column(struct map *m, const char *part) {
+static const char *column_text(struct map *m, const char *part) {
     int inner = m->axis_count - 1;
     const char *text = le_arena_format(m->c.arena, "(%s)%s", type_of(m, inner), part);
     if (m->width > 1)
@@ -140,7 +140,7 @@ static void put_places(struct map *m, struct map_names *names, struct block *blo
     int inner = m->axis_count - 1;
     for (int a = 0; a < m->axis_count; a++) {
         const char *text =
-            a == inner ? column(m, parts[a]) : le_arena_format(c->arena, "(%s)%s", type_of(m, a), parts[a]);
+            a == inner ? column_text(m, parts[a]) : le_arena_format(c->arena, "(%s)%s", type_of(m, a), parts[a]);
         const char *to = le_map_is_simple(m) ? le_arena_format(c->arena, "const %s %s", type_of(m, a), names->place[a])
                                              : le_map_place(m, names, a, turn);
         le_cuda_line(c, block, "%s = %s;", to, text);
@@ -156,7 +156,7 @@ static void find_flat(struct map *m, struct map_names *names) {
     le_cuda_line(c, m->body, "const unsigned %s = %s * %du + threadIdx.x;", first, part, m->threads * m->unroll);
     if (le_map_is_simple(m)) {
         le_cuda_line(c, m->body, "if (%s >= (unsigned)%s)\n    return;", first, items);
-        split(m, m->body, first, parts);
+        split_item(m, m->body, first, parts);
         put_places(m, names, m->body, parts, turn);
         return;
     }
@@ -166,7 +166,7 @@ static void find_flat(struct map *m, struct map_names *names) {
     struct block *block = le_cuda_unrolled(c, m->body, turn, m->unroll);
     const char *item = le_cuda_name(c, "item");
     le_cuda_line(c, block, "const unsigned %s = %s + %s * %du;", item, first, turn, m->threads);
-    split(m, block, item, parts);
+    split_item(m, block, item, parts);
     put_places(m, names, block, parts, turn);
     find_ends(m, names, block, turn, le_arena_format(c->arena, "%s < (unsigned)%s", item, items));
     if (m->inside)
@@ -192,7 +192,7 @@ static void find_corner(struct map *m, struct map_names *names, const char *cons
     const char *of =
         m->way == MAP_TILE && m->width > 1
             ? le_arena_format(c->arena, "%s + (int)(threadIdx.x %% %d) * %d", names->column_start, across, m->width)
-            : column(m, le_arena_format(c->arena, "(%s + threadIdx.x %% %d)", names->column_start, across));
+            : column_text(m, le_arena_format(c->arena, "(%s + threadIdx.x %% %d)", names->column_start, across));
     le_cuda_line(c, m->body, "const %s %s = %s;", type_of(m, inner), at, of);
     names->place[m->row] = row;
     names->place[inner] = at;
@@ -201,7 +201,7 @@ static void find_corner(struct map *m, struct map_names *names, const char *cons
 static void find_blocks(struct map *m, struct map_names *names) {
     struct cuda *c = &m->c;
     const char *parts[MAP_AXES_MAX] = {NULL}, *turn = le_cuda_name(c, "turn");
-    split(m, m->body, "blockIdx.x", parts);
+    split_item(m, m->body, "blockIdx.x", parts);
     for (int a = 0; a < m->axis_count; a++)
         names->place[a] = le_arena_format(c->arena, "(%s)%s", type_of(m, a), parts[a]);
     find_corner(m, names, parts);

@@ -1,5 +1,5 @@
-/* Maps that go at the speed of memory: the CPU's bytes, whatever the extents, strides, alignment and types are, and the
- * way that they are made. */
+/* Maps at the speed of memory: the bytes equal the CPU's for all extents, strides, alignments and types. The tests also
+ * check how the kernel works. */
 #include "gen/device_kernel_testing.h"
 
 #define VECTORS "a thread for vectors of elements"

@@ -1,6 +1,6 @@
-/* Which maps are made in tiles: where some array lies side by side along another axis, the *row* axis, than the target.
- * A block reads that array's part of a tile along rows, turns it round in shared memory, and makes elements along
- * columns. */
+/* Finds the maps that are computed in tiles: those with an array that is contiguous along another axis, the *row* axis,
+ * than the target. A thread block reads the array's part of a tile along rows, transposes it in shared memory, and
+ * computes elements along columns. */
 #include "gen/device_map.h"
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static void set_tile(struct map *m, int rows, int columns, int width) {
     m->unroll = rows * columns / (MAP_THREADS * width);
 }
 
-static bool fits(const struct map *m, int bytes) {
+static bool tile_fits(const struct map *m, int bytes) {
     return (size_t)bytes * (size_t)(m->tile_columns * le_map_pitch(m)) <= 3 * m->c.job->facts->shared_bytes / 4;
 }
 
@@ -94,7 +94,7 @@ static bool find_wide(struct map *m, int tile_bytes) {
         le_map_inner(m)->count < WIDE_SIDE || !has_vectors(m, 16 / bytes))
         return false;
     set_tile(m, WIDE_SIDE, WIDE_SIDE, 16 / bytes);
-    return fits(m, tile_bytes) && has_blocks(m, (int64_t)WIDE_BLOCKS * m->c.job->facts->multiprocessors);
+    return tile_fits(m, tile_bytes) && has_blocks(m, (int64_t)WIDE_BLOCKS * m->c.job->facts->multiprocessors);
 }
 
 /* ---- */
@@ -109,7 +109,7 @@ bool le_map_find_tiles(struct map *m) {
     int64_t rows = m->axes[m->row].count;
     bool few = rows <= FEW_ROWS;
     set_tile(m, few ? (int)rows : SIDE, few ? MAP_THREADS : SIDE, 1);
-    if (le_map_inner(m)->count >= (few ? SIDE : FEW_ROWS) && fits(m, bytes))
+    if (le_map_inner(m)->count >= (few ? SIDE : FEW_ROWS) && tile_fits(m, bytes))
         return true;
     for (int k = 0; k < m->stream_count; k++)
         m->streams[k].tile = false;

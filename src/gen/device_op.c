@@ -1,4 +1,4 @@
-/* Operations as expressions of C, which compute what the vector machine's kernels do, bit by bit. */
+/* Operations as C expressions, which compute the same bits as the vector machine. */
 #include "gen/device_gen.h"
 
 /* An integer's divisor may be 0, or its exponent negative. */
@@ -23,7 +23,7 @@ struct op {
 static const char *infix(const struct op *o, const char *sign) {
     return le_arena_format(o->c->arena, "%s %s %s", o->a, sign, o->b);
 }
-static const char *call(const struct op *o, const char *name) {
+static const char *binary_call(const struct op *o, const char *name) {
     return le_arena_format(o->c->arena, "%s<%s>(%s, %s)", name, o->type, o->a, o->b);
 }
 static const char *call1(const struct op *o, const char *name) {
@@ -69,7 +69,7 @@ static const char *plain(const struct op *o) {
     if (o->code < LE_OPS && signs[o->code])
         return infix(o, signs[o->code]);
     if (o->code < LE_OPS && calls[o->code])
-        return call(o, calls[o->code]);
+        return binary_call(o, calls[o->code]);
     return logic(o);
 }
 

@@ -1,8 +1,8 @@
-/* Scatters whose order shows: sums of floats, and what has no atomic form. A block goes through its points in order, so
- * many at once as it has threads: each thread makes one point's term, then each takes, in order, the terms of the
- * places that are its own. So every element gets its terms in the order of the stage's indices, whatever the number of
- * threads. Where the elements are few, a thread has one of them, and keeps its total in a register.
- */
+/* Scatters whose order affects the result: sums of floats, and operations without an atomic form. A thread block takes
+ * its points in order, one for each thread at a time. Each thread computes one point's term; then each thread applies,
+ * in order, the terms for the elements that it owns. Every element thus gets its terms in the order of the stage's
+ * indices, whatever the number of threads. If there are few elements, a thread owns one of them and keeps its total in
+ * a register. */
 #include "gen/device_group_reduce.h"
 
 #define BLOCK   256  /* threads, points at once, and owners of places */
@@ -77,7 +77,7 @@ static void add_terms(struct cuda *c, struct block *block, const struct ordered 
 }
 
 bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                         const struct chunks *chunks, struct le_device_launches *out, leat_status *status) {
+                         const struct chunks *chunks, struct le_generated_launches *out, leat_status *status) {
     struct cuda c;
     const struct le_kernel *k = &job->kernel;
     enum le_type type = k->ir->values.at[stage->target].type;
@@ -112,7 +112,7 @@ bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le
     le_cuda_close(&c, loop);
     le_cuda_line(&c, c.root, "if (%s < %s)\n    %s[%s * %s + %s] = %s;", own, elements, copies, part, elements, own,
                  total);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element of a chunk, in order";
     *status = le_cuda_set_grid(&c, launch, chunks->count * parts * BLOCK);
     launch->elements = points;
@@ -120,7 +120,7 @@ bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le
 }
 
 bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct chunks *chunks,
-                     struct le_device_launches *out, leat_status *status) {
+                     struct le_generated_launches *out, leat_status *status) {
     struct cuda c;
     const struct le_kernel *k = &job->kernel;
     const struct le_value *target = &k->ir->values.at[stage->target];
@@ -153,7 +153,7 @@ bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_sta
     make_terms(&c, loop, &o, copied);
     take_terms(&c, loop, &o, base);
     le_cuda_close(&c, loop);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = copied ? "a block for each chunk, in order, into a copy" : "one block, in order";
     *status = le_cuda_set_grid(&c, launch, chunks->count * BLOCK);
     launch->elements = points;

@@ -1,6 +1,6 @@
-/* The pieces of the folder's .cu files, which the assembler puts here (LE_GEN_FOLDER: where they are when the library
- * is built). A line "//: a b" begins the piece that text has to have if it says a or b; a unit gets no more pieces than
- * it uses, since each costs the compiler time. */
+/* The pieces of this folder's .cu files, which the assembler includes (LE_GEN_FOLDER: their folder at build time). A
+ * line "//: a b" begins a piece that a text needs if it contains the word a or b. A unit gets only the pieces that it
+ * uses, because each costs compile time. */
 #include "gen/device_gen.h"
 #include <pthread.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static struct {
     int count; /* 0: not found yet */
 } pieces = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool has(const struct uses *uses, int k) {
+static bool has_piece(const struct uses *uses, int k) {
     return uses->words[k / 64] >> k % 64 & 1;
 }
 
@@ -58,7 +58,7 @@ static struct uses find_uses(const char *text, const char *end) {
         while (le_cuda_is_of_word(at[length]))
             length++;
         for (int k = 0; k < pieces.count; k++)
-            if (!has(&uses, k) && has_name(&pieces.at[k], at, length))
+            if (!has_piece(&uses, k) && has_name(&pieces.at[k], at, length))
                 uses.words[k / 64] |= (uint64_t)1 << k % 64;
     }
     return uses;
@@ -88,7 +88,7 @@ static void close_uses(struct uses *uses) {
     while (more) {
         more = false;
         for (int k = 0; k < pieces.count; k++) {
-            if (!has(uses, k) || has(&done, k))
+            if (!has_piece(uses, k) || has_piece(&done, k))
                 continue;
             more = true;
             done.words[k / 64] |= (uint64_t)1 << k % 64;
@@ -106,6 +106,6 @@ void le_prelude_add(struct le_arena *arena, struct words *unit, const char *text
     close_uses(&uses);
     pthread_mutex_unlock(&pieces.lock);
     for (int k = 0; k < pieces.count; k++)
-        if (has(&uses, k))
+        if (has_piece(&uses, k))
             le_words_put(arena, unit, pieces.at[k].text, (size_t)(pieces.at[k].end - pieces.at[k].text));
 }

@@ -1,8 +1,7 @@
-/* Scatters whose order does not show, into a target of few elements: each block has copies of it in shared memory,
- * which its threads update atomically, and then updates the target with what differs from no update at all. A lane of a
- * warp has a copy of its own where they fit, so that it makes no difference how often points meet. No text is made of
- * the extents: how many copies there are is an argument.
- */
+/* Scatters whose order does not affect the result, into a target with few elements. Each thread block has copies of the
+ * target in shared memory, which its threads update atomically. Then it updates the target with the copied elements
+ * that changed. If the copies fit, each lane of a warp has its own, so that collisions cost nothing. The text does not
+ * depend on the extents: the number of copies is an argument. */
 #include "gen/device_map.h"
 
 #define COPIES_BYTES   ((int64_t)48 << 10) /* of a block; several are resident */
@@ -93,7 +92,7 @@ static const char *empty(struct own *o) {
 }
 
 /* The copies of a block start as if nothing had met there. */
-static void clear(struct own *o) {
+static void clear_copies(struct own *o) {
     struct cuda *c = &o->m.c;
     const char *k = le_cuda_name(c, "k"), *words = le_cuda_name(c, "words");
     o->own = le_cuda_name(c, "own");
@@ -109,7 +108,7 @@ static void clear(struct own *o) {
 }
 
 /* A point's update of its copy. */
-static void update(struct map *m, struct block *block) {
+static void update_copy(struct map *m, struct block *block) {
     struct own *o = (struct own *)m;
     struct cuda *c = &m->c;
     const struct le_stage *stage = m->stage;
@@ -151,7 +150,7 @@ static const char *total(struct own *o, struct block *block, const char *element
     return name;
 }
 
-static void join(struct own *o) {
+static void join_copies(struct own *o) {
     struct cuda *c = &o->m.c;
     const struct le_stage *stage = o->m.stage;
     static const char *const names[] = {
@@ -176,7 +175,7 @@ static void join(struct own *o) {
 
 /* ---- */
 
-static bool find(struct own *o, const struct le_device_kernel_job *job, const struct le_stage *stage) {
+static bool can_use_copies(struct own *o, const struct le_device_kernel_job *job, const struct le_stage *stage) {
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
     if (target->rank == 0 || !le_map_find(&o->m, job, stage))
         return false;
@@ -195,24 +194,24 @@ static bool find(struct own *o, const struct le_device_kernel_job *job, const st
 }
 
 bool le_cuda_scatter_own(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                         struct le_device_launches *out, leat_status *status) {
+                         struct le_generated_launches *out, leat_status *status) {
     struct own o = {.copies = 1};
     struct map *m = &o.m;
     struct cuda *c = &m->c;
     struct map_names names;
-    if (!find(&o, job, stage))
+    if (!can_use_copies(&o, job, stage))
         return false;
     c->block_threads = m->threads;
-    clear(&o);
+    clear_copies(&o);
     m->part = le_cuda_name(c, "part");
     const char *head = "for (unsigned %s = blockIdx.x; %s < (unsigned)%s; %s += gridDim.x)";
     m->body = le_cuda_open(
         c, c->root, le_arena_format(c->arena, head, m->part, m->part, le_cuda_number(c, "parts", o.parts), m->part));
     le_map_places(m, &names);
-    le_map_elements(m, &names, update);
+    le_map_elements(m, &names, update_copy);
     le_cuda_close(c, m->body);
-    join(&o);
-    struct le_device_launch *launch = le_cuda_finish(c, out);
+    join_copies(&o);
+    struct le_generated_launch *launch = le_cuda_finish(c, out);
     launch->grid[0] = (unsigned)o.blocks;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->block[0] = (unsigned)m->threads;

@@ -1,5 +1,5 @@
-/* Scatters into copies that blocks have of their own: the CPU's bytes, whatever the types, extents and strides are, and
- * faults as if there were no copies. */
+/* Scatters into private copies of thread blocks: the bytes equal the CPU's for all types, extents and strides, and
+ * faults are the same as without copies. */
 #include "gen/device_kernel_testing.h"
 #include "gen/gen.h"
 
@@ -51,14 +51,14 @@ static void layouts(void **state) {
     same("in x: u8[n]\nout h: i64[256]\nh[x[i+1]] += 1 where i in 0..5001", "x 5002", OWN);
 }
 
-static const struct le_stage *scatter_of(const struct run *r) {
+static const struct le_stage *scatter_of(const struct device_test_run *r) {
     int k = 0;
     while (r->kernel.ir->stages.at[k].kind != LE_STAGE_SCATTER)
         k++;
     return &r->kernel.ir->stages.at[k];
 }
 
-static int value_of(const struct run *r, const char *name) {
+static int value_of(const struct device_test_run *r, const char *name) {
     int v = 0;
     while (strcspn(r->kernel.ir->values.at[v].name, ".") != strlen(name) ||
            strncmp(r->kernel.ir->values.at[v].name, name, strlen(name)) != 0)
@@ -70,9 +70,9 @@ static int value_of(const struct run *r, const char *name) {
 static void weights(void **state) {
     (void)state;
     enum { POINTS = 131073, BINS = 100 };
-    struct run r;
+    struct device_test_run r;
     float wanted[BINS], chunk[BINS];
-    start(&r, "in x: u8[n]\nin w: f32[n]\nout h: f32[100]\nh[x[i] % 100] += w[i]", "x 131073, w 131073", false);
+    start_run(&r, "in x: u8[n]\nin w: f32[n]\nout h: f32[100]\nh[x[i] % 100] += w[i]", "x 131073, w 131073", false);
     const struct le_stage *stage = scatter_of(&r);
     const unsigned char *x = r.buffers[value_of(&r, "x")];
     const float *w = r.buffers[value_of(&r, "w")];
@@ -98,8 +98,8 @@ static void weights(void **state) {
 /* The first point that falls outside, as the CPU finds it. */
 static void faults(void **state) {
     (void)state;
-    struct run r;
-    start(&r, "in x: u8[n]\nout h: i64[250]\nh[x[i]] += 1", "x 5003", false);
+    struct device_test_run r;
+    start_run(&r, "in x: u8[n]\nout h: i64[250]\nh[x[i]] += 1", "x 5003", false);
     int64_t first = 0;
     const struct le_stage *stage = scatter_of(&r);
     const unsigned char *x = r.buffers[value_of(&r, "x")];

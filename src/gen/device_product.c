@@ -1,7 +1,7 @@
-/* A CONTRACT stage's `product` as tiles of the target (device_product.cu): a block for each, which goes along the terms
- * with its sums in registers. Indices are sorted by who has them, rows the left side's, columns the right one's; how
- * they make an element's place is the loads' own affair, so that strides, windows and stretched axes need no word here.
- * Whatever the tile, an element's products are added in the order of the terms. */
+/* Computes a CONTRACT stage's `product` in tiles of the target (device_product.cu). Each thread block computes one tile
+ * and walks along the terms with its sums in registers. Indices are sorted by the side that depends on them: rows are
+ * the left side's, columns the right side's. The loads compute the addresses, so strides, windows and stretched axes
+ * need no special treatment here. For every tile size, an element's products are added in the order of the terms. */
 #include "gen/device_product.h"
 #include "gen/device_group_reduce.h"
 #include "ir/passes/contract.h"
@@ -107,7 +107,7 @@ static bool choose_tile(const struct cuda *c, struct product_stage *p) {
            (p->terms.total < LONG_TERMS || 4 * blocks >= units);
 }
 
-static bool find(const struct cuda *c, const struct le_stage *stage, struct product_stage *p) {
+static bool find_product(const struct cuda *c, const struct le_stage *stage, struct product_stage *p) {
     *p = (struct product_stage){.side = 0};
     if (stage->kind != LE_STAGE_CONTRACT || stage->left_count == 0 ||
         !le_contraction_of(le_gen_readable(&c->job->kernel, stage->product), &p->said))
@@ -122,38 +122,39 @@ static bool find(const struct cuda *c, const struct le_stage *stage, struct prod
 
 /* ---- the kernel */
 
-struct names {
+struct product_names {
     const char *row, *column, *rows, *columns, *terms, *room; /* row, column: the tile's first */
     const char *sums[LE_TERMS_MAX];
 };
 
-static const char *extent(struct cuda *c, const char *what, int64_t value) {
+static const char *extent_text(struct cuda *c, const char *what, int64_t value) {
     return le_arena_format(c->arena, "(int)%s", le_cuda_number(c, what, value));
 }
 
 /* The block's tile, and its product of the batch. */
-static void emit_place(struct cuda *c, const struct product_stage *p, struct names *n) {
+static void emit_place(struct cuda *c, const struct product_stage *p, struct product_names *n) {
     const char *rest = le_cuda_name(c, "rest");
     n->row = le_cuda_name(c, "first_row");
     n->column = le_cuda_name(c, "first_column");
     le_cuda_line(c, c->root,
                  "const int %s = (int)blockIdx.x / %s;\nconst int %s = ((int)blockIdx.x - %s * %s) * %d;\n"
                  "const int %s = %s %% %s * %d;",
-                 rest, extent(c, "column_tiles", p->column_tiles), n->column, rest,
-                 extent(c, "column_tiles", p->column_tiles), p->side, n->row, rest,
-                 extent(c, "row_tiles", p->row_tiles), p->side);
+                 rest, extent_text(c, "column_tiles", p->column_tiles), n->column, rest,
+                 extent_text(c, "column_tiles", p->column_tiles), p->side, n->row, rest,
+                 extent_text(c, "row_tiles", p->row_tiles), p->side);
     if (p->batch.count > 0) {
         const char *batch = le_cuda_name(c, "batch");
-        le_cuda_line(c, c->root, "const int %s = %s / %s;", batch, rest, extent(c, "row_tiles", p->row_tiles));
+        le_cuda_line(c, c->root, "const int %s = %s / %s;", batch, rest, extent_text(c, "row_tiles", p->row_tiles));
         le_team_bind(c, c->root, p->batch.at, p->batch.count, batch, true);
     }
-    n->rows = extent(c, "rows", p->rows.total);
-    n->columns = extent(c, "columns", p->columns.total);
-    n->terms = extent(c, "terms", p->terms.total);
+    n->rows = extent_text(c, "rows", p->rows.total);
+    n->columns = extent_text(c, "columns", p->columns.total);
+    n->terms = extent_text(c, "terms", p->terms.total);
 }
 
 /* A side's element by line and term; gives the lambda's name. */
-static const char *emit_side(struct cuda *c, const struct product_stage *p, const struct names *n, bool left, int k) {
+static const char *emit_side(struct cuda *c, const struct product_stage *p, const struct product_names *n, bool left,
+                             int k) {
     struct le_node *load = left ? p->said.products[k].left : p->said.products[k].right;
     const struct loops *lines = left ? &p->rows : &p->columns;
     const char *name = le_cuda_name(c, left ? "left" : "right"), *line = le_cuda_name(c, "line");
@@ -183,7 +184,7 @@ static bool by_terms(const struct cuda *c, const struct product_stage *p, const 
     return false;
 }
 
-static void emit_sums(struct cuda *c, const struct product_stage *p, struct names *n, int k) {
+static void emit_sums(struct cuda *c, const struct product_stage *p, struct product_names *n, int k) {
     const char *left = emit_side(c, p, n, true, k), *right = emit_side(c, p, n, false, k);
     bool left_by_terms = by_terms(c, p, p->said.products[k].left, true);
     bool right_by_terms = by_terms(c, p, p->said.products[k].right, false);
@@ -196,7 +197,8 @@ static void emit_sums(struct cuda *c, const struct product_stage *p, struct name
 }
 
 /* The statement, for each of the thread's sums that has an element. */
-static void emit_end(struct cuda *c, const struct product_stage *p, const struct names *n, struct le_node *product) {
+static void emit_end(struct cuda *c, const struct product_stage *p, const struct product_names *n,
+                     struct le_node *product) {
     const char *i = le_cuda_name(c, "i"), *j = le_cuda_name(c, "j");
     const char *row = le_cuda_name(c, "row"), *column = le_cuda_name(c, "column");
     int across = p->side / p->micro;
@@ -218,12 +220,12 @@ static void emit_end(struct cuda *c, const struct product_stage *p, const struct
 }
 
 bool le_product_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                      struct le_device_launches *out, leat_status *status) {
+                      struct le_generated_launches *out, leat_status *status) {
     struct cuda c;
     struct product_stage p;
-    struct names n;
+    struct product_names n;
     le_cuda_begin(&c, job, stage, "");
-    if (!find(&c, stage, &p))
+    if (!find_product(&c, stage, &p))
         return false;
     c.block_threads = p.side / p.micro * (p.side / p.micro);
     c.blocks = 2;
@@ -234,7 +236,7 @@ bool le_product_stage(const struct le_device_kernel_job *job, const struct le_st
     for (int k = 0; k < p.said.product_count; k++)
         emit_sums(&c, &p, &n, k);
     emit_end(&c, &p, &n, le_gen_readable(&job->kernel, stage->product));
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->grid[0] = (unsigned)(p.row_tiles * p.column_tiles * p.batch.total);
     launch->block[0] = (unsigned)c.block_threads;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;

@@ -1,5 +1,5 @@
-// Sums of products of a tile, SIDE x SIDE, by a block of (SIDE / MICRO)^2 threads, each of MICRO x MICRO sums. Factors go
-// through shared memory, DEPTH terms at a time, while those after them are on their way from memory.
+// Computes the sums of products of a SIDE x SIDE tile with a block of (SIDE / MICRO)^2 threads, each with MICRO x MICRO
+// sums. Factors go through shared memory, DEPTH terms at a time, while the next ones are being read from memory.
 //: le_quad
 template <class F> struct alignas(sizeof(F) > 4 ? 16 : 4 * sizeof(F)) le_quad { F at[4]; };
 //: le_tile_room

@@ -1,5 +1,5 @@
-/* Products of matrices as tiles, against the CPU's vector machine: the bytes are the same, of integers, which wrap, and
- * of floats whose sums are exact whatever the order. */
+/* Matrix products in tiles, compared with the CPU's vector machine: the bytes are equal for integers, which wrap, and
+ * for floats whose sums are exact in any order. */
 #include "gen/device_kernel_testing.h"
 
 #define LARGE "a block for each 128 x 128 elements"

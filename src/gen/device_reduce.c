@@ -1,5 +1,5 @@
-/* Reductions in one thread. Sums and products of floats follow the tree of all devices (prelude: le_tree), all others
- * fold in place: their order does not show. */
+/* Reductions in one thread. Sums and products of floats use the same tree as all devices (prelude: le_tree). All others
+ * accumulate term by term, because their order does not affect the result. */
 #include "gen/device_gen.h"
 
 #define FEW_TERMS 8

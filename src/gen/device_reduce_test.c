@@ -1,5 +1,5 @@
-/* The pieces of device_reduce.cu by themselves, on the simulated device with its checks: totals by a warp, a block and
- * a grid have the bits of the CPU's for any number of terms. */
+/* The pieces of device_reduce.cu on their own, on the simulated device with its checks: totals by a warp, a thread
+ * block and a grid have the CPU's bits for any number of terms. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -75,7 +75,7 @@ static void ok(leat_status status) {
     assert_int_equal(status, LEAT_OK);
 }
 
-static void start(struct testing *t, bool check) {
+static void start_testing(struct testing *t, bool check) {
     struct le_arena arena = {0};
     struct words unit = {0};
     struct le_device_options options = {.sim_check = check};
@@ -107,7 +107,7 @@ static struct le_launch_argument address(struct le_allocation *allocation, enum 
         .value = &allocation->address, .size_bytes = 8, .allocation = allocation, .access = access};
 }
 
-static void launch(struct testing *t, const char *name, int64_t n, int blocks, int steps) {
+static void launch_kernel(struct testing *t, const char *name, int64_t n, int blocks, int steps) {
     struct le_device_kernel *kernel;
     struct le_launch_argument arguments[6] = {address(t->x, LE_ACCESS_READ),
                                               {.value = &n, .size_bytes = 8, .dtype = LEAT_I64}};
@@ -166,7 +166,7 @@ static void compare(struct testing *t, const struct row *row, int64_t n, bool gr
     snprintf(name, sizeof name, "%s_%s", row->name, grid ? "grid" : "block");
     ok(le_allocation_wait(t->x, LE_ACCESS_WRITE));
     fill(row->type, t->x->host, n, (unsigned)n);
-    launch(t, name, n, grid ? 3 : 1, steps);
+    launch_kernel(t, name, n, grid ? 3 : 1, steps);
     le_acc_join(le_simd_best(), row->type, row->reduction, t->x->host, n, &want);
     for (int k = 0; k < (grid ? 1 : THREADS); k++)
         if (memcmp((char *)t->out->host + (size_t)k * size, &want, size) != 0)
@@ -175,7 +175,7 @@ static void compare(struct testing *t, const struct row *row, int64_t n, bool gr
 
 static void all(bool check, const int64_t *sizes, int count, int64_t few) {
     struct testing t;
-    start(&t, check);
+    start_testing(&t, check);
     for (size_t r = 0; r < ARRAY_LEN(rows); r++) {
         for (int64_t n = 0; n <= few; n++)
             compare(&t, &rows[r], n, false);
@@ -205,12 +205,12 @@ static void no_races(void **state) {
 static void zeros(void **state) {
     (void)state;
     struct testing t;
-    start(&t, false);
+    start_testing(&t, false);
     for (int n = 0; n < 70; n += 23)
         for (int grid = 0; grid < 2; grid++) {
             for (int k = 0; k < n; k++)
                 ((float *)t.x->host)[k] = -0.0f;
-            launch(&t, grid ? "sum_f32_grid" : "sum_f32_block", n, grid ? 3 : 1, 2);
+            launch_kernel(&t, grid ? "sum_f32_grid" : "sum_f32_block", n, grid ? 3 : 1, 2);
             assert_int_equal(*(uint32_t *)t.out->host, n == 0 ? 0 : 0x80000000u);
         }
     finish(&t);

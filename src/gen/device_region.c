@@ -1,6 +1,6 @@
-/* Regions: structured code over private variables, which is plain C. Variables are C's; a RETURN that is not the last
- * step leaves by goto. What changes from step to step is computed anew after each, but for a variable's first SET;
- * behind a region it is the moment before it again. */
+/* Regions: structured code over private variables, generated as plain C with C variables. A RETURN that is not the last
+ * step becomes a goto. Nodes that change from step to step are computed again after each step, except after a
+ * variable's first SET. After a region, nodes computed before it are valid again. */
 #include "gen/device_gen.h"
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct region {
 
 static void run_steps(struct region *r, struct block *block, int from, int to);
 
-static const struct held *value(struct region *r, struct block *block, int operand) {
+static const struct held *operand_value(struct region *r, struct block *block, int operand) {
     return le_cuda_node(r->c, r->node->operands[operand], block, r->outside);
 }
 
@@ -45,7 +45,7 @@ static void declare_variables(struct region *r, struct block *block) {
 }
 
 static void run_set(struct region *r, struct block *block, const struct le_region_step *s) {
-    const struct held *x = value(r, block, s->value);
+    const struct held *x = operand_value(r, block, s->value);
     le_cuda_line(r->c, block, "%s = %s;", r->c->locals[s->local], x->text);
 }
 
@@ -57,7 +57,7 @@ static void run_claimed(struct region *r, struct block *block, const struct le_r
     struct destination claim = to;
     const char *number, *place, *own = le_cuda_claim(c);
     enum le_type type = c->ir->values.at[to.value].type;
-    const struct held *x = c->meet == LE_MEET_LAST ? value(r, block, s->value) : NULL;
+    const struct held *x = c->meet == LE_MEET_LAST ? operand_value(r, block, s->value) : NULL;
     claim.dense = c->winners[s->target];
     struct block *inner = le_cuda_place(c, &claim, block, r->outside, &number);
     if (x) {
@@ -89,7 +89,7 @@ static void run_store(struct region *r, struct block *block, const struct le_reg
     }
     if (c->meet == LE_MEET_CLAIM)
         return;
-    const struct held *x = value(r, block, s->value);
+    const struct held *x = operand_value(r, block, s->value);
     const char *place;
     struct block *inner = le_cuda_place(c, &to, block, r->outside, &place);
     enum le_type type = le_type_compute(target->type);
@@ -113,7 +113,7 @@ static void run_return(struct region *r, struct block *block, int step) {
         le_cuda_both(r->c, r->node->operands[s->value], r->node->operands[s->second], block, r->outside);
     for (int k = 0; k < 2; k++)
         if (r->results[k])
-            le_cuda_line(r->c, block, "%s = %s;", r->results[k], value(r, block, operands[k])->text);
+            le_cuda_line(r->c, block, "%s = %s;", r->results[k], operand_value(r, block, operands[k])->text);
     if (step + 1 >= r->count)
         return;
     if (!r->done)
@@ -145,7 +145,7 @@ static struct block *run_branch(struct region *r, struct block *block, const cha
 static int run_if(struct region *r, struct block *block, int step) {
     int middle = r->steps[step].partner;
     int end = r->steps[middle].kind == LE_REGION_ELSE ? r->steps[middle].partner : middle;
-    const char *x = value(r, block, r->steps[step].value)->text;
+    const char *x = operand_value(r, block, r->steps[step].value)->text;
     struct block *then = run_branch(r, block, le_arena_format(r->c->arena, "if (%s)", x), step + 1, middle);
     struct block *otherwise = end != middle ? run_branch(r, block, "else", middle + 1, end) : NULL;
     le_cuda_close(r->c, then);
@@ -165,7 +165,7 @@ static int run_loop(struct region *r, struct block *block, int step) {
     inner->conditional = true;
     next_moment(r->c);
     if (loops) {
-        const char *x = value(r, inner, s->value)->text;
+        const char *x = operand_value(r, inner, s->value)->text;
         le_cuda_line(r->c, inner, "if (!%s)\n    break;", x);
         if (r->outside)
             le_cuda_line(r->c, inner, "if (%s)\n    break;", r->outside);

@@ -1,4 +1,4 @@
-/* Rows that several passes run over and that are kept meanwhile: what their files share. */
+/* Shared by the files about rows that several passes run over and that stay on chip between the passes. */
 #ifndef LE_DEVICE_ROW_H
 #define LE_DEVICE_ROW_H
 #include "gen/device_group_reduce.h"

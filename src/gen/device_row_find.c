@@ -1,4 +1,5 @@
-/* Rows that several passes run over: whether they can be kept, what of them, and in which way values are made. */
+/* Decides for rows that several passes run over whether they can stay on chip, which parts of them, and how the values
+ * are computed. */
 #include "gen/device_row.h"
 #include <string.h>
 
@@ -24,7 +25,7 @@ struct inner {
     bool found;
 };
 
-static void find_inner(struct le_node *node, void *user) {
+static void find_inner_loop(struct le_node *node, void *user) {
     struct inner *i = user;
     i->found |= node->index_count > 0 && le_node_depends(node, i->index);
 }
@@ -36,12 +37,12 @@ static bool find_value(struct row *r) {
     if (r->t->rest_count == 0)
         return true;
     struct inner i = {.index = r->t->rest_at[0]};
-    le_node_walk(ir, r->c->stage->node, find_inner, &i);
+    le_node_walk(ir, r->c->stage->node, find_inner_loop, &i);
     r->value = i.found ? NULL : le_node_substitute(ir, r->c->stage->node, &i.index, &to, 1);
     return !i.found;
 }
 
-static void gather(struct row *r) {
+static void gather_bodies(struct row *r) {
     const struct group *first = &r->t->groups[0];
     r->all = (struct group){.indices = first->indices, .index_count = 1, .axis_count = 1, .terms = first->terms};
     r->all.axes[0] = first->axes[0];
@@ -86,29 +87,29 @@ static bool find_loads(struct row *r) {
     return r->kept_bytes > 0;
 }
 
-struct reach {
+struct use_search {
     const struct row *r;
     const struct le_node *without, *node;
     bool found;
 };
 
-static void reach(struct reach *s, struct le_node *node, int epoch) {
+static void find_other_use(struct use_search *s, struct le_node *node, int epoch) {
     if (s->found || node == s->without || node->epoch == epoch || !le_node_depends(node, s->r->all.indices[0]))
         return;
     node->epoch = epoch;
     s->found = node == s->node;
     for (int k = 0; k < node->operand_count; k++)
-        reach(s, node->operands[k], epoch);
+        find_other_use(s, node->operands[k], epoch);
 }
 
 /* Whether passes behind the group's use the node where they do not use it through the other one. */
-static bool uses(struct row *r, int group, const struct le_node *node, const struct le_node *without) {
-    struct reach s = {.r = r, .without = without, .node = node};
+static bool is_used_otherwise(struct row *r, int group, const struct le_node *node, const struct le_node *without) {
+    struct use_search s = {.r = r, .without = without, .node = node};
     int epoch = ++r->c->ir->epoch;
     for (int g = group + 1; g < r->t->group_count; g++)
         for (int k = 0; k < r->t->groups[g].node_count; k++)
-            reach(&s, r->t->groups[g].bodies[k], epoch);
-    reach(&s, r->value, epoch);
+            find_other_use(&s, r->t->groups[g].bodies[k], epoch);
+    find_other_use(&s, r->value, epoch);
     return s.found;
 }
 
@@ -154,7 +155,7 @@ static void try_late(struct row *r, int group, struct le_node *node) {
         bool fits = r->kept[k] && node->type == stored && (stored == LE_F32 || stored == LE_F64);
         if (!fits || (r->late && r->late->cost >= node->cost) || !le_cuda_is_safe(r->c, node))
             continue;
-        if (!uses(r, group, node, NULL) || uses(r, group, r->loads[k], node))
+        if (!is_used_otherwise(r, group, node, NULL) || is_used_otherwise(r, group, r->loads[k], node))
             continue;
         r->late = node;
         r->late_load = k;
@@ -221,7 +222,7 @@ static void find_ways(struct row *r) {
 bool le_row_find(struct row *r) {
     if (!is_one_axis(r) || r->t->groups[0].terms == 0 || !r->t->groups[0].narrow || !find_value(r))
         return false;
-    gather(r);
+    gather_bodies(r);
     if (!find_loads(r) || !find_shape(r))
         return false;
     find_late(r);

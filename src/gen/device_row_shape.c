@@ -1,20 +1,20 @@
-/* How the rows that are kept while several passes run over them are shared: by threads, warps, blocks, clusters of
- * blocks.
+/* Chooses how a row that stays on chip between several passes is shared by threads, warps, thread blocks and clusters.
  *
- * While a row's threads compute, nothing of it flows from memory or back. What hides that is other rows on the same
- * multiprocessor, each at a point of its own. So a row that one block keeps only as the multiprocessor's single one
- * is shared by a cluster of blocks, each small enough that others, of other rows, are beside it:
+ * While a row's threads compute, they transfer nothing from or to memory. Other rows on the same multiprocessor, each
+ * at a different point of its work, hide this. If one block would keep a row only by having the multiprocessor to
+ * itself, the row is therefore shared by a cluster of blocks, each small enough that blocks of other rows fit beside
+ * it:
  *
  *     threads  words in registers  in shared memory  blocks resident  kept by a multiprocessor
  *         512        16 of 64         48:  96 KB       2              256 KB, of 2 rows
  *        1024        16 of 64         48: 192 KB       1              256 KB, of 1 row
  *
- * The first one that is large enough is taken, with as few blocks as are enough: 2 of the first for 65,536 f32. What
- * is kept in shared memory comes there by no register (le_fetch), so that all that a thread keeps is on its way at
- * once: 128 KB a block, where 40 KB a multiprocessor keep the 4.8 TB/s of an H200 busy. Measured there, softmax and
- * layer norm of such rows take 1.01 and 1.07 of the memory's time. What is smaller was slower by hand (layer norm):
- * four blocks of 256 threads, of 128 threads, and two rows at once, which read gain and bias once for both: 1.14
- * to 1.24. */
+ * The first line that is large enough is used, with the fewest blocks that suffice: 2 blocks of the first line for
+ * 65,536 f32. Data for shared memory does not pass through registers (le_fetch), so all that a thread keeps is in
+ * flight at once: 128 KB per block, while 40 KB per multiprocessor suffice to keep the 4.8 TB/s of an H200 busy.
+ * Measured there, softmax and layer norm of such rows take 1.01 and 1.07 of the memory's time. Smaller variants of the
+ * layer norm, written by hand, were slower (1.14 to 1.24): four blocks of 256 threads, blocks of 128 threads, and two
+ * rows at once, which read gain and bias once for both. */
 #include "gen/device_row.h"
 
 enum {
@@ -60,13 +60,13 @@ static bool find_block(const struct le_device_facts *facts, const struct row_nee
 }
 
 /* A line of the table at the top. */
-struct part {
+struct shape_choice {
     int threads, resident, words, near;
 };
 
 /* The part's lines, as many as its share of the shared memory holds. false: it keeps none. */
-static bool find_lines(const struct le_device_facts *facts, const struct row_need *need, const struct part *part,
-                       struct row_shape *s) {
+static bool find_lines(const struct le_device_facts *facts, const struct row_need *need,
+                       const struct shape_choice *part, struct row_shape *s) {
     size_t share = (facts->shared_most_bytes + 1024) / (size_t)part->resident, line = (size_t)need->words * 4;
     s->near = part->near < need->words ? 1 : part->near / need->words;
     s->lines = power_below(part->words / need->words < WARP ? part->words / need->words : WARP);
@@ -78,8 +78,8 @@ static bool find_lines(const struct le_device_facts *facts, const struct row_nee
     return true;
 }
 
-static bool find_cluster(const struct le_device_facts *facts, const struct row_need *need, const struct part *part,
-                         struct row_shape *s) {
+static bool find_cluster(const struct le_device_facts *facts, const struct row_need *need,
+                         const struct shape_choice *part, struct row_shape *s) {
     if (!find_lines(facts, need, part, s))
         return false;
     int64_t warps = (need->reads + WARP * s->lines - 1) / (WARP * s->lines);
@@ -96,15 +96,15 @@ static bool find_cluster(const struct le_device_facts *facts, const struct row_n
 }
 
 bool le_row_shape(const struct le_device_facts *facts, const struct row_need *need, struct row_shape *shape) {
-    static const struct part parts[] = {{512, 2, 64, 16}, {1024, 1, 64, 16}};
+    static const struct shape_choice parts[] = {{512, 2, 64, 16}, {1024, 1, 64, 16}};
     struct row_shape s = {0};
     bool keeps = find_block(facts, need, shape);
     if (facts->capability < CAPABILITY_CLUSTER || (keeps && shape->near == shape->lines && shape->resident > 1))
         return keeps;
     for (size_t k = 0; k < ARRAY_LEN(parts); k++) {
-        struct part part = parts[k];
+        struct shape_choice part = parts[k];
         if (need->are_totals_big) /* a thread needs more registers for its arithmetic, too */
-            part = (struct part){part.threads / 2, part.resident, 2 * part.words, 2 * part.near};
+            part = (struct shape_choice){part.threads / 2, part.resident, 2 * part.words, 2 * part.near};
         if (find_cluster(facts, need, &part, &s)) {
             *shape = s;
             return true;

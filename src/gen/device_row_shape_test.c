@@ -1,4 +1,5 @@
-/* Who shares a row: what a device of a capability has room for, and never more. */
+/* How many threads, blocks and clusters share a row: as many as a device of a given capability has room for, and never
+ * more. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

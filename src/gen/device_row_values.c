@@ -1,12 +1,13 @@
-/* The values of rows that are kept, line by line. Where those of long rows read more than the row (a layer norm's gain
- * and bias), that comes from L2, and two things count. Blocks that run abreast would all ask one part of L2 for the
- * same lines: so in every second row each warp begins in the middle of its lines, line ^ turn, which leaves every
- * total's bits as they are, since it only exchanges the two sides of joins. And a line's reads must not wait for the
- * line before it: they are under way READ_AHEAD lines earlier, and nothing branches. On an H200 a layer norm of rows of
- * 65,536 takes 1.07 of the memory's time so, and without gain and bias 1.00; with an order for each row 1.076, with one
- * line ahead 1.13, and then with one order for all 1.42. By hand, and slower: gain and bias kept by clusters that stay
- * (1.11 to 2), two rows at once (1.10), totals sent to the other block with no barrier (1.15), bulk copies (1.07 to
- * 1.09). */
+/* Computes the values of rows that stay on chip, line by line. Values of long rows may read more than the row, such as
+ * a layer norm's gain and bias. These reads come from L2, and two things matter. First, blocks that run side by side
+ * would all read the same lines from one part of L2. In every second row each warp therefore begins in the middle of
+ * its lines (line ^ turn). This only exchanges the two sides of joins, so the totals keep their bits. Second, a line's
+ * reads must not wait for the line before it, so they are issued READ_AHEAD lines earlier, without branches.
+ *
+ * On an H200 a layer norm of rows of 65,536 thus takes 1.07 of the memory's time, and 1.00 without gain and bias. With
+ * a different order for each row it takes 1.076, with one line read ahead 1.13, and with one line and one order for all
+ * rows 1.42. Slower variants, written by hand: clusters that stay resident and keep gain and bias (1.11 to 2), two rows
+ * at once (1.10), totals sent to the other block without a barrier (1.15), bulk copies (1.07 to 1.09). */
 #include "gen/device_row.h"
 
 enum { READ_AHEAD = 2 }; /* lines; with 4 there are too few registers */

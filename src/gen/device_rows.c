@@ -1,6 +1,6 @@
-/* Rows that several passes run over (softmax, layer norms, variances): each is read once, and kept in the registers of
- * a warp or a block, and beyond these in shared memory. The terms of a warp are a complete subtree: its lines of 32 *
- * width. */
+/* Rows that several passes run over (softmax, layer norms, variances). Each row is read once and kept in the registers
+ * of a warp or a thread block, and beyond these in shared memory. The terms of a warp form a complete subtree: its
+ * lines of 32 * width. */
 #include "gen/device_row.h"
 #include <string.h>
 
@@ -235,7 +235,7 @@ static void name_lines(struct row *r, const char *lane, const char *point) {
 }
 
 /* Where the row is, and where in it the thread is; the answer: the thread's number among those of the row. */
-static const char *begin(struct row *r) {
+static const char *begin_row(struct row *r) {
     struct cuda *c = r->c;
     const struct team_stage *t = r->t;
     const char *point = le_cuda_name(c, "point"), *lane = le_cuda_name(c, "lane"), *own = "threadIdx.x";
@@ -270,31 +270,31 @@ static const char *begin(struct row *r) {
     return own;
 }
 
-static const char *how(const struct row *r) {
+static const char *describe_shape(const struct row *r) {
     if (r->shape.cluster > 1)
         return le_arena_format(r->c->arena, "a cluster of %d blocks for each row, which they keep", r->shape.cluster);
     return r->shape.rows > 1 ? "a warp for each row, which it keeps" : "a block for each row, which it keeps";
 }
 
-static void set_launch(struct row *r, struct le_device_launches *out) {
-    struct le_device_launch *launch = le_cuda_finish(r->c, out);
+static void set_launch(struct row *r, struct le_generated_launches *out) {
+    struct le_generated_launch *launch = le_cuda_finish(r->c, out);
     const struct row_shape *s = &r->shape;
     launch->grid[0] = (unsigned)((r->t->points + s->rows - 1) / s->rows * s->cluster);
     launch->block[0] = (unsigned)(s->threads * s->rows);
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->shared_bytes = s->far_bytes;
     launch->elements = r->t->points * r->t->rest;
-    launch->how = how(r);
+    launch->how = describe_shape(r);
 }
 
-bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
+bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
     struct row r = {.c = c, .t = t};
     if (!le_row_find(&r))
         return false;
     c->block_threads = r.shape.most_threads;
     c->blocks = r.shape.resident;
     c->cluster = r.shape.cluster;
-    const char *own = begin(&r);
+    const char *own = begin_row(&r);
     keep_rows(&r);
     for (int g = 0; g < t->group_count; g++) {
         const char *line_total = emit_group(&r, g);

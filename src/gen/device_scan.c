@@ -1,6 +1,6 @@
-/* Scans by one thread along each row, where rows cannot be counted before the kernel starts; all others are made by
- * teams (device_scan_group.c). A turn of the loop adds the term that its total has and its neighbour's has not
- * (scan_code.c); elements whose range is empty are a kernel of their own. */
+/* Scans by one thread along each row, for rows that cannot be counted before the kernel starts. Teams compute all
+ * others (device_scan_group.c). Each iteration of the loop adds the term that distinguishes its total from its
+ * neighbour's (scan_code.c). Elements with an empty range are computed by a separate kernel. */
 #include "gen/device_group_reduce.h"
 
 /* What takes the terms. */
@@ -13,7 +13,7 @@ struct state {
     bool is_tree, is_arg;
 };
 
-static void begin(struct state *s, struct block *block) {
+static void begin_state(struct state *s, struct block *block) {
     struct cuda *c = s->c;
     const struct scan *scan = s->scan;
     const char *t = le_cuda_type(s->type);
@@ -34,7 +34,7 @@ static void begin(struct state *s, struct block *block) {
 }
 
 /* Gives the total with one more term. */
-static const char *take(struct state *s, struct block *block, struct le_node *term, struct le_node *at) {
+static const char *take_term(struct state *s, struct block *block, struct le_node *term, struct le_node *at) {
     struct cuda *c = s->c;
     const char *x = le_cuda_wide(c, le_cuda_node(c, term, block, NULL)), *t = le_cuda_type(s->type);
     enum le_reduction code = (enum le_reduction)s->reduction->code;
@@ -58,12 +58,12 @@ static void take_head(struct state *s, struct block *block) {
     if (s->is_tree || scan->head.low >= scan->head.high)
         return;
     struct block *inner = le_cuda_run(s->c, block, scan->scanned, scan->suffix);
-    take(s, inner, scan->reduction->operands[0], le_node_index(s->c->ir, scan->scanned));
+    take_term(s, inner, scan->reduction->operands[0], le_node_index(s->c->ir, scan->scanned));
     le_cuda_close(s->c, inner);
 }
 
 static leat_status generate_turns(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                                  struct scan *scan, struct le_device_launches *out) {
+                                  struct scan *scan, struct le_generated_launches *out) {
     struct cuda c;
     int64_t threads;
     le_cuda_begin(&c, job, stage, "");
@@ -71,13 +71,13 @@ static leat_status generate_turns(const struct le_device_kernel_job *job, const 
     s.is_arg = s.reduction->code == LE_RED_ARGMIN || s.reduction->code == LE_RED_ARGMAX;
     s.is_tree = le_type_is_float(s.type) && (s.reduction->code == LE_RED_SUM || s.reduction->code == LE_RED_PROD);
     struct block *block = le_cuda_points(&c, false, &threads);
-    begin(&s, block);
+    begin_state(&s, block);
     take_head(&s, block);
     struct block *inner = le_cuda_run(&c, block, scan->index, scan->down);
-    le_cuda_store(&c, le_cuda_variable(&c, inner, take(&s, inner, scan->term, scan->own)), inner);
+    le_cuda_store(&c, le_cuda_variable(&c, inner, take_term(&s, inner, scan->term, scan->own)), inner);
     le_cuda_close(&c, inner);
     le_cuda_close_all(&c, block);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each row";
     leat_status status = le_cuda_set_grid(&c, launch, threads);
     launch->elements = threads * le_range_count(&scan->turns);
@@ -86,7 +86,7 @@ static leat_status generate_turns(const struct le_device_kernel_job *job, const 
 }
 
 static leat_status scan_turns(const struct le_device_kernel_job *job, const struct le_stage *whole, struct scan *scan,
-                              struct le_device_launches *out) {
+                              struct le_generated_launches *out) {
     const struct le_kernel *k = &job->kernel;
     struct le_stage stage = *whole;
     struct le_device_kernel_job own = *job;
@@ -104,7 +104,7 @@ static leat_status scan_turns(const struct le_device_kernel_job *job, const stru
 }
 
 static leat_status fill_empty(const struct le_device_kernel_job *job, const struct le_stage *whole,
-                              const struct scan *scan, struct le_device_launches *out) {
+                              const struct scan *scan, struct le_generated_launches *out) {
     struct le_stage stage = *whole;
     struct le_device_kernel_job own = *job;
     stage.kind = LE_STAGE_MAP;
@@ -115,7 +115,7 @@ static leat_status fill_empty(const struct le_device_kernel_job *job, const stru
 }
 
 leat_status le_cuda_scan(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                         struct le_device_launches *out) {
+                         struct le_generated_launches *out) {
     struct scan scan;
     const struct le_kernel *k = &job->kernel;
     leat_status status = LEAT_OK;

@@ -1,6 +1,7 @@
-/* Scans by many threads (device_scan.cu has their pieces). A lane takes groups of 16 terms. Rows whose neighbours lie
- * side by side go to the lanes of a warp, short rows to some lanes, others to a block, which stages its terms in shared
- * memory; of few long rows many blocks take a tile each, and look back for what comes before it. */
+/* Scans by many threads (device_scan.cu has their pieces). A lane takes groups of 16 terms. Rows that are adjacent in
+ * memory go to the lanes of one warp, a short row to a few lanes, and other rows to a thread block, which stages its
+ * terms in shared memory. Few long rows are cut into tiles, one for each block; a block looks back for the total before
+ * its tile. */
 #include "gen/device_group_reduce.h"
 #include <string.h>
 
@@ -91,7 +92,7 @@ static bool find_tiles(struct team *s) {
            s->g.terms / ((int64_t)s->groups * GROUP) < INT32_MAX / s->points;
 }
 
-static enum way choose(struct team *s) {
+static enum way choose_way(struct team *s) {
     int64_t busy = (int64_t)s->c->job->facts->multiprocessors * BUSY_WARPS * WARP, terms = s->g.terms;
     if ((s->across && s->points >= COLUMNS) || terms <= GROUP) {
         for (s->warps = 1; s->warps < 16 && terms > GROUP * s->warps && s->points * s->warps < busy; s->warps *= 4)
@@ -134,7 +135,7 @@ static bool find_team(struct team *s, const struct le_stage *stage) {
     s->slot = size_of(s->type);
     if (s->is_arg && s->slot < (s->g.narrow ? 4 : 8))
         s->slot = s->g.narrow ? 4 : 8;
-    s->way = choose(s);
+    s->way = choose_way(s);
     find_widths(s);
     return true;
 }
@@ -374,7 +375,7 @@ static const char *block_head(struct team *s, const char *when) {
 
 /* ---- kernels */
 
-static void begin(struct team *s) {
+static void begin_team(struct team *s) {
     struct cuda *c = s->c;
     int bytes = le_group_bytes(&s->g), blocks = REGISTERS / (s->threads * (bytes > 8 ? 128 : bytes > 4 ? 96 : 64));
     if (s->way == WAY_TILES)
@@ -386,8 +387,9 @@ static void begin(struct team *s) {
     number_terms(s);
 }
 
-static void finish(struct team *s, struct le_device_launches *out, int64_t blocks, size_t shared, const char *how) {
-    struct le_device_launch *launch = le_cuda_finish(s->c, out);
+static void finish_launch(struct team *s, struct le_generated_launches *out, int64_t blocks, size_t shared,
+                          const char *how) {
+    struct le_generated_launch *launch = le_cuda_finish(s->c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->block[0] = (unsigned)s->threads;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
@@ -409,11 +411,11 @@ static const char *bind_lane(struct team *s, const char *point) {
     return active;
 }
 
-static void make_columns(struct team *s, struct le_device_launches *out) {
+static void make_columns(struct team *s, struct le_generated_launches *out) {
     struct cuda *c = s->c;
     int side = s->threads / WARP / s->warps;
     const char *warp = le_cuda_name(c, "warp"), *point = le_cuda_name(c, "point"), *room = le_cuda_name(c, "totals");
-    begin(s);
+    begin_team(s);
     le_cuda_line(c, c->root,
                  "__shared__ le_scan_lanes<%s, %d> %s[%d];\nconst int %s = (int)threadIdx.x / 32;\n"
                  "const long long %s = ((long long)blockIdx.x * %d + %s / %d) * 32 + threadIdx.x %% 32;",
@@ -425,8 +427,8 @@ static void make_columns(struct team *s, struct le_device_launches *out) {
                  s->g.type, s->g.unroll >= 4 ? GROUP : 1, s->warps, s->n, room, warp, s->warps, warp, s->warps, active,
                  s->count, start, s->one, s->of, s->put_one);
     int64_t lanes = (int64_t)side * WARP;
-    finish(s, out, (s->points + lanes - 1) / lanes, 0,
-           s->warps > 1 ? "warps for each 32 rows, a thread each" : "a thread for each row");
+    finish_launch(s, out, (s->points + lanes - 1) / lanes, 0,
+                  s->warps > 1 ? "warps for each 32 rows, a thread each" : "a thread for each row");
 }
 
 /* "<total, T, result, slot, width, unroll, out width, last>" */
@@ -445,11 +447,11 @@ static const char *declare_tile(struct team *s) {
     return tile;
 }
 
-static void make_few(struct team *s, struct le_device_launches *out) {
+static void make_few(struct team *s, struct le_generated_launches *out) {
     struct cuda *c = s->c;
     int rows = s->threads / s->lanes;
     const char *point = le_cuda_name(c, "point"), *count = le_cuda_name(c, "count");
-    begin(s);
+    begin_team(s);
     const char *tile = declare_tile(s);
     le_cuda_line(c, c->root, "const long long %s = (long long)blockIdx.x * %d + threadIdx.x / %d;", point, rows,
                  s->lanes);
@@ -459,7 +461,8 @@ static void make_few(struct team *s, struct le_device_launches *out) {
     le_cuda_line(c, c->root, "const int %s = %s ? (int)%s : 0;", count, active, s->count);
     le_cuda_line(c, c->root, "le_scan_few%s(%s + threadIdx.x / 32 * %d, %s, %s, %s);", kinds(s, s->lanes), tile,
                  WARP * s->slot, count, start, lambdas(s));
-    finish(s, out, (s->points + rows - 1) / rows, (size_t)(s->threads * GROUP * s->slot), "some lanes for each row");
+    finish_launch(s, out, (s->points + rows - 1) / rows, (size_t)(s->threads * GROUP * s->slot),
+                  "some lanes for each row");
 }
 
 static const char *declare_room(struct team *s) {
@@ -468,25 +471,25 @@ static const char *declare_room(struct team *s) {
     return room;
 }
 
-static void make_rows(struct team *s, struct le_device_launches *out) {
+static void make_rows(struct team *s, struct le_generated_launches *out) {
     struct cuda *c = s->c;
-    begin(s);
+    begin_team(s);
     const char *tile = declare_tile(s), *room = declare_room(s);
     le_team_bind(c, c->root, s->points_at, s->points_count, "blockIdx.x", true);
     emit_lambdas(s);
     const char *start = block_head(s, NULL);
     le_cuda_line(c, c->root, "le_scan_row%s(%s, %s, %s, %s, %s);", kinds(s, s->groups), tile, room, s->count, start,
                  lambdas(s));
-    finish(s, out, s->points, tile_bytes(s), "a block for each row");
+    finish_launch(s, out, s->points, tile_bytes(s), "a block for each row");
 }
 
 /* Rows go on side by side, so that what is before a tile has been there for long. */
-static void make_tiles(struct team *s, struct le_device_launches *out) {
+static void make_tiles(struct team *s, struct le_generated_launches *out) {
     struct cuda *c = s->c;
     int64_t tile_terms = (int64_t)s->groups * GROUP, tiles = (s->g.terms + tile_terms - 1) / tile_terms * s->points;
     size_t told_bytes = (size_t)tiles * 2 * (le_group_total_bytes(&s->g) / 4) * 8;
     int64_t work = (int64_t)(out->work_bytes + 15) / 16 * 16;
-    begin(s);
+    begin_team(s);
     const char *tile = declare_tile(s), *room = declare_room(s), *seen = le_cuda_name(c, "seen");
     const char *turn = le_cuda_name(c, "turn"), *row = le_cuda_name(c, "row"), *number = le_cuda_name(c, "number");
     const char *next = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, work, "unsigned *", "next");
@@ -502,12 +505,12 @@ static void make_tiles(struct team *s, struct le_device_launches *out) {
     le_cuda_line(c, c->root, "le_scan_tile%s(%s, %s, %s, %s + (long long)%s * %s, %s, %s * %s, %s, %s, %s);",
                  kinds(s, s->groups), tile, room, seen, told, turn, step, number, points, step, s->count, start,
                  lambdas(s));
-    finish(s, out, tiles, tile_bytes(s), "a block for each tile of the rows, which looks back");
+    finish_launch(s, out, tiles, tile_bytes(s), "a block for each tile of the rows, which looks back");
     out->zeroed_bytes = out->work_bytes = (size_t)work + 16 + told_bytes;
 }
 
 bool le_team_scan(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct scan *scan,
-                  struct le_device_launches *out, leat_status *status) {
+                  struct le_generated_launches *out, leat_status *status) {
     struct cuda c;
     struct team s = {.c = &c, .scan = scan};
     le_cuda_begin(&c, job, stage, "");

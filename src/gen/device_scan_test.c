@@ -1,5 +1,5 @@
-/* Scans on the simulated device: the bytes are those of the CPU's machine, at the borders of groups, tiles and chunks,
- * for every total, both ways, and in every order of the device's threads. */
+/* Scans on the simulated device: the bytes equal those of the CPU's machine, at the borders of groups, tiles and
+ * chunks, for every kind of total, in both directions, and for every order of the device's threads. */
 #include "gen/device_kernel_testing.h"
 #include "gen/device_gen.h"
 
@@ -11,9 +11,9 @@
 
 /* how: of the scan's first kernel, which is another one where some elements have no terms; NULL: any. */
 static void scan_as(const char *program, const char *arrays, const char *how, bool aligned, bool check) {
-    struct run r;
+    struct device_test_run r;
     bool made = false;
-    start(&r, program, arrays, check);
+    start_run(&r, program, arrays, check);
     r.aligned = aligned;
     for (int k = 0; k < r.kernel.ir->stages.count; k++) {
         const struct le_stage *stage = &r.kernel.ir->stages.at[k];
@@ -31,20 +31,20 @@ static void scan_as(const char *program, const char *arrays, const char *how, bo
     finish(&r);
 }
 
-static void scan(const char *program, const char *arrays, const char *how) {
+static void check_scan(const char *program, const char *arrays, const char *how) {
     scan_as(program, arrays, how, true, false);
 }
 
 /* One more of a kind. */
 static void another(const char *program, const char *arrays, const char *how) {
     if (getenv("LEAT_TEST_ALL"))
-        scan(program, arrays, how);
+        check_scan(program, arrays, how);
 }
 
 static void scan_row(const char *program, int n, const char *how) {
     char arrays[64];
     snprintf(arrays, sizeof arrays, "x %d", n);
-    scan(program, arrays, how);
+    check_scan(program, arrays, how);
 }
 
 static void borders(void **state) {
@@ -64,23 +64,23 @@ static void borders(void **state) {
 
 static void every_total(void **state) {
     (void)state;
-    scan("in x: f64[n]\ny[i] = prod(k in i..n: x[k])", "x 40001", TILES);
+    check_scan("in x: f64[n]\ny[i] = prod(k in i..n: x[k])", "x 40001", TILES);
     another("in x: i16[n]\ny[i] = sum(k in 0..i+1: x[k])", "x 40000", TILES);
-    scan("in x: bf16[n]\ny[i] = sum(k in 0..i: x[k]) where i in 0..n", "x 40000", NULL);
+    check_scan("in x: bf16[n]\ny[i] = sum(k in 0..i: x[k]) where i in 0..n", "x 40000", NULL);
     another("in x: bool[n]\ny[i] = all(k in i..n: x[k])", "x 3000", ROWS);
-    scan("in x: f64[n]\ny[i] = argmin(k in i..n: x[k])", "x 40000", TILES);
+    check_scan("in x: f64[n]\ny[i] = argmin(k in i..n: x[k])", "x 40000", TILES);
     another("in x: u8[n]\ny[i] = argmax(k in 0..i+1: x[k])", "x 3000", ROWS);
     another("in x: f32[n]\ny[i] = max(k in 0..i+1: x[k])", "x 200", FEW);
 }
 
 static void rows(void **state) {
     (void)state;
-    scan("y[i,j] = sum(k in 0..j+1: x[i,k])", "x 70 24 by 30 1", FEW);
-    scan("y[i,j] = max(k in j..len(x,1): x[i,k])", "x 3 40001", TILES);
-    scan("y[i,j] = sum(k in 0..i+1: x[k,j])", "x 20000 33", COLUMNS);
+    check_scan("y[i,j] = sum(k in 0..j+1: x[i,k])", "x 70 24 by 30 1", FEW);
+    check_scan("y[i,j] = max(k in j..len(x,1): x[i,k])", "x 3 40001", TILES);
+    check_scan("y[i,j] = sum(k in 0..i+1: x[k,j])", "x 20000 33", COLUMNS);
     another("y[i,j] = argmax(k in i..len(x,0): x[k,j])", "x 100 300", COLUMNS);
     another("y[i,j] = sum(k in 0..i+1: x[k,j])", "x 40000 3", TILES);
-    scan("y[b,i,j] = prod(k in 0..j+1: x[b,i,k] * w[b])", "x 5 10 70, w 5", FEW);
+    check_scan("y[b,i,j] = prod(k in 0..j+1: x[b,i,k] * w[b])", "x 5 10 70, w 5", FEW);
     another("y[i] = sum(k in 0..i+1: sum(j: x[k,j]))", "x 700 5", ROWS);
 }
 
@@ -90,9 +90,9 @@ static void heads(void **state) {
         "in x: f32[n]\nin y: f32[n]\ny[i] = sum(k in 3..i+1: x[k]) where i in 1000..1300",
         "in x: f32[n]\nin y: f32[n]\ny[i] = sum(k in i..n: x[k]) where i in 1000..6001",
         "in x: f32[n]\nin y: f32[n]\ny[i] = argmin(k in i..n: x[k]) where i in 1000..41000"};
-    scan(programs[0], "x 50000, y 50000", FEW);
-    scan(programs[1], "x 50000, y 50000", ROWS);
-    scan(programs[2], "x 50000, y 50000", TILES);
+    check_scan(programs[0], "x 50000, y 50000", FEW);
+    check_scan(programs[1], "x 50000, y 50000", ROWS);
+    check_scan(programs[2], "x 50000, y 50000", TILES);
 }
 
 static void with_checks(void **state) {
@@ -143,13 +143,13 @@ static const char look_text[] =
 
 enum { TILES_MOST = 128 }; /* as many as are at work at once */
 
-struct look {
+struct look_back {
     struct le_device *device;
     struct le_device_module *module;
     struct le_allocation *next, *told, *x;
 };
 
-static void open_look(struct look *l, uint64_t seed) {
+static void open_look(struct look_back *l, uint64_t seed) {
     struct le_arena arena = {0};
     struct words unit = {0};
     struct le_device_options options = {.sim_check = true, .sim_seed = seed};
@@ -164,7 +164,7 @@ static void open_look(struct look *l, uint64_t seed) {
     le_arena_finish(&arena);
 }
 
-static void close_look(struct look *l) {
+static void close_look(struct look_back *l) {
     le_allocation_free(l->next);
     le_allocation_free(l->told);
     le_allocation_free(l->x);
@@ -172,7 +172,7 @@ static void close_look(struct look *l) {
     le_device_close(l->device);
 }
 
-static void launch_look(struct look *l, const char *name, int tiles) {
+static void launch_look(struct look_back *l, const char *name, int tiles) {
     struct le_device_kernel *kernel;
     struct le_allocation *allocations[] = {l->next, l->told, l->x};
     struct le_launch_argument arguments[3];
@@ -188,7 +188,7 @@ static void launch_look(struct look *l, const char *name, int tiles) {
     ok(le_allocation_wait(l->x, LE_ACCESS_WRITE));
 }
 
-static void look_at(struct look *l, int tiles, bool places) {
+static void look_at(struct look_back *l, int tiles, bool places) {
     float *x = l->x->host, start[TILES_MOST], all = -0.0f;
     int best = 0;
     ok(le_allocation_wait(l->x, LE_ACCESS_WRITE));
@@ -208,7 +208,7 @@ static void looking_back(void **state) {
     (void)state;
     static const int counts[] = {1, 2, 32, 33, 34, TILES_MOST};
     for (uint64_t seed = 1; seed <= 2; seed++) {
-        struct look l;
+        struct look_back l;
         open_look(&l, seed);
         for (size_t k = 0; k < ARRAY_LEN(counts); k++)
             for (int places = 0; places < 2; places++)

@@ -1,7 +1,7 @@
-/* Scatters: several points may meet at one element of the target. Where the order does not show, or can be put right
- * (integers, minima and maxima, the last that sets), all threads go at once (few elements: device_private_scatter.c);
- * sums and products of floats keep the order of NUMERICS: in chunks, whose totals are joined in order
- * (device_ordered_scatter.c; where points cannot be counted, one thread goes through them). */
+/* Scatters: several points may meet at one element of the target. If the order does not affect the result, or can be
+ * corrected (integers, minima and maxima, the last one that sets), all threads run in parallel (few elements:
+ * device_private_scatter.c). Sums and products of floats keep the order of NUMERICS: in chunks whose totals are joined
+ * in order (device_ordered_scatter.c). If the points cannot be counted, one thread processes them all. */
 #include "gen/device_gen.h"
 
 const char *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, const char *now, const char *x) {
@@ -73,12 +73,12 @@ static void update_place(struct cuda *c, struct block *block, bool atomic, const
 }
 
 static leat_status scatter_at_once(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                                   struct le_device_launches *out) {
+                                   struct le_generated_launches *out) {
     struct cuda c;
     int64_t threads;
     le_cuda_begin(&c, job, stage, "");
     update_place(&c, le_cuda_points(&c, false, &threads), true, NULL);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each point, atomically";
     return le_cuda_set_grid(&c, launch, threads);
 }
@@ -86,7 +86,7 @@ static leat_status scatter_at_once(const struct le_device_kernel_job *job, const
 /* ---- the last in order sets: first all tell their numbers where they would write, then the greatest one writes */
 
 static leat_status set_pass(const struct le_device_kernel_job *job, const struct le_stage *stage, size_t work,
-                            bool writes, struct le_device_launches *out) {
+                            bool writes, struct le_generated_launches *out) {
     struct cuda c;
     int64_t threads;
     const char *place, *number;
@@ -115,13 +115,13 @@ static leat_status set_pass(const struct le_device_kernel_job *job, const struct
     if (inner != block)
         le_cuda_close(&c, inner);
     le_cuda_close_all(&c, block);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = writes ? "a thread for each point: the last one writes" : "a thread for each point claims its place";
     return le_cuda_set_grid(&c, launch, threads);
 }
 
 static leat_status scatter_set(const struct le_device_kernel_job *job, const struct le_stage *stage, int64_t elements,
-                               struct le_device_launches *out) {
+                               struct le_generated_launches *out) {
     size_t work = out->work_bytes;
     out->work_bytes += (size_t)(elements ? elements : 1) * 8; /* a kernel is given some */
     out->zeroed_bytes = out->work_bytes;
@@ -132,7 +132,7 @@ static leat_status scatter_set(const struct le_device_kernel_job *job, const str
 /* ---- in order, in chunks */
 
 static leat_status scatter_in_order(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                                    struct le_device_launches *out) {
+                                    struct le_generated_launches *out) {
     struct cuda c;
     int64_t threads;
     const struct chunks whole = {.count = 1};
@@ -141,7 +141,7 @@ static leat_status scatter_in_order(const struct le_device_kernel_job *job, cons
         return status;
     le_cuda_begin(&c, job, stage, "");
     update_place(&c, le_cuda_points(&c, true, &threads), false, NULL);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "one thread, in order";
     return le_cuda_set_grid(&c, launch, threads);
 }
@@ -162,18 +162,18 @@ static const char *open_threads(struct cuda *c, const char *name, int64_t count)
 
 /* -0.0, which changes no sum, in all copies. */
 static leat_status clear_copies(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                                const struct chunks *chunks, struct le_device_launches *out) {
+                                const struct chunks *chunks, struct le_generated_launches *out) {
     struct cuda c;
     le_cuda_begin(&c, job, stage, "_clear");
     const char *thread = open_threads(&c, "elements", chunks->count * chunks->elements);
     le_cuda_line(&c, c.root, "%s[%s] = -0.0;", copies(&c, chunks), thread);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element of the copies";
     return le_cuda_set_grid(&c, launch, chunks->count * chunks->elements);
 }
 
 static leat_status scatter_chunks(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                                  const struct chunks *chunks, struct le_device_launches *out) {
+                                  const struct chunks *chunks, struct le_generated_launches *out) {
     struct cuda c;
     le_cuda_begin(&c, job, stage, "_chunks");
     const char *thread = open_threads(&c, "chunks", chunks->count);
@@ -184,14 +184,14 @@ static leat_status scatter_chunks(const struct le_device_kernel_job *job, const 
     const char *copy = le_arena_format(c.arena, "(%s + %s * %s)", copies(&c, chunks), thread,
                                        le_cuda_number(&c, "elements", chunks->elements));
     update_place(&c, block, false, copy);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each chunk, into a copy";
     return le_cuda_set_grid(&c, launch, chunks->count);
 }
 
 /* target[e] += each copy's, in their order. */
 static leat_status join_copies(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                               const struct chunks *chunks, struct le_device_launches *out) {
+                               const struct chunks *chunks, struct le_generated_launches *out) {
     struct cuda c;
     le_cuda_begin(&c, job, stage, "");
     enum le_type type = c.ir->values.at[stage->target].type;
@@ -202,7 +202,7 @@ static leat_status join_copies(const struct le_device_kernel_job *job, const str
                  le_cuda_type(type), place, le_cuda_number(&c, "chunks", chunks->count), copies(&c, chunks), elements,
                  thread);
     le_cuda_line(&c, c.root, "%s = total;", place);
-    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element joins the copies";
     return le_cuda_set_grid(&c, launch, chunks->elements);
 }
@@ -229,7 +229,7 @@ static struct chunks find_chunks(const struct le_kernel *k, const struct le_stag
 }
 
 static leat_status scatter_floats(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                                  int64_t elements, struct le_device_launches *out) {
+                                  int64_t elements, struct le_generated_launches *out) {
     struct chunks chunks = find_chunks(&job->kernel, stage, elements);
     if (chunks.count < 2)
         return scatter_in_order(job, stage, out);
@@ -245,7 +245,7 @@ static leat_status scatter_floats(const struct le_device_kernel_job *job, const 
 }
 
 leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            struct le_device_launches *out) {
+                            struct le_generated_launches *out) {
     const struct le_kernel *k = &job->kernel;
     enum le_type type = k->ir->values.at[stage->target].type;
     int64_t elements = le_cuda_elements(job, stage->target);

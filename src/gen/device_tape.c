@@ -1,4 +1,4 @@
-/* See device_interpreter.h: tapes. Their layout is that of device_interpreter.cu. */
+/* See device_interpreter.h: encodes tapes, in the layout that device_interpreter.cu reads. */
 #include "gen/device_instructions.h"
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct tape_loop {
 struct tape_stream {
     int64_t reg, stride;
 };
-enum place { PLACE_ROOM, PLACE_HERE, PLACE_BUFFER };
+enum reg_place { PLACE_ROOM, PLACE_HERE, PLACE_BUFFER };
 struct tape_reg {
     int32_t kind, buffer;
     int64_t bits, task_stride;
@@ -40,18 +40,18 @@ struct encoder {
     bool taken; /* so far there is nothing that the machine has not */
 };
 
-static uint16_t operand(const struct encoder *e, uint16_t reg) {
+static uint16_t encode_operand(const struct encoder *e, uint16_t reg) {
     return reg != LE_NO_REG && e->unit->regs[reg].kind == LE_REG_SLOT ? reg | SLOT : reg;
 }
 
 static void encode_instr(struct encoder *e, int k) {
     const struct le_instr *from = &e->unit->instrs[k];
     struct tape_instr *to = &e->instrs[k];
-    *to = (struct tape_instr){.d = operand(e, from->d),
-                              .a = operand(e, from->a),
-                              .b = operand(e, from->b),
-                              .c = operand(e, from->c),
-                              .e = operand(e, from->e),
+    *to = (struct tape_instr){.d = encode_operand(e, from->d),
+                              .a = encode_operand(e, from->a),
+                              .b = encode_operand(e, from->b),
+                              .c = encode_operand(e, from->c),
+                              .e = encode_operand(e, from->e),
                               .single = from->single,
                               .count = from->code == LE_CODE_SPLAT ? (uint16_t)from->imm : 0,
                               .imm = from->imm};

@@ -1,5 +1,5 @@
-/* The terms of a group: which of its axes are one, how many terms a thread reads at once, and the lambdas that make the
- * total of one term or of several side by side. */
+/* The terms of a group: which of its axes are merged, how many terms a thread reads at once, and the lambdas that
+ * compute the total of one term or of several adjacent terms. */
 #include "gen/device_group_reduce.h"
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct le_range *range_at(const struct cuda *c, const struct group 
 
 /* ---- what every load of a term has to be */
 
-struct look {
+struct load_check {
     struct cuda *c;
     const struct group *g;
     int outer, inner; /* positions */
@@ -60,7 +60,8 @@ static bool is_plain(const struct cuda *c, const struct le_node *load) {
 
 /* Calls visit for the loads that depend on the inner index or the outer one; a subscript's own loads are not looked at.
  */
-static void look_at(struct look *l, struct le_node *node, int epoch, void (*visit)(struct look *, struct le_node *)) {
+static void look_at(struct load_check *l, struct le_node *node, int epoch,
+                    void (*visit)(struct load_check *, struct le_node *)) {
     bool outer = l->outer >= 0 && le_node_depends(node, l->g->indices[l->outer]);
     if (!l->fits || node->epoch == epoch || (!outer && !le_node_depends(node, l->g->indices[l->inner])))
         return;
@@ -74,7 +75,7 @@ static void look_at(struct look *l, struct le_node *node, int epoch, void (*visi
             look_at(l, node->operands[k], epoch, visit);
 }
 
-static bool all_fit(struct look *l, void (*visit)(struct look *, struct le_node *)) {
+static bool all_fit(struct load_check *l, void (*visit)(struct load_check *, struct le_node *)) {
     l->fits = true;
     int epoch = ++l->c->ir->epoch;
     for (int k = 0; k < l->g->node_count && l->fits; k++)
@@ -84,7 +85,7 @@ static bool all_fit(struct look *l, void (*visit)(struct look *, struct le_node 
 
 /* ---- axes */
 
-static void visit_merge(struct look *l, struct le_node *node) {
+static void visit_merge(struct load_check *l, struct le_node *node) {
     int64_t outer, inner, whole;
     l->fits = node->kind == LE_NODE_LOAD && is_plain(l->c, node) &&
               find_stride(l->c, node, l->g->indices[l->outer], &outer) &&
@@ -97,7 +98,7 @@ static bool steps_by_one(const struct cuda *c, const struct group *g, int positi
 }
 
 static bool merges(struct cuda *c, const struct group *g, int position, const struct term_axis *inner) {
-    struct look l = {.c = c, .g = g, .outer = position, .inner = inner->position, .inner_count = inner->count};
+    struct load_check l = {.c = c, .g = g, .outer = position, .inner = inner->position, .inner_count = inner->count};
     return steps_by_one(c, g, position) && steps_by_one(c, g, inner->position) && all_fit(&l, visit_merge);
 }
 
@@ -123,7 +124,7 @@ static void find_axes(struct cuda *c, struct group *g) {
 /* ---- width */
 
 /* Bound to its low: one of the node's indices that is no axis. */
-static bool is_at_low(const struct look *l, int index, int64_t *low) {
+static bool is_at_low(const struct load_check *l, int index, int64_t *low) {
     for (int k = 0; k < l->g->index_count; k++) {
         bool axis = false;
         for (int a = 0; a < l->g->axis_count; a++)
@@ -137,7 +138,7 @@ static bool is_at_low(const struct look *l, int index, int64_t *low) {
 }
 
 /* Whether the place is a multiple of width elements where the inner index is at its low. */
-static bool axis_is_aligned(const struct look *l, const struct le_node *load, int d, int64_t *constant) {
+static bool axis_is_aligned(const struct load_check *l, const struct le_node *load, int d, int64_t *constant) {
     int64_t stride = l->c->layouts[load->value].strides[d], low;
     int inner = l->g->indices[l->inner];
     struct le_affine f;
@@ -159,7 +160,7 @@ static bool is_stretched(const struct cuda *c, const struct le_node *load, int d
     return d < load->stretch && c->layouts[load->value].shape[d] == 1;
 }
 
-static void visit_size(struct look *l, struct le_node *node) {
+static void visit_size(struct load_check *l, struct le_node *node) {
     if (node->kind != LE_NODE_LOAD)
         return;
     int64_t stride;
@@ -168,7 +169,7 @@ static void visit_size(struct look *l, struct le_node *node) {
     l->fits = is_plain(l->c, node) && find_stride(l->c, node, l->g->indices[l->inner], &stride) && stride == 1;
 }
 
-static void visit_aligned(struct look *l, struct le_node *node) {
+static void visit_aligned(struct load_check *l, struct le_node *node) {
     const struct le_device_facts *facts = l->c->job->facts;
     if (node->kind != LE_NODE_LOAD)
         return;
@@ -182,7 +183,7 @@ static void visit_aligned(struct look *l, struct le_node *node) {
 
 int le_group_width(struct cuda *c, const struct group *g) {
     const struct term_axis *last = &g->axes[g->axis_count - 1];
-    struct look l = {.c = c, .g = g, .outer = -1, .inner = last->position};
+    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = last->position};
     if (!steps_by_one(c, g, last->position) || !all_fit(&l, visit_size) || l.largest == 0 || l.largest > 8)
         return 1;
     l.width = 16 / l.largest;
@@ -192,7 +193,7 @@ int le_group_width(struct cuda *c, const struct group *g) {
 }
 
 /* Counts the loads in which the next term is farther away than the next point. */
-static void visit_across(struct look *l, struct le_node *node) {
+static void visit_across(struct load_check *l, struct le_node *node) {
     int64_t term, point;
     if (node->kind != LE_NODE_LOAD || !find_stride(l->c, node, l->g->indices[l->inner], &term) ||
         !find_stride(l->c, node, l->point, &point))
@@ -204,11 +205,11 @@ static void visit_across(struct look *l, struct le_node *node) {
 }
 
 bool le_group_is_across(struct cuda *c, const struct group *g, int index) {
-    struct look l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position, .point = index};
+    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position, .point = index};
     return all_fit(&l, visit_across) && l.across > 0;
 }
 
-struct uniform {
+struct mixed_search {
     const struct group *g;
     const int *points;
     int count;
@@ -216,7 +217,7 @@ struct uniform {
 };
 
 static void find_mixed(struct le_node *node, void *user) {
-    struct uniform *u = user;
+    struct mixed_search *u = user;
     bool term = false, point = false;
     for (int k = 0; k < u->g->index_count; k++)
         term |= le_node_depends(node, u->g->indices[k]);
@@ -226,7 +227,7 @@ static void find_mixed(struct le_node *node, void *user) {
 }
 
 bool le_group_is_uniform(struct cuda *c, const struct group *g, const int *points, int count) {
-    struct uniform u = {.g = g, .points = points, .count = count};
+    struct mixed_search u = {.g = g, .points = points, .count = count};
     for (int k = 0; k < g->node_count; k++)
         le_node_walk(c->ir, g->bodies[k], find_mixed, &u);
     return !u.found;
@@ -377,8 +378,8 @@ void le_team_bind_one(struct cuda *c, struct block *block, int index, const char
 }
 
 /* Parts place into places along axes of so many values (expressions), the last running fastest. */
-static void split(struct cuda *c, struct block *block, const char *place, bool narrow, const char *const *counts,
-                  int count, const char **places) {
+static void split_place(struct cuda *c, struct block *block, const char *place, bool narrow, const char *const *counts,
+                        int count, const char **places) {
     const char *type = narrow ? "unsigned" : "unsigned long long", *rest = place;
     for (int k = count - 1; k > 0; k--) {
         const char *next = le_cuda_name(c, "rest");
@@ -397,7 +398,7 @@ void le_team_bind(struct cuda *c, struct block *block, const int *indices, int c
     for (int k = 0; k < count; k++)
         counts[k] =
             k == 0 ? "1" : number_of(c, indices[k], "count", le_range_count(&c->space->ranges[indices[k]]), false);
-    split(c, block, place, narrow, counts, count, places);
+    split_place(c, block, place, narrow, counts, count, places);
     for (int k = 0; k < count; k++)
         le_team_bind_one(c, block, indices[k], places[k], 0);
 }
@@ -411,7 +412,7 @@ static void bind_outer(struct cuda *c, const struct group *g, struct block *bloc
         int index = g->indices[g->axes[a].position];
         counts[a] = a == 0 ? "1" : number_of(c, index, "along", g->axes[a].count, false);
     }
-    split(c, block, at, g->narrow, counts, g->axis_count, places);
+    split_place(c, block, at, g->narrow, counts, g->axis_count, places);
     *last = places[g->axis_count - 1];
     for (int p = 0; p < g->index_count; p++) {
         const char *place = NULL;
@@ -495,7 +496,7 @@ const char *le_group_quick_term(struct cuda *c, const struct group *g, struct bl
     return name;
 }
 
-static void visit_load(struct look *l, struct le_node *node) {
+static void visit_load(struct load_check *l, struct le_node *node) {
     bool known = node->kind != LE_NODE_LOAD || !is_plain(l->c, node);
     for (int k = 0; k < l->load_count; k++)
         known |= l->loads[k] == node;
@@ -505,7 +506,7 @@ static void visit_load(struct look *l, struct le_node *node) {
 }
 
 int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads) {
-    struct look l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position};
+    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position};
     if (!all_fit(&l, visit_load))
         return -1;
     for (int k = 0; k < l.load_count; k++)
@@ -515,7 +516,7 @@ int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads
 
 bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int width) {
     struct group g = {.indices = index, .index_count = 1, .axis_count = 1};
-    struct look l = {.c = c, .g = &g, .outer = -1, .width = width, .fits = true};
+    struct load_check l = {.c = c, .g = &g, .outer = -1, .width = width, .fits = true};
     visit_size(&l, load);
     if (l.fits)
         visit_aligned(&l, load);
@@ -523,7 +524,7 @@ bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int
 }
 
 /* Reads `width` elements of every load; base binds the indices of the first. */
-static void read_loads(struct cuda *c, const struct group *g, const struct look *l, struct block *base,
+static void read_loads(struct cuda *c, const struct group *g, const struct load_check *l, struct block *base,
                        const char **names) {
     for (int k = 0; k < l->load_count; k++) {
         const struct le_node *load = l->loads[k];
@@ -537,7 +538,7 @@ static void read_loads(struct cuda *c, const struct group *g, const struct look 
 
 static void emit_terms(struct cuda *c, struct group *g, struct block *block) {
     const char *last, *at, *names[LOADS_MAX], *some = le_cuda_name(c, "some"), *e = le_cuda_name(c, "e");
-    struct look l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position};
+    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position};
     all_fit(&l, visit_load);
     struct block *inner = open_lambda(c, g, block, "terms", &g->many, &at, "");
     bind_outer(c, g, inner, at, &last);

@@ -1,4 +1,4 @@
-/* The text of a kernel: words, C names, parameters, blocks, and the whole unit. */
+/* Builds the text of a kernel: words, C names, parameters, blocks, and the whole unit. */
 #include "gen/device_gen.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -269,7 +269,7 @@ static void add_head(struct cuda *c, struct words *unit) {
     le_words_add(c->arena, unit, ")");
 }
 
-struct le_device_launch *le_cuda_finish(struct cuda *c, struct le_device_launches *out) {
+struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_launches *out) {
     struct words kernel = {0}, unit = {0};
     struct block *outer = le_cuda_open(c, NULL, NULL);
     c->root->parent = outer;
@@ -282,12 +282,12 @@ struct le_device_launch *le_cuda_finish(struct cuda *c, struct le_device_launche
     le_words_put(c->arena, &kernel, outer->code.at, strlen(outer->code.at)); /* of which some was swept away */
     le_prelude_add(c->arena, &unit, kernel.at);
     le_words_put(c->arena, &unit, kernel.at, kernel.length);
-    struct le_device_launch *launch = LE_PUSH(c->arena, out);
-    *launch = (struct le_device_launch){.kernel = c->kernel,
-                                        .text = unit.at,
-                                        .argument_count = c->parameters.count,
-                                        .may_fault = c->may_fault,
-                                        .may_note = c->may_note};
+    struct le_generated_launch *launch = LE_PUSH(c->arena, out);
+    *launch = (struct le_generated_launch){.kernel = c->kernel,
+                                           .text = unit.at,
+                                           .argument_count = c->parameters.count,
+                                           .may_fault = c->may_fault,
+                                           .may_note = c->may_note};
     launch->arguments = LE_NEW_ARRAY(c->arena, c->parameters.count + 1, struct le_argument);
     for (int k = 0; k < c->parameters.count; k++)
         launch->arguments[k] = c->parameters.at[k].argument;

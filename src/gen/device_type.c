@@ -1,4 +1,4 @@
-/* C's names of types, literals, and what becomes of a value that changes its type. */
+/* C names of types, literals, and conversions between types. */
 #include "gen/device_gen.h"
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static const char *special(enum le_type type, double x) {
 }
 
 /* The fewest digits that are read as the same number. */
-static const char *real(struct cuda *c, enum le_type type, double x) {
+static const char *real_literal(struct cuda *c, enum le_type type, double x) {
     char text[40];
     bool single = type == LE_F32;
     if (!isfinite(x))
@@ -91,10 +91,10 @@ const char *le_cuda_literal(struct cuda *c, enum le_type type, uint64_t bits) {
         return bits & 1 ? "true" : "false";
     case LE_F32:
         memcpy(&f, &bits, sizeof f);
-        return real(c, type, (double)f);
+        return real_literal(c, type, (double)f);
     case LE_F64:
         memcpy(&d, &bits, sizeof d);
-        return real(c, type, d);
+        return real_literal(c, type, d);
     case LE_I64:
         return le_cuda_i64(c, (int64_t)bits, false);
     case LE_U64:

@@ -1,6 +1,7 @@
-/* A kept index of few values that the dear part of the terms does not depend on, as the axes of the pull between two
- * bodies: the stage becomes one for each value, and one team makes all of them as totals of one group, so that what
- * they share is computed once a term. How many values there are is then part of the text. */
+/* Unrolls a kept index with few values if the expensive part of the terms does not depend on it, such as the axes of
+ * the force between two bodies. The stage becomes one stage for each value, and one team computes all of them as totals
+ * of one group, so that the shared part is computed once for each term. The number of values is then part of the text.
+ */
 #include "gen/device_group_reduce.h"
 
 #define SPREAD_MOST 4  /* values */
@@ -37,14 +38,14 @@ static struct le_node *write_out(struct le_node *node, void *user) {
 
 /* ---- along which index */
 
-struct share {
+struct shared_terms {
     struct cuda *c;
     const struct group *group;
     int index, epoch;
     int64_t cost;
 };
 
-static bool moves(const struct group *g, const struct le_node *node) {
+static bool depends_on_group(const struct group *g, const struct le_node *node) {
     for (int k = 0; k < g->index_count; k++)
         if (le_node_depends(node, g->indices[k]))
             return true;
@@ -52,8 +53,8 @@ static bool moves(const struct group *g, const struct le_node *node) {
 }
 
 /* What changes from term to term, but not with the index. */
-static void add_shared(struct share *s, struct le_node *node) {
-    if (node->epoch == s->epoch || !moves(s->group, node))
+static void add_shared(struct shared_terms *s, struct le_node *node) {
+    if (node->epoch == s->epoch || !depends_on_group(s->group, node))
         return;
     node->epoch = s->epoch;
     if (!le_node_depends(node, s->index)) {
@@ -65,7 +66,7 @@ static void add_shared(struct share *s, struct le_node *node) {
 }
 
 static int64_t shared_cost(struct cuda *c, const struct group *g, int index) {
-    struct share s = {.c = c, .group = g, .index = index, .epoch = ++c->ir->epoch};
+    struct shared_terms s = {.c = c, .group = g, .index = index, .epoch = ++c->ir->epoch};
     for (int k = 0; k < g->node_count; k++)
         add_shared(&s, g->bodies[k]);
     return s.cost;
@@ -150,7 +151,7 @@ bool le_team_spread(struct cuda *c, const struct le_stage *stage, struct team_st
 
 /* ---- what is made where it is read */
 
-struct reads {
+struct read_search {
     const struct le_stage *maker;
     bool found;
 };
@@ -160,12 +161,12 @@ static bool is_read_of(const struct le_stage *maker, const struct le_node *node)
 }
 
 static void find_read(struct le_node *node, void *user) {
-    struct reads *r = user;
+    struct read_search *r = user;
     r->found |= is_read_of(r->maker, node);
 }
 
 bool le_device_reads(struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker) {
-    struct reads r = {.maker = maker};
+    struct read_search r = {.maker = maker};
     if (stage->node)
         le_node_walk(ir, stage->node, find_read, &r);
     return r.found;

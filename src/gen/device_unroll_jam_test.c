@@ -1,5 +1,5 @@
-/* Kept indices of few values that the dear part of the terms does not depend on: all values at once have the bytes that
- * the CPU finds for each; and what is made where it is read. */
+/* Kept indices with few values that the expensive part of the terms does not depend on: the bytes of all values equal
+ * the CPU's. Also stages that are fused into their readers. */
 #include "gen/device_kernel_testing.h"
 
 #define WARP_ROW    "a warp for each row"
@@ -50,8 +50,8 @@ static void not_spread(void **state) {
 /* ---- what is made where it is read */
 
 static bool made_there(const char *program, const char *arrays, bool run) {
-    struct run r;
-    start(&r, program, arrays, false);
+    struct device_test_run r;
+    start_run(&r, program, arrays, false);
     struct le_ir *ir = r.kernel.ir;
     struct le_device_facts own = facts;
     own.user = &r;

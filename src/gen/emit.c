@@ -1,4 +1,4 @@
-/* Scopes, registers and instructions. */
+/* Opens scopes, allocates registers and emits instructions. */
 #include "gen/gen.h"
 
 #define SKIPPED_COST_MIN 32 /* additions for one element that are worth being skipped */
@@ -112,7 +112,7 @@ struct scope *le_gen_open_skip(struct gen *g, struct scope *parent) {
     return open_body(g, parent, SCOPE_SKIP, -1);
 }
 
-static void append(struct gen *g, struct scope *scope) {
+static void append_body(struct gen *g, struct scope *scope) {
     for (int k = 0; k < scope->code.count; k++)
         *LE_PUSH(g->arena, &scope->parent->code) = scope->code.at[k];
     scope->parent->bodies_end = scope->parent->code.count;
@@ -129,7 +129,7 @@ void le_gen_close_body(struct gen *g, struct scope *scope, int mask) {
                                   .c = LE_NO_REG,
                                   .e = LE_NO_REG,
                                   .imm = scope->code.count});
-    append(g, scope);
+    append_body(g, scope);
 }
 
 /* The loop's code follows its LOOP instruction; allocate.c makes of its length where it ends. */
@@ -137,7 +137,7 @@ void le_gen_close(struct gen *g, struct scope *scope) {
     struct scope *parent = scope->parent;
     g->loops.at[scope->loop].end = scope->code.count;
     le_gen_emit(g, parent, (struct le_instr){.code = LE_CODE_LOOP, .type = LE_I64, .imm = scope->loop});
-    append(g, scope);
+    append_body(g, scope);
 }
 
 void le_gen_close_all(struct gen *g, struct scope *scope) {
@@ -145,7 +145,7 @@ void le_gen_close_all(struct gen *g, struct scope *scope) {
         le_gen_close(g, scope);
 }
 
-static bool binds(const struct gen *g, const struct scope *scope, const struct le_node *node) {
+static bool scope_binds(const struct gen *g, const struct scope *scope, const struct le_node *node) {
     for (int k = 0; k < node->free_count; k++)
         if (g->merged_into[node->free[k]] == scope->index)
             return true;
@@ -155,7 +155,7 @@ static bool binds(const struct gen *g, const struct scope *scope, const struct l
 /* Out of a body that may be skipped comes only what is cheap. */
 struct scope *le_gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope) {
     bool costly = node->reduces || node->cost >= SKIPPED_COST_MIN;
-    while (scope->parent && !binds(g, scope, node) && !(costly && scope->kind == SCOPE_SKIP))
+    while (scope->parent && !scope_binds(g, scope, node) && !(costly && scope->kind == SCOPE_SKIP))
         scope = scope->parent;
     return scope;
 }
@@ -164,7 +164,7 @@ struct scope *le_gen_natural(const struct gen *g, const struct le_node *node, st
 
 static bool varies(const struct gen *g, const struct le_node *node, const struct scope *scope) {
     for (; scope->parent; scope = scope->parent)
-        if ((scope->lane || scope->kind == SCOPE_REPEAT) && binds(g, scope, node))
+        if ((scope->lane || scope->kind == SCOPE_REPEAT) && scope_binds(g, scope, node))
             return true;
     return false;
 }

@@ -1,5 +1,5 @@
-/* Nodes to instructions. A node is computed once, in the outermost loop where all that it depends on is known; what
- * makes unsafe reads is computed where it stands, under the conditions there. */
+/* Turns nodes into instructions. A node is computed once, in the outermost loop where everything that it depends on is
+ * known. A node with unsafe reads is computed where it is used, under the conditions there. */
 #include "gen/gen.h"
 
 static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, bool vector) {
@@ -58,13 +58,13 @@ bool le_gen_is_safe(struct gen *g, struct le_node *node) {
 
 /* ---- memo */
 
-static const struct scope *real(const struct scope *scope) {
+static const struct scope *real_scope(const struct scope *scope) {
     return scope->real ? scope->real : scope;
 }
 
 static bool is_open(const struct scope *scope, const struct scope *inner) {
     for (; inner; inner = inner->parent)
-        if (real(inner) == real(scope))
+        if (real_scope(inner) == real_scope(scope))
             return true;
     return false;
 }
@@ -75,7 +75,7 @@ static bool is_gone(const struct operand *x) {
     return x != NULL;
 }
 
-static struct operand *recall(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c) {
+static struct operand *find_memo(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c) {
     if (node->code_epoch != g->epoch)
         return NULL;
     for (struct memo *m = node->code_memo; m; m = m->next)
@@ -85,7 +85,7 @@ static struct operand *recall(struct gen *g, struct le_node *node, const struct 
     return NULL;
 }
 
-static struct operand *remember(struct gen *g, struct le_node *node, struct operand *x, struct condition c) {
+static struct operand *add_memo(struct gen *g, struct le_node *node, struct operand *x, struct condition c) {
     if (node->code_epoch != g->epoch) {
         node->code_epoch = g->epoch;
         node->code_memo = NULL;
@@ -216,7 +216,8 @@ static struct operand *generate_op(struct gen *g, struct le_node *node, struct s
 }
 
 /* c, further narrowed to where x is true (or false). */
-static struct condition narrow(struct gen *g, struct scope *scope, struct condition c, struct operand *x, bool when) {
+static struct condition narrow_condition(struct gen *g, struct scope *scope, struct condition c, struct operand *x,
+                                         bool when) {
     if (!when)
         x = emit_bool(g, scope, LE_OP_LNOT, x, NULL);
     c.mask = c.mask ? emit_bool(g, scope, LE_OP_LAND, c.mask, x) : x;
@@ -225,7 +226,7 @@ static struct condition narrow(struct gen *g, struct scope *scope, struct condit
 
 int le_gen_reached(struct gen *g, struct scope *scope, struct condition c, int reg, int other) {
     if (c.outside >= 0)
-        c = narrow(g, scope, c, new_operand(g, c.outside, scope, scope->in_lane), false);
+        c = narrow_condition(g, scope, c, new_operand(g, c.outside, scope, scope->in_lane), false);
     struct le_instr instr = {.code = LE_CODE_SELECT,
                              .type = LE_I64,
                              .type2 = LE_I64,
@@ -241,7 +242,8 @@ int le_gen_reached(struct gen *g, struct scope *scope, struct condition c, int r
 static struct operand *generate_select(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *x = le_gen_node(g, node->operands[0], scope, c), *branch[2];
     for (int k = 0; k < 2; k++) {
-        struct condition inner = le_gen_is_safe(g, node->operands[1 + k]) ? c : narrow(g, scope, c, x, k == 0);
+        struct condition inner =
+            le_gen_is_safe(g, node->operands[1 + k]) ? c : narrow_condition(g, scope, c, x, k == 0);
         g->branches++;
         branch[k] = le_gen_node(g, node->operands[1 + k], scope, inner);
         g->branches--;
@@ -261,7 +263,7 @@ static struct operand *generate_select(struct gen *g, struct le_node *node, stru
 static struct operand *generate_logic(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *a = le_gen_node(g, node->operands[0], scope, c);
     if (!le_gen_is_safe(g, node->operands[1]))
-        c = narrow(g, scope, c, a, node->code == LE_OP_LAND);
+        c = narrow_condition(g, scope, c, a, node->code == LE_OP_LAND);
     g->branches++;
     struct operand *b = le_gen_node(g, node->operands[1], scope, c);
     g->branches--;
@@ -325,7 +327,7 @@ static struct operand *generate_else(struct gen *g, struct le_node *node, struct
     struct operand *flag = new_operand(g, outside, scope, scope->in_lane);
     struct condition inner = {.mask = c.mask, .outside = outside};
     struct operand *term = le_gen_node(g, node->operands[0], scope, inner);
-    struct condition other = le_gen_is_safe(g, node->operands[1]) ? c : narrow(g, scope, c, flag, true);
+    struct condition other = le_gen_is_safe(g, node->operands[1]) ? c : narrow_condition(g, scope, c, flag, true);
     struct operand *otherwise = le_gen_node(g, node->operands[1], scope, other);
     struct le_instr instr = {.code = LE_CODE_SELECT,
                              .type = (uint8_t)node->type,
@@ -339,7 +341,7 @@ static struct operand *generate_else(struct gen *g, struct le_node *node, struct
     return new_operand(g, instr.d, scope, scope->in_lane);
 }
 
-static struct operand *generate(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+static struct operand *generate_value(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     switch (node->kind) {
     case LE_NODE_CONST:
         return new_operand(g, le_gen_const(g, node->type, node->bits), g->root, false);
@@ -379,7 +381,7 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
 }
 
 /* Where a node's code goes, and under what, if it is needed in scope under c. */
-static void settle(struct gen *g, struct le_node *node, struct scope **scope, struct condition *c) {
+static void choose_scope(struct gen *g, struct le_node *node, struct scope **scope, struct condition *c) {
     bool safe = le_gen_is_safe(g, node);
     if (safe)
         *c = (struct condition){.mask = NULL, .outside = -1};
@@ -394,12 +396,12 @@ struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *s
         return new_operand(g, le_gen_const(g, node->type, 0), g->root, false);
     if (node->kind == LE_NODE_LOCAL)
         return le_gen_local(g, node);
-    settle(g, node, &scope, &c);
-    struct operand *x = recall(g, node, scope, c);
+    choose_scope(g, node, &scope, &c);
+    struct operand *x = find_memo(g, node, scope, c);
     if (x)
         return x;
     x = le_gen_is_safe(g, node) && !node->changes ? le_gen_tile(g, node, scope) : NULL;
-    return remember(g, node, x ? x : generate(g, node, scope, c), c);
+    return add_memo(g, node, x ? x : generate_value(g, node, scope, c), c);
 }
 
 void le_gen_both(struct gen *g, struct le_node *a, struct le_node *b, struct scope *scope, struct condition c) {
@@ -408,16 +410,16 @@ void le_gen_both(struct gen *g, struct le_node *a, struct le_node *b, struct sco
     struct operand *totals[2];
     if (g->status != LEAT_OK || !le_node_share_loops(&a, &b))
         return;
-    settle(g, a, &scope, &c);
-    settle(g, b, &other, &under);
+    choose_scope(g, a, &scope, &c);
+    choose_scope(g, b, &other, &under);
     bool together = scope == other && c.mask == under.mask && c.outside == under.outside && a->changes == b->changes;
-    if (!together || recall(g, a, scope, c) || recall(g, b, scope, c))
+    if (!together || find_memo(g, a, scope, c) || find_memo(g, b, scope, c))
         return;
     struct operand *tile = le_gen_is_safe(g, a) && !a->changes ? le_gen_tile(g, a, scope) : NULL;
     if (tile)
-        remember(g, a, tile, c);
+        add_memo(g, a, tile, c);
     else if (le_gen_reduce_both(g, (struct le_node *[]){a, b}, scope, c, totals)) {
-        remember(g, a, totals[0], c);
-        remember(g, b, totals[1], c);
+        add_memo(g, a, totals[0], c);
+        add_memo(g, b, totals[1], c);
     }
 }

@@ -1,4 +1,5 @@
-/* Inside the generator: scopes are the open loops, registers are virtual until allocate.c packs the slots. */
+/* The internals of the code generator for the vector machine. A scope is an open loop. Registers are virtual until
+ * allocate.c packs the slots. */
 #ifndef LE_GEN_H
 #define LE_GEN_H
 #include "gen/kernel.h"

@@ -1,6 +1,6 @@
-/* A stage to launches. Reads that may fall outside split the domain into an interior, whose code has no checks, and a
- * border, in boxes; each box is a launch. Tasks share out the outermost loop, or the lanes, or the terms of a single
- * reduction. */
+/* Turns a stage into launches. If reads may be out of range, the domain is split into boxes: an interior, whose code
+ * has no checks, and a border. Each box is a launch. The tasks of a launch divide the outermost loop, the lanes, or the
+ * terms of a single reduction. */
 #include "gen/gen.h"
 #include <string.h>
 
@@ -28,7 +28,7 @@ static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage 
     return g;
 }
 
-static void release(struct gen *g) {
+static void unmerge_indices(struct gen *g) {
     for (int k = 0; k < g->all_count; k++) {
         g->merged_into[g->all[k]] = g->all[k];
         g->merged_count[g->all[k]] = 0;
@@ -83,7 +83,7 @@ static int64_t round_up(int64_t x, int64_t to) {
 }
 
 /* Shares the loop of clip c out to so many tasks, or fewer. Gives how many. */
-static int64_t share(struct gen *g, struct le_launch *launch, int c, int index, int64_t tasks) {
+static int64_t share_out_loop(struct gen *g, struct le_launch *launch, int c, int index, int64_t tasks) {
     int64_t count = le_gen_extent(g, index), grain = index == g->lane ? g->block : 1;
     int64_t size = round_up((count + tasks - 1) / tasks, grain), pieces = (count + size - 1) / size;
     if (le_gen_by_host(g, index)) {
@@ -95,16 +95,16 @@ static int64_t share(struct gen *g, struct le_launch *launch, int c, int index, 
     return pieces;
 }
 
-static void cut(struct gen *g, struct le_launch *launch, int first, bool has_lane) {
+static void cut_into_tasks(struct gen *g, struct le_launch *launch, int first, bool has_lane) {
     launch->tasks = 1;
     int64_t work = le_gen_work(g), target = (int64_t)g->kernel->threads * TASKS_PER_THREAD;
     if (first < 0 || g->kernel->threads == 1 || work < 2 * TASK_WORK_MIN || !le_gen_in_any_order(g->stage))
         return;
     if (target > work / TASK_WORK_MIN)
         target = work / TASK_WORK_MIN;
-    launch->tasks = share(g, launch, 0, first, target);
+    launch->tasks = share_out_loop(g, launch, 0, first, target);
     if (has_lane && launch->tasks < target)
-        launch->tasks *= share(g, launch, 1, g->lane, (target + launch->tasks - 1) / launch->tasks);
+        launch->tasks *= share_out_loop(g, launch, 1, g->lane, (target + launch->tasks - 1) / launch->tasks);
 }
 
 /* ---- one box of a map */
@@ -175,11 +175,11 @@ leat_status le_gen_map(const struct le_kernel *kernel, struct scan *scan, struct
     else
         le_gen_store(&g, le_gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1}), scope);
     if (!chunks)
-        cut(&g, &launch, first, lane_clip);
+        cut_into_tasks(&g, &launch, first, lane_clip);
     le_gen_close_all(&g, scope);
     if (g.status == LEAT_OK)
         add_launch(&g, out, launch, scan ? le_range_count(&scan->turns) : 1);
-    release(&g);
+    unmerge_indices(&g);
     return g.status;
 }
 
@@ -242,7 +242,7 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
             add_launch(&g, out, launch, 1);
         *status = g.status;
     }
-    release(&g);
+    unmerge_indices(&g);
     return fits;
 }
 
@@ -287,7 +287,7 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
     le_gen_close_all(&g, scope);
     if (g.status == LEAT_OK)
         add_launch(&g, out, launch, 1);
-    release(&g);
+    unmerge_indices(&g);
     return g.status;
 }
 
@@ -297,7 +297,7 @@ struct box {
     int64_t low[16], high[16];
 };
 
-struct narrow {
+struct box_narrowing {
     const struct le_kernel *kernel;
     struct box *box;
 };
@@ -307,7 +307,7 @@ static int64_t floor_div(int64_t a, int64_t b) {
 }
 
 /* Narrows the box to where a subscript of one kept index stays in its axis, the others being anything. */
-static void narrow_axis(struct narrow *n, const struct le_affine *f, int64_t length) {
+static void narrow_axis(struct box_narrowing *n, const struct le_affine *f, int64_t length) {
     const struct le_stage *stage = n->kernel->stage;
     for (int k = 0; k < stage->index_count; k++) {
         int64_t c = 0;
@@ -337,7 +337,7 @@ static void narrow_axis(struct narrow *n, const struct le_affine *f, int64_t len
 }
 
 static void narrow_load(struct le_node *node, void *user) {
-    struct narrow *n = user;
+    struct box_narrowing *n = user;
     if (node->kind != LE_NODE_LOAD || node->trusted)
         return;
     const struct le_layout *layout = &n->kernel->layouts[node->value];
@@ -399,7 +399,7 @@ static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct
         whole->high[k] = r->high;
     }
     *interior = *whole;
-    struct narrow n = {.kernel = kernel, .box = interior};
+    struct box_narrowing n = {.kernel = kernel, .box = interior};
     le_node_walk(kernel->ir, stage->node, narrow_load, &n);
     for (int k = 0; k < stage->index_count; k++) {
         const struct le_range *r = &kernel->space->ranges[stage->indices[k]];
@@ -448,7 +448,7 @@ int64_t le_gen_count_operations(const struct le_kernel *kernel) {
     struct gen g = new_gen(kernel, kernel->stage);
     le_gen_find_indices(&g);
     int64_t operations = le_gen_operations(&g);
-    release(&g);
+    unmerge_indices(&g);
     return operations;
 }
 
@@ -480,6 +480,6 @@ leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *nod
                                   .e = LE_NO_REG});
     le_gen_close_all(&g, g.base);
     *out = (struct le_launch){.unit = le_gen_finish(&g), .tasks = 1, .elements = 1};
-    release(&g);
+    unmerge_indices(&g);
     return g.status;
 }

@@ -1,5 +1,6 @@
-/* A stage and the numbers of one run become launches: code for the vector machine and how to cut it into tasks. The
- * code depends on ranges, shapes and strides, and names buffers by value; addresses come when it is launched. */
+/* Turns a stage and the numbers of one run into launches: code for the vector machine, and its division into tasks. The
+ * code depends on ranges, shapes and strides, and refers to buffers by value number; the addresses are given at launch.
+ */
 #ifndef LE_KERNEL_H
 #define LE_KERNEL_H
 #include "ir/ranges.h"

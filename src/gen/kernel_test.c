@@ -1,5 +1,5 @@
-/* Stages to launches: boxes, merged loops, lanes, tasks, slots. A stage is given as IR, with the extents of its arrays,
- * and its launches are told in a line each: points, tasks if there are several, loops from the outside in. */
+/* Launches of stages: boxes, merged loops, lanes, tasks, slots. A stage is given as IR, with the extents of its arrays.
+ * Each of its launches is described in one line: points, tasks if there are several, and loops from the outside in. */
 #include "gen/kernel_testing.h"
 
 #define SLOTS_MAX 14 /* of any kernel here: values share them */

@@ -1,4 +1,4 @@
-/* What the tests of the generator share: IR as text with the extents of its arrays, and ranges and layouts for them. */
+/* Shared by the generator's tests: reads IR as text with the extents of its arrays, and sets up ranges and layouts. */
 #ifndef LE_KERNEL_TESTING_H
 #define LE_KERNEL_TESTING_H
 #include <stdarg.h>

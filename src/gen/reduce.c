@@ -1,9 +1,9 @@
-/* Reductions: over the lanes of a loop of their own, or lane by lane inside the lanes of a loop around them. */
+/* Reductions: in the lanes of their own loop, or one for each lane of a loop around them. */
 #include "gen/gen.h"
 
 #define LANE_EXTENT_MIN 16 /* a loop of fewer iterations leaves the lanes to one inside it */
 
-struct find_inner {
+struct inner_search {
     struct gen *g;
     const struct le_node *outer;
     int last; /* its index that the lanes may be */
@@ -43,7 +43,7 @@ bool le_gen_splits_bounds(struct gen *g, int index) {
     return false;
 }
 
-static bool bounds(const struct gen *g, int range, int index) {
+static bool depends_on_index(const struct gen *g, int range, int index) {
     const struct le_range_nodes *r = &g->ir->indices.at[range].range;
     return r->low && g->space.ranges[range].dynamic &&
            (le_node_depends(r->low, index) || le_node_depends(r->high, index) ||
@@ -52,14 +52,14 @@ static bool bounds(const struct gen *g, int range, int index) {
 
 static bool bounds_others(const struct gen *g, int index) {
     for (int k = 0; k < g->splitting_count; k++)
-        if (bounds(g, g->splitting[k], index))
+        if (depends_on_index(g, g->splitting[k], index))
             return true;
     return false;
 }
 
 bool le_gen_drives_bounds(const struct gen *g, int index) {
     for (int k = 0; k < g->all_count; k++)
-        if (bounds(g, g->all[k], index))
+        if (depends_on_index(g, g->all[k], index))
             return true;
     return false;
 }
@@ -74,8 +74,8 @@ static bool bounds_are_single(struct gen *g, int index) {
     return true;
 }
 
-static void find_inner(struct le_node *node, void *user) {
-    struct find_inner *f = user;
+static void find_inner_reduction(struct le_node *node, void *user) {
+    struct inner_search *f = user;
     if (node->kind != LE_NODE_REDUCE || node == f->outer)
         return;
     bool depends = false;
@@ -96,8 +96,8 @@ static bool takes_lanes(struct gen *g, struct le_node *node, const struct scope 
     int last = node->indices[node->index_count - 1];
     if (bounds_others(g, last) || le_gen_by_moves(g, last))
         return false;
-    struct find_inner f = {.g = g, .outer = node, .last = last};
-    le_node_walk(g->ir, node->operands[0], find_inner, &f);
+    struct inner_search f = {.g = g, .outer = node, .last = last};
+    le_node_walk(g->ir, node->operands[0], find_inner_reduction, &f);
     return !f.drives && (le_gen_extent(g, last) >= LANE_EXTENT_MIN || le_gen_extent(g, last) >= f.extent);
 }
 
@@ -143,8 +143,8 @@ static struct scope *open_loops(struct gen *g, const struct le_node *node, struc
 }
 
 /* Several reductions over the same indices run in one loop nest. */
-static void reduce(struct gen *g, struct le_node *const *nodes, int count, struct scope *scope, struct condition c,
-                   bool cut, struct operand **totals) {
+static void generate_reductions(struct gen *g, struct le_node *const *nodes, int count, struct scope *scope,
+                                struct condition c, bool cut, struct operand **totals) {
     bool lanes = true, by_lane = scope->in_lane;
     for (int k = 0; k < count; k++)
         lanes = lanes && takes_lanes(g, nodes[k], scope, c);
@@ -178,7 +178,7 @@ struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope 
         return le_gen_rows(g, node, scope, c);
     if (scope->in_lane && le_gen_is_short(g, node))
         return le_gen_node(g, le_gen_unrolled(g, node), scope, c);
-    reduce(g, &node, 1, scope, c, false, &total);
+    generate_reductions(g, &node, 1, scope, c, false, &total);
     return total;
 }
 
@@ -187,12 +187,12 @@ bool le_gen_reduce_both(struct gen *g, struct le_node *const nodes[2], struct sc
     for (int k = 0; k < 2; k++)
         if (scope->in_lane && (le_gen_is_row_sum(g, nodes[k]) || le_gen_is_short(g, nodes[k])))
             return false;
-    reduce(g, nodes, 2, scope, c, false, totals);
+    generate_reductions(g, nodes, 2, scope, c, false, totals);
     return true;
 }
 
 void le_gen_reduce_parts(struct gen *g, struct operand **totals) {
-    reduce(g, g->nodes, g->node_count, g->base, (struct condition){.outside = -1}, true, totals);
+    generate_reductions(g, g->nodes, g->node_count, g->base, (struct condition){.outside = -1}, true, totals);
 }
 
 int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count) {

@@ -1,11 +1,11 @@
-/* Regions: structured code over private variables. In lanes, variables are slots, and a block's mask says which lanes
- * are in it: an IF narrows it, a BREAK or RETURN takes lanes out of the masks of all blocks that they leave, a loop
- * ends when its mask is empty. Outside of lanes the same code has one lane, and control flow is real: no masks, but one
- * flag that says whether a RETURN has been met.
+/* Regions: structured code over private variables. In lanes, variables are slots, and the mask of a block says which
+ * lanes execute it. An IF narrows the mask, a BREAK or RETURN removes lanes from the masks of all blocks that they
+ * leave, and a loop ends when its mask is empty. Outside lanes the same code has one lane and real control flow: there
+ * are no masks, only a flag that is set when a RETURN executes.
  *
- * Variables are registers that change, so each SET gives them a new operand, and so does each join of ways: another
- * moment, in which nodes that change are computed anew. A variable's first SET is none, as nothing has read it yet, and
- * behind a region it is the moment before it again. */
+ * Variables are registers that change. Each SET, and each join of control flow, gives a variable a new operand and
+ * begins a new *moment*, in which nodes that change are computed again. A variable's first SET begins no moment,
+ * because nothing has read the variable yet. After a region the moment before it is current again. */
 #include "gen/region_steps.h"
 
 struct region {
@@ -40,7 +40,7 @@ static struct operand *new_operand(struct region *r, int reg, struct scope *scop
     return x;
 }
 
-static void emit(struct region *r, struct scope *scope, int code, enum le_type type, int d, int a, int b, int c) {
+static void emit_instr(struct region *r, struct scope *scope, int code, enum le_type type, int d, int a, int b, int c) {
     le_gen_emit(r->g, scope,
                 (struct le_instr){.code = (uint16_t)code,
                                   .type = (uint8_t)type,
@@ -52,18 +52,18 @@ static void emit(struct region *r, struct scope *scope, int code, enum le_type t
                                   .e = LE_NO_REG});
 }
 
-static int constant(struct region *r, struct scope *scope, enum le_type type, uint64_t bits) {
+static int use_constant(struct region *r, struct scope *scope, enum le_type type, uint64_t bits) {
     struct operand x = {.reg = le_gen_const(r->g, type, bits), .scope = r->g->root, .splat = -1};
     return le_gen_use(r->g, &x, scope);
 }
 
 /* reg = the same number in all lanes */
 static void set_constant(struct region *r, struct scope *scope, int reg, enum le_type type, uint64_t bits) {
-    emit(r, scope, r->lanes ? LE_CODE_SPLAT : LE_CODE_COPY, type, reg, le_gen_const(r->g, type, bits), -1, -1);
+    emit_instr(r, scope, r->lanes ? LE_CODE_SPLAT : LE_CODE_COPY, type, reg, le_gen_const(r->g, type, bits), -1, -1);
 }
 
-static void move(struct region *r, struct scope *scope, int reg, enum le_type type, const struct operand *x) {
-    emit(r, scope, r->lanes && !x->vector ? LE_CODE_SPLAT : LE_CODE_COPY, type, reg, x->reg, -1, -1);
+static void emit_move(struct region *r, struct scope *scope, int reg, enum le_type type, const struct operand *x) {
+    emit_instr(r, scope, r->lanes && !x->vector ? LE_CODE_SPLAT : LE_CODE_COPY, type, reg, x->reg, -1, -1);
 }
 
 static struct operand **local(const struct gen *g, int number) {
@@ -86,7 +86,7 @@ struct operand *le_gen_local(struct gen *g, const struct le_node *node) {
 static struct operand *own_mask(struct region *r, struct scope *scope, struct operand *from) {
     int reg = le_gen_result(r->g, scope, LE_BOOL);
     if (from)
-        move(r, scope, reg, LE_BOOL, from);
+        emit_move(r, scope, reg, LE_BOOL, from);
     else
         set_constant(r, scope, reg, LE_BOOL, 1);
     return new_operand(r, reg, scope);
@@ -96,7 +96,7 @@ static struct condition condition_of(const struct region *r, const struct block 
     return (struct condition){.mask = r->lanes ? b->mask : NULL, .outside = r->outside};
 }
 
-static struct operand *value(struct region *r, const struct block *b, int operand) {
+static struct operand *operand_value(struct region *r, const struct block *b, int operand) {
     if (r->given[operand])
         return r->given[operand];
     return le_gen_node(r->g, r->node->operands[operand], b->scope, condition_of(r, b));
@@ -107,7 +107,7 @@ static void next_moment(struct gen *g) {
 }
 
 /* Variables that steps from..to-1 set have what they have from now on in scope. */
-static void join(struct region *r, int from, int to, struct scope *scope) {
+static void join_branches(struct region *r, int from, int to, struct scope *scope) {
     for (int k = from; k < to; k++)
         if (r->steps[k].kind == LE_REGION_SET) {
             struct operand **x = local(r->g, r->steps[k].local);
@@ -146,14 +146,14 @@ static bool made_in_place(struct region *r, struct scope *scope, struct operand 
 }
 
 /* reg = the node's value, of lanes in the block, or of all if that does no harm */
-static void assign(struct region *r, struct block *b, int reg, int operand, bool masked) {
+static void assign_variable(struct region *r, struct block *b, int reg, int operand, bool masked) {
     struct le_node *node = r->node->operands[operand];
     int before = b->scope->code.count;
-    struct operand *x = value(r, b, operand);
+    struct operand *x = operand_value(r, b, operand);
     if (masked)
-        emit(r, b->scope, LE_CODE_SELECT, node->type, reg, b->mask->reg, le_gen_use(r->g, x, b->scope), reg);
+        emit_instr(r, b->scope, LE_CODE_SELECT, node->type, reg, b->mask->reg, le_gen_use(r->g, x, b->scope), reg);
     else if (!made_in_place(r, b->scope, x, node, before, reg))
-        move(r, b->scope, reg, node->type, x);
+        emit_move(r, b->scope, reg, node->type, x);
 }
 
 static void run_set(struct region *r, struct block *b, int step) {
@@ -161,7 +161,7 @@ static void run_set(struct region *r, struct block *b, int step) {
     struct operand **x = local(r->g, s->local), *old = *x;
     int reg = old ? old->reg : le_gen_result(r->g, b->scope, r->g->ir->locals.at[s->local].type);
     bool masked = r->lanes && b->mask && old && (b->loop < 0 || le_gen_others_need(&r->text, b->loop, step));
-    assign(r, b, reg, s->value, masked);
+    assign_variable(r, b, reg, s->value, masked);
     *x = new_operand(r, reg, b->scope);
     if (old)
         next_moment(r->g);
@@ -169,7 +169,7 @@ static void run_set(struct region *r, struct block *b, int step) {
 
 /* ---- stores */
 
-static struct le_node *updated(struct region *r, const struct stored *to, struct le_node *term) {
+static struct le_node *updated_value(struct region *r, const struct stored *to, struct le_node *term) {
     static const enum le_op ops[] = {
         [LE_SCATTER_ADD] = LE_OP_ADD, [LE_SCATTER_SUB] = LE_OP_SUB, [LE_SCATTER_MUL] = LE_OP_MUL,
         [LE_SCATTER_DIV] = LE_OP_DIV, [LE_SCATTER_MIN] = LE_OP_MIN, [LE_SCATTER_MAX] = LE_OP_MAX};
@@ -196,7 +196,7 @@ static void run_store(struct region *r, struct block *b, const struct le_region_
     struct le_node *node = r->node->operands[s->value];
     struct condition c = condition_of(r, b);
     if (to.own && to.op != LE_SCATTER_SET)
-        node = updated(r, &to, node);
+        node = updated_value(r, &to, node);
     le_gen_store_step(r->g, &to, le_gen_node(r->g, node, b->scope, c), b->scope, c);
     next_moment(r->g);
 }
@@ -238,9 +238,9 @@ static void take_out(struct region *r, struct block *b, int loop) {
         if (p != b && p->mask) {
             if (others < 0) {
                 others = le_gen_result(r->g, b->scope, LE_BOOL);
-                emit(r, b->scope, LE_OP_LNOT, LE_BOOL, others, b->mask->reg, -1, -1);
+                emit_instr(r, b->scope, LE_OP_LNOT, LE_BOOL, others, b->mask->reg, -1, -1);
             }
-            emit(r, b->scope, LE_OP_LAND, LE_BOOL, p->mask->reg, p->mask->reg, others, -1);
+            emit_instr(r, b->scope, LE_OP_LAND, LE_BOOL, p->mask->reg, p->mask->reg, others, -1);
         }
         if (p->loop >= 0 && p->loop == loop)
             break;
@@ -249,17 +249,17 @@ static void take_out(struct region *r, struct block *b, int loop) {
         set_constant(r, b->scope, b->mask->reg, LE_BOOL, 0);
 }
 
-static void leave(struct region *r, struct block *b, int mask) {
-    emit(r, b->scope, LE_CODE_LEAVE, LE_BOOL, -1, mask, -1, -1);
+static void emit_leave(struct region *r, struct block *b, int mask) {
+    emit_instr(r, b->scope, LE_CODE_LEAVE, LE_BOOL, -1, mask, -1, -1);
 }
 
 static void run_break(struct region *r, struct block *b, const struct le_region_step *s) {
     if (r->lanes) {
         take_out(r, b, s->partner);
         if (b->loop == s->partner)
-            leave(r, b, b->mask->reg);
+            emit_leave(r, b, b->mask->reg);
     } else {
-        leave(r, b, le_gen_const(r->g, LE_BOOL, 0));
+        emit_leave(r, b, le_gen_const(r->g, LE_BOOL, 0));
     }
 }
 
@@ -269,25 +269,25 @@ static void run_return(struct region *r, struct block *b, int step) {
     if (r->results[0] >= 0 && r->results[1] >= 0)
         le_gen_both(r->g, r->node->operands[s->value], r->node->operands[s->second], b->scope, condition_of(r, b));
     if (r->results[0] >= 0)
-        assign(r, b, r->results[0], s->value, masked);
+        assign_variable(r, b, r->results[0], s->value, masked);
     if (r->results[1] >= 0)
-        assign(r, b, r->results[1], s->second, masked);
+        assign_variable(r, b, r->results[1], s->second, masked);
     r->keeps_result = true;
     if (step + 1 >= r->count)
         return;
     if (r->lanes) {
         take_out(r, b, -1);
         if (b->loop >= 0)
-            leave(r, b, b->mask->reg);
+            emit_leave(r, b, b->mask->reg);
     } else {
         set_constant(r, b->scope, r->running->reg, LE_BOOL, 0);
         if (r->text.around[step] >= 0)
-            leave(r, b, r->running->reg);
+            emit_leave(r, b, r->running->reg);
     }
 }
 
 /* A fault of the block's lanes that are not good. */
-static void fail(struct region *r, struct block *b, int value, int good, int64_t kind) {
+static void emit_fault(struct region *r, struct block *b, int value, int good, int64_t kind) {
     le_gen_emit(r->g, b->scope,
                 (struct le_instr){.code = LE_CODE_FAULT,
                                   .type = LE_I64,
@@ -302,17 +302,17 @@ static void fail(struct region *r, struct block *b, int value, int good, int64_t
 
 /* Lanes whose reads fell outside have lost their value already. */
 static void run_fail(struct region *r, struct block *b, const struct le_region_step *s) {
-    int place = constant(r, b->scope, LE_I64, (uint64_t)le_fault_place(s->location.line, s->location.column));
-    fail(r, b, place, r->outside >= 0 ? r->outside : constant(r, b->scope, LE_BOOL, 0), LE_FAULT_END);
+    int place = use_constant(r, b->scope, LE_I64, (uint64_t)le_fault_place(s->location.line, s->location.column));
+    emit_fault(r, b, place, r->outside >= 0 ? r->outside : use_constant(r, b->scope, LE_BOOL, 0), LE_FAULT_END);
 }
 
 static void check_step(struct region *r, struct block *b, struct le_node *by) {
     struct operand *x = le_gen_node(r->g, by, b->scope, condition_of(r, b));
     int value = le_gen_use(r->g, x, b->scope), good = le_gen_result(r->g, b->scope, LE_BOOL);
-    emit(r, b->scope, LE_OP_LT, LE_I64, good, constant(r, b->scope, LE_I64, 0), value, -1);
+    emit_instr(r, b->scope, LE_OP_LT, LE_I64, good, use_constant(r, b->scope, LE_I64, 0), value, -1);
     if (r->outside >= 0)
-        emit(r, b->scope, LE_OP_LOR, LE_BOOL, good, good, r->outside, -1);
-    fail(r, b, value, good, LE_FAULT_STEP);
+        emit_instr(r, b->scope, LE_OP_LOR, LE_BOOL, good, good, r->outside, -1);
+    emit_fault(r, b, value, good, LE_FAULT_STEP);
 }
 
 /* ---- blocks */
@@ -336,12 +336,12 @@ static void end_rests(struct region *r, struct block *b, int to) {
         b->scope = rest->parent;
         le_gen_close_body(r->g, rest, who_goes_on(r, b));
     }
-    join(r, b->rests_from, to, b->scope);
+    join_branches(r, b->rests_from, to, b->scope);
 }
 
 static void start_rest(struct region *r, struct block *b, int from) {
     if (b->loop >= 0 || (!r->lanes && r->text.around[from] >= 0)) {
-        leave(r, b, who_goes_on(r, b));
+        emit_leave(r, b, who_goes_on(r, b));
         return;
     }
     if (b->rests == RESTS_MAX)
@@ -356,11 +356,11 @@ static void start_rest(struct region *r, struct block *b, int from) {
 static struct operand *narrowed(struct region *r, const struct block *b, struct operand *x, bool when) {
     int reg = le_gen_result(r->g, b->scope, LE_BOOL), from = le_gen_use(r->g, x, b->scope);
     if (when && !b->mask)
-        emit(r, b->scope, LE_CODE_COPY, LE_BOOL, reg, from, -1, -1);
+        emit_instr(r, b->scope, LE_CODE_COPY, LE_BOOL, reg, from, -1, -1);
     if (!when)
-        emit(r, b->scope, LE_OP_LNOT, LE_BOOL, reg, from, -1, -1);
+        emit_instr(r, b->scope, LE_OP_LNOT, LE_BOOL, reg, from, -1, -1);
     if (b->mask)
-        emit(r, b->scope, LE_OP_LAND, LE_BOOL, reg, b->mask->reg, when ? from : reg, -1);
+        emit_instr(r, b->scope, LE_OP_LAND, LE_BOOL, reg, b->mask->reg, when ? from : reg, -1);
     return new_operand(r, reg, b->scope);
 }
 
@@ -369,13 +369,13 @@ static void run_branch(struct region *r, struct block *b, struct operand *mask, 
     inner.mask = r->lanes ? mask : NULL;
     run_steps(r, &inner, from, to);
     le_gen_close_body(r->g, inner.scope, mask->reg);
-    join(r, from, to, b->scope);
+    join_branches(r, from, to, b->scope);
 }
 
 static int run_if(struct region *r, struct block *b, int step) {
     const struct le_region_step *s = &r->steps[step];
     int middle = s->partner, end = r->steps[middle].kind == LE_REGION_ELSE ? r->steps[middle].partner : middle;
-    struct operand *x = value(r, b, s->value), *then = narrowed(r, b, x, true), *otherwise = NULL;
+    struct operand *x = operand_value(r, b, s->value), *then = narrowed(r, b, x, true), *otherwise = NULL;
     if (end != middle)
         otherwise = narrowed(r, b, x, false);
     run_branch(r, b, then, step + 1, middle);
@@ -399,29 +399,29 @@ static struct operand *loop_mask(struct region *r, const struct block *b, int st
  */
 static void stay(struct region *r, struct block *b, struct operand *x) {
     if (!r->lanes) {
-        leave(r, b, x->reg);
+        emit_leave(r, b, x->reg);
         return;
     }
     int mask = b->mask->reg;
-    emit(r, b->scope, LE_OP_LAND, LE_BOOL, mask, mask, le_gen_use(r->g, x, b->scope), -1);
+    emit_instr(r, b->scope, LE_OP_LAND, LE_BOOL, mask, mask, le_gen_use(r->g, x, b->scope), -1);
     if (r->outside >= 0) {
         int inside = le_gen_result(r->g, b->scope, LE_BOOL);
-        emit(r, b->scope, LE_OP_LNOT, LE_BOOL, inside, r->outside, -1, -1);
-        emit(r, b->scope, LE_OP_LAND, LE_BOOL, mask, mask, inside, -1);
+        emit_instr(r, b->scope, LE_OP_LNOT, LE_BOOL, inside, r->outside, -1, -1);
+        emit_instr(r, b->scope, LE_OP_LAND, LE_BOOL, mask, mask, inside, -1);
     }
-    leave(r, b, mask);
+    emit_leave(r, b, mask);
 }
 
 static void run_while(struct region *r, struct block *b, int step) {
     const struct le_region_step *s = &r->steps[step];
     struct block inner = {.around = b, .mask = loop_mask(r, b, step), .loop = step};
     inner.scope = le_gen_open_repeat(r->g, b->scope, -1);
-    join(r, step, s->partner, inner.scope);
-    stay(r, &inner, value(r, &inner, s->value));
+    join_branches(r, step, s->partner, inner.scope);
+    stay(r, &inner, operand_value(r, &inner, s->value));
     if (!r->lanes && r->outside >= 0) {
         int inside = le_gen_result(r->g, inner.scope, LE_BOOL);
-        emit(r, inner.scope, LE_OP_LNOT, LE_BOOL, inside, r->outside, -1, -1);
-        leave(r, &inner, inside);
+        emit_instr(r, inner.scope, LE_OP_LNOT, LE_BOOL, inside, r->outside, -1, -1);
+        emit_leave(r, &inner, inside);
     }
     run_steps(r, &inner, step + 1, s->partner);
     le_gen_close_body(r->g, inner.scope, -1);
@@ -436,18 +436,18 @@ static void run_for_by_lane(struct region *r, struct block *b, int step, int ind
     if (range->by)
         check_step(r, b, range->by);
     int at = le_gen_result(r->g, b->scope, LE_I64), end = le_gen_result(r->g, b->scope, LE_I64);
-    move(r, b->scope, at, LE_I64, low);
-    move(r, b->scope, end, LE_I64, high);
+    emit_move(r, b->scope, at, LE_I64, low);
+    emit_move(r, b->scope, end, LE_I64, high);
     struct block inner = {.around = b, .mask = own_mask(r, b->scope, b->mask), .loop = step};
     inner.scope = le_gen_open_repeat(r->g, b->scope, index);
     inner.scope->value = new_operand(r, at, inner.scope);
-    join(r, step, r->steps[step].partner, inner.scope);
+    join_branches(r, step, r->steps[step].partner, inner.scope);
     int within = le_gen_result(r->g, inner.scope, LE_BOOL);
-    emit(r, inner.scope, LE_OP_LT, LE_I64, within, at, end, -1);
+    emit_instr(r, inner.scope, LE_OP_LT, LE_I64, within, at, end, -1);
     stay(r, &inner, new_operand(r, within, inner.scope));
     run_steps(r, &inner, step + 1, r->steps[step].partner);
-    int by = constant(r, inner.scope, LE_I64, (uint64_t)r->g->space.ranges[index].by);
-    emit(r, inner.scope, LE_OP_ADD, LE_I64, at, at, by, -1);
+    int by = use_constant(r, inner.scope, LE_I64, (uint64_t)r->g->space.ranges[index].by);
+    emit_instr(r, inner.scope, LE_OP_ADD, LE_I64, at, at, by, -1);
     le_gen_close_body(r->g, inner.scope, -1);
 }
 
@@ -470,7 +470,7 @@ static void run_for(struct region *r, struct block *b, int step) {
     }
     struct block inner = {.around = b, .mask = loop_mask(r, b, step), .loop = step};
     inner.scope = le_gen_open(r->g, b->scope, index, false, -1, (struct condition){.outside = -1});
-    join(r, step, s->partner, inner.scope);
+    join_branches(r, step, s->partner, inner.scope);
     run_steps(r, &inner, step + 1, s->partner);
     le_gen_close(r->g, inner.scope);
 }
@@ -480,7 +480,7 @@ static int run_loop(struct region *r, struct block *b, int step) {
         run_while(r, b, step);
     else
         run_for(r, b, step);
-    join(r, step, r->steps[step].partner, b->scope);
+    join_branches(r, step, r->steps[step].partner, b->scope);
     return r->steps[step].partner;
 }
 
@@ -515,7 +515,7 @@ static void run_steps(struct region *r, struct block *b, int from, int to) {
         if (left && k + 1 < to)
             start_rest(r, b, k + 1);
         else if (left && !r->lanes && le_gen_is_loop(r->steps[first].kind) && r->text.around[first] >= 0)
-            leave(r, b, r->running->reg); /* a RETURN has left the inner loop only */
+            emit_leave(r, b, r->running->reg); /* a RETURN has left the inner loop only */
     }
     end_rests(r, b, to);
 }

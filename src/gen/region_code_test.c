@@ -1,5 +1,5 @@
-/* Regions, host indices and bounds known only as they run: stages given as IR are generated and run by the machine, and
- * their results compared with the same in C. */
+/* Regions, host indices, and bounds known only at run time. Stages given as IR are generated and run by the vector
+ * machine, and the results are compared with the same computation in C. */
 #include "gen/kernel_testing.h"
 #include "device/cpu/machine/execute.h"
 
@@ -43,7 +43,7 @@ static void put_number(enum le_type type, void *at, size_t k) {
         memcpy((char *)at + le_type_size(type) * k, &whole, le_type_size(type));
 }
 
-static void start(struct machine *m, const char *text, const char *arrays, int threads) {
+static void start_machine(struct machine *m, const char *text, const char *arrays, int threads) {
     memset(m, 0, sizeof *m);
     le_arena_init(&m->arena);
     if (setjmp(m->arena.failure))
@@ -170,7 +170,7 @@ static int64_t count_turns(double cr) {
 static void lanes_leave_a_while_one_by_one(void **state) {
     (void)state;
     struct machine m;
-    start(&m, COUNT_HEAD COUNT_REGION "map y.1[i.0] {i.0} = %0\n", "a 3000", 1);
+    start_machine(&m, COUNT_HEAD COUNT_REGION "map y.1[i.0] {i.0} = %0\n", "a 3000", 1);
     run_all(&m);
     for (int k = 0; k < 3000; k++)
         assert_int_equal(((int64_t *)data(&m, "y.1"))[k], count_turns(((double *)data(&m, "a"))[k]));
@@ -181,13 +181,14 @@ static void lanes_leave_a_while_one_by_one(void **state) {
 static void a_while_runs_under_its_condition(void **state) {
     (void)state;
     struct machine m;
-    start(&m,
-          "symbol a: i64[n]\nsymbol y: i64[n]\ninput a: i64[n] of a\nvalue y.1: i64[n] of y wanted\n"
-          "local $k.0: i64\nindex i.0\nstatement assign y makes left [i.0] free {i.0} all {i.0}\n  read a[i.0]\n"
-          "%0 = region.i64\n  $k.0 = 0:i64\n  while (!=.i64 $k.0 a[i.0])\n    $k.0 = (+.i64 $k.0 1:i64)\n  end\n"
-          "  return $k.0\nend\n"
-          "map y.1[i.0] {i.0} = (select (>=.i64 a[i.0] 0:i64) %0 -1:i64)\n",
-          "a 100", 1);
+    start_machine(
+        &m,
+        "symbol a: i64[n]\nsymbol y: i64[n]\ninput a: i64[n] of a\nvalue y.1: i64[n] of y wanted\n"
+        "local $k.0: i64\nindex i.0\nstatement assign y makes left [i.0] free {i.0} all {i.0}\n  read a[i.0]\n"
+        "%0 = region.i64\n  $k.0 = 0:i64\n  while (!=.i64 $k.0 a[i.0])\n    $k.0 = (+.i64 $k.0 1:i64)\n  end\n"
+        "  return $k.0\nend\n"
+        "map y.1[i.0] {i.0} = (select (>=.i64 a[i.0] 0:i64) %0 -1:i64)\n",
+        "a 100", 1);
     run_all(&m);
     for (int k = 0; k < 100; k++) {
         int64_t a = ((int64_t *)data(&m, "a"))[k];
@@ -210,7 +211,7 @@ static void a_recurrence_runs_along_rows(void **state) {
     (void)state;
     for (int threads = 1; threads <= 3; threads += 2) {
         struct machine m;
-        start(&m, recurrence, "x 1500 40", threads);
+        start_machine(&m, recurrence, "x 1500 40", threads);
         run_all(&m);
         const double *x = data(&m, "x"), *y = data(&m, "y.2");
         for (int r = 0; r < 1500; r++) {
@@ -245,7 +246,7 @@ static int64_t floor_div(int64_t a, int64_t b) {
     return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-static int64_t find(const int64_t *a, int i) {
+static int64_t sum_until(const int64_t *a, int i) {
     int64_t s = 0;
     for (int j = 0; j < i + 1; j++) {
         if (a[j] == 13)
@@ -266,11 +267,11 @@ static int64_t find(const int64_t *a, int i) {
 static void lanes_break_and_return(void **state) {
     (void)state;
     struct machine m;
-    start(&m, finds, "a 1300", 1);
+    start_machine(&m, finds, "a 1300", 1);
     run_all(&m);
     assert_false(faulted(&m));
     for (int k = 0; k < 1300; k++)
-        assert_int_equal(((int64_t *)data(&m, "y.1"))[k], find(data(&m, "a"), k));
+        assert_int_equal(((int64_t *)data(&m, "y.1"))[k], sum_until(data(&m, "a"), k));
     finish(&m);
 }
 
@@ -296,7 +297,7 @@ static void stores_heed_masks(void **state) {
     for (int threads = 1; threads <= 3; threads += 2) {
         struct machine m;
         int64_t counts[10] = {0};
-        start(&m, stores, "a 5000", threads);
+        start_machine(&m, stores, "a 5000", threads);
         run_all(&m);
         assert_false(faulted(&m));
         const int64_t *a = data(&m, "a");
@@ -321,7 +322,7 @@ static size_t bytes_of_updates(int count) {
     for (int k = 0; k < count; k++)
         le_text_add(&text, "  store add 0[i.0] own access 1 = 3:f64\n");
     le_text_add(&text, "end\neach {i.0} y.2 over y.1, h.2 over h.1, q.2 over q.1 = %%0\n");
-    start(&m, text.at, "a 100", 1);
+    start_machine(&m, text.at, "a 100", 1);
     m.kernel.stage = &m.kernel.ir->stages.at[m.kernel.ir->stages.count - 1];
     size_t before = m.arena.size_bytes;
     assert_int_equal(le_kernel_generate(&m.kernel, &launches), LEAT_OK);
@@ -341,13 +342,14 @@ static void updates_cost_the_same(void **state) {
 static void a_read_outside_ends_a_while(void **state) {
     (void)state;
     struct machine m;
-    start(&m,
-          "symbol a: i64[n]\nsymbol y: i64[n]\ninput a: i64[n] of a\nvalue y.1: i64[n] of y wanted\n"
-          "local $k.0: i64\nindex i.0\nstatement assign y makes left [i.0] free {i.0} all {i.0}\n  read a[i.0]\n"
-          "  read a[i.0] guarded\n"
-          "%0 = region.i64\n  $k.0 = i.0\n  while (!=.i64 a[$k.0]?1 99:i64)\n    $k.0 = (+.i64 $k.0 1:i64)\n  end\n"
-          "  return $k.0\nend\nmap y.1[i.0] {i.0} = (+.i64 %0 a[i.0])\n",
-          "a 100", 1);
+    start_machine(
+        &m,
+        "symbol a: i64[n]\nsymbol y: i64[n]\ninput a: i64[n] of a\nvalue y.1: i64[n] of y wanted\n"
+        "local $k.0: i64\nindex i.0\nstatement assign y makes left [i.0] free {i.0} all {i.0}\n  read a[i.0]\n"
+        "  read a[i.0] guarded\n"
+        "%0 = region.i64\n  $k.0 = i.0\n  while (!=.i64 a[$k.0]?1 99:i64)\n    $k.0 = (+.i64 $k.0 1:i64)\n  end\n"
+        "  return $k.0\nend\nmap y.1[i.0] {i.0} = (+.i64 %0 a[i.0])\n",
+        "a 100", 1);
     run_all(&m);
     assert_true(m.faults[0].set);
     assert_int_equal(m.faults[0].value, 100);
@@ -368,7 +370,7 @@ static void a_triangle_of_the_hosts_is_cut(void **state) {
     (void)state;
     const int n = 600;
     struct machine m;
-    start(&m, update, "a 600 600", 3);
+    start_machine(&m, update, "a 600 600", 3);
     int k = 0;
     for (int step = 0; step < 3; step++) {
         const int at[] = {0, 450, 599};

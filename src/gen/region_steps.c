@@ -1,3 +1,4 @@
+/* See region_steps.h. */
 #include "gen/region_steps.h"
 
 bool le_gen_has_value(enum le_region_kind kind) {
@@ -59,13 +60,13 @@ bool le_gen_others_need(const struct region_steps *steps, int loop, int step) {
     return outer >= 0 && v->first_set < outer;
 }
 
-struct look {
+struct step_search {
     struct gen *g;
     struct region_steps *steps;
     int step, epoch;
 };
 
-static void add_read(const struct look *l, int number) {
+static void add_read(const struct step_search *l, int number) {
     if (number < l->steps->first_local || number >= l->steps->first_local + l->steps->local_count)
         return; /* another region's */
     struct region_variable *v = variable(l->steps, number);
@@ -75,7 +76,7 @@ static void add_read(const struct look *l, int number) {
     v->last = l->step;
 }
 
-static void find_reads(const struct look *l, struct le_node *node) {
+static void find_reads(const struct step_search *l, struct le_node *node) {
     if (!node || !node->changes || node->epoch == l->epoch)
         return;
     node->epoch = l->epoch;
@@ -92,7 +93,7 @@ static void find_reads(const struct look *l, struct le_node *node) {
     }
 }
 
-static void look_at(const struct look *l) {
+static void look_at(const struct step_search *l) {
     const struct le_region_step *s = &l->steps->at[l->step];
     struct le_node *node = l->steps->node;
     if (le_gen_has_value(s->kind))
@@ -133,5 +134,5 @@ void le_gen_find_steps(struct gen *g, struct le_node *node, struct region_steps 
     find_loops(g, out);
     make_variables(g, out);
     for (int k = 0; k < out->count; k++)
-        look_at(&(struct look){.g = g, .steps = out, .step = k, .epoch = ++g->ir->epoch});
+        look_at(&(struct step_search){.g = g, .steps = out, .step = k, .epoch = ++g->ir->epoch});
 }

@@ -1,5 +1,5 @@
-/* What the text of a region says about its steps, before there is code: which loop they are in, who leaves it early,
- * and where variables are set and read. */
+/* Analyses the steps of a region before code is generated: which loop each is in, which steps leave a loop early, and
+ * where variables are set and read. */
 #ifndef LE_REGION_STEPS_H
 #define LE_REGION_STEPS_H
 #include "gen/gen.h"

@@ -1,6 +1,6 @@
-/* Sums over ranges that differ from lane to lane, as those of sparse rows do: the terms of a block of lanes are made
- * one row after the other in lanes of their own, however short the rows are. What belongs to the lane around is fetched
- * for each of its terms. Sums and products of floats; the order of additions is every sum's. */
+/* Sums over ranges that differ from lane to lane, such as those of sparse rows. The terms of a block of lanes are
+ * computed row after row in lanes of their own, however short the rows are. Values that belong to the row are fetched
+ * for each of its terms. Handles sums and products of floats, in the same order of additions as every other sum. */
 #include "gen/gen.h"
 
 #define ROWS_MIN 16 /* lanes that are worth it */
@@ -24,14 +24,14 @@ bool le_gen_is_row_sum(const struct gen *g, const struct le_node *node) {
     return g->rows && is_row_sum(g, node, g->lane);
 }
 
-struct find_rows {
+struct row_search {
     struct gen *g;
     int lane, found;
     bool fits, chooses, faults; /* something decides what is needed; bounds may fall outside */
 };
 
-static void find_rows(struct le_node *node, void *user) {
-    struct find_rows *f = user;
+static void find_row_sum(struct le_node *node, void *user) {
+    struct row_search *f = user;
     if (node->kind == LE_NODE_ELSE || (node->kind == LE_NODE_REDUCE && node->operands[0]->reduces))
         f->fits = false;
     f->chooses |= le_node_chooses(node);
@@ -50,8 +50,8 @@ bool le_gen_choose_rows(struct gen *g) {
     if (stage->kind != LE_STAGE_MAP || stage->index_count == 0 || g->regions || !stage->node->reduces)
         return false;
     int lane = stage->indices[stage->index_count - 1];
-    struct find_rows f = {.g = g, .lane = lane, .fits = true};
-    le_gen_walk(g, find_rows, &f);
+    struct row_search f = {.g = g, .lane = lane, .fits = true};
+    le_gen_walk(g, find_row_sum, &f);
     if (!f.fits || (f.chooses && f.faults) || f.found == 0 || g->space.ranges[lane].dynamic ||
         le_gen_extent(g, lane) < ROWS_MIN)
         return false;
@@ -73,14 +73,14 @@ static struct le_instr instr_of(int code, enum le_type type, int d, int a) {
                              .e = LE_NO_REG};
 }
 
-static int room(struct gen *g) {
+static int new_room(struct gen *g) {
     int reg = le_gen_reg(g, LE_REG_ROOM, LE_I64);
     g->regs.at[reg].bits = (uint64_t)g->block * 8 + 64;
     return reg;
 }
 
 static int bound(struct gen *g, struct le_node *node, struct scope *scope) {
-    int reg = room(g), x = le_gen_use(g, le_gen_node(g, node, scope, (struct condition){.outside = -1}), scope);
+    int reg = new_room(g), x = le_gen_use(g, le_gen_node(g, node, scope, (struct condition){.outside = -1}), scope);
     le_gen_emit(g, scope, instr_of(LE_CODE_COPY, LE_I64, reg, x));
     return reg;
 }
@@ -91,7 +91,7 @@ static struct scope *open_rows(struct gen *g, struct scope *parent, int index) {
         .name = ix->name, .lane = true, .rows = true, .by = 1, .by_reg = LE_NO_REG, .owner = LE_NO_REG, .clip = -1};
     loop.low = (uint16_t)bound(g, ix->range.low, parent);
     loop.high = (uint16_t)bound(g, ix->range.high, parent);
-    loop.value = (uint16_t)room(g);
+    loop.value = (uint16_t)new_room(g);
     *LE_PUSH(g->arena, &g->loops) = loop;
     struct scope *scope = LE_NEW(g->arena, struct scope);
     *scope = (struct scope){.parent = parent,
@@ -140,7 +140,7 @@ int le_gen_fetch(struct gen *g, struct operand *x, struct scope *scope) {
         return le_gen_vector(g, x);
     int owner = g->loops.at[rows->loop].owner;
     if (owner == LE_NO_REG)
-        owner = g->loops.at[rows->loop].owner = (uint16_t)room(g);
+        owner = g->loops.at[rows->loop].owner = (uint16_t)new_room(g);
     struct le_instr instr = instr_of(LE_CODE_GATHER, g->regs.at[x->reg].type, 0, x->reg);
     instr.b = (uint16_t)owner;
     instr.d = (uint16_t)le_gen_result(g, scope, g->regs.at[x->reg].type);

@@ -1,10 +1,10 @@
-/* A SCAN stage to launches (device/cpu/kernels/kernels_scans.c has the order of its terms).
+/* Turns a SCAN stage into launches (device/cpu/kernels/kernels_scans.c defines the order of its terms).
  *
- * The loop goes over the stage's own index i, upwards or downwards, so that each turn adds one term: the one that i's
- * total has and its neighbour's has not. Elements whose range is empty are a launch of their own; terms before the
- * first element that is wanted, the head, are reduced first. The lanes run along the scan, or along a kept index whose
- * elements lie together. One long row on several threads is cut into chunks, each a task: scanned into room of its own,
- * then shifted by the total of the chunks before it. */
+ * The loop runs over the stage's own index i, upwards or downwards. Each iteration adds one term: the one that
+ * distinguishes i's total from its neighbour's. Elements with an empty range are a separate launch. Terms before the
+ * first requested element, the head, are reduced first. The lanes run along the scan, or along a kept index whose
+ * elements are adjacent in memory. To use several threads, one long row is cut into chunks, each a task: the chunk is
+ * scanned into memory of its own, then shifted by the total of the chunks before it. */
 #include "gen/gen.h"
 
 #define LANES_MIN    16     /* fewer lanes than that are not worth having */
@@ -57,13 +57,13 @@ bool le_gen_find_scan(const struct le_kernel *kernel, const struct le_stage *sta
     return true;
 }
 
-struct outside {
+struct outside_search {
     const struct le_kernel *kernel;
     bool found;
 };
 
 static void find_outside(struct le_node *node, void *user) {
-    struct outside *o = user;
+    struct outside_search *o = user;
     if (node->kind != LE_NODE_LOAD || node->trusted || node->edge != LE_EDGE_NONE)
         return;
     for (int d = 0; d < node->operand_count; d++) {
@@ -76,7 +76,7 @@ static void find_outside(struct le_node *node, void *user) {
 
 bool le_gen_is_made(const struct le_kernel *kernel, const struct le_stage *stage) {
     struct scan s;
-    struct outside o = {.kernel = kernel};
+    struct outside_search o = {.kernel = kernel};
     if (!stage->guarded)
         return true;
     if (!le_gen_find_scan(kernel, stage, &s))
@@ -123,12 +123,12 @@ struct le_node *le_gen_readable(const struct le_kernel *kernel, struct le_node *
 
 /* ---- the lanes */
 
-struct score {
+struct access_score {
     struct gen *g;
     int index, accesses, good;
 };
 
-static void score_access(struct score *s, int value, struct le_node *const *subscripts, int rank, int stretch) {
+static void score_access(struct access_score *s, int value, struct le_node *const *subscripts, int rank, int stretch) {
     int64_t stride, size = (int64_t)le_type_size(s->g->ir->values.at[value].type);
     s->accesses++;
     if (le_gen_stride(s->g, value, subscripts, rank, stretch, s->index, &stride) && (stride == 0 || stride == size))
@@ -142,7 +142,7 @@ static void score_load(struct le_node *node, void *user) {
 
 /* Accesses that lie together, or stay, from lane to lane. */
 static int lane_score(struct gen *g, int index) {
-    struct score s = {.g = g, .index = index};
+    struct access_score s = {.g = g, .index = index};
     le_node_walk(g->ir, g->stage->node, score_load, &s);
     score_access(&s, g->stage->target, g->stage->left, g->stage->left_count, 0);
     return s.good;
@@ -179,8 +179,8 @@ static bool is_arg(const struct le_node *n) {
     return n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
 }
 
-static struct le_instr *emit(struct gen *g, struct scope *scope, const struct scan *s, int code, int d, int a, int b,
-                             int c) {
+static struct le_instr *emit_scan(struct gen *g, struct scope *scope, const struct scan *s, int code, int d, int a,
+                                  int b, int c) {
     return le_gen_emit(g, scope,
                        (struct le_instr){.code = (uint16_t)code,
                                          .type = (uint8_t)s->reduction->operands[0]->type,
@@ -210,23 +210,23 @@ static int take_term(struct gen *g, const struct scan *s, struct scope *scope, i
     if (d == LE_NO_REG)
         d = le_gen_result(g, scope, s->reduction->type);
     if (s->along)
-        emit(g, scope, s, s->down ? LE_CODE_SCAN_BACK : LE_CODE_SCAN, d, x, index, state);
+        emit_scan(g, scope, s, s->down ? LE_CODE_SCAN_BACK : LE_CODE_SCAN, d, x, index, state);
     else if (is_float_total(s->reduction))
-        emit(g, scope, s, LE_CODE_SCAN_LANES, d, x, LE_NO_REG, state);
+        emit_scan(g, scope, s, LE_CODE_SCAN_LANES, d, x, LE_NO_REG, state);
     else {
-        emit(g, scope, s, LE_CODE_VEC_ADD, state, x, index, LE_NO_REG);
-        emit(g, scope, s, LE_CODE_VEC_END, d, state, LE_NO_REG, LE_NO_REG);
+        emit_scan(g, scope, s, LE_CODE_VEC_ADD, state, x, index, LE_NO_REG);
+        emit_scan(g, scope, s, LE_CODE_VEC_END, d, state, LE_NO_REG, LE_NO_REG);
     }
     return d;
 }
 
-static void store(struct gen *g, struct scope *scope, int reg) {
+static void store_scan(struct gen *g, struct scope *scope, int reg) {
     struct operand x = {.reg = reg, .scope = scope, .vector = true, .splat = -1};
     le_gen_store(g, &x, scope);
 }
 
 /* What comes before the first element: for floats' totals a number to start from; all others just take its terms. */
-static int begin(struct gen *g, const struct scan *s, struct scope *scope) {
+static int begin_scan(struct gen *g, const struct scan *s, struct scope *scope) {
     int state = le_gen_reg(g, s->along ? LE_REG_ACC : LE_REG_VEC, s->reduction->operands[0]->type);
     bool has_head = s->head.low < s->head.high, starts = has_head && is_float_total(s->reduction);
     int code = s->along ? LE_CODE_SCAN_INIT : is_float_total(s->reduction) ? LE_CODE_SCAN_LANES_INIT : LE_CODE_VEC_INIT;
@@ -234,7 +234,7 @@ static int begin(struct gen *g, const struct scan *s, struct scope *scope) {
     if (starts)
         start = le_gen_use(g, le_gen_reduce(g, s->reduction, scope, (struct condition){.outside = -1}), scope);
     g->regs.at[state].levels = 6;
-    emit(g, scope, s, code, state, start, LE_NO_REG, LE_NO_REG);
+    emit_scan(g, scope, s, code, state, start, LE_NO_REG, LE_NO_REG);
     if (has_head && !starts) {
         struct scope *inner = open_scan(g, s, scope, s->scanned, -1);
         struct le_node *at = le_node_index(g->ir, s->scanned);
@@ -256,19 +256,19 @@ static int chunk_room(struct gen *g, const struct scan *s, int64_t size) {
 
 static void scan_chunks(struct gen *g, const struct scan *s, struct scope *scope) {
     int64_t size = (int64_t)le_type_size(s->reduction->type);
-    int state = begin(g, s, scope), room = chunk_room(g, s, size), link = le_gen_reg(g, LE_REG_STREAM, LE_U64);
+    int state = begin_scan(g, s, scope), room = chunk_room(g, s, size), link = le_gen_reg(g, LE_REG_STREAM, LE_U64);
     g->regs.at[link].buffer = LE_PARTS;
     g->regs.at[link].offset = g->regs.at[link].task_stride = (int64_t)sizeof(struct le_scan_link);
     struct scope *inner = open_scan(g, s, scope, s->index, 1);
     le_gen_stream_loop(g, room, inner, size);
     take_term(g, s, inner, state, s->term, s->own, room);
     le_gen_close(g, inner);
-    emit(g, scope, s, LE_CODE_SCAN_LINK, state, link, LE_NO_REG, LE_NO_REG);
+    emit_scan(g, scope, s, LE_CODE_SCAN_LINK, state, link, LE_NO_REG, LE_NO_REG);
     inner = open_scan(g, s, scope, s->index, 1);
     le_gen_stream_loop(g, room, inner, size);
     int d = le_gen_result(g, inner, s->reduction->type);
-    emit(g, inner, s, LE_CODE_SCAN_SHIFT, d, room, LE_NO_REG, state);
-    store(g, inner, d);
+    emit_scan(g, inner, s, LE_CODE_SCAN_SHIFT, d, room, LE_NO_REG, state);
+    store_scan(g, inner, d);
     le_gen_close(g, inner);
 }
 
@@ -277,9 +277,9 @@ void le_gen_scan(struct gen *g, const struct scan *s, struct scope *scope) {
         scan_chunks(g, s, scope);
         return;
     }
-    int state = begin(g, s, scope);
+    int state = begin_scan(g, s, scope);
     struct scope *inner = open_scan(g, s, scope, s->index, -1);
-    store(g, inner, take_term(g, s, inner, state, s->term, s->own, LE_NO_REG));
+    store_scan(g, inner, take_term(g, s, inner, state, s->term, s->own, LE_NO_REG));
     le_gen_close(g, inner);
 }
 

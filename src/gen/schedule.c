@@ -1,4 +1,4 @@
-/* How a stage's loops run: which are merged into one, and which one is the lanes'. */
+/* Chooses how a stage's loops run: which are merged into one, and which one the lanes run along. */
 #include "gen/gen.h"
 #include <stdlib.h>
 
@@ -59,12 +59,12 @@ void le_gen_walk(struct gen *g, void (*visit)(struct le_node *node, void *user),
 }
 
 #define LISTED (-1) /* a merged_count, while they are collected */
-struct collect {
+struct index_collection {
     struct gen *g;
     int capacity;
 };
 
-static void add_index(struct collect *c, int index) {
+static void add_index(struct index_collection *c, int index) {
     struct gen *g = c->g;
     if (g->merged_count[index] == LISTED)
         return;
@@ -83,7 +83,7 @@ static void add_local(struct gen *g, int local) {
 }
 
 /* Which numbers of a REGION the kernel reads. */
-static void ask(const struct gen *g, struct le_node *node, bool second) {
+static void note_read(const struct gen *g, struct le_node *node, bool second) {
     if (node->kind != LE_NODE_REGION)
         return;
     if (node->asked_epoch != g->epoch)
@@ -94,7 +94,7 @@ static void ask(const struct gen *g, struct le_node *node, bool second) {
 }
 
 static void add_node(struct le_node *node, void *user) {
-    struct collect *c = user;
+    struct index_collection *c = user;
     bool region = node->kind == LE_NODE_REGION;
     for (int k = 0; k < node->index_count; k++) {
         add_index(c, node->indices[k]);
@@ -103,9 +103,9 @@ static void add_node(struct le_node *node, void *user) {
     }
     c->g->regions |= region;
     for (int k = 0; k < node->operand_count; k++)
-        ask(c->g, node->operands[k], node->kind == LE_NODE_SECOND);
+        note_read(c->g, node->operands[k], node->kind == LE_NODE_SECOND);
     if (node->fill)
-        ask(c->g, node->fill, false);
+        note_read(c->g, node->fill, false);
     for (int k = 0; region && k < node->region->step_count; k++) {
         c->g->whiles |= node->region->steps[k].kind == LE_REGION_WHILE;
         if (node->region->steps[k].kind == LE_REGION_SET)
@@ -156,13 +156,13 @@ static void find_fors(struct gen *g) {
 }
 
 void le_gen_find_indices(struct gen *g) {
-    struct collect c = {.g = g};
+    struct index_collection c = {.g = g};
     for (int k = 0; k < g->stage->index_count; k++)
         add_index(&c, g->stage->indices[k]);
     for (int k = 0; k < g->node_count; k++)
-        ask(g, g->nodes[k], false);
+        note_read(g, g->nodes[k], false);
     for (int d = 0; d < g->stage->left_count; d++)
-        ask(g, g->stage->left[d], false);
+        note_read(g, g->stage->left[d], false);
     le_gen_walk(g, add_node, &c);
     find_hosts(g);
     find_fors(g);
@@ -171,17 +171,17 @@ void le_gen_find_indices(struct gen *g) {
 
 /* ---- merging: two loops that every access walks as one */
 
-struct merge {
+struct merge_check {
     struct gen *g;
     int outer, inner, epoch;
     bool fits;
 };
 
-static void visit_merge(struct merge *m, struct le_node *node);
+static void visit_merge(struct merge_check *m, struct le_node *node);
 
 /* An access that depends on the loops must be a pointer in all axes: a computed offset would take the merged index for
  * both of them. Subscripts of any other access may still hold something that depends on the loops. */
-static void visit_access(struct merge *m, int value, struct le_node *const *subscripts, int rank, int stretch,
+static void visit_access(struct merge_check *m, int value, struct le_node *const *subscripts, int rank, int stretch,
                          bool trusted) {
     struct gen *g = m->g;
     int64_t outer, inner, whole;
@@ -198,7 +198,7 @@ static void visit_access(struct merge *m, int value, struct le_node *const *subs
 }
 
 /* Returns which of a region's operands are subscripts of stores; NULL if none are. */
-static bool *visit_stores(struct merge *m, const struct le_node *node) {
+static bool *visit_stores(struct merge_check *m, const struct le_node *node) {
     if (node->kind != LE_NODE_REGION)
         return NULL;
     bool *subscript = LE_NEW_ARRAY(m->g->arena, node->operand_count, bool);
@@ -218,7 +218,7 @@ static bool *visit_stores(struct merge *m, const struct le_node *node) {
 }
 
 /* What the bounds of the node's own loops compute. */
-static void visit_bounds(struct merge *m, const struct le_node *node) {
+static void visit_bounds(struct merge_check *m, const struct le_node *node) {
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *r = &m->g->ir->indices.at[node->indices[k]].range;
         struct le_node *bounds[] = {r->low, r->high, r->by};
@@ -228,7 +228,7 @@ static void visit_bounds(struct merge *m, const struct le_node *node) {
     }
 }
 
-static void visit_merge(struct merge *m, struct le_node *node) {
+static void visit_merge(struct merge_check *m, struct le_node *node) {
     if (!m->fits || node->epoch == m->epoch)
         return;
     node->epoch = m->epoch;
@@ -252,14 +252,12 @@ static void visit_merge(struct merge *m, struct le_node *node) {
 static void try_merge(struct gen *g, int outer, int inner, bool kept) {
     const struct le_range *a = &g->space.ranges[outer], *b = &g->space.ranges[inner];
     if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || le_gen_drives_bounds(g, outer) ||
-        le_gen_drives_bounds(g, inner))
+        le_gen_drives_bounds(g, inner) || (kept && !le_gen_in_any_order(g->stage)))
         return;
     if (le_range_count(a) == 0 || le_range_count(b) == 0)
         return; /* merged_count 0 says: not merged */
     int into = g->merged_into[inner];
-    if (kept && !le_gen_in_any_order(g->stage))
-        return;
-    struct merge m = {.g = g, .outer = outer, .inner = into, .epoch = ++g->ir->epoch, .fits = true};
+    struct merge_check m = {.g = g, .outer = outer, .inner = into, .epoch = ++g->ir->epoch, .fits = true};
     visit_access(&m, g->stage->target, g->stage->left, g->stage->left_count, 0, le_gen_target_is_trusted(g));
     for (int k = 0; k < g->node_count; k++)
         visit_merge(&m, g->nodes[k]);
@@ -325,7 +323,7 @@ void le_gen_merge(struct gen *g) {
 
 /* ---- the lanes */
 
-struct score {
+struct index_score {
     struct gen *g;
     int index; /* the candidate */
     int loads, strided;
@@ -340,7 +338,7 @@ static bool has_index(const int *set, int count, int index) {
 }
 
 /* Whether a tile of it will be read: some loop that is around those that it depends on computes it again. */
-static bool is_again(const struct score *s, const struct le_node *load) {
+static bool is_again(const struct index_score *s, const struct le_node *load) {
     const struct gen *g = s->g;
     int64_t elements = 1;
     bool again = false;
@@ -359,7 +357,7 @@ static bool is_again(const struct score *s, const struct le_node *load) {
 }
 
 static void score_load(struct le_node *node, void *user) {
-    struct score *s = user;
+    struct index_score *s = user;
     int64_t stride;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
@@ -371,7 +369,7 @@ static void score_load(struct le_node *node, void *user) {
     s->good += !strided ? 1 : is_again(s, node) ? 0.9 : 0;
 }
 
-static void score_stores(struct score *s, const struct le_node *node) {
+static void score_stores(struct index_score *s, const struct le_node *node) {
     for (int k = 0; k < node->region->step_count; k++) {
         const struct le_region_step *step = &node->region->steps[k];
         int64_t stride;
@@ -388,8 +386,8 @@ static void score_stores(struct score *s, const struct le_node *node) {
     }
 }
 
-static double score(struct gen *g, struct le_node *node, int index) {
-    struct score s = {.g = g, .index = index};
+static double score_index(struct gen *g, struct le_node *node, int index) {
+    struct index_score s = {.g = g, .index = index};
     le_node_walk(g->ir, node, score_load, &s);
     if (node->kind == LE_NODE_REGION)
         score_stores(&s, node);
@@ -397,15 +395,15 @@ static double score(struct gen *g, struct le_node *node, int index) {
     return (fill + (extent >= 512 ? 0.1 : extent / 512 * 0.1)) * (s.good + 1) / (s.loads + 1);
 }
 
-struct find_full {
+struct full_search {
     struct gen *g;
     int last;              /* innermost kept index */
     struct le_node *found; /* a reduction that is computed for each of its values */
     int64_t extent;
 };
 
-static void find_full(struct le_node *node, void *user) {
-    struct find_full *f = user;
+static void find_full_reduction(struct le_node *node, void *user) {
+    struct full_search *f = user;
     if (node->kind != LE_NODE_REDUCE)
         return;
     bool depends = false;
@@ -425,7 +423,7 @@ static int best_kept(struct gen *g, double *best) {
         int index = g->stage->indices[k];
         if (g->merged_into[index] != index || le_gen_splits_bounds(g, index) || le_gen_by_moves(g, index))
             continue;
-        double s = score(g, g->stage->node, index);
+        double s = score_index(g, g->stage->node, index);
         if (s > *best * 1.5) {
             *best = s;
             found = index;
@@ -490,14 +488,14 @@ static void choose_lane(struct gen *g) {
     }
     double kept;
     int lane = best_kept(g, &kept);
-    struct find_full f = {.g = g, .last = last};
-    le_node_walk(g->ir, g->stage->node, find_full, &f);
+    struct full_search f = {.g = g, .last = last};
+    le_node_walk(g->ir, g->stage->node, find_full_reduction, &f);
     if (!f.found || needs_kept(g)) {
         g->lane = lane;
         return;
     }
     int inner = f.found->indices[f.found->index_count - 1];
-    double own = le_gen_splits_bounds(g, inner) ? -1 : score(g, f.found->operands[0], inner);
+    double own = le_gen_splits_bounds(g, inner) ? -1 : score_index(g, f.found->operands[0], inner);
     g->lane = kept > own ? lane : -1;
 }
 
@@ -537,7 +535,7 @@ void le_gen_choose_lane(struct gen *g) {
 }
 
 bool le_gen_is_strided(struct gen *g) {
-    struct score s = {.g = g, .index = g->lane};
+    struct index_score s = {.g = g, .index = g->lane};
     if (g->lane < 0)
         return false;
     le_node_walk(g->ir, g->stage->node, score_load, &s);
@@ -548,12 +546,12 @@ bool le_gen_is_strided(struct gen *g) {
 
 /* ---- work */
 
-struct work {
+struct work_estimate {
     struct gen *g;
     double time, operations, additions;
 };
 
-static double product(const struct gen *g, const int *indices, int count) {
+static double count_points(const struct gen *g, const int *indices, int count) {
     double points = 1;
     for (int k = 0; k < count; k++) {
         const struct le_range *r = &g->space.ranges[indices[k]];
@@ -565,15 +563,13 @@ static double product(const struct gen *g, const int *indices, int count) {
 }
 
 static void add_work(struct le_node *node, void *user) {
-    struct work *w = user;
+    struct work_estimate *w = user;
     int64_t own = node->cost;
     for (int k = 0; k < node->operand_count; k++)
         own -= node->operands[k]->cost;
-    if (node->kind == LE_NODE_REDUCE)
-        own = 1;
-    if (own < 0)
-        own = 0;
-    double points = product(w->g, node->free, node->free_count) * product(w->g, node->indices, node->index_count);
+    own = node->kind == LE_NODE_REDUCE ? 1 : own < 0 ? 0 : own;
+    double points =
+        count_points(w->g, node->free, node->free_count) * count_points(w->g, node->indices, node->index_count);
     int fused = node->kind == LE_NODE_OP && node->code >= LE_OPS ? 2 : 1; /* a multiply-add is two */
     w->time += points * (double)own;
     if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE) {
@@ -582,23 +578,23 @@ static void add_work(struct le_node *node, void *user) {
     }
 }
 
-static struct work work_of(struct gen *g) {
-    struct work w = {.g = g};
+static struct work_estimate work_of(struct gen *g) {
+    struct work_estimate w = {.g = g};
     le_gen_walk(g, add_work, &w);
-    w.time += product(g, g->stage->indices, g->stage->index_count);
+    w.time += count_points(g, g->stage->indices, g->stage->index_count);
     return w;
 }
 
-static int64_t whole(double x) {
+static int64_t saturate_to_i64(double x) {
     return x > 9e18 ? INT64_MAX : (int64_t)x;
 }
 
 int64_t le_gen_work(struct gen *g) {
-    return whole(work_of(g).time);
+    return saturate_to_i64(work_of(g).time);
 }
 int64_t le_gen_operations(struct gen *g) {
-    return whole(work_of(g).operations);
+    return saturate_to_i64(work_of(g).operations);
 }
 int64_t le_gen_additions(struct gen *g) {
-    return whole(work_of(g).additions);
+    return saturate_to_i64(work_of(g).additions);
 }

@@ -1,7 +1,7 @@
-/* Tiles. A node inside of a loop that it does not depend on, but of further loops that it does depend on, would be
- * computed again in every turn of the former. If it is dear (a read that is not dense, a function, a reduction) and
- * cannot fail, it is computed before that loop, for all values of the inner ones, into room of the worker's own, and
- * read from there, dense. */
+/* Tiles. A node may be inside an outer loop that it does not depend on and inner loops that it does depend on. It would
+ * be computed again in every iteration of the outer loop. If it is expensive (a strided read, a function, a reduction)
+ * and cannot fail, it is computed before the outer loop, for all values of the inner ones, into the worker's own
+ * memory, and read contiguously from there. */
 #include "gen/gen.h"
 
 #define TILE_BYTES_MAX ((int64_t)128 << 10) /* what the second cache holds beside all else */
@@ -15,7 +15,7 @@ struct tile {
     int loop_count;
 };
 
-static bool binds(const struct gen *g, const struct scope *scope, const struct le_node *node) {
+static bool scope_binds(const struct gen *g, const struct scope *scope, const struct le_node *node) {
     for (int k = 0; k < node->free_count; k++)
         if (g->merged_into[node->free[k]] == scope->index)
             return true;
@@ -75,7 +75,7 @@ static bool find_place(const struct gen *g, const struct le_node *node, struct s
     struct tile now = {.loop_count = 0};
     double turns = 1;
     for (struct scope *s = scope; s->parent && s->kind == SCOPE_LOOP; s = s->parent) {
-        if (binds(g, s, node)) {
+        if (scope_binds(g, s, node)) {
             if (now.loop_count == LOOPS_MAX || !is_whole(g, s))
                 break;
             now.loops[now.loop_count++] = s;
@@ -89,7 +89,7 @@ static bool find_place(const struct gen *g, const struct le_node *node, struct s
     return t->around != NULL;
 }
 
-static void fill(struct gen *g, struct le_node *node, const struct tile *t, int room) {
+static void fill_tile(struct gen *g, struct le_node *node, const struct tile *t, int room) {
     struct scope *scope = t->around;
     for (int k = t->loop_count - 1; k >= 0; k--) {
         const struct scope *s = t->loops[k];
@@ -113,13 +113,13 @@ static void fill(struct gen *g, struct le_node *node, const struct tile *t, int 
 struct operand *le_gen_tile(struct gen *g, struct le_node *node, struct scope *scope) {
     const struct scope *lane = lane_of(scope);
     struct tile t = {.around = NULL};
-    if (!lane || !binds(g, lane, node) || !is_dear(g, node, lane) || !find_place(g, node, scope, &t))
+    if (!lane || !scope_binds(g, lane, node) || !is_dear(g, node, lane) || !find_place(g, node, scope, &t))
         return NULL;
     int room = le_gen_reg(g, LE_REG_ROOM, node->type);
     g->regs.at[room].bits = (uint64_t)t.bytes;
     for (int k = 0; k < t.loop_count; k++)
         g->regs.at[room].offset -= t.strides[k] * g->space.ranges[t.loops[k]->index].low;
-    fill(g, node, &t, room);
+    fill_tile(g, node, &t, room);
     for (int k = 0; k < t.loop_count; k++)
         le_gen_stream_loop(g, room, t.loops[k], t.strides[k]);
     struct operand *x = LE_NEW(g->arena, struct operand);

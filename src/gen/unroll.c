@@ -1,5 +1,5 @@
-/* Short sums and products inside of lanes: all terms one after the other, added up by the sums' tree. What does not
- * change from turn to turn of a loop around is then known for each term, and stays. */
+/* Unrolls short sums and products inside lanes: all terms one after the other, added in the order of the sums' tree.
+ * Parts of a term that do not change in a loop around are then computed once, outside that loop. */
 #include "gen/gen.h"
 
 #define TERMS_MAX 16
@@ -24,7 +24,7 @@ bool le_gen_is_short(struct gen *g, const struct le_node *node) {
 }
 
 /* Term number at: the last index runs fastest. */
-static struct le_node *term(struct gen *g, const struct le_node *node, int64_t at) {
+static struct le_node *term_at(struct gen *g, const struct le_node *node, int64_t at) {
     struct le_node *to[TERMS_MAX];
     int from[TERMS_MAX], count = 0;
     for (int k = node->index_count - 1; k >= 0; k--) {
@@ -39,7 +39,7 @@ static struct le_node *term(struct gen *g, const struct le_node *node, int64_t a
 
 static struct le_node *tree(struct gen *g, const struct le_node *node, int64_t first, int64_t count) {
     if (count == 1)
-        return term(g, node, first);
+        return term_at(g, node, first);
     int64_t half = 1;
     while (2 * half < count)
         half *= 2;
@@ -63,7 +63,7 @@ struct replacing {
     void *user;
 };
 
-static struct le_node *replace(const struct replacing *r, struct le_node *node) {
+static struct le_node *replace_node(const struct replacing *r, struct le_node *node) {
     if (node->epoch == r->epoch)
         return node->memo;
     struct le_node *made = r->choose(node, r->user), *few[8];
@@ -73,7 +73,7 @@ static struct le_node *replace(const struct replacing *r, struct le_node *node) 
         if (node->operand_count > (int)ARRAY_LEN(few))
             copy.operands = LE_NEW_ARRAY(r->ir->arena, node->operand_count, struct le_node *);
         for (int k = 0; k < node->operand_count; k++)
-            copy.operands[k] = replace(r, node->operands[k]);
+            copy.operands[k] = replace_node(r, node->operands[k]);
         made = node->operand_count > 0 ? le_node_make(r->ir, &copy) : node;
     }
     node->epoch = r->epoch;
@@ -84,5 +84,5 @@ static struct le_node *replace(const struct replacing *r, struct le_node *node) 
 struct le_node *le_gen_replace(struct le_ir *ir, struct le_node *node,
                                struct le_node *(*choose)(struct le_node *node, void *user), void *user) {
     const struct replacing r = {.ir = ir, .epoch = ++ir->epoch, .choose = choose, .user = user};
-    return replace(&r, node);
+    return replace_node(&r, node);
 }

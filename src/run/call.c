@@ -5,7 +5,7 @@
 
 /* ---- making */
 
-/* There is room for it. */
+/* The caller has made room for it. */
 static void add_want(leat_call *call, int symbol, leat_array *target) {
     call->wants[call->want_count++] =
         (struct le_want){.symbol = symbol, .target = target ? le_array_retain(target) : NULL, .is_fresh = true};
@@ -90,7 +90,7 @@ void le_call_free(leat_call *call) {
     le_free(call->want_of);
     leat_program *program = call->program;
     le_free(call);
-    le_program_release(program); /* the last one closes the context, and the caller's heap with it */
+    le_program_release(program); /* the last release closes the context, whose allocator frees our memory */
 }
 
 /* ---- binding */
@@ -108,15 +108,16 @@ static leat_status find_input(const leat_call *call, const char *name, int *symb
     if (*symbol >= 0 && tree->symbols[*symbol]->is_input)
         return LEAT_OK;
     if (*symbol < 0 && is_index(call->program, name))
-        return le_fail(LEAT_INVALID, "'%s' is an index here, but a value is given for it: write `in %s`", name, name);
-    return le_fail(LEAT_INVALID, "'%s' is given, but it is no input of this program", name);
+        return le_fail(LEAT_INVALID, "'%s' is an index of this program, not an input; declare it with `in %s`", name,
+                       name);
+    return le_fail(LEAT_INVALID, "'%s' is not an input of this program", name);
 }
 
-/* What was made for the call holds the array that was bound, too, until the next run. */
+/* Until the next run, the cells also hold the array that was bound. */
 static void forget_array(leat_call *call, int symbol) {
     struct le_specialised *s = call->specialised;
     if (s)
-        le_forget_part(s, symbol);
+        le_complex_forget(s, symbol);
     int value = s ? s->ir->first[symbol] : -1;
     if (value < 0)
         return;
@@ -124,7 +125,8 @@ static void forget_array(leat_call *call, int symbol) {
     s->cells[value].array = NULL;
 }
 
-/* An array of another context may be an input if its memory is the host's; a CPU's run waits for the work on it. */
+/* An array of another context may be an input if its memory is on the host. A run on the CPU waits for the work on it.
+ */
 static leat_status check_input(leat_call *call, const char *name, const leat_array *array) {
     const struct le_device *device = array ? le_array_device(array) : NULL;
     if (!device)
@@ -132,7 +134,7 @@ static leat_status check_input(leat_call *call, const char *name, const leat_arr
     if (call->device)
         return device == call->home.device ? LEAT_OK
                                            : le_fail(LEAT_INVALID, "'%s' is an array of another context", name);
-    call->has_blocks = true;
+    call->has_foreign_inputs = true;
     if (!le_array_is_late(array) && le_array_is_on_host(array))
         return LEAT_OK;
     return le_fail(LEAT_INVALID,
@@ -183,7 +185,7 @@ leat_status le_call_set_complex(leat_call *call, const char *name, double re, do
 
 void le_call_want_clear(leat_call *call) {
     drop_wants(call);
-    default_wants(call); /* its room is there since the call was made */
+    default_wants(call); /* cannot fail: le_call_new has allocated the room */
 }
 
 static leat_status check_target(const leat_call *call, const char *name, const leat_array *array) {
@@ -196,13 +198,13 @@ static leat_status check_target(const leat_call *call, const char *name, const l
     return LEAT_OK;
 }
 
-/* Of two results that share memory one would be lost. */
+/* Two results that share memory would overwrite each other. */
 static leat_status check_apart(const leat_call *call, int symbol, const leat_array *array, bool only_fresh) {
     struct le_symbol *const *symbols = call->program->tree->symbols;
     for (int k = 0; k < call->want_count; k++) {
         const struct le_want *w = &call->wants[k];
         if (w->symbol != symbol && w->target && (w->is_fresh || !only_fresh) && le_array_shares(w->target, array))
-            return le_fail_at(LEAT_INVALID, (struct le_location){0}, "an array of its own for each result",
+            return le_fail_at(LEAT_INVALID, (struct le_location){0}, "use a separate array for each result",
                               "cannot write '%s' into an array that shares memory with the array for '%s'",
                               symbols[symbol]->name, symbols[w->symbol]->name);
     }
@@ -254,21 +256,21 @@ static leat_status check_targets(const leat_call *call) {
         const struct le_symbol *symbol = s->typed->symbols[w->symbol];
         const struct le_node *fixed = s->ir->fixed[w->symbol];
         if (s->ir->last[w->symbol] < 0 && !(fixed && fixed->kind == LE_NODE_LEN))
-            return le_fail(LEAT_MISSING, "'%s' has no value: it is an input that is not bound", symbol->name);
+            return le_fail(LEAT_MISSING, "'%s' has no value: this input is not bound", symbol->name);
         if (!w->target)
             continue;
         enum le_type type = le_type_strong(symbol->type);
         if ((enum le_type)w->target->dtype != type)
-            return le_fail(LEAT_MISMATCH, "'%s' is %s, but is wanted in an array of %s", symbol->name,
+            return le_fail(LEAT_MISMATCH, "cannot write '%s', which is %s, into an array of %s", symbol->name,
                            le_type_name(type), leat_dtype_name(w->target->dtype));
         if (w->target->rank != (symbol->is_array ? symbol->rank : 0))
-            return le_fail(LEAT_MISMATCH, "'%s' has %d axes, but is wanted in an array with %d", symbol->name,
+            return le_fail(LEAT_MISMATCH, "cannot write '%s', which has %d axes, into an array with %d", symbol->name,
                            symbol->is_array ? symbol->rank : 0, w->target->rank);
     }
     return LEAT_OK;
 }
 
-/* A size that follows from a shape. */
+/* A result that is the length of an axis. */
 static leat_status hand_out_size(leat_call *call, struct le_want *w) {
     const struct le_specialised *s = call->specialised;
     const struct le_node *size = s->ir->fixed[w->symbol];
@@ -298,7 +300,7 @@ leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_a
 
 leat_status le_call_store(leat_call *call, const leat_array *target, const struct le_cell *cell, const char *what) {
     if (call->device)
-        return le_device_give(call, target, cell, what);
+        return le_device_store_scalar(call, target, cell, what);
     memcpy(target->data, &cell->scalar, leat_dtype_size_bytes(target->dtype));
     return LEAT_OK;
 }
@@ -320,11 +322,11 @@ static leat_status copy_out(leat_call *call, struct le_want *w, int value) {
         status = le_new_result(call, w, value);
     if (status != LEAT_OK)
         return status;
-    return cell->array ? le_call_copy(call, w->result, cell->array, v->name, "to where it is wanted")
+    return cell->array ? le_call_copy(call, w->result, cell->array, v->name, "into the caller's array")
                        : le_call_store(call, w->result, cell, v->name);
 }
 
-/* The value's array for the caller, which nobody else holds by now. */
+/* Gives the value's array to the caller; by now nothing else holds it. */
 static leat_status hand_out(leat_call *call, struct le_want *w) {
     struct le_specialised *s = call->specialised;
     int value = s->ir->last[w->symbol];
@@ -335,24 +337,24 @@ static leat_status hand_out(leat_call *call, struct le_want *w) {
     const struct le_value *v = &s->ir->values.at[value];
     struct le_cell *cell = &s->cells[value];
     if (cell->array && w->target && memcmp(w->target->shape, cell->array->shape, (size_t)v->rank * sizeof(int64_t)))
-        return le_fail(LEAT_MISMATCH, "'%s' has another shape than the array that it is wanted in",
+        return le_fail(LEAT_MISMATCH, "cannot write '%s' into an array with a different shape",
                        s->tree->symbols[w->symbol]->name);
     if (cell->array && v->stage >= 0 && !w->target) {
         w->result = le_array_retain(cell->array);
         return LEAT_OK;
     }
-    if (cell->array && v->stage >= 0 && w->target->data == cell->array->data) { /* it was made right there */
+    if (cell->array && v->stage >= 0 && w->target->data == cell->array->data) { /* it was computed there */
         w->result = le_array_retain(w->target);
         return LEAT_OK;
     }
     return copy_out(call, w, value);
 }
 
-/* Whether the array of a result may not be handed out as it is: an input or another result shares its memory, or it
- * lies where another result is wanted. */
+/* Whether a result must be copied before it is handed out: an input or another result shares its array, or its memory
+ * overlaps the target of another result. */
 static bool is_shared(const leat_call *call, int want, leat_array *array) {
     bool shared = atomic_load(&array->refcount) > 1;
-    for (int k = 0; k < call->want_count && call->targeted && !shared; k++)
+    for (int k = 0; k < call->want_count && call->has_targets && !shared; k++)
         shared = k != want && call->wants[k].target && le_array_overlaps(call->wants[k].target, array);
     return shared;
 }
@@ -367,7 +369,7 @@ static leat_status separate_value(leat_call *call, int want, int value) {
         le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, shared->dtype, shared->rank, shared->shape, false, &own);
     if (status != LEAT_OK)
         return status;
-    status = le_call_copy(call, own, shared, s->ir->values.at[value].name, "it shares its memory");
+    status = le_call_copy(call, own, shared, s->ir->values.at[value].name, "its memory is shared");
     le_array_free(status == LEAT_OK ? shared : own);
     if (status == LEAT_OK)
         s->cells[value].array = own;
@@ -377,15 +379,15 @@ static leat_status separate_value(leat_call *call, int want, int value) {
 static leat_status separate(leat_call *call) {
     const struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
-    call->targeted = false;
+    call->has_targets = false;
     for (int k = 0; k < call->want_count; k++)
-        call->targeted |= call->wants[k].target != NULL;
+        call->has_targets |= call->wants[k].target != NULL;
     for (int k = 0; k < s->real_wanted_count && status == LEAT_OK; k++)
         status = separate_value(call, s->real_want_of[k], s->ir->last[s->real_wanted[k]]);
     return status;
 }
 
-/* Inputs first: a result may be wanted where one lies. */
+/* Results that are inputs come first: another result's target may be the array of such an input. */
 static leat_status hand_out_all(leat_call *call) {
     const struct le_ir *ir = call->specialised->ir;
     leat_status status = separate(call);
@@ -404,7 +406,7 @@ leat_status le_call_prepare(leat_call *call) {
     if (call->steady)
         return LEAT_OK;
     if (call->want_count == 0)
-        status = le_fail(LEAT_PROGRAM, "the program has no result: mark one with `out`, or ask for one");
+        status = le_fail(LEAT_PROGRAM, "the program has no result; mark one with `out` or request one");
     if (status == LEAT_OK)
         status = le_specialise_call(call);
     if (status == LEAT_OK)
@@ -422,8 +424,8 @@ static leat_status wait_for_arrays(leat_call *call) {
     return status;
 }
 
-/* Nothing is handed out before faults were looked for. */
-static leat_status run(leat_call *call) {
+/* Faults are checked before any result is handed out. */
+static leat_status run_and_deliver(leat_call *call) {
     leat_status status = le_plan_run(call, false);
     if (status == LEAT_OK && call->device)
         status = le_device_check_records(call, true);
@@ -434,10 +436,10 @@ static leat_status run(leat_call *call) {
     return status;
 }
 
-/* Whether the next run may begin as this one has: its inputs are arrays that stay where they are, or numbers. */
+/* Whether the next run may reuse this run's bindings: all inputs are numbers, or arrays that the run read in place. */
 static bool will_stay(const leat_call *call) {
     const struct le_specialised *s = call->specialised;
-    bool stays = call->placed && !s->plan->once && s->tree == s->typed && !call->has_blocks;
+    bool stays = call->wants_placed && !s->plan->single_use && s->tree == s->typed && !call->has_foreign_inputs;
     for (int k = 0; k < call->program->tree->symbol_count && stays; k++) {
         const struct le_bind *b = &call->binds[k];
         stays = b->kind != LE_BOUND_ARRAY || (b->array->rank > 0 && s->bound[k].array == b->array);
@@ -445,7 +447,7 @@ static bool will_stay(const leat_call *call) {
     return stays && !(call->device && call->device->is_late);
 }
 
-/* Targets may be exchanged one by one between two runs, so that all of them must be apart only now. */
+/* The caller may exchange targets one by one between two runs, so only now must they all be disjoint. */
 static leat_status check_targets_apart(leat_call *call) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < call->want_count && !call->targets_apart; k++) {
@@ -460,7 +462,7 @@ static leat_status check_targets_apart(leat_call *call) {
 
 leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     drop_results(call);
-    leat_status status = call->has_blocks ? wait_for_arrays(call) : LEAT_OK;
+    leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
     if (status == LEAT_OK)
         status = check_targets_apart(call);
     if (call->device)
@@ -469,14 +471,14 @@ leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
         status = le_call_prepare(call);
     if (status != LEAT_OK)
         return status;
-    status = run(call);
+    status = run_and_deliver(call);
     if (status == LEAT_OK)
         le_result_keep_views(call);
     else
         drop_results(call);
     call->steady = status == LEAT_OK && (call->steady || will_stay(call));
     le_cells_clear_computed(call->specialised);
-    call->home.stream = le_context_home(call->program->ctx).stream; /* the caller's may be freed */
+    call->home.stream = le_context_home(call->program->ctx).stream; /* the caller may free its stream */
     return status;
 }
 

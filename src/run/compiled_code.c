@@ -1,8 +1,9 @@
-/* See compiled_code.h: the table of what is compiled, loaded and held, and the thread that compiles what nobody waits
- * for. Not the store's work, nor the compiler's: the device's (device/cuda/cuda_compile.c).
+/* See compiled_code.h: the table of compiled, loaded and held code, and the thread that compiles in the background. The
+ * device calls the store and the compiler (device/cuda/cuda_compile.c).
  *
- * A code that is in the table and not ready is some thread's to compile: of one that called le_code_get, or of the
- * context's own if it was put into the queue. One that failed there is nobody's, until le_code_get takes it. */
+ * A code in the table that is not ready has one thread that compiles it: a thread that called le_code_get, or, if it is
+ * in the queue, the context's thread. A code whose compilation in the context's thread failed has none until
+ * le_code_get takes it. */
 #include "run/compiled_code.h"
 #include "base/exit_guard.h"
 #include "base/hash.h"
@@ -14,14 +15,14 @@
 #define DEFAULT_CAP_BYTES ((size_t)256 << 20)
 #define TABLE_SIZE        1024
 
-/* Generated code computes what the CPU does, to the last bit: no contraction of a product and a sum, IEEE division and
- * roots, subnormals as they are. No other option is given to what Leat generates. */
+/* Generated code must compute the same bits as the CPU: no fused multiply-add, IEEE division and square root, no
+ * flushing of subnormals. Generated code is compiled with no other options. */
 static const char *const options[] = {"--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false", NULL};
 
 struct le_loaded_code {
     struct le_code_table *table;
-    struct le_loaded_code *next;          /* in the same place of the table */
-    struct le_loaded_code *newer, *older; /* by their last use, of those that are ready */
+    struct le_loaded_code *next;          /* in the same bucket */
+    struct le_loaded_code *newer, *older; /* the list of ready codes, ordered by last use */
     uint64_t hash;
     char *text, *name;
     struct le_device_module *module;
@@ -29,27 +30,27 @@ struct le_loaded_code {
     size_t size_bytes;
     int holders;
     bool ready;
-    bool failed;                       /* in the context's thread */
-    bool queued;                       /* and not begun */
-    char *program, *what, *cause;      /* of what is in the queue */
-    bool spare;                        /* the same */
-    struct le_loaded_code *next_asked; /* behind it in the queue */
+    bool failed;                        /* compilation in the context's thread failed */
+    bool queued;                        /* in the queue; compilation has not begun */
+    char *program, *what, *cause;       /* of a queued code: le_code_source */
+    bool spare;                         /* of a queued code: LE_CODE_SPARE */
+    struct le_loaded_code *next_queued; /* the next one in the queue */
 };
 
 struct le_code_table {
     leat_context *ctx; /* not retained: it owns this */
     size_t cap_bytes;
-    pthread_mutex_t lock; /* guards what follows, and all codes */
+    pthread_mutex_t lock; /* guards the fields below, and all codes */
     pthread_cond_t changed;
-    struct le_loaded_code *places[TABLE_SIZE];
+    struct le_loaded_code *buckets[TABLE_SIZE];
     struct le_loaded_code *newest, *oldest;
     size_t size_bytes;
     int64_t waits;
-    struct le_loaded_code *asked; /* the queue: what is spare comes last */
-    pthread_t thread;             /* that compiles them, one after the other */
+    struct le_loaded_code *queue; /* spare codes come last */
+    pthread_t thread;             /* compiles the queued codes, one after the other */
     bool has_thread;
-    atomic_bool is_closing; /* written under the lock */
-    pthread_cond_t more;    /* of the queue, or the end */
+    atomic_bool is_closing;       /* written under the lock */
+    pthread_cond_t queue_changed; /* signals a new code in the queue, or closing */
 };
 
 leat_status le_code_table_new(leat_context *ctx, size_t cap_bytes, struct le_code_table **table) {
@@ -60,7 +61,7 @@ leat_status le_code_table_new(leat_context *ctx, size_t cap_bytes, struct le_cod
     made->cap_bytes = cap_bytes ? cap_bytes : DEFAULT_CAP_BYTES;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
-    pthread_cond_init(&made->more, NULL);
+    pthread_cond_init(&made->queue_changed, NULL);
     *table = made;
     return LEAT_OK;
 }
@@ -80,7 +81,7 @@ static void end_thread(struct le_code_table *table) {
     pthread_mutex_lock(&table->lock);
     bool runs = table->has_thread;
     table->is_closing = true;
-    pthread_cond_signal(&table->more);
+    pthread_cond_signal(&table->queue_changed);
     pthread_mutex_unlock(&table->lock);
     if (runs)
         pthread_join(table->thread, NULL);
@@ -91,31 +92,32 @@ void le_code_table_free(struct le_code_table *table) {
         return;
     end_thread(table);
     for (int k = 0; k < TABLE_SIZE; k++)
-        for (struct le_loaded_code *code = table->places[k], *next; code; code = next) {
+        for (struct le_loaded_code *code = table->buckets[k], *next; code; code = next) {
             next = code->next;
             free_code(code, "the context is closed");
         }
     pthread_cond_destroy(&table->changed);
-    pthread_cond_destroy(&table->more);
+    pthread_cond_destroy(&table->queue_changed);
     pthread_mutex_destroy(&table->lock);
     le_free(table);
 }
 
-/* ---- the table and the order of uses, under the lock */
+/* ---- the table and the order of uses; the caller holds the lock */
 
-static struct le_loaded_code **place_of(struct le_code_table *table, uint64_t hash) {
-    return &table->places[hash % TABLE_SIZE];
+static struct le_loaded_code **bucket_of(struct le_code_table *table, uint64_t hash) {
+    return &table->buckets[hash % TABLE_SIZE];
 }
 
-static struct le_loaded_code *find(struct le_code_table *table, uint64_t hash, const char *kernel, const char *text) {
-    for (struct le_loaded_code *code = *place_of(table, hash); code; code = code->next)
+static struct le_loaded_code *find_code(struct le_code_table *table, uint64_t hash, const char *kernel,
+                                        const char *text) {
+    for (struct le_loaded_code *code = *bucket_of(table, hash); code; code = code->next)
         if (code->hash == hash && strcmp(code->text, text) == 0 && strcmp(code->name, kernel) == 0)
             return code;
     return NULL;
 }
 
-static void take_out(struct le_code_table *table, struct le_loaded_code *code) {
-    struct le_loaded_code **at = place_of(table, code->hash);
+static void remove_code(struct le_code_table *table, struct le_loaded_code *code) {
+    struct le_loaded_code **at = bucket_of(table, code->hash);
     while (*at != code)
         at = &(*at)->next;
     *at = code->next;
@@ -138,7 +140,7 @@ static void note_use(struct le_code_table *table, struct le_loaded_code *code) {
     link_newest(table, code);
 }
 
-/* What goes so that the limit is kept, as a list by `next`: used longest ago first, and nothing that is held. */
+/* Removes the least recently used codes that are not held, until the limit is met. Returns them linked by `next`. */
 static struct le_loaded_code *take_surplus(struct le_code_table *table) {
     struct le_loaded_code *surplus = NULL;
     for (struct le_loaded_code *code = table->oldest, *newer; code && table->size_bytes > table->cap_bytes;
@@ -147,7 +149,7 @@ static struct le_loaded_code *take_surplus(struct le_code_table *table) {
         if (code->holders)
             continue;
         unlink_use(table, code);
-        take_out(table, code);
+        remove_code(table, code);
         table->size_bytes -= code->size_bytes;
         code->next = surplus;
         surplus = code;
@@ -155,15 +157,15 @@ static struct le_loaded_code *take_surplus(struct le_code_table *table) {
     return surplus;
 }
 
-/* Without the lock: unloading waits for the device. */
+/* Call without the lock, because unloading waits for the device. */
 static void unload(struct le_loaded_code *surplus) {
     for (struct le_loaded_code *next; surplus; surplus = next) {
         next = surplus->next;
-        free_code(surplus, "the limit of loaded code");
+        free_code(surplus, "limit of loaded code");
     }
 }
 
-/* ---- get and release */
+/* ---- get */
 
 static struct le_loaded_code *new_code(struct le_code_table *table, uint64_t hash, const char *kernel,
                                        const char *text) {
@@ -182,21 +184,21 @@ const char *const *le_code_options(void) {
     return options;
 }
 
-/* Of what the context's thread compiles. */
+/* Whether the context's thread should stop compiling the code. */
 static bool is_unwanted(void *user) {
     const struct le_loaded_code *code = user;
     return le_exit_guard_is_exiting() || (code->spare && atomic_load(&code->table->is_closing));
 }
 
-enum way { AT_ONCE, IN_THREAD, IF_KEPT }; /* IF_KEPT: LEAT_MISSING if the store has not got it */
+enum load_way { AT_ONCE, IN_THREAD, FROM_STORE }; /* FROM_STORE: LEAT_MISSING if the store does not have it */
 
-static leat_status load(struct le_loaded_code *code, const struct le_code_source *asked, enum way way) {
+static leat_status load_code(struct le_loaded_code *code, const struct le_code_source *asked, enum load_way way) {
     const struct le_module_source source = {.text = code->text,
                                             .name = code->name,
                                             .options = options,
                                             .is_whole = true,
                                             .is_plain = true,
-                                            .only_kept = way == IF_KEPT,
+                                            .only_kept = way == FROM_STORE,
                                             .owner = asked->program,
                                             .label = asked->what,
                                             .cause = asked->cause,
@@ -214,27 +216,27 @@ static leat_status load(struct le_loaded_code *code, const struct le_code_source
     return LEAT_OK;
 }
 
-/* Under the lock. Gives what goes for it. */
-static struct le_loaded_code *put_ready(struct le_code_table *table, struct le_loaded_code *code) {
+/* The caller holds the lock. Returns the codes to unload for it. */
+static struct le_loaded_code *publish_code(struct le_code_table *table, struct le_loaded_code *code) {
     code->ready = true;
     table->size_bytes += code->size_bytes;
     link_newest(table, code);
     return take_surplus(table);
 }
 
-/* A code that is this thread's to compile is; where that fails it is gone again, and threads that wait for it try for
- * themselves. */
-static leat_status make(struct le_loaded_code *code, const struct le_code_source *source) {
+/* Compiles a code that is this thread's to compile. If that fails, the code is removed from the table, and the threads
+ * that wait for it try to compile it themselves. */
+static leat_status compile_and_publish(struct le_loaded_code *code, const struct le_code_source *source) {
     struct le_code_table *table = code->table;
-    leat_status status = load(code, source, AT_ONCE);
+    leat_status status = load_code(code, source, AT_ONCE);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *surplus = status ? code : NULL;
     table->waits += status == LEAT_OK && !le_device_module_was_kept(code->module);
     if (status) {
-        take_out(table, code);
+        remove_code(table, code);
         code->next = NULL;
     } else {
-        surplus = put_ready(table, code);
+        surplus = publish_code(table, code);
     }
     pthread_cond_broadcast(&table->changed);
     pthread_mutex_unlock(&table->lock);
@@ -246,48 +248,48 @@ static uint64_t hash_of(const struct le_code_source *source) {
     return le_hash(source->text, strlen(source->text), le_hash(source->kernel, strlen(source->kernel), 0));
 }
 
-/* Under the lock; held once. NULL: no memory. */
-static struct le_loaded_code *put(struct le_code_table *table, uint64_t hash, const struct le_code_source *source) {
+/* The caller holds the lock. The new code is held once. NULL: no memory. */
+static struct le_loaded_code *insert_new(struct le_code_table *table, uint64_t hash,
+                                         const struct le_code_source *source) {
     struct le_loaded_code *code = new_code(table, hash, source->kernel, source->text);
     if (code) {
-        code->next = *place_of(table, hash);
-        *place_of(table, hash) = code;
+        code->next = *bucket_of(table, hash);
+        *bucket_of(table, hash) = code;
     }
     return code;
 }
 
-static void hold(struct le_code_table *table, struct le_loaded_code *code) {
+static void hold_code(struct le_code_table *table, struct le_loaded_code *code) {
     code->holders++;
     note_use(table, code);
 }
 
-/* Out of the queue. */
-static void take_asked(struct le_code_table *table, struct le_loaded_code *code) {
-    struct le_loaded_code **at = &table->asked;
+static void dequeue_code(struct le_code_table *table, struct le_loaded_code *code) {
+    struct le_loaded_code **at = &table->queue;
     while (*at != code)
-        at = &(*at)->next_asked;
-    *at = code->next_asked;
+        at = &(*at)->next_queued;
+    *at = code->next_queued;
     code->queued = false;
 }
 
-/* The code, held: there already (*made false), or in the table for this thread to compile; NULL: no memory. */
-static struct le_loaded_code *find_or_put(struct le_code_table *table, const struct le_code_source *source,
-                                          bool *made) {
+/* Returns the code, held. *made false: it was ready. *made true: this thread must compile it. NULL: no memory. */
+static struct le_loaded_code *find_or_insert(struct le_code_table *table, const struct le_code_source *source,
+                                             bool *made) {
     uint64_t hash = hash_of(source);
     pthread_mutex_lock(&table->lock);
-    struct le_loaded_code *code = find(table, hash, source->kernel, source->text);
+    struct le_loaded_code *code = find_code(table, hash, source->kernel, source->text);
     while (code && !code->ready && !code->failed && !code->queued) {
         pthread_cond_wait(&table->changed, &table->lock);
-        code = find(table, hash, source->kernel, source->text);
+        code = find_code(table, hash, source->kernel, source->text);
     }
     *made = !code || !code->ready;
     if (!code)
-        code = put(table, hash, source);
+        code = insert_new(table, hash, source);
     else if (code->ready)
-        hold(table, code);
+        hold_code(table, code);
     else {
         if (code->queued)
-            take_asked(table, code);
+            dequeue_code(table, code);
         code->failed = false;
         code->holders = 1;
     }
@@ -297,39 +299,39 @@ static struct le_loaded_code *find_or_put(struct le_code_table *table, const str
 
 leat_status le_code_get(leat_context *ctx, const struct le_code_source *source, struct le_loaded_code **code) {
     bool made;
-    struct le_loaded_code *found = find_or_put(ctx->code, source, &made);
+    struct le_loaded_code *found = find_or_insert(ctx->code, source, &made);
     if (!found)
         return le_fail_out_of_memory(strlen(source->text));
     if (!made)
         le_ledger_add(ctx->ledger, LEAT_COST_IN_MEMORY, source->what, source->cause, 0);
-    leat_status status = made ? make(found, source) : LEAT_OK;
+    leat_status status = made ? compile_and_publish(found, source) : LEAT_OK;
     if (!status)
         *code = found;
     return status;
 }
 
-/* ---- what is compiled while nobody waits */
+/* ---- compiling in the background */
 
-static struct le_loaded_code *next_asked(struct le_code_table *table) {
-    while (!table->is_closing && !table->asked)
-        pthread_cond_wait(&table->more, &table->lock);
-    struct le_loaded_code *code = table->asked;
+static struct le_loaded_code *wait_for_queued(struct le_code_table *table) {
+    while (!table->is_closing && !table->queue)
+        pthread_cond_wait(&table->queue_changed, &table->lock);
+    struct le_loaded_code *code = table->queue;
     if (!code || (table->is_closing && code->spare))
         return NULL;
-    take_asked(table, code);
+    dequeue_code(table, code);
     return code;
 }
 
-/* LEAT_DEVICE, too, where the process ends. */
+/* Returns LEAT_DEVICE also if the process is exiting. */
 static leat_status load_in_thread(struct le_loaded_code *code, const struct le_code_source *source) {
     if (!le_exit_guard_begin())
         return LEAT_DEVICE;
-    leat_status status = load(code, source, IN_THREAD);
+    leat_status status = load_code(code, source, IN_THREAD);
     le_exit_guard_end();
     return status;
 }
 
-/* Where the process ends it may as well stay loaded. */
+/* If the process is exiting, the code can stay loaded. */
 static void unload_in_thread(struct le_loaded_code *surplus) {
     if (!le_exit_guard_begin())
         return;
@@ -337,18 +339,18 @@ static void unload_in_thread(struct le_loaded_code *surplus) {
     le_exit_guard_end();
 }
 
-/* Signals are the program's own: this thread takes none. */
-static void *compile_asked(void *user) {
+/* This thread blocks all signals: they are for the program's own threads. */
+static void *compile_queued(void *user) {
     struct le_code_table *table = user;
     struct le_loaded_code *code;
     pthread_mutex_lock(&table->lock);
-    while ((code = next_asked(table))) {
+    while ((code = wait_for_queued(table))) {
         const struct le_code_source source = {code->name, code->text, code->program, code->what, code->cause};
         pthread_mutex_unlock(&table->lock);
         leat_status status = load_in_thread(code, &source);
         pthread_mutex_lock(&table->lock);
         code->failed = status != LEAT_OK;
-        struct le_loaded_code *surplus = status ? NULL : put_ready(table, code);
+        struct le_loaded_code *surplus = status ? NULL : publish_code(table, code);
         pthread_cond_broadcast(&table->changed);
         if (!surplus)
             continue;
@@ -368,15 +370,15 @@ static bool start_thread(struct le_code_table *table) {
     sigdelset(&all, SIGSEGV); /* the thread's own faults */
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    table->has_thread = pthread_create(&table->thread, NULL, compile_asked, table) == 0;
+    table->has_thread = pthread_create(&table->thread, NULL, compile_queued, table) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return table->has_thread;
 }
 
-/* Under the lock. */
-static void enqueue(struct le_code_table *table, struct le_loaded_code *code, const struct le_code_source *source,
-                    bool spare) {
-    struct le_loaded_code **at = &table->asked;
+/* The caller holds the lock. */
+static void enqueue_code(struct le_code_table *table, struct le_loaded_code *code, const struct le_code_source *source,
+                         bool spare) {
+    struct le_loaded_code **at = &table->queue;
     code->program = source->program ? le_strdup(source->program) : NULL;
     code->what = le_strdup(source->what);
     code->cause = le_strdup(source->cause);
@@ -385,36 +387,37 @@ static void enqueue(struct le_code_table *table, struct le_loaded_code *code, co
     if (code->failed)
         return;
     while (*at && (spare || !(*at)->spare))
-        at = &(*at)->next_asked;
-    code->next_asked = *at;
+        at = &(*at)->next_queued;
+    code->next_queued = *at;
     *at = code;
     code->queued = true;
-    pthread_cond_signal(&table->more);
+    pthread_cond_signal(&table->queue_changed);
 }
 
 static enum le_code_state state_of(const struct le_loaded_code *code) {
     return code->ready ? LE_CODE_READY : code->failed ? LE_CODE_FAILED : LE_CODE_COMING;
 }
 
-/* A code that this thread has put into the table is loaded if the store has it, else asked for, or gone again. */
-static enum le_code_state find_kept(struct le_loaded_code *code, const struct le_code_source *source,
-                                    enum le_code_wish wish) {
+/* Loads a code that this thread has inserted if the store has it. Otherwise queues it, or, if the wish is KEPT, removes
+ * it from the table. */
+static enum le_code_state find_in_store(struct le_loaded_code *code, const struct le_code_source *source,
+                                        enum le_code_wish wish) {
     struct le_code_table *table = code->table;
-    leat_status status = load(code, source, IF_KEPT);
+    leat_status status = load_code(code, source, FROM_STORE);
     if (status == LEAT_MISSING && wish != LE_CODE_KEPT)
         le_device_compiler_begin(table->ctx->device);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *surplus = NULL;
     code->failed = status != LEAT_OK && status != LEAT_MISSING;
     if (status == LEAT_OK)
-        surplus = put_ready(table, code);
+        surplus = publish_code(table, code);
     else
         code->holders = 0;
     if (status == LEAT_MISSING && wish != LE_CODE_KEPT)
-        enqueue(table, code, source, wish == LE_CODE_SPARE);
+        enqueue_code(table, code, source, wish == LE_CODE_SPARE);
     enum le_code_state state = state_of(code);
     if (status == LEAT_MISSING && wish == LE_CODE_KEPT) {
-        take_out(table, code);
+        remove_code(table, code);
         code->next = NULL;
         surplus = code;
     }
@@ -424,19 +427,19 @@ static enum le_code_state find_kept(struct le_loaded_code *code, const struct le
     return state;
 }
 
-enum le_code_state le_code_ask(leat_context *ctx, const struct le_code_source *source, enum le_code_wish wish,
-                               struct le_loaded_code **code) {
+enum le_code_state le_code_request(leat_context *ctx, const struct le_code_source *source, enum le_code_wish wish,
+                                   struct le_loaded_code **code) {
     struct le_code_table *table = ctx->code;
     uint64_t hash = hash_of(source);
     pthread_mutex_lock(&table->lock);
-    struct le_loaded_code *found = find(table, hash, source->kernel, source->text);
-    bool made = !found && (found = put(table, hash, source));
+    struct le_loaded_code *found = find_code(table, hash, source->kernel, source->text);
+    bool made = !found && (found = insert_new(table, hash, source));
     enum le_code_state state = found ? state_of(found) : LE_CODE_FAILED;
     if (state == LE_CODE_READY)
-        hold(table, found);
+        hold_code(table, found);
     pthread_mutex_unlock(&table->lock);
     if (made)
-        state = find_kept(found, source, wish);
+        state = find_in_store(found, source, wish);
     if (state == LE_CODE_READY)
         *code = found;
     return state;
@@ -449,7 +452,7 @@ int64_t le_code_waits(leat_context *ctx) {
     return waits;
 }
 
-/* ---- */
+/* ---- release */
 
 void le_code_release(struct le_loaded_code *code) {
     if (!code)

@@ -1,5 +1,5 @@
-/* Compiled kernels in memory and on disk, on sim: what is compiled, what is found, what is unloaded, and what becomes
- * of it when the store's files or threads misbehave. */
+/* Compiled kernels in memory and on disk, on sim: what is compiled, found and unloaded, also with several threads and
+ * with wrong code. */
 #include "base/store_testing.h"
 #include "run/compiled_code.h"
 #include <pthread.h>
@@ -31,7 +31,7 @@ static void end(struct setting *setting) {
 
 enum { TEXT_BYTES = 256 };
 
-/* Kernel `fill` writes number; texts differ by it. */
+/* The text of a kernel `fill` that writes the number. */
 static const char *text_of(int number, char text[TEXT_BYTES]) {
     snprintf(text, TEXT_BYTES, "extern \"C\" __global__ void fill(long long *y) { y[threadIdx.x] = %d; }\n", number);
     return text;
@@ -56,7 +56,7 @@ static leat_status get_number(leat_context *ctx, int number, struct le_loaded_co
     return le_code_get(ctx, &source, code);
 }
 
-/* What the kernel writes. */
+/* Runs the kernel and returns what it wrote. */
 static int64_t run_code(leat_context *ctx, const struct le_loaded_code *code) {
     struct le_allocation *allocation;
     struct le_device_stream *stream = le_device_stream_own(ctx->device);
@@ -80,7 +80,7 @@ static void use_number(leat_context *ctx, int number) {
     le_code_release(code);
 }
 
-/* Records of a kind whose `what` and cause hold those words; NULL: anything. */
+/* Counts the records of a kind whose `what` and `cause` contain the given words; NULL: any. */
 static uint64_t count_costs(leat_context *ctx, leat_cost_kind kind, const char *what, const char *cause) {
     uint64_t count = 0;
     leat_cost cost;
@@ -114,7 +114,7 @@ static void test_found(void **state) {
     end(&setting);
 }
 
-/* Who does not ask for it keeps nothing of his own; the simulator's compiler keeps what it always does. */
+/* Without the option Leat stores no code; the simulator's compiler still uses its own store. */
 static void test_not_kept(void **state) {
     (void)state;
     struct setting setting;
@@ -143,7 +143,7 @@ static void test_wrong(void **state) {
     end(&setting);
 }
 
-/* ---- the limit of what is loaded */
+/* ---- the limit of loaded code */
 
 static void test_limit(void **state) {
     (void)state;
@@ -154,10 +154,10 @@ static void test_limit(void **state) {
     use_number(setting.ctx, 2);
     use_number(setting.ctx, 3);
     assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 1", NULL), 0);
-    assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 2", "the limit of loaded code"), 1);
+    assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 2", "limit of loaded code"), 1);
     assert_int_equal(run_code(setting.ctx, held), 1);
     le_code_release(held);
-    assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 1", "the limit of loaded code"), 1);
+    assert_int_equal(count_costs(setting.ctx, LEAT_COST_UNLOAD, "y[i] = 1", "limit of loaded code"), 1);
     use_number(setting.ctx, 1);
     assert_int_equal(count_costs(setting.ctx, LEAT_COST_ON_DISK, "y[i] = 1", NULL), 1);
     end(&setting);
@@ -192,69 +192,69 @@ static void test_threads(void **state) {
 
 /* ---- without waiting */
 
-static enum le_code_state ask_number(leat_context *ctx, int number, enum le_code_wish wish,
-                                     struct le_loaded_code **code) {
+static enum le_code_state request_number(leat_context *ctx, int number, enum le_code_wish wish,
+                                         struct le_loaded_code **code) {
     struct words words;
     const struct le_code_source source = source_of(number, &words);
-    return le_code_ask(ctx, &source, wish, code);
+    return le_code_request(ctx, &source, wish, code);
 }
 
 static void wait_for_number(leat_context *ctx, int number) {
     struct le_loaded_code *code = NULL;
     const struct timespec moment = {.tv_nsec = 1000000};
     enum le_code_state state;
-    while ((state = ask_number(ctx, number, LE_CODE_SOON, &code)) == LE_CODE_COMING)
+    while ((state = request_number(ctx, number, LE_CODE_SOON, &code)) == LE_CODE_COMING)
         nanosleep(&moment, NULL);
     assert_int_equal(state, LE_CODE_READY);
     assert_int_equal(run_code(ctx, code), number);
     le_code_release(code);
 }
 
-static void test_asked(void **state) {
+static void test_requested(void **state) {
     (void)state;
     struct setting setting;
     struct le_loaded_code *code = NULL;
     begin(&setting, true, 0);
-    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_KEPT, &code), LE_CODE_COMING);
-    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_SOON, &code), LE_CODE_COMING);
+    assert_int_equal(request_number(setting.ctx, 1, LE_CODE_KEPT, &code), LE_CODE_COMING);
+    assert_int_equal(request_number(setting.ctx, 1, LE_CODE_SOON, &code), LE_CODE_COMING);
     assert_null(code);
-    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_SOON, &code), LE_CODE_COMING);
-    use_number(setting.ctx, 2); /* waits for what is on its way */
+    assert_int_equal(request_number(setting.ctx, 2, LE_CODE_SOON, &code), LE_CODE_COMING);
+    use_number(setting.ctx, 2); /* waits for the compilation in the background */
     wait_for_number(setting.ctx, 1);
     assert_int_equal(count_costs(setting.ctx, LEAT_COST_COMPILE, NULL, NULL), 2);
     assert_int_equal(count_costs(setting.ctx, LEAT_COST_READ, "code cache", NULL), 3);
     le_context_close(setting.ctx);
     open_context(&setting, true, 0);
-    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_KEPT, &code), LE_CODE_READY);
+    assert_int_equal(request_number(setting.ctx, 1, LE_CODE_KEPT, &code), LE_CODE_READY);
     le_code_release(code);
-    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_SOON, &code), LE_CODE_READY);
+    assert_int_equal(request_number(setting.ctx, 2, LE_CODE_SOON, &code), LE_CODE_READY);
     le_code_release(code);
     assert_int_equal(count_costs(setting.ctx, LEAT_COST_COMPILE, NULL, NULL), 0);
     end(&setting);
 }
 
-/* What was asked for is there for the next process; what is spare and has not begun is not. */
+/* leat_close waits for requested code, so the next process finds it; spare code that has not begun is not compiled. */
 static void test_closed_early(void **state) {
     (void)state;
     struct setting setting;
     struct le_loaded_code *code = NULL;
     begin(&setting, true, 0);
-    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_SOON, &code), LE_CODE_COMING);
-    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_SPARE, &code), LE_CODE_COMING);
-    assert_int_equal(ask_number(setting.ctx, 3, LE_CODE_SOON, &code), LE_CODE_COMING);
+    assert_int_equal(request_number(setting.ctx, 1, LE_CODE_SOON, &code), LE_CODE_COMING);
+    assert_int_equal(request_number(setting.ctx, 2, LE_CODE_SPARE, &code), LE_CODE_COMING);
+    assert_int_equal(request_number(setting.ctx, 3, LE_CODE_SOON, &code), LE_CODE_COMING);
     le_context_close(setting.ctx);
     open_context(&setting, true, 0);
-    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_KEPT, &code), LE_CODE_READY);
+    assert_int_equal(request_number(setting.ctx, 1, LE_CODE_KEPT, &code), LE_CODE_READY);
     le_code_release(code);
-    assert_int_equal(ask_number(setting.ctx, 3, LE_CODE_KEPT, &code), LE_CODE_READY);
+    assert_int_equal(request_number(setting.ctx, 3, LE_CODE_KEPT, &code), LE_CODE_READY);
     le_code_release(code);
-    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_KEPT, &code), LE_CODE_COMING);
-    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_SPARE, &code), LE_CODE_COMING);
+    assert_int_equal(request_number(setting.ctx, 2, LE_CODE_KEPT, &code), LE_CODE_COMING);
+    assert_int_equal(request_number(setting.ctx, 2, LE_CODE_SPARE, &code), LE_CODE_COMING);
     wait_for_number(setting.ctx, 2);
     end(&setting);
 }
 
-/* exit() waits for what is under way, and nothing else. */
+/* exit() waits for the compilation that has begun, and for nothing else. */
 static void test_process_ends(void **state) {
     (void)state;
     struct setting setting;
@@ -266,19 +266,19 @@ static void test_process_ends(void **state) {
     if (pid == 0) {
         open_context(&setting, true, 0);
         for (int k = 1; k < TEXTS; k++)
-            if (ask_number(setting.ctx, k, LE_CODE_SOON, &code) != LE_CODE_COMING)
+            if (request_number(setting.ctx, k, LE_CODE_SOON, &code) != LE_CODE_COMING)
                 _exit(1);
         exit(42);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 42);
     open_context(&setting, true, 0);
-    assert_int_equal(ask_number(setting.ctx, TEXTS - 1, LE_CODE_KEPT, &code), LE_CODE_COMING);
+    assert_int_equal(request_number(setting.ctx, TEXTS - 1, LE_CODE_KEPT, &code), LE_CODE_COMING);
     end(&setting);
 }
 
-/* Whoever waits for it is told why it cannot be. */
-static void test_asked_wrong(void **state) {
+/* If the code is wrong, le_code_get reports the error. */
+static void test_requested_wrong(void **state) {
     (void)state;
     struct setting setting;
     struct le_loaded_code *code = NULL;
@@ -286,28 +286,28 @@ static void test_asked_wrong(void **state) {
     const struct le_code_source wrong = {
         .kernel = "f", .text = "extern \"C\" __global__ void f( {}", .what = "f", .cause = "a test"};
     begin(&setting, true, 0);
-    while (le_code_ask(setting.ctx, &wrong, LE_CODE_SOON, &code) == LE_CODE_COMING)
+    while (le_code_request(setting.ctx, &wrong, LE_CODE_SOON, &code) == LE_CODE_COMING)
         nanosleep(&moment, NULL);
-    assert_int_equal(le_code_ask(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_FAILED);
+    assert_int_equal(le_code_request(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_FAILED);
     assert_null(code);
     assert_int_equal(le_code_get(setting.ctx, &wrong, &code), LEAT_PROGRAM);
-    assert_int_equal(le_code_ask(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_COMING); /* anew */
+    assert_int_equal(le_code_request(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_COMING); /* again */
     end(&setting);
 }
 
-static void *ask_all(void *ctx) {
+static void *request_all(void *ctx) {
     for (int k = 0; k < TEXTS; k++)
         wait_for_number(ctx, k);
     return NULL;
 }
 
-static void test_asking_threads(void **state) {
+static void test_requesting_threads(void **state) {
     (void)state;
     struct setting setting;
     pthread_t threads[THREADS];
     begin(&setting, true, 1);
     for (int k = 0; k < THREADS; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, k % 2 ? ask_all : get_all, setting.ctx), 0);
+        assert_int_equal(pthread_create(&threads[k], NULL, k % 2 ? request_all : get_all, setting.ctx), 0);
     for (int k = 0; k < THREADS; k++)
         pthread_join(threads[k], NULL);
     assert_in_range(count_costs(setting.ctx, LEAT_COST_COMPILE, NULL, NULL), TEXTS, TEXTS);
@@ -316,11 +316,12 @@ static void test_asking_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        /* first what begins a process: sim's driver is not for children */
-        cmocka_unit_test(test_process_ends),   cmocka_unit_test(test_found),        cmocka_unit_test(test_not_kept),
-        cmocka_unit_test(test_wrong),          cmocka_unit_test(test_limit),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_asked),          cmocka_unit_test(test_closed_early), cmocka_unit_test(test_asked_wrong),
-        cmocka_unit_test(test_asking_threads),
+        /* the test that forks comes first: sim's driver cannot be used in forked children */
+        cmocka_unit_test(test_process_ends),    cmocka_unit_test(test_found),
+        cmocka_unit_test(test_not_kept),        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_limit),           cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_requested),       cmocka_unit_test(test_closed_early),
+        cmocka_unit_test(test_requested_wrong), cmocka_unit_test(test_requesting_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

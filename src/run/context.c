@@ -1,4 +1,4 @@
-/* Opening a context: options, then the environment, then what is here. */
+/* Opening a context. A setting comes from the options, else from the environment, else from what the machine has. */
 #include "run/context.h"
 #include "base/clock.h"
 #include "base/store.h"
@@ -12,14 +12,14 @@
 #define THREADS_MAX 1024
 #define NOTE_MAX    1024
 
-static const char *environment(const char *name) {
+static const char *environment_variable(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-/* The device to open; from: the variable that says so, or NULL. */
+/* The device to open; *from: for errors, " (from LEAT_DEVICE)" or "". */
 static leat_status resolve_device(const char *given, const char **name, const char **from) {
-    const char *variable = given && strcmp(given, "auto") != 0 ? NULL : environment("LEAT_DEVICE");
+    const char *variable = given && strcmp(given, "auto") != 0 ? NULL : environment_variable("LEAT_DEVICE");
     *name = variable ? variable : given ? given : "auto";
     *from = variable ? " (from LEAT_DEVICE)" : "";
     if (strcmp(*name, "auto") == 0)
@@ -31,7 +31,7 @@ static leat_status resolve_device(const char *given, const char **name, const ch
 }
 
 static leat_status resolve_threads(int given, int *threads) {
-    const char *text = given ? NULL : environment("LEAT_THREADS");
+    const char *text = given ? NULL : environment_variable("LEAT_THREADS");
     long value = given;
     if (text) {
         char *end;
@@ -40,14 +40,13 @@ static leat_status resolve_threads(int given, int *threads) {
             return le_fail(LEAT_INVALID, "LEAT_THREADS is '%.40s', not a number from 1 to %d", text, THREADS_MAX);
     }
     if (value < 0 || value > THREADS_MAX)
-        return le_fail(LEAT_INVALID, "%ld threads: it must be 1 to %d, or 0 for as many as there are cores", value,
-                       THREADS_MAX);
+        return le_fail(LEAT_INVALID, "threads is %ld; it must be 1 to %d, or 0 for one per core", value, THREADS_MAX);
     *threads = value ? (int)value : le_cores();
     return LEAT_OK;
 }
 
 static leat_status resolve_simd(const char *given, enum le_simd *simd) {
-    const char *name = given ? given : environment("LEAT_SIMD");
+    const char *name = given ? given : environment_variable("LEAT_SIMD");
     *simd = le_simd_best();
     if (!name)
         return LEAT_OK;
@@ -56,20 +55,20 @@ static leat_status resolve_simd(const char *given, enum le_simd *simd) {
         return le_fail_at(LEAT_INVALID, (struct le_location){0}, "baseline, avx2 or avx512",
                           "there is no instruction set '%.40s'%s", name, given ? "" : " (from LEAT_SIMD)");
     if (!le_simd_here(asked))
-        return le_fail(LEAT_DEVICE, "this machine does not have %s; its best is %s", le_simd_name(asked),
+        return le_fail(LEAT_DEVICE, "this machine does not support %s; the best it supports is %s", le_simd_name(asked),
                        le_simd_name(*simd));
     *simd = asked;
     return LEAT_OK;
 }
 
-/* The interpreter takes the compiler long: by default it is used where it is kept. */
+/* Compiling the interpreter takes long, so by default it is used only if it is in the store. */
 static leat_status resolve_interpret(const leat_options *options, leat_interpret *interpret) {
     static const char *const names[] = {[LEAT_INTERPRET_NEVER] = "never",
                                         [LEAT_INTERPRET_READY] = "ready",
                                         [LEAT_INTERPRET_ALWAYS] = "always",
                                         [LEAT_INTERPRET_ONLY] = "only"};
     bool open = options->interpret == LEAT_INTERPRET_DEFAULT;
-    const char *text = open ? environment("LEAT_INTERPRET") : NULL;
+    const char *text = open ? environment_variable("LEAT_INTERPRET") : NULL;
     *interpret = !open ? options->interpret : options->keep_code ? LEAT_INTERPRET_READY : LEAT_INTERPRET_NEVER;
     for (int k = LEAT_INTERPRET_NEVER; text && k < (int)ARRAY_LEN(names); k++)
         if (strcmp(text, names[k]) == 0) {
@@ -77,21 +76,21 @@ static leat_status resolve_interpret(const leat_options *options, leat_interpret
             return LEAT_OK;
         }
     return text ? le_fail_at(LEAT_INVALID, (struct le_location){0}, "never, ready, always or only",
-                             "LEAT_INTERPRET is '%.40s'", text)
+                             "unknown value '%.40s' of LEAT_INTERPRET", text)
                 : LEAT_OK;
 }
 
 static leat_status check_options(const leat_options *options) {
     bool some = options->allocate || options->reallocate || options->release;
     if (some && !(options->allocate && options->reallocate && options->release))
-        return le_fail(LEAT_INVALID, "allocate, reallocate and release must be given together, or none of them");
+        return le_fail(LEAT_INVALID, "allocate, reallocate and release must all be set or all be NULL");
     if (options->interpret < LEAT_INTERPRET_DEFAULT || options->interpret > LEAT_INTERPRET_ONLY)
-        return le_fail(LEAT_INVALID, "interpret %d: it is no leat_interpret", (int)options->interpret);
+        return le_fail(LEAT_INVALID, "interpret is %d, which is not a leat_interpret value", (int)options->interpret);
     if (options->copy_threads < 0 || options->copy_threads > THREADS_MAX)
-        return le_fail(LEAT_INVALID, "copy_threads %d: it must be 1 to %d, or 0 for the default", options->copy_threads,
-                       THREADS_MAX);
+        return le_fail(LEAT_INVALID, "copy_threads is %d; it must be 1 to %d, or 0 for the default",
+                       options->copy_threads, THREADS_MAX);
     if (options->ledger_level < 0 || options->ledger_level > 2)
-        return le_fail(LEAT_INVALID, "ledger_level %d: it must be 0, 1 or 2", options->ledger_level);
+        return le_fail(LEAT_INVALID, "ledger_level is %d; it must be 0, 1 or 2", options->ledger_level);
     return LEAT_OK;
 }
 
@@ -106,7 +105,7 @@ static leat_status new_memory(const leat_options *options, struct le_memory_pool
     return le_memory_pool_new(&pool, memory);
 }
 
-/* Frees what a context holds, the pool of memory last: the allocator is the pool's. */
+/* Frees everything that a context holds. The memory pool comes last, because it owns the allocator. */
 static void free_parts(leat_context *ctx) {
     struct le_memory_pool *memory = ctx->memory;
     le_code_table_free(ctx->code);
@@ -141,7 +140,7 @@ static leat_status open_device(leat_context *ctx, const leat_options *options) {
     return status;
 }
 
-static leat_status resolve(leat_context *ctx, const leat_options *options) {
+static leat_status resolve_options(leat_context *ctx, const leat_options *options) {
     int threads = 1;
     leat_status status = resolve_threads(options->threads, &threads);
     if (!status)
@@ -157,7 +156,7 @@ static leat_status resolve(leat_context *ctx, const leat_options *options) {
     return status ? status : le_code_table_new(ctx, options->code_cap_bytes, &ctx->code);
 }
 
-static leat_status fill(leat_context *ctx, const leat_options *options) {
+static leat_status fill_context(leat_context *ctx, const leat_options *options) {
     ctx->generation = le_fork_watch();
     ctx->opened_ns = le_clock_ns();
     ctx->log = options->log;
@@ -170,7 +169,7 @@ static leat_status fill(leat_context *ctx, const leat_options *options) {
         return status;
     struct le_span span;
     le_span_begin(&span, ctx->ledger, LEAT_COST_INIT, "open", "");
-    status = resolve(ctx, options);
+    status = resolve_options(ctx, options);
     le_span_end(&span, 0, 0);
     return status;
 }
@@ -190,7 +189,7 @@ leat_status le_context_new(const leat_options *options, leat_context **ctx) {
         return le_fail_out_of_memory(sizeof *made);
     }
     made->memory = memory;
-    status = fill(made, options);
+    status = fill_context(made, options);
     if (status)
         free_parts(made);
     else
@@ -203,7 +202,7 @@ leat_context *le_context_retain(leat_context *ctx) {
     return ctx;
 }
 
-/* In a child after fork() there are no threads to stop and the locks' state is unknown: all is left as it is. */
+/* In a forked child there are no threads to stop and the locks' state is unknown, so nothing is freed. */
 void le_context_release(leat_context *ctx) {
     if (!ctx || ctx->generation != le_fork_generation())
         return;
@@ -257,7 +256,7 @@ void le_context_warn(leat_context *ctx, const char *format, ...) {
     va_end(arguments);
 }
 
-/* ---- rates, tickets */
+/* ---- rates, memory use, tickets */
 
 leat_status le_context_rates(leat_context *ctx, bool measure, struct le_machine_rates *rates) {
     pthread_mutex_lock(&ctx->lock);

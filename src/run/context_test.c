@@ -1,5 +1,5 @@
-/* Contexts: options and the environment, the child of a fork, notes, tickets, the copy rate, and the machine's facts.
- */
+/* Contexts: options and environment variables, forked children, notes, tickets, the copy rate, and the machine's name
+ * and sizes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* Opening a device takes a third of a second, and NVRTC's first compilation a tenth of it: they go side by side. */
+/* See device_rates.h. Opening a device takes a third of a second, and NVRTC's first compilation a tenth of that, so a
+ * thread warms NVRTC up while the device is opened. */
 #include "run/device_rates.h"
 #include "device/cuda/cuda_libraries.h"
 #include "device/device_open.h"
@@ -60,7 +61,7 @@ static leat_status copy_once(struct gauging *gauging, struct le_allocation *targ
     return le_device_copy(le_device_stream_own(gauging->device), &copy);
 }
 
-/* The first copy touches what it copies; those that are timed follow it. */
+/* The first copy touches the memory and is not timed. */
 static leat_status gauge_copy(struct gauging *gauging, struct le_allocation *target, struct le_allocation *source,
                               size_t size_bytes, double *bytes_per_second) {
     struct le_device_stream *stream = le_device_stream_own(gauging->device);
@@ -139,7 +140,7 @@ static leat_status gauge_launches(struct le_device *device, struct le_device_rat
     struct le_device_module *module;
     struct le_device_kernel *kernel;
     leat_status status = le_device_module_new(device, &source, &module);
-    if (status) /* UNSUPPORTED: there is no NVRTC */
+    if (status) /* UNSUPPORTED: NVRTC is not available */
         return status == LEAT_UNSUPPORTED ? LEAT_OK : status;
     status = le_device_module_kernel(module, "nothing", &kernel);
     if (!status)
@@ -148,9 +149,9 @@ static leat_status gauge_launches(struct le_device *device, struct le_device_rat
     return status;
 }
 
-/* ---- all of it */
+/* ---- the measurement */
 
-/* NVRTC's first compilation, whatever comes of it. */
+/* Makes NVRTC's first compilation and ignores the result. */
 static void *warm_up(void *unused) {
     const struct le_nvrtc *nvrtc;
     le_nvrtc_program program;

@@ -1,4 +1,4 @@
-/* Measuring a device, on the simulated one: its clock is virtual, so that its rates are what it was told to have. */
+/* Measures the simulated device. Its clock is virtual, so the measured rates are those of its model. */
 #include "run/device_rates.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@ static void measures_all(void **state) {
     assert_true(gauge.upload_bytes_per_second > 1e8 && gauge.upload_bytes_per_second < gauge.copy_bytes_per_second);
     assert_true(gauge.download_bytes_per_second > 1e8 && gauge.download_bytes_per_second < gauge.copy_bytes_per_second);
     if (gauge.launch_ns == 0 && gauge.round_trip_ns == 0)
-        return; /* no compiler for the host: kernels cannot be */
+        return; /* no host compiler, so sim cannot compile kernels */
     assert_true(gauge.launch_ns > 100 && gauge.launch_ns < 1e6);
     assert_true(gauge.round_trip_ns > gauge.launch_ns && gauge.round_trip_ns < 1e7);
 }

@@ -1,4 +1,4 @@
-/* The machine's name and sizes, read from /proc and /sys, and its rates, measured. */
+/* Reads the machine's name and sizes from /proc and /sys, and measures its rates. */
 #include "run/host_info.h"
 #include "base/clock.h"
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define COPY_BYTES     ((size_t)64 << 20)
-#define COPY_TIME_NS   25000000u /* of repetitions */
+#define COPY_TIME_NS   25000000u /* repeat for at least this long */
 #define COPY_TIMES_MIN 3
 
 void le_host_name(char *name, size_t size_bytes) {
@@ -44,7 +44,7 @@ static bool read_line(const char *path, char *line, size_t size_bytes) {
     return got;
 }
 
-/* The caches of core 0 in order: the last one is the last level's. Sizes read like "32768K". */
+/* Lists the caches of core 0 in order; the last one is the last-level cache. Sizes look like "32768K". */
 size_t le_host_cache_bytes(void) {
     size_t last = 0;
     for (int k = 0; k < 8; k++) {
@@ -69,7 +69,7 @@ struct copy_job {
     int parts;
 };
 
-/* Where a task's part begins; *length: its bytes. */
+/* Returns the offset of a task's part; *length: its bytes. */
 static size_t find_part(const struct copy_job *copy, int64_t task, size_t *length) {
     size_t part = copy->size_bytes / (size_t)copy->parts / 64 * 64, start = (size_t)task * part;
     *length = task == copy->parts - 1 ? copy->size_bytes - start : part;
@@ -83,7 +83,7 @@ static void copy_part(void *job, int64_t task, int worker) {
     memcpy(copy->target + start, copy->source + start, length);
 }
 
-/* Untouched, all pages of the source may be the one page of zeros. */
+/* Writes to all pages: untouched pages of the source may all map to one page of zeros. */
 static void fill_part(void *job, int64_t task, int worker) {
     const struct copy_job *copy = job;
     size_t length, start = find_part(copy, task, &length);
@@ -163,7 +163,7 @@ static double add_rate(struct le_pool *threads, enum le_simd simd) {
 leat_status le_machine_measure(struct le_pool *threads, struct le_memory_pool *memory, enum le_simd simd,
                                struct le_machine_rates *rates) {
     leat_status status = copy_rate(threads, memory, &rates->copy_bytes_per_second);
-    if (!status) /* afterwards: threads take address space */
+    if (!status) /* last: starting threads takes address space */
         rates->additions_per_second = add_rate(threads, simd);
     return status;
 }

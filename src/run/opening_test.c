@@ -1,5 +1,5 @@
-/* Programs on a device whose context takes a while: on sim, with LEAT_SIM_CONTEXT_MS's option. What is compiled
- * meanwhile, what waits, and what becomes of a context that cannot be made. */
+/* Programs on a device whose context takes long to open: sim, with the option behind LEAT_SIM_CONTEXT_MS. Tests what is
+ * compiled meanwhile, what waits, and what happens if the context cannot be created. */
 #include "base/store_testing.h"
 #include "sim/sim.h"
 #include "leat.h"
@@ -57,7 +57,7 @@ static void write_ones(leat_array *array) {
     for (int k = 0; k < N; k++)
         ones[k] = 1;
     must(leat_array_write(array, ones, sizeof ones, NULL, NULL));
-    memset(ones, 0, sizeof ones); /* they may be anything by now */
+    memset(ones, 0, sizeof ones); /* the source may be overwritten by now */
 }
 
 static void check_all(const leat_array *array, float expected) {
@@ -76,11 +76,11 @@ static leat_call *new_call(leat_context *ctx, const char *text) {
     return call;
 }
 
-/* ---- what goes on while the context is made */
+/* ---- work while the context is being created */
 
 struct watch {
     atomic_bool stop;
-    uint64_t compiler_calls; /* most that were seen while there was no context */
+    uint64_t compiler_calls; /* the most compiler calls seen before the context existed */
 };
 
 static void *watch_sim(void *user) {
@@ -104,7 +104,8 @@ static uint64_t count_of(leat_context *ctx, leat_cost_kind kind, const char *wha
     return count;
 }
 
-/* The same numbers, given in each of the ways. How often the compiler was asked before there was a context. */
+/* Runs with a device array or a host array. Returns how many times the compiler was called before the context existed.
+ */
 static uint64_t run_while_opening(bool by_device_array, uint64_t opening_ms) {
     struct setting setting;
     struct watch watch = {.compiler_calls = 0};
@@ -141,7 +142,7 @@ static uint64_t run_while_opening(bool by_device_array, uint64_t opening_ms) {
     return watch.compiler_calls;
 }
 
-/* Where the machine is slow, opening must be slower yet. */
+/* On a slow machine, opening must be made slower still. */
 static void expect_compiled_while_opening(bool by_device_array) {
     uint64_t opening_ms = OPENING_MS;
     while (run_while_opening(by_device_array, opening_ms) == 0) {
@@ -189,7 +190,7 @@ static void test_late_arrays(void **state) {
     end(&setting);
 }
 
-/* A range that hangs on elements: the host reads them as it plans. */
+/* A range that depends on elements: the host reads them while planning. */
 static void test_ranges_from_elements(void **state) {
     (void)state;
     struct setting setting;
@@ -212,7 +213,7 @@ static void test_ranges_from_elements(void **state) {
     end(&setting);
 }
 
-/* A range that hangs on what a kernel makes: it runs while the rest is planned. */
+/* A range that depends on a kernel's result: the kernel runs before the rest is planned. */
 static void test_ranges_from_kernels(void **state) {
     (void)state;
     struct setting setting;
@@ -271,7 +272,7 @@ static void test_threads(void **state) {
     end(&setting);
 }
 
-/* ---- what goes wrong */
+/* ---- failures */
 
 static void test_closed_at_once(void **state) {
     (void)state;
@@ -299,8 +300,8 @@ static leat_status run_twice(leat_context *ctx, bool *told) {
     return status;
 }
 
-/* The call of the driver's that makes the context fails: opening succeeds, the run tells it, and the next one is
- * right. */
+/* The driver call that creates the context fails. Opening succeeds, the run reports the failure, and the next run
+ * succeeds. */
 static void test_no_context(void **state) {
     (void)state;
     struct setting setting;

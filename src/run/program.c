@@ -5,7 +5,7 @@ static void add_name(leat_program *p, leat_name_kind kind, const struct le_symbo
     p->names[kind][p->name_counts[kind]++] = s;
 }
 
-/* Sorts the symbols by what they are to the caller: one that is an input and a result is in both lists. */
+/* Lists the symbols by kind. A symbol that is an input and a result is in both lists. */
 static void list_names(leat_program *p, const struct le_tree *tree) {
     bool *is_result = LE_NEW_ARRAY(&p->arena, tree->symbol_count, bool);
     for (int k = 0; k < p->result_count; k++)
@@ -15,7 +15,7 @@ static void list_names(leat_program *p, const struct le_tree *tree) {
     for (int id = 0; id < tree->symbol_count; id++) {
         const struct le_symbol *s = tree->symbols[id];
         if (!s->name || !*s->name || s->in_block)
-            continue; /* the fill of an edge; what ends with its block */
+            continue; /* unnamed symbols (the fill of an edge), and symbols local to a block */
         if (s->is_input)
             add_name(p, LEAT_NAME_INPUT, s);
         if (is_result[s->id])
@@ -26,7 +26,7 @@ static void list_names(leat_program *p, const struct le_tree *tree) {
     p->name_counts[LEAT_NAME_INDEX] = (size_t)tree->index_name_count;
 }
 
-static const struct le_tree *check(leat_program *p) {
+static const struct le_tree *check_text(leat_program *p) {
     if (setjmp(p->arena.failure)) {
         le_fail_out_of_memory(0);
         return NULL;
@@ -54,7 +54,7 @@ leat_status le_program_new(leat_context *ctx, const char *text, size_t size_byte
     p->name = name ? name : "program";
     le_span_begin(&span, ctx->ledger, LEAT_COST_CHECK, p->name, "");
     le_errors_clear();
-    p->tree = check(p);
+    p->tree = check_text(p);
     le_span_end(&span, size_bytes, 0);
     if (!p->tree) {
         leat_status status = le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;

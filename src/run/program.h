@@ -1,4 +1,4 @@
-/* A program: its text, checked, and never changed after. Reference-counted; shared by threads. */
+/* A program: checked text, immutable, reference-counted, shared by threads. */
 #ifndef LE_PROGRAM_H
 #define LE_PROGRAM_H
 #include "lang/tree.h"
@@ -11,9 +11,10 @@ struct leat_program {
     const char *name, *text;
     size_t text_bytes;
     const struct le_tree *tree;
-    int *results; /* symbol ids of the default results */
+    int *results; /* IDs of the symbols that are the default results */
     int result_count;
-    const struct le_symbol **names[LEAT_NAME_TEMPORARY + 1]; /* of each kind, in order of appearance; none of indices */
+    const struct le_symbol **names[LEAT_NAME_TEMPORARY + 1]; /* by kind, in order of appearance; unused for indices,
+                                                                whose names are in the tree */
     size_t name_counts[LEAT_NAME_TEMPORARY + 1];
 };
 
@@ -21,8 +22,8 @@ leat_status le_program_new(leat_context *ctx, const char *text, size_t size_byte
                            leat_program **program);
 leat_program *le_program_retain(leat_program *program);
 void le_program_release(leat_program *program);
-/* The names of one kind, in order of appearance: number k, or false. */
+/* Describes name number k of one kind, in order of appearance. Returns false if there are fewer. */
 bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info);
-/* Shows errors of the last failure in the program's text, if they have a place in it. */
+/* Adds source lines to the errors of the last failure, if they have a location in the program's text. */
 void le_program_source(const leat_program *program);
 #endif

@@ -1,13 +1,13 @@
-/* See program_cache.h. The entries are under the context's lock; what leaves them is freed outside of it, as that runs
- * hooks of the caller's. A program holds the context, so the context's closing empties the cache. */
+/* See program_cache.h. The context's lock guards the entries. Evicted entries are freed without the lock, because
+ * freeing calls the caller's hooks. Programs hold the context, so leat_close empties the cache. */
 #include "run/program_cache.h"
 #include "base/hash.h"
 #include <string.h>
 
 struct entry {
-    uint64_t hash, used; /* used: the cache's clock when it last was */
+    uint64_t hash, used; /* used: the cache's clock at the last use */
     leat_program *program;
-    leat_call *idle; /* NULL: none, or some thread has it */
+    leat_call *idle; /* NULL: none, or a thread is using it */
 };
 struct le_program_cache {
     struct entry entries[LE_PROGRAM_CACHE_MAX];
@@ -26,9 +26,9 @@ static void cache_free(struct le_program_cache *cache) {
     le_free(cache);
 }
 
-/* ---- under the lock */
+/* ---- the caller holds the lock */
 
-static struct entry *find(struct le_program_cache *cache, const char *text, size_t length, uint64_t hash) {
+static struct entry *find_entry(struct le_program_cache *cache, const char *text, size_t length, uint64_t hash) {
     for (int k = 0; cache && k < cache->count; k++) {
         struct entry *e = &cache->entries[k];
         if (e->hash == hash && e->program->text_bytes == length && !memcmp(e->program->text, text, length))
@@ -37,7 +37,7 @@ static struct entry *find(struct le_program_cache *cache, const char *text, size
     return NULL;
 }
 
-/* The place for one more; *dropped is what was there. */
+/* Returns the slot for a new entry; *dropped: the entry that was evicted. */
 static struct entry *make_room(struct le_program_cache *cache, struct entry *dropped) {
     if (cache->count < LE_PROGRAM_CACHE_MAX)
         return &cache->entries[cache->count++];
@@ -49,7 +49,7 @@ static struct entry *make_room(struct le_program_cache *cache, struct entry *dro
     return oldest;
 }
 
-/* Takes what the entry has for a caller: its call, or else a reference to its program. */
+/* Takes the entry's idle call, or else a reference to its program. */
 static void take_from(struct le_program_cache *cache, struct entry *entry, leat_program **program, leat_call **call) {
     entry->used = ++cache->clock;
     *call = entry->idle;
@@ -62,23 +62,23 @@ static void take_from(struct le_program_cache *cache, struct entry *entry, leat_
 static bool look_up(leat_context *ctx, const char *text, size_t length, uint64_t hash, leat_program **program,
                     leat_call **call) {
     pthread_mutex_lock(&ctx->lock);
-    struct entry *entry = find(ctx->programs, text, length, hash);
+    struct entry *entry = find_entry(ctx->programs, text, length, hash);
     if (entry)
         take_from(ctx->programs, entry, program, call);
     pthread_mutex_unlock(&ctx->lock);
     return entry != NULL;
 }
 
-/* Keeps the program; but where another thread was first, takes that one's instead. Without memory it just is not kept.
- */
-static void add(leat_context *ctx, uint64_t hash, leat_program **program, leat_call **call) {
+/* Adds the program to the cache. If another thread was faster, uses that thread's program instead. Without memory the
+ * program is not cached. */
+static void add_program(leat_context *ctx, uint64_t hash, leat_program **program, leat_call **call) {
     leat_program *made = *program, *twin = NULL;
     struct entry dropped = {0};
     pthread_mutex_lock(&ctx->lock);
     if (!ctx->programs)
         ctx->programs = le_alloc_zero(1, sizeof *ctx->programs);
     struct le_program_cache *cache = ctx->programs;
-    struct entry *entry = find(cache, made->text, made->text_bytes, hash);
+    struct entry *entry = find_entry(cache, made->text, made->text_bytes, hash);
     if (entry) {
         twin = made;
         take_from(cache, entry, program, call);
@@ -101,7 +101,7 @@ leat_status le_program_cache_take(leat_context *ctx, const char *text, leat_call
     if (!look_up(ctx, text, length, hash, &program, call)) {
         status = le_program_new(ctx, text, length, NULL, &program);
         if (status == LEAT_OK)
-            add(ctx, hash, &program, call);
+            add_program(ctx, hash, &program, call);
     }
     if (status == LEAT_OK && !*call)
         status = le_call_new(program, call);

@@ -1,4 +1,4 @@
-/* A call's IR, plan and bytecode as text. */
+/* Prints a call's tree, IR, plan and bytecode. */
 #include "base/text.h"
 #include "run/call.h"
 #include "run/plan/contraction.h"
@@ -8,25 +8,26 @@ static void show_range(const struct le_plan *plan, const struct le_ir *ir, int i
     const struct le_range *r = &plan->space.ranges[index];
     const char *name = ir->indices.at[index].name;
     if (r->dynamic)
-        le_text_add(out, "%s in (depends)", name);
+        le_text_add(out, "%s in (varies)", name);
     else
         le_text_add(out, "%s in %lld..%lld", name, (long long)r->low, (long long)r->high);
     if (r->by != 1)
         le_text_add(out, " by %lld", (long long)r->by);
 }
 
-/* The last action, from its maker on, after which the value's memory goes back; -1: a result. */
+/* The last action after which the value's memory is released; -1: none, it is a result. */
 static int last_use(const struct le_plan *plan, int value) {
     int last = -1;
     for (int k = 0; k < plan->action_count; k++)
-        if (le_value_dies(plan, plan->actions[k].dying, value) || le_value_dies(plan, plan->actions[k].leaving, value))
+        if (le_value_dies(plan, plan->actions[k].dying, value) ||
+            le_value_dies(plan, plan->actions[k].dying_on_exit, value))
             last = k;
     return last;
 }
 
 static void show_target(const struct leat_call *call, int value, enum le_storage_kind place, struct le_text *out) {
-    static const char *const places[] = {"new memory", "a copy", "in place",
-                                         "in place, by way of a copy of what is written", "made where it is read"};
+    static const char *const places[] = {"new memory", "a copy", "in place", "in place, through a temporary",
+                                         "fused into its reader"};
     const struct le_specialised *s = call->specialised;
     const struct le_value *v = &s->ir->values.at[value];
     le_text_add(out, "   %s: %s", v->name, le_type_name(v->type));
@@ -89,7 +90,7 @@ static void show_action(const struct leat_call *call, int k, struct le_text *out
     if (!computes)
         le_text_add(out, "%s: ", kinds[action->stage->kind]);
     le_text_add(out, "%s\n", action->stage->name ? action->stage->name : "");
-    if (g->inside && g->hold.made == 0)
+    if (g->inside && g->dependencies.made == 0)
         le_text_add(out, "   not reached\n");
     else if (computes)
         show_computation(call, action, out);
@@ -104,8 +105,8 @@ static void show_bytecode(const struct leat_call *call, struct le_text *out) {
             le_unit_print(plan->actions[k].launches.at[q].unit, out);
 }
 
-/* What stands in blocks is planned when it is reached: a program that has some is run for its plan, and what was last
- * planned is shown. */
+/* Groups in blocks are planned when they are reached. A program with blocks is therefore run first, and the last plan
+ * of each group is shown. */
 leat_status le_plan_show(struct leat_call *call, leat_form form, struct le_text *out) {
     leat_status status = le_call_prepare(call);
     if (status != LEAT_OK)

@@ -1,4 +1,4 @@
-/* See show_code.h. */
+/* See show_code.h. Each distinct kernel text is printed once. */
 #include "run/show_code.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -11,9 +11,9 @@
 struct showing {
     leat_form form;
     int capability;
-    bool exact; /* for that, as the user named it, and not for an older one */
+    bool exact; /* the user named the architecture: do not fall back to an older one */
     struct le_text *out;
-    uint64_t *shown; /* texts' hashes */
+    uint64_t *shown; /* hashes of the texts printed so far */
     int count, capacity;
 };
 
@@ -34,8 +34,8 @@ static bool is_new(struct showing *showing, const char *text) {
     return true;
 }
 
-/* As le_code_get has it compiled. */
-static leat_status show_compiled(const struct showing *showing, const struct le_device_launch *launch) {
+/* Compiles with the options of le_code_get. */
+static leat_status show_compiled(const struct showing *showing, const struct le_generated_launch *launch) {
     const struct le_module_source source = {
         .text = launch->text, .name = launch->kernel, .options = le_code_options(), .is_whole = true, .is_plain = true};
     struct le_device_module module = {0};
@@ -47,7 +47,7 @@ static leat_status show_compiled(const struct showing *showing, const struct le_
     else if (!status && is_cubin)
         status = le_disassemble(image.bytes, image.size_bytes, showing->out);
     else if (!status)
-        status = le_fail(LEAT_UNSUPPORTED, "this NVRTC makes no machine code for sm_%d", showing->capability);
+        status = le_fail(LEAT_UNSUPPORTED, "this NVRTC cannot generate machine code for sm_%d", showing->capability);
     le_free(image.bytes);
     le_free(module.ptx);
     le_free(module.log);
@@ -55,7 +55,7 @@ static leat_status show_compiled(const struct showing *showing, const struct le_
 }
 
 static leat_status show_launch(struct showing *showing, const struct le_action *action,
-                               const struct le_device_launch *launch) {
+                               const struct le_generated_launch *launch) {
     if (launch->grid[0] == 0 || !is_new(showing, launch->text))
         return LEAT_OK;
     le_text_add(showing->out, "%s// kernel %s: %s\n", showing->count > 1 ? "\n" : "", launch->kernel,
@@ -66,7 +66,7 @@ static leat_status show_launch(struct showing *showing, const struct le_action *
     return LEAT_OK;
 }
 
-/* "sm_90"; NULL: the device's. */
+/* text: such as "sm_90"; NULL: the device's architecture. */
 static leat_status read_architecture(const struct leat_call *call, const char *text, int *capability) {
     char *end = NULL;
     *capability = le_device_limits(call->program->ctx->device)->capability;
@@ -74,8 +74,8 @@ static leat_status read_architecture(const struct leat_call *call, const char *t
         return LEAT_OK;
     long number = strncmp(text, "sm_", 3) == 0 ? strtol(text + 3, &end, 10) : 0;
     if (number < 10 || number > 999 || *end)
-        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "sm_ and a number: sm_75, sm_90",
-                          "'%.40s' is no architecture", text);
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "use sm_ and a number, such as sm_75 or sm_90",
+                          "'%.40s' is not an architecture", text);
     *capability = (int)number;
     return LEAT_OK;
 }
@@ -85,7 +85,7 @@ leat_status le_code_show(struct leat_call *call, leat_form form, const char *arc
     leat_status status = read_architecture(call, architecture, &showing.capability);
     if (status == LEAT_OK && le_device_limits(call->program->ctx->device)->host_is_device)
         status = le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with the device cuda or sim",
-                            "on the CPU programs have no CUDA C");
+                            "programs have no CUDA C on the CPU");
     if (status == LEAT_OK)
         status = le_call_prepare(call);
     if (status == LEAT_OK)

@@ -174,7 +174,7 @@ static void assert_products(const leat_array *array) {
 }
 
 static size_t copies_out(leat_context *ctx) {
-    return records_of(ctx, LEAT_COST_COPY, "to where it is wanted");
+    return records_of(ctx, LEAT_COST_COPY, "into the caller's array");
 }
 
 /* Results in another order than row-major are written directly, unless an input uses that memory. */

@@ -264,7 +264,7 @@ static void test_ledger(void **state) {
     leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = x}, {0}},
                  results[] = {{.name = "s"}, {0}};
     assert_ok(leat_eval(ctx, "var s = 0.0\nwhile s < 1000 { s = s + sum(i: x[i]) }", inputs, results));
-    assert_true(records_of(ctx, LEAT_COST_UPLOAD, "it lies in host memory"));
+    assert_true(records_of(ctx, LEAT_COST_UPLOAD, "it is in host memory"));
     assert_true(records_of(ctx, LEAT_COST_DOWNLOAD, "the while's condition"));
     assert_true(records_of(ctx, LEAT_COST_WAIT, "the while's condition"));
     assert_f64(results[0].array, 1, LIST(4950));

@@ -1,8 +1,8 @@
-/* See device_run.h: what a call has on a device, its inputs there, and the records of faults. */
+/* See device_run.h: a call's state on a device, its inputs there, and the fault records. */
 #include "run/device/device_run.h"
 #include <string.h>
 
-#define WORK_KEPT_BYTES ((size_t)1 << 20) /* from one run to the next */
+#define WORK_KEPT_BYTES ((size_t)1 << 20) /* kept from one run to the next */
 
 /* ---- making */
 
@@ -50,22 +50,22 @@ void le_device_run_free(struct leat_call *call) {
     call->device = NULL;
 }
 
-/* ---- numbers that the host works out */
+/* ---- scalars that the host computes */
 
-struct takes {
+struct host_operands {
     const struct le_specialised *s;
-    bool all; /* that the node takes is with the host */
+    bool all; /* the host has all operands */
 };
 
 static void find_away(struct le_node *node, void *user) {
-    struct takes *t = user;
+    struct host_operands *t = user;
     if (node->kind == LE_NODE_LOAD)
         t->all &= node->operand_count == 0 && t->s->on_host[node->value];
     t->all &= node->kind != LE_NODE_REDUCE;
 }
 
 static bool host_has(const struct le_specialised *s, const struct le_stage *stage) {
-    struct takes t = {.s = s, .all = stage->base < 0 || s->on_host[stage->base]};
+    struct host_operands t = {.s = s, .all = stage->base < 0 || s->on_host[stage->base]};
     if (stage->kind == LE_STAGE_FOR)
         return true;
     if (stage->kind != LE_STAGE_MAP || stage->index_count > 0)
@@ -74,7 +74,8 @@ static bool host_has(const struct le_specialised *s, const struct le_stage *stag
     return t.all;
 }
 
-/* Loops hand numbers on, so that one that is away takes others with it. */
+/* Finds the scalars that the host computes. Loops pass scalars on, so one that only the device has can remove others
+ * from the set: repeats until nothing changes. */
 static void find_on_host(struct le_specialised *s) {
     const struct le_ir *ir = s->ir;
     bool changed = true;
@@ -106,7 +107,7 @@ leat_status le_device_specialise(struct leat_call *call, struct le_specialised *
         return LEAT_OK;
     s->on_host = LE_NEW_ARRAY(&s->arena, s->ir->values.count + 1, bool);
     find_on_host(s);
-    for (int k = 0; k < s->ir->values.count; k++) /* twice: while a MOVE is at work */
+    for (int k = 0; k < s->ir->values.count; k++) /* twice, for the time while a MOVE runs */
         slots += 2 * (s->ir->values.at[k].rank == 0);
     le_allocation_free(d->slots);
     le_free(d->slot_users);
@@ -119,7 +120,8 @@ leat_status le_device_specialise(struct leat_call *call, struct le_specialised *
 
 /* ---- inputs */
 
-/* A kernel reads an input more than once, perhaps: over the bus only where the caller asked for that. */
+/* Whether kernels read the array in place. They may read an input several times, so they read over the bus only if the
+ * caller asked for mapped memory. */
 static bool is_reached(const leat_array *array) {
     if (le_array_is_late(array))
         return true;
@@ -140,11 +142,11 @@ static bool is_like(const leat_array *a, const leat_array *b) {
 static leat_status copy_up(struct leat_call *call, int symbol) {
     const leat_array *from = call->binds[symbol].array;
     return le_array_copy_as(call->device->uploads[symbol], from, call->home.stream, !from->buffer->allocation,
-                            call->program->tree->symbols[symbol]->name, "it lies in host memory");
+                            call->program->tree->symbols[symbol]->name, "it is in host memory");
 }
 
-/* Anew for each run: nobody tells when the elements change. */
-static leat_status upload(struct leat_call *call, int symbol) {
+/* Uploads the input again in each run, because nothing reports when its elements change. */
+static leat_status upload_input(struct leat_call *call, int symbol) {
     struct le_device_run *d = call->device;
     leat_array *from = call->binds[symbol].array;
     leat_status status = LEAT_OK;
@@ -191,7 +193,7 @@ leat_status le_device_begin(struct leat_call *call) {
         const struct le_device_work *w = plan->actions[k].device;
         first = !w || w->step_count == 0;
         if (!first && !w->contract)
-            status = le_device_load(call, &plan->actions[k]);
+            status = le_device_load_code(call, &plan->actions[k]);
     }
     return status == LEAT_OK ? le_device_settle(call) : status;
 }
@@ -209,11 +211,11 @@ static bool find_late(const struct leat_call *call) {
 leat_status le_device_reset(struct leat_call *call) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
-    le_device_leave(call, 0); /* a run that was broken off */
+    le_device_release_mirrors(call, 0); /* of a run that failed */
     d->loads.count = 0;
     if (d->slot_users)
         memset(d->slot_users, 0, (size_t)d->slot_count * sizeof *d->slot_users);
-    if (d->record_first < d->record_count) /* of a run that was broken off */
+    if (d->record_first < d->record_count) /* of a run that failed */
         status = le_allocation_wait(d->records, LE_ACCESS_BOTH);
     d->record_first = d->record_count = 0;
     return status;
@@ -226,7 +228,7 @@ leat_status le_device_bind(struct leat_call *call) {
         const struct le_bind *b = &call->binds[k];
         d->binds[k] = *b;
         if (b->kind == LE_BOUND_ARRAY && b->array->rank > 0 && !is_reached(b->array))
-            status = upload(call, k);
+            status = upload_input(call, k);
     }
     d->is_late = status == LEAT_OK && find_late(call);
     return status == LEAT_OK && !le_device_is_opening(call->home.device) ? le_device_settle(call) : status;
@@ -238,14 +240,14 @@ leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_
     const struct le_symbol *sym = s->tree->symbols[symbol];
     const int value = s->ir->first[symbol];
     *bound = false;
-    cell->away = (struct le_device_scalar){0};
+    cell->on_device = (struct le_device_scalar){0};
     if (s->bound[symbol].kind != LE_BOUND_ARRAY)
         return LEAT_OK;
     if (le_array_is_on_host(array))
         return array->buffer->allocation
-                   ? le_allocation_wait_for(array->buffer->allocation, LE_ACCESS_READ, sym->name, "a number")
+                   ? le_allocation_wait_for(array->buffer->allocation, LE_ACCESS_READ, sym->name, "a scalar input")
                    : LEAT_OK;
-    cell->away = (struct le_device_scalar){le_device_address(array), array->buffer->allocation};
+    cell->on_device = (struct le_device_scalar){le_device_address(array), array->buffer->allocation};
     *bound = (enum le_type)array->dtype == s->ir->values.at[value].type;
     return LEAT_OK;
 }
@@ -256,7 +258,7 @@ static struct le_device_fault *record_at(const struct le_device_run *d, int k) {
     return (struct le_device_fault *)d->records->host + k;
 }
 
-leat_status le_device_record(struct leat_call *call, struct le_action *action, uint64_t *address) {
+leat_status le_device_new_record(struct leat_call *call, struct le_action *action, uint64_t *address) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
     if (!d->records)
@@ -281,8 +283,7 @@ leat_status le_device_check_records(struct leat_call *call, bool wait) {
     if (d->record_first == d->record_count)
         return LEAT_OK;
     if (wait)
-        status = le_allocation_wait_for(d->records, LE_ACCESS_READ, call->program->name,
-                                        "faults in the data are looked for");
+        status = le_allocation_wait_for(d->records, LE_ACCESS_READ, call->program->name, "faults are checked");
     while (status == LEAT_OK && d->record_first < d->record_count) {
         struct le_action *action = d->record_actions[d->record_first];
         const struct le_device_fault *r = record_at(d, d->record_first);

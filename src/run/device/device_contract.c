@@ -1,22 +1,22 @@
-/* See device_run.h: CONTRACT stages that a device's library computes, where they are large and lie as it reads them.
- * All others are kernels, and so are those whose numbers the host does not have when it runs, or where one is 0: a
- * library does not look at what it multiplies by zero, which may be a NaN. */
+/* See device_run.h: CONTRACT stages that a device's library computes, because they are large and the library can read
+ * their operands in place. Kernels compute all others. Kernels also compute a stage if at run time a factor is 0 or not
+ * on the host: a library does not read what it multiplies by zero, although that may be a NaN. */
 #include "base/text.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
 #include <limits.h>
 
-/* Multiply-adds: of 512 x 512 x 512. Below, a kernel of ours is short (an estimate: tens of microseconds), so that only
- * very many would make up for loading a library of half a GB. Extents alone decide, not what ran before, so that the
- * numbers do not hang on it. */
+/* Multiply-adds of 512 x 512 x 512. Smaller stages take our kernel only tens of microseconds (an estimate), so loading
+ * a library of half a GB would pay only for very many of them. Only extents decide, not what ran before, so that
+ * results do not depend on that. */
 #define WORK_MIN  ((int64_t)1 << 27)
-#define SHORT_MIN 16 /* rows, columns and terms */
+#define SHORT_MIN 16 /* least rows, columns and terms */
 #define BATCH_MAX 65535
-#define CALLS_MAX 64 /* of one stage: products that one stride does not lead along */
+#define CALLS_MAX 64 /* library calls of one stage, if one batch stride cannot reach all products */
 
 struct le_device_contract {
     struct le_contract c;
-    int64_t calls; /* of each product */
+    int64_t calls; /* library calls for each product */
 };
 
 /* ---- planning */
@@ -28,7 +28,7 @@ static bool is_large(const struct le_contract *c) {
            c->terms.total <= INT_MAX;
 }
 
-/* The last of the batch's loops is the library's, those around it are ours. */
+/* The library runs the innermost loop of the batch; we run the loops around it. */
 static bool find_calls(struct le_device_contract *d) {
     const struct le_contract_axes *batch = &d->c.batch;
     d->calls = 1;
@@ -37,11 +37,11 @@ static bool find_calls(struct le_device_contract *d) {
         bool last = k == batch->count - 1;
         if (last ? axis->count > BATCH_MAX || axis->target < 1 : !le_mul_i64(d->calls, axis->count, &d->calls))
             return false;
-        for (int p = 0; last && p < d->c.said.product_count; p++)
+        for (int p = 0; last && p < d->c.form.product_count; p++)
             if (axis->left[p] < 0 || axis->right[p] < 0)
                 return false;
     }
-    return d->calls * d->c.said.product_count <= CALLS_MAX;
+    return d->calls * d->c.form.product_count <= CALLS_MAX;
 }
 
 static bool is_const_zero(const struct le_node *node) {
@@ -55,24 +55,24 @@ static bool has_const_zero(const struct le_contraction *said) {
     return zero;
 }
 
-static bool takes(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
-                  struct le_device_contract *d) {
+static bool can_contract(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
+                         struct le_device_contract *d) {
     struct le_contract *c = &d->c;
     return le_contract_analyse(call->specialised, stage, arena, c) && (c->type == LE_F32 || c->type == LE_F64) &&
-           is_large(c) && le_contract_find_views(c) && find_calls(d) && !has_const_zero(&c->said);
+           is_large(c) && le_contract_find_views(c) && find_calls(d) && !has_const_zero(&c->form);
 }
 
 leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     struct le_device_contract *d = LE_NEW(g->arena, struct le_device_contract);
-    if (action->made->kind != LE_STAGE_CONTRACT || !takes(call, action->stage, g->arena, d))
+    if (action->generated->kind != LE_STAGE_CONTRACT || !can_contract(call, action->stage, g->arena, d))
         return LEAT_OK;
     leat_status status = le_device_product_open(call->home.device);
-    if (status == LEAT_UNSUPPORTED) { /* there is no library here: it stays a kernel */
+    if (status == LEAT_UNSUPPORTED) { /* no library on this machine: kernels compute it */
         le_errors_clear();
         return LEAT_OK;
     }
     action->device->contract = d;
-    action->operations = 2 * (uint64_t)d->c.said.product_count *
+    action->operations = 2 * (uint64_t)d->c.form.product_count *
                          (uint64_t)(d->c.batch.total * d->c.rows.total * d->c.columns.total * d->c.terms.total);
     return status;
 }
@@ -82,7 +82,7 @@ static bool is_load(const struct le_node *node) {
 }
 
 bool le_device_contract_is_sure(const struct le_device_contract *d) {
-    const struct le_contraction *said = &d->c.said;
+    const struct le_contraction *said = &d->c.form;
     bool load = is_load(said->kept_scale);
     for (int k = 0; k < said->product_count; k++)
         load |= is_load(said->products[k].scale);
@@ -95,39 +95,39 @@ void le_device_contract_show(const struct le_device_contract *d, struct le_text 
                 (long long)c->terms.total);
     if (c->batch.total > 1)
         le_text_add(out, ", %lld times", (long long)c->batch.total);
-    if (c->said.product_count > 1)
-        le_text_add(out, ", %d products", c->said.product_count);
-    le_text_add(out, le_device_contract_is_sure(d) ? "\n" : "; where a number is 0 or not the host's, instead:\n");
+    if (c->form.product_count > 1)
+        le_text_add(out, ", %d products", c->form.product_count);
+    le_text_add(out, le_device_contract_is_sure(d) ? "\n" : "; if a factor is 0 or not on the host, instead:\n");
 }
 
 /* ---- running */
 
 static bool is_at_hand(const struct le_specialised *s, const struct le_node *node) {
-    return !is_load(node) || !s->cells[node->value].away.at;
+    return !is_load(node) || !s->cells[node->value].on_device.address;
 }
 
 bool le_device_contract_can_run(const struct leat_call *call, const struct le_device_contract *d) {
     const struct le_specialised *s = call->specialised;
-    const struct le_contraction *said = &d->c.said;
+    const struct le_contraction *said = &d->c.form;
     bool can = is_at_hand(s, said->kept_scale) &&
-               (!is_load(said->kept_scale) || le_contract_number(s, said->kept_scale, false) != 0);
+               (!is_load(said->kept_scale) || le_contract_factor(s, said->kept_scale, false) != 0);
     for (int k = 0; k < said->product_count && can; k++) {
         const struct le_node *scale = said->products[k].scale;
-        can = is_at_hand(s, scale) && (!is_load(scale) || le_contract_number(s, scale, false) != 0);
+        can = is_at_hand(s, scale) && (!is_load(scale) || le_contract_factor(s, scale, false) != 0);
     }
     return can;
 }
 
-/* What the target held comes first where it is not there yet. A target of which nothing else stays is not made from
- * it, nor is a part. */
+/* Copies the kept old values into the target if they are not there yet: a target that is written completely does not
+ * start as a copy of its base, nor does a part. */
 static leat_status bring_kept(struct leat_call *call, const struct le_action *action, const struct le_contract *c,
                               const leat_array *target) {
-    if (!c->said.kept)
+    if (!c->form.kept)
         return LEAT_OK;
     const leat_array *kept = le_device_array_of(call, action, c->kept.value, false);
-    if (le_device_address(kept) == le_device_address(target) || !(action->whole || call->specialised->part))
+    if (le_device_address(kept) == le_device_address(target) || !(action->writes_all || call->specialised->part))
         return LEAT_OK;
-    return le_call_copy(call, target, kept, action->stage->name, "what is added to");
+    return le_call_copy(call, target, kept, action->stage->name, "its initial value");
 }
 
 static int64_t outer_offset(const struct le_contract_axes *batch, int64_t at, const int64_t *strides) {
@@ -139,20 +139,20 @@ static int64_t outer_offset(const struct le_contract_axes *batch, int64_t at, co
     return offset;
 }
 
-enum who { LEFT, RIGHT, TARGET };
-static int64_t stride_of(const struct le_contract_axis *axis, enum who who, int product) {
-    return who == LEFT ? axis->left[product] : who == RIGHT ? axis->right[product] : axis->target;
+enum role { LEFT, RIGHT, TARGET };
+static int64_t stride_of(const struct le_contract_axis *axis, enum role role, int product) {
+    return role == LEFT ? axis->left[product] : role == RIGHT ? axis->right[product] : axis->target;
 }
 
-/* The operand of a product in one of its calls. */
+/* The operand of a product in library call `number`. */
 static struct le_matrix matrix_of(const struct leat_call *call, const struct le_contract *c, const leat_array *array,
-                                  const struct le_contract_operand *operand, enum who who, int product,
+                                  const struct le_contract_operand *operand, enum role role, int product,
                                   int64_t number) {
     const struct le_contract_axes *batch = &c->batch;
     int64_t strides[2 * LEAT_RANK_MAX] = {0};
     for (int k = 0; k < batch->count; k++)
-        strides[k] = stride_of(&batch->at[k], who, product);
-    int64_t offset = le_contract_place(call->specialised, operand) +
+        strides[k] = stride_of(&batch->at[k], role, product);
+    int64_t offset = le_contract_offset_bytes(call->specialised, operand) +
                      outer_offset(batch, number, strides) * (int64_t)le_type_size(c->type);
     return (struct le_matrix){.allocation = array->buffer->allocation,
                               .address = le_device_address(array) + (uint64_t)offset,
@@ -164,8 +164,8 @@ static void set_view(struct le_matrix *matrix, const struct le_contract_view *vi
     matrix->stride = view->stride;
 }
 
-static leat_status multiply(struct leat_call *call, const struct le_action *action, const leat_array *target, int k,
-                            int64_t number) {
+static leat_status multiply_batch(struct leat_call *call, const struct le_action *action, const leat_array *target,
+                                  int k, int64_t number) {
     const struct le_contract *c = &action->device->contract->c;
     const struct le_specialised *s = call->specialised;
     const leat_array *left = le_device_array_of(call, action, c->left[k].value, false);
@@ -182,8 +182,8 @@ static leat_status multiply(struct leat_call *call, const struct le_action *acti
     set_view(&p.left, &c->left_view[k]);
     set_view(&p.right, &c->right_view[k]);
     p.target.stride = (int)(c->rows.count ? c->rows.at[0].target : c->columns.total);
-    p.scale = le_contract_number(s, c->said.products[k].scale, c->said.products[k].negative);
-    p.kept = k > 0 ? 1 : c->said.kept ? le_contract_number(s, c->said.kept_scale, c->said.kept_negative) : 0;
+    p.scale = le_contract_factor(s, c->form.products[k].scale, c->form.products[k].negative);
+    p.kept = k > 0 ? 1 : c->form.kept ? le_contract_factor(s, c->form.kept_scale, c->form.kept_negative) : 0;
     return le_device_product(call->home.stream, &p);
 }
 
@@ -192,7 +192,7 @@ leat_status le_device_contract_run(struct leat_call *call, const struct le_actio
     const leat_array *target = le_device_array_of(call, action, d->c.target.value, true);
     leat_status status = bring_kept(call, action, &d->c, target);
     for (int64_t number = 0; number < d->calls && status == LEAT_OK; number++)
-        for (int k = 0; k < d->c.said.product_count && status == LEAT_OK; k++)
-            status = multiply(call, action, target, k, number);
+        for (int k = 0; k < d->c.form.product_count && status == LEAT_OK; k++)
+            status = multiply_batch(call, action, target, k, number);
     return status;
 }

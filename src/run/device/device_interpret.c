@@ -1,17 +1,17 @@
-/* See device_run.h: an action by the interpreter for devices (gen/device_interpreter.h), while the code of its own is
- * compiled. Nothing of it is kept: its bytecode and tapes are made for each run, of which there are few.
+/* See device_run.h: runs an action with the device's interpreter (gen/device_interpreter.h) while its own code is being
+ * compiled. Bytecode and tapes are made for each run and not kept, because there are few such runs.
  *
- * What the interpreter does not run, or what is not interpreted as things stand, is left to compiled kernels. */
+ * Compiled kernels run every action that the interpreter does not support, or should not run at the moment. */
 #include "base/clock.h"
 #include "gen/device_interpreter.h"
 #include "run/device/device_run.h"
 #include <string.h>
 
-/* A context asks for an interpreter when it is so old and has waited for so many compilations: what takes a compiler
- * seconds is for processes that stay, since leat_close waits for what has begun. */
+/* A context requests the interpreter's compilation once it is this old and has waited for this many compilations. The
+ * compilation takes seconds and leat_close waits for it once begun, so it pays only in long-lived processes. */
 #define AGE_MIN_NS 5000000000u
 enum { WAITS_MIN = 2 };
-/* For each multiprocessor: more would take longer than a compiler does. An H200 interprets about 10^11 in a second. */
+/* Per multiprocessor: interpreting more would take longer than compiling. An H200 interprets about 10^11 a second. */
 #define OPERATIONS_MOST 30000000
 
 struct le_interpretation {
@@ -35,28 +35,28 @@ static bool is_target(const struct le_stage *stage, int value) {
     return value == stage->target;
 }
 
-/* A number that the host knows stands in the code; others are read where they are. */
+/* Scalars that the host has become constants in the bytecode; others are read from device memory. */
 static void put_numbers(const struct le_interpretation *n, struct le_unit *unit) {
     const struct le_specialised *s = n->call->specialised;
     for (int k = 0; k < unit->reg_count; k++) {
         struct le_reg *reg = &unit->regs[k];
         bool number = reg->kind == LE_REG_STREAM && reg->buffer >= 0 && s->ir->values.at[reg->buffer].rank == 0;
-        if (!number || is_target(n->action->made, reg->buffer) || s->cells[reg->buffer].away.at)
+        if (!number || is_target(n->action->generated, reg->buffer) || s->cells[reg->buffer].on_device.address)
             continue;
         reg->kind = LE_REG_CONST;
         reg->bits = s->cells[reg->buffer].scalar;
     }
 }
 
-static bool join(struct le_interpretation *n, const struct le_launch *launch, size_t shared_bytes) {
-    const struct le_stage *stage = n->action->made;
+static bool add_join_tape(struct le_interpretation *n, const struct le_launch *launch, size_t shared_bytes) {
+    const struct le_stage *stage = n->action->generated;
     struct le_tape *tape = LE_PUSH(&n->arena, &n->tapes);
     n->part_bytes = launch->tasks * (int64_t)sizeof(uint64_t);
     return le_tape_join(&n->arena, n->which, stage->node->type, (enum le_reduction)stage->node->code, launch->tasks,
                         stage->target, shared_bytes, tape);
 }
 
-static bool encode(struct le_interpretation *n) {
+static bool encode_tapes(struct le_interpretation *n) {
     size_t shared_bytes = le_device_limits(n->call->home.device)->shared_optin_bytes;
     shared_bytes = shared_bytes > LE_INTERPRETER_SHARED_BYTES ? shared_bytes - LE_INTERPRETER_SHARED_BYTES : 0;
     n->tapes.count = 0;
@@ -65,24 +65,24 @@ static bool encode(struct le_interpretation *n) {
         put_numbers(n, launch->unit);
         struct le_tape *tape = LE_PUSH(&n->arena, &n->tapes);
         if (!le_tape_encode(&n->arena, n->which, launch, shared_bytes, tape) ||
-            (launch->parts && !join(n, launch, shared_bytes)))
+            (launch->parts && !add_join_tape(n, launch, shared_bytes)))
             return false;
     }
     return true;
 }
 
-/* With ranges and work space of its own, which the generator changes for a while: where memory runs out in between,
- * nobody puts them back. The plan is being run, so that the generator may ask only for numbers at hand. */
-static leat_status generate(struct le_interpretation *n) {
+/* The generator changes ranges and work space temporarily and does not restore them if memory runs out, so it gets
+ * copies. The plan is running, so the generator may use only numbers that the host already has. */
+static leat_status generate_bytecode(struct le_interpretation *n) {
     struct le_specialised *s = n->call->specialised;
     const int indices = s->ir->indices.count;
     struct le_space *space = LE_NEW(&n->arena, struct le_space);
     *space = s->plan->space;
-    space->evaluate = le_evaluate_at_hand;
+    space->evaluate = le_evaluate_on_host;
     space->ranges = LE_NEW_ARRAY(&n->arena, indices, struct le_range);
     memcpy(space->ranges, s->plan->space.ranges, (size_t)indices * sizeof *space->ranges);
     struct le_kernel kernel = {.ir = s->ir,
-                               .stage = n->action->made,
+                               .stage = n->action->generated,
                                .space = space,
                                .layouts = s->plan->layouts,
                                .threads = 4 * le_device_limits(n->call->home.device)->multiprocessors,
@@ -96,10 +96,10 @@ static leat_status generate(struct le_interpretation *n) {
 }
 
 static bool generate_and_encode(struct le_interpretation *n) {
-    if (generate(n) != LEAT_OK || n->launches.count == 0)
+    if (generate_bytecode(n) != LEAT_OK || n->launches.count == 0)
         return false;
     for (n->which = 0; n->which < LE_INTERPRETERS; n->which++)
-        if (encode(n))
+        if (encode_tapes(n))
             return true;
     return false;
 }
@@ -112,8 +112,8 @@ static bool within_memory(struct le_interpretation *n, struct le_arena *nodes) {
     return generate_and_encode(n);
 }
 
-/* false: it is not for the interpreter, or memory runs out. Nodes that the generator makes live in the IR's arena,
- * whose failure is the run's otherwise. */
+/* false: the interpreter does not support the action, or memory ran out. The generator's nodes live in the IR's arena,
+ * whose failure would otherwise end the run. */
 static bool make_tapes(struct le_interpretation *n) {
     struct le_arena *nodes = n->call->specialised->ir->arena;
     jmp_buf outside;
@@ -129,10 +129,10 @@ static struct le_code_source source_of(struct le_interpretation *n) {
     return (struct le_code_source){.kernel = LE_INTERPRETER_KERNEL,
                                    .text = le_interpreter_text(&n->arena, n->which),
                                    .what = le_interpreter_name(n->which),
-                                   .cause = "so that new expressions need not wait"};
+                                   .cause = "so that new expressions need not wait for a compiler"};
 }
 
-/* NULL: it is not there, and not waited for. */
+/* NULL: it is not compiled, and we do not wait for it. */
 static struct le_loaded_code *ask_interpreter(struct le_interpretation *n) {
     leat_context *ctx = n->call->program->ctx;
     struct le_loaded_code *code = NULL;
@@ -142,7 +142,7 @@ static struct le_loaded_code *ask_interpreter(struct le_interpretation *n) {
     if (ctx->interpret != LEAT_INTERPRET_READY)
         return le_code_get(ctx, &source, &code) == LEAT_OK ? code : NULL;
     bool pays = le_code_waits(ctx) >= WAITS_MIN && le_clock_ns() - ctx->opened_ns >= AGE_MIN_NS;
-    return le_code_ask(ctx, &source, pays ? LE_CODE_SPARE : LE_CODE_KEPT, &code) == LE_CODE_READY ? code : NULL;
+    return le_code_request(ctx, &source, pays ? LE_CODE_SPARE : LE_CODE_KEPT, &code) == LE_CODE_READY ? code : NULL;
 }
 
 static bool find_interpreter(struct le_interpretation *n) {
@@ -159,32 +159,32 @@ static bool find_interpreter(struct le_interpretation *n) {
 
 /* ---- running */
 
-static size_t room_of(const struct le_tape *tape) {
+static size_t padded_bytes(const struct le_tape *tape) {
     return (tape->size_bytes + 15) / 16 * 16;
 }
 
-static size_t room_of_all(const struct le_interpretation *n) {
+static size_t total_bytes(const struct le_interpretation *n) {
     size_t all_bytes = 0;
     for (int k = 0; k < n->tapes.count; k++)
-        all_bytes += room_of(&n->tapes.at[k]);
+        all_bytes += padded_bytes(&n->tapes.at[k]);
     return all_bytes;
 }
 
-/* One after the other; NULL: no memory. */
+/* Concatenates the tapes, each padded; NULL: no memory. */
 static char *gather_tapes(struct le_interpretation *n) {
     if (setjmp(n->arena.failure))
         return NULL;
-    char *bytes = LE_NEW_ARRAY(&n->arena, room_of_all(n), char), *at = bytes;
+    char *bytes = LE_NEW_ARRAY(&n->arena, total_bytes(n), char), *at = bytes;
     for (int k = 0; k < n->tapes.count; k++) {
         memcpy(at, n->tapes.at[k].bytes, n->tapes.at[k].size_bytes);
-        at += room_of(&n->tapes.at[k]);
+        at += padded_bytes(&n->tapes.at[k]);
     }
     return bytes;
 }
 
-static leat_status upload(struct le_interpretation *n) {
+static leat_status upload_tapes(struct le_interpretation *n) {
     struct leat_call *call = n->call;
-    const size_t all_bytes = room_of_all(n);
+    const size_t all_bytes = total_bytes(n);
     const char *bytes = gather_tapes(n);
     if (!bytes)
         return le_fail_out_of_memory(all_bytes);
@@ -205,19 +205,20 @@ static leat_status upload(struct le_interpretation *n) {
     return le_device_copy(call->home.stream, &copy);
 }
 
-/* A buffer of the bytecode's. */
-static void pass(const struct le_interpretation *n, int buffer, uint64_t *address, struct le_launch_argument *to) {
+/* Passes the address of a buffer of the bytecode. */
+static void pass_buffer(const struct le_interpretation *n, int buffer, uint64_t *address,
+                        struct le_launch_argument *to) {
     const struct le_specialised *s = n->call->specialised;
-    bool target = buffer >= 0 && is_target(n->action->made, buffer);
+    bool target = buffer >= 0 && is_target(n->action->generated, buffer);
     to->access = buffer == LE_PARTS || target ? LE_ACCESS_BOTH : LE_ACCESS_READ;
     if (buffer == LE_PARTS) {
         *address = n->parts->address;
         to->allocation = n->parts;
     } else if (s->ir->values.at[buffer].rank == 0) {
-        const struct le_device_scalar *away =
-            target ? le_device_result(n->action->device, buffer) : &s->cells[buffer].away;
-        *address = away->at;
-        to->allocation = away->allocation;
+        const struct le_device_scalar *on_device =
+            target ? le_device_find_result(n->action->device, buffer) : &s->cells[buffer].on_device;
+        *address = on_device->address;
+        to->allocation = on_device->allocation;
     } else {
         const leat_array *array = le_device_array_of(n->call, n->action, buffer, target);
         *address = le_device_address(array);
@@ -225,12 +226,12 @@ static void pass(const struct le_interpretation *n, int buffer, uint64_t *addres
     }
 }
 
-static leat_status launch(const struct le_interpretation *n, const struct le_tape *tape, uint64_t at) {
+static leat_status launch_tape(const struct le_interpretation *n, const struct le_tape *tape, uint64_t at) {
     struct le_launch_argument arguments[1 + LE_INTERPRETER_BUFFERS] = {{0}};
     uint64_t addresses[1 + LE_INTERPRETER_BUFFERS] = {n->tape_allocation->address + at};
     arguments[0].allocation = n->tape_allocation;
     for (int k = 0; k < tape->buffer_count; k++)
-        pass(n, tape->buffers[k], &addresses[k + 1], &arguments[k + 1]);
+        pass_buffer(n, tape->buffers[k], &addresses[k + 1], &arguments[k + 1]);
     for (int k = 0; k <= LE_INTERPRETER_BUFFERS; k++) {
         arguments[k].value = &addresses[k];
         arguments[k].size_bytes = sizeof addresses[k];
@@ -244,7 +245,7 @@ static leat_status launch(const struct le_interpretation *n, const struct le_tap
     return le_device_launch(le_code_kernel(n->interpreter), &launch, n->call->home.stream);
 }
 
-/* ---- */
+/* ---- choosing the interpreter */
 
 void le_interpretation_free(struct le_interpretation *n) {
     if (!n)
@@ -260,22 +261,22 @@ static bool takes_long(const struct leat_call *call, const struct le_action *act
     return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && action->operations > most;
 }
 
-/* Faults and notes are for kernels that can tell them. */
+/* Actions that may report faults or notes need compiled kernels. */
 static bool may_interpret(const struct leat_call *call, const struct le_action *action) {
     const struct le_device_work *w = action->device;
-    const struct le_stage *stage = action->made;
+    const struct le_stage *stage = action->generated;
     return call->program->ctx->interpret != LEAT_INTERPRET_NEVER && !le_device_is_opening(call->home.device) &&
            stage->kind == LE_STAGE_MAP && stage->sibling < 0 && stage->pair_count == 0 && w->step_count > 0 &&
            !w->may_report && !takes_long(call, action);
 }
 
-/* Whether the code of its own is there; SOON: it is asked for, else. */
-static bool has_come(struct leat_call *call, struct le_action *action, enum le_code_wish wish) {
-    return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && le_device_ask(call, action, wish);
+/* Whether the action's own code is compiled; SOON: requests it if not. */
+static bool is_compiled(struct leat_call *call, struct le_action *action, enum le_code_wish wish) {
+    return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && le_device_request_code(call, action, wish);
 }
 
 struct le_interpretation *le_interpretation_new(struct leat_call *call, struct le_action *action) {
-    if (!may_interpret(call, action) || has_come(call, action, LE_CODE_KEPT))
+    if (!may_interpret(call, action) || is_compiled(call, action, LE_CODE_KEPT))
         return NULL;
     struct le_interpretation *n = le_alloc_zero(1, sizeof *n);
     if (!n)
@@ -284,7 +285,7 @@ struct le_interpretation *le_interpretation_new(struct leat_call *call, struct l
     n->action = action;
     le_arena_init(&n->arena);
     le_errors_save();
-    bool can = make_tapes(n) && find_interpreter(n) && !has_come(call, action, LE_CODE_SOON);
+    bool can = make_tapes(n) && find_interpreter(n) && !is_compiled(call, action, LE_CODE_SOON);
     le_errors_restore();
     if (can)
         return n;
@@ -293,11 +294,11 @@ struct le_interpretation *le_interpretation_new(struct leat_call *call, struct l
 }
 
 leat_status le_interpretation_run(struct le_interpretation *n) {
-    leat_status status = upload(n);
+    leat_status status = upload_tapes(n);
     uint64_t at = 0;
     for (int k = 0; k < n->tapes.count && status == LEAT_OK; k++) {
-        status = launch(n, &n->tapes.at[k], at);
-        at += room_of(&n->tapes.at[k]);
+        status = launch_tape(n, &n->tapes.at[k], at);
+        at += padded_bytes(&n->tapes.at[k]);
     }
     leat_context *ctx = n->call->program->ctx;
     if (status == LEAT_OK)

@@ -1,5 +1,5 @@
-/* Statements that the interpreter runs while their code is compiled, on sim: when it does, that results are the CPU's
- * byte for byte, and what is left to compiled kernels. */
+/* Statements that the interpreter runs while their code is being compiled, on sim: when it runs them, that the results
+ * equal the CPU's byte for byte, and which statements are left to compiled kernels. */
 #include "base/store_testing.h"
 #include "base/text.h"
 #include "run/call.h"
@@ -49,12 +49,12 @@ static uint64_t count_costs(leat_context *ctx, leat_cost_kind kind, const char *
 static uint64_t interpreted(const struct setting *setting) {
     return count_costs(setting->ctx, LEAT_COST_INTERPRET, NULL);
 }
-/* Of what the programs' statements are compiled to, not of programs themselves, nor of interpreters. */
+/* Counts compilations of statements, not those of programs or interpreters. */
 static uint64_t compiled(const struct setting *setting) {
     return count_costs(setting->ctx, LEAT_COST_COMPILE, "; ");
 }
 
-/* ---- programs over x[N], m[ROWS,COLUMNS] and the number scale; each gives y */
+/* ---- programs over x[N], m[ROWS,COLUMNS] and the scalar `scale`; each computes y */
 
 static leat_array *new_numbers(leat_context *ctx, int rank, const int64_t *shape) {
     leat_array *array;
@@ -88,15 +88,15 @@ static void prepare(leat_context *ctx, const char *text, struct prepared *p) {
         must(leat_call_set_f64(p->call, "scale", 0.3));
 }
 
-static void unprepare(struct prepared *p) {
+static void discard(struct prepared *p) {
     leat_call_free(p->call);
     leat_program_free(p->program);
     leat_array_free(p->x);
     leat_array_free(p->m);
 }
 
-/* Runs it and gives y's bytes. */
-static size_t run(struct prepared *p, char bytes[ROWS * COLUMNS * 8]) {
+/* Runs the call and copies y's bytes. */
+static size_t run_once(struct prepared *p, char bytes[ROWS * COLUMNS * 8]) {
     leat_array *y;
     leat_description d;
     must(leat_call_run(p->call, NULL, NULL));
@@ -114,15 +114,15 @@ static void expect_same(const struct setting *setting, struct prepared *there, c
     static char here[ROWS * COLUMNS * 8], found[ROWS * COLUMNS * 8];
     struct prepared p;
     prepare(setting->cpu, text, &p);
-    size_t size_bytes = run(&p, here);
-    assert_int_equal(run(there, found), size_bytes);
+    size_t size_bytes = run_once(&p, here);
+    assert_int_equal(run_once(there, found), size_bytes);
     if (memcmp(here, found, size_bytes) != 0)
         fail_msg("not the CPU's bytes: %s", text);
-    unprepare(&p);
+    discard(&p);
 }
 
-/* By the interpreter alone, so many statements of it. */
-static void only(const char *text, uint64_t statements) {
+/* Runs the program with the interpreter only, which must run `statements` of its statements. */
+static void check_interpreted(const char *text, uint64_t statements) {
     struct setting setting;
     struct prepared p;
     begin(&setting, LEAT_INTERPRET_ONLY);
@@ -132,45 +132,45 @@ static void only(const char *text, uint64_t statements) {
         if (interpreted(&setting) != statements * turn)
             fail_msg("%s: %d interpreted", text, (int)interpreted(&setting));
     }
-    unprepare(&p);
+    discard(&p);
     end(&setting);
 }
 
 static void test_programs(void **state) {
     (void)state;
-    only("y[i] = x[i] * 2 + 1", 1);
-    only("y[i] = (x[i-1] + x[i+1]) * scale else 0", 1);
-    only("s = sum(i: x[i])\ny[i] = x[i] / s", 2);
-    only("s = max(i,j: m[i,j])\ny[i,j] = (m[i,j] - s) * scale", 2);
-    only("y[i,j] = m[i,j] / sum(k: abs(m[i,k]))", 1);
-    only("y[j] = sum(i: m[i,j])", 1);
-    only("y[i] = x[len(x,0)-1-i] > 0 ? x[i] : -1", 1);
-    only("out y: f32[len(x,0)]\ny[i] = x[i]\ny[2*i] = 0 where i in 0..10", 2);
-    only("var y = 0.0\nfor t in 0..3 { y = y + sum(i: x[i] * t) }", 3);
-    only("def f(a) { n = 0; while a < 100 { a = a * 2 + 3; n += 1; if n > 9 { return n } }; return n }\n"
-         "y[i] = f(abs(x[i]))",
-         1);
+    check_interpreted("y[i] = x[i] * 2 + 1", 1);
+    check_interpreted("y[i] = (x[i-1] + x[i+1]) * scale else 0", 1);
+    check_interpreted("s = sum(i: x[i])\ny[i] = x[i] / s", 2);
+    check_interpreted("s = max(i,j: m[i,j])\ny[i,j] = (m[i,j] - s) * scale", 2);
+    check_interpreted("y[i,j] = m[i,j] / sum(k: abs(m[i,k]))", 1);
+    check_interpreted("y[j] = sum(i: m[i,j])", 1);
+    check_interpreted("y[i] = x[len(x,0)-1-i] > 0 ? x[i] : -1", 1);
+    check_interpreted("out y: f32[len(x,0)]\ny[i] = x[i]\ny[2*i] = 0 where i in 0..10", 2);
+    check_interpreted("var y = 0.0\nfor t in 0..3 { y = y + sum(i: x[i] * t) }", 3);
+    check_interpreted("def f(a) { n = 0; while a < 100 { a = a * 2 + 3; n += 1; if n > 9 { return n } }; return n }\n"
+                      "y[i] = f(abs(x[i]))",
+                      1);
 }
 
-/* Planning runs v's statement, since y's subscript depends on it: the interpreter's code for it asks for w, which a
- * loop sets. */
+/* Planning runs v's statement, because y's subscript depends on it. The interpreter's code for it needs w, which a loop
+ * sets. */
 static void test_while_planning(void **state) {
     (void)state;
-    only("w = i64(0)\nwhile w < 2 { w += 1 }\nv[j] = x[j+w] where j in 0..7\n"
-         "y[q] = x[max(0, min(i64(v[0]), 3)) + q] where q in 0..7",
-         1);
+    check_interpreted("w = i64(0)\nwhile w < 2 { w += 1 }\nv[j] = x[j+w] where j in 0..7\n"
+                      "y[q] = x[max(0, min(i64(v[0]), 3)) + q] where q in 0..7",
+                      1);
 }
 
-/* What can fail as it runs, or is made in an order, is not interpreted. */
-static void test_left(void **state) {
+/* Statements that may fail at run time, and those with an order, are not interpreted. */
+static void test_not_interpreted(void **state) {
     (void)state;
-    only("y[i] = x[i64(x[i] + 7)] + x[i]", 0);
-    only("y[i] = i64(x[i]) // i64(x[0] + 8)", 0);
-    only("y[i] = sum(k in 0..i+1: x[k])", 0);
-    only("out y: f32[4]\ny[i % 4] += x[i]", 0);
+    check_interpreted("y[i] = x[i64(x[i] + 7)] + x[i]", 0);
+    check_interpreted("y[i] = i64(x[i]) // i64(x[0] + 8)", 0);
+    check_interpreted("y[i] = sum(k in 0..i+1: x[k])", 0);
+    check_interpreted("out y: f32[4]\ny[i % 4] += x[i]", 0);
 }
 
-/* Bodies within bodies, up to the interpreter's limit and one beyond it: the lanes' loop is one of them. */
+/* Nested loops, up to the interpreter's limit and one beyond it; the lanes' loop counts. */
 static void test_depth(void **state) {
     (void)state;
     for (int depth = 22; depth <= 23; depth++) {
@@ -182,12 +182,12 @@ static void test_depth(void **state) {
         for (int k = 0; k < depth; k++)
             le_text_add(&text, " }");
         le_text_add(&text, "; return z }\ny[i] = f(x[i])");
-        only(text.at, depth == 22);
+        check_interpreted(text.at, depth == 22);
         le_text_finish(&text);
     }
 }
 
-/* ---- until its code has come */
+/* ---- until the code is compiled */
 
 static void run_until_compiled(const struct setting *setting, struct prepared *p, const char *text) {
     const struct timespec moment = {.tv_nsec = 20000000};
@@ -199,7 +199,7 @@ static void run_until_compiled(const struct setting *setting, struct prepared *p
     } while (interpreted(setting) > before);
 }
 
-static void test_code_comes(void **state) {
+static void test_until_compiled(void **state) {
     (void)state;
     static const char text[] = "e[i,j] = m[i,j] - max(k: m[i,k])\ny[i,j] = e[i,j] / sum(k: e[i,k] * scale)";
     struct setting setting;
@@ -210,18 +210,19 @@ static void test_code_comes(void **state) {
     assert_int_equal(interpreted(&setting), 1);
     run_until_compiled(&setting, &p, text);
     assert_int_equal(compiled(&setting), 1);
-    unprepare(&p);
+    discard(&p);
     leat_close(setting.ctx);
     open_sim(&setting, LEAT_INTERPRET_ALWAYS); /* what is on disk is taken at once */
     prepare(setting.ctx, text, &p);
     expect_same(&setting, &p, text);
     assert_int_equal(interpreted(&setting), 0);
     assert_int_equal(compiled(&setting), 0);
-    unprepare(&p);
+    discard(&p);
     end(&setting);
 }
 
-/* A context asks for an interpreter when it is old enough and has waited twice, and waits on until it is there. */
+/* A context requests the interpreter once it is old enough and has waited twice. Until the interpreter is compiled, the
+ * context keeps waiting for its own code. */
 static void test_ready(void **state) {
     (void)state;
     static const char *const texts[] = {"y[i] = x[i] + 1", "y[i] = x[i] + x[i]*2", "y[i] = x[i] * x[i]",
@@ -232,21 +233,22 @@ static void test_ready(void **state) {
     begin(&setting, LEAT_INTERPRET_READY);
     for (int k = 0; k < 3; k++) {
         if (k == 2) {
-            assert_int_equal(count_costs(setting.ctx, LEAT_COST_READ, "code cache"), 4); /* it was looked for */
+            assert_int_equal(count_costs(setting.ctx, LEAT_COST_READ, "code cache"),
+                             4); /* the interpreter was looked up */
             setting.ctx->opened_ns -= 5000000000u;
         }
         prepare(setting.ctx, texts[k], &p);
         expect_same(&setting, &p, texts[k]);
         assert_int_equal(interpreted(&setting), 0);
         assert_int_equal(compiled(&setting), k + 1);
-        unprepare(&p);
+        discard(&p);
     }
     while (count_costs(setting.ctx, LEAT_COST_MODULE, "the interpreter for f32") == 0)
         nanosleep(&moment, NULL);
     prepare(setting.ctx, texts[3], &p);
     expect_same(&setting, &p, texts[3]);
     assert_int_equal(interpreted(&setting), 1);
-    unprepare(&p);
+    discard(&p);
     end(&setting);
 }
 
@@ -255,7 +257,7 @@ static void test_options(void **state) {
     struct setting setting;
     leat_context *ctx = NULL;
     begin(&setting, LEAT_INTERPRET_DEFAULT);
-    assert_int_equal(setting.ctx->interpret, LEAT_INTERPRET_READY); /* since code is kept */
+    assert_int_equal(setting.ctx->interpret, LEAT_INTERPRET_READY); /* because code is stored */
     leat_close(setting.ctx);
     setenv("LEAT_INTERPRET", "only", 1);
     open_sim(&setting, LEAT_INTERPRET_DEFAULT);
@@ -272,9 +274,9 @@ static void test_options(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs),   cmocka_unit_test(test_while_planning),
-                                       cmocka_unit_test(test_left),       cmocka_unit_test(test_depth),
-                                       cmocka_unit_test(test_code_comes), cmocka_unit_test(test_ready),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs),        cmocka_unit_test(test_while_planning),
+                                       cmocka_unit_test(test_not_interpreted), cmocka_unit_test(test_depth),
+                                       cmocka_unit_test(test_until_compiled),  cmocka_unit_test(test_ready),
                                        cmocka_unit_test(test_options)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,40 +1,41 @@
-/* See device_run.h: running one action on the device. All of it is enqueued in the run's stream; nothing is waited for.
- */
+/* See device_run.h: runs one action on the device. All work is enqueued in the run's stream, without waiting. */
 #include "run/device/device_run.h"
 #include <string.h>
 
-/* ---- numbers that the action makes */
+/* ---- scalars that the action computes */
 
-/* It starts as its base. */
+/* Initializes the result with its base. */
 static leat_status copy_base(struct leat_call *call, const struct le_device_result *r) {
     const struct le_specialised *s = call->specialised;
     const struct le_cell *base = &s->cells[r->base];
-    const struct le_copy copy = {.target = r->away.allocation,
-                                 .source = base->away.allocation,
-                                 .target_memory = (char *)(uintptr_t)r->away.at,
-                                 .source_memory = base->away.at ? (const char *)(uintptr_t)base->away.at
-                                                                : (const char *)&base->scalar,
+    const struct le_copy copy = {.target = r->on_device.allocation,
+                                 .source = base->on_device.allocation,
+                                 .target_memory = (char *)(uintptr_t)r->on_device.address,
+                                 .source_memory = base->on_device.address
+                                                      ? (const char *)(uintptr_t)base->on_device.address
+                                                      : (const char *)&base->scalar,
                                  .element_bytes = le_type_size(s->ir->values.at[r->value].type),
                                  .what = s->ir->values.at[r->value].name,
-                                 .cause = "it starts with a number",
-                                 .wait = !base->away.at};
+                                 .cause = "its initial value",
+                                 .wait = !base->on_device.address};
     return le_device_copy(call->home.stream, &copy);
 }
 
 static leat_status begin_result(struct leat_call *call, struct le_device_result *r) {
     const leat_array *wanted = r->base < 0 ? le_result_scalar(call, r->value) : NULL;
     if (wanted && le_device_address(wanted)) {
-        r->away = (struct le_device_scalar){.allocation = wanted->buffer->allocation, .at = le_device_address(wanted)};
+        r->on_device =
+            (struct le_device_scalar){.allocation = wanted->buffer->allocation, .address = le_device_address(wanted)};
         return LEAT_OK;
     }
-    leat_status status = le_device_new_slot(call, &r->away);
+    leat_status status = le_device_new_slot(call, &r->on_device);
     return status == LEAT_OK && r->base >= 0 ? copy_base(call, r) : status;
 }
 
 static leat_status begin_results(struct leat_call *call, struct le_device_work *w) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < w->results.count; k++)
-        w->results.at[k].away = (struct le_device_scalar){0};
+        w->results.at[k].on_device = (struct le_device_scalar){0};
     for (int k = 0; k < w->results.count && status == LEAT_OK; k++)
         status = begin_result(call, &w->results.at[k]);
     return status;
@@ -43,14 +44,14 @@ static leat_status begin_results(struct leat_call *call, struct le_device_work *
 static void end_results(struct leat_call *call, const struct le_device_work *w) {
     for (int k = 0; k < w->results.count; k++) {
         struct le_cell *cell = &call->specialised->cells[w->results.at[k].value];
-        le_device_drop(call, cell);
-        cell->away = w->results.at[k].away;
+        le_device_scalar_release(call, cell);
+        cell->on_device = w->results.at[k].on_device;
     }
 }
 
 /* ---- memory for partial results */
 
-/* Kernels leave them as they were: they are set to 0 once. */
+/* Kernels leave the counters at 0, so they are zeroed only once. */
 static leat_status begin_counters(struct leat_call *call, size_t size_bytes) {
     struct le_device_run *d = call->device;
     if (size_bytes == 0 || (d->counters && d->counters->size_bytes >= size_bytes))
@@ -94,25 +95,25 @@ const leat_array *le_device_array_of(const struct leat_call *call, const struct 
     return s->cells[stage->target].array;
 }
 
-const struct le_device_scalar *le_device_result(const struct le_device_work *w, int value) {
+const struct le_device_scalar *le_device_find_result(const struct le_device_work *w, int value) {
     const struct le_device_result *r = w->results.at;
     while (r->value != value)
         r++;
-    return &r->away;
+    return &r->on_device;
 }
 
 static void pass_scalar(const struct le_cell *cell, struct le_device_step *step, union le_device_value *to) {
-    to->scalar = (struct le_scalar){.bits = cell->away.at ? 0 : cell->scalar, .at = cell->away.at};
-    if (cell->away.at)
-        step->uses[step->launch.use_count++] = (struct le_allocation_use){cell->away.allocation, LE_ACCESS_READ};
+    to->scalar = (struct le_scalar){.bits = cell->on_device.address ? 0 : cell->scalar, .at = cell->on_device.address};
+    if (cell->on_device.address)
+        step->uses[step->launch.use_count++] = (struct le_allocation_use){cell->on_device.allocation, LE_ACCESS_READ};
 }
 
 static void pass_arguments(struct leat_call *call, struct le_action *action, struct le_device_step *step,
                            uint64_t record) {
     const struct le_device_run *d = call->device;
     step->launch.use_count = 0;
-    for (int k = 0; k < step->made->argument_count; k++) {
-        const struct le_argument *a = &step->made->arguments[k];
+    for (int k = 0; k < step->generated->argument_count; k++) {
+        const struct le_argument *a = &step->generated->arguments[k];
         struct le_launch_argument *to = &step->arguments[k];
         union le_device_value *value = &step->values[k];
         switch (a->kind) {
@@ -124,9 +125,9 @@ static void pass_arguments(struct leat_call *call, struct le_action *action, str
             break;
         }
         case LE_ARGUMENT_RESULT: {
-            const struct le_device_scalar *away = le_device_result(action->device, a->value);
-            value->address = away->at;
-            to->allocation = away->allocation;
+            const struct le_device_scalar *on_device = le_device_find_result(action->device, a->value);
+            value->address = on_device->address;
+            to->allocation = on_device->allocation;
             break;
         }
         case LE_ARGUMENT_SCALAR:
@@ -157,7 +158,7 @@ static leat_status launch_all(struct leat_call *call, struct le_action *action) 
     uint64_t record = 0;
     leat_status status = begin_work(call, w);
     if (status == LEAT_OK && w->may_report)
-        status = le_device_record(call, action, &record);
+        status = le_device_new_record(call, action, &record);
     for (int k = 0; k < w->step_count && status == LEAT_OK; k++) {
         struct le_device_step *step = &w->steps[k];
         pass_arguments(call, action, step, record);
@@ -166,7 +167,7 @@ static leat_status launch_all(struct leat_call *call, struct le_action *action) 
     return status;
 }
 
-/* Zeros are written from a block's start on. */
+/* Zeroing starts at the beginning of an allocation, so a target that begins elsewhere is not used directly. */
 static leat_status fill_zeros(struct leat_call *call, const struct le_action *action) {
     struct le_cell *cell = &call->specialised->cells[action->stage->target];
     if (cell->wanted && le_device_address(cell->wanted) != cell->wanted->buffer->allocation->address) {
@@ -176,10 +177,10 @@ static leat_status fill_zeros(struct leat_call *call, const struct le_action *ac
     return le_storage_prepare(call, action, true);
 }
 
-/* By the library, or by the interpreter if it is not NULL, or by kernels that are loaded. */
-static leat_status perform(struct leat_call *call, struct le_action *action, bool by_library,
-                           struct le_interpretation *interpretation) {
-    leat_status status = le_device_settle(call); /* planning may run a part of the plan */
+/* Runs the action by the library, else by the interpretation if that is not NULL, else by its loaded kernels. */
+static leat_status perform_work(struct leat_call *call, struct le_action *action, bool by_library,
+                                struct le_interpretation *interpretation) {
+    leat_status status = le_device_settle(call); /* planning may run actions before late arrays are settled */
     if (status != LEAT_OK)
         return status;
     status = begin_results(call, action->device);
@@ -201,11 +202,11 @@ leat_status le_device_perform(struct leat_call *call, struct le_action *action) 
     const struct le_device_contract *contract = action->device->contract;
     bool by_library = contract && le_device_contract_can_run(call, contract);
     if (by_library)
-        return perform(call, action, true, NULL);
-    struct le_interpretation *n = le_device_is_loaded(action) ? NULL : le_interpretation_new(call, action);
-    leat_status status = n ? LEAT_OK : le_device_load(call, action);
+        return perform_work(call, action, true, NULL);
+    struct le_interpretation *n = le_device_code_is_loaded(action) ? NULL : le_interpretation_new(call, action);
+    leat_status status = n ? LEAT_OK : le_device_load_code(call, action);
     if (status == LEAT_OK)
-        status = perform(call, action, false, n);
+        status = perform_work(call, action, false, n);
     le_interpretation_free(n);
     return status;
 }

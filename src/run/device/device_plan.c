@@ -1,16 +1,16 @@
-/* See device_run.h: an action as launches of kernels, which are generated, compiled or found, and their arguments laid
- * out, so that a run only puts addresses and numbers there. */
+/* See device_run.h: plans an action as launches of kernels. Kernels are generated, then compiled or found, and their
+ * arguments are laid out, so that a run only fills in addresses and numbers. */
 #include "base/text.h"
 #include "run/device/device_run.h"
 #include <stdio.h>
 #include <string.h>
 
-bool le_device_takes(const struct leat_call *call, const struct le_stage *stage) {
+bool le_device_computes(const struct leat_call *call, const struct le_stage *stage) {
     const struct le_specialised *s = call->specialised;
     return call->device && !(stage->pair_count == 0 && s->on_host[stage->target]);
 }
 
-void le_device_forget(struct le_action *action) {
+void le_device_work_finish(struct le_action *action) {
     struct le_device_work *w = action->device;
     action->device = NULL;
     for (int k = 0; w && k < w->step_count; k++) {
@@ -19,13 +19,13 @@ void le_device_forget(struct le_action *action) {
     }
 }
 
-/* ---- what the generator is told */
+/* ---- the generator's input */
 
 static bool is_at_16(const leat_array *array) {
     return array && le_device_address(array) % 16 == 0;
 }
 
-/* Memory of the pool's is aligned; an input's may be any, and a MOVE shares it, if it is dense. */
+/* Memory from the pool is aligned. An input may have any alignment, and a MOVE may share a dense input's memory. */
 static bool is_aligned(void *user, int value) {
     const struct leat_call *call = user;
     const struct le_specialised *s = call->specialised;
@@ -55,7 +55,7 @@ static struct le_device_kernel_job job_of(struct leat_call *call, struct le_plan
                                           const struct le_action *action, const struct le_device_facts *facts) {
     struct le_specialised *s = call->specialised;
     return (struct le_device_kernel_job){.kernel = {.ir = s->ir,
-                                                    .stage = action->made,
+                                                    .stage = action->generated,
                                                     .space = &s->plan->space,
                                                     .layouts = s->plan->layouts,
                                                     .threads = 1,
@@ -66,21 +66,21 @@ static struct le_device_kernel_job job_of(struct leat_call *call, struct le_plan
                                          .action = (int)(action - s->plan->actions)};
 }
 
-static leat_status generate(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
+static leat_status generate_launches(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     const struct le_device_facts facts = facts_of(call);
     const struct le_device_kernel_job job = job_of(call, g, action, &facts);
     return le_device_generate(&job, &action->device->launches);
 }
 
-/* ---- what another action makes where it reads it */
+/* ---- fusing an action into its reader */
 
-/* The one that reads it is of the same group, and is planned later. */
+/* The first later action of the group that reads this one's value; NULL: none. */
 static struct le_action *reader_of(struct leat_call *call, const struct le_plan_step *g,
                                    const struct le_action *action) {
     struct le_plan *plan = call->specialised->plan;
     struct le_action *a = &plan->actions[action - plan->actions];
     for (a++; a < plan->actions + g->first_action + g->action_count; a++)
-        if (le_device_reads(call->specialised->ir, a->made, action->made))
+        if (le_device_reads(call->specialised->ir, a->generated, action->generated))
             return a;
     return NULL;
 }
@@ -88,16 +88,16 @@ static struct le_action *reader_of(struct leat_call *call, const struct le_plan_
 static bool is_made_there(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
     const struct le_device_facts facts = facts_of(call);
     struct le_action *reader = reader_of(call, g, action);
-    if (!reader || !le_device_takes(call, reader->stage))
+    if (!reader || !le_device_computes(call, reader->stage))
         return false;
     const struct le_device_kernel_job job = job_of(call, g, reader, &facts);
-    struct le_node *node = le_device_make_there(&job, action->made);
+    struct le_node *node = le_device_make_there(&job, action->generated);
     if (!node)
         return false;
     struct le_stage *made = LE_NEW(g->arena, struct le_stage);
-    *made = *reader->made;
+    *made = *reader->generated;
     made->node = node;
-    reader->made = made;
+    reader->generated = made;
     return true;
 }
 
@@ -120,7 +120,7 @@ static void add_result(struct le_arena *arena, const struct le_stage *stage, str
 
 static void lay_out(struct le_arena *arena, const struct le_stage *stage, struct le_device_work *w,
                     struct le_device_step *step) {
-    const struct le_device_launch *made = step->made;
+    const struct le_generated_launch *made = step->generated;
     int numbers = 0;
     step->arguments = LE_NEW_ARRAY(arena, made->argument_count, struct le_launch_argument);
     step->values = LE_NEW_ARRAY(arena, made->argument_count, union le_device_value);
@@ -148,11 +148,11 @@ static void make_steps(struct le_plan_step *g, struct le_action *action) {
     struct le_device_work *w = action->device;
     w->steps = LE_NEW_ARRAY(g->arena, w->launches.count, struct le_device_step);
     for (int k = 0; k < w->launches.count; k++) {
-        const struct le_device_launch *made = &w->launches.at[k];
+        const struct le_generated_launch *made = &w->launches.at[k];
         if (made->grid[0] == 0)
             continue;
         struct le_device_step *step = &w->steps[w->step_count];
-        step->made = made;
+        step->generated = made;
         lay_out(g->arena, action->stage, w, step);
         w->may_report |= made->may_fault || made->may_note;
         action->operations += (uint64_t)made->operations;
@@ -160,10 +160,10 @@ static void make_steps(struct le_plan_step *g, struct le_action *action) {
     }
 }
 
-/* ---- kernels: compiled, or found, when they first run, so that a plan can be looked at without */
+/* ---- kernels: compiled or found when they first run, so that showing a plan needs no compiler */
 
-/* "y f64[:], a f32[:,:], s i64" */
-static void add_values(struct le_text *text, const struct le_ir *ir, const struct le_device_launch *made) {
+/* Appends the launch's values with their types: "y f64[:], a f32[:,:], s i64". */
+static void add_values(struct le_text *text, const struct le_ir *ir, const struct le_generated_launch *made) {
     int count = 0;
     for (int k = 0; k < made->argument_count; k++) {
         enum le_argument_kind kind = made->arguments[k].kind;
@@ -178,39 +178,39 @@ static void add_values(struct le_text *text, const struct le_ir *ir, const struc
     }
 }
 
-/* What the generator makes compiles, and a program's user has not written it. */
-static leat_status explain(leat_status status, const struct le_stage *stage) {
+/* A compile error in generated code is our bug, not an error in the user's program. */
+static leat_status explain_failure(leat_status status, const struct le_stage *stage) {
     char message[512] = "";
     if (le_error_at(0))
         snprintf(message, sizeof message, "%s", le_error_at(0)->message);
     if (status == LEAT_PROGRAM)
-        return le_fail(LEAT_INTERNAL, "the code made for '%s' does not compile: %s", stage->name, message);
+        return le_fail(LEAT_INTERNAL, "the code generated for '%s' does not compile: %s", stage->name, message);
     return status == LEAT_UNSUPPORTED ? le_fail(LEAT_DEVICE, "programs cannot be compiled for this device: %s", message)
                                       : status;
 }
 
-/* what: room for words, which the caller finishes. */
+/* what: a text for the caller to finish; the source points into it. */
 static struct le_code_source source_of(const struct leat_call *call, const struct le_action *action,
                                        const struct le_device_step *step, struct le_text *what) {
     *what = (struct le_text){0};
     le_text_add(what, "%s; ", action->stage->name);
-    add_values(what, call->specialised->ir, step->made);
-    return (struct le_code_source){.kernel = step->made->kernel,
-                                   .text = step->made->text,
+    add_values(what, call->specialised->ir, step->generated);
+    return (struct le_code_source){.kernel = step->generated->kernel,
+                                   .text = step->generated->text,
                                    .program = call->program->name,
                                    .what = what->failed ? action->stage->name : what->at,
                                    .cause = "first use with these types"};
 }
 
-static leat_status load(struct leat_call *call, const struct le_action *action, struct le_device_step *step) {
+static leat_status load_step(struct leat_call *call, const struct le_action *action, struct le_device_step *step) {
     struct le_text what;
     const struct le_code_source source = source_of(call, action, step, &what);
     leat_status status = le_code_get(call->program->ctx, &source, &step->code);
     le_text_finish(&what);
-    return status == LEAT_OK ? LEAT_OK : explain(status, action->stage);
+    return status == LEAT_OK ? LEAT_OK : explain_failure(status, action->stage);
 }
 
-bool le_device_is_loaded(const struct le_action *action) {
+bool le_device_code_is_loaded(const struct le_action *action) {
     const struct le_device_work *w = action->device;
     for (int k = 0; k < w->step_count; k++)
         if (!w->steps[k].code)
@@ -218,31 +218,31 @@ bool le_device_is_loaded(const struct le_action *action) {
     return true;
 }
 
-bool le_device_ask(struct leat_call *call, struct le_action *action, enum le_code_wish wish) {
+bool le_device_request_code(struct leat_call *call, struct le_action *action, enum le_code_wish wish) {
     struct le_device_work *w = action->device;
     bool none_comes = true;
     for (int k = 0; k < w->step_count; k++) {
         struct le_text what;
         const struct le_code_source source = source_of(call, action, &w->steps[k], &what);
         if (!w->steps[k].code)
-            none_comes &= le_code_ask(call->program->ctx, &source, wish, &w->steps[k].code) != LE_CODE_COMING;
+            none_comes &= le_code_request(call->program->ctx, &source, wish, &w->steps[k].code) != LE_CODE_COMING;
         le_text_finish(&what);
     }
     return none_comes;
 }
 
-leat_status le_device_load(struct leat_call *call, struct le_action *action) {
+leat_status le_device_load_code(struct leat_call *call, struct le_action *action) {
     leat_status status = LEAT_OK;
     struct le_device_work *w = action->device;
     for (int k = 0; k < w->step_count && status == LEAT_OK; k++)
         if (!w->steps[k].code)
-            status = load(call, action, &w->steps[k]);
+            status = load_step(call, action, &w->steps[k]);
     return status;
 }
 
 /* ---- an action */
 
-static bool makes(const struct le_device_work *w, int value) {
+static bool has_result(const struct le_device_work *w, int value) {
     for (int k = 0; w && k < w->results.count; k++)
         if (w->results.at[k].value == value)
             return true;
@@ -252,7 +252,7 @@ static bool makes(const struct le_device_work *w, int value) {
 static bool is_made_by_leader(const struct le_specialised *s, const struct le_stage *stage) {
     if (stage->leader < 0)
         return false;
-    return makes(s->plan->actions[s->plan->maker[s->ir->stages.at[stage->leader].target]].device, stage->target);
+    return has_result(s->plan->actions[s->plan->maker[s->ir->stages.at[stage->leader].target]].device, stage->target);
 }
 
 static bool fills_zeros(const struct le_stage *stage) {
@@ -274,7 +274,7 @@ leat_status le_device_plan(struct leat_call *call, struct le_plan_step *g, struc
     if (status != LEAT_OK || (contract && le_device_contract_is_sure(contract)))
         return status;
     uint64_t operations = action->operations;
-    status = generate(call, g, action);
+    status = generate_launches(call, g, action);
     if (status == LEAT_OK)
         make_steps(g, action);
     if (contract)
@@ -285,18 +285,18 @@ leat_status le_device_plan(struct leat_call *call, struct le_plan_step *g, struc
 void le_device_show(const struct le_action *action, struct le_text *out) {
     const struct le_device_work *w = action->device;
     if (w->by_leader)
-        le_text_add(out, "   made with the one before\n");
+        le_text_add(out, "   computed by the kernel of an earlier action\n");
     if (w->zero)
         le_text_add(out, "   zeros\n");
     if (w->contract)
         le_device_contract_show(w->contract, out);
     for (int k = 0; k < w->step_count; k++) {
-        const struct le_device_launch *l = w->steps[k].made;
+        const struct le_generated_launch *l = w->steps[k].generated;
         le_text_add(out, "   launch %d: %s: %s; grid %u,%u,%u, block %u,%u,%u", k, l->kernel, l->how ? l->how : "",
                     l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
         if (l->shared_bytes)
             le_text_add(out, ", %zu bytes of shared memory", l->shared_bytes);
-        le_text_add(out, "%s\n", l->may_fault || l->may_note ? "; what it finds wrong is looked for at the end" : "");
+        le_text_add(out, "%s\n", l->may_fault || l->may_note ? "; faults are checked at the end of the run" : "");
     }
     if (w->step_count && w->launches.work_bytes)
         le_text_add(out, "   %zu bytes of work memory\n", w->launches.work_bytes);

@@ -1,55 +1,56 @@
-/* A call in the context of a device: what goes another way there than on the CPU. Actions become kernels of the
- * device's (device_plan.c), which are enqueued in the run's stream (device_perform.c); numbers lie with the host or
- * with the device, and go where they are needed (device_values.c); inputs that kernels do not reach are uploaded, and
- * faults are looked for at the end (device_call.c).
+/* The device's part of a call: what works differently on a device than on the CPU. Actions become device kernels
+ * (device_plan.c), which are enqueued in the run's stream (device_perform.c). Scalars live on the host or on the device
+ * and are copied where they are needed (device_values.c). Inputs that kernels cannot reach are uploaded, and faults are
+ * collected at the end of a run (device_call.c).
  *
- * `call->device` is NULL on the CPU; what is here may be asked only where it is not, unless it says otherwise. */
+ * `call->device` is NULL on the CPU. The functions here require that it is not NULL, unless their comment says
+ * otherwise. */
 #ifndef LE_DEVICE_RUN_H
 #define LE_DEVICE_RUN_H
 #include "gen/device_code.h"
 #include "run/call.h"
 #include "run/compiled_code.h"
 
-/* A record of faults for each time that an action runs which may fault, so that they are found in order. */
+/* Each execution of an action that may fault gets its own fault record, so that faults are found in order. */
 enum { LE_DEVICE_RECORDS = 1024, LE_DEVICE_ELEMENTS = 16 };
 
 struct le_device_run {
-    /* inputs, by symbol of the typed tree: as call->binds, but for arrays that kernels do not reach, whose elements are
-     * in `uploads` */
+    /* by symbol of the typed tree: call->binds, with arrays that kernels cannot reach replaced by their `uploads` */
     struct le_bind *binds;
     leat_array **uploads;
-    bool is_late; /* some of them, or of what is wanted, are late: le_device_settle */
-    /* 8 bytes for each number that kernels make, so many that one is free when all cells have one */
+    bool is_late; /* some input or target has no memory yet: le_device_settle */
+    /* 8 bytes for each scalar that kernels compute; enough that one is free even if every cell uses one */
     struct le_allocation *slots;
     int *slot_users, slot_count, next_slot;
     struct le_allocation *records;
     struct le_action **record_actions;
-    int record_count, record_first; /* taken; of those that were not looked at yet */
-    struct le_allocation *work;     /* for partial results of an action */
-    struct le_allocation *counters; /* all 0, but while an action is at work */
-    struct le_allocation *fetched;  /* page-locked, for a number on its way to the host */
+    int record_count, record_first; /* records in use; the first one that is not checked yet */
+    struct le_allocation *work;     /* memory for partial results of an action */
+    struct le_allocation *counters; /* all 0 except while an action runs */
+    struct le_allocation *fetched;  /* pinned: a scalar on its way to the host */
     struct {
         struct le_mirror {
             int value;
-            void *memory, *owned, *before; /* owned: NULL, if it is one of `elements`; the buffer's address before */
+            void *memory, *owned; /* owned: NULL if memory is one of `elements` */
+            void *before;         /* the buffer's address before */
             size_t size_bytes;
         } * at;
         int count, capacity;
-    } mirrors; /* host copies, or one element, of arrays, for the numbers that are being worked out */
+    } mirrors; /* host copies of arrays, or of one element, for the host scalars being computed */
     struct {
         struct le_node **at;
         int count, capacity;
-    } loads; /* the same: nodes that load */
+    } loads; /* the load nodes of the host scalars being computed */
     bool out_of_memory;
     uint64_t elements[LE_DEVICE_ELEMENTS];
-    const char *cause; /* why the host needs a number; NULL: the action that control.c is at says it */
+    const char *cause; /* for the ledger, why the host needs a scalar; NULL: derived from the running action */
 };
 
-/* What the device does for an action: launches, ready but for what is another from one run to the next. In the arena
- * of its group, but for the kernels that it holds. */
+/* One launch of an action, complete except for the arguments that change from run to run. It lives in the arena of its
+ * group, except for the kernel that it holds. */
 struct le_device_step {
     struct le_loaded_code *code;
-    const struct le_device_launch *made;
+    const struct le_generated_launch *generated;
     struct le_kernel_launch launch;
     struct le_replay replay;
     struct le_launch_argument *arguments;
@@ -57,99 +58,101 @@ struct le_device_step {
         uint64_t address;
         int64_t number;
         struct le_scalar scalar;
-    } * values;                     /* of the arguments */
-    struct le_allocation_use *uses; /* of numbers */
+    } * values;                     /* the values of the arguments */
+    struct le_allocation_use *uses; /* the scalars in device memory that the launch reads */
 };
-struct le_device_result { /* a number that the action makes */
-    int value, base;      /* values; base -1: it does not start as one */
-    struct le_device_scalar away;
+struct le_device_result { /* a scalar that the action computes */
+    int value, base;      /* values; base: the initial value; -1: none */
+    struct le_device_scalar on_device;
 };
 struct le_device_work {
-    struct le_device_launches launches;
+    struct le_generated_launches launches;
     struct le_device_step *steps;
     int step_count;
     struct {
         struct le_device_result *at;
         int count, capacity;
     } results;
-    struct le_device_contract *contract; /* NULL: kernels make it */
-    bool by_leader;                      /* the kernel of the stage that leads it makes it */
-    bool zero;                           /* FILL: with zeros, which needs no kernel */
-    bool may_report;                     /* a fault, or notes */
+    struct le_device_contract *contract; /* computed by a library; NULL: computed by kernels */
+    bool by_leader;                      /* computed by the kernel of the stage's leader */
+    bool zero;                           /* FILL with zeros, which needs no kernel */
+    bool may_report;                     /* some launch may report a fault or notes */
 };
 
 /* ---- device_call.c */
-leat_status le_device_run_new(struct leat_call *call);                              /* on the CPU it makes nothing */
-void le_device_run_free(struct leat_call *call);                                    /* the same */
-leat_status le_device_specialise(struct leat_call *call, struct le_specialised *s); /* the same */
+leat_status le_device_run_new(struct leat_call *call);                              /* does nothing on the CPU */
+void le_device_run_free(struct leat_call *call);                                    /* does nothing on the CPU */
+leat_status le_device_specialise(struct leat_call *call, struct le_specialised *s); /* does nothing on the CPU */
 void le_device_unbind(struct leat_call *call);
-/* What is kept from the run before goes, but for the inputs. */
+/* Discards the state of the last run, except for the inputs. */
 leat_status le_device_reset(struct leat_call *call);
-/* Where kernels reach the inputs: what the run binds. */
+/* Sets `binds`: uploads the inputs that kernels cannot reach. */
 leat_status le_device_bind(struct leat_call *call);
-/* Gives late arrays their memory, and uploads what waited for it. */
+/* Allocates the memory of late arrays (array.h) and makes the uploads that waited for it. */
 leat_status le_device_settle(struct leat_call *call);
-/* The same, where it is due: before the plan runs, and after its first kernels are compiled, for which the device need
- * not be there. */
+/* Called before the plan runs: first compiles its first kernels, which does not need the device to be open yet, then
+ * settles. */
 leat_status le_device_begin(struct leat_call *call);
-bool le_device_can_write(const leat_array *array); /* kernels write a result right there */
-/* An input of rank 0: stays where it is, if it is of the type that the program has for it. */
+bool le_device_can_write(const leat_array *array); /* kernels can write a result directly to it */
+/* An input of rank 0. *bound: it stays where it is, because it has the type that the program uses. */
 leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_cell *cell, bool *bound);
-/* A record for an action that is about to run. */
-leat_status le_device_record(struct leat_call *call, struct le_action *action, uint64_t *address);
-/* Faults and notes of what is done by now; wait: of all that was enqueued. */
+/* Allocates a fault record for an action that is about to run. */
+leat_status le_device_new_record(struct leat_call *call, struct le_action *action, uint64_t *address);
+/* Reports faults and notes of the work done so far; wait: of all enqueued work. */
 leat_status le_device_check_records(struct leat_call *call, bool wait);
-/* After all else of a run; done: of one that went well. */
+/* Called at the end of a run; done: it succeeded. */
 void le_device_end(struct leat_call *call, bool done);
 
 /* ---- device_values.c */
-void le_device_drop(struct leat_call *call, struct le_cell *cell);                     /* the number, wherever it is */
-void le_device_hold(struct leat_call *call, const struct le_cell *cell);               /* once more */
-leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *away); /* held once */
-leat_status le_device_fetch(struct leat_call *call, int value);
-/* Before the host works out a node: brings what it loads to the host; mark: for le_device_leave, whatever happens. */
-leat_status le_device_bring(struct leat_call *call, struct le_node *node, int *mark);
-void le_device_leave(struct leat_call *call, int mark);
-/* The number in a cell into an array of rank 0. */
-leat_status le_device_give(struct leat_call *call, const leat_array *target, const struct le_cell *cell,
-                           const char *name);
-/* A dense copy, whose bools are 0 or 1. */
+void le_device_scalar_release(struct leat_call *call, struct le_cell *cell);      /* releases the cell's slot */
+void le_device_scalar_retain(struct leat_call *call, const struct le_cell *cell); /* holds the cell's slot once more */
+leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *on_device); /* a slot, held once */
+leat_status le_device_fetch(struct leat_call *call,
+                            int value); /* copies the scalar to the host if only the device has it */
+/* Before the host computes a node: copies the operands of its loads to the host. The caller passes *mark to
+ * le_device_release_mirrors, also after a failure. */
+leat_status le_device_fetch_operands(struct leat_call *call, struct le_node *node, int *mark);
+void le_device_release_mirrors(struct leat_call *call, int mark);
+/* Writes the scalar of a cell into an array of rank 0. */
+leat_status le_device_store_scalar(struct leat_call *call, const leat_array *target, const struct le_cell *cell,
+                                   const char *name);
+/* Copies the source to a dense target; bools become 0 or 1. */
 leat_status le_device_clean_copy(struct leat_call *call, const leat_array *target, const leat_array *source,
                                  const char *name);
-uint64_t le_device_address(const leat_array *array); /* as kernels see the first element; 0: they do not */
+uint64_t le_device_address(const leat_array *array); /* of the first element, for kernels; 0: kernels cannot reach it */
 
 /* ---- device_plan.c */
-/* A stage that kernels make: not where the host has all that a number needs. Also on the CPU. */
-bool le_device_takes(const struct leat_call *call, const struct le_stage *stage);
+/* Whether the device computes the stage. The host computes scalars whose operands it has. May be called on the CPU. */
+bool le_device_computes(const struct leat_call *call, const struct le_stage *stage);
 leat_status le_device_plan(struct leat_call *call, struct le_plan_step *group, struct le_action *action);
-leat_status le_device_load(struct leat_call *call, struct le_action *action); /* its kernels, for when it runs */
-bool le_device_is_loaded(const struct le_action *action);
-/* The same without waiting for a compiler. true: none of them is on its way, so that le_device_load need not wait for
- * one, unless what one came to was an error. */
-bool le_device_ask(struct leat_call *call, struct le_action *action, enum le_code_wish wish);
-void le_device_forget(struct le_action *action); /* the same; any action */
+leat_status le_device_load_code(struct leat_call *call, struct le_action *action); /* loads its kernels */
+bool le_device_code_is_loaded(const struct le_action *action);
+/* The same without waiting for a compiler. Returns true if no kernel is still being compiled: le_device_load_code then
+ * waits only for kernels whose compilation failed. */
+bool le_device_request_code(struct leat_call *call, struct le_action *action, enum le_code_wish wish);
+void le_device_work_finish(struct le_action *action); /* releases its kernels; any action, also on the CPU */
 void le_device_show(const struct le_action *action, struct le_text *out);
 
 /* ---- device_contract.c */
-/* action->device->contract, if a library of the device's makes the stage. */
+/* Sets action->device->contract if a library computes the stage. */
 leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step *group, struct le_action *action);
-bool le_device_contract_is_sure(const struct le_device_contract *contract); /* it needs no kernel besides */
+bool le_device_contract_is_sure(const struct le_device_contract *contract); /* it needs no kernel as a fallback */
 bool le_device_contract_can_run(const struct leat_call *call, const struct le_device_contract *contract);
 leat_status le_device_contract_run(struct leat_call *call, const struct le_action *action);
 void le_device_contract_show(const struct le_device_contract *contract, struct le_text *out);
 
 /* ---- device_interpret.c */
-struct le_interpretation; /* one run of an action by the interpreter */
-/* NULL: compiled kernels make it; their code may have come by now. */
+struct le_interpretation; /* one execution of an action by the interpreter */
+/* NULL: compiled kernels run the action; their code may have been loaded in the meantime. */
 struct le_interpretation *le_interpretation_new(struct leat_call *call, struct le_action *action);
-leat_status le_interpretation_run(struct le_interpretation *n); /* once its targets are placed */
+leat_status le_interpretation_run(struct le_interpretation *n); /* after its targets are prepared */
 void le_interpretation_free(struct le_interpretation *n);       /* NULL is fine */
 
 /* ---- device_perform.c */
-const struct le_device_scalar *le_device_result(const struct le_device_work *w,
-                                                int value); /* where the action makes it */
-/* Where a value's elements are while the action runs; a base that the target has taken is there. target: as what the
- * action makes. */
+const struct le_device_scalar *le_device_find_result(const struct le_device_work *w,
+                                                     int value); /* where the action writes it */
+/* The array with a value's elements while the action runs. If the target took over the memory of its base, the base's
+ * elements are in the target's array. target: the value as the action writes it. */
 const leat_array *le_device_array_of(const struct leat_call *call, const struct le_action *action, int value,
                                      bool target);
 leat_status le_device_perform(struct leat_call *call, struct le_action *action);

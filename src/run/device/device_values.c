@@ -1,31 +1,32 @@
-/* See device_run.h: where numbers are, and copies of what the host needs to work one out. A number that a kernel makes
- * lies in a slot: 8 bytes of a block of the call's, which is written again only when no cell has it any more. */
+/* See device_run.h: where scalars live, and host copies of what the host needs to compute one. A scalar that a kernel
+ * computes lives in a slot: 8 bytes of an allocation of the call. A slot is reused only when no cell holds it any more.
+ */
 #include "run/device/device_run.h"
 #include <string.h>
 
 /* ---- slots */
 
-static int *users_of(struct leat_call *call, const struct le_device_scalar *away) {
+static int *users_of(struct leat_call *call, const struct le_device_scalar *on_device) {
     struct le_device_run *d = call->device;
-    if (!away->at || away->allocation != d->slots)
+    if (!on_device->address || on_device->allocation != d->slots)
         return NULL;
-    return &d->slot_users[(away->at - d->slots->address) / sizeof(uint64_t)];
+    return &d->slot_users[(on_device->address - d->slots->address) / sizeof(uint64_t)];
 }
 
-void le_device_drop(struct leat_call *call, struct le_cell *cell) {
-    int *users = users_of(call, &cell->away);
+void le_device_scalar_release(struct leat_call *call, struct le_cell *cell) {
+    int *users = users_of(call, &cell->on_device);
     if (users)
         --*users;
-    cell->away = (struct le_device_scalar){0};
+    cell->on_device = (struct le_device_scalar){0};
 }
 
-void le_device_hold(struct leat_call *call, const struct le_cell *cell) {
-    int *users = users_of(call, &cell->away);
+void le_device_scalar_retain(struct leat_call *call, const struct le_cell *cell) {
+    int *users = users_of(call, &cell->on_device);
     if (users)
         ++*users;
 }
 
-leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *away) {
+leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *on_device) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
     if (!d->slots)
@@ -36,15 +37,15 @@ leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *
     while (d->slot_users[d->next_slot] > 0)
         d->next_slot = (d->next_slot + 1) % d->slot_count;
     d->slot_users[d->next_slot]++;
-    away->allocation = d->slots;
-    away->at = d->slots->address + (uint64_t)d->next_slot * sizeof(uint64_t);
+    on_device->allocation = d->slots;
+    on_device->address = d->slots->address + (uint64_t)d->next_slot * sizeof(uint64_t);
     d->next_slot = (d->next_slot + 1) % d->slot_count;
     return LEAT_OK;
 }
 
 /* ---- to the host */
 
-/* Why the host waits for it. */
+/* Why the host waits for a scalar. */
 static const char *cause_of(const struct leat_call *call) {
     const struct le_plan *plan = call->specialised->plan;
     if (call->device->cause)
@@ -57,13 +58,13 @@ static const char *cause_of(const struct leat_call *call) {
     case LE_STAGE_FOR:
         return "the loop's bounds";
     default:
-        return "ranges, or where they end, hang on it";
+        return "ranges depend on it";
     }
 }
 
-/* One element, which lies there, to memory of the host's. */
-static leat_status fetch(struct leat_call *call, struct le_allocation *allocation, uint64_t at, size_t size_bytes,
-                         const char *name, void *to) {
+/* Copies one element to host memory, and waits for it. */
+static leat_status fetch_element(struct leat_call *call, struct le_allocation *allocation, uint64_t at,
+                                 size_t size_bytes, const char *name, void *to) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
     if (!d->fetched)
@@ -90,17 +91,18 @@ leat_status le_device_fetch(struct leat_call *call, int value) {
     struct le_cell *cell = &s->cells[value];
     const struct le_value *v = &s->ir->values.at[value];
     uint64_t bits = 0;
-    if (!cell->away.at)
+    if (!cell->on_device.address)
         return LEAT_OK;
-    leat_status status = fetch(call, cell->away.allocation, cell->away.at, le_type_size(v->type), v->name, &bits);
+    leat_status status =
+        fetch_element(call, cell->on_device.allocation, cell->on_device.address, le_type_size(v->type), v->name, &bits);
     if (status != LEAT_OK)
         return status;
-    le_device_drop(call, cell);
+    le_device_scalar_release(call, cell);
     cell->scalar = bits;
     return LEAT_OK;
 }
 
-/* ---- arrays that a number hangs on */
+/* ---- arrays that a host scalar depends on */
 
 static struct le_mirror *add_mirror(struct leat_call *call, int value, size_t size_bytes) {
     struct le_device_run *d = call->device;
@@ -150,7 +152,7 @@ static leat_status copy_all(struct leat_call *call, int value) {
     return status == LEAT_OK ? le_device_check_records(call, false) : status;
 }
 
-/* The buffer's address is such that the element lies where the code looks for it; it looks for no other. */
+/* Sets the buffer's address so that the code finds the element at its offset; the code reads no other element. */
 static leat_status copy_element(struct leat_call *call, int value, int64_t start) {
     const struct le_specialised *s = call->specialised;
     const leat_array *array = s->cells[value].array;
@@ -160,11 +162,11 @@ static leat_status copy_element(struct leat_call *call, int value, int64_t start
         return le_fail_out_of_memory(sizeof(uint64_t));
     uint64_t from = (uint64_t)start * size;
     s->buffers[value] = (void *)((uintptr_t)made->memory - (uintptr_t)from);
-    return fetch(call, array->buffer->allocation, (uint64_t)(uintptr_t)array->data + from, size,
-                 s->ir->values.at[value].name, made->memory);
+    return fetch_element(call, array->buffer->allocation, (uint64_t)(uintptr_t)array->data + from, size,
+                         s->ir->values.at[value].name, made->memory);
 }
 
-/* Which element a load reads, if it is one whose place is known now, and inside. */
+/* Finds the element that a load reads; false: it is not known now, or out of range. */
 static bool find_element(struct leat_call *call, const struct le_node *load, int64_t *start) {
     const struct le_specialised *s = call->specialised;
     const struct le_layout *layout = &s->plan->layouts[load->value];
@@ -175,7 +177,7 @@ static bool find_element(struct leat_call *call, const struct le_node *load, int
         struct le_node *x = load->operands[d];
         uint64_t bits = 0;
         bool found = x->type == LE_I64 && !x->reduces && le_node_is_hosts(s->ir, x);
-        if (!found || le_number_if_any(call, x, &bits, &found) != LEAT_OK || !found)
+        if (!found || le_host_scalar_try(call, x, &bits, &found) != LEAT_OK || !found)
             return false;
         if (bits >= (uint64_t)layout->shape[d])
             return false;
@@ -229,14 +231,14 @@ static void note_load(struct le_node *node, void *user) {
     d->loads.at[d->loads.count++] = node;
 }
 
-/* A kernel that made it left nothing where the host's code looks. */
+/* Fetches a scalar that a kernel computed, and points the host's code to it. */
 static leat_status bring_number(struct leat_call *call, int value) {
     struct le_specialised *s = call->specialised;
     s->buffers[value] = &s->cells[value].scalar;
     return le_device_fetch(call, value);
 }
 
-leat_status le_device_bring(struct leat_call *call, struct le_node *node, int *mark) {
+leat_status le_device_fetch_operands(struct leat_call *call, struct le_node *node, int *mark) {
     struct le_device_run *d = call->device;
     const int first = d->loads.count;
     *mark = d->mirrors.count;
@@ -255,7 +257,7 @@ leat_status le_device_bring(struct leat_call *call, struct le_node *node, int *m
     return status;
 }
 
-void le_device_leave(struct leat_call *call, int mark) {
+void le_device_release_mirrors(struct leat_call *call, int mark) {
     struct le_device_run *d = call->device;
     for (; d->mirrors.count > mark; d->mirrors.count--) {
         const struct le_mirror *m = &d->mirrors.at[d->mirrors.count - 1];
@@ -264,7 +266,7 @@ void le_device_leave(struct leat_call *call, int mark) {
     }
 }
 
-/* ---- to where it is wanted */
+/* ---- results */
 
 uint64_t le_device_address(const leat_array *array) {
     const struct le_allocation *allocation = le_array_is_late(array) ? NULL : array->buffer->allocation;
@@ -277,21 +279,21 @@ uint64_t le_device_address(const leat_array *array) {
                : 0;
 }
 
-leat_status le_device_give(struct leat_call *call, const leat_array *target, const struct le_cell *cell,
-                           const char *name) {
+leat_status le_device_store_scalar(struct leat_call *call, const leat_array *target, const struct le_cell *cell,
+                                   const char *name) {
     struct le_device_stream *stream = call->home.stream;
-    if (!cell->away.at && !target->buffer->allocation) {
+    if (!cell->on_device.address && !target->buffer->allocation) {
         memcpy(target->data, &cell->scalar, leat_dtype_size_bytes(target->dtype));
         return LEAT_OK;
     }
-    if (!cell->away.at)
+    if (!cell->on_device.address)
         return le_array_write_in(target, &cell->scalar, stream, true);
-    if (cell->away.at == le_device_address(target)) /* it was made right there */
+    if (cell->on_device.address == le_device_address(target)) /* it was computed there */
         return LEAT_OK;
     const struct le_copy copy = {.target = target->buffer->allocation,
-                                 .source = cell->away.allocation,
+                                 .source = cell->on_device.allocation,
                                  .target_memory = target->data,
-                                 .source_memory = (const char *)(uintptr_t)cell->away.at,
+                                 .source_memory = (const char *)(uintptr_t)cell->on_device.address,
                                  .element_bytes = leat_dtype_size_bytes(target->dtype),
                                  .what = name,
                                  .cause = "a result",
@@ -306,7 +308,7 @@ leat_status le_device_clean_copy(struct leat_call *call, const leat_array *targe
         return le_call_copy(call, target, source, name, "it is not dense");
     leat_status status = le_array_host(source, &host);
     if (status == LEAT_OK) {
-        status = le_array_copy_as(target, host, call->home.stream, true, name, "its bools may be any bytes");
+        status = le_array_copy_as(target, host, call->home.stream, true, name, "its bools may hold any byte");
         le_array_free(host);
     }
     return status;

@@ -1,6 +1,6 @@
-/* Complex numbers at the edges of a run: the caller binds and wants whole ones, the program that runs has their parts
- * (lang/complex_statements.c). An array that is bound is seen as two of real numbers, with twice the strides, in the
- * same memory; a result is put together by copying its parts into such views of it. */
+/* Complex numbers at the boundary of a run. The caller binds and requests complex values; the program that runs has
+ * their real and imaginary parts (lang/complex_statements.c). A bound array becomes two views of real numbers in the
+ * same memory, with twice the strides. A result is assembled by copying its parts into two such views of it. */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -18,7 +18,7 @@ static leat_status view_part(leat_array *array, bool imaginary, leat_array **vie
     return LEAT_OK;
 }
 
-/* ---- what is bound */
+/* ---- inputs */
 
 static bool is_complex(const struct le_bind *bind) {
     enum le_type type = bind->kind == LE_BOUND_ARRAY ? (enum le_type)bind->array->dtype : bind->type;
@@ -30,7 +30,7 @@ static leat_status split_bind(const struct le_bind *from, struct le_bind *re, st
     *im = (struct le_bind){.kind = from->kind == LE_BOUND_NOT ? LE_BOUND_NOT : LE_BOUND_NUMBER,
                            .type = LE_WEAK_FLOAT,
                            .bits = from->im_bits};
-    if (!is_complex(from)) { /* a real number for a complex scalar */
+    if (!is_complex(from)) { /* a real number bound to a complex scalar */
         if (re->array)
             le_array_retain(re->array);
         return LEAT_OK;
@@ -74,7 +74,7 @@ leat_status le_complex_bind(struct leat_call *call) {
     return status;
 }
 
-void le_forget_part(struct le_specialised *s, int symbol) {
+void le_complex_forget(struct le_specialised *s, int symbol) {
     const struct le_symbol *imaginary = s->tree->symbols[symbol]->imaginary;
     int value = imaginary ? s->ir->first[imaginary->id] : -1;
     le_complex_unbind(s);
@@ -84,7 +84,7 @@ void le_forget_part(struct le_specialised *s, int symbol) {
     s->cells[value].array = NULL;
 }
 
-/* ---- what is wanted */
+/* ---- results */
 
 bool le_is_complex_result(const struct le_specialised *s, int symbol) {
     return le_type_is_complex(s->typed->symbols[symbol]->type);
@@ -98,7 +98,8 @@ static leat_status copy_part(struct leat_call *call, const leat_array *target, i
                        : le_call_store(call, target, cell, name);
 }
 
-/* The target may be an input's own array: all parts of it that are read lie elsewhere by now, but for its own. */
+/* The target may be the array of an input. By now everything else that reads this array has been copied, except this
+ * result's own parts. */
 leat_status le_complex_deliver(struct leat_call *call, struct le_want *w) {
     struct le_specialised *s = call->specialised;
     const struct le_symbol *symbol = s->tree->symbols[w->symbol];
@@ -106,7 +107,7 @@ leat_status le_complex_deliver(struct leat_call *call, struct le_want *w) {
     const leat_array *like = s->cells[values[0]].array;
     leat_status status = LEAT_OK;
     if (w->target && like && memcmp(w->target->shape, like->shape, (size_t)like->rank * sizeof(int64_t)))
-        return le_fail(LEAT_MISMATCH, "'%s' has another shape than the array that it is wanted in", symbol->name);
+        return le_fail(LEAT_MISMATCH, "cannot write '%s' into an array with a different shape", symbol->name);
     if (w->target)
         w->result = le_array_retain(w->target);
     else

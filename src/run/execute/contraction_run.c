@@ -1,10 +1,10 @@
-/* Running a CONTRACT stage: tiles over threads.
+/* Runs a CONTRACT stage: distributes tiles over the threads.
  *
- * A tile is a range of rows and of columns of one product of the batch, and a part of its terms. Where a BLAS can work
- * on the operands where they lie, it is one call for each product. Else factors are packed, tile_terms at a time: as
- * small matrices for a BLAS, as panels for our own kernel, which reads a matrix that is multiplied by a vector where it
- * lies, too. The sums of a product lie in scratch memory, and are then
- * scaled and added to what the target held; those that need neither are made in place. */
+ * A tile is a range of rows and columns of one product of the batch, and a part of its terms. If a BLAS can work on the
+ * operands in place, each product is one call. Otherwise the factors are packed, tile_terms at a time: as small
+ * matrices for a BLAS, as panels for our own kernel. Our own kernel also reads a matrix in place if it multiplies it by
+ * a vector. The sums of a product are computed in scratch memory, then scaled and added to the old values of the
+ * target. Sums that need neither are computed in the target. */
 #include "base/memory.h"
 #include "device/cpu/blas_room.h"
 #include "run/plan/contraction.h"
@@ -15,11 +15,11 @@
 
 struct job {
     const struct le_contract *c;
-    const char *left[LE_TERMS_MAX], *right[LE_TERMS_MAX], *kept; /* first elements; kept NULL: there is none */
+    const char *left[LE_TERMS_MAX], *right[LE_TERMS_MAX], *kept; /* first elements; kept NULL: no old values are kept */
     char *target;
     bool kept_in_place, direct;
     double scale[LE_TERMS_MAX], kept_scale;
-    char *sums; /* of the parts: [part][batch][row][column]; NULL: there is one part */
+    char *sums; /* partial sums: [part][batch][row][column]; NULL: there is one part */
     char *scratch;
     size_t scratch_stride;
     int64_t tiles, tiles_of_task;
@@ -28,15 +28,16 @@ struct job {
 struct tile {
     const struct job *job;
     int64_t batch, part, row, rows, column, columns, term, terms;
-    int64_t left[LE_TERMS_MAX], right[LE_TERMS_MAX], target, kept; /* the batch's offsets, in elements */
-    char *totals;                                                  /* sums of a product: rows `stride` elements apart */
+    int64_t left[LE_TERMS_MAX], right[LE_TERMS_MAX], target,
+        kept;     /* offsets of the product in the batch, in elements */
+    char *totals; /* sums of a product; rows are `stride` elements apart */
     int64_t stride;
     /* scratch memory */
     char *left_pack, *right_pack;
     int64_t *row_offsets, *column_offsets, *term_offsets;
 };
 
-static int64_t least(int64_t a, int64_t b) {
+static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
@@ -44,33 +45,33 @@ static int64_t round_up(int64_t x, int64_t to) {
     return (x + to - 1) / to * to;
 }
 
-/* ---- where elements are */
+/* ---- offsets of elements */
 
-enum who { LEFT, RIGHT, TARGET, KEPT };
-static int64_t stride_of(const struct le_contract_axis *axis, enum who who, int product) {
-    return who == LEFT     ? axis->left[product]
-           : who == RIGHT  ? axis->right[product]
-           : who == TARGET ? axis->target
-                           : axis->kept;
+enum role { LEFT, RIGHT, TARGET, KEPT };
+static int64_t stride_of(const struct le_contract_axis *axis, enum role role, int product) {
+    return role == LEFT     ? axis->left[product]
+           : role == RIGHT  ? axis->right[product]
+           : role == TARGET ? axis->target
+                            : axis->kept;
 }
 
-static int64_t offset_of(const struct le_contract_axes *axes, enum who who, int product, int64_t at) {
+static int64_t offset_of(const struct le_contract_axes *axes, enum role role, int product, int64_t at) {
     int64_t offset = 0;
     for (int k = axes->count - 1; k >= 0; k--) {
-        offset += at % axes->at[k].count * stride_of(&axes->at[k], who, product);
+        offset += at % axes->at[k].count * stride_of(&axes->at[k], role, product);
         at /= axes->at[k].count;
     }
     return offset;
 }
 
-/* Of iterations first, first + 1, ... */
-static void list_offsets(const struct le_contract_axes *axes, enum who who, int product, int64_t first, int64_t count,
+/* Lists the offsets of iterations first, first + 1, ... */
+static void list_offsets(const struct le_contract_axes *axes, enum role role, int product, int64_t first, int64_t count,
                          int64_t *out) {
-    int64_t stride = axes->count ? stride_of(&axes->at[axes->count - 1], who, product) : 0;
+    int64_t stride = axes->count ? stride_of(&axes->at[axes->count - 1], role, product) : 0;
     int64_t length = axes->count ? axes->at[axes->count - 1].count : 1;
     for (int64_t k = 0; k < count;) {
-        int64_t run = least(count - k, length - (first + k) % length),
-                offset = offset_of(axes, who, product, first + k);
+        int64_t run = smaller(count - k, length - (first + k) % length),
+                offset = offset_of(axes, role, product, first + k);
         for (int64_t q = 0; q < run; q++)
             out[k + q] = offset + q * stride;
         k += run;
@@ -79,7 +80,7 @@ static void list_offsets(const struct le_contract_axes *axes, enum who who, int 
 
 static void find_batch(struct tile *t) {
     const struct le_contract *c = t->job->c;
-    for (int k = 0; k < c->said.product_count; k++) {
+    for (int k = 0; k < c->form.product_count; k++) {
         t->left[k] = offset_of(&c->batch, LEFT, k, t->batch);
         t->right[k] = offset_of(&c->batch, RIGHT, k, t->batch);
     }
@@ -87,7 +88,7 @@ static void find_batch(struct tile *t) {
     t->kept = offset_of(&c->batch, KEPT, 0, t->batch);
 }
 
-/* Where the tile's totals of one part go. */
+/* Where the tile's partial sums go. */
 static char *part_sums(const struct tile *t) {
     const struct le_contract *c = t->job->c;
     int64_t element = ((t->part * c->batch.total + t->batch) * c->rows.total + t->row) * c->columns.total + t->column;
@@ -96,7 +97,7 @@ static char *part_sums(const struct tile *t) {
 
 /* ---- totals into the target */
 
-/* target = scale * total, and what is kept: old values, or what earlier products gave. */
+/* target = scale * total, plus the kept old values or the sum of earlier products. */
 #define STORE(name, T)                                                                                                 \
     static void name(T *target, const int64_t *columns, const T *total, int64_t count, double scale, const T *old,     \
                      const int64_t *old_columns, double old_scale) {                                                   \
@@ -113,8 +114,8 @@ static char *part_sums(const struct tile *t) {
 STORE(store_f32, float)
 STORE(store_f64, double)
 
-/* The totals of row `row` of the tile. */
-static void store(const struct tile *t, int product, int64_t row, const int64_t *old_rows) {
+/* Stores the totals of row `row` of the tile. */
+static void store_row(const struct tile *t, int product, int64_t row, const int64_t *old_rows) {
     const struct job *j = t->job;
     const int64_t *columns = t->column_offsets, *old_columns = columns;
     const int64_t size = (int64_t)le_type_size(j->c->type);
@@ -145,12 +146,12 @@ static void store_totals(const struct tile *t, int product) {
     list_offsets(&c->rows, KEPT, 0, t->row, t->rows, t->term_offsets);
     list_offsets(&c->columns, KEPT, 0, t->column, t->columns, t->term_offsets + t->rows);
     for (int64_t row = 0; row < t->rows; row++)
-        store(t, product, row, t->term_offsets);
+        store_row(t, product, row, t->term_offsets);
 }
 
 /* ---- packing */
 
-/* A BLAS gets the left factor by rows and the right one by terms; our kernel panels of both. */
+/* A BLAS gets the left factor by rows and the right one by terms; our kernel gets panels of both. */
 static void pack_factors(struct tile *t, int product, int64_t term, int64_t terms) {
     const struct le_contract *c = t->job->c;
     const int64_t size = (int64_t)le_type_size(c->factor_type);
@@ -224,10 +225,10 @@ static void multiply_panels(const struct tile *t, int64_t terms, bool add) {
     const int64_t factor = (int64_t)le_type_size(c->factor_type), size = (int64_t)le_type_size(c->type);
     for (int64_t block = 0; block < t->columns; block += p->block)
         for (int64_t i = 0; i < t->rows; i += p->rows)
-            for (int64_t j = block; j < least(block + p->block, t->columns); j += p->columns) {
+            for (int64_t j = block; j < smaller(block + p->block, t->columns); j += p->columns) {
                 const char *left = t->left_pack + i * terms * factor, *right = t->right_pack + j * terms * factor;
                 char *sums = t->totals + (i * t->stride + j) * size;
-                const int64_t rows = least(p->rows, t->rows - i), columns = least(p->columns, t->columns - j);
+                const int64_t rows = smaller(p->rows, t->rows - i), columns = smaller(p->columns, t->columns - j);
                 if (rows == p->rows && columns == p->columns)
                     p->run(terms, left, right, sums, t->stride, add);
                 else
@@ -235,11 +236,11 @@ static void multiply_panels(const struct tile *t, int64_t terms, bool add) {
             }
 }
 
-static int64_t first_stride(const struct le_contract_axes *axes, enum who who, int product) {
-    return axes->count ? stride_of(&axes->at[0], who, product) : 0;
+static int64_t first_stride(const struct le_contract_axes *axes, enum role role, int product) {
+    return axes->count ? stride_of(&axes->at[0], role, product) : 0;
 }
 
-/* Where the sums of products are made; false: in scratch memory, to be stored. */
+/* Sets where the sums are computed. Returns false if that is scratch memory, from which they must be stored. */
 static bool make_in_place(struct tile *t) {
     const struct le_contract *c = t->job->c;
     if (t->job->sums) {
@@ -257,9 +258,9 @@ static bool make_in_place(struct tile *t) {
 static void run_packed(struct tile *t) {
     const struct le_contract *c = t->job->c;
     const bool in_place = make_in_place(t);
-    for (int product = 0; product < c->said.product_count; product++) {
+    for (int product = 0; product < c->form.product_count; product++) {
         for (int64_t term = 0; term < t->terms; term += c->tile_terms) {
-            int64_t terms = least(c->tile_terms, t->terms - term);
+            int64_t terms = smaller(c->tile_terms, t->terms - term);
             pack_factors(t, product, t->term + term, terms);
             struct factor a = {t->left_pack, LE_BLAS_AS_IS, (int)terms};
             struct factor b = {t->right_pack, LE_BLAS_AS_IS, (int)t->columns};
@@ -273,7 +274,7 @@ static void run_packed(struct tile *t) {
     }
 }
 
-/* ---- operands where they lie */
+/* ---- operands in place */
 
 static struct factor left_factor(const struct tile *t, int product) {
     const struct le_contract *c = t->job->c;
@@ -293,8 +294,8 @@ static struct factor right_factor(const struct tile *t, int product) {
 
 /* ---- our own kernels: a matrix times a vector */
 
-/* The vector, its elements side by side. */
-static const char *line_up(const struct tile *t, const char *at, int64_t stride) {
+/* Returns the vector with contiguous elements, copied if necessary. */
+static const char *make_contiguous(const struct tile *t, const char *at, int64_t stride) {
     const int64_t size = (int64_t)le_type_size(t->job->c->type);
     for (int64_t k = 0; k < t->terms && stride != 1; k++)
         memcpy(t->right_pack + k * size, at + k * stride * size, (size_t)size);
@@ -304,9 +305,9 @@ static const char *line_up(const struct tile *t, const char *at, int64_t stride)
 static void run_vector(struct tile *t) {
     const struct le_contract *c = t->job->c;
     const bool in_place = make_in_place(t);
-    for (int product = 0; product < c->said.product_count; product++) {
+    for (int product = 0; product < c->form.product_count; product++) {
         const struct factor a = left_factor(t, product), x = right_factor(t, product);
-        const char *vector = line_up(t, x.at, x.stride);
+        const char *vector = make_contiguous(t, x.at, x.stride);
         if (a.transposed == LE_BLAS_TRANSPOSED)
             c->products.by_columns(t->rows, t->terms, a.at, a.stride, vector, t->totals);
         else
@@ -316,7 +317,7 @@ static void run_vector(struct tile *t) {
     }
 }
 
-/* ---- a BLAS on the operands where they lie */
+/* ---- a BLAS on the operands in place */
 
 static void copy_kept(const struct tile *t, char *target) {
     const struct le_contract *c = t->job->c;
@@ -332,12 +333,12 @@ static void copy_kept(const struct tile *t, char *target) {
             memcpy(target + i * row + j * column, kept + i * kept_row + j * kept_column, (size_t)size);
 }
 
-/* The tile above the diagonal is the other's transpose. */
+/* Writes the tile above the diagonal as the transpose of this one. */
 #define MIRROR(name, T)                                                                                                \
     static void name(const T *at, T *to, int64_t rows, int64_t columns, int64_t stride) {                              \
         for (int64_t first = 0; first < rows; first += 16)                                                             \
             for (int64_t j = 0; j < columns; j++)                                                                      \
-                for (int64_t i = first; i < least(first + 16, rows); i++)                                              \
+                for (int64_t i = first; i < smaller(first + 16, rows); i++)                                            \
                     to[j * stride + i] = at[i * stride + j];                                                           \
     }
 MIRROR(mirror_f32, float)
@@ -367,7 +368,7 @@ static void run_direct(const struct tile *t) {
     } else if (j->kept && !j->kept_in_place) {
         copy_kept(t, target);
     }
-    for (int k = 0; k < c->said.product_count; k++) {
+    for (int k = 0; k < c->form.product_count; k++) {
         double kept = k > 0 ? 1 : j->kept && !j->sums ? j->kept_scale : 0, scale = j->sums ? 1 : j->scale[k];
         if (c->vector)
             call_vector(c, t->rows, t->terms, scale, left_factor(t, k), right_factor(t, k), kept, target, stride);
@@ -403,11 +404,11 @@ static void run_tile(const struct job *j, int64_t number, char *scratch) {
     t.part = number % c->parts;
     t.batch = number / c->parts;
     if (j->direct && c->symmetric && t.column > t.row)
-        return; /* its mirror writes it */
-    t.rows = least(c->tile_rows, c->rows.total - t.row);
-    t.columns = least(c->tile_columns, c->columns.total - t.column);
+        return; /* the tile below the diagonal writes it */
+    t.rows = smaller(c->tile_rows, c->rows.total - t.row);
+    t.columns = smaller(c->tile_columns, c->columns.total - t.column);
     t.term = t.part * c->part_terms;
-    t.terms = least(c->part_terms, c->terms.total - t.term);
+    t.terms = smaller(c->part_terms, c->terms.total - t.term);
     find_batch(&t);
     if (j->direct) {
         run_direct(&t);
@@ -422,7 +423,7 @@ static void run_tile(const struct job *j, int64_t number, char *scratch) {
 
 static void run_task(void *user, int64_t task, int worker) {
     const struct job *j = user;
-    int64_t end = least((task + 1) * j->tiles_of_task, j->tiles);
+    int64_t end = smaller((task + 1) * j->tiles_of_task, j->tiles);
     for (int64_t k = task * j->tiles_of_task; k < end; k++)
         run_tile(j, k, j->scratch + (size_t)worker * j->scratch_stride);
 }
@@ -471,20 +472,20 @@ static void join_rows(void *user, int64_t task, int worker) {
     const struct job *j = user;
     const int64_t some = rows_of_join(j->c), rows = j->c->batch.total * j->c->rows.total;
     (void)worker;
-    for (int64_t row = task * some; row < least((task + 1) * some, rows); row++)
+    for (int64_t row = task * some; row < smaller((task + 1) * some, rows); row++)
         join_row(j, row);
 }
 
 /* ---- one run */
 
-int64_t le_contract_place(const struct le_specialised *s, const struct le_contract_operand *operand) {
+int64_t le_contract_offset_bytes(const struct le_specialised *s, const struct le_contract_operand *operand) {
     int64_t offset = operand->offset;
     for (int k = 0; k < operand->host_count; k++)
         offset += (int64_t)s->cells[operand->hosts[k].value].scalar * operand->hosts[k].factor;
     return offset * (int64_t)le_type_size(s->ir->values.at[operand->value].type);
 }
 
-double le_contract_number(const struct le_specialised *s, const struct le_node *node, bool negative) {
+double le_contract_factor(const struct le_specialised *s, const struct le_node *node, bool negative) {
     uint64_t bits = !node ? 0 : node->kind == LE_NODE_CONST ? node->bits : s->cells[node->value].scalar;
     double real = 1;
     float single;
@@ -496,31 +497,31 @@ double le_contract_number(const struct le_specialised *s, const struct le_node *
     return negative ? -real : real;
 }
 
-/* A BLAS does not look at what it multiplies by zero, which may be a NaN. */
+/* A BLAS does not read what it multiplies by zero, although that may be a NaN. */
 static bool has_zero(const struct job *j) {
     bool zero = j->kept && j->kept_scale == 0;
-    for (int k = 0; k < j->c->said.product_count; k++)
+    for (int k = 0; k < j->c->form.product_count; k++)
         zero |= j->scale[k] == 0;
     return zero;
 }
 
 static void find_places(const struct le_specialised *s, struct job *j) {
     const struct le_contract *c = j->c;
-    for (int k = 0; k < c->said.product_count; k++) {
-        j->left[k] = (const char *)s->buffers[c->left[k].value] + le_contract_place(s, &c->left[k]);
-        j->right[k] = (const char *)s->buffers[c->right[k].value] + le_contract_place(s, &c->right[k]);
-        j->scale[k] = le_contract_number(s, c->said.products[k].scale, c->said.products[k].negative);
+    for (int k = 0; k < c->form.product_count; k++) {
+        j->left[k] = (const char *)s->buffers[c->left[k].value] + le_contract_offset_bytes(s, &c->left[k]);
+        j->right[k] = (const char *)s->buffers[c->right[k].value] + le_contract_offset_bytes(s, &c->right[k]);
+        j->scale[k] = le_contract_factor(s, c->form.products[k].scale, c->form.products[k].negative);
     }
-    j->target = (char *)s->buffers[c->target.value] + le_contract_place(s, &c->target);
-    if (!c->said.kept)
+    j->target = (char *)s->buffers[c->target.value] + le_contract_offset_bytes(s, &c->target);
+    if (!c->form.kept)
         return;
-    j->kept_scale = le_contract_number(s, c->said.kept_scale, c->said.kept_negative);
-    j->kept = (const char *)s->buffers[c->kept.value] + le_contract_place(s, &c->kept);
+    j->kept_scale = le_contract_factor(s, c->form.kept_scale, c->form.kept_negative);
+    j->kept = (const char *)s->buffers[c->kept.value] + le_contract_offset_bytes(s, &c->kept);
     j->kept_in_place = j->kept == j->target;
 }
 
-/* What is kept for reuse is given back if a BLAS finds no room otherwise. */
-static leat_status enter(leat_context *ctx, int callers) {
+/* If a BLAS finds no memory, releases the memory cached for reuse and tries again. */
+static leat_status enter_blas(leat_context *ctx, int callers) {
     leat_status status = le_blas_enter(callers);
     if (status == LEAT_OK)
         return status;
@@ -531,7 +532,7 @@ static leat_status enter(leat_context *ctx, int callers) {
 
 static leat_status run_tasks(leat_context *ctx, struct job *j, int64_t tasks) {
     int threads = le_pool_threads(ctx->threads), callers = tasks < threads ? (int)tasks : threads;
-    leat_status status = j->c->blas ? enter(ctx, callers) : LEAT_OK;
+    leat_status status = j->c->blas ? enter_blas(ctx, callers) : LEAT_OK;
     if (status != LEAT_OK)
         return status;
     le_pool_run(ctx->threads, run_task, j, tasks);

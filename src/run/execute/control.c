@@ -1,4 +1,4 @@
-/* Walking through a plan's actions: in order, but for loops and branches. Nothing here knows kernels or memory. */
+/* Runs a plan's actions in order, following loops and branches. Knows nothing about kernels or memory. */
 #include "run/call.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
@@ -9,9 +9,9 @@ static bool is_inside(const struct le_plan *plan, int at) {
     return at < plan->action_count && plan->groups[plan->actions[at].group].inside;
 }
 
-/* The way out of a loop, or past a branch. */
-static leat_status leave(struct leat_call *call, const struct le_action *a, int to, int *at) {
-    le_storage_drop(call, a->leaving, true);
+/* Leaves a loop or skips a branch. */
+static leat_status exit_block(struct leat_call *call, const struct le_action *a, int to, int *at) {
+    le_storage_drop(call, a->dying_on_exit, true);
     *at = to;
     return LEAT_OK;
 }
@@ -21,7 +21,7 @@ static leat_status go_on(struct leat_call *call, const struct le_action *a, int 
     return LEAT_OK;
 }
 
-/* A step that reads what its own statement computes first is no number for the range rules yet. */
+/* Checks the step now: the range rules could not if it reads a value that its own statement computes. */
 static leat_status check_step(struct leat_call *call, const struct le_ir_index *index) {
     uint64_t by = 1;
     leat_status status = index->range.by ? le_host_scalar_get(call, index->range.by, LE_I64, &by) : LEAT_OK;
@@ -44,7 +44,7 @@ static leat_status begin_for(struct leat_call *call, struct le_action *a, int *a
     a->next = (int64_t)low;
     a->end = (int64_t)high;
     if (a->next >= a->end)
-        return leave(call, a, a->partner + 1, at);
+        return exit_block(call, a, a->partner + 1, at);
     s->cells[a->stage->target].scalar = low;
     s->cells[a->stage->target].ready = true;
     s->buffers[a->stage->target] = &s->cells[a->stage->target].scalar;
@@ -62,27 +62,27 @@ static leat_status end_block(struct leat_call *call, const struct le_action *a, 
         s->cells[first->stage->target].scalar = (uint64_t)first->next;
         *at = a->partner + 1;
     } else {
-        return leave(call, a, *at + 1, at);
+        return exit_block(call, a, *at + 1, at);
     }
     return LEAT_OK;
 }
 
-static leat_status choose(struct leat_call *call, const struct le_action *a, int *at) {
+static leat_status take_branch(struct leat_call *call, const struct le_action *a, int *at) {
     uint64_t holds = 0;
     leat_status status = le_host_scalar_get(call, a->stage->node, LE_BOOL, &holds);
     if (status != LEAT_OK)
         return status;
-    return (uint8_t)holds ? go_on(call, a, at) : leave(call, a, a->partner + 1, at);
+    return (uint8_t)holds ? go_on(call, a, at) : exit_block(call, a, a->partner + 1, at);
 }
 
-/* What computes it, where that is a library. */
+/* The name of the library that computes the action, or "". */
 static const char *cause_of(const struct le_action *a) {
     if (a->contract)
         return le_contract_cause(a->contract);
     return a->device && a->device->contract ? "cuBLAS" : "";
 }
 
-static leat_status perform(struct leat_call *call, struct le_action *a) {
+static leat_status perform_computation(struct leat_call *call, struct le_action *a) {
     struct le_span span;
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, a->stage->name, cause_of(a));
     leat_status status = le_perform_action(call, a);
@@ -90,7 +90,8 @@ static leat_status perform(struct leat_call *call, struct le_action *a) {
     return status;
 }
 
-/* What an action would have read last that leaves its work to a later one of its group lives as long as that group. */
+/* The last reads of an action that is fused into a later one of its group happen in that later action, so the values
+ * live until the group ends. */
 static void drop_dying(struct leat_call *call, const struct le_action *a, int at) {
     const struct le_plan *plan = call->specialised->plan;
     const struct le_plan_step *g = &plan->groups[a->group];
@@ -103,7 +104,7 @@ static void drop_dying(struct leat_call *call, const struct le_action *a, int at
 
 static leat_status compute(struct leat_call *call, struct le_action *a, int *at) {
     struct le_specialised *s = call->specialised;
-    leat_status status = a->storage == LE_STORAGE_NONE ? LEAT_OK : perform(call, a);
+    leat_status status = a->storage == LE_STORAGE_NONE ? LEAT_OK : perform_computation(call, a);
     if (status != LEAT_OK)
         return status;
     s->cells[a->stage->target].ready = true;
@@ -114,24 +115,24 @@ static leat_status compute(struct leat_call *call, struct le_action *a, int *at)
     return LEAT_OK;
 }
 
-static leat_status move(struct leat_call *call, const struct le_action *a, int *at) {
+static leat_status move_values(struct leat_call *call, const struct le_action *a, int *at) {
     leat_status status = le_storage_move(call, a);
     return status == LEAT_OK ? go_on(call, a, at) : status;
 }
 
-static leat_status step(struct leat_call *call, int *at) {
+static leat_status run_step(struct leat_call *call, int *at) {
     struct le_plan *plan = call->specialised->plan;
     struct le_action *a = &plan->actions[*at];
     struct le_plan_step *g = &plan->groups[a->group];
     plan->running = a->stage;
     if (g->inside && g->first_action == *at) {
-        leat_status status = le_reach_group(call, g);
+        leat_status status = le_ensure_group_planned(call, g);
         if (status != LEAT_OK)
             return status;
     }
     switch (a->stage->kind) {
     case LE_STAGE_MOVE:
-        return move(call, a, at);
+        return move_values(call, a, at);
     case LE_STAGE_FOR:
         return begin_for(call, a, at);
     case LE_STAGE_LOOP:
@@ -139,7 +140,7 @@ static leat_status step(struct leat_call *call, int *at) {
         return LEAT_OK;
     case LE_STAGE_TEST:
     case LE_STAGE_IF:
-        return choose(call, a, at);
+        return take_branch(call, a, at);
     case LE_STAGE_ELSE:
         *at = a->partner;
         return LEAT_OK;
@@ -159,7 +160,7 @@ leat_status le_perform(struct leat_call *call, int until) {
     leat_status status = LEAT_OK;
     int at = plan->done;
     while (at < until && status == LEAT_OK) {
-        status = step(call, &at);
+        status = run_step(call, &at);
         if (s->spare_count > 0 && !is_inside(plan, at))
             le_storage_drop_spares(s);
     }

@@ -1,5 +1,5 @@
-/* Running one action: its launches, and what they find wrong. Which action comes next is control.c's, where values lie
- * storage.c's. */
+/* Runs one action: its launches, faults and notes. control.c decides which action comes next; storage.c allocates the
+ * values. */
 #include "run/call.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
@@ -20,7 +20,7 @@ leat_status le_ensure_scratch(struct leat_call *call, size_t worker_bytes) {
     return s->scratch ? LEAT_OK : le_fail_out_of_memory(total);
 }
 
-/* Memory for partial results: what an action leaves in it the next one may overwrite. */
+/* Memory for partial results. The next action may overwrite what an action leaves in it. */
 leat_status le_ensure_work(struct leat_call *call, size_t size_bytes) {
     struct le_specialised *s = call->specialised;
     if (s->work && s->work_bytes >= size_bytes)
@@ -31,7 +31,7 @@ leat_status le_ensure_work(struct leat_call *call, size_t size_bytes) {
     return s->work ? LEAT_OK : le_fail_out_of_memory(size_bytes);
 }
 
-/* A single task is the first worker's. */
+/* The number of workers that may run tasks: a single task runs on the first worker. */
 static int workers_of(const struct leat_call *call, const struct le_launch *launches, int count) {
     for (int k = 0; k < count; k++)
         if (launches[k].tasks > 1)
@@ -43,7 +43,8 @@ static void clear_faults(struct leat_call *call, int workers) {
     memset(call->specialised->faults, 0, (size_t)workers * sizeof(struct le_fault));
 }
 
-/* A step that is not positive has no access: the statement has to do. A `for` may go down: its step is only never 0. */
+/* A fault of a step has no access, so the error points to the statement. A `for` may count down, so its only fault is a
+ * step of 0. */
 static leat_status report_step(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
     struct le_location location = {0};
@@ -67,7 +68,7 @@ static leat_status report_end(struct leat_call *call, const struct le_stage *sta
     return status;
 }
 
-/* The number that the program made: one of a u64 may be more than any i64. */
+/* The subscript as the program computed it: a u64 may exceed every i64. */
 static const char *subscript_text(const struct le_ir_access *a, int axis, int64_t value, char *text, size_t room) {
     const struct le_node *n = a->subscripts[axis];
     if (n->kind == LE_NODE_CAST && n->operands[0]->type == LE_U64)
@@ -94,16 +95,16 @@ leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage
     return status;
 }
 
-/* Each kind of note once for a statement. */
+/* Reports each kind of note once per action. */
 void le_report_notes(struct leat_call *call, struct le_action *action, unsigned notes) {
     const struct le_ir_statement *st = &call->specialised->ir->statements.at[action->stage->statement];
-    notes &= ~action->noted;
-    action->noted |= notes;
+    notes &= ~action->notes_reported;
+    action->notes_reported |= notes;
     if (notes & LE_NOTE_DIVISION)
         le_context_note(call->program->ctx, "line %d: %s: an integer was divided by zero, which gives 0",
                         st->location.line, st->text);
     if (notes & LE_NOTE_POWER)
-        le_context_note(call->program->ctx, "line %d: %s: an integer to a negative power, which gives 0",
+        le_context_note(call->program->ctx, "line %d: %s: an integer was raised to a negative power, which gives 0",
                         st->location.line, st->text);
 }
 
@@ -131,14 +132,14 @@ static leat_status check_faults(struct leat_call *call, int workers) {
 
 /* ---- launches */
 
-/* What area_of needs: the call, and the memory that the launch has for its tasks' own results. */
+/* The argument of area_of: the call, and the memory of the launch for the results of its tasks. */
 struct launch_memory {
     const struct leat_call *call;
     char *parts;
     size_t parts_bytes;
 };
 
-/* The host's copy of an array of the device's; NULL: it has none now. */
+/* The host's copy of a device array; NULL: there is none now. */
 static const struct le_mirror *find_mirror(const struct leat_call *call, int value) {
     for (int k = call->device ? call->device->mirrors.count - 1 : -1; k >= 0; k--)
         if (call->device->mirrors.at[k].value == value)
@@ -146,7 +147,7 @@ static const struct le_mirror *find_mirror(const struct leat_call *call, int val
     return NULL;
 }
 
-/* The array that holds a value now: what is being written may have taken the memory of its base. */
+/* The array that holds a value now. The value being written may have taken over the memory of its base. */
 static const leat_array *holder_of(const struct le_specialised *s, int value) {
     const struct le_stage *stage = s->plan->running;
     if (s->part && s->buffers[value] == s->part->data)
@@ -216,19 +217,19 @@ leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *la
     return LEAT_OK;
 }
 
-/* Tasks' partial totals, of the stage and its siblings, joined into one each. */
+/* Runs the tasks, then joins their partial totals into one for the stage and one for each sibling. */
 static leat_status run_parts(struct leat_call *call, const struct le_action *action) {
     struct le_specialised *s = call->specialised;
     const struct le_launch *launch = &action->launches.at[0];
     size_t one = (size_t)launch->tasks * 8, all = one;
-    for (int k = action->made->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
+    for (int k = action->generated->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
         all += one;
     leat_status status = le_ensure_work(call, all);
     if (status != LEAT_OK)
         return status;
     char *parts = s->work;
     run_launch(call, launch, &action->codes[0], parts, all);
-    const struct le_stage *stage = action->made;
+    const struct le_stage *stage = action->generated;
     for (char *p = parts; p < parts + all; p += one) {
         le_acc_join(call->program->ctx->simd, stage->node->type, (enum le_reduction)stage->node->code, p, launch->tasks,
                     &s->cells[stage->target].scalar);
@@ -240,7 +241,7 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
 
 /* ---- scatters into copies */
 
-/* What leaves any other term as it is; for sums of floats that is -0.0. */
+/* The neutral element; for sums of floats that is -0.0. */
 static uint64_t neutral(enum le_type type, enum le_scatter op) {
     double d = op == LE_SCATTER_MIN ? INFINITY : op == LE_SCATTER_MAX ? -INFINITY : -0.0;
     float f = (float)d;
@@ -261,7 +262,7 @@ static uint64_t neutral(enum le_type type, enum le_scatter op) {
     return bits;
 }
 
-static void fill(void *memory, size_t count, size_t size, uint64_t bits) {
+static void fill_elements(void *memory, size_t count, size_t size, uint64_t bits) {
     for (size_t k = 0; k < count; k++)
         memcpy((char *)memory + k * size, &bits, size);
 }
@@ -300,13 +301,13 @@ static leat_status run_copies(struct leat_call *call, const struct le_action *ac
     if (status != LEAT_OK)
         return status;
     char *copies = s->work;
-    fill(copies, elements * (size_t)launch->tasks, size, neutral(type, action->stage->scatter));
+    fill_elements(copies, elements * (size_t)launch->tasks, size, neutral(type, action->stage->scatter));
     run_launch(call, launch, &action->codes[0], copies, bytes);
     add_copies(call, action, copies, launch->tasks, elements);
     return LEAT_OK;
 }
 
-/* A scan's tasks hand on the totals of their chunks. */
+/* Runs a scan, whose tasks pass the totals of their chunks to each other. */
 static leat_status run_links(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code) {
     size_t bytes = ((size_t)launch->tasks + 1) * sizeof(struct le_scan_link);
     leat_status status = le_ensure_work(call, bytes);
@@ -331,7 +332,7 @@ static leat_status fill_array(struct leat_call *call, const struct le_action *ac
     if (status != LEAT_OK || bits == 0)
         return status;
     const leat_array *array = s->cells[action->stage->target].array;
-    fill(array->data, le_array_count(array), le_type_size(type), bits);
+    fill_elements(array->data, le_array_count(array), le_type_size(type), bits);
     return LEAT_OK;
 }
 
@@ -357,14 +358,14 @@ static leat_status run_launches(struct leat_call *call, struct le_action *action
     return status;
 }
 
-/* What the host works out in the context of a device: a number, whose operands are numbers. */
+/* Prepares a scalar that the host computes in a device's context: fetches its operands, which are scalars. */
 static leat_status bring_operands(struct leat_call *call, const struct le_stage *stage) {
     int mark;
-    leat_status status = le_device_bring(call, stage->node, &mark);
-    le_device_leave(call, mark);
+    leat_status status = le_device_fetch_operands(call, stage->node, &mark);
+    le_device_release_mirrors(call, mark);
     if (status == LEAT_OK && stage->base >= 0)
         status = le_device_fetch(call, stage->base);
-    le_device_drop(call, &call->specialised->cells[stage->target]);
+    le_device_scalar_release(call, &call->specialised->cells[stage->target]);
     return status;
 }
 

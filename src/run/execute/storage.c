@@ -1,8 +1,9 @@
-/* Memory for values while a plan runs: new, or the base's if nobody else holds it, or shared by a MOVE. What dies in a
- * loop is spare, and is taken by the next new array of as many bytes, so that a loop does not allocate.
+/* Memory for values while a plan runs: new, taken over from the base if nothing else holds it, or shared by a MOVE.
+ * Arrays that die in a loop become spares. The next new array of the same size takes one, so that a loop does not
+ * allocate.
  *
- * An array belongs to the cells that hold it. The caller's have references of others besides, so nothing is ever
- * written into them; where the caller wants a result, a view of that array stands in the cell instead. */
+ * An array belongs to the cells that hold it. The caller's arrays have references besides the cells', so they are never
+ * written to. If a result is computed in the caller's target, the cell holds a view of the target instead. */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -10,7 +11,7 @@ int le_storage_base(const struct le_plan *plan, int value) {
     const struct le_action *a = le_maker_of(plan, value);
     if (!a)
         return -1;
-    for (int k = 0; a->storages && k < a->stage->pair_count; k++) /* not planned yet: NULL */
+    for (int k = 0; a->storages && k < a->stage->pair_count; k++) /* storages NULL: not planned yet */
         if (a->stage->pairs[k].target == value)
             return a->storages[k] == LE_STORAGE_BASE ? a->stage->pairs[k].source : -1;
     return a->storage == LE_STORAGE_BASE || a->storage == LE_STORAGE_PART ? a->stage->base : -1;
@@ -21,7 +22,7 @@ int le_storage_base(const struct le_plan *plan, int value) {
 void le_storage_drop_spares(struct le_specialised *s) {
     for (; s->spare_count > 0; s->spare_count--)
         le_array_free(s->spares[s->spare_count - 1]);
-    le_array_free(s->part); /* of an action that was broken off */
+    le_array_free(s->part); /* of an action that failed */
     s->part = NULL;
 }
 
@@ -43,7 +44,7 @@ static void keep_spare(struct le_specialised *s, leat_array *array) {
     s->spares[s->spare_count++] = array;
 }
 
-/* The one that died last is the likeliest to be in a cache. */
+/* The last one that died is the most likely to be in a cache. */
 static leat_array *take_spare(struct le_specialised *s, enum le_type type, int rank, const int64_t *shape) {
     size_t bytes = le_type_size(type);
     for (int d = 0; d < rank; d++)
@@ -78,9 +79,8 @@ void le_storage_drop(struct leat_call *call, struct le_dying_values deaths, bool
 
 /* ---- new arrays */
 
-/* What nobody has written may be anything. Where tests look for faults it is nothing that a right result has in it:
- * no number, or -1. */
-static void spoil(const struct leat_call *call, const leat_array *array) {
+/* Uninitialized memory, poisoned in debug builds: with NaNs, or -1 for integers. */
+static void poison(const struct leat_call *call, const leat_array *array) {
 #ifdef NDEBUG
     (void)call;
     (void)array;
@@ -97,8 +97,8 @@ static leat_status new_at(struct leat_call *call, const struct le_value *v, cons
                 : le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
 }
 
-static leat_status allocate(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
-                            leat_array **array) {
+static leat_status allocate_array(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
+                                  leat_array **array) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_ALLOCATE, v->name, "");
@@ -110,7 +110,7 @@ static leat_status allocate(struct leat_call *call, const struct le_value *v, co
     }
     le_span_end(&span, status == LEAT_OK ? le_array_bytes(*array) : 0, 0);
     if (status == LEAT_OK && !zero)
-        spoil(call, *array);
+        poison(call, *array);
     return status;
 }
 
@@ -128,9 +128,9 @@ static leat_status new_array(struct leat_call *call, int value, const int64_t *s
     leat_array *array = cell->wanted;
     cell->wanted = NULL;
     if (!array && !le_result_layout(s->plan, value, v->rank) && (array = take_spare(s, v->type, v->rank, shape)))
-        spoil(call, array);
+        poison(call, array);
     bool had = array != NULL;
-    leat_status status = array ? LEAT_OK : allocate(call, v, shape, zero, &array);
+    leat_status status = array ? LEAT_OK : allocate_array(call, v, shape, zero, &array);
     if (status != LEAT_OK)
         return status;
     le_array_free(cell->array);
@@ -140,30 +140,32 @@ static leat_status new_array(struct leat_call *call, int value, const int64_t *s
 
 /* ---- parts */
 
-/* As large as the target, so that one kernel serves for both; what is not written is not touched. */
+/* Allocates a part as large as the target, so that the same kernel can write to it. Elements that are not written are
+ * not touched. */
 static leat_status new_part(struct leat_call *call, int target) {
     struct le_specialised *s = call->specialised;
     const struct le_value *v = &s->ir->values.at[target];
     const int64_t *shape = s->plan->layouts[target].shape;
     s->part = take_spare(s, v->type, v->rank, shape);
     if (!s->part)
-        return allocate(call, v, shape, false, &s->part);
-    spoil(call, s->part);
+        return allocate_array(call, v, shape, false, &s->part);
+    poison(call, s->part);
     return LEAT_OK;
 }
 
-/* end: stays as it is where there is no node. */
+/* *end is unchanged if there is no node; *found becomes false if the evaluation reads out of range. */
 static leat_status find_end(struct leat_call *call, struct le_node *node, int64_t *end, bool *found) {
     uint64_t bits = (uint64_t)*end;
     bool any = true;
-    leat_status status = node ? le_number_if_any(call, node, &bits, &any) : LEAT_OK;
+    leat_status status = node ? le_host_scalar_try(call, node, &bits, &any) : LEAT_OK;
     *end = (int64_t)bits;
     *found &= any;
     return status;
 }
 
-/* Before the target takes the base: the ends may read it. An end that data do not have is an error as the statement
- * runs; where it is none, nothing is written. */
+/* Finds the box that the stage writes. Called before the target takes over the base, because the ends may read the
+ * base. If the evaluation of an end reads out of range, the box is empty: the statement reports an error when it runs,
+ * or writes nothing. */
 static leat_status find_box(struct leat_call *call, const struct le_stage *stage) {
     struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
@@ -196,7 +198,7 @@ static leat_status copy_box(struct leat_call *call, const leat_array *to, const 
         target.data = (char *)target.data + skipped;
         source.data = (char *)source.data + skipped;
     }
-    return le_call_copy(call, &target, &source, what, "what is assigned goes back");
+    return le_call_copy(call, &target, &source, what, "assigned elements");
 }
 
 leat_status le_storage_put_back(struct leat_call *call, const struct le_action *action, leat_status status) {
@@ -217,12 +219,11 @@ leat_status le_storage_put_back(struct leat_call *call, const struct le_action *
 
 static leat_status copy_base(struct leat_call *call, const struct le_action *action, int target, int base) {
     const struct le_specialised *s = call->specialised;
-    return le_call_copy(call, s->cells[target].array, s->cells[base].array, action->stage->name,
-                        "what is not assigned stays");
+    return le_call_copy(call, s->cells[target].array, s->cells[base].array, action->stage->name, "unassigned elements");
 }
 
-static leat_status place(struct leat_call *call, const struct le_action *action, enum le_storage_kind plan, int target,
-                         int base, bool zero) {
+static leat_status place_target(struct leat_call *call, const struct le_action *action, enum le_storage_kind plan,
+                                int target, int base, bool zero) {
     struct le_specialised *s = call->specialised;
     struct le_cell *cell = &s->cells[target];
     leat_status status = LEAT_OK;
@@ -242,7 +243,7 @@ static leat_status place(struct leat_call *call, const struct le_action *action,
         s->cells[base].array = NULL;
     } else {
         status = new_array(call, target, s->plan->layouts[target].shape, zero);
-        if (status == LEAT_OK && plan != LE_STORAGE_NEW && !action->whole)
+        if (status == LEAT_OK && plan != LE_STORAGE_NEW && !action->writes_all)
             status = copy_base(call, action, target, base);
     }
     if (status == LEAT_OK && plan == LE_STORAGE_PART)
@@ -256,17 +257,17 @@ leat_status le_storage_prepare(struct leat_call *call, const struct le_action *a
     const struct le_stage *stage = action->stage;
     leat_status status = LEAT_OK;
     if (stage->pair_count == 0)
-        return place(call, action, action->storage, stage->target, stage->base, zero);
+        return place_target(call, action, action->storage, stage->target, stage->base, zero);
     for (int k = 0; k < stage->pair_count && status == LEAT_OK; k++)
-        status = place(call, action, action->storages[k], stage->pairs[k].target, stage->pairs[k].source, zero);
+        status = place_target(call, action, action->storages[k], stage->pairs[k].target, stage->pairs[k].source, zero);
     return status;
 }
 
 /* ---- moves */
 
-/* The source's array, retained. The caller's may be strided, and its bools any byte: a dense and clean copy of those.
- */
-static leat_status share(struct leat_call *call, int source, leat_array **array) {
+/* Returns the source's array, retained. An input may be strided, and its bools may hold any byte; such an input is
+ * copied to a dense array with bools of 0 or 1. */
+static leat_status share_source(struct leat_call *call, int source, leat_array **array) {
     struct le_specialised *s = call->specialised;
     const struct le_value *v = &s->ir->values.at[source];
     leat_array *held = s->cells[source].array;
@@ -274,7 +275,7 @@ static leat_status share(struct leat_call *call, int source, leat_array **array)
         *array = le_array_retain(held);
         return LEAT_OK;
     }
-    leat_status status = allocate(call, v, held->shape, false, array);
+    leat_status status = allocate_array(call, v, held->shape, false, array);
     if (status != LEAT_OK)
         return status;
     if (call->device)
@@ -292,9 +293,9 @@ static void set_moved(struct leat_call *call, const struct le_pair *pair, int k)
     if (s->ir->values.at[pair->target].rank == 0) {
         const struct le_cell *from = &s->plan->moving_cells[k];
         if (call->device)
-            le_device_drop(call, cell);
+            le_device_scalar_release(call, cell);
         cell->scalar = from->scalar;
-        cell->away = from->away;
+        cell->on_device = from->on_device;
         s->buffers[pair->target] = &cell->scalar;
         return;
     }
@@ -314,9 +315,9 @@ leat_status le_storage_move(struct leat_call *call, const struct le_action *acti
         moving[count] = NULL;
         s->plan->moving_cells[count] = s->cells[source];
         if (call->device)
-            le_device_hold(call, &s->cells[source]);
+            le_device_scalar_retain(call, &s->cells[source]);
         if (s->ir->values.at[source].rank > 0)
-            status = share(call, source, &moving[count]);
+            status = share_source(call, source, &moving[count]);
     }
     for (int k = 0; k < count; k++) {
         if (status == LEAT_OK)

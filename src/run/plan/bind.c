@@ -1,10 +1,10 @@
-/* Inputs to their cells: arrays as they are, numbers in the type that the program has for them. */
+/* Puts the inputs into their cells: arrays as they are, scalars converted to the type that the program uses. */
 #include "lang/literal.h"
 #include "run/device/device_run.h"
 #include <stdio.h>
 #include <string.h>
 
-/* A number as an element of the type that the program declares for it. */
+/* Converts a number to the type that the program declares for it. */
 static leat_status convert_number(struct leat_call *call, const char *name, enum le_type from, enum le_type to,
                                   uint64_t *bits) {
     struct le_instr cast = {.code = LE_CODE_CAST, .type = (uint8_t)from, .type2 = (uint8_t)to, .d = 0, .a = 1};
@@ -34,7 +34,7 @@ static leat_status bind_scalar(struct leat_call *call, int symbol, struct le_cel
     if (status != LEAT_OK || bound)
         return status;
     cell->scalar = b->bits;
-    if (cell->away.at) {
+    if (cell->on_device.address) {
         status = le_device_fetch(call, s->ir->first[symbol]);
     } else if (b->kind == LE_BOUND_ARRAY) {
         cell->scalar = 0;
@@ -43,7 +43,7 @@ static leat_status bind_scalar(struct leat_call *call, int symbol, struct le_cel
     return status ? status : convert_number(call, sym->name, from, le_type_strong(sym->type), &cell->scalar);
 }
 
-/* A number that does not widen a type is in its range, like a literal. */
+/* A number that does not widen the type of an operation must be in that type's range, like a literal. */
 static leat_status check_fits(struct leat_call *call) {
     const struct le_specialised *s = call->specialised;
     for (int k = 0; k < s->tree->fit_count; k++) {

@@ -1,24 +1,24 @@
-/* Planning a CONTRACT stage: how far each loop takes us in each operand, who computes it, and how it is cut. */
+/* Plans a CONTRACT stage: the strides of each loop in each operand, what computes the stage, and how it is cut. */
 #include "run/plan/contraction.h"
 #include "base/text.h"
 #include <limits.h>
 #include <string.h>
 
 #define OWN_NAME        "Leat's own kernel"
-#define WORK_MIN        16384 /* multiply-adds of a stage that are worth a call */
-#define MATRIX_WORK_MIN 4096  /* of one matrix product */
-#define VECTOR_WORK_MIN 2048  /* of one matrix times a vector */
-#define SHORT_MIN       4     /* rows, columns and terms of a matrix product */
-#define TILE            256   /* rows and columns of a tile, about */
-#define OWN_TILE_MIN    64    /* of our own kernel's tiles */
+#define WORK_MIN        16384 /* multiply-adds: smaller stages are not worth a call */
+#define MATRIX_WORK_MIN 4096  /* the same, of one matrix product */
+#define VECTOR_WORK_MIN 2048  /* the same, of one matrix times a vector */
+#define SHORT_MIN       4     /* least rows, columns and terms of a matrix product */
+#define TILE            256   /* approximate rows and columns of a tile */
+#define OWN_TILE_MIN    64    /* rows and columns of our own kernel's tiles */
 #define OWN_TILE_MAX    1024
-#define OWN_SIDE_MIN    128    /* of products that it is as good at as a BLAS: columns; of f64 rows, too */
-#define TILE_TERMS      512    /* terms that are packed at once */
-#define VECTOR_TILE     131072 /* elements of a matrix for one call */
-#define VECTOR_ROWS     1024   /* of such a call, at least: the matrix may lie either way */
-#define OWN_VECTOR_ROWS 4096   /* of our own kernel's, where rows lie side by side */
+#define OWN_SIDE_MIN    128    /* least columns, for f64 also rows, at which our own kernel is as fast as a BLAS */
+#define TILE_TERMS      512    /* terms packed at once */
+#define VECTOR_TILE     131072 /* matrix elements for one call */
+#define VECTOR_ROWS     1024   /* least rows of such a call: the matrix may be stored either way */
+#define OWN_VECTOR_ROWS 4096   /* the same for our own kernel, if the matrix is stored by columns */
 #define VECTOR_GRAIN    64     /* rows: a multiple of a vector's elements */
-#define TILES_MIN       16     /* below, long sums are cut into parts */
+#define TILES_MIN       16     /* with fewer tiles, long sums are cut into parts */
 #define PART_TERMS_MIN  2048
 
 /* ---- loops and operands */
@@ -46,10 +46,10 @@ static bool add_host(struct loops *l, struct le_contract_operand *out, int index
     return true;
 }
 
-/* What an element's place takes of each index: by index, in strides. false: it is no sum of indices, or may lie
- * outside. */
-static bool find_place(struct loops *l, int value, struct le_node *const *subscripts, int rank, int stretch,
-                       struct le_contract_operand *out, int64_t *strides) {
+/* Finds how far one step of each index moves in the array: by index, in `strides`. Returns false if a subscript is not
+ * a linear function of indices or may be out of range. */
+static bool find_offset(struct loops *l, int value, struct le_node *const *subscripts, int rank, int stretch,
+                        struct le_contract_operand *out, int64_t *strides) {
     const struct le_space *space = &l->s->plan->space;
     const struct le_layout *layout = &l->s->plan->layouts[value];
     const int symbol = l->s->ir->values.at[value].symbol;
@@ -80,29 +80,29 @@ struct strides {
 
 static bool find_load(struct loops *l, const struct le_node *load, struct le_contract_operand *out, int64_t **strides) {
     *strides = LE_NEW_ARRAY(l->arena, l->s->ir->indices.count, int64_t);
-    return find_place(l, load->value, load->operands, load->operand_count, load->stretch, out, *strides);
+    return find_offset(l, load->value, load->operands, load->operand_count, load->stretch, out, *strides);
 }
 
 static bool find_operands(struct loops *l, const struct le_stage *stage, struct strides *out) {
     struct le_contract *c = l->c;
-    for (int k = 0; k < c->said.product_count; k++)
-        if (!find_load(l, c->said.products[k].left, &c->left[k], &out->left[k]) ||
-            !find_load(l, c->said.products[k].right, &c->right[k], &out->right[k]))
+    for (int k = 0; k < c->form.product_count; k++)
+        if (!find_load(l, c->form.products[k].left, &c->left[k], &out->left[k]) ||
+            !find_load(l, c->form.products[k].right, &c->right[k], &out->right[k]))
             return false;
-    if (c->said.kept && !find_load(l, c->said.kept, &c->kept, &out->kept))
+    if (c->form.kept && !find_load(l, c->form.kept, &c->kept, &out->kept))
         return false;
     out->target = LE_NEW_ARRAY(l->arena, l->s->ir->indices.count, int64_t);
-    return find_place(l, stage->target, stage->left, stage->left_count, 0, &c->target, out->target);
+    return find_offset(l, stage->target, stage->left, stage->left_count, 0, &c->target, out->target);
 }
 
-/* The index's loop, from its low end on. */
+/* Adds the index's loop; the offsets are moved to its first iteration. */
 static bool add_loop(struct loops *l, const struct strides *strides, struct le_contract_axes *to, int index) {
     const struct le_range *r = &l->s->plan->space.ranges[index];
     struct le_contract_axis axis = {.count = le_range_count(r)};
     struct le_contract *c = l->c;
     if (to->count == (int)ARRAY_LEN(to->at) || !le_mul_i64(to->total, axis.count, &to->total))
         return false;
-    for (int k = 0; k < c->said.product_count; k++) {
+    for (int k = 0; k < c->form.product_count; k++) {
         axis.left[k] = strides->left[k][index] * r->by;
         axis.right[k] = strides->right[k][index] * r->by;
         c->left[k].offset += strides->left[k][index] * r->low;
@@ -110,7 +110,7 @@ static bool add_loop(struct loops *l, const struct strides *strides, struct le_c
     }
     axis.target = strides->target[index] * r->by;
     c->target.offset += strides->target[index] * r->low;
-    if (c->said.kept) {
+    if (c->form.kept) {
         axis.kept = strides->kept[index] * r->by;
         c->kept.offset += strides->kept[index] * r->low;
     }
@@ -139,11 +139,11 @@ static bool swap_products(struct le_contraction *said) {
     return true;
 }
 
-/* Sorts an index's loop by who has it: both, left, right. */
+/* Sorts the loops by which factors depend on the index: both, left only, right only. */
 static bool find_loops(struct loops *l, const struct le_stage *stage, const struct strides *strides) {
     struct le_contract *c = l->c;
-    const struct le_node *left = c->said.products[0].left, *right = c->said.products[0].right;
-    const struct le_node *sum = c->said.products[0].sum;
+    const struct le_node *left = c->form.products[0].left, *right = c->form.products[0].right;
+    const struct le_node *sum = c->form.products[0].sum;
     for (int k = 0; k < stage->index_count; k++) {
         int index = stage->indices[k];
         if (is_host(l, index))
@@ -159,9 +159,9 @@ static bool find_loops(struct loops *l, const struct le_stage *stage, const stru
     return true;
 }
 
-/* ---- loops that all walk as one */
+/* ---- merging loops that every operand walks as one */
 
-static bool follows(const struct le_contract_axis *outer, const struct le_contract_axis *inner) {
+static bool can_merge(const struct le_contract_axis *outer, const struct le_contract_axis *inner) {
     bool one = outer->target == inner->target * inner->count && outer->kept == inner->kept * inner->count;
     for (int k = 0; k < LE_TERMS_MAX; k++)
         one =
@@ -169,15 +169,15 @@ static bool follows(const struct le_contract_axis *outer, const struct le_contra
     return one;
 }
 
-static int64_t magnitude(int64_t x) {
+static int64_t absolute(int64_t x) {
     return x < 0 ? -x : x;
 }
 
 static int64_t order_of(const struct le_contract_axis *axis) {
-    return magnitude(axis->target ? axis->target : axis->left[0]);
+    return absolute(axis->target ? axis->target : axis->left[0]);
 }
 
-static void merge(struct le_contract_axes *axes) {
+static void merge_axes(struct le_contract_axes *axes) {
     for (int k = 1; k < axes->count; k++)
         for (int q = k; q > 0 && order_of(&axes->at[q - 1]) < order_of(&axes->at[q]); q--) {
             struct le_contract_axis axis = axes->at[q];
@@ -185,7 +185,7 @@ static void merge(struct le_contract_axes *axes) {
             axes->at[q - 1] = axis;
         }
     for (int k = axes->count - 1; k > 0; k--)
-        if (follows(&axes->at[k - 1], &axes->at[k])) {
+        if (can_merge(&axes->at[k - 1], &axes->at[k])) {
             int64_t count = axes->at[k - 1].count * axes->at[k].count;
             axes->at[k - 1] = axes->at[k];
             axes->at[k - 1].count = count;
@@ -194,12 +194,12 @@ static void merge(struct le_contract_axes *axes) {
         }
 }
 
-/* Rows become columns. */
+/* Exchanges rows and columns. */
 static void transpose(struct le_contract *c) {
     struct le_contract_axes rows = c->rows;
     c->rows = c->columns;
     c->columns = rows;
-    for (int k = 0; k < c->said.product_count; k++) {
+    for (int k = 0; k < c->form.product_count; k++) {
         struct le_contract_operand left = c->left[k];
         c->left[k] = c->right[k];
         c->right[k] = left;
@@ -214,11 +214,11 @@ static void transpose(struct le_contract *c) {
             }
 }
 
-/* ---- is it worth it? By the extents and types alone. */
+/* ---- is a call worth it? Decided by extents and types only. */
 
 static bool is_worth(const struct le_contract *c) {
     double one = (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
-    double all = one * (double)c->batch.total * c->said.product_count;
+    double all = one * (double)c->batch.total * c->form.product_count;
     if (!(all >= WORK_MIN) || all > 4e18)
         return false;
     if (c->vector)
@@ -237,13 +237,13 @@ static bool is_static(const struct le_plan *plan, const struct le_stage *stage, 
     return true;
 }
 
-/* ---- how a BLAS reads the operands */
+/* ---- operands as BLAS arguments */
 
 static int64_t stride_of(const struct le_contract_axes *axes, int product, bool left) {
     return axes->count == 0 ? 1 : left ? axes->at[0].left[product] : axes->at[0].right[product];
 }
 
-/* A matrix of `rows` by `columns` elements. */
+/* A matrix of `rows` by `columns` elements with these strides. */
 static struct le_contract_view view_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
     if (column_stride == 1 || columns == 1) {
         int64_t stride = rows == 1 ? columns : row_stride;
@@ -260,7 +260,7 @@ static struct le_contract_view view_of(int64_t rows, int64_t columns, int64_t ro
 
 bool le_contract_find_views(struct le_contract *c) {
     bool all = c->rows.count <= 1 && c->columns.count <= 1 && c->terms.count <= 1;
-    for (int k = 0; k < c->said.product_count && all; k++) {
+    for (int k = 0; k < c->form.product_count && all; k++) {
         c->left_view[k] =
             view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true), stride_of(&c->terms, k, true));
         c->right_view[k] =
@@ -272,10 +272,10 @@ bool le_contract_find_views(struct le_contract *c) {
            stride <= INT_MAX;
 }
 
-/* The vector's and the result's strides are free, but positive. */
+/* The vector and the result may have any positive strides. */
 static bool find_vector_views(struct le_contract *c) {
     bool all = c->rows.count <= 1 && c->terms.count <= 1;
-    for (int k = 0; k < c->said.product_count && all; k++) {
+    for (int k = 0; k < c->form.product_count && all; k++) {
         int64_t step = stride_of(&c->terms, k, false);
         c->left_view[k] =
             view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true), stride_of(&c->terms, k, true));
@@ -286,7 +286,7 @@ static bool find_vector_views(struct le_contract *c) {
     return all && step >= 1 && step <= INT_MAX;
 }
 
-/* The rows' outer loops are run one by one. */
+/* Moves all but the innermost loop of the rows to the batch. */
 static void split_rows(struct le_contract *c) {
     while (c->rows.count > 1 && c->batch.count < (int)ARRAY_LEN(c->batch.at)) {
         c->batch.at[c->batch.count++] = c->rows.at[0];
@@ -302,47 +302,48 @@ static int64_t round_up(int64_t x, int64_t to) {
     return (x + to - 1) / to * to;
 }
 
-/* Pieces of about so many, alike in size. */
-static int64_t piece(int64_t total, int64_t about, int64_t grain) {
+/* The size of equal pieces, each about `about` large and a multiple of `grain`. */
+static int64_t piece_size(int64_t total, int64_t about, int64_t grain) {
     int64_t pieces = (total + about - 1) / about;
     return round_up((total + pieces - 1) / pieces, grain);
 }
 
-static int64_t pieces(int64_t total, int64_t one) {
+static int64_t piece_count(int64_t total, int64_t one) {
     return (total + one - 1) / one;
 }
 
 static void cut_tiles(struct le_contract *c, int64_t about_rows, int64_t about_columns) {
     int64_t rows = c->vector ? VECTOR_GRAIN : c->blas ? 16 : c->products.rows;
     int64_t columns = c->blas ? 16 : c->products.columns;
-    c->tile_rows = piece(c->rows.total, about_rows, rows);
-    c->tile_columns = c->vector ? 1 : piece(c->columns.total, about_columns, columns);
-    c->row_tiles = pieces(c->rows.total, c->tile_rows);
-    c->column_tiles = pieces(c->columns.total, c->tile_columns);
+    c->tile_rows = piece_size(c->rows.total, about_rows, rows);
+    c->tile_columns = c->vector ? 1 : piece_size(c->columns.total, about_columns, columns);
+    c->row_tiles = piece_count(c->rows.total, c->tile_rows);
+    c->column_tiles = piece_count(c->columns.total, c->tile_columns);
 }
 
-/* Of large products a BLAS packs the operands again for each tile, so that few tiles are best, yet all threads are to
- * have some. */
+/* A BLAS packs the operands of large products again for each tile, so few tiles are best, but each thread should get
+ * some. */
 static void cut_for_blas(struct le_contract *c) {
     bool large = (double)c->rows.total * (double)c->columns.total >= 16 * TILE * TILE;
     int64_t side = large ? 2 * TILE : TILE;
     cut_tiles(c, side, c->columns.total >= 8 * TILE && !c->symmetric ? 2 * side : side);
 }
 
-/* So do we, but our own bits do not hang on tiles, whose size can hang on the threads. */
+/* Our own kernel packs again, too. But its bits do not depend on the tiles, so their size may depend on the number of
+ * threads. */
 static void fit_own(struct le_contract *c, int threads) {
     int64_t side = TILE;
     while (side < OWN_TILE_MAX &&
            c->batch.total * (c->rows.total / side / 2) * (c->columns.total / side / 2) >= 2 * threads)
         side *= 2;
     while (side > OWN_TILE_MIN &&
-           c->batch.total * pieces(c->rows.total, side) * pieces(c->columns.total, side) < threads)
+           c->batch.total * piece_count(c->rows.total, side) * piece_count(c->columns.total, side) < threads)
         side /= 2;
     if (side != TILE)
         cut_tiles(c, side, side);
 }
 
-/* A few rows or columns: tiles are long, yet there are some. */
+/* Few rows or columns: long tiles, but several of them. */
 static void cut_narrow(struct le_contract *c, int64_t least) {
     int64_t longest = c->rows.total > c->columns.total ? c->rows.total : c->columns.total;
     int64_t about = least < TILE / 4 ? 4 * TILE : TILE * TILE / least;
@@ -351,28 +352,29 @@ static void cut_narrow(struct le_contract *c, int64_t least) {
     cut_tiles(c, about, c->blas && c->columns.total >= 8 * about ? 2 * about : about);
 }
 
-/* Long sums that make few tiles. */
+/* Cuts long sums into parts if there are few tiles. */
 static void cut_terms(struct le_contract *c) {
     int64_t tiles = c->row_tiles * c->column_tiles * c->batch.total;
-    int64_t parts = pieces(c->terms.total, c->vector ? PART_TERMS_MIN / 2 : PART_TERMS_MIN);
+    int64_t parts = piece_count(c->terms.total, c->vector ? PART_TERMS_MIN / 2 : PART_TERMS_MIN);
     int64_t most = c->blas ? TILE_TERMS : c->products.terms;
-    if (parts > pieces(TILES_MIN, tiles))
-        parts = pieces(TILES_MIN, tiles);
-    if (c->said.product_count > 1 || tiles >= TILES_MIN / 2)
+    if (parts > piece_count(TILES_MIN, tiles))
+        parts = piece_count(TILES_MIN, tiles);
+    if (c->form.product_count > 1 || tiles >= TILES_MIN / 2)
         parts = 1;
-    c->part_terms = parts > 1 ? round_up(pieces(c->terms.total, parts), TILE_TERMS) : c->terms.total;
-    c->parts = pieces(c->terms.total, c->part_terms);
+    c->part_terms = parts > 1 ? round_up(piece_count(c->terms.total, parts), TILE_TERMS) : c->terms.total;
+    c->parts = piece_count(c->terms.total, c->part_terms);
     c->tile_terms = c->part_terms < most ? c->part_terms : most;
 }
 
-/* Of a call. Our own kernel takes rows that lie side by side in long lines, others one after the other. */
+/* The least rows of a call. Our own kernel handles a matrix stored by columns in long vectors of rows, and one stored
+ * by rows a row at a time. */
 static int64_t least_vector_rows(const struct le_contract *c) {
     if (c->blas)
         return VECTOR_ROWS;
     return c->left_view[0].transposed == LE_BLAS_AS_IS ? VECTOR_GRAIN : OWN_VECTOR_ROWS;
 }
 
-static void cut(struct le_contract *c, int threads) {
+static void cut_loops(struct le_contract *c, int threads) {
     int64_t least = c->rows.total < c->columns.total ? c->rows.total : c->columns.total;
     if (c->vector) {
         int64_t about = VECTOR_TILE / c->terms.total, least_rows = least_vector_rows(c);
@@ -389,52 +391,52 @@ static void cut(struct le_contract *c, int threads) {
         fit_own(c, threads);
 }
 
-static size_t bytes(int64_t count, enum le_type type) {
+static size_t padded_bytes(int64_t count, enum le_type type) {
     return (size_t)round_up(count * (int64_t)le_type_size(type), 64);
 }
 
 static bool is_scaled(const struct le_contract *c) {
-    bool scaled = c->said.kept_scale != NULL;
-    for (int k = 0; k < c->said.product_count; k++)
-        scaled |= c->said.products[k].scale != NULL;
+    bool scaled = c->form.kept_scale != NULL;
+    for (int k = 0; k < c->form.product_count; k++)
+        scaled |= c->form.products[k].scale != NULL;
     return scaled;
 }
 
-/* Sums that are the target's elements, in rows. */
+/* Whether the sums are the target's elements themselves, stored in rows. */
 static bool is_in_place(const struct le_contract *c) {
-    return !c->blas && c->said.product_count == 1 && !c->said.kept && !is_scaled(c) && !c->said.products[0].negative &&
+    return !c->blas && c->form.product_count == 1 && !c->form.kept && !is_scaled(c) && !c->form.products[0].negative &&
            c->rows.count <= 1 &&
            (c->vector ? c->rows.at[0].target == 1 : c->columns.count == 1 && c->columns.at[0].target == 1);
 }
 
-/* The vectors' elements lie side by side. */
-static bool is_lined_up(const struct le_contract *c) {
+/* Whether the vectors' elements are contiguous. */
+static bool has_contiguous_vectors(const struct le_contract *c) {
     bool all = true;
-    for (int k = 0; k < c->said.product_count; k++)
+    for (int k = 0; k < c->form.product_count; k++)
         all &= c->right_view[k].stride == 1;
     return all;
 }
 
-static void measure(struct le_contract *c) {
-    if (c->direct && !is_scaled(c)) /* by zero, perhaps, which is not left to a BLAS */
+static void find_scratch_sizes(struct le_contract *c) {
+    if (c->direct && !is_scaled(c)) /* a factor may be zero, and then no BLAS is used */
         return;
     int64_t rows = c->blas ? c->tile_rows : round_up(c->tile_rows, c->products.rows);
     int64_t columns = c->blas ? c->tile_columns : round_up(c->tile_columns, c->products.columns);
     c->in_place = is_in_place(c);
-    const bool ours = c->vector && !c->blas; /* matrix and vector are read where they lie, if it can be */
+    const bool ours = c->vector && !c->blas; /* the matrix is read in place, and the vector, too, if it is contiguous */
     int64_t left = ours ? 0 : rows * c->tile_terms;
-    int64_t right = ours ? is_lined_up(c) ? 0 : c->part_terms : columns * c->tile_terms;
-    c->left_bytes = bytes(left, c->factor_type) + LE_PANEL_SLACK;
-    c->right_bytes = bytes(right, c->factor_type) + LE_PANEL_SLACK;
-    c->total_bytes = c->in_place || c->parts > 1 ? 0 : bytes(rows * columns, c->type);
+    int64_t right = ours ? has_contiguous_vectors(c) ? 0 : c->part_terms : columns * c->tile_terms;
+    c->left_bytes = padded_bytes(left, c->factor_type) + LE_PANEL_SLACK;
+    c->right_bytes = padded_bytes(right, c->factor_type) + LE_PANEL_SLACK;
+    c->total_bytes = c->in_place || c->parts > 1 ? 0 : padded_bytes(rows * columns, c->type);
     c->scratch_bytes =
-        c->left_bytes + c->right_bytes + c->total_bytes + 3 * bytes(rows + columns + c->tile_terms, LE_I64);
+        c->left_bytes + c->right_bytes + c->total_bytes + 3 * padded_bytes(rows + columns + c->tile_terms, LE_I64);
 }
 
-/* Both factors are one matrix, and nothing is added: the result is its own transpose. */
+/* Whether both factors are the same matrix and nothing is added: the result is its own transpose. */
 static bool is_symmetric(const struct le_contract *c) {
     const struct le_contract_operand *a = &c->left[0], *b = &c->right[0];
-    if (c->said.product_count != 1 || c->said.kept || c->vector || c->rows.total != c->columns.total ||
+    if (c->form.product_count != 1 || c->form.kept || c->vector || c->rows.total != c->columns.total ||
         a->value != b->value || a->offset != b->offset || c->rows.count != 1 || c->columns.count != 1)
         return false;
     for (int k = 0; k < c->terms.count; k++)
@@ -448,11 +450,11 @@ static bool is_symmetric(const struct le_contract *c) {
 
 /* ---- the plan */
 
-static void arrange(struct le_contract *c) {
-    merge(&c->batch);
-    merge(&c->rows);
-    merge(&c->columns);
-    merge(&c->terms);
+static void arrange_loops(struct le_contract *c) {
+    merge_axes(&c->batch);
+    merge_axes(&c->rows);
+    merge_axes(&c->columns);
+    merge_axes(&c->terms);
     bool by_rows = c->columns.count && c->columns.at[c->columns.count - 1].target == 1;
     if (c->rows.total == 1 ||
         (c->columns.total > 1 && !by_rows && c->rows.count && c->rows.at[c->rows.count - 1].target == 1))
@@ -460,14 +462,14 @@ static void arrange(struct le_contract *c) {
     c->vector = c->columns.total == 1;
 }
 
-/* Products that our own kernels are as good at as a BLAS that is not asked for. */
+/* Whether our own kernels are as fast as a BLAS that the user did not ask for. */
 static bool is_ours(const struct le_contract *c) {
     return le_blas_is_second() &&
            (c->vector || (c->columns.total >= OWN_SIDE_MIN && (c->type == LE_F32 || c->rows.total >= OWN_SIDE_MIN)));
 }
 
-/* Who computes it, and from where; false: the vector machine does. */
-static bool choose(struct leat_call *call, struct le_contract *c) {
+/* Chooses what computes the stage, and whether from the operands in place. false: the vector machine computes it. */
+static bool choose_backend(struct leat_call *call, struct le_contract *c) {
     bool real = c->type == LE_F32 || c->type == LE_F64;
     if ((c->vector && !real) || c->terms.total > INT_MAX)
         return false;
@@ -489,23 +491,24 @@ bool le_contract_analyse(const struct le_specialised *s, const struct le_stage *
     struct loops l = {.s = s, .arena = arena, .c = c};
     struct strides strides;
     c->batch.total = c->rows.total = c->columns.total = c->terms.total = 1;
-    if (!le_contraction_of(stage->product, &c->said) || !is_static(l.s->plan, stage, c->said.products[0].sum) ||
-        !swap_products(&c->said) || !find_operands(&l, stage, &strides) || !find_loops(&l, stage, &strides))
+    if (!le_contraction_of(stage->product, &c->form) || !is_static(l.s->plan, stage, c->form.products[0].sum) ||
+        !swap_products(&c->form) || !find_operands(&l, stage, &strides) || !find_loops(&l, stage, &strides))
         return false;
-    c->factor_type = c->said.factor_type;
-    c->type = c->said.products[0].sum->type;
-    arrange(c);
+    c->factor_type = c->form.factor_type;
+    c->type = c->form.products[0].sum->type;
+    arrange_loops(c);
     return c->batch.total > 0 && c->rows.total > 0 && c->columns.total > 0 && c->terms.total > 0;
 }
 
-static bool plan(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena, struct le_contract *c) {
-    if (!le_contract_analyse(call->specialised, stage, arena, c) || !choose(call, c))
+static bool plan_contract(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
+                          struct le_contract *c) {
+    if (!le_contract_analyse(call->specialised, stage, arena, c) || !choose_backend(call, c))
         return false;
     c->symmetric = c->direct && is_symmetric(c);
-    cut(c, le_pool_threads(call->program->ctx->threads));
+    cut_loops(c, le_pool_threads(call->program->ctx->threads));
     c->symmetric &= c->parts == 1 && c->tile_rows == c->tile_columns;
-    measure(c);
-    c->operations = 2 * c->said.product_count * c->batch.total * c->rows.total * c->columns.total * c->terms.total;
+    find_scratch_sizes(c);
+    c->operations = 2 * c->form.product_count * c->batch.total * c->rows.total * c->columns.total * c->terms.total;
     return true;
 }
 
@@ -513,14 +516,14 @@ const struct le_contract *le_contract_plan(struct leat_call *call, const struct 
                                            struct le_arena *arena) {
     struct le_plan *p = call->specialised->plan;
     struct le_contract *c = LE_NEW(arena, struct le_contract);
-    if (!plan(call, stage, arena, c))
+    if (!plan_contract(call, stage, arena, c))
         return NULL;
     if (c->scratch_bytes > p->scratch_bytes)
         p->scratch_bytes = c->scratch_bytes;
     return c;
 }
 
-/* ---- for people */
+/* ---- printing */
 
 const char *le_contract_cause(const struct le_contract *c) {
     return c->blas ? c->blas->name : OWN_NAME;
@@ -531,8 +534,8 @@ void le_contract_show(const struct le_contract *c, struct le_text *out) {
                 (long long)c->terms.total);
     if (c->batch.total > 1)
         le_text_add(out, ", %lld times", (long long)c->batch.total);
-    if (c->said.product_count > 1)
-        le_text_add(out, ", %d products", c->said.product_count);
+    if (c->form.product_count > 1)
+        le_text_add(out, ", %d products", c->form.product_count);
     le_text_add(out, "; tiles of %lld x %lld", (long long)c->tile_rows, (long long)c->tile_columns);
     if (c->parts > 1)
         le_text_add(out, " in %lld parts of %lld terms", (long long)c->parts, (long long)c->part_terms);

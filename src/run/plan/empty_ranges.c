@@ -1,16 +1,16 @@
-/* What a statement computes first, a reduction that was hoisted or a side of a product, stands where its elements read
- * it: where they have no points, by the ranges that are known before the statement runs, nobody reads it, and a read of
- * its own that falls outside is no error. Then zeros are made in its stead. Likewise an update over no terms at all
- * writes nothing, wherever it would write. Where all ranges have points there is nothing to do. */
+/* Stages that nothing reads because a range is empty. A statement may compute stages first: hoisted reductions, or a
+ * side of a product. If every reader has an empty range, known before the statement runs, such a stage is filled with
+ * zeros: its own out-of-range reads must not fail. Likewise an update over an empty domain writes nothing, wherever its
+ * subscripts would be. If all ranges have points there is nothing to do. */
 #include "run/plan/plan.h"
 
 struct reached {
     struct le_specialised *s;
     const struct le_plan_step *group;
     struct {
-        int readers; /* actions of the group that read what it makes */
-        int last;    /* the last of them that was met */
-        bool needed; /* a read of it is reached */
+        int readers; /* number of actions of the group that read its value */
+        int last;    /* the last of them that was counted */
+        bool needed; /* some reader may execute its read */
     } * at;          /* by action of the group */
     int reader, epoch;
 };
@@ -27,7 +27,7 @@ static bool any_empty(const struct reached *r, const int *indices, int count) {
     return false;
 }
 
-/* Of the group's; -1: another's. */
+/* The action of the group, counted from its first, that computes the value; -1: none of them. */
 static int maker_of(const struct reached *r, int value) {
     int maker = r->s->plan->maker[value] - r->group->first_action;
     return maker >= 0 && maker < r->group->action_count ? maker : -1;
@@ -42,8 +42,8 @@ static void count_reader(struct le_node *node, void *user) {
     r->at[maker].readers++;
 }
 
-/* Reads that are reached, but for those of reductions over nothing. */
-static void reach(struct reached *r, struct le_node *node) {
+/* Marks the stages that the node reads as needed, except for reads inside reductions over an empty range. */
+static void mark_needed(struct reached *r, struct le_node *node) {
     if (!node || node->epoch == r->epoch)
         return;
     node->epoch = r->epoch;
@@ -53,17 +53,17 @@ static void reach(struct reached *r, struct le_node *node) {
     if (node->kind == LE_NODE_REDUCE && any_empty(r, node->indices, node->index_count))
         return;
     for (int k = 0; k < node->operand_count; k++)
-        reach(r, node->operands[k]);
-    reach(r, node->fill);
+        mark_needed(r, node->operands[k]);
+    mark_needed(r, node->fill);
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *range = &r->s->ir->indices.at[node->indices[k]].range;
-        reach(r, range->low);
-        reach(r, range->high);
-        reach(r, range->by);
+        mark_needed(r, range->low);
+        mark_needed(r, range->high);
+        mark_needed(r, range->by);
     }
 }
 
-/* All that a stage reads. */
+/* Calls visit for each node that a stage computes from. */
 static void each_root(struct reached *r, const struct le_stage *stage,
                       void (*visit)(struct reached *r, struct le_node *root)) {
     visit(r, stage->node);
@@ -83,8 +83,8 @@ static void count_root(struct reached *r, struct le_node *root) {
         le_node_walk(r->s->ir, root, count_reader, r);
 }
 
-/* It is computed for others of its statement. */
-static bool is_first(const struct le_ir *ir, const struct le_stage *stage) {
+/* Whether the stage only serves other stages of its statement. */
+static bool is_auxiliary(const struct le_ir *ir, const struct le_stage *stage) {
     return le_stage_computes(stage) && stage->pair_count == 0 && ir->values.at[stage->target].symbol < 0 &&
            !ir->values.at[stage->target].wanted;
 }
@@ -96,7 +96,7 @@ static bool updates_nothing(const struct reached *r, const struct le_stage *stag
            r->s->ir->values.at[stage->target].symbol >= 0 && any_empty(r, st->free, st->free_count);
 }
 
-/* The same stage over one of the statement's indices that have no values. */
+/* A copy of the stage whose only index is one of the statement's indices with an empty range. */
 static const struct le_stage *without_points(const struct reached *r, struct le_arena *arena,
                                              const struct le_stage *stage) {
     const struct le_ir_statement *st = &r->s->ir->statements.at[stage->statement];
@@ -112,7 +112,7 @@ static const struct le_stage *without_points(const struct reached *r, struct le_
     return made;
 }
 
-/* Its own ranges are evaluated as it runs, which may fail. */
+/* Whether some of its own ranges are evaluated at run time, which may fail. */
 static bool any_dynamic(const struct reached *r, const struct le_stage *stage) {
     for (int k = 0; k < stage->index_count; k++)
         if (r->s->plan->space.ranges[stage->indices[k]].dynamic)
@@ -120,7 +120,8 @@ static bool any_dynamic(const struct reached *r, const struct le_stage *stage) {
     return false;
 }
 
-static const struct le_stage *zeros(const struct reached *r, struct le_arena *arena, const struct le_stage *stage) {
+static const struct le_stage *zero_stage(const struct reached *r, struct le_arena *arena,
+                                         const struct le_stage *stage) {
     struct le_stage *made = LE_NEW(arena, struct le_stage);
     *made = *stage;
     made->kind = LE_STAGE_MAP;
@@ -130,16 +131,16 @@ static const struct le_stage *zeros(const struct reached *r, struct le_arena *ar
     return made;
 }
 
-static void decide(struct reached *r, struct le_arena *arena, int number) {
+static void decide_action(struct reached *r, struct le_arena *arena, int number) {
     struct le_action *action = &r->s->plan->actions[r->group->first_action + number];
     const struct le_stage *stage = action->stage;
-    bool known = is_first(r->s->ir, stage) && r->at[number].readers == r->s->ir->values.at[stage->target].uses;
+    bool known = is_auxiliary(r->s->ir, stage) && r->at[number].readers == r->s->ir->values.at[stage->target].uses;
     if (known && !r->at[number].needed)
-        action->made = any_dynamic(r, stage) ? without_points(r, arena, stage) : zeros(r, arena, stage);
-    else if ((action->none = updates_nothing(r, stage)))
-        action->made = without_points(r, arena, stage);
+        action->generated = any_dynamic(r, stage) ? without_points(r, arena, stage) : zero_stage(r, arena, stage);
+    else if ((action->writes_nothing = updates_nothing(r, stage)))
+        action->generated = without_points(r, arena, stage);
     else if (!le_stage_computes(stage) || !any_empty(r, stage->indices, stage->index_count))
-        each_root(r, stage, reach);
+        each_root(r, stage, mark_needed);
 }
 
 static bool has_empty(const struct reached *r) {
@@ -162,5 +163,5 @@ void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *g
     }
     r.epoch = ++s->ir->epoch;
     for (int k = g->action_count - 1; k >= 0; k--)
-        decide(&r, g->arena, k);
+        decide_action(&r, g->arena, k);
 }

@@ -1,9 +1,9 @@
-/* Numbers that the host needs: bounds and conditions of its loops, and what the range rules ask for. The code of each
- * node is made once and kept until something that it depends on has changed.
+/* Host scalars: bounds and conditions of the host's loops, and the numbers that the range rules need. The code of each
+ * node is generated once and kept until something that it depends on changes.
  *
- * The range rules ask before anything runs, also for what stands under a condition or in an empty range. So data may
- * have no such number there: its evaluation reads outside of an array. That is no error: the access is checked, and the
- * range found, as the statement runs. */
+ * The range rules ask for numbers before anything runs, also for those under a condition or in an empty range. The
+ * evaluation of such a number may read out of range. That is not an error here: the access is checked, and the range
+ * found, when the statement runs. */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 static leat_status make_number(struct leat_call *call, struct le_host_scalar *n) {
     struct le_specialised *s = call->specialised;
-    n->hold = (struct le_dependencies){0};
+    n->dependencies = (struct le_dependencies){0};
     le_arena_finish(&n->arena);
     const enum le_asking asking = s->plan->asking;
     if (setjmp(n->arena.failure)) {
@@ -25,14 +25,14 @@ static leat_status make_number(struct leat_call *call, struct le_host_scalar *n)
                                .arena = &n->arena,
                                .merged_into = s->merged_into,
                                .merged_count = s->merged_count};
-    le_dependencies_add(&n->hold, &n->arena, s, n->node);
+    le_dependencies_add(&n->dependencies, &n->arena, s, n->node);
     s->plan->asking = LE_ASKING_NUMBER;
     leat_status status = le_kernel_scalar(&kernel, n->node, n->stored, &n->launch);
     s->plan->asking = asking;
     if (status == LEAT_OK)
         status = le_cpu_prepare(&n->arena, n->launch.unit, call->program->ctx->simd, &n->code);
     if (status == LEAT_OK)
-        n->hold.made = ++s->plan->time;
+        n->dependencies.made = ++s->plan->time;
     if (n->code.scratch_bytes > s->plan->scratch_bytes)
         s->plan->scratch_bytes = n->code.scratch_bytes;
     return status;
@@ -51,9 +51,8 @@ static struct le_host_scalar *find_number(struct le_plan *plan, struct le_node *
     return n;
 }
 
-/* What is there already. */
-static bool lies_ready(const struct le_specialised *s, const struct le_node *node, enum le_type stored,
-                       uint64_t *bits) {
+/* Whether the number is known without running code. */
+static bool is_known(const struct le_specialised *s, const struct le_node *node, enum le_type stored, uint64_t *bits) {
     if (node->type != stored)
         return false;
     switch (node->kind) {
@@ -72,36 +71,36 @@ static bool lies_ready(const struct le_specialised *s, const struct le_node *nod
     }
 }
 
-static leat_status work_out(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
-                            bool *failed) {
+static leat_status run_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
+                              bool *failed) {
     struct le_specialised *s = call->specialised;
-    if (lies_ready(s, node, stored, bits))
+    if (is_known(s, node, stored, bits))
         return LEAT_OK;
     struct le_host_scalar *n = find_number(s->plan, node, stored);
-    leat_status status = le_dependencies_hold(&n->hold, s->plan) ? LEAT_OK : make_number(call, n);
+    leat_status status = le_dependencies_hold(&n->dependencies, s->plan) ? LEAT_OK : make_number(call, n);
     return status == LEAT_OK ? le_perform_scalar(call, &n->launch, &n->code, bits, failed) : status;
 }
 
-/* failed: NULL, or set where data have no such number; without it that is an error. */
-static leat_status number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
-                          bool *failed) {
+/* failed: NULL, or set to true, instead of an error, if the evaluation reads out of range. */
+static leat_status compute_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
+                                  bool *failed) {
     int mark;
     if (!call->device)
-        return work_out(call, node, stored, bits, failed);
-    leat_status status = le_device_bring(call, node, &mark);
+        return run_number(call, node, stored, bits, failed);
+    leat_status status = le_device_fetch_operands(call, node, &mark);
     if (status == LEAT_OK)
-        status = work_out(call, node, stored, bits, failed);
-    le_device_leave(call, mark);
+        status = run_number(call, node, stored, bits, failed);
+    le_device_release_mirrors(call, mark);
     return status;
 }
 
 leat_status le_host_scalar_get(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
-    return number(call, node, stored, bits, NULL);
+    return compute_number(call, node, stored, bits, NULL);
 }
 
-leat_status le_number_if_any(struct leat_call *call, struct le_node *node, uint64_t *bits, bool *found) {
+leat_status le_host_scalar_try(struct leat_call *call, struct le_node *node, uint64_t *bits, bool *found) {
     bool failed = false;
-    leat_status status = number(call, node, LE_I64, bits, &failed);
+    leat_status status = compute_number(call, node, LE_I64, bits, &failed);
     *found = status == LEAT_OK && !failed;
     return status;
 }
@@ -123,11 +122,11 @@ static void find_needed(struct le_node *node, void *user) {
     n->pending |= v->stage >= 0 && (v->moved || !n->s->cells[v->id].ready);
 }
 
-/* The plan then holds for this number alone. */
+/* Makes the bound numbers that the node reads part of the plan's key. */
 static void key_number(struct le_node *node, void *user) {
     struct le_specialised *s = user;
     if (node->kind == LE_NODE_LOAD && s->ir->values.at[node->value].stage < 0 && node->operand_count == 0)
-        s->plan->keyed[s->ir->values.at[node->value].symbol] = true;
+        s->plan->is_key[s->ir->values.at[node->value].symbol] = true;
 }
 
 static void add_used(struct le_plan_step *g, struct le_planned_number used) {
@@ -148,18 +147,18 @@ static void use_scalar(struct le_node *node, void *user) {
         add_used(s->plan->planning, (struct le_planned_number){.value = value, .bits = s->cells[value].scalar});
 }
 
-static leat_status bring_about(struct leat_call *call, struct le_node *node, struct needed *n) {
+static leat_status make_available(struct leat_call *call, struct le_node *node, struct needed *n) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
     le_node_walk(s->ir, node, find_needed, n);
     if (plan->planning)
-        return LEAT_OK; /* all that it may read has been computed */
-    plan->once |= n->from_data;
+        return LEAT_OK; /* everything that it may read has been computed */
+    plan->single_use |= n->from_data;
     le_node_walk(s->ir, node, key_number, s);
     if (!n->pending)
         return LEAT_OK;
     leat_status status = le_perform(call, plan->groups[plan->planned].first_action);
-    plan->space.arena = plan->groups[plan->planned].arena; /* groups in blocks have their own */
+    plan->space.arena = plan->groups[plan->planned].arena; /* running groups in blocks has changed it */
     return status;
 }
 
@@ -169,7 +168,7 @@ static leat_status bring_about(struct leat_call *call, struct le_node *node, str
  * subscript, is not known before it has run. */
 struct known {
     const struct le_specialised *s;
-    const struct le_plan_step *group; /* that is planned; NULL: none */
+    const struct le_plan_step *group; /* the group being planned; NULL: none */
     bool asks, known;
 };
 
@@ -206,13 +205,13 @@ leat_status le_evaluate(void *user, struct le_node *node, int64_t *value) {
     struct needed n = {.s = s};
     uint64_t bits = 0;
     bool failed = false;
-    if (space->failure != LEAT_OK) /* an action that failed is not run again */
+    if (space->failure != LEAT_OK) /* do not run a failed action again */
         return space->failure;
     if (is_refused(s, node))
         return LEAT_UNSUPPORTED;
-    leat_status status = bring_about(call, node, &n);
+    leat_status status = make_available(call, node, &n);
     if (status == LEAT_OK)
-        status = number(call, node, LE_I64, &bits, space->must ? NULL : &failed);
+        status = compute_number(call, node, LE_I64, &bits, space->must ? NULL : &failed);
     space->outside |= failed;
     if (status != LEAT_OK)
         space->failure = status;
@@ -229,17 +228,17 @@ struct at_hand {
     bool all;
 };
 
-static void find_far(struct le_node *node, void *user) {
+static void find_missing(struct le_node *node, void *user) {
     struct at_hand *h = user;
     if (node->kind == LE_NODE_LOAD)
-        h->all &= node->operand_count == 0 && !h->s->cells[node->value].away.at;
+        h->all &= node->operand_count == 0 && !h->s->cells[node->value].on_device.address;
 }
 
-leat_status le_evaluate_at_hand(void *user, struct le_node *node, int64_t *value) {
+leat_status le_evaluate_on_host(void *user, struct le_node *node, int64_t *value) {
     struct leat_call *call = user;
     struct at_hand h = {.s = call->specialised, .all = true};
     uint64_t bits = 0;
-    le_node_walk(h.s->ir, node, find_far, &h);
+    le_node_walk(h.s->ir, node, find_missing, &h);
     leat_status status = h.all ? le_host_scalar_get(call, node, LE_I64, &bits) : LEAT_UNSUPPORTED;
     memcpy(value, &bits, sizeof bits);
     return status;
@@ -249,7 +248,7 @@ static bool is_same(struct leat_call *call, const struct le_planned_number *u, l
     uint64_t bits = 0;
     bool found = true;
     if (u->node) {
-        *status = le_number_if_any(call, u->node, &bits, &found);
+        *status = le_host_scalar_try(call, u->node, &bits, &found);
     } else {
         *status = call->device ? le_device_fetch(call, u->value) : LEAT_OK;
         bits = call->specialised->cells[u->value].scalar;

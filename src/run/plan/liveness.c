@@ -1,55 +1,56 @@
-/* Where values die: a walk over a plan's actions from the last to the first, with a flag for each value that is still
- * read after the action at hand. It does not know memory: two values may share theirs.
+/* Finds where values die. It walks a plan's actions from the last to the first with the set of live values: those that
+ * are read after the current action. It knows nothing about memory: two values may share theirs.
  *
- * A loop's values from outside that its body reads live until it is left; those that only the body sets do not live
- * from one iteration to the next. What a MOVE right before a loop's END sets is dead between its last read in the body
- * and that MOVE. Where two ways meet, both are told apart: what dies on the way to the next action, and what dies on
- * the other one. All that is conservative: a value may be said to live longer than it does. */
+ * Values from outside a loop that its body reads live until the loop is left. Values that only the body sets do not
+ * live from one iteration to the next. A value that a MOVE right before a loop's END sets is dead between its last read
+ * in the body and that MOVE. For an action with two successors, the values that die on the way to the next action and
+ * on the other way are recorded separately. The result is conservative: a value may be reported to live longer than it
+ * does. */
 #include "run/call.h"
 #include <limits.h>
 #include <string.h>
 
-struct set {
+struct value_set {
     uint64_t *words;
 };
 struct block {
-    int end;              /* the action that ends it */
-    struct set after;     /* what lives where the block is left */
-    struct set otherwise; /* IF: what lives at the start of its second branch */
+    int end;                    /* the action that ends the block */
+    struct value_set after;     /* live where the block is left */
+    struct value_set otherwise; /* IF: live at the start of the second branch */
 };
 
 struct liveness {
     struct le_specialised *s;
     struct le_plan *plan;
     int words;
-    struct set now;
+    struct value_set now;
     struct {
         int *at;
         int count, capacity;
-    } reads;         /* values, by action */
-    int *first_read; /* by action, and two more: reads after the last action, and their end */
+    } reads;         /* values, grouped by action */
+    int *first_read; /* by action, plus two entries: the reads after the last action, and their end */
     struct {
         struct block *at;
         int count, capacity;
-    } blocks; /* open ones; those behind `open` keep their memory */
+    } blocks; /* the first `open` are open; the others keep their memory for reuse */
     int open;
 };
 
 /* ---- sets */
 
-static bool has(struct set set, int value) {
+static bool set_has(struct value_set set, int value) {
     return set.words[value / 64] >> (value % 64) & 1;
 }
-static void add(struct set set, int value) {
+static void set_add(struct value_set set, int value) {
     set.words[value / 64] |= (uint64_t)1 << (value % 64);
 }
-static void take(struct set set, int value) {
+static void set_remove(struct value_set set, int value) {
     set.words[value / 64] &= ~((uint64_t)1 << (value % 64));
 }
-static void copy(const struct liveness *l, struct set to, struct set from) {
+static void set_copy(const struct liveness *l, struct value_set to, struct value_set from) {
     memcpy(to.words, from.words, (size_t)l->words * sizeof *to.words);
 }
-static void join(const struct liveness *l, struct set to, struct set from) {
+static void set_union(const struct liveness *l, struct value_set to, struct value_set from) {
     for (int k = 0; k < l->words; k++)
         to.words[k] |= from.words[k];
 }
@@ -66,7 +67,7 @@ static void read_load(struct le_node *node, void *user) {
         add_read(user, node->value);
 }
 
-/* The range rules evaluate what has no indices but the host's. */
+/* The range rules evaluate nodes whose only indices are the host's. */
 static void read_number(struct le_node *node, void *user) {
     const struct liveness *l = user;
     if (node->kind == LE_NODE_LOAD && le_node_is_hosts(l->s->ir, node))
@@ -122,7 +123,7 @@ static void read_stage(struct liveness *l, const struct le_stage *stage) {
             add_read(l, stage->pairs[k].source);
 }
 
-/* A group's ranges are found before its first action runs, or after the last action of all. */
+/* A group's ranges are found before its first action runs; those of a last group without actions, after all actions. */
 static void list_reads(struct liveness *l) {
     struct le_plan *plan = l->plan;
     l->first_read = LE_NEW_ARRAY(&plan->arena, plan->action_count + 2, int);
@@ -145,8 +146,8 @@ static int push_death(struct liveness *l, int value) {
     return l->plan->deaths.count;
 }
 
-/* What lives in `from` and not in `to`. */
-static struct le_dying_values difference(struct liveness *l, struct set from, struct set to) {
+/* The values in `from` that are not in `to`. */
+static struct le_dying_values difference(struct liveness *l, struct value_set from, struct value_set to) {
     struct le_dying_values d = {.first = l->plan->deaths.count};
     for (int w = 0; w < l->words; w++)
         for (uint64_t rest = from.words[w] & ~to.words[w]; rest; rest &= rest - 1)
@@ -157,7 +158,7 @@ static struct le_dying_values difference(struct liveness *l, struct set from, st
 
 static void read_all(struct liveness *l, int action) {
     for (int k = l->first_read[action]; k < l->first_read[action + 1]; k++)
-        add(l->now, l->reads.at[k]);
+        set_add(l->now, l->reads.at[k]);
 }
 
 static int target_count(const struct le_stage *stage) {
@@ -171,20 +172,20 @@ static void walk_stage(struct liveness *l, int action) {
     struct le_action *a = &l->plan->actions[action];
     a->dying.first = l->plan->deaths.count;
     for (int k = 0; k < target_count(a->stage); k++) {
-        if (!has(l->now, target_of(a->stage, k)))
+        if (!set_has(l->now, target_of(a->stage, k)))
             push_death(l, target_of(a->stage, k));
-        take(l->now, target_of(a->stage, k));
+        set_remove(l->now, target_of(a->stage, k));
     }
     for (int k = l->first_read[action]; k < l->first_read[action + 1]; k++) {
-        if (!has(l->now, l->reads.at[k]))
+        if (!set_has(l->now, l->reads.at[k]))
             push_death(l, l->reads.at[k]);
-        add(l->now, l->reads.at[k]);
+        set_add(l->now, l->reads.at[k]);
     }
     a->dying.count = l->plan->deaths.count - a->dying.first;
 }
 
-static struct set new_set(struct liveness *l) {
-    return (struct set){LE_NEW_ARRAY(&l->plan->arena, l->words, uint64_t)};
+static struct value_set new_set(struct liveness *l) {
+    return (struct value_set){LE_NEW_ARRAY(&l->plan->arena, l->words, uint64_t)};
 }
 
 static struct block *open_block(struct liveness *l, int action) {
@@ -192,10 +193,10 @@ static struct block *open_block(struct liveness *l, int action) {
         *LE_PUSH(&l->plan->arena, &l->blocks) = (struct block){.after = new_set(l), .otherwise = new_set(l)};
     struct block *b = &l->blocks.at[l->open++];
     b->end = action;
-    copy(l, b->after, l->now);
+    set_copy(l, b->after, l->now);
     return b;
 }
-static struct block *innermost(struct liveness *l) {
+static struct block *innermost_block(struct liveness *l) {
     return &l->blocks.at[l->open - 1];
 }
 
@@ -203,7 +204,7 @@ static bool is_loop(const struct le_action *a) {
     return a->stage->kind == LE_STAGE_FOR || a->stage->kind == LE_STAGE_LOOP;
 }
 
-/* The block that ends at that action opens. From the end of a loop it may go on with its body. */
+/* Opens the block that ends at the action. After the end of a loop its body may run again. */
 static void walk_end(struct liveness *l, int action) {
     struct le_action *a = &l->plan->actions[action];
     struct block *b = open_block(l, action);
@@ -213,11 +214,11 @@ static void walk_end(struct liveness *l, int action) {
         return;
     for (int k = l->first_read[first + 1]; k < l->first_read[action]; k++)
         if (l->plan->maker[l->reads.at[k]] < first)
-            add(l->now, l->reads.at[k]);
-    a->leaving = difference(l, l->now, b->after);
+            set_add(l->now, l->reads.at[k]);
+    a->dying_on_exit = difference(l, l->now, b->after);
 }
 
-/* The loop that a TEST or BREAK leaves. */
+/* The loop that a TEST or BREAK may leave. */
 static struct block *left_block(struct liveness *l, int action) {
     int k = l->open - 1;
     while (l->blocks.at[k].end != l->plan->actions[action].partner)
@@ -227,35 +228,35 @@ static struct block *left_block(struct liveness *l, int action) {
 
 static void walk_for(struct liveness *l, int action) {
     struct le_action *a = &l->plan->actions[action];
-    struct block *b = innermost(l);
-    take(l->now, a->stage->target);
-    copy(l, b->otherwise, l->now);
-    join(l, l->now, b->after);
+    struct block *b = innermost_block(l);
+    set_remove(l->now, a->stage->target);
+    set_copy(l, b->otherwise, l->now);
+    set_union(l, l->now, b->after);
     read_all(l, action);
     a->dying = difference(l, l->now, b->otherwise);
-    a->leaving = difference(l, l->now, b->after);
+    a->dying_on_exit = difference(l, l->now, b->after);
     l->open--;
 }
 
 static void walk_if(struct liveness *l, int action) {
     struct le_action *a = &l->plan->actions[action];
-    struct block *b = innermost(l);
-    copy(l, b->after, l->now); /* at the start of the first branch */
-    join(l, l->now, b->otherwise);
+    struct block *b = innermost_block(l);
+    set_copy(l, b->after, l->now); /* live at the start of the first branch */
+    set_union(l, l->now, b->otherwise);
     read_all(l, action);
     a->dying = difference(l, l->now, b->after);
-    a->leaving = difference(l, l->now, b->otherwise);
+    a->dying_on_exit = difference(l, l->now, b->otherwise);
     l->open--;
 }
 
 static void walk_test(struct liveness *l, int action) {
     struct le_action *a = &l->plan->actions[action];
     struct block *b = left_block(l, action);
-    copy(l, b->otherwise, l->now);
-    join(l, l->now, b->after);
+    set_copy(l, b->otherwise, l->now);
+    set_union(l, l->now, b->after);
     read_all(l, action);
     a->dying = difference(l, l->now, b->otherwise);
-    a->leaving = difference(l, l->now, b->after);
+    a->dying_on_exit = difference(l, l->now, b->after);
 }
 
 static void walk_action(struct liveness *l, int action) {
@@ -274,15 +275,15 @@ static void walk_action(struct liveness *l, int action) {
         walk_test(l, action);
         return;
     case LE_STAGE_BREAK:
-        copy(l, l->now, left_block(l, action)->after);
+        set_copy(l, l->now, left_block(l, action)->after);
         read_all(l, action);
         return;
     case LE_STAGE_IF:
         walk_if(l, action);
         return;
     case LE_STAGE_ELSE:
-        copy(l, innermost(l)->otherwise, l->now);
-        copy(l, l->now, innermost(l)->after);
+        set_copy(l, innermost_block(l)->otherwise, l->now);
+        set_copy(l, l->now, innermost_block(l)->after);
         read_all(l, action);
         return;
     default:
@@ -296,7 +297,7 @@ void le_find_dying_values(struct le_specialised *s) {
     list_reads(&l);
     for (int k = 0; k < s->real_wanted_count; k++)
         if (s->ir->last[s->real_wanted[k]] >= 0)
-            add(l.now, s->ir->last[s->real_wanted[k]]);
+            set_add(l.now, s->ir->last[s->real_wanted[k]]);
     read_all(&l, s->plan->action_count);
     for (int k = s->plan->action_count - 1; k >= 0; k--)
         walk_action(&l, k);

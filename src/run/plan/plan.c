@@ -1,4 +1,4 @@
-/* A plan from its beginning to its run: made for what is bound, or found to serve again. */
+/* Makes a plan for the bindings, or reuses the last one, and runs it. */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -42,7 +42,7 @@ static leat_status make_plan(struct leat_call *call) {
     int symbols = s->tree->symbol_count, values = s->ir->values.count, indices = s->ir->indices.count;
     plan->space = (struct le_space){.ir = s->ir, .arena = &plan->arena, .evaluate = le_evaluate, .user = call};
     plan->space.shape = le_arena_array(&plan->arena, (size_t)symbols, sizeof *plan->space.shape);
-    plan->keyed = LE_NEW_ARRAY(&plan->arena, symbols, bool);
+    plan->is_key = LE_NEW_ARRAY(&plan->arena, symbols, bool);
     plan->space.shaped = LE_NEW_ARRAY(&plan->arena, symbols, bool);
     plan->space.ranges = LE_NEW_ARRAY(&plan->arena, indices, struct le_range);
     plan->layouts = LE_NEW_ARRAY(&plan->arena, values, struct le_layout);
@@ -57,8 +57,8 @@ static leat_status make_plan(struct leat_call *call) {
     return status == LEAT_OK ? le_keep_extents(call) : status;
 }
 
-/* The same work wherever memory runs out: nodes that are made while planning live in the IR's arena, all else in the
- * plan's or its groups'. */
+/* Calls work and catches out-of-memory from two arenas: nodes made while planning live in the IR's arena, everything
+ * else in the arena of the plan or its groups. */
 static leat_status catch_out_of_memory(struct leat_call *call, leat_status (*work)(struct leat_call *call)) {
     struct le_specialised *s = call->specialised;
     struct le_span *const open = le_span_innermost();
@@ -78,7 +78,8 @@ static leat_status catch_out_of_memory(struct leat_call *call, leat_status (*wor
 static leat_status plan_again(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
-    const char *cause = s->plan ? (s->plan->once ? "ranges hang on data" : "new shapes or numbers") : "first run";
+    const char *cause =
+        s->plan ? (s->plan->single_use ? "ranges depend on data" : "new shapes or numbers") : "first run";
     if (!new_plan(s))
         return le_fail_out_of_memory(sizeof *s->plan);
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_PLAN, call->program->name, cause);
@@ -95,36 +96,36 @@ static leat_status run_plan(struct leat_call *call, bool place) {
     leat_status status = call->device ? le_device_begin(call) : LEAT_OK;
     if (status != LEAT_OK)
         return status;
-    call->placed = place && call->specialised->plan->done == 0;
-    for (int k = 0; k < call->want_count && call->placed; k++)
+    call->wants_placed = place && call->specialised->plan->done == 0;
+    for (int k = 0; k < call->want_count && call->wants_placed; k++)
         le_result_place(call, k);
     return catch_out_of_memory(call, perform_all);
 }
 
 static void begin_again(struct le_plan *plan) {
     plan->done = 0;
-    plan->space.failure = LEAT_OK; /* of a run that was broken off */
+    plan->space.failure = LEAT_OK; /* of a run that failed */
     for (int k = 0; k < plan->action_count; k++)
-        plan->actions[k].noted = 0;
+        plan->actions[k].notes_reported = 0;
 }
 
-/* What another run has left. */
+/* Discards what the last run left, and binds the inputs. */
 static leat_status begin_run(struct leat_call *call) {
     leat_status status = call->device ? le_device_reset(call) : LEAT_OK;
     if (call->steady || status != LEAT_OK)
         return status;
-    le_cells_clear_computed(call->specialised); /* a plan that was only shown may have run a part */
+    le_cells_clear_computed(call->specialised); /* planning only, to show the plan, may have run a part of it */
     return le_bind_inputs(call);
 }
 
 leat_status le_plan_run(struct leat_call *call, bool only_plan) {
     struct le_specialised *s = call->specialised;
     call->steady &= !only_plan;
-    call->placed = false; /* planning may run a part of the plan */
+    call->wants_placed = false; /* planning may run a part of the plan */
     leat_status status = begin_run(call);
     if (status != LEAT_OK)
         return status;
-    bool serves = call->steady || (s->plan && !s->plan->once && le_same_extents(call));
+    bool serves = call->steady || (s->plan && !s->plan->single_use && le_same_extents(call));
     if (serves)
         begin_again(s->plan);
     else
@@ -136,7 +137,7 @@ leat_status le_plan_run(struct leat_call *call, bool only_plan) {
         return LEAT_OK;
     le_program_source(call->program);
     le_storage_drop_spares(s);
-    call->stale |= status == LEAT_OUT_OF_MEMORY; /* the generator left its work space as it was */
+    call->stale |= status == LEAT_OUT_OF_MEMORY; /* the generator did not restore its work space */
     if (!planned) {
         le_plan_free(s->plan);
         s->plan = NULL;

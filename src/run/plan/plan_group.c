@@ -1,5 +1,5 @@
-/* Planning, statement by statement: which actions belong together, and the ranges, code and memory of each. A group in
- * a block is planned when it is reached, in memory of its own, and remembers what it hangs on. */
+/* Plans statement by statement: forms groups of actions and finds the ranges, code and storage of each action. A group
+ * in a block is planned when it is reached, in an arena of its own, and records what it depends on. */
 #include "run/call.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
@@ -11,18 +11,19 @@
 static bool is_control(const struct le_stage *stage) {
     return stage->kind >= LE_STAGE_FOR;
 }
-static bool opens(const struct le_stage *stage) {
+static bool opens_block(const struct le_stage *stage) {
     return stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_LOOP || stage->kind == LE_STAGE_IF;
 }
 
 struct lister {
     struct le_plan *plan;
-    int *open; /* actions: FOR, LOOP, IF, or the ELSE that took its place */
+    int *open; /* open blocks: FOR, LOOP or IF actions, or the ELSE of the IF */
     int depth, next_statement;
-    bool alone; /* the group at hand takes no more actions */
+    bool alone; /* the current group takes no more actions */
 };
 
-/* Statements before a block that have become part of others need their ranges, also when those are planned first. */
+/* Statements that were fused into others have no actions, but their ranges are needed, even if the others are planned
+ * first. Adds a group for those before a block. */
 static void add_bare_group(struct lister *l, int end) {
     struct le_plan *plan = l->plan;
     plan->groups[plan->group_count++] = (struct le_plan_step){.arena = &plan->arena,
@@ -37,7 +38,7 @@ static void add_group(struct lister *l, const struct le_stage *stage) {
     if (is_control(stage) && l->depth == 0 && stage->statement > l->next_statement)
         add_bare_group(l, stage->statement);
     struct le_plan_step *g = &plan->groups[plan->group_count++];
-    /* a LOOP leaves its statement to what computes the condition */
+    /* a LOOP's statement belongs to the actions that compute the condition */
     int end = stage->kind == LE_STAGE_LOOP ? stage->statement : stage->statement + 1;
     g->arena = &plan->arena;
     g->inside = l->depth > 0 || is_control(stage);
@@ -57,10 +58,10 @@ static int innermost_loop(const struct lister *l) {
     return l->open[k];
 }
 
-/* Until its END is met, a loop is the partner of what leaves it. */
+/* The partner of a TEST or BREAK is the loop; le_list_actions replaces it by the loop's END. */
 static void find_partner(struct lister *l, int action) {
     struct le_action *at = l->plan->actions, *a = &at[action];
-    if (opens(a->stage)) {
+    if (opens_block(a->stage)) {
         l->open[l->depth++] = action;
     } else if (a->stage->kind == LE_STAGE_ELSE) {
         at[l->open[l->depth - 1]].partner = action;
@@ -135,8 +136,8 @@ static void dense_layout(struct le_layout *layout, const int64_t *shape, int ran
     }
 }
 
-/* The values that an index may have until the group is planned again: where nothing bounds its range, those that it has
- * now. A range whose ends data do not have has none. */
+/* The values that an index may take until the group is planned again; if its range is not bounded, those that it takes
+ * now. The range is empty if the evaluation of its ends reads out of range. */
 static leat_status find_hull(struct leat_call *call, int index, int64_t *low, int64_t *high) {
     struct le_plan *plan = call->specialised->plan;
     const struct le_range *r = &plan->space.ranges[index];
@@ -155,7 +156,7 @@ static leat_status find_hull(struct leat_call *call, int index, int64_t *low, in
     return status == LEAT_DATA ? plan->space.failure : status;
 }
 
-/* A hoisted reduction's array has an element for each value of its indices, from their low ends on. */
+/* A hoisted reduction's array has one element for each value of its indices, starting at their low ends. */
 static leat_status hoisted_layout(struct leat_call *call, const struct le_stage *stage) {
     struct le_plan *plan = call->specialised->plan;
     struct le_layout layout = {0};
@@ -175,7 +176,7 @@ static leat_status hoisted_layout(struct leat_call *call, const struct le_stage 
     return LEAT_OK;
 }
 
-/* Computed values of a symbol all have its shape. */
+/* All computed values of a symbol have the symbol's shape. */
 static void value_layout(struct le_specialised *s, int value) {
     const struct le_value *v = &s->ir->values.at[value];
     if (v->stage < 0 || v->symbol < 0 || v->rank == 0)
@@ -186,91 +187,92 @@ static void value_layout(struct le_specialised *s, int value) {
         memcpy(s->plan->layouts[value].strides, laid->strides, sizeof laid->strides);
 }
 
-/* ---- what a plan hangs on */
+/* ---- what a group depends on */
 
-struct holder {
-    struct le_dependencies *hold;
+struct dependency_list {
+    struct le_dependencies *dependencies;
     struct le_arena *arena;
     struct le_specialised *s;
 };
 
-#define HELD_LOOKED_AT 32 /* the last of those that are held: one more than once does no harm */
+#define RECENT_CHECKED 32 /* entries compared with a new one: duplicates further back do no harm */
 
-static void hold_one(const struct holder *h, const uint64_t *time) {
-    int count = h->hold->on.count;
-    for (int k = count > HELD_LOOKED_AT ? count - HELD_LOOKED_AT : 0; k < count; k++)
-        if (h->hold->on.at[k] == time)
+static void depend_on_time(const struct dependency_list *h, const uint64_t *time) {
+    int count = h->dependencies->on.count;
+    for (int k = count > RECENT_CHECKED ? count - RECENT_CHECKED : 0; k < count; k++)
+        if (h->dependencies->on.at[k] == time)
             return;
-    *LE_PUSH(h->arena, &h->hold->on) = time;
+    *LE_PUSH(h->arena, &h->dependencies->on) = time;
 }
 
-static void hold_node(struct le_node *node, void *user) {
-    const struct holder *h = user;
+static void depend_on_node(struct le_node *node, void *user) {
+    const struct dependency_list *h = user;
     const struct le_plan *plan = h->s->plan;
     if (node->kind == LE_NODE_LEN)
-        hold_one(h, &plan->shape_changed[node->symbol]);
+        depend_on_time(h, &plan->shape_changed[node->symbol]);
     if (node->kind == LE_NODE_INDEX)
-        hold_one(h, &plan->range_changed[node->index]);
+        depend_on_time(h, &plan->range_changed[node->index]);
     for (int k = 0; k < node->index_count; k++)
-        hold_one(h, &plan->range_changed[node->indices[k]]);
+        depend_on_time(h, &plan->range_changed[node->indices[k]]);
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
     const struct le_value *v = &h->s->ir->values.at[node->value];
     value_layout(h->s, node->value);
-    hold_one(h, v->symbol >= 0 ? &plan->shape_changed[v->symbol] : &plan->layout_changed[v->id]);
+    depend_on_time(h, v->symbol >= 0 ? &plan->shape_changed[v->symbol] : &plan->layout_changed[v->id]);
 }
 
-void le_dependencies_add(struct le_dependencies *hold, struct le_arena *arena, struct le_specialised *s,
+void le_dependencies_add(struct le_dependencies *dependencies, struct le_arena *arena, struct le_specialised *s,
                          struct le_node *node) {
-    struct holder h = {.hold = hold, .arena = arena, .s = s};
-    le_node_walk(s->ir, node, hold_node, &h);
+    struct dependency_list h = {.dependencies = dependencies, .arena = arena, .s = s};
+    le_node_walk(s->ir, node, depend_on_node, &h);
 }
 
-bool le_dependencies_hold(struct le_dependencies *hold, const struct le_plan *plan) {
-    if (hold->made == 0)
+bool le_dependencies_hold(struct le_dependencies *dependencies, const struct le_plan *plan) {
+    if (dependencies->made == 0)
         return false;
-    for (int k = 0; hold->checked != plan->time && k < hold->on.count; k++)
-        if (*hold->on.at[k] > hold->made)
+    for (int k = 0; dependencies->checked != plan->time && k < dependencies->on.count; k++)
+        if (*dependencies->on.at[k] > dependencies->made)
             return false;
-    hold->checked = plan->time;
+    dependencies->checked = plan->time;
     return true;
 }
 
-static void hold_statement(struct le_specialised *s, struct le_plan_step *g, const struct le_ir_statement *st) {
-    struct holder h = {.hold = &g->hold, .arena = g->arena, .s = s};
+static void depend_on_statement(struct le_specialised *s, struct le_plan_step *g, const struct le_ir_statement *st) {
+    struct dependency_list h = {.dependencies = &g->dependencies, .arena = g->arena, .s = s};
     for (int k = 0; k < st->access_count; k++)
-        hold_one(&h, &s->plan->shape_changed[s->ir->accesses.at[st->first_access + k].symbol]);
+        depend_on_time(&h, &s->plan->shape_changed[s->ir->accesses.at[st->first_access + k].symbol]);
     for (int k = 0; k < st->access_count; k++) {
         const struct le_ir_access *a = &s->ir->accesses.at[st->first_access + k];
         for (int d = 0; d < a->rank; d++)
-            le_dependencies_add(&g->hold, g->arena, s, a->subscripts[d]);
+            le_dependencies_add(&g->dependencies, g->arena, s, a->subscripts[d]);
     }
     for (int k = 0; k < st->size_count; k++)
-        le_dependencies_add(&g->hold, g->arena, s, st->sizes[k]);
+        le_dependencies_add(&g->dependencies, g->arena, s, st->sizes[k]);
 }
 
-static void hold_stage(struct le_specialised *s, struct le_plan_step *g, const struct le_stage *stage) {
-    struct holder h = {.hold = &g->hold, .arena = g->arena, .s = s};
+static void depend_on_stage(struct le_specialised *s, struct le_plan_step *g, const struct le_stage *stage) {
+    struct dependency_list h = {.dependencies = &g->dependencies, .arena = g->arena, .s = s};
     if (stage->node)
-        le_dependencies_add(&g->hold, g->arena, s, stage->node);
+        le_dependencies_add(&g->dependencies, g->arena, s, stage->node);
     if (stage->product)
-        le_dependencies_add(&g->hold, g->arena, s, stage->product);
+        le_dependencies_add(&g->dependencies, g->arena, s, stage->product);
     for (int k = stage->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
-        le_dependencies_add(&g->hold, g->arena, s, s->ir->stages.at[k].node); /* its code reads what they do */
+        le_dependencies_add(&g->dependencies, g->arena, s,
+                            s->ir->stages.at[k].node); /* its code computes their nodes, too */
     for (int d = 0; d < stage->left_count; d++)
-        le_dependencies_add(&g->hold, g->arena, s, stage->left[d]);
+        le_dependencies_add(&g->dependencies, g->arena, s, stage->left[d]);
     for (int k = 0; k < stage->index_count; k++) {
         const struct le_range_nodes *r = &s->ir->indices.at[stage->indices[k]].range;
         struct le_node *bounds[] = {r->low, r->high, r->by};
-        hold_one(&h, &s->plan->range_changed[stage->indices[k]]);
+        depend_on_time(&h, &s->plan->range_changed[stage->indices[k]]);
         for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
             if (bounds[b])
-                le_dependencies_add(&g->hold, g->arena, s, bounds[b]);
+                le_dependencies_add(&g->dependencies, g->arena, s, bounds[b]);
     }
     if (stage->leader >= 0) {
         const struct le_plan *plan = s->plan;
         int leader = plan->maker[s->ir->stages.at[stage->leader].target];
-        hold_one(&h, &plan->groups[plan->actions[leader].group].hold.made);
+        depend_on_time(&h, &plan->groups[plan->actions[leader].group].dependencies.made);
     }
 }
 
@@ -294,33 +296,35 @@ static bool covers(const struct le_plan *plan, const struct le_ir *ir, const str
     return true;
 }
 
-/* apart: whether the stage reads its base apart from what it writes; NULL: that is to be found out */
-static enum le_storage_kind place_of(const struct le_specialised *s, const struct le_action *action, int target,
-                                     int base, const bool *apart) {
+/* apart: whether each point reads of the base only the element that it writes, and elements that the stage never
+ * writes. NULL: determined here */
+static enum le_storage_kind choose_storage(const struct le_specialised *s, const struct le_action *action, int target,
+                                           int base, const bool *apart) {
     if (base < 0 || s->ir->values.at[target].rank == 0)
         return LE_STORAGE_NEW;
     bool ends = s->ir->values.at[base].stage >= 0 && le_value_dies(s->plan, action->dying, base);
-    if (ends && (action->none || (apart ? *apart : le_alias_is_safe(&s->plan->space, action->made, base))))
+    if (ends &&
+        (action->writes_nothing || (apart ? *apart : le_alias_is_safe(&s->plan->space, action->generated, base))))
         return LE_STORAGE_BASE;
-    if (action->none)
+    if (action->writes_nothing)
         return LE_STORAGE_COPY;
-    if (action->whole)
+    if (action->writes_all)
         return LE_STORAGE_NEW;
     return ends && le_alias_writes_box(s->ir, action->stage) ? LE_STORAGE_PART : LE_STORAGE_COPY;
 }
 
 static void find_storages(struct le_specialised *s, struct le_plan_step *g, struct le_action *action) {
     const struct le_stage *stage = action->stage;
-    action->whole = stage->kind != LE_STAGE_EACH && !action->none &&
-                    (s->ir->values.at[stage->target].rank == 0 || s->ir->values.at[stage->target].symbol < 0 ||
-                     stage->kind == LE_STAGE_FILL || covers(s->plan, s->ir, action->made));
-    action->storage = place_of(s, action, stage->target, stage->base, NULL);
+    action->writes_all = stage->kind != LE_STAGE_EACH && !action->writes_nothing &&
+                         (s->ir->values.at[stage->target].rank == 0 || s->ir->values.at[stage->target].symbol < 0 ||
+                          stage->kind == LE_STAGE_FILL || covers(s->plan, s->ir, action->generated));
+    action->storage = choose_storage(s, action, stage->target, stage->base, NULL);
     action->storages = LE_NEW_ARRAY(g->arena, stage->pair_count, enum le_storage_kind);
     if (stage->pair_count == 0)
         return;
     const bool *apart = le_alias_safe_bases(&s->plan->space, stage, g->arena);
     for (int k = 0; k < stage->pair_count; k++)
-        action->storages[k] = place_of(s, action, stage->pairs[k].target, stage->pairs[k].source, &apart[k]);
+        action->storages[k] = choose_storage(s, action, stage->pairs[k].target, stage->pairs[k].source, &apart[k]);
 }
 
 /* ---- bytes, for the ledger */
@@ -330,8 +334,8 @@ struct count_bytes {
     int64_t bytes, points;
 };
 
-/* Of ranges, which may be as wide as numbers of the data: then very much. */
-static int64_t times(int64_t a, int64_t b) {
+/* For products of range lengths, which may be as large as any number in the data. */
+static int64_t saturating_product(int64_t a, int64_t b) {
     const int64_t very_much = (int64_t)1 << 58;
     int64_t product;
     return le_mul_i64(a, b, &product) && product < very_much ? product : very_much;
@@ -347,7 +351,7 @@ static void count_load(struct le_node *node, void *user) {
     int64_t touched = 1;
     for (int k = 0; k < node->free_count; k++)
         if (!c->s->ir->indices.at[node->free[k]].host)
-            touched = times(touched, le_range_count(&c->s->plan->space.ranges[node->free[k]]));
+            touched = saturating_product(touched, le_range_count(&c->s->plan->space.ranges[node->free[k]]));
     c->bytes +=
         (touched < elements ? touched : elements) * (int64_t)le_type_size(c->s->ir->values.at[node->value].type);
 }
@@ -357,38 +361,38 @@ static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *s
     le_node_walk(s->ir, stage->node, count_load, &c);
     for (int k = 0; k < stage->index_count; k++)
         if (!s->ir->indices.at[stage->indices[k]].host)
-            c.points = times(c.points, le_range_count(&s->plan->space.ranges[stage->indices[k]]));
-    return c.bytes + times(c.points, (int64_t)le_type_size(s->ir->values.at[stage->target].type));
+            c.points = saturating_product(c.points, le_range_count(&s->plan->space.ranges[stage->indices[k]]));
+    return c.bytes + saturating_product(c.points, (int64_t)le_type_size(s->ir->values.at[stage->target].type));
 }
 
 /* ---- siblings */
 
-/* The leader's kernel makes its siblings, too, if it works in parts. */
+/* Whether the leader's kernel also computes this stage: it does so for all siblings if it works in parts. */
 static bool made_with_leader(const struct le_plan *plan, const struct le_ir *ir, const struct le_stage *stage) {
     if (stage->leader < 0)
         return false;
     const struct le_action *leader = &plan->actions[plan->maker[ir->stages.at[stage->leader].target]];
-    return leader->made->sibling >= 0 && leader->launches.count > 0 && leader->launches.at[0].parts;
+    return leader->generated->sibling >= 0 && leader->launches.count > 0 && leader->launches.at[0].parts;
 }
 
-struct fit {
+struct inside_check {
     const struct le_plan *plan;
     bool all;
 };
 
-static void look_whether_inside(struct le_node *node, void *user) {
-    struct fit *fit = user;
+static void check_inside(struct le_node *node, void *user) {
+    struct inside_check *fit = user;
     for (int d = 0; node->kind == LE_NODE_LOAD && node->trusted && d < node->operand_count; d++)
         fit->all = fit->all && le_axis_is_safe(&fit->plan->space, &fit->plan->layouts[node->value], node->operands[d],
                                                d, node->stretch);
 }
 
-/* Siblings' own statements tell what of their arrays does not fit. They come later: until then the leader's kernel must
- * not trust their reads, and makes none of them where one may be outside. */
+/* The siblings' own statements check their accesses, but these statements come later. Until then the leader's kernel
+ * must not trust their reads: it computes no siblings if one of their reads may be out of range. */
 static bool siblings_fit(const struct le_specialised *s, const struct le_stage *leader) {
-    struct fit fit = {.plan = s->plan, .all = true};
+    struct inside_check fit = {.plan = s->plan, .all = true};
     for (int k = leader->sibling; k >= 0 && fit.all; k = s->ir->stages.at[k].sibling)
-        le_node_walk(s->ir, s->ir->stages.at[k].node, look_whether_inside, &fit);
+        le_node_walk(s->ir, s->ir->stages.at[k].node, check_inside, &fit);
     return fit.all;
 }
 
@@ -401,10 +405,10 @@ static const struct le_stage *alone(struct le_arena *arena, const struct le_stag
 
 /* ---- a group */
 
-static leat_status generate(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
+static leat_status generate_code(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
-    const struct le_stage *stage = action->made;
+    const struct le_stage *stage = action->generated;
     struct le_kernel kernel = {.ir = s->ir,
                                .stage = stage,
                                .space = &plan->space,
@@ -414,7 +418,7 @@ static leat_status generate(struct leat_call *call, struct le_plan_step *g, stru
                                .merged_into = s->merged_into,
                                .merged_count = s->merged_count};
     leat_status status = LEAT_OK;
-    if (le_device_takes(call, stage))
+    if (le_device_computes(call, stage))
         status = le_device_plan(call, g, action);
     else if (stage->kind == LE_STAGE_FILL)
         status = le_kernel_scalar(&kernel, stage->node, s->ir->values.at[stage->target].type,
@@ -433,9 +437,9 @@ static leat_status generate(struct leat_call *call, struct le_plan_step *g, stru
     return status;
 }
 
-/* What a library computes needs no kernel. */
-static bool contract(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
-    if (action->made->kind != LE_STAGE_CONTRACT || call->device)
+/* false: the stage needs a kernel. */
+static bool plan_contraction(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
+    if (action->generated->kind != LE_STAGE_CONTRACT || call->device)
         return false;
     action->contract = le_contract_plan(call, action->stage, g->arena);
     if (!action->contract)
@@ -453,7 +457,7 @@ static leat_status plan_action(struct leat_call *call, struct le_plan_step *g, s
     action->launches = (struct le_launches){0};
     action->contract = NULL;
     action->operations = 0;
-    hold_stage(s, g, action->made);
+    depend_on_stage(s, g, action->generated);
     leat_status status = s->ir->values.at[stage->target].symbol < 0 ? hoisted_layout(call, stage) : LEAT_OK;
     if (status != LEAT_OK)
         return status;
@@ -462,9 +466,9 @@ static leat_status plan_action(struct leat_call *call, struct le_plan_step *g, s
         value_layout(s, stage->pairs[k].target);
     find_storages(s, g, action);
     s->plan->asking = LE_ASKING_CODE;
-    if (!siblings_fit(s, action->made))
-        action->made = alone(g->arena, action->made);
-    status = contract(call, g, action) ? LEAT_OK : generate(call, g, action);
+    if (!siblings_fit(s, action->generated))
+        action->generated = alone(g->arena, action->generated);
+    status = plan_contraction(call, g, action) ? LEAT_OK : generate_code(call, g, action);
     s->plan->asking = LE_ASKING_RANGES;
     return status == LEAT_OK ? s->plan->space.failure : status;
 }
@@ -494,7 +498,7 @@ static leat_status find_ranges(struct leat_call *call, struct le_plan_step *g, c
             plan->range_changed[st->all[k]] = ++plan->time;
     if (makes && memcmp(shape, space->shape[st->symbol], sizeof shape) != 0)
         plan->shape_changed[st->symbol] = ++plan->time;
-    hold_statement(call->specialised, g, st);
+    depend_on_statement(call->specialised, g, st);
     return LEAT_OK;
 }
 
@@ -503,8 +507,8 @@ static leat_status plan_now(struct leat_call *call, struct le_plan_step *g) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < g->action_count; k++) {
         struct le_action *action = &s->plan->actions[g->first_action + k];
-        action->made = action->stage;
-        action->none = false;
+        action->generated = action->stage;
+        action->writes_nothing = false;
     }
     for (int k = 0; k < g->statement_count && status == LEAT_OK; k++) {
         const struct le_ir_statement *st = &s->ir->statements.at[g->first_statement + k];
@@ -524,7 +528,7 @@ void le_plan_stop(struct le_plan *plan) {
 
 leat_status le_plan_group(struct leat_call *call, struct le_plan_step *g) {
     struct le_plan *plan = call->specialised->plan;
-    g->hold = (struct le_dependencies){0};
+    g->dependencies = (struct le_dependencies){0};
     memset(&g->used, 0, sizeof g->used);
     if (g->inside && g->arena == &plan->arena) {
         g->arena = LE_NEW(&plan->arena, struct le_arena);
@@ -532,7 +536,7 @@ leat_status le_plan_group(struct leat_call *call, struct le_plan_step *g) {
     }
     for (int k = 0; k < g->action_count; k++) {
         struct le_action *action = &plan->actions[g->first_action + k];
-        le_device_forget(action);
+        le_device_work_finish(action);
         action->storages = NULL;
     }
     if (g->inside) {
@@ -550,19 +554,20 @@ leat_status le_plan_group(struct leat_call *call, struct le_plan_step *g) {
     leat_status status = plan_now(call, g);
     plan->planning = NULL;
     if (status == LEAT_OK)
-        g->hold.made = g->hold.checked = ++plan->time;
+        g->dependencies.made = g->dependencies.checked = ++plan->time;
     return status;
 }
 
-leat_status le_reach_group(struct leat_call *call, struct le_plan_step *g) {
+leat_status le_ensure_group_planned(struct leat_call *call, struct le_plan_step *g) {
     leat_status status = LEAT_OK;
-    if (le_dependencies_hold(&g->hold, call->specialised->plan) && le_planned_numbers_are_same(call, g, &status))
+    if (le_dependencies_hold(&g->dependencies, call->specialised->plan) &&
+        le_planned_numbers_are_same(call, g, &status))
         return LEAT_OK;
     if (status != LEAT_OK)
         return status;
     struct le_span span;
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_PLAN, call->program->name,
-                  g->hold.made ? "new shapes or numbers" : "first run");
+                  g->dependencies.made ? "new shapes or numbers" : "first run");
     status = le_plan_group(call, g);
     le_span_end(&span, 0, 0);
     return status;

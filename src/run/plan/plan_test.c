@@ -1,4 +1,4 @@
-/* Plans: where values are put, when a plan serves again, and how much memory fused programs take at most. */
+/* Plans: the storage of values, the reuse of plans, and the peak memory of fused programs. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- all memory that Leat has, and the most it had */
+/* ---- counts all memory that Leat allocates, and its peak */
 
 static struct { size_t live_bytes, peak_bytes, count; } memory;
 
@@ -76,7 +76,7 @@ static void finish(void) {
     le_context_close(ctx);
 }
 
-/* f64, every element of it k % 7 + 1. */
+/* Binds a new f64 array whose elements are k % 7 + 1. */
 static size_t give(const char *name, int rank, int64_t first, int64_t second) {
     int64_t shape[] = {first, second};
     leat_array *array;
@@ -95,9 +95,9 @@ static double result(const char *name, size_t k) {
     return ((const double *)array->data)[k];
 }
 
-/* ---- where values are put */
+/* ---- storage */
 
-static const char *places(void) {
+static const char *storages(void) {
     static char text[64];
     const struct le_plan *plan = call->specialised->plan;
     text[0] = 0;
@@ -113,63 +113,63 @@ static const char *places(void) {
     return text;
 }
 
-static void puts_values(const char *text, const char *expected, double first) {
+static void check_storage(const char *text, const char *expected, double first) {
     begin(text);
     give("x", 1, 8, 0);
     assert_ok(le_call_want(call, "y", NULL));
     assert_ok(le_call_run(call, NULL));
-    assert_string_equal(places(), expected);
+    assert_string_equal(storages(), expected);
     assert_true(result("y", 0) == first);
     assert_true(((const double *)call->binds[le_tree_find(program->tree, "x")].array->data)[0] == 1);
     finish();
 }
 
-static void values_have_places(void **state) {
+static void values_get_storage(void **state) {
     (void)state;
-    puts_values("y[i] = exp(x[i]) - exp(x[i]) + 2", "new ", 2);
-    /* what is not assigned stays, in the same memory */
-    puts_values("y[i] = x[i] * 2\ny[i] = y[i] + 1 where i in 0..3", "new base ", 3);
-    puts_values("y[i] = x[i] * 2\ny[0] += 5", "new base ", 7);
-    /* it reads elsewhere than it writes: the old values have to stay a while */
-    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..5", "new part ", 2);
-    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..4", "new base ", 2);
-    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..8 by 2", "new copy ", 2);
-    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..8", "new new ", 2);
-    /* an input is the caller's */
-    puts_values("x[i] = x[i] + 9 where i in 0..3\ny[i] = x[i] * exp(0)", "copy new ", 10);
-    /* histogram: into what was zero */
-    puts_values("out y: f64[4]\ny[i64(x[i]) % 4] += 1", "new base ", 1);
+    check_storage("y[i] = exp(x[i]) - exp(x[i]) + 2", "new ", 2);
+    /* unassigned elements are kept, in the same memory */
+    check_storage("y[i] = x[i] * 2\ny[i] = y[i] + 1 where i in 0..3", "new base ", 3);
+    check_storage("y[i] = x[i] * 2\ny[0] += 5", "new base ", 7);
+    /* it reads other elements than it writes, so the old values are needed for a while */
+    check_storage("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..5", "new part ", 2);
+    check_storage("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..4", "new base ", 2);
+    check_storage("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..8 by 2", "new copy ", 2);
+    check_storage("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..8", "new new ", 2);
+    /* an input belongs to the caller */
+    check_storage("x[i] = x[i] + 9 where i in 0..3\ny[i] = x[i] * exp(0)", "copy new ", 10);
+    /* a histogram adds to the zeros in place */
+    check_storage("out y: f64[4]\ny[i64(x[i]) % 4] += 1", "new base ", 1);
 }
 
-/* In loops of the host's, for all their steps; the last result tells whether what was read was old or new. */
-static void puts_in_loop(const char *body, const char *expected, double last) {
+/* In host loops, for all of their iterations. The last result shows whether old or new values were read. */
+static void check_storage_in_loop(const char *body, const char *expected, double last) {
     char text[256];
     snprintf(text, sizeof text, "y[i] = x[i] * 2\nfor k in 1..8 { %s }", body);
     begin(text);
     give("x", 1, 8, 0);
     assert_ok(le_call_want(call, "y", NULL));
     assert_ok(le_call_run(call, NULL));
-    assert_string_equal(places(), expected);
+    assert_string_equal(storages(), expected);
     if (result("y", 7) != last)
         fail_msg("%s: %g, not %g", body, result("y", 7), last);
     finish();
 }
 
-static void what_is_read_lies_apart(void **state) {
+static void old_values_are_read(void **state) {
     (void)state;
-    puts_in_loop("y[i] += y[k-1] where i in k..8", "new base ", 496);
-    puts_in_loop("y[k] += y[k-1]", "new base ", 58);
-    puts_in_loop("y[8-k-1] += y[8-k]", "new base ", 2);
-    puts_in_loop("y[k] = sum(j in 0..k: y[j])", "new base ", 128);
-    /* it meets what is written: all of that is old */
-    puts_in_loop("y[i] += y[k] where i in k..8", "new part ", 736);
-    puts_in_loop("y[i] += y[k-i] where i in 0..k+1", "new part ", 58);
-    puts_in_loop("y[i] += y[i-1] where i in k..8", "new part ", 1138);
-    /* a sum that goes into one element is a scalar first */
-    puts_in_loop("y[k] = sum(j in 0..k+1: y[j])", "new base ", 496);
+    check_storage_in_loop("y[i] += y[k-1] where i in k..8", "new base ", 496);
+    check_storage_in_loop("y[k] += y[k-1]", "new base ", 58);
+    check_storage_in_loop("y[8-k-1] += y[8-k]", "new base ", 2);
+    check_storage_in_loop("y[k] = sum(j in 0..k: y[j])", "new base ", 128);
+    /* reads and writes overlap: only old values may be read */
+    check_storage_in_loop("y[i] += y[k] where i in k..8", "new part ", 736);
+    check_storage_in_loop("y[i] += y[k-i] where i in 0..k+1", "new part ", 58);
+    check_storage_in_loop("y[i] += y[i-1] where i in k..8", "new part ", 1138);
+    /* a sum that is written to one element is computed as a scalar first */
+    check_storage_in_loop("y[k] = sum(j in 0..k+1: y[j])", "new base ", 496);
 }
 
-/* ---- when a plan serves again: a mark on it is there, or not */
+/* ---- reuse of plans: a marked plan is found again, or not */
 
 #define MARK 123456789
 
@@ -181,7 +181,7 @@ static bool reused(void) {
     return marked;
 }
 
-static void plans_serve_again(void **state) {
+static void plans_are_reused(void **state) {
     (void)state;
     begin("y[i] = x[i] * k + 1");
     give("x", 1, 8, 0);
@@ -197,38 +197,38 @@ static void plans_serve_again(void **state) {
     assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 4));
     reused();
     assert_true(result("y", 8) == 9);
-    assert_ok(le_call_set_number(call, "k", LE_WEAK_FLOAT, 0x3fe0000000000000)); /* 0.5: another type */
+    assert_ok(le_call_set_number(call, "k", LE_WEAK_FLOAT, 0x3fe0000000000000)); /* 0.5: a different type */
     assert_false(reused());
     assert_true(result("y", 8) == 2);
     finish();
 }
 
-static void plans_by_data_serve_once(void **state) {
+static void plans_from_data_are_not_reused(void **state) {
     (void)state;
     begin("n = i64(sum(i: x[i]))\ny[i] = 1.0 * i + 1 where i in 0..n\ns = sum(i: y[i])");
     give("x", 1, 3, 0);
     assert_false(reused());
-    assert_true(call->specialised->plan->once);
+    assert_true(call->specialised->plan->single_use);
     assert_true(result("s", 0) == 21);
     assert_false(reused());
-    ((double *)call->binds[0].array->data)[0] = 5; /* the same array, other numbers */
+    ((double *)call->binds[0].array->data)[0] = 5; /* the same array with different elements */
     assert_false(reused());
     assert_true(result("s", 0) == 55);
     finish();
 }
 
-static void extents_and_numbers_are_no_data(void **state) {
+static void plans_from_extents_and_numbers_are_reused(void **state) {
     (void)state;
     begin("n = 2 * k\ny[i] = x[i] * i where i in 0..n");
     give("x", 1, 8, 0);
     assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 3));
     assert_false(reused());
-    assert_false(call->specialised->plan->once);
+    assert_false(call->specialised->plan->single_use);
     assert_true(reused());
     finish();
 }
 
-/* ---- calls whose next run begins as the last one did */
+/* ---- steady calls */
 
 static leat_array *want_new(int64_t length) {
     leat_array *array;
@@ -263,7 +263,7 @@ static void steady_calls_allocate_nothing(void **state) {
     assert_int_equal(memory.live_bytes, 0);
 }
 
-static void what_is_given_anew_is_bound(void **state) {
+static void new_bindings_are_used(void **state) {
     struct le_text text = {0};
     (void)state;
     begin("y[i] = k * x[i] + 1");
@@ -294,11 +294,11 @@ static void what_is_given_anew_is_bound(void **state) {
     assert_int_equal(memory.live_bytes, 0);
 }
 
-/* ---- memory: inputs, results, and 64 MiB */
+/* ---- peak memory: inputs and results plus 64 MiB */
 
 #define MEBI ((size_t)1 << 20)
 
-static void stays_small(const char *text, size_t (*bind)(void), size_t result_bytes) {
+static void check_peak(const char *text, size_t (*bind)(void), size_t result_bytes) {
     begin(text);
     size_t bytes = bind();
     memory.peak_bytes = memory.live_bytes;
@@ -323,32 +323,32 @@ static size_t bodies(void) {
 static void fused_programs_stay_small(void **state) {
     const size_t large = 32 * MEBI;
     (void)state;
-    stays_small("a[i] = exp(-x[i])\nb[i] = sin(a[i])\nc[i] = b[i] * a[i] + x[i]\nd[i] = c[i] / (1 + b[i]*b[i])\n"
-                "e[i] = sqrt(d[i]*d[i] + 1)\ny[i] = e[i] - x[i]",
-                vector, large);
-    stays_small("m = sum(i: x[i]) / len(x, 0)\nd[i] = x[i] - m\nv = sum(i: d[i]*d[i]) / len(x, 0)", vector, 0);
-    stays_small("m[i] = max(k: x[i,k])\ne[i,j] = exp(x[i,j] - m[i])\ns[i] = sum(k: e[i,k])\ny[i,j] = e[i,j] / s[i]",
-                matrix, large);
-    stays_small("m[i] = sum(k: x[i,k]) / len(x, 1)\nd[i,j] = x[i,j] - m[i]\nv[i] = sum(k: d[i,k]*d[i,k]) / len(x, 1)\n"
-                "y[i,j] = d[i,j] / sqrt(v[i] + 1e-5)",
-                matrix, large);
-    /* 6,000 by 6,000 of them are 274 MiB */
-    stays_small("w[i,j] = m[j] / ((x[j] - x[i])**2 + 0.01)**1.5\na[i] = sum(j: w[i,j] * (x[j] - x[i]))", bodies, MEBI);
-    stays_small("p[i,j] = x[i] * m[j]\ns = sum(i,j: p[i,j] * p[i,j])\nr[i] = max(j: p[i,j])", bodies, MEBI);
-    /* what an assignment leaves over is written in place */
-    stays_small("y[i] = x[i] * 2\ny[i] = y[i] + 1 where i in 0..1000\ny[0] = 0\ny[i] = sqrt(y[i]) where i in 5..100",
-                vector, large);
+    check_peak("a[i] = exp(-x[i])\nb[i] = sin(a[i])\nc[i] = b[i] * a[i] + x[i]\nd[i] = c[i] / (1 + b[i]*b[i])\n"
+               "e[i] = sqrt(d[i]*d[i] + 1)\ny[i] = e[i] - x[i]",
+               vector, large);
+    check_peak("m = sum(i: x[i]) / len(x, 0)\nd[i] = x[i] - m\nv = sum(i: d[i]*d[i]) / len(x, 0)", vector, 0);
+    check_peak("m[i] = max(k: x[i,k])\ne[i,j] = exp(x[i,j] - m[i])\ns[i] = sum(k: e[i,k])\ny[i,j] = e[i,j] / s[i]",
+               matrix, large);
+    check_peak("m[i] = sum(k: x[i,k]) / len(x, 1)\nd[i,j] = x[i,j] - m[i]\nv[i] = sum(k: d[i,k]*d[i,k]) / len(x, 1)\n"
+               "y[i,j] = d[i,j] / sqrt(v[i] + 1e-5)",
+               matrix, large);
+    /* an array of 6,000 by 6,000 would be 274 MiB */
+    check_peak("w[i,j] = m[j] / ((x[j] - x[i])**2 + 0.01)**1.5\na[i] = sum(j: w[i,j] * (x[j] - x[i]))", bodies, MEBI);
+    check_peak("p[i,j] = x[i] * m[j]\ns = sum(i,j: p[i,j] * p[i,j])\nr[i] = max(j: p[i,j])", bodies, MEBI);
+    /* partial assignments are made in place */
+    check_peak("y[i] = x[i] * 2\ny[i] = y[i] + 1 where i in 0..1000\ny[0] = 0\ny[i] = sqrt(y[i]) where i in 5..100",
+               vector, large);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_have_places),
-        cmocka_unit_test(what_is_read_lies_apart),
-        cmocka_unit_test(plans_serve_again),
-        cmocka_unit_test(plans_by_data_serve_once),
-        cmocka_unit_test(extents_and_numbers_are_no_data),
+        cmocka_unit_test(values_get_storage),
+        cmocka_unit_test(old_values_are_read),
+        cmocka_unit_test(plans_are_reused),
+        cmocka_unit_test(plans_from_data_are_not_reused),
+        cmocka_unit_test(plans_from_extents_and_numbers_are_reused),
         cmocka_unit_test(steady_calls_allocate_nothing),
-        cmocka_unit_test(what_is_given_anew_is_bound),
+        cmocka_unit_test(new_bindings_are_used),
         cmocka_unit_test(fused_programs_stay_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,12 @@
-/* Results that are made right where the caller wants them: in memory without gaps, in whatever order its axes lie. On a
- * device a plan is for that order; on the CPU, whose kernels write row by row, another order takes a copy. */
+/* Results computed directly in the caller's targets: in memory without gaps, with the axes in any order. On a device
+ * the order of the axes is part of the plan's key. The CPU's kernels write row by row, so any other order needs a copy.
+ */
 #include "run/device/device_run.h"
 #include <string.h>
 
 /* ---- the order of axes */
 
-/* Without gaps, but not row-major. */
+/* Whether the array has no gaps but is not row-major. */
 static bool is_permuted(const leat_array *array) {
     bool taken[LEAT_RANK_MAX] = {false};
     int64_t dense = 1;
@@ -34,7 +35,7 @@ int le_result_layout_key(const struct leat_call *call, const struct le_want *w, 
     return laid ? 1 + w->target->rank : 1;
 }
 
-/* One kernel makes all of it, and nobody takes its memory. */
+/* Whether one kernel computes the whole value, and no other value takes over its memory. */
 static bool is_made_at_once(const struct le_specialised *s, int value) {
     const struct le_stage *maker = &s->ir->stages.at[s->ir->values.at[value].stage];
     bool free = maker->kind == LE_STAGE_MAP && maker->base < 0 && maker->pair_count == 0;
@@ -50,7 +51,7 @@ static bool is_made_at_once(const struct le_specialised *s, int value) {
 void le_find_result_layouts(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
-    plan->laid = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, const struct le_layout *);
+    plan->result_layouts = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, const struct le_layout *);
     for (int k = 0; k < call->want_count && !plan->has_blocks; k++) {
         const struct le_want *w = &call->wants[k];
         int value = s->ir->last[w->symbol];
@@ -60,12 +61,12 @@ void le_find_result_layouts(struct leat_call *call) {
         struct le_layout *laid = LE_NEW(&plan->arena, struct le_layout);
         memcpy(laid->shape, w->target->shape, sizeof laid->shape);
         memcpy(laid->strides, w->target->strides, sizeof laid->strides);
-        plan->laid[value] = laid;
+        plan->result_layouts[value] = laid;
     }
 }
 
 const struct le_layout *le_result_layout(const struct le_plan *plan, int value, int rank) {
-    const struct le_layout *laid = plan->laid[value];
+    const struct le_layout *laid = plan->result_layouts[value];
     size_t size_bytes = (size_t)rank * sizeof *laid->shape;
     return laid && memcmp(laid->shape, plan->layouts[value].shape, size_bytes) == 0 ? laid : NULL;
 }
@@ -97,7 +98,7 @@ static leat_status view_of(leat_array *target, const int64_t *shape, leat_array 
     return le_array_transpose(target, (const int[LEAT_RANK_MAX]){0, 1, 2, 3, 4, 5, 6, 7}, view);
 }
 
-/* What is bound lies in its memory, too. No other target does. */
+/* Whether an input shares memory with the target. Other targets never do. */
 static bool is_target_bound(const struct leat_call *call, const leat_array *target) {
     for (int q = 0; q < call->program->tree->symbol_count; q++)
         if (call->binds[q].kind == LE_BOUND_ARRAY && le_array_overlaps(call->binds[q].array, target))
@@ -105,7 +106,7 @@ static bool is_target_bound(const struct leat_call *call, const leat_array *targ
     return false;
 }
 
-/* The value that is made right in the target of a want; -1: none. */
+/* The value to compute directly in the target of a want; -1: none. */
 static int find_placed(const struct leat_call *call, int want) {
     const struct le_specialised *s = call->specialised;
     const struct le_want *w = &call->wants[want];
@@ -125,8 +126,8 @@ static int find_placed(const struct leat_call *call, int want) {
     return fits && !cell->array && !cell->wanted ? value : -1;
 }
 
-/* The number that kernels write right where it is wanted; -1: none. One that is made again and again is copied when it
- * has come. */
+/* The scalar that kernels write directly into its result array; -1: none. A scalar that loops compute repeatedly is
+ * copied at the end instead. */
 static int find_number(const struct leat_call *call, int want) {
     const struct le_specialised *s = call->specialised;
     const struct le_want *w = &call->wants[want];
@@ -138,39 +139,39 @@ static int find_number(const struct leat_call *call, int want) {
 }
 
 const leat_array *le_result_scalar(const struct leat_call *call, int value) {
-    for (int k = 0; k < call->want_count && call->placed; k++)
-        if (call->wants[k].number == value)
+    for (int k = 0; k < call->want_count && call->wants_placed; k++)
+        if (call->wants[k].placed_scalar == value)
             return call->wants[k].target ? call->wants[k].target : call->wants[k].result;
     return NULL;
 }
 
-/* In a steady call it is where it was. */
+/* In a steady call the placement of the last run is used again. */
 void le_result_place(struct leat_call *call, int want) {
     const struct le_specialised *s = call->specialised;
     struct le_want *w = &call->wants[want];
     if (!call->steady) {
         le_array_free(w->view);
         w->view = NULL;
-        w->placed = find_placed(call, want);
-        w->number = find_number(call, want);
+        w->placed_array = find_placed(call, want);
+        w->placed_scalar = find_number(call, want);
     }
-    if (w->number >= 0 && !w->target && le_new_result(call, w, w->number) != LEAT_OK)
+    if (w->placed_scalar >= 0 && !w->target && le_new_result(call, w, w->placed_scalar) != LEAT_OK)
         le_errors_clear();
-    if (w->placed < 0)
+    if (w->placed_array < 0)
         return;
-    struct le_cell *cell = &s->cells[w->placed];
+    struct le_cell *cell = &s->cells[w->placed_array];
     cell->wanted = w->view;
     w->view = NULL;
-    /* a view, so that its references are the cells' alone; without memory for it the result is copied */
-    if (!cell->wanted && view_of(w->target, s->plan->layouts[w->placed].shape, &cell->wanted) != LEAT_OK)
+    /* a view, so that only the cells hold references to it; without memory for the view the result is copied */
+    if (!cell->wanted && view_of(w->target, s->plan->layouts[w->placed_array].shape, &cell->wanted) != LEAT_OK)
         le_errors_clear();
 }
 
 void le_result_keep_views(struct leat_call *call) {
     const struct le_specialised *s = call->specialised;
-    for (int k = 0; k < call->want_count && call->placed; k++) {
+    for (int k = 0; k < call->want_count && call->wants_placed; k++) {
         struct le_want *w = &call->wants[k];
-        if (w->placed < 0)
+        if (w->placed_array < 0)
             continue;
         struct le_cell *cell = &s->cells[s->ir->last[w->symbol]];
         leat_array *view = cell->array;

@@ -1,5 +1,5 @@
-/* Specialising: the IR for the types and ranks that are bound, and what tells whether it, and its plan, still fit the
- * bindings. */
+/* Specialises a program for the bound types and ranks, and checks whether its IR and its plan still fit the bindings.
+ */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void describe_inputs(struct leat_call *call, struct le_specialised *s) {
     }
 }
 
-/* What a program of real parts is asked for. */
+/* Lists what the program over real numbers must compute: the requested symbols and their imaginary parts. */
 static void list_real(struct le_specialised *s) {
     s->real_wanted = LE_NEW_ARRAY(&s->arena, 2 * s->wanted_count, int);
     s->real_want_of = LE_NEW_ARRAY(&s->arena, 2 * s->wanted_count, int);
@@ -106,7 +106,7 @@ static leat_status find_missing(struct leat_call *call, struct le_specialised *s
     return none ? LEAT_MISSING : le_error_at(0)->code;
 }
 
-/* Says which inputs are not there; what was made for others stays. */
+/* Reports the missing inputs; keeps the last specialised program. */
 static leat_status report_missing(struct leat_call *call) {
     struct le_specialised s = {0};
     le_arena_init(&s.arena);
@@ -148,7 +148,7 @@ void le_plan_free(struct le_plan *plan) {
     if (!plan)
         return;
     for (int k = 0; k < plan->action_count; k++)
-        le_device_forget(&plan->actions[k]);
+        le_device_work_finish(&plan->actions[k]);
     for (int k = 0; k < plan->group_count; k++)
         if (plan->groups[k].arena != &plan->arena)
             le_arena_finish(plan->groups[k].arena);
@@ -167,10 +167,10 @@ void le_cells_clear(struct le_specialised *s) {
     }
 }
 
-/* Computed arrays go back at once; what the caller bound stays bound. */
+/* Releases the computed arrays; the caller's inputs stay bound. */
 void le_cells_clear_computed(struct le_specialised *s) {
     for (int k = 0; k < s->ir->values.count; k++) {
-        s->cells[k].away = (struct le_device_scalar){0};
+        s->cells[k].on_device = (struct le_device_scalar){0};
         if (s->ir->values.at[k].stage < 0)
             continue;
         le_array_free(s->cells[k].array);
@@ -194,9 +194,10 @@ void le_specialised_free(struct le_specialised *s) {
     le_free(s);
 }
 
-/* ---- what a plan is made for */
+/* ---- the key of a plan */
 
-/* A number that is bound as an array; without it, what hangs on it is planned anew. */
+/* The bits of a number that is bound as an array. If it cannot be fetched, returns other bits, so that the program is
+ * planned again. */
 static uint64_t bound_bits(struct leat_call *call, int symbol) {
     const struct le_specialised *s = call->specialised;
     if (call->device && le_device_fetch(call, s->ir->first[symbol]) != LEAT_OK)
@@ -208,7 +209,7 @@ static int extents_of(struct leat_call *call, int64_t *out) {
     int n = 0;
     for (int k = 0; k < call->specialised->tree->symbol_count; k++) {
         const struct le_bind *b = &call->specialised->bound[k];
-        bool keyed = call->specialised->plan && call->specialised->plan->keyed[k];
+        bool keyed = call->specialised->plan && call->specialised->plan->is_key[k];
         if (b->kind == LE_BOUND_NUMBER && keyed) {
             if (out)
                 out[n] = (int64_t)b->bits;
