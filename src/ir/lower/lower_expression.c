@@ -61,6 +61,16 @@ static struct le_node *far_steps(struct lower *l, struct le_node *low, struct le
     return le_lower_op2(l, LE_OP_ADD, LE_I64, whole, le_node_cast(l->ir, LE_I64, rest));
 }
 
+/* Steps of -1 from low to before high; at most the greatest i64, which is more than any loop may have. */
+static struct le_node *steps_down(struct lower *l, struct le_node *low, struct le_node *high) {
+    struct le_ir *ir = l->ir;
+    struct le_node *apart =
+        le_lower_op2(l, LE_OP_SUB, LE_U64, le_node_cast(ir, LE_U64, low), le_node_cast(ir, LE_U64, high));
+    apart = le_lower_op2(l, LE_OP_MIN, LE_U64, apart, le_node_const(ir, LE_U64, INT64_MAX));
+    struct le_node *is_down = le_lower_op2(l, LE_OP_GT, LE_BOOL, low, high);
+    return le_node_select(ir, is_down, le_node_cast(ir, LE_I64, apart), le_node_i64(ir, 0));
+}
+
 /* How many steps it takes from low to before high, however far apart they are; a step of 0 counts as 1. */
 static struct le_node *unbounded_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *by) {
     struct le_ir *ir = l->ir;
@@ -88,8 +98,10 @@ static struct le_node *count_steps(struct lower *l, const struct le_index *index
     bool fixed = by->kind == LE_NODE_CONST && le_const_i64(by) != INT64_MIN, down = fixed && le_const_i64(by) < 0;
     if (by->kind == LE_NODE_CONST && low->kind == LE_NODE_CONST && high->kind == LE_NODE_CONST)
         return known_steps(l, le_const_i64(low), le_const_i64(high), le_const_i64(by));
-    bool near = !index->host && (is_near_zero(low) || is_near_zero(high));
-    if (!near && !(fixed && le_const_i64(by) == -1))
+    bool near = is_near_zero(low) || is_near_zero(high), by_one = fixed && le_const_i64(by) == -1;
+    if (by_one && !near)
+        return steps_down(l, low, high);
+    if (!by_one && (!near || index->host))
         return unbounded_steps(l, low, high, by);
     struct le_node *one = le_node_i64(ir, 1), *sign = one;
     struct le_node *way =
