@@ -140,21 +140,21 @@ static bool lies_above(const struct le_space *space, struct le_node *high, struc
            is_positive(space, &difference);
 }
 
-struct reads {
+struct base_reads {
     const struct le_space *space;
     const struct le_stage *stage;
     int value;
     bool harmless; /* no read but of the element that is written, or of what is apart from all that are */
 };
 
-static bool is_own(const struct reads *r, const struct le_node *load) {
+static bool is_own(const struct base_reads *r, const struct le_node *load) {
     bool own = r->stage->kind == LE_STAGE_MAP || r->stage->kind == LE_STAGE_CONTRACT;
     for (int d = 0; own && d < load->operand_count; d++)
         own = load->operands[d] == r->stage->left[d];
     return own;
 }
 
-static bool is_apart(const struct reads *r, const struct le_node *load) {
+static bool is_apart(const struct base_reads *r, const struct le_node *load) {
     for (int d = load->stretch; d < load->operand_count; d++)
         if (lies_above(r->space, load->operands[d], r->stage->left[d]) ||
             lies_above(r->space, r->stage->left[d], load->operands[d]))
@@ -163,14 +163,14 @@ static bool is_apart(const struct reads *r, const struct le_node *load) {
 }
 
 static void find_read(struct le_node *node, void *user) {
-    struct reads *r = user;
+    struct base_reads *r = user;
     if (node->kind == LE_NODE_LOAD && !node->live && node->value == r->value && r->harmless)
         r->harmless = node->edge == LE_EDGE_NONE && node->operand_count == r->stage->left_count &&
                       (is_own(r, node) || is_apart(r, node));
 }
 
 static void find_any(struct le_node *node, void *user) {
-    struct reads *r = user;
+    struct base_reads *r = user;
     r->harmless &= node->kind != LE_NODE_LOAD || node->value != r->value;
 }
 
@@ -187,7 +187,7 @@ static void walk_bounds(struct le_ir *ir, const struct le_stage *stage, void (*v
 }
 
 bool le_alias_is_safe(const struct le_space *space, const struct le_stage *stage, int base) {
-    struct reads r = {.space = space, .stage = stage, .value = base, .harmless = true};
+    struct base_reads r = {.space = space, .stage = stage, .value = base, .harmless = true};
     le_node_walk_through(space->ir, stage->node, find_read, &r);
     if (stage->product)
         le_node_walk(space->ir, stage->product, find_read, &r);

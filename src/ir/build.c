@@ -443,15 +443,15 @@ struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, en
                                               .index_count = count});
 }
 
-static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
-                                  int count, int epoch);
+static struct le_node *substitute_node(struct le_ir *ir, struct le_node *node, const int *from,
+                                       struct le_node *const *to, int count, int epoch);
 
 static struct le_range_nodes substitute_range(struct le_ir *ir, struct le_range_nodes range, const int *from,
                                               struct le_node *const *to, int count, int epoch) {
     struct le_node **part[] = {&range.low, &range.high, &range.by};
     for (int q = 0; q < 3; q++)
         if (*part[q])
-            *part[q] = substitute(ir, *part[q], from, to, count, epoch);
+            *part[q] = substitute_node(ir, *part[q], from, to, count, epoch);
     return range;
 }
 
@@ -476,10 +476,10 @@ static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int
     }
     int inner = ++ir->epoch;
     for (int k = 0; made > 0 && k < copy->operand_count; k++)
-        copy->operands[k] = substitute(ir, copy->operands[k], old, fresh, made, inner);
+        copy->operands[k] = substitute_node(ir, copy->operands[k], old, fresh, made, inner);
 }
 
-static bool touches(const struct le_node *node, const int *from, int count) {
+static bool depends_on_any(const struct le_node *node, const int *from, int count) {
     for (int k = 0; k < count; k++)
         if (le_node_depends(node, from[k]))
             return true;
@@ -494,9 +494,9 @@ static bool is_bare(const struct le_ir *ir, const struct le_node *load) {
     return true;
 }
 
-static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
-                                  int count, int epoch) {
-    if (!touches(node, from, count))
+static struct le_node *substitute_node(struct le_ir *ir, struct le_node *node, const int *from,
+                                       struct le_node *const *to, int count, int epoch) {
+    if (!depends_on_any(node, from, count))
         return node;
     if (node->kind == LE_NODE_INDEX) {
         for (int k = 0; k < count; k++)
@@ -511,14 +511,14 @@ static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const 
     int few_indices[16];
     copy.operands = node->operand_count <= 8 ? few : LE_NEW_ARRAY(ir->arena, node->operand_count, struct le_node *);
     for (int k = 0; k < node->operand_count; k++)
-        copy.operands[k] = substitute(ir, node->operands[k], from, to, count, epoch);
+        copy.operands[k] = substitute_node(ir, node->operands[k], from, to, count, epoch);
     copy.indices = node->index_count <= 16 ? few_indices : LE_NEW_ARRAY(ir->arena, node->index_count, int);
     if (node->index_count)
         memcpy(copy.indices, node->indices, (size_t)node->index_count * sizeof(int));
     if (node->index_count)
         substitute_indices(ir, &copy, from, to, count, epoch);
     if (node->fill)
-        copy.fill = substitute(ir, node->fill, from, to, count, epoch);
+        copy.fill = substitute_node(ir, node->fill, from, to, count, epoch);
     bool made_for_it = copy.kind == LE_NODE_LOAD && ir->values.at[copy.value].symbol < 0;
     copy.trusted = copy.trusted && (made_for_it || is_bare(ir, &copy)); /* it has all that its readers' indices reach */
     struct le_node *made = le_node_make(ir, &copy);
@@ -529,28 +529,28 @@ static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const 
 
 struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                    int count) {
-    return substitute(ir, node, from, to, count, ++ir->epoch);
+    return substitute_node(ir, node, from, to, count, ++ir->epoch);
 }
 
-static void walk(struct le_ir *ir, struct le_node *node, int epoch, void (*visit)(struct le_node *, void *),
-                 void *user) {
+static void walk_node(struct le_ir *ir, struct le_node *node, int epoch, void (*visit)(struct le_node *, void *),
+                      void *user) {
     if (node->epoch == epoch)
         return;
     node->epoch = epoch;
     for (int k = 0; k < node->operand_count; k++)
-        walk(ir, node->operands[k], epoch, visit, user);
+        walk_node(ir, node->operands[k], epoch, visit, user);
     if (node->fill)
-        walk(ir, node->fill, epoch, visit, user);
+        walk_node(ir, node->fill, epoch, visit, user);
     for (int k = 0; k < node->index_count; k++) {
         struct le_node *bounds[3];
         for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--)
-            walk(ir, bounds[b - 1], epoch, visit, user);
+            walk_node(ir, bounds[b - 1], epoch, visit, user);
     }
     visit(node, user);
 }
 
 void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user) {
-    walk(ir, root, ++ir->epoch, visit, user);
+    walk_node(ir, root, ++ir->epoch, visit, user);
 }
 
 void le_ir_adopt_indices(struct le_ir *ir, int statement, int from) {

@@ -228,15 +228,15 @@ static void sums_of_indices(void **state) {
     struct le_affine f;
     (void)state;
     struct le_node *x = add(mul(i64(2), index_of(0)), op2(LE_OP_SUB, LE_I64, index_of(1), le_node_len(ir, 0, 1)));
-    assert_true(le_affine(space_of(), x, &f));
+    assert_true(le_affine_of(space_of(), x, &f));
     assert_true(f.count == 2 && f.constant == -5 && f.factor[0] == 2 && f.factor[1] == 1);
-    assert_true(le_affine(space_of(), op2(LE_OP_SUB, LE_I64, x, x), &f) && f.count == 0 && f.constant == 0);
-    assert_true(le_affine(space_of(), mul(add(index_of(0), i64(1)), le_node_len(ir, 0, 0)), &f));
+    assert_true(le_affine_of(space_of(), op2(LE_OP_SUB, LE_I64, x, x), &f) && f.count == 0 && f.constant == 0);
+    assert_true(le_affine_of(space_of(), mul(add(index_of(0), i64(1)), le_node_len(ir, 0, 0)), &f));
     assert_true(f.count == 1 && f.factor[0] == 4 && f.constant == 4);
-    assert_false(le_affine(space_of(), mul(index_of(0), index_of(1)), &f));
-    assert_false(le_affine(space_of(), op2(LE_OP_FLOORDIV, LE_I64, index_of(0), i64(2)), &f));
-    assert_false(le_affine(space_of(), element(1, index_of(0), NULL), &f));
-    assert_false(le_affine(space_of(), add(mul(i64(INT64_MAX), index_of(0)), mul(i64(2), index_of(0))), &f));
+    assert_false(le_affine_of(space_of(), mul(index_of(0), index_of(1)), &f));
+    assert_false(le_affine_of(space_of(), op2(LE_OP_FLOORDIV, LE_I64, index_of(0), i64(2)), &f));
+    assert_false(le_affine_of(space_of(), element(1, index_of(0), NULL), &f));
+    assert_false(le_affine_of(space_of(), add(mul(i64(INT64_MAX), index_of(0)), mul(i64(2), index_of(0))), &f));
 }
 
 static void interval_is(struct le_node *node, int64_t low, int64_t high) {

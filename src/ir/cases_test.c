@@ -24,17 +24,17 @@ static int cases;
 
 /* ---- a case's parts */
 
-struct part {
+struct case_part {
     const char *name, *rest, *body; /* rest: of the heading's line */
 };
 struct test_case {
     const char *file;
     int line;
-    struct part parts[40];
+    struct case_part parts[40];
     int count;
 };
 
-static const struct part *find_part(const struct test_case *test, const char *name) {
+static const struct case_part *find_part(const struct test_case *test, const char *name) {
     for (int k = 0; k < test->count; k++)
         if (strcmp(test->parts[k].name, name) == 0)
             return &test->parts[k];
@@ -172,7 +172,7 @@ static void print_found(const struct le_space *space, struct le_text *out) {
 }
 
 static void check_ranges(const struct test_case *test, struct le_arena *arena, struct le_ir *ir) {
-    const struct part *ranges = find_part(test, "ranges"), *refused = find_part(test, "refused");
+    const struct case_part *ranges = find_part(test, "ranges"), *refused = find_part(test, "refused");
     struct numbers numbers = {.test = test, .ir = ir};
     struct le_space space = {.ir = ir, .arena = arena, .evaluate = evaluate, .user = &numbers};
     struct le_text found = {0};
@@ -196,8 +196,8 @@ static void check_ranges(const struct test_case *test, struct le_arena *arena, s
 /* ---- cases */
 
 static void judge(const struct test_case *test, struct le_arena *arena) {
-    const struct part *text = find_part(test, "ir"), *passes = find_part(test, "passes");
-    const struct part *stages = find_part(test, "stages"), *unsound = find_part(test, "unsound");
+    const struct case_part *text = find_part(test, "ir"), *passes = find_part(test, "passes");
+    const struct case_part *stages = find_part(test, "stages"), *unsound = find_part(test, "unsound");
     struct le_ir *ir;
     if (!text || le_ir_read(arena, text->body, strlen(text->body), &ir) != LEAT_OK)
         wrong(test, "no IR", "", text ? le_errors_text() : "");
@@ -241,7 +241,7 @@ static void run_file(const char *path) {
             continue;
         *at = 0;
         *end = 0;
-        struct part part = {.name = at + 3, .rest = end, .body = next};
+        struct case_part part = {.name = at + 3, .rest = end, .body = next};
         char *space = strchr(at + 3, ' ');
         if (space) {
             *space = 0;

@@ -21,7 +21,7 @@ static bool reads_nothing(struct le_infer *in, const struct le_form *form) {
     return false;
 }
 
-static bool moves(struct le_infer *in, int index) {
+static bool range_may_move(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     return in->space->ranges[index].dynamic || (r->low && le_is_computed(in, r->low)) ||
            (r->high && le_is_computed(in, r->high));
@@ -32,10 +32,10 @@ static bool stands_under_moving(struct le_infer *in, const struct le_form *form)
     if (in->st->kind != LE_STEP_EACH && !le_form_has_host(in, form))
         return false;
     for (int k = 0; k < form->access->around_count; k++)
-        if (moves(in, form->access->around[k]))
+        if (range_may_move(in, form->access->around[k]))
             return true;
     for (int k = 0; k < in->st->free_count; k++)
-        if (moves(in, in->st->free[k]))
+        if (range_may_move(in, in->st->free[k]))
             return true;
     return false;
 }
@@ -65,7 +65,7 @@ static bool is_never_reached(struct le_infer *in) {
     return r->low && le_bound_value(in, r->low, &low) && le_bound_value(in, r->high, &high) && low >= high;
 }
 
-static leat_status outside(struct le_infer *in, const struct le_form *form, __int128 low, __int128 high) {
+static leat_status fail_outside(struct le_infer *in, const struct le_form *form, __int128 low, __int128 high) {
     const char *name = in->space->ir->tree->symbols[form->access->symbol]->name;
     bool left = form->access->left;
     return le_fail_at(LEAT_MISMATCH, form->access->location,
@@ -83,7 +83,7 @@ leat_status le_check_accesses(struct le_infer *in) {
         le_form_ends(in, form, -1, &lo, &hi);
         if ((lo >= 0 && hi < form->length) || is_never_reached(in))
             continue;
-        return outside(in, form, lo, hi);
+        return fail_outside(in, form, lo, hi);
     }
     return LEAT_OK;
 }

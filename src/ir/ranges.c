@@ -65,7 +65,7 @@ static bool depends_on_hosts(struct le_infer *in, const struct le_node *node, bo
 bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value) {
     struct le_affine f;
     in->now |= node->free_count > 0;
-    if (!le_affine(in->space, node, &f))
+    if (!le_affine_of(in->space, node, &f))
         return node->free_count > 0 && !node->reduces && !node->changes &&
                in->space->evaluate(in->space->user, node, value) == LEAT_OK;
     __int128 sum = f.constant;
@@ -90,7 +90,7 @@ static void require_numbers(struct le_infer *in, int index) {
             le_bound_value(in, bounds[k], &value);
     for (int k = 0; k < in->forms.count && in->space->failure == LEAT_OK; k++) {
         struct le_form *form = &in->forms.at[k];
-        le_affine(in->space, form->access->subscripts[form->axis], &form->f);
+        le_affine_of(in->space, form->access->subscripts[form->axis], &form->f);
     }
     in->space->must = false;
 }
@@ -205,7 +205,7 @@ static bool is_affine(struct le_infer *in, struct le_node *subscript, struct le_
     return true;
 }
 
-static void collect(struct le_infer *in) {
+static void collect_forms(struct le_infer *in) {
     for (int k = 0; k < in->st->access_count; k++) {
         const struct le_ir_access *a = &in->space->ir->accesses.at[in->st->first_access + k];
         if (!in->space->shaped[a->symbol])
@@ -224,7 +224,7 @@ static void collect(struct le_infer *in) {
 static bool substitute_end(struct le_infer *in, const struct le_affine *f, int term, struct le_node *end,
                            int64_t offset, struct le_affine *out) {
     struct le_affine g;
-    if (!le_affine(in->space, end, &g))
+    if (!le_affine_of(in->space, end, &g))
         return false;
     __int128 c = (__int128)f->factor[term] * (g.constant + (__int128)offset) + f->constant;
     if (c < INT64_MIN || c > INT64_MAX)
@@ -471,7 +471,7 @@ static leat_status infer(struct le_infer *in) {
         status = rule_explicit(in, st->all[k]);
     if (status != LEAT_OK)
         return status;
-    collect(in);
+    collect_forms(in);
     for (int k = 0; k < in->forms.count; k++)
         if (in->forms.at[k].affine && !in->forms.at[k].stretched)
             count_form(in, &in->forms.at[k], 0);
@@ -541,7 +541,7 @@ static leat_status agree(struct le_infer *in) {
     int64_t extent = in->space->shape[in->st->array][in->st->axis];
     if (!in->st->value)
         return LEAT_OK;
-    bool known = le_affine(in->space, in->st->value, &f) && f.count == 0;
+    bool known = le_affine_of(in->space, in->st->value, &f) && f.count == 0;
     if (in->space->failure != LEAT_OK)
         return in->space->failure;
     if (!known)

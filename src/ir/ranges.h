@@ -45,7 +45,7 @@ struct le_affine {
     int64_t factor[LE_AFFINE_MAX];
 };
 /* Returns false if node is not affine in its indices, or if a part of it has no value yet. */
-bool le_affine(const struct le_space *space, struct le_node *node, struct le_affine *out);
+bool le_affine_of(const struct le_space *space, struct le_node *node, struct le_affine *out);
 /* The same, but a part that changes from element to element, as a private scalar does, counts as 0 and sets *moving. */
 bool le_affine_moving(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving);
 /* Finds bounds of the node's values while its indices stay in their ranges. Returns false if they are unknown. */

@@ -232,7 +232,7 @@ static void broken_text_is_refused(void **state) {
 }
 
 /* What could be read can be verified, and what is verified can go through the passes and be printed. */
-static void use(const char *text, size_t size_bytes, int *read, int *sound) {
+static void use_text(const char *text, size_t size_bytes, int *read, int *sound) {
     struct le_arena arena;
     struct le_ir *ir;
     le_arena_init(&arena);
@@ -296,7 +296,7 @@ static void mangled_text_is_no_danger(void **state) {
     unsigned seed = 12345;
     int read = 0, sound = 0;
     (void)state;
-    use(SOUND, sizeof SOUND - 1, &read, &sound);
+    use_text(SOUND, sizeof SOUND - 1, &read, &sound);
     if (sound != 1)
         fail_msg("%s", le_errors_text());
     for (int k = 0; k < 10000; k++) {
@@ -304,7 +304,7 @@ static void mangled_text_is_no_danger(void **state) {
         size_t length = sizeof SOUND - 1;
         memcpy(text, SOUND, sizeof SOUND);
         mangle(text, &length, &seed);
-        use(text, length, &read, &sound);
+        use_text(text, length, &read, &sound);
     }
     print_message("%d could be read, %d are sound\n", read, sound);
     assert_true(read > sound && sound > 100);

@@ -80,19 +80,19 @@ bool le_region_gives_two(const struct le_node *node) {
 
 /* ---- open variables */
 
-struct look {
+struct free_search {
     struct le_ir *ir;
     bool loads; /* a live load counts, too */
     int epoch;
 };
 
-static void enter(const struct look *l, const struct le_region *region, int by) {
+static void enter_region(const struct free_search *l, const struct le_region *region, int by) {
     for (int k = 0; k < region->step_count; k++)
         if (region->steps[k].kind == LE_REGION_SET)
             l->ir->locals.at[region->steps[k].local].within += by;
 }
 
-static bool is_open(const struct look *l, struct le_node *node) {
+static bool is_open(const struct free_search *l, struct le_node *node) {
     if (!node || !node->changes || node->epoch == l->epoch)
         return false;
     node->epoch = l->epoch;
@@ -101,7 +101,7 @@ static bool is_open(const struct look *l, struct le_node *node) {
     if (node->live && l->loads)
         return true;
     if (node->kind == LE_NODE_REGION)
-        enter(l, node->region, 1);
+        enter_region(l, node->region, 1);
     bool found = is_open(l, node->fill);
     for (int k = 0; k < node->operand_count && !found; k++)
         found = is_open(l, node->operands[k]);
@@ -110,17 +110,17 @@ static bool is_open(const struct look *l, struct le_node *node) {
         found = is_open(l, r->low) || is_open(l, r->high) || is_open(l, r->by);
     }
     if (node->kind == LE_NODE_REGION)
-        enter(l, node->region, -1);
+        enter_region(l, node->region, -1);
     return found;
 }
 
 bool le_node_has_free_local(struct le_ir *ir, struct le_node *node) {
-    struct look l = {.ir = ir, .epoch = ++ir->epoch};
+    struct free_search l = {.ir = ir, .epoch = ++ir->epoch};
     return is_open(&l, node);
 }
 
 bool le_node_changes(struct le_ir *ir, struct le_node *node) {
-    struct look l = {.ir = ir, .loads = true, .epoch = ++ir->epoch};
+    struct free_search l = {.ir = ir, .loads = true, .epoch = ++ir->epoch};
     node->changes = true; /* it is not known yet */
     return is_open(&l, node);
 }

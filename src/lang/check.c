@@ -94,7 +94,7 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
         struct le_name *name = le_checker_name(c, binder->name);
         if (name->conflict)
             le_checker_leave(c);
-        le_checker_unused(c, name, binder->location);
+        le_checker_require_unbound(c, name, binder->location);
         struct le_index *index = le_checker_free_index(c, name, binder->location);
         if (index->has_range)
             le_checker_fail(c, binder->location, NULL, "index '%s' has two ranges", binder->name);
@@ -298,7 +298,7 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     if (left)
         left->symbol = target;
     if (!(left && left->dots))
-        le_checker_no_dots(c);
+        le_checker_reject_dots(c);
     if (left && left->dots && c->now.element && !c->now.binds_dots)
         le_checker_fail(c, left->location, "write `each ..., i { }`", "the each does not bind `...`");
     if (!c->now.element)
@@ -380,15 +380,15 @@ static bool is_too_large(const struct le_checker *c) {
 }
 
 /* Sizes of the lists that an element's statements add to. */
-struct amount {
+struct list_sizes {
     int steps, indices, accesses;
 };
 
-static struct amount amount_of(const struct le_checker *c) {
-    return (struct amount){c->now.steps->count, c->all.count, c->accesses.count};
+static struct list_sizes list_sizes_of(const struct le_checker *c) {
+    return (struct list_sizes){c->now.steps->count, c->all.count, c->accesses.count};
 }
 
-static void forget_after(struct le_checker *c, const struct amount *reached) {
+static void truncate_lists(struct le_checker *c, const struct list_sizes *reached) {
     c->now.steps->count = reached->steps;
     c->all.count = reached->indices;
     c->accesses.count = reached->accesses;
@@ -397,7 +397,7 @@ static void forget_after(struct le_checker *c, const struct amount *reached) {
 /* In an element's blocks, statements after one that always leaves are checked, then dropped. */
 void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
     struct le_position position = c->now;
-    struct amount reached = {0};
+    struct list_sizes reached = {0};
     bool ends = false;
     for (int k = 0; k < stmts.count && !le_program_errors_full() && !is_too_large(c); k++) {
         if (c->now.in_call)
@@ -408,11 +408,11 @@ void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
         c->now = position;
         if (!ends && position.element && le_stmt_ends(stmts.at[k])) {
             ends = true;
-            reached = amount_of(c);
+            reached = list_sizes_of(c);
         }
     }
     if (ends)
-        forget_after(c, &reached);
+        truncate_lists(c, &reached);
 }
 
 /* A plain `out y` marks a name that is assigned later, which must not happen only in a block. */

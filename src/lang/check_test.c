@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct le_tree *check(struct le_arena *arena, const char *text) {
+static struct le_tree *check_program(struct le_arena *arena, const char *text) {
     le_arena_init(arena);
     if (setjmp(arena->failure))
         fail_msg("out of memory");
@@ -20,7 +20,7 @@ static struct le_tree *check(struct le_arena *arena, const char *text) {
 /* The tree prints every line of `lines` in this order, among others. */
 static void makes(const char *text, const char *lines) {
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, text);
+    struct le_tree *tree = check_program(&arena, text);
     if (!tree)
         fail_msg("%s\n%s", text, le_errors_text());
     struct le_text printed = {0};
@@ -42,7 +42,7 @@ static void makes(const char *text, const char *lines) {
 
 static void fails(const char *text, int line, int column, const char *message) {
     struct le_arena arena;
-    if (check(&arena, text))
+    if (check_program(&arena, text))
         fail_msg("no error in\n%s", text);
     const leat_error *error = le_error_at(0);
     if (error->code != LEAT_PROGRAM || error->line != line || error->column != column ||
@@ -54,7 +54,7 @@ static void fails(const char *text, int line, int column, const char *message) {
 /* At a place that says little: where a limit was met. */
 static void is_too_much(const char *text, const char *message) {
     struct le_arena arena;
-    assert_null(check(&arena, text));
+    assert_null(check_program(&arena, text));
     assert_int_equal(le_errors_count(), 1);
     if (!strstr(le_error_at(0)->message, message))
         fail_msg("%s", le_error_at(0)->message);
@@ -150,7 +150,7 @@ static void knows_what_has_no_value(void **state) {
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct le_arena arena;
-        struct le_tree *tree = check(&arena, rows[k].text);
+        struct le_tree *tree = check_program(&arena, rows[k].text);
         assert_non_null(tree);
         const struct le_symbol *symbol = tree->symbols[le_tree_find(tree, rows[k].name)];
         assert_true(symbol->update_only);
@@ -158,7 +158,7 @@ static void knows_what_has_no_value(void **state) {
         le_arena_finish(&arena);
     }
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, "u[i] += u[i-1] else 0");
+    struct le_tree *tree = check_program(&arena, "u[i] += u[i-1] else 0");
     assert_false(tree->symbols[le_tree_find(tree, "u")]->update_only);
     le_arena_finish(&arena);
 }
@@ -276,7 +276,7 @@ static const struct le_step *find_step(const struct le_tree *tree, enum le_step_
 /* "x k, y !": the statement's reads and writes with the indices around them, ! for a guarded one. */
 static void accesses_are(const char *text, enum le_step_kind kind, const char *wanted) {
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, text);
+    struct le_tree *tree = check_program(&arena, text);
     if (!tree)
         fail_msg("%s\n%s", text, le_errors_text());
     const struct le_step *step = find_step(tree, kind);
@@ -313,7 +313,7 @@ static void an_each_has_the_accesses_of_its_body(void **state) {
 
 static void partners_are(const char *text, const int *wanted, int count) {
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, text);
+    struct le_tree *tree = check_program(&arena, text);
     assert_non_null(tree);
     assert_int_equal(tree->step_count, count);
     for (int k = 0; k < count; k++)
@@ -333,8 +333,9 @@ static void steps_know_their_partners(void **state) {
 static void indices_know_what_they_hang_on(void **state) {
     (void)state;
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, "out y: f64[9]\nfor t in 0..3 { s = sum(k in 0..t: x[k]) }\n"
-                                         "each i { m = i; for j in 0..m { y[i] += j }; for l in 0..9 { y[i] += l } }");
+    struct le_tree *tree =
+        check_program(&arena, "out y: f64[9]\nfor t in 0..3 { s = sum(k in 0..t: x[k]) }\n"
+                              "each i { m = i; for j in 0..m { y[i] += j }; for l in 0..9 { y[i] += l } }");
     assert_non_null(tree);
     const struct le_step *loop = find_step(tree, LE_STEP_FOR), *each = find_step(tree, LE_STEP_EACH);
     assert_true(loop->index->host && loop->index->has_range && !loop->index->depends);
@@ -365,7 +366,7 @@ static void steps_know_whether_a_loop_may_pass_them(void **state) {
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct le_arena arena;
-        struct le_tree *tree = check(&arena, rows[k].text);
+        struct le_tree *tree = check_program(&arena, rows[k].text);
         assert_non_null(tree);
         if (find_step(tree, LE_STEP_ASSIGN)->conditional != rows[k].conditional)
             fail_msg("%s", rows[k].text);
@@ -405,7 +406,7 @@ static void depth_and_size_have_limits(void **state) {
 static void all_errors_come_at_once(void **state) {
     (void)state;
     struct le_arena arena;
-    assert_null(check(
+    assert_null(check_program(
         &arena, "a[i] = x[i] * sqrt(1, 2)\nb[i] = frob(a[i])\nc[i] = a[i,0] + b[0]\nd = sum(k: b[k])\ne[i] = x[i,0]"));
     assert_int_equal(le_errors_count(), 3); /* what is broken makes no others */
     assert_int_equal(le_error_at(2)->line, 5);
@@ -414,7 +415,7 @@ static void all_errors_come_at_once(void **state) {
 
 static void results_are(const char *text, const char *names) {
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, text);
+    struct le_tree *tree = check_program(&arena, text);
     assert_non_null(tree);
     int count, *ids = le_tree_results(&arena, tree, &count);
     struct le_text found = {0};

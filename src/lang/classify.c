@@ -4,22 +4,22 @@
 #include "lang/check.h"
 #include <string.h>
 
-static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscript);
+static void visit_expression(struct le_checker *c, const struct le_ast *ast, bool in_subscript);
 
 static void visit_all(struct le_checker *c, const struct le_asts *list, int first, bool in_subscript) {
     for (int k = first; k < list->count; k++)
-        visit(c, list->at[k], in_subscript);
+        visit_expression(c, list->at[k], in_subscript);
 }
 
 /* use: how the text uses the name there. */
 static void set_value(struct le_name *name, struct le_location location, const char *use) {
     if (!name->value_use) {
-        name->value_place = location;
+        name->value_location = location;
         name->value_use = use;
     }
 }
 
-static void set_index_place(struct le_name *name, struct le_location location) {
+static void set_index_location(struct le_name *name, struct le_location location) {
     if (!name->bare && !name->bound)
         name->index_location = location;
 }
@@ -30,7 +30,7 @@ static void visit_name(struct le_checker *c, const struct le_ast *ast, bool in_s
         return;
     name->mentioned = true;
     if (in_subscript) {
-        set_index_place(name, ast->location);
+        set_index_location(name, ast->location);
         name->bare = true;
     }
 }
@@ -48,15 +48,15 @@ static void visit_binders(struct le_checker *c, const struct le_ast_binders *bin
     for (int k = 0; k < binders->count; k++) {
         const struct le_ast_binder *binder = &binders->at[k];
         if (binder->has_range) {
-            visit(c, binder->range.low, false);
-            visit(c, binder->range.high, false);
+            visit_expression(c, binder->range.low, false);
+            visit_expression(c, binder->range.high, false);
             if (binder->range.by)
-                visit(c, binder->range.by, false);
+                visit_expression(c, binder->range.by, false);
         }
         if (binder->dots)
             continue;
         struct le_name *name = le_checker_name(c, binder->name);
-        set_index_place(name, binder->location);
+        set_index_location(name, binder->location);
         name->bound = true;
         name->local += local;
     }
@@ -70,7 +70,7 @@ static void visit_reduction(struct le_checker *c, const struct le_ast *ast, bool
             le_checker_name(c, ast->binders.at[k].name)->local--;
 }
 
-static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscript) {
+static void visit_expression(struct le_checker *c, const struct le_ast *ast, bool in_subscript) {
     switch (ast->kind) {
     case LE_AST_NUMBER:
     case LE_AST_DOTS:
@@ -117,10 +117,10 @@ static void visit_declaration(struct le_checker *c, const struct le_stmt *stmt) 
             if (stmt->decl == LE_DECL_IN && size->kind == LE_AST_NAME)
                 declare_size(c, item, size);
             else
-                visit(c, size, false);
+                visit_expression(c, size, false);
         }
         if (item->value)
-            visit(c, item->value, false);
+            visit_expression(c, item->value, false);
     }
 }
 
@@ -132,14 +132,14 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
         set_value(name, stmt->location, "is assigned");
     name->subscripted = name->subscripted || (stmt->has_subscripts && !own);
     visit_all(c, &stmt->subscripts, 0, true);
-    visit(c, stmt->value, false);
+    visit_expression(c, stmt->value, false);
     if (stmt->otherwise)
-        visit(c, stmt->otherwise, false);
+        visit_expression(c, stmt->otherwise, false);
     visit_binders(c, &stmt->binders, false);
 }
 
 /* Marks what a def's block assigns as local; step -1 undoes it. */
-static void set_own(struct le_checker *c, struct le_stmts stmts, int step) {
+static void mark_locals(struct le_checker *c, struct le_stmts stmts, int step) {
     for (int k = 0; k < stmts.count; k++) {
         const struct le_stmt *stmt = stmts.at[k];
         if (stmt->kind == LE_STMT_ASSIGN)
@@ -147,9 +147,9 @@ static void set_own(struct le_checker *c, struct le_stmts stmts, int step) {
         for (int i = 0; i < stmt->items.count; i++)
             le_checker_name(c, stmt->items.at[i].name)->local += step;
         for (const struct le_stmt *next; (next = le_stmt_chained(stmt)); stmt = next)
-            set_own(c, stmt->body, step);
-        set_own(c, stmt->body, step);
-        set_own(c, stmt->otherwise_body, step);
+            mark_locals(c, stmt->body, step);
+        mark_locals(c, stmt->body, step);
+        mark_locals(c, stmt->otherwise_body, step);
     }
 }
 
@@ -158,11 +158,11 @@ static void visit_statements(struct le_checker *c, struct le_stmts stmts);
 static void visit_definition(struct le_checker *c, const struct le_stmt *stmt) {
     for (int k = 0; k < stmt->names.count; k++)
         le_checker_name(c, stmt->names.at[k])->local++;
-    set_own(c, stmt->body, 1);
+    mark_locals(c, stmt->body, 1);
     if (stmt->value)
-        visit(c, stmt->value, false);
+        visit_expression(c, stmt->value, false);
     visit_statements(c, stmt->body);
-    set_own(c, stmt->body, -1);
+    mark_locals(c, stmt->body, -1);
     for (int k = 0; k < stmt->names.count; k++)
         le_checker_name(c, stmt->names.at[k])->local--;
 }
@@ -172,7 +172,7 @@ static void visit_control(struct le_checker *c, const struct le_stmt *stmt) {
         stmt = next;
         visit_binders(c, &stmt->binders, false);
         if (stmt->value)
-            visit(c, stmt->value, false);
+            visit_expression(c, stmt->value, false);
         visit_statements(c, stmt->body);
     }
     visit_statements(c, stmt->otherwise_body);
@@ -210,7 +210,7 @@ void le_classify(struct le_checker *c, struct le_stmts stmts) {
             continue;
         name->conflict = true;
         const char *advice = le_arena_format(c->arena, "it %s in line %d, and is an index here: rename one of them",
-                                             name->value_use, name->value_place.line);
+                                             name->value_use, name->value_location.line);
         le_program_error_add(LEAT_PROGRAM, name->index_location, advice, "'%s' is a value and an index", name->text);
     }
 }

@@ -77,7 +77,7 @@ struct le_symbol *le_complex_local(struct le_complex_splitter *c, const char *na
 /* ---- statements */
 
 /* A copy of the step without what it holds; outside of elements its lists are collected until finish. */
-static struct le_step *start(struct le_complex_splitter *c, const struct le_step *from) {
+static struct le_step *start_step(struct le_complex_splitter *c, const struct le_step *from) {
     if (!c->element) {
         c->owner = from;
         c->all.count = c->accesses.count = 0;
@@ -104,7 +104,7 @@ static void take_lists(struct le_complex_splitter *c, struct le_step *step) {
         memcpy(step->accesses, c->accesses.at, (size_t)c->accesses.count * sizeof *step->accesses);
 }
 
-static struct le_step *finish(struct le_complex_splitter *c, struct le_step *step) {
+static struct le_step *finish_step(struct le_complex_splitter *c, struct le_step *step) {
     if (!c->element)
         take_lists(c, step);
     *LE_PUSH(c->arena, c->steps) = *step;
@@ -132,14 +132,14 @@ static void split_setting(struct le_complex_splitter *c, const struct le_step *f
                         twin.re->name, le_type_name(twin.re->type));
     struct le_parts parts = {.re = NULL};
     for (int part = 0; part < (twin.im ? 2 : 1); part++) {
-        struct le_step *step = start(c, from);
+        struct le_step *step = start_step(c, from);
         copy_sizes(c, from, step);
         step->symbol = part ? twin.im : twin.re;
         if (from->value && (!c->element || part == 0)) /* a statement has lists of its own */
             parts = parts_for(c, twin, from->value);
         if (from->value)
             step->value = le_make_child(part ? parts.im : parts.re);
-        finish(c, step);
+        finish_step(c, step);
     }
 }
 
@@ -148,8 +148,8 @@ static void split_setting(struct le_complex_splitter *c, const struct le_step *f
 /* The parts of the statement's value. Both fall back to its `else` where a read of either falls outside. */
 static struct le_parts split_value(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_parts parts = le_complex_both(c, from->value);
-    bool whole = le_complex_has_reads(from->value, false) && le_complex_has_reads(from->value, true);
-    return from->otherwise && !whole ? le_complex_together(c, from->value, parts) : parts;
+    bool whole = le_complex_has_all_reads(from->value, false) && le_complex_has_all_reads(from->value, true);
+    return from->otherwise && !whole ? le_complex_with_all_reads(c, from->value, parts) : parts;
 }
 
 /* value and else, to be stored in a part of a complex symbol. */
@@ -165,23 +165,23 @@ static void copy_terms(struct le_complex_splitter *c, const struct le_step *from
 
 static void assign_part(struct le_complex_splitter *c, const struct le_step *from, bool imaginary) {
     struct le_twin twin = le_twin_of(c, from->symbol);
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     step->symbol = imaginary ? twin.im : twin.re;
     if (from->left)
         step->left = le_complex_left(c, from->left, step->symbol);
     copy_terms(c, from, imaginary, step);
     step->held = !imaginary;
-    finish(c, step);
+    finish_step(c, step);
 }
 
 static void assign_real(struct le_complex_splitter *c, const struct le_step *from) {
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     if (from->left)
         step->left = le_complex_left(c, from->left, step->symbol);
     step->value = le_make_child(le_complex_condition(c, from->value));
     if (from->otherwise)
         step->otherwise = le_make_child(le_complex_condition(c, from->otherwise));
-    finish(c, step);
+    finish_step(c, step);
 }
 
 static struct le_symbol *new_local(struct le_complex_splitter *c, const struct le_symbol *like) {
@@ -196,7 +196,7 @@ static void assign_element(struct le_complex_splitter *c, const struct le_step *
     struct le_symbol *next = new_local(c, twin.im);
     if (from->otherwise)
         others = le_complex_both(c, from->otherwise);
-    struct le_step *first = start(c, from), *step;
+    struct le_step *first = start_step(c, from), *step;
     first->symbol = next;
     first->left = NULL;
     first->op = LE_ASSIGN_SET;
@@ -204,18 +204,18 @@ static void assign_element(struct le_complex_splitter *c, const struct le_step *
     first->value = le_make_child(parts.im);
     first->otherwise = others.im ? le_make_child(others.im) : NULL;
     first->term = first->update = next->type;
-    finish(c, first);
+    finish_step(c, first);
     struct le_tree_node *saved = LE_NEW(c->arena, struct le_tree_node);
     *saved =
         (struct le_tree_node){.kind = LE_TREE_SCALAR, .location = from->location, .type = next->type, .symbol = next};
     for (int part = 0; part < 2; part++) {
-        step = start(c, from);
+        step = start_step(c, from);
         step->symbol = part ? twin.im : twin.re;
         if (from->left)
             step->left = le_complex_left(c, from->left, step->symbol);
         step->value = le_make_child(part ? saved : parts.re);
         step->otherwise = part || !others.re ? NULL : le_make_child(others.re);
-        finish(c, step);
+        finish_step(c, step);
     }
 }
 
@@ -238,7 +238,7 @@ static bool uses_any(const struct le_step *owner, const struct le_tree_node *nod
 }
 
 /* i, i + e or c * i + e, of no other index. */
-static bool moves_with(const struct le_step *owner, const struct le_tree_node *node, const struct le_index *index) {
+static bool is_linear_in(const struct le_step *owner, const struct le_tree_node *node, const struct le_index *index) {
     if (uses_any(owner, node, index) || !uses_index(node, index))
         return false;
     if (node->kind == LE_TREE_INDEX)
@@ -251,23 +251,23 @@ static bool moves_with(const struct le_step *owner, const struct le_tree_node *n
         return false;
     if (uses_index(a, index) == uses_index(b, index))
         return false;
-    return moves_with(owner, uses_index(a, index) ? a : b, index);
+    return is_linear_in(owner, uses_index(a, index) ? a : b, index);
 }
 
 /* Whether different points of the statement update different places. */
-static bool is_own(const struct le_step *from) {
+static bool updates_distinct_elements(const struct le_step *from) {
     for (int k = 0; k < from->free_count; k++) {
         bool found = false;
         for (int d = 0; from->left && d < from->left->child_count; d++)
-            found |= moves_with(from, from->left->children[d], from->free[k]);
+            found |= is_linear_in(from, from->left->children[d], from->free[k]);
         if (!found)
             return false;
     }
     return true;
 }
 
-static struct le_tree_node *updated(struct le_complex_splitter *c, const struct le_step *from,
-                                    struct le_tree_node *value) {
+static struct le_tree_node *updated_value(struct le_complex_splitter *c, const struct le_step *from,
+                                          struct le_tree_node *value) {
     struct le_tree_node *old = LE_NEW(c->arena, struct le_tree_node), *node = LE_NEW(c->arena, struct le_tree_node);
     if (from->left)
         *old = *from->left;
@@ -292,14 +292,14 @@ static struct le_step *spell_out(struct le_complex_splitter *c, const struct le_
     *step = *from;
     step->op = LE_ASSIGN_SET;
     step->term = from->update;
-    step->value = updated(c, from, from->value);
+    step->value = updated_value(c, from, from->value);
     if (from->otherwise)
-        step->otherwise = updated(c, from, from->otherwise);
+        step->otherwise = updated_value(c, from, from->otherwise);
     return step;
 }
 
 /* A number takes the product of all terms. */
-static struct le_step *reduced(struct le_complex_splitter *c, const struct le_step *from) {
+static struct le_step *as_product(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = LE_NEW(c->arena, struct le_step);
     struct le_tree_node *product = LE_NEW(c->arena, struct le_tree_node);
     *product = (struct le_tree_node){.kind = LE_TREE_REDUCE,
@@ -318,7 +318,7 @@ static struct le_step *reduced(struct le_complex_splitter *c, const struct le_st
     return step;
 }
 
-static bool reads(const struct le_step *from) {
+static bool reads_target(const struct le_step *from) {
     for (int k = 0; k < from->access_count; k++)
         if (!from->accesses[k].left && from->accesses[k].node->symbol == from->symbol)
             return true;
@@ -334,7 +334,7 @@ static int split_each(struct le_complex_splitter *c, const struct le_step *from)
 static void end_each(struct le_complex_splitter *c, const struct le_step *from, int each);
 
 /* Element by element, so that each one finds what those before it have made of its place. */
-static void scatter(struct le_complex_splitter *c, const struct le_step *from) {
+static void scatter_elements(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step each = *from, end = {.kind = LE_STEP_END, .location = from->location};
     each.kind = LE_STEP_EACH;
     each.symbol = NULL;
@@ -356,26 +356,26 @@ static void scatter(struct le_complex_splitter *c, const struct le_step *from) {
 
 /* Where an each's elements meet in one place they come one after the other, and find what those before have made of
  * it, as the language has it for all of them. */
-static void update(struct le_complex_splitter *c, const struct le_step *from) {
+static void split_update(struct le_complex_splitter *c, const struct le_step *from) {
     if (c->element)
         assign_element(c, spell_out(c, from));
-    else if (is_own(from))
+    else if (updates_distinct_elements(from))
         assign_parts(c, spell_out(c, from));
     else if (!from->left && !from->otherwise)
-        assign_parts(c, spell_out(c, reduced(c, from)));
-    else if (!from->left || reads(from))
+        assign_parts(c, spell_out(c, as_product(c, from)));
+    else if (!from->left || reads_target(from))
         le_complex_fail(c, from->location, "write out what every element becomes, or go through them in a `for`",
                         "'%s' of complex numbers must not scatter or reduce %s",
                         from->op == LE_ASSIGN_MUL ? "*=" : "/=", from->otherwise ? "with an `else`" : "what it reads");
     else
-        scatter(c, from);
+        scatter_elements(c, from);
 }
 
 static void split_assignment(struct le_complex_splitter *c, const struct le_step *from) {
     if (!le_twin_of(c, from->symbol).im)
         assign_real(c, from);
     else if (from->op == LE_ASSIGN_MUL || from->op == LE_ASSIGN_DIV)
-        update(c, from);
+        split_update(c, from);
     else if (c->element)
         assign_element(c, from);
     else
@@ -385,46 +385,46 @@ static void split_assignment(struct le_complex_splitter *c, const struct le_step
 /* ---- control steps and defs */
 
 static void split_return(struct le_complex_splitter *c, const struct le_step *from) {
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     struct le_parts parts = c->gives_two ? le_complex_both(c, from->value) : le_complex_parts(c, from->value);
     step->value = le_make_child(parts.re);
     if (c->gives_two)
         step->otherwise = le_make_child(parts.im);
-    finish(c, step);
+    finish_step(c, step);
 }
 
 static void split_control(struct le_complex_splitter *c, const struct le_step *from) {
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     if (from->index)
         step->index = le_complex_index(c, from->index);
     if (from->value)
         step->value = le_make_child(le_complex_condition(c, from->value));
-    finish(c, step);
+    finish_step(c, step);
 }
 
 /* The statement's lists are whole at its END. */
 static int split_each(struct le_complex_splitter *c, const struct le_step *from) {
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     c->element = true;
-    finish(c, step);
+    finish_step(c, step);
     return c->steps->count - 1;
 }
 
 static void end_each(struct le_complex_splitter *c, const struct le_step *from, int each) {
-    struct le_step *step = start(c, from);
-    finish(c, step);
+    struct le_step *step = start_step(c, from);
+    finish_step(c, step);
     c->element = false;
     take_lists(c, &c->steps->at[each]);
 }
 
-static void split_given(struct le_complex_splitter *c, const struct le_step *from) {
+static void split_parameter(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     struct le_parts given = parts_for(c, twin, from->value);
     for (int part = 0; part < (twin.im ? 2 : 1); part++) {
-        struct le_step *step = start(c, from);
+        struct le_step *step = start_step(c, from);
         step->symbol = part ? twin.im : twin.re;
         step->value = le_make_child(part ? given.im : given.re);
-        finish(c, step);
+        finish_step(c, step);
     }
 }
 
@@ -461,8 +461,8 @@ static void split_steps(struct le_complex_splitter *c, const struct le_step *fro
             end_each(c, &from[k], each);
         else if (from[k].kind == LE_STEP_EACH)
             each = split_each(c, begun = &from[k]);
-        else if (from[k].given)
-            split_given(c, &from[k]);
+        else if (from[k].is_parameter)
+            split_parameter(c, &from[k]);
         else
             split_step(c, &from[k]);
         at[k] = c->steps->count - 1; /* a control step stays one step */
@@ -473,7 +473,7 @@ static void split_steps(struct le_complex_splitter *c, const struct le_step *fro
 }
 
 void le_complex_call(struct le_complex_splitter *c, const struct le_tree_node *from, struct le_tree_node *node) {
-    struct list *outer = c->steps, inner = {0};
+    struct step_list *outer = c->steps, inner = {0};
     bool element = c->element, gives_two = c->gives_two;
     for (int k = 0; k < from->step_count; k++)
         if (from->steps[k].symbol && from->steps[k].symbol->local)
@@ -514,7 +514,7 @@ struct le_tree *le_complex_split(struct le_arena *arena, struct le_tree *from, c
     if (!from->has_complex)
         return from;
     struct le_complex_splitter *c = LE_NEW(arena, struct le_complex_splitter);
-    struct list steps = {0};
+    struct step_list steps = {0};
     c->arena = arena;
     c->from = from;
     c->tree = LE_NEW(arena, struct le_tree);

@@ -107,13 +107,13 @@ static void add_parameter(struct le_checker *c, const char *text, struct le_tree
     le_checker_add_symbol(c, le_checker_name(c, text), symbol);
     struct le_step *step = le_checker_step(c, LE_STEP_ASSIGN, value->location);
     step->symbol = symbol;
-    step->is_new = step->given = true;
+    step->is_new = step->is_parameter = true;
     step->value = value;
 }
 
 /* Inlines the block; values are the arguments of the parameters that do not stand for arrays. */
-static void run_block(struct le_checker *c, const struct le_definition *definition, const struct le_frame *frame,
-                      struct le_tree_node *const *values, struct le_steps *steps) {
+static void inline_block(struct le_checker *c, const struct le_definition *definition, const struct le_frame *frame,
+                         struct le_tree_node *const *values, struct le_steps *steps) {
     struct le_position *now = &c->now;
     now->element = le_checker_open(c, definition->block, definition->number);
     now->in_call = true;
@@ -151,7 +151,7 @@ static struct le_tree_node *call_block(struct le_checker *c, const struct le_ast
     struct le_steps steps = {0};
     struct le_position position = c->now;
     int index_count = c->all.count;
-    run_block(c, definition, &frame, values, &steps);
+    inline_block(c, definition, &frame, values, &steps);
     c->now = position;
     c->now.index_limit += c->all.count - index_count;
     le_checker_count(c, steps.count * STEP_COST, ast->location);

@@ -8,13 +8,13 @@ struct habit {
     const char *word, *advice;
 };
 
-static const char *find(const struct habit *table, size_t count, const char *word) {
+static const char *find_advice(const struct habit *table, size_t count, const char *word) {
     for (size_t k = 0; k < count; k++)
         if (strcmp(table[k].word, word) == 0)
             return table[k].advice;
     return NULL;
 }
-#define FIND(table, word) find(table, ARRAY_LEN(table), word)
+#define FIND(table, word) find_advice(table, ARRAY_LEN(table), word)
 
 /* ---- syntax */
 
@@ -148,20 +148,20 @@ static const struct {
     {"a statement", NULL, "%", NULL, "comments start with #"},
 };
 
-static bool is_same(const char *row, const char *word) {
+static bool matches_word(const char *row, const char *word) {
     return !row || strcmp(row, word) == 0;
 }
 
-static bool finds(const char *row, const struct le_syntax *syntax) {
-    return is_same(row, syntax->found) || (syntax->found_name && strcmp(row, "NAME") == 0);
+static bool matches_found(const char *row, const struct le_syntax *syntax) {
+    return matches_word(row, syntax->found) || (syntax->found_name && strcmp(row, "NAME") == 0);
 }
 
 const char *le_habit_of_syntax(const struct le_syntax *syntax) {
     for (size_t k = 0; k < ARRAY_LEN(SYNTAX); k++) {
         const char *wanted = SYNTAX[k].wanted;
         if ((!wanted || strncmp(wanted, syntax->wanted, strlen(wanted)) == 0) &&
-            is_same(SYNTAX[k].before, syntax->before) && finds(SYNTAX[k].found, syntax) &&
-            is_same(SYNTAX[k].after, syntax->after))
+            matches_word(SYNTAX[k].before, syntax->before) && matches_found(SYNTAX[k].found, syntax) &&
+            matches_word(SYNTAX[k].after, syntax->after))
             return SYNTAX[k].advice;
     }
     return NULL;

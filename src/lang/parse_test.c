@@ -98,7 +98,7 @@ static void a_nul_byte_is_an_error(void **state) {
     le_arena_finish(&arena);
 }
 
-static double number(const char *digits) {
+static double parsed_number(const char *digits) {
     struct le_arena arena;
     char text[128];
     snprintf(text, sizeof text, "y = %s", digits);
@@ -113,16 +113,16 @@ static double number(const char *digits) {
 
 static void reads_numbers(void **state) {
     (void)state;
-    assert_true(number("0") == 0);
-    assert_true(number("0x10") == 16);
-    assert_true(number("0XfF") == 255);
-    assert_true(number("18446744073709551615") == 18446744073709551616.0);
-    assert_true(number("00000000000000000000000000000000000000000007") == 7);
-    assert_true(number("1.") == 1);
-    assert_true(number(".25") == .25);
-    assert_true(number("1e-3") == 1e-3);
-    assert_true(number("1.5E+2") == 150);
-    assert_true(number("inf") > 1e308);
+    assert_true(parsed_number("0") == 0);
+    assert_true(parsed_number("0x10") == 16);
+    assert_true(parsed_number("0XfF") == 255);
+    assert_true(parsed_number("18446744073709551615") == 18446744073709551616.0);
+    assert_true(parsed_number("00000000000000000000000000000000000000000007") == 7);
+    assert_true(parsed_number("1.") == 1);
+    assert_true(parsed_number(".25") == .25);
+    assert_true(parsed_number("1e-3") == 1e-3);
+    assert_true(parsed_number("1.5E+2") == 150);
+    assert_true(parsed_number("inf") > 1e308);
     counts("y = 1.+2", 1);
     counts("y[i] = 1 where i in 0..2", 1);
     counts("y[i] = 1 where i in 0. .. 2", 1);

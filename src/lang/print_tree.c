@@ -287,7 +287,7 @@ static void print_step(struct le_text *out, const struct le_step *step) {
     }
 }
 
-static bool opens(enum le_step_kind kind) {
+static bool opens_block(enum le_step_kind kind) {
     return kind == LE_STEP_EACH || kind == LE_STEP_FOR || kind == LE_STEP_WHILE || kind == LE_STEP_IF;
 }
 
@@ -302,7 +302,7 @@ static void print_steps(struct le_text *out, const struct le_tree *tree) {
         if (tree->steps[k].term != LE_NONE)
             le_text_add(out, "  # %s", le_type_name(tree->steps[k].term));
         le_text_add(out, "\n");
-        depth += opens(kind) || kind == LE_STEP_ELSE;
+        depth += opens_block(kind) || kind == LE_STEP_ELSE;
     }
 }
 

@@ -55,7 +55,7 @@ struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, st
     return index;
 }
 
-void le_checker_unused(struct le_checker *c, const struct le_name *name, struct le_location location) {
+void le_checker_require_unbound(struct le_checker *c, const struct le_name *name, struct le_location location) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (binding && binding->index)
         le_checker_fail(c, location, "choose another name", "'%s' is already the index of an enclosing each or for",
@@ -76,15 +76,15 @@ struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *nam
 }
 
 /* Indices and symbols with lower numbers are older than the range that is being resolved. */
-struct older {
+struct id_limits {
     const struct le_checker *c;
     int index, symbol;
 };
 
 /* Whether the node changes as the statement runs: it is another index of the statement, but not of a reduction inside
  * the range, or a private scalar. */
-static bool changes(const struct le_tree_node *node, const void *user) {
-    const struct older *older = user;
+static bool may_vary(const struct le_tree_node *node, const void *user) {
+    const struct id_limits *older = user;
     if (node->kind == LE_TREE_SCALAR)
         return node->symbol->local && node->symbol->id < older->symbol;
     if (node->kind != LE_TREE_INDEX || node->index->host)
@@ -97,7 +97,7 @@ static bool changes(const struct le_tree_node *node, const void *user) {
 
 void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range,
                       const struct le_scope *scope) {
-    struct older older = {c, c->tree->index_count, c->symbols.count};
+    struct id_limits older = {c, c->tree->index_count, c->symbols.count};
     struct le_tree_node *low = le_resolve(c, range->low, scope), *high = le_resolve(c, range->high, scope);
     struct le_tree_node *by = range->by ? le_resolve(c, range->by, scope) : NULL;
     index->has_range = true;
@@ -105,7 +105,7 @@ void le_checker_range(struct le_checker *c, struct le_index *index, const struct
     index->high = high;
     index->by = by;
     index->depends =
-        le_tree_any(low, changes, &older) || le_tree_any(high, changes, &older) || le_tree_any(by, changes, &older);
+        le_tree_any(low, may_vary, &older) || le_tree_any(high, may_vary, &older) || le_tree_any(by, may_vary, &older);
 }
 
 /* ---- names */
@@ -121,7 +121,7 @@ const struct le_ast *le_frame_argument(const struct le_frame *frame, const char 
     return NULL;
 }
 
-static struct le_index *find_bound(const struct le_index_bounds *bound, const char *name) {
+static struct le_index *find_bound_index(const struct le_index_bounds *bound, const char *name) {
     for (; bound; bound = bound->outer)
         if (bound->name == name)
             return bound->index;
@@ -164,7 +164,7 @@ static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_a
     const struct le_ast *argument = le_frame_argument(scope->frame, ast->name, &frame);
     if (argument)
         return le_resolve(c, argument, frame->caller);
-    struct le_index *bound = find_bound(scope->bound, ast->name);
+    struct le_index *bound = find_bound_index(scope->bound, ast->name);
     if (bound)
         return index_node(c, bound, ast->location);
     struct le_name *name = le_checker_name(c, ast->name);
@@ -197,7 +197,7 @@ static struct le_symbol *find_array(struct le_checker *c, const char *text, cons
     if (name->conflict || name->broken)
         return NULL;
     const struct le_binding *binding = le_checker_binding(name, scope->block);
-    if (find_bound(scope->bound, text) || (binding ? binding->index != NULL : name->is_index && !name->symbol))
+    if (find_bound_index(scope->bound, text) || (binding ? binding->index != NULL : name->is_index && !name->symbol))
         le_checker_fail(c, location, NULL, "'%s' is an index, not an array", text);
     return find_symbol(c, name, scope, LE_USE_ARRAY, location);
 }
@@ -383,7 +383,7 @@ static struct le_tree_node *resolve_number(struct le_checker *c, const struct le
 }
 
 /* What is resolved next is evaluated only under a condition; step -1 ends that. */
-static void guard(struct le_checker *c, int step) {
+static void add_conditions(struct le_checker *c, int step) {
     c->now.guards += step;
     c->now.conditions += step;
 }
@@ -396,9 +396,9 @@ static struct le_tree_node *resolve_operator(struct le_checker *c, const struct 
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
     if (ast->children.count < 2)
         return node;
-    guard(c, guards);
+    add_conditions(c, guards);
     node->children[1] = le_resolve(c, ast->children.at[1], scope);
-    guard(c, -guards);
+    add_conditions(c, -guards);
     return node;
 }
 
@@ -406,10 +406,10 @@ static struct le_tree_node *resolve_select(struct le_checker *c, const struct le
                                            const struct le_scope *scope) {
     struct le_tree_node *node = le_checker_node(c, LE_TREE_SELECT, ast->location, 3);
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
-    guard(c, 1);
+    add_conditions(c, 1);
     node->children[1] = le_resolve(c, ast->children.at[1], scope);
     node->children[2] = le_resolve(c, ast->children.at[2], scope);
-    guard(c, -1);
+    add_conditions(c, -1);
     return node;
 }
 
@@ -460,13 +460,13 @@ struct le_tree_node *le_resolve_top(struct le_checker *c, const struct le_ast *a
     return le_resolve(c, ast, &scope);
 }
 
-void le_checker_no_dots(struct le_checker *c) {
+void le_checker_reject_dots(struct le_checker *c) {
     if (c->now.has_dots && !c->now.binds_dots)
         le_checker_fail(c, c->now.dots_location, "write sum(...: x[...])", "'...' is not on the left");
 }
 
 struct le_tree_node *le_resolve_scalar(struct le_checker *c, const struct le_ast *ast) {
     struct le_tree_node *node = le_resolve_top(c, ast);
-    le_checker_no_dots(c);
+    le_checker_reject_dots(c);
     return node;
 }

@@ -33,7 +33,7 @@ struct copier {
     jmp_buf failure;
 };
 
-static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *node, struct dots *dots);
+static struct le_tree_node *copy_node(struct copier *c, const struct le_tree_node *node, struct dots *dots);
 
 __attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *c, struct le_location location,
                                                                  const char *expected, const char *format, ...) {
@@ -132,9 +132,9 @@ static struct le_index *add_index(struct copier *c, struct le_index value, struc
 static struct le_index *copy_index(struct copier *c, const struct le_index *from, struct dots *dots) {
     struct le_index *index = add_index(c, *from, from->location);
     c->indices[from->id] = index;
-    index->low = copy(c, from->low, dots);
-    index->high = copy(c, from->high, dots);
-    index->by = copy(c, from->by, dots);
+    index->low = copy_node(c, from->low, dots);
+    index->high = copy_node(c, from->high, dots);
+    index->by = copy_node(c, from->by, dots);
     return index;
 }
 
@@ -230,7 +230,7 @@ static void copy_reduction(struct copier *c, const struct le_tree_node *from, st
         node->indices[k] = copy_index(c, from->indices[k], outer);
     for (int k = 0; k < from->index_count; k++)
         c->around[c->around_count++] = node->indices[k];
-    node->children[0] = copy(c, from->children[0], from->dots ? &own : outer);
+    node->children[0] = copy_node(c, from->children[0], from->dots ? &own : outer);
     c->around_count = around_count;
     if (from->dots)
         add_dots_indices(c, node, &own);
@@ -253,7 +253,7 @@ static void copy_call(struct copier *c, const struct le_tree_node *from, struct 
     c->step = step;
 }
 
-static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *from, struct dots *dots) {
+static struct le_tree_node *copy_node(struct copier *c, const struct le_tree_node *from, struct dots *dots) {
     if (!from)
         return NULL;
     struct le_tree_node *node = LE_NEW(c->arena, struct le_tree_node);
@@ -265,7 +265,7 @@ static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *fr
         return node;
     }
     for (int k = 0; k < from->child_count; k++)
-        node->children[k] = copy(c, from->children[k], dots);
+        node->children[k] = copy_node(c, from->children[k], dots);
     if (from->kind == LE_TREE_READ)
         copy_read(c, from, node, dots);
     else if (from->kind == LE_TREE_INDEX)
@@ -295,7 +295,7 @@ static void copy_left(struct copier *c, const struct le_step *from, struct dots 
     left->symbol = c->step->symbol;
     left->children = LE_NEW_ARRAY(c->arena, left->child_count, struct le_tree_node *);
     for (int k = 0; k < left->child_count; k++)
-        left->children[k] = copy(c, from->left->children[k], dots);
+        left->children[k] = copy_node(c, from->left->children[k], dots);
     c->step->left = left;
     if (!left->dots) {
         left->symbol->any_rank = false;
@@ -342,9 +342,9 @@ static void copy_free(struct copier *c, const struct le_step *from) {
         c->indices[from->free[k]->id] = add_index(c, *from->free[k], from->free[k]->location);
     for (int k = 0; k < from->free_count; k++) {
         struct le_index *index = c->indices[from->free[k]->id];
-        index->low = copy(c, index->low, &c->dots);
-        index->high = copy(c, index->high, &c->dots);
-        index->by = copy(c, index->by, &c->dots);
+        index->low = copy_node(c, index->low, &c->dots);
+        index->high = copy_node(c, index->high, &c->dots);
+        index->by = copy_node(c, index->by, &c->dots);
     }
 }
 
@@ -370,11 +370,11 @@ static void copy_contents(struct copier *c, const struct le_step *steps, int num
     copy_loop(c, steps, number, dots);
     step->sizes = LE_NEW_ARRAY(c->arena, from->size_count, struct le_tree_node *);
     for (int k = 0; k < from->size_count; k++)
-        step->sizes[k] = copy(c, from->sizes[k], dots);
+        step->sizes[k] = copy_node(c, from->sizes[k], dots);
     if (from->left)
         copy_left(c, from, dots);
-    step->value = copy(c, from->value, dots);
-    step->otherwise = copy(c, from->otherwise, dots);
+    step->value = copy_node(c, from->value, dots);
+    step->otherwise = copy_node(c, from->otherwise, dots);
     if (from->left && !from->is_new)
         copy_access(c, from->left, step->left);
 }

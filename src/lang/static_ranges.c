@@ -105,7 +105,7 @@ static void visit_all(struct statics *s, visit_subscript *visit) {
         for (int d = 0; d < access->node->child_count; d++) {
             bool known = shape->known[d] && !access->node->dots;
             struct subscript subscript = {.axis = {access, d, known, shape->extents[d]}};
-            le_static_form(access->node->children[d], s->shapes, &subscript.form);
+            le_static_form_of(access->node->children[d], s->shapes, &subscript.form);
             if (subscript.form.affine)
                 visit(s, &subscript);
         }
@@ -318,7 +318,7 @@ static bool is_dependent(const struct statics *s, const struct le_index *index) 
     struct le_static_form form;
     const struct le_tree_node *ends[] = {index->low, index->high};
     for (int k = 0; k < 2 && index->depends; k++) {
-        le_static_form(ends[k], s->shapes, &form);
+        le_static_form_of(ends[k], s->shapes, &form);
         for (int q = 0; form.affine && q < form.count; q++)
             if (form.terms[q].factor)
                 return true;

@@ -23,7 +23,7 @@ int le_lower_new_value(struct lower *l, int symbol, enum le_type type, int rank,
 /* ---- statements */
 
 /* What is longer ends in "...", after a whole character. */
-static const char *shorten(struct le_arena *arena, const char *text, size_t most_bytes) {
+static const char *shorten_text(struct le_arena *arena, const char *text, size_t most_bytes) {
     size_t length = strlen(text);
     if (length <= most_bytes)
         return text;
@@ -61,11 +61,11 @@ const char *le_lower_text(struct lower *l, const struct le_step *step) {
             line[length++] = ' ';
         at = next;
     }
-    return shorten(l->ir->arena, line, TEXT_BYTES);
+    return shorten_text(l->ir->arena, line, TEXT_BYTES);
 }
 
 const char *le_lower_stage_name(struct le_ir *ir, int statement) {
-    return statement < 0 ? "" : shorten(ir->arena, ir->statements.at[statement].text, NAME_BYTES);
+    return statement < 0 ? "" : shorten_text(ir->arena, ir->statements.at[statement].text, NAME_BYTES);
 }
 
 struct le_ir_statement *le_lower_statement(struct lower *l, const struct le_step *step) {

@@ -5,16 +5,16 @@
 
 /* ---- what a block changes */
 
-struct changes {
+struct changed_values {
     int *symbols, *values; /* values: of the head, or after both branches */
     int count;
 };
 
-static bool exists(const struct lower *l, int symbol) {
+static bool has_value(const struct lower *l, int symbol) {
     return l->current[symbol] >= 0 || l->ir->fixed[symbol];
 }
 
-static bool sets(enum le_step_kind kind) {
+static bool sets_symbol(enum le_step_kind kind) {
     return kind == LE_STEP_ASSIGN || kind == LE_STEP_NEW || kind == LE_STEP_FILL;
 }
 
@@ -25,11 +25,11 @@ static int *find_set(struct lower *l, int first, int end, int *count, int *befor
     *count = *before = 0;
     for (int k = first; k < end; k++) {
         const struct le_step *step = &l->tree->steps[k];
-        if (!sets(step->kind) || step->symbol->local || l->stamp[step->symbol->id] == l->looks)
+        if (!sets_symbol(step->kind) || step->symbol->local || l->stamp[step->symbol->id] == l->looks)
             continue;
         l->stamp[step->symbol->id] = l->looks;
         out[(*count)++] = step->symbol->id;
-        if (exists(l, step->symbol->id)) {
+        if (has_value(l, step->symbol->id)) {
             out[*count - 1] = out[*before];
             out[(*before)++] = step->symbol->id;
         }
@@ -66,8 +66,8 @@ static void store_fixed(struct lower *l, int symbol) {
 }
 
 /* One value for each symbol that is changed and there before. */
-static struct changes new_values(struct lower *l, const int *symbols, int count) {
-    struct changes c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
+static struct changed_values new_values(struct lower *l, const int *symbols, int count) {
+    struct changed_values c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
     c.values = LE_NEW_ARRAY(l->ir->arena, count, int);
     for (int k = 0; k < count; k++) {
         const struct le_symbol *s = l->tree->symbols[symbols[k]];
@@ -85,7 +85,7 @@ static void set_current(struct lower *l, const int *symbols, const int *values, 
 }
 
 /* Symbols end with the block that set them. */
-static void forget(struct lower *l, const int *symbols, int count) {
+static void forget_symbols(struct lower *l, const int *symbols, int count) {
     for (int k = 0; k < count; k++) {
         l->current[symbols[k]] = -1;
         l->ir->fixed[symbols[k]] = NULL;
@@ -112,7 +112,7 @@ static int count_breaks(const struct lower *l, int loop) {
 static struct lower_loop enter_loop(struct lower *l, int number, const int *symbols, int count) {
     for (int k = 0; k < count; k++)
         store_fixed(l, symbols[k]);
-    struct changes c = new_values(l, symbols, count);
+    struct changed_values c = new_values(l, symbols, count);
     struct lower_loop loop = {.outer = l->loop, .symbols = symbols, .heads = c.values, .count = count};
     pairs_stage(l, c.values, c.values, symbols, count);
     if (count_breaks(l, number) < BREAKS_MIN)
@@ -174,7 +174,7 @@ int le_lower_for(struct lower *l, int number) {
     set_current(l, loop.symbols, loop.heads, loop.count);
     open_block(l);
     lower_body(l, &loop, number + 1, step->partner, around);
-    forget(l, symbols + before, count - before);
+    forget_symbols(l, symbols + before, count - before);
     return step->partner + 1;
 }
 
@@ -194,7 +194,7 @@ int le_lower_while(struct lower *l, int number) {
     le_lower_finish_statement(l, step);
     le_lower_blank_stage(l, LE_STAGE_TEST)->node = condition;
     lower_body(l, &loop, number + 1, step->partner, around);
-    forget(l, symbols + before, count - before);
+    forget_symbols(l, symbols + before, count - before);
     return step->partner + 1;
 }
 
@@ -210,7 +210,7 @@ void le_lower_break(struct lower *l) {
 
 /* ---- branches */
 
-static bool lower_branch(struct lower *l, const struct changes *c, int first, int end, int around) {
+static bool lower_branch(struct lower *l, const struct changed_values *c, int first, int end, int around) {
     open_block(l);
     le_lower_steps(l, first, end);
     if (l->reached)
@@ -222,8 +222,8 @@ static bool lower_branch(struct lower *l, const struct changes *c, int first, in
 }
 
 /* The values as they are before the branches. */
-static struct changes save(struct lower *l, const int *symbols, int count, struct le_node ***fixed) {
-    struct changes c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
+static struct changed_values save_values(struct lower *l, const int *symbols, int count, struct le_node ***fixed) {
+    struct changed_values c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
     c.values = LE_NEW_ARRAY(l->ir->arena, count, int);
     *fixed = LE_NEW_ARRAY(l->ir->arena, count, struct le_node *);
     for (int k = 0; k < count; k++) {
@@ -245,7 +245,7 @@ int le_lower_if(struct lower *l, int number) {
     le_lower_number_accesses(l, step);
     struct le_node *condition = le_lower_as(l, step->value, LE_BOOL);
     le_lower_finish_statement(l, step);
-    struct changes c = new_values(l, symbols, before), old = save(l, symbols, before, &fixed);
+    struct changed_values c = new_values(l, symbols, before), old = save_values(l, symbols, before, &fixed);
     if (l->loop && l->loop->exits && l->loop->block == l->block)
         move_exits(l);
     le_lower_blank_stage(l, LE_STAGE_IF)->node = condition;
@@ -257,7 +257,7 @@ int le_lower_if(struct lower *l, int number) {
     bool second = lower_branch(l, &c, step->partner + 1, has_else ? end : step->partner + 1, around);
     le_lower_blank_stage(l, LE_STAGE_END);
     set_current(l, c.symbols, c.values, c.count);
-    forget(l, symbols + before, count - before);
+    forget_symbols(l, symbols + before, count - before);
     l->reached = first || second;
     return end + 1;
 }

@@ -5,7 +5,7 @@
 #define NEAR_ZERO (1 << 20)
 #define DEPTH_MAX 4000 /* of one expression: passes walk it recursively */
 
-static struct le_node *lower(struct lower *l, const struct le_tree_node *n);
+static struct le_node *lower_node(struct lower *l, const struct le_tree_node *n);
 
 /* ---- indices */
 
@@ -266,7 +266,7 @@ static bool is_literal(const struct le_tree_node *n) {
 }
 
 /* x ** literal, where products, a root or a division say the same (but for (-inf)**1.5, which is NaN then). */
-static struct le_node *power(struct lower *l, enum le_type type, struct le_node *x, struct le_node *y) {
+static struct le_node *lower_power(struct lower *l, enum le_type type, struct le_node *x, struct le_node *y) {
     double e = le_type_is_float(type) ? le_const_real(y) : (double)le_const_i64(y);
     if (e == 1.0)
         return x;
@@ -320,7 +320,7 @@ static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
     const struct le_op_info *info = le_op_info((enum le_op)n->op);
     enum le_type type = le_type_compute(le_type_strong(n->type));
     if (info->rule == LE_RULE_COMPARE && n->operand == LE_NONE)
-        return compare_values(l, n->op, lower(l, n->children[0]), lower(l, n->children[1]));
+        return compare_values(l, n->op, lower_node(l, n->children[0]), lower_node(l, n->children[1]));
     enum le_type operand = info->rule == LE_RULE_LOGIC ? LE_BOOL : le_type_strong(n->operand);
     struct le_node *x[3];
     note_mixed(l, n, info->rule);
@@ -329,7 +329,7 @@ static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
     if (n->op == LE_OP_ADD || n->op == LE_OP_SUB)
         return le_lower_contracted(l, n->op, type, x[0], x[1]);
     if (n->op == LE_OP_POW)
-        return is_literal(n->children[1]) ? power(l, type, x[0], x[1]) : le_lower_op2(l, n->op, type, x[0], x[1]);
+        return is_literal(n->children[1]) ? lower_power(l, type, x[0], x[1]) : le_lower_op2(l, n->op, type, x[0], x[1]);
     if (info->rule == LE_RULE_ROUND && !le_type_is_float(type))
         return x[0];
     return le_node_op(l->ir, n->op, type, x, n->child_count);
@@ -374,7 +374,7 @@ static struct le_node *lower_cast(struct lower *l, const struct le_tree_node *n)
 }
 
 static struct le_node *lower_second(struct lower *l, const struct le_tree_node *n) {
-    struct le_node *call = lower(l, n->children[0]);
+    struct le_node *call = lower_node(l, n->children[0]);
     return le_node_make(
         l->ir, &(struct le_node){.kind = LE_NODE_SECOND, .type = call->type, .operands = &call, .operand_count = 1});
 }
@@ -410,7 +410,7 @@ static struct le_node *lower_kind(struct lower *l, const struct le_tree_node *n)
 }
 
 /* A node with several parents once. */
-static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
+static struct le_node *lower_node(struct lower *l, const struct le_tree_node *n) {
     if (n->parents < 2)
         return lower_kind(l, n);
     int known = le_names_get(&l->shared_numbers, (const char *)&n, sizeof n);
@@ -434,7 +434,7 @@ static struct le_node *lower_bounded(struct lower *l, const struct le_tree_node 
         l->failed = true;
         x = le_node_i64(l->ir, 0);
     } else {
-        x = lower(l, n);
+        x = lower_node(l, n);
     }
     l->depth--;
     if (x->depth > DEPTH_MAX && !l->failed) {

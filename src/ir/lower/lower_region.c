@@ -47,7 +47,7 @@ static void set_scalar(struct lower *l, const struct le_step *step, struct le_no
 }
 
 /* As it is now, whatever the steps after this one set. */
-static struct le_node *kept(struct lower *l, struct le_node *node, const struct le_step *step) {
+static struct le_node *keep_value(struct lower *l, struct le_node *node, const struct le_step *step) {
     if (!node || !node->changes)
         return node;
     int local = new_local(l, "by", LE_I64);
@@ -81,7 +81,7 @@ static void count_sets(struct lower *l, const struct le_step *steps, int first, 
 /* ---- arrays */
 
 /* The EACH's; an array is only assigned there. */
-static struct lower_region *outermost(const struct lower *l) {
+static struct lower_region *outermost_region(const struct lower *l) {
     struct lower_region *r = l->region;
     while (r->outer)
         r = r->outer;
@@ -101,8 +101,8 @@ static struct le_node *own_element(struct lower *l, const struct lower_pair *pai
 }
 
 /* Its value is the term until the array's stores are all known: finish_stores. */
-static void store(struct lower *l, const struct le_step *step) {
-    struct lower_region *r = outermost(l);
+static void add_store(struct lower *l, const struct le_step *step) {
+    struct lower_region *r = outermost_region(l);
     int number = l->pair[step->symbol->id], count = step->left->child_count;
     struct le_node *left[LEAT_RANK_MAX], *term = le_lower_term(l, step);
     for (int d = 0; d < count; d++)
@@ -238,11 +238,11 @@ static void for_range(struct lower *l, const struct le_step *step) {
         return;
     }
     struct le_node *low = le_lower_bound(l, step->index->low);
-    struct le_node *by = stepped ? kept(l, le_lower_bound(l, step->index->by), step) : NULL;
-    le_lower_for_range(l, step->index, stepped ? kept(l, low, step) : low, by);
+    struct le_node *by = stepped ? keep_value(l, le_lower_bound(l, step->index->by), step) : NULL;
+    le_lower_for_range(l, step->index, stepped ? keep_value(l, low, step) : low, by);
 }
 
-static void lower_loop(struct lower *l, const struct le_step *steps, int number) {
+static void lower_element_loop(struct lower *l, const struct le_step *steps, int number) {
     const struct le_step *step = &steps[number];
     int opened = 0, outer = l->region_loop;
     if (step->kind == LE_STEP_FOR) {
@@ -280,7 +280,7 @@ static int lower_if(struct lower *l, const struct le_step *steps, int number) {
     return end + 1;
 }
 
-static void give_back(struct lower *l, const struct le_step *step) {
+static void lower_return(struct lower *l, const struct le_step *step) {
     enum le_type type = l->region->returns;
     int value = add_operand(l, le_node_cast(l->ir, type, le_lower_any(l, step->value))), second = 0;
     if (step->otherwise)
@@ -295,7 +295,7 @@ static int lower_step(struct lower *l, const struct le_step *steps, int number) 
     switch (step->kind) {
     case LE_STEP_FOR:
     case LE_STEP_WHILE:
-        lower_loop(l, steps, number);
+        lower_element_loop(l, steps, number);
         return step->partner + 1;
     case LE_STEP_IF:
         return lower_if(l, steps, number);
@@ -307,7 +307,7 @@ static int lower_step(struct lower *l, const struct le_step *steps, int number) 
         break;
     case LE_STEP_ASSIGN:
         if (step->left)
-            store(l, step);
+            add_store(l, step);
         else
             assign_scalar(l, step);
         break;
@@ -318,12 +318,12 @@ static int lower_step(struct lower *l, const struct le_step *steps, int number) 
         add_step(l, LE_REGION_FAIL, NULL)->location = step->location;
         break;
     default:
-        give_back(l, step);
+        lower_return(l, step);
     }
     return number + 1;
 }
 
-static struct le_node *finish(struct lower *l) {
+static struct le_node *finish_region(struct lower *l) {
     struct lower_region *r = l->region;
     struct le_region *region = LE_NEW(l->ir->arena, struct le_region);
     *region = (struct le_region){.steps = r->steps.at, .step_count = r->steps.count};
@@ -346,7 +346,7 @@ struct le_node *le_lower_call(struct lower *l, const struct le_tree_node *n) {
     l->reached = true;
     count_sets(l, n->steps, 0, n->step_count);
     lower_block(l, n->steps, 0, n->step_count);
-    struct le_node *node = finish(l);
+    struct le_node *node = finish_region(l);
     l->region = region.outer;
     l->region_loop = loop;
     l->reached = reached;
@@ -370,7 +370,7 @@ static void find_pairs(struct lower *l, int first, int end) {
 }
 
 /* An array that some scatter updates in a wider type is taken to that type, stored to, and rounded back once. */
-static void widen(struct lower *l, const struct lower_pair *pair, int number) {
+static void widen_pair(struct lower *l, const struct lower_pair *pair, int number) {
     struct lower_region *r = l->region;
     for (int k = 0; k < r->steps.count; k++)
         if (r->steps.at[k].kind == LE_REGION_STORE && r->steps.at[k].target == number) {
@@ -405,7 +405,7 @@ static void each_stage(struct lower *l, int *free, int free_count) {
         finish_stores(l, p);
         bool wide = p->wide != LE_NONE;
         if (wide)
-            widen(l, p, k);
+            widen_pair(l, p, k);
         l->pair[p->symbol->id] = -1;
         pairs[k] = (struct le_pair){.target = p->target,
                                     .source = wide ? le_lower_convert(l, p->symbol, p->base, p->wide) : p->base};
@@ -422,7 +422,7 @@ static void each_stage(struct lower *l, int *free, int free_count) {
     } else {
         s->pairs = pairs;
         s->pair_count = r->pairs.count;
-        s->node = finish(l);
+        s->node = finish_region(l);
     }
     for (int k = 0; k < r->pairs.count; k++) {
         const struct lower_pair *p = &r->pairs.at[k];

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Every input is an f64 array of the rank that it is used with, or an f64 number. */
-static struct le_ir *lower(struct le_arena *arena, const char *text) {
+static struct le_ir *lower_program(struct le_arena *arena, const char *text) {
     struct le_tree *tree = le_check(arena, text, strlen(text));
     if (!tree)
         return NULL;
@@ -54,7 +54,7 @@ static void comes_to(const char *text, const char *expected) {
     le_arena_init(&arena);
     if (setjmp(arena.failure))
         fail_msg("out of memory");
-    struct le_ir *ir = lower(&arena, text);
+    struct le_ir *ir = lower_program(&arena, text);
     if (!ir)
         fail_msg("%s\n%s", le_errors_text(), text);
     char *words = words_of(ir);
@@ -119,7 +119,7 @@ static void a_step_of_zero_is_an_error(void **state) {
     le_arena_init(&arena);
     if (setjmp(arena.failure))
         fail_msg("out of memory");
-    assert_null(lower(&arena, "var s = 0\nfor t in 0..4 by 0 { s = s + t }\nr = s"));
+    assert_null(lower_program(&arena, "var s = 0\nfor t in 0..4 by 0 { s = s + t }\nr = s"));
     assert_non_null(strstr(le_errors_text(), "`by` must not be zero"));
     le_arena_finish(&arena);
 }
@@ -130,7 +130,7 @@ static void products_stay_apart_from_later_sums(void **state) {
     le_arena_init(&arena);
     if (setjmp(arena.failure))
         fail_msg("out of memory");
-    struct le_ir *ir = lower(&arena, "s = p * q\ny[i] = s + x[i]");
+    struct le_ir *ir = lower_program(&arena, "s = p * q\ny[i] = s + x[i]");
     assert_int_equal(ir->stages.at[1].node->code, LE_OP_ADD);
     le_arena_finish(&arena);
 }
@@ -141,7 +141,7 @@ static void is_called(const char *text, const char *whole, const char *name) {
     le_arena_init(&arena);
     if (setjmp(arena.failure))
         fail_msg("out of memory");
-    struct le_ir *ir = lower(&arena, text);
+    struct le_ir *ir = lower_program(&arena, text);
     assert_non_null(ir);
     const struct le_stage *stage = &ir->stages.at[ir->stages.count - 1];
     assert_string_equal(ir->statements.at[stage->statement].text, whole);

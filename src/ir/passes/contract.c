@@ -31,22 +31,22 @@ struct contract {
 
 /* ---- sets of indices: those of the host's loops are numbers here */
 
-struct set {
+struct index_set {
     int at[2 * LEAT_RANK_MAX];
     int count;
     bool too_many;
 };
 
-static bool has(const struct set *set, int index) {
+static bool has_index(const struct index_set *set, int index) {
     for (int k = 0; k < set->count; k++)
         if (set->at[k] == index)
             return true;
     return false;
 }
 
-static void add_indices(const struct le_ir *ir, struct set *set, const int *indices, int count) {
+static void add_indices(const struct le_ir *ir, struct index_set *set, const int *indices, int count) {
     for (int k = 0; k < count; k++) {
-        if (ir->indices.at[indices[k]].host || has(set, indices[k]))
+        if (ir->indices.at[indices[k]].host || has_index(set, indices[k]))
             continue;
         if (set->count == ARRAY_LEN(set->at))
             set->too_many = true;
@@ -55,15 +55,15 @@ static void add_indices(const struct le_ir *ir, struct set *set, const int *indi
     }
 }
 
-static struct set indices_of(const struct le_ir *ir, const struct le_node *node) {
-    struct set set = {.count = 0};
+static struct index_set indices_of(const struct le_ir *ir, const struct le_node *node) {
+    struct index_set set = {.count = 0};
     add_indices(ir, &set, node->free, node->free_count);
     return set;
 }
 
-static bool is_within(const struct set *a, const struct set *b) {
+static bool is_within(const struct index_set *a, const struct index_set *b) {
     for (int k = 0; k < a->count; k++)
-        if (!has(b, a->at[k]))
+        if (!has_index(b, a->at[k]))
             return false;
     return true;
 }
@@ -118,15 +118,15 @@ static bool is_direct(const struct le_ir *ir, const struct le_node *node) {
     return true;
 }
 
-struct cover {
+struct cover_search {
     const struct le_ir *ir;
-    const struct set *set;
+    const struct index_set *set;
     bool found;
 };
 
 static void find_cover(struct le_node *node, void *user) {
-    struct cover *c = user;
-    struct set bare = {.count = 0};
+    struct cover_search *c = user;
+    struct index_set bare = {.count = 0};
     for (int k = 0; node->kind == LE_NODE_LOAD && k < node->operand_count; k++)
         if (node->operands[k]->kind == LE_NODE_INDEX)
             add_indices(c->ir, &bare, &node->operands[k]->index, 1);
@@ -138,14 +138,14 @@ static void find_cover(struct le_node *node, void *user) {
 struct side {
     struct le_node *factors[LE_FACTORS_MAX];
     int count;
-    struct set set;
+    struct index_set set;
 };
-struct split {
+struct sum_split {
     struct side left, right;
     struct le_term numbers;
 };
 
-static void take(const struct le_ir *ir, struct side *side, struct le_node *factor) {
+static void take_factor(const struct le_ir *ir, struct side *side, struct le_node *factor) {
     side->factors[side->count++] = factor;
     add_indices(ir, &side->set, factor->free, factor->free_count);
 }
@@ -154,7 +154,7 @@ static void take(const struct le_ir *ir, struct side *side, struct le_node *fact
 static bool can_make(struct le_ir *ir, const struct side *side, int whole_count) {
     if (side->count == 1 && is_direct(ir, side->factors[0]))
         return true;
-    struct cover cover = {.ir = ir, .set = &side->set};
+    struct cover_search cover = {.ir = ir, .set = &side->set};
     for (int k = 0; k < side->count; k++) {
         if (facts_of(ir, side->factors[k]).gather)
             return false;
@@ -163,11 +163,11 @@ static bool can_make(struct le_ir *ir, const struct side *side, int whole_count)
     return cover.found && side->set.count < whole_count && side->set.count <= LEAT_RANK_MAX;
 }
 
-static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct split *s) {
-    struct set whole = indices_of(ir, sum);
+static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct sum_split *s) {
+    struct index_set whole = indices_of(ir, sum);
     add_indices(ir, &whole, sum->indices, sum->index_count);
     for (int k = 0; k < sum->index_count; k++)
-        if (!has(&s->left.set, sum->indices[k]) || !has(&s->right.set, sum->indices[k]))
+        if (!has_index(&s->left.set, sum->indices[k]) || !has_index(&s->right.set, sum->indices[k]))
             return false;
     if (is_within(&s->left.set, &s->right.set) && is_within(&s->right.set, &s->left.set))
         return false;
@@ -176,24 +176,24 @@ static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct s
 
 /* The other factors go to the smaller of the two that has their indices. */
 static bool try_pair(struct le_ir *ir, const struct le_node *sum, const struct le_term *term, int a, int b,
-                     struct split *out) {
+                     struct sum_split *out) {
     out->left = out->right = (struct side){.count = 0};
-    take(ir, &out->left, term->factors[a]);
-    take(ir, &out->right, term->factors[b]);
+    take_factor(ir, &out->left, term->factors[a]);
+    take_factor(ir, &out->right, term->factors[b]);
     bool right_first = out->right.set.count <= out->left.set.count;
     struct side *first = right_first ? &out->right : &out->left, *second = right_first ? &out->left : &out->right;
     for (int k = 0; k < term->count; k++) {
-        struct set set = indices_of(ir, term->factors[k]);
+        struct index_set set = indices_of(ir, term->factors[k]);
         if (k == a || k == b)
             continue;
         if (!is_within(&set, &second->set) && !is_within(&set, &first->set))
             return false;
-        take(ir, is_within(&set, &first->set) ? first : second, term->factors[k]);
+        take_factor(ir, is_within(&set, &first->set) ? first : second, term->factors[k]);
     }
     return is_sound(ir, sum, out);
 }
 
-static bool split_term(struct le_ir *ir, const struct le_node *sum, const struct le_term *term, struct split *out) {
+static bool split_term(struct le_ir *ir, const struct le_node *sum, const struct le_term *term, struct sum_split *out) {
     struct le_term rest = {.count = 0};
     out->numbers = (struct le_term){.negative = term->negative};
     for (int k = 0; k < term->count; k++) {
@@ -238,7 +238,7 @@ static bool is_candidate(struct contract *c, struct le_node *sum) {
     return !f.variable && !(c->conditions && f.untrusted);
 }
 
-static bool split_sum(struct contract *c, struct le_node *sum, struct split splits[LE_TERMS_MAX], int *count) {
+static bool split_sum(struct contract *c, struct le_node *sum, struct sum_split splits[LE_TERMS_MAX], int *count) {
     struct le_terms terms;
     if (!is_candidate(c, sum) || !terms_of_body(sum, &terms))
         return false;
@@ -251,7 +251,7 @@ static bool split_sum(struct contract *c, struct le_node *sum, struct split spli
 
 /* ---- stages */
 
-static struct le_stage *new_stage(struct contract *c, struct le_node *node, const struct set *set) {
+static struct le_stage *new_stage(struct contract *c, struct le_node *node, const struct index_set *set) {
     struct le_ir *ir = c->ir;
     int *indices = LE_NEW_ARRAY(ir->arena, set->count, int), id = ir->values.count;
     struct le_node **left = LE_NEW_ARRAY(ir->arena, set->count, struct le_node *);
@@ -291,7 +291,7 @@ static struct le_node *load_of(struct le_ir *ir, const struct le_stage *stage) {
 }
 
 /* The node's value where a stage of its own has computed it, once for the statement. */
-static struct le_node *computed_first(struct contract *c, struct le_node *node, const struct set *set) {
+static struct le_node *computed_first(struct contract *c, struct le_node *node, const struct index_set *set) {
     for (int k = 0; k < c->side_count; k++)
         if (c->sides[k].node == node)
             return c->sides[k].load;
@@ -303,7 +303,7 @@ static struct le_node *computed_first(struct contract *c, struct le_node *node, 
     return load;
 }
 
-static struct le_node *multiplied(struct le_ir *ir, struct le_node *const *factors, int count) {
+static struct le_node *product_of(struct le_ir *ir, struct le_node *const *factors, int count) {
     struct le_node *x = factors[0];
     for (int k = 1; k < count; k++) {
         struct le_node *pair[] = {x, factors[k]};
@@ -314,29 +314,29 @@ static struct le_node *multiplied(struct le_ir *ir, struct le_node *const *facto
 
 /* Its indices in the order of the stage's loops, then the reduced ones. */
 static struct le_node *operand_of(struct contract *c, const struct le_node *sum, const struct side *side) {
-    struct set order = {.count = 0};
+    struct index_set order = {.count = 0};
     if (side->count == 1 && is_direct(c->ir, side->factors[0]))
         return side->factors[0];
     for (int k = 0; k < c->stage->index_count; k++)
-        if (has(&side->set, c->stage->indices[k]))
+        if (has_index(&side->set, c->stage->indices[k]))
             add_indices(c->ir, &order, &c->stage->indices[k], 1);
     add_indices(c->ir, &order, sum->indices, sum->index_count);
-    return computed_first(c, multiplied(c->ir, side->factors, side->count), &order);
+    return computed_first(c, product_of(c->ir, side->factors, side->count), &order);
 }
 
-static struct le_node *new_sum(struct contract *c, const struct le_node *sum, const struct split *s) {
+static struct le_node *new_sum(struct contract *c, const struct le_node *sum, const struct sum_split *s) {
     struct le_node *x[] = {operand_of(c, sum, &s->left), operand_of(c, sum, &s->right)};
     struct le_node *body = le_node_cast(c->ir, sum->type, le_node_op(c->ir, LE_OP_MUL, x[0]->type, x, 2));
     return le_node_reduce(c->ir, LE_RED_SUM, sum->type, body, sum->indices, sum->index_count);
 }
 
 /* numbers * main, added to what is there so far (NULL: nothing). */
-static struct le_node *added(struct contract *c, struct le_node *so_far, const struct le_term *numbers,
-                             struct le_node *main) {
-    static const struct set none = {.count = 0};
+static struct le_node *add_scaled(struct contract *c, struct le_node *so_far, const struct le_term *numbers,
+                                  struct le_node *main) {
+    static const struct index_set none = {.count = 0};
     struct le_ir *ir = c->ir;
     if (numbers->count) {
-        struct le_node *x[] = {multiplied(ir, numbers->factors, numbers->count), main};
+        struct le_node *x[] = {product_of(ir, numbers->factors, numbers->count), main};
         bool at_hand = x[0]->kind == LE_NODE_CONST || (x[0]->kind == LE_NODE_LOAD && x[0]->operand_count == 0 &&
                                                        ir->values.at[x[0]->value].type == x[0]->type);
         if (!at_hand)
@@ -351,13 +351,13 @@ static struct le_node *added(struct contract *c, struct le_node *so_far, const s
 
 /* outer * sum, term by term. */
 static struct le_node *added_sums(struct contract *c, struct le_node *so_far, const struct le_term *outer,
-                                  const struct le_node *sum, const struct split *splits, int count) {
+                                  const struct le_node *sum, const struct sum_split *splits, int count) {
     for (int k = 0; k < count; k++) {
         struct le_term numbers = splits[k].numbers;
         numbers.negative = numbers.negative != outer->negative;
         for (int q = 0; q < outer->count; q++)
             numbers.factors[numbers.count++] = outer->factors[q];
-        so_far = added(c, so_far, &numbers, new_sum(c, sum, &splits[k]));
+        so_far = add_scaled(c, so_far, &numbers, new_sum(c, sum, &splits[k]));
     }
     return so_far;
 }
@@ -366,8 +366,8 @@ static struct le_node *added_sums(struct contract *c, struct le_node *so_far, co
 
 static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     static const struct le_term one = {.count = 0};
-    struct split splits[LE_TERMS_MAX];
-    struct set order = {.count = 0}, set = indices_of(c->ir, sum);
+    struct sum_split splits[LE_TERMS_MAX];
+    struct index_set order = {.count = 0}, set = indices_of(c->ir, sum);
     int count;
     if (!split_sum(c, sum, splits, &count))
         return sum;
@@ -376,7 +376,7 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     if (!le_contraction_of(product, &said))
         return sum; /* there are more terms than fit; what was to be computed first is swept away */
     for (int k = 0; k < c->stage->index_count; k++)
-        if (has(&set, c->stage->indices[k]))
+        if (has_index(&set, c->stage->indices[k]))
             add_indices(c->ir, &order, &c->stage->indices[k], 1);
     struct le_stage *stage = new_stage(c, sum, &order);
     stage->kind = LE_STAGE_CONTRACT;
@@ -385,7 +385,7 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
 }
 
 /* Sums that stand in other reductions stay there: their values could be many more than the statement's. */
-static struct le_node *rewrite(struct contract *c, struct le_node *node, int epoch) {
+static struct le_node *replace_sums(struct contract *c, struct le_node *node, int epoch) {
     if (!node->reduces || node->kind == LE_NODE_REGION)
         return node;
     if (node->kind == LE_NODE_REDUCE)
@@ -396,7 +396,7 @@ static struct le_node *rewrite(struct contract *c, struct le_node *node, int epo
     bool changed = false;
     copy.operands = LE_NEW_ARRAY(c->ir->arena, node->operand_count, struct le_node *);
     for (int k = 0; k < node->operand_count; k++) {
-        copy.operands[k] = rewrite(c, node->operands[k], epoch);
+        copy.operands[k] = replace_sums(c, node->operands[k], epoch);
         changed |= copy.operands[k] != node->operands[k];
     }
     if (changed)
@@ -416,12 +416,12 @@ static bool is_old_target(const struct le_stage *stage, const struct le_node *no
     return same && node->operand_count > 0;
 }
 
-struct whole {
+struct whole_statement {
     struct le_node *sum, *old;
     struct le_term sum_numbers, old_numbers;
 };
 
-static bool add_to_whole(const struct le_stage *stage, const struct le_term *term, struct whole *w) {
+static bool add_to_whole(const struct le_stage *stage, const struct le_term *term, struct whole_statement *w) {
     struct le_term numbers = {.negative = term->negative};
     struct le_node *main = NULL;
     for (int k = 0; k < term->count; k++) {
@@ -447,10 +447,10 @@ static bool add_to_whole(const struct le_stage *stage, const struct le_term *ter
     return true;
 }
 
-static bool is_whole(struct contract *c, struct whole *w) {
+static bool is_whole(struct contract *c, struct whole_statement *w) {
     const struct le_stage *stage = c->stage;
     struct le_terms terms;
-    *w = (struct whole){.sum = stage->node->kind == LE_NODE_REDUCE ? stage->node : NULL};
+    *w = (struct whole_statement){.sum = stage->node->kind == LE_NODE_REDUCE ? stage->node : NULL};
     if (c->ir->values.at[stage->target].type != stage->node->type)
         return false;
     if (!w->sum && (!le_type_is_float(stage->node->type) || !le_terms_of(stage->node, &terms)))
@@ -458,19 +458,19 @@ static bool is_whole(struct contract *c, struct whole *w) {
     for (int k = 0; stage->node->kind != LE_NODE_REDUCE && k < terms.count; k++)
         if (!add_to_whole(stage, &terms.at[k], w))
             return false;
-    struct set set = w->sum ? indices_of(c->ir, w->sum) : (struct set){.count = 0};
+    struct index_set set = w->sum ? indices_of(c->ir, w->sum) : (struct index_set){.count = 0};
     return w->sum && set.count == stage->index_count;
 }
 
 static bool make_whole(struct contract *c, struct le_stage *stage) {
-    struct whole w;
-    struct split splits[LE_TERMS_MAX];
+    struct whole_statement w;
+    struct sum_split splits[LE_TERMS_MAX];
     int count;
     if (!is_whole(c, &w) || !split_sum(c, w.sum, splits, &count))
         return false;
     struct le_node *product = added_sums(c, NULL, &w.sum_numbers, w.sum, splits, count);
     if (w.old)
-        product = added(c, product, &w.old_numbers, w.old);
+        product = add_scaled(c, product, &w.old_numbers, w.old);
     struct le_contraction said;
     if (!le_contraction_of(product, &said))
         return false;
@@ -488,7 +488,7 @@ static void contract_stage(struct contract *c, struct le_stage stage) {
         c->conditions = facts_of(c->ir, stage.node).condition;
         c->side_count = 0;
         if (!make_whole(c, &stage))
-            stage.node = rewrite(c, stage.node, ++c->ir->epoch);
+            stage.node = replace_sums(c, stage.node, ++c->ir->epoch);
     }
     *LE_PUSH(c->ir->arena, &c->out) = stage;
 }

@@ -3,7 +3,7 @@
 #include "ir/ir.h"
 
 /* The load that the stage copies; NULL: it does something else. */
-static const struct le_node *copied(const struct le_ir *ir, const struct le_stage *s) {
+static const struct le_node *copied_load(const struct le_ir *ir, const struct le_stage *s) {
     const struct le_node *load = s->node;
     const struct le_value *target = &ir->values.at[s->target];
     if (load->kind == LE_NODE_ROUND && load->rounded == target->type)
@@ -34,7 +34,7 @@ void le_pass_elide_copies(struct le_ir *ir) {
         struct le_stage *s = &ir->stages.at[k];
         if (s->dead || s->kind != LE_STAGE_MAP || s->left_count == 0)
             continue;
-        const struct le_node *load = copied(ir, s);
+        const struct le_node *load = copied_load(ir, s);
         if (!load || !may_share(ir, s, load->value))
             continue;
         struct le_pair *pair = LE_NEW(ir->arena, struct le_pair);

@@ -9,16 +9,16 @@
 #include "ir/ir.h"
 #include <string.h>
 
-struct sweep {
+struct liveness {
     struct le_ir *ir;
-    int *around;          /* by stage: the FOR, LOOP, IF or ELSE whose block it lies in; -1: none */
-    int *partner;         /* by FOR, LOOP, IF and ELSE: its END or ELSE; by ELSE the IF is `opener` */
-    int *opener;          /* by ELSE: its IF */
-    int *leaves;          /* by TEST and BREAK: the loop that it leaves */
-    int *next_leaver;     /* by loop and leaver: the next that leaves the same; -1 */
-    int *first_move;      /* by value: a MOVE that sets it; -1 */
-    struct move *moves;   /* in lists by value */
-    bool *lives, *needed; /* by stage, by value */
+    int *around;              /* by stage: the FOR, LOOP, IF or ELSE whose block it lies in; -1: none */
+    int *partner;             /* by FOR, LOOP, IF and ELSE: its END or ELSE; by ELSE the IF is `opener` */
+    int *opener;              /* by ELSE: its IF */
+    int *leaves;              /* by TEST and BREAK: the loop that it leaves */
+    int *next_leaver;         /* by loop and leaver: the next that leaves the same; -1 */
+    int *first_move;          /* by value: a MOVE that sets it; -1 */
+    struct move_entry *moves; /* in lists by value */
+    bool *lives, *needed;     /* by stage, by value */
     struct {
         int *at;
         int count, capacity;
@@ -27,18 +27,18 @@ struct sweep {
     bool *demanded;               /* by statement; NULL: sweep, which does not look at them */
     int *shaper;                  /* by symbol: the statement that gives it its shape; -1: none */
 };
-struct move {
+struct move_entry {
     int stage, pair, next;
 };
 
 /* ---- how stages lie in each other */
 
-static void open_block(struct sweep *s, int stage, int *innermost) {
+static void open_block(struct liveness *s, int stage, int *innermost) {
     s->around[stage] = *innermost;
     *innermost = stage;
 }
 
-static void leave_loop(struct sweep *s, int stage, int innermost) {
+static void leave_loop(struct liveness *s, int stage, int innermost) {
     int loop = innermost;
     while (s->ir->stages.at[loop].kind != LE_STAGE_FOR && s->ir->stages.at[loop].kind != LE_STAGE_LOOP)
         loop = s->around[loop];
@@ -47,7 +47,7 @@ static void leave_loop(struct sweep *s, int stage, int innermost) {
     s->next_leaver[loop] = stage;
 }
 
-static void place_stages(struct sweep *s) {
+static void place_stages(struct liveness *s) {
     int innermost = -1;
     for (int k = 0; k < s->ir->stages.count; k++) {
         enum le_stage_kind kind = s->ir->stages.at[k].kind;
@@ -66,12 +66,12 @@ static void place_stages(struct sweep *s) {
     }
 }
 
-static void list_moves(struct sweep *s) {
+static void list_moves(struct liveness *s) {
     struct le_ir *ir = s->ir;
     int count = 0, at = 0;
     for (int k = 0; k < ir->stages.count; k++)
         count += ir->stages.at[k].kind == LE_STAGE_MOVE ? ir->stages.at[k].pair_count : 0;
-    s->moves = LE_NEW_ARRAY(ir->arena, count, struct move);
+    s->moves = LE_NEW_ARRAY(ir->arena, count, struct move_entry);
     for (int k = 0; k < ir->values.count; k++)
         s->first_move[k] = -1;
     for (int k = 0; k < ir->stages.count; k++)
@@ -79,43 +79,43 @@ static void list_moves(struct sweep *s) {
             int target = ir->stages.at[k].pairs[q].target;
             if (ir->stages.at[k].dead)
                 continue;
-            s->moves[at] = (struct move){.stage = k, .pair = q, .next = s->first_move[target]};
+            s->moves[at] = (struct move_entry){.stage = k, .pair = q, .next = s->first_move[target]};
             s->first_move[target] = at++;
         }
 }
 
 /* ---- what lives */
 
-static void need(struct sweep *s, int value) {
+static void need_value(struct liveness *s, int value) {
     if (s->needed[value])
         return;
     s->needed[value] = true;
     *LE_PUSH(s->ir->arena, &s->values) = value;
 }
 
-static void live(struct sweep *s, int stage) {
+static void mark_live(struct liveness *s, int stage) {
     if (stage < 0 || s->lives[stage] || s->ir->stages.at[stage].dead)
         return;
     s->lives[stage] = true;
     *LE_PUSH(s->ir->arena, &s->stages) = stage;
 }
 
-static void read_value(struct sweep *s, int value) {
-    need(s, value);
+static void read_value(struct liveness *s, int value) {
+    need_value(s, value);
     if (s->last_reader[value] == s->reader)
         return;
     s->last_reader[value] = s->reader;
     s->ir->values.at[value].uses++;
 }
 
-static void demand_statement(struct sweep *s, int statement) {
+static void demand_statement(struct liveness *s, int statement) {
     if (!s->demanded || statement < 0 || s->demanded[statement])
         return;
     s->demanded[statement] = true;
     *LE_PUSH(s->ir->arena, &s->statements) = statement;
 }
 
-static void demand_shape(struct sweep *s, int symbol) {
+static void demand_shape(struct liveness *s, int symbol) {
     if (s->demanded)
         demand_statement(s, s->shaper[symbol]);
 }
@@ -127,12 +127,12 @@ static void read_load(struct le_node *node, void *user) {
         demand_shape(user, node->symbol);
 }
 
-static void read_node(struct sweep *s, struct le_node *node) {
+static void read_node(struct liveness *s, struct le_node *node) {
     if (node)
         le_node_walk(s->ir, node, read_load, s);
 }
 
-static void read_range(struct sweep *s, int index) {
+static void read_range(struct liveness *s, int index) {
     const struct le_range_nodes *r = &s->ir->indices.at[index].range;
     read_node(s, r->low);
     read_node(s, r->high);
@@ -148,13 +148,13 @@ static bool is_read_by_host(const struct le_ir *ir, const struct le_node *node) 
 }
 
 static void read_number(struct le_node *node, void *user) {
-    struct sweep *s = user;
+    struct liveness *s = user;
     if (node->kind == LE_NODE_LEN)
         demand_shape(s, node->symbol);
     if (!is_read_by_host(s->ir, node) || s->ir->values.at[node->value].stage < 0)
         return;
     s->ir->values.at[node->value].wanted = true;
-    need(s, node->value);
+    need_value(s, node->value);
 }
 
 typedef void visit_node(struct le_node *node, void *user);
@@ -182,7 +182,7 @@ static void visit_statement(struct le_ir *ir, const struct le_ir_statement *st, 
         le_node_walk(ir, st->value, visit, user);
 }
 
-static void look_at_statement(struct sweep *s, int number) {
+static void look_at_statement(struct liveness *s, int number) {
     const struct le_ir_statement *st = &s->ir->statements.at[number];
     visit_statement(s->ir, st, read_number, s);
     for (int k = 0; k < st->access_count; k++)
@@ -190,7 +190,7 @@ static void look_at_statement(struct sweep *s, int number) {
 }
 
 /* Stages that only close a block, or hand values on, may carry the number of any statement before them. */
-static void demand_of_stage(struct sweep *s, const struct le_stage *stage) {
+static void demand_of_stage(struct liveness *s, const struct le_stage *stage) {
     bool control = stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_TEST || stage->kind == LE_STAGE_IF;
     if (!s->demanded || (stage->kind >= LE_STAGE_MOVE && !control))
         return;
@@ -203,17 +203,17 @@ static void demand_of_stage(struct sweep *s, const struct le_stage *stage) {
 
 /* ---- the search */
 
-static void look_at_stage(struct sweep *s, int number) {
+static void look_at_stage(struct liveness *s, int number) {
     const struct le_stage *stage = &s->ir->stages.at[number];
     s->reader = number;
     demand_of_stage(s, stage);
-    live(s, s->around[number]);
+    mark_live(s, s->around[number]);
     if (stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_LOOP || stage->kind == LE_STAGE_IF ||
         stage->kind == LE_STAGE_ELSE)
-        live(s, s->partner[number]);
-    live(s, s->opener[number]);
+        mark_live(s, s->partner[number]);
+    mark_live(s, s->opener[number]);
     for (int k = s->next_leaver[number]; k >= 0 && s->leaves[number] < 0; k = s->next_leaver[k])
-        live(s, k);
+        mark_live(s, k);
     if (stage->kind == LE_STAGE_MOVE)
         return; /* by pairs */
     if (stage->base >= 0)
@@ -230,27 +230,27 @@ static void look_at_stage(struct sweep *s, int number) {
         read_range(s, stage->index);
 }
 
-static void look_at_value(struct sweep *s, int value) {
+static void look_at_value(struct liveness *s, int value) {
     const struct le_value *v = &s->ir->values.at[value];
     if (!v->moved) {
-        live(s, v->stage);
+        mark_live(s, v->stage);
         return;
     }
     for (int k = s->first_move[value]; k >= 0; k = s->moves[k].next) {
         const struct le_stage *stage = &s->ir->stages.at[s->moves[k].stage];
-        live(s, s->moves[k].stage);
-        need(s, stage->pairs[s->moves[k].pair].source);
+        mark_live(s, s->moves[k].stage);
+        need_value(s, stage->pairs[s->moves[k].pair].source);
     }
 }
 
-static void find_living(struct sweep *s) {
+static void find_living(struct liveness *s) {
     struct le_ir *ir = s->ir;
     for (int k = 0; k < ir->values.count; k++)
         if (ir->values.at[k].wanted)
-            need(s, k);
+            need_value(s, k);
     for (int k = 0; k < ir->stages.count; k++)
         if (ir->stages.at[k].kind == LE_STAGE_LOOP)
-            live(s, k);
+            mark_live(s, k);
     while (s->stages.count > 0 || s->values.count > 0 || s->statements.count > 0) {
         if (s->stages.count > 0)
             look_at_stage(s, s->stages.at[--s->stages.count]);
@@ -261,7 +261,7 @@ static void find_living(struct sweep *s) {
     }
 }
 
-static void bury(struct sweep *s) {
+static void mark_dead(struct liveness *s) {
     for (int k = 0; k < s->ir->stages.count; k++) {
         struct le_stage *stage = &s->ir->stages.at[k];
         stage->dead = !s->lives[k];
@@ -279,10 +279,10 @@ static void bury(struct sweep *s) {
     }
 }
 
-static struct sweep new_sweep(struct le_ir *ir) {
+static struct liveness new_liveness(struct le_ir *ir) {
 
     int stages = ir->stages.count, values = ir->values.count;
-    struct sweep s = {.ir = ir, .reader = -1};
+    struct liveness s = {.ir = ir, .reader = -1};
     s.around = LE_NEW_ARRAY(ir->arena, stages, int);
     s.partner = LE_NEW_ARRAY(ir->arena, stages, int);
     s.opener = LE_NEW_ARRAY(ir->arena, stages, int);
@@ -302,9 +302,9 @@ static struct sweep new_sweep(struct le_ir *ir) {
 }
 
 void le_pass_dead_code(struct le_ir *ir) {
-    struct sweep s = new_sweep(ir);
+    struct liveness s = new_liveness(ir);
     find_living(&s);
-    bury(&s);
+    mark_dead(&s);
 }
 
 /* ---- demand */
@@ -314,7 +314,7 @@ static bool gives_shape(const struct le_ir_statement *st) {
 }
 
 /* Declarations of inputs are always checked. */
-static void find_shapers(struct sweep *s) {
+static void find_shapers(struct liveness *s) {
     for (int k = 0; k < s->ir->tree->symbol_count; k++)
         s->shaper[k] = -1;
     for (int k = s->ir->statements.count - 1; k >= 0; k--) {
@@ -352,7 +352,7 @@ static void find_inside(struct unknown *u) {
     }
 }
 
-static void mark_unchecked(struct sweep *s) {
+static void mark_unchecked(struct liveness *s) {
     struct le_ir *ir = s->ir;
     struct unknown u = {.ir = ir,
                         .inside = LE_NEW_ARRAY(ir->arena, ir->statements.count, bool),
@@ -373,7 +373,7 @@ static void mark_unchecked(struct sweep *s) {
 }
 
 void le_pass_demand(struct le_ir *ir) {
-    struct sweep s = new_sweep(ir);
+    struct liveness s = new_liveness(ir);
     s.demanded = LE_NEW_ARRAY(ir->arena, ir->statements.count, bool);
     s.shaper = LE_NEW_ARRAY(ir->arena, ir->tree->symbol_count, int);
     find_shapers(&s);

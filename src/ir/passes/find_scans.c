@@ -139,7 +139,7 @@ static bool find_kept(const struct scans *s, const struct path *path, struct pat
     return true;
 }
 
-static bool match(const struct scans *s, struct le_node *n, const struct path *path, struct pattern *p) {
+static bool match_scan(const struct scans *s, struct le_node *n, const struct path *path, struct pattern *p) {
     bool is_arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
     for (int k = 0; k < n->index_count && !n->changes; k++) {
         const struct le_node *end = moving_end(s->ir, n->indices[k]);
@@ -212,7 +212,7 @@ static struct le_node *own_stage(struct scans *s, const struct le_node *n, const
 
 /* ---- the points of a prefix, without counting them */
 
-static struct le_node *op2(struct le_ir *ir, int code, enum le_type type, struct le_node *a, struct le_node *b) {
+static struct le_node *make_op2(struct le_ir *ir, int code, enum le_type type, struct le_node *a, struct le_node *b) {
     struct le_node *x[] = {a, b};
     return le_node_op(ir, code, type, x, 2);
 }
@@ -223,8 +223,8 @@ static struct le_node *count_points(struct le_ir *ir, struct le_node *n) {
         const struct le_node *end = moving_end(ir, n->indices[k]);
         if (!end || le_has_index(n->indices, n->index_count, end->free[0]))
             continue;
-        struct le_node *length = op2(ir, LE_OP_SUB, LE_I64, r->high, r->low);
-        length = op2(ir, LE_OP_MAX, LE_I64, length, le_node_i64(ir, 0));
+        struct le_node *length = make_op2(ir, LE_OP_SUB, LE_I64, r->high, r->low);
+        length = make_op2(ir, LE_OP_MAX, LE_I64, length, le_node_i64(ir, 0));
         struct le_node rest = *n;
         rest.indices = LE_NEW_ARRAY(ir->arena, n->index_count, int);
         rest.index_count = 0;
@@ -239,19 +239,19 @@ static struct le_node *count_points(struct le_ir *ir, struct le_node *n) {
             rest.indices[rest.index_count++] = n->indices[q];
         }
         if (alone)
-            return rest.index_count ? op2(ir, LE_OP_MUL, LE_I64, length, le_node_make(ir, &rest)) : length;
+            return rest.index_count ? make_op2(ir, LE_OP_MUL, LE_I64, length, le_node_make(ir, &rest)) : length;
     }
     return n;
 }
 
 /* ---- the rewrite */
 
-static struct le_node *replace(struct scans *s, struct le_node *n, const struct path *path) {
+static struct le_node *replace_reduction(struct scans *s, struct le_node *n, const struct path *path) {
     for (int k = 0; k < s->made.count; k++)
         if (s->made.at[k].reduction == n)
             return s->made.at[k].load;
     struct pattern p;
-    if (!match(s, n, path, &p))
+    if (!match_scan(s, n, path, &p))
         return n;
     if (is_whole_stage(s, n, &p)) {
         s->stage->kind = LE_STAGE_SCAN;
@@ -263,7 +263,7 @@ static struct le_node *replace(struct scans *s, struct le_node *n, const struct 
 }
 
 /* Regions stay as they are: their steps may not be reached. */
-static struct le_node *rewrite(struct scans *s, struct le_node *n, const struct path *path) {
+static struct le_node *replace_scans(struct scans *s, struct le_node *n, const struct path *path) {
     if (n->epoch == s->epoch)
         return n->memo;
     struct le_node *made = n;
@@ -274,13 +274,13 @@ static struct le_node *rewrite(struct scans *s, struct le_node *n, const struct 
         struct le_node copy = *n;
         copy.operands = LE_NEW_ARRAY(s->ir->arena, n->operand_count, struct le_node *);
         for (int k = 0; k < n->operand_count; k++)
-            copy.operands[k] = rewrite(s, n->operands[k], &inner);
+            copy.operands[k] = replace_scans(s, n->operands[k], &inner);
         made = le_node_make(s->ir, &copy);
     }
     if (made->kind == LE_NODE_COUNT)
         made = count_points(s->ir, made);
     if (made->kind == LE_NODE_REDUCE && (made == n || n != s->stage->node))
-        made = replace(s, made, path);
+        made = replace_reduction(s, made, path);
     n->epoch = s->epoch;
     n->memo = made;
     return made;
@@ -316,7 +316,7 @@ void le_pass_find_scans(struct le_ir *ir) {
             s.stage = &stage;
             s.made.count = 0;
             s.epoch = ++ir->epoch;
-            stage.node = rewrite(&s, stage.node, &path);
+            stage.node = replace_scans(&s, stage.node, &path);
             find_guarded(&s, from);
         }
         *LE_PUSH(ir->arena, &s.out) = stage;

@@ -51,7 +51,7 @@ static int find_class(struct folder *f, int key) {
     return key;
 }
 
-static void unite(struct folder *f, int a, int b) {
+static void unite_ranges(struct folder *f, int a, int b) {
     f->parents[find_class(f, a)] = find_class(f, b);
 }
 
@@ -68,11 +68,11 @@ static void unite_statement(struct folder *f, const struct le_ir_statement *st) 
         const struct le_ir_access *a = &f->ir->accesses.at[st->first_access + k];
         for (int d = 0; d < a->rank && a->stretch == 0; d++)
             if (is_plain_index(f, a->subscripts[d]))
-                unite(f, a->subscripts[d]->index, axis_key(f, a->symbol, d));
+                unite_ranges(f, a->subscripts[d]->index, axis_key(f, a->symbol, d));
     }
     for (int d = 0; st->is_new && d < st->left_count; d++)
         if (is_plain_index(f, st->left[d]))
-            unite(f, st->left[d]->index, axis_key(f, st->symbol, d));
+            unite_ranges(f, st->left[d]->index, axis_key(f, st->symbol, d));
 }
 
 /* Its range is fixed by rules 1 to 3: nothing is solved for the present value of the loop's index. */
@@ -200,7 +200,7 @@ static void check_holders(struct folder *f, struct le_node *root) {
 
 /* ---- what may be folded */
 
-static bool collect(struct folder *f) {
+static bool collect_body(struct folder *f) {
     const struct le_ir *ir = f->ir;
     const struct le_stage *loop = &ir->stages.at[f->first];
     const struct le_ir_index *ix = &ir->indices.at[loop->index];
@@ -266,7 +266,7 @@ static bool check_stage(struct folder *f, const struct le_stage *s) {
 }
 
 static bool may_fold(struct folder *f) {
-    if (!collect(f))
+    if (!collect_body(f))
         return false;
     f->look++;
     f->index_count = 0;
@@ -307,14 +307,14 @@ static struct le_node *own_load(struct folder *f, struct le_node *load) {
 }
 
 /* The loads of the loop's own values become variables and live loads. */
-static struct le_node *rewrite(struct folder *f, struct le_node *node, int epoch) {
+static struct le_node *replace_own_loads(struct folder *f, struct le_node *node, int epoch) {
     if (node->epoch == epoch)
         return node->memo;
     struct le_node *made = node, copy = *node;
     copy.operands = LE_NEW_ARRAY(f->ir->arena, node->operand_count, struct le_node *);
     bool changed = false;
     for (int k = 0; k < node->operand_count; k++) {
-        copy.operands[k] = rewrite(f, node->operands[k], epoch);
+        copy.operands[k] = replace_own_loads(f, node->operands[k], epoch);
         changed |= copy.operands[k] != node->operands[k];
     }
     if (node->kind == LE_NODE_LOAD && is_inside(f, node->value))
@@ -337,7 +337,7 @@ static struct le_node *as_element(struct folder *f, struct le_node *node) {
     from[count] = f->ir->stages.at[f->first].index;
     to[count++] = le_node_index(f->ir, f->inner);
     node = le_node_substitute(f->ir, node, from, to, count);
-    return rewrite(f, node, ++f->ir->epoch);
+    return replace_own_loads(f, node, ++f->ir->epoch);
 }
 
 /* "u" of "u.7": symbols of several blocks that share a name are printed with numbers, their values are not. */
@@ -430,7 +430,7 @@ static int last_statement(const struct folder *f) {
 }
 
 /* Two stages take the place of the loop, which is left dead before them. */
-static void fold(struct folder *f, struct le_stage out[2]) {
+static void fold_loop(struct folder *f, struct le_stage out[2]) {
     struct le_ir *ir = f->ir;
     const struct le_stage *loop = &ir->stages.at[f->first];
     int statement = ir->stages.at[f->end].statement;
@@ -496,7 +496,7 @@ void le_pass_fold_loops(struct le_ir *ir) {
         f->first = k;
         if (!may_fold(f))
             continue;
-        fold(f, made);
+        fold_loop(f, made);
         for (; from <= f->end; from++)
             *LE_PUSH(ir->arena, &out) = ir->stages.at[from];
         *LE_PUSH(ir->arena, &out) = made[0];

@@ -11,7 +11,7 @@ static bool is_whole_reduction(const struct le_stage *s) {
 }
 
 /* The place of each subscript's index among the reduction's own; false unless all are bare and every index is there. */
-static bool places(const struct le_node *reduction, const struct le_node *load, int out[LEAT_RANK_MAX]) {
+static bool subscript_positions(const struct le_node *reduction, const struct le_node *load, int out[LEAT_RANK_MAX]) {
     unsigned found = 0;
     if (!load->trusted || load->operand_count == 0 || load->stretch > 0 || reduction->index_count > LEAT_RANK_MAX)
         return false;
@@ -31,18 +31,19 @@ struct shared {
     struct le_ir *ir;
     const struct le_node *a, *b; /* reductions */
     const struct le_node *of_a;  /* a load in a that is looked for in b */
-    int places[LEAT_RANK_MAX];
+    int positions[LEAT_RANK_MAX];
     bool found;
 };
 
 static void find_in_b(struct le_node *node, void *user) {
     struct shared *s = user;
     int there[LEAT_RANK_MAX];
-    if (s->found || node->kind != LE_NODE_LOAD || node->value != s->of_a->value || !places(s->b, node, there))
+    if (s->found || node->kind != LE_NODE_LOAD || node->value != s->of_a->value ||
+        !subscript_positions(s->b, node, there))
         return;
     bool same = true;
     for (int d = 0; d < node->operand_count; d++)
-        same &= there[d] == s->places[d];
+        same &= there[d] == s->positions[d];
     s->found = same;
 }
 
@@ -65,7 +66,7 @@ static bool share_a_load(struct le_ir *ir, struct le_node *a, struct le_node *b)
     le_node_walk(ir, a->operands[0], list_load, &loads);
     for (int k = 0; k < loads.count && !s.found; k++) {
         s.of_a = loads.at[k];
-        if (places(a, s.of_a, s.places))
+        if (subscript_positions(a, s.of_a, s.positions))
             le_node_walk(ir, b->operands[0], find_in_b, &s);
     }
     return s.found;
@@ -89,7 +90,7 @@ static bool is_ready(struct le_ir *ir, const struct le_stage *stage, int leader)
     return l.stage < leader;
 }
 
-static void join(struct le_ir *ir, int leader, int last, int stage) {
+static void join_reduction(struct le_ir *ir, int leader, int last, int stage) {
     struct le_stage *s = &ir->stages.at[stage];
     const struct le_node *first = ir->stages.at[leader].node, *old = s->node;
     struct le_node *to[LEAT_RANK_MAX];
@@ -113,7 +114,7 @@ void le_pass_fuse_reductions(struct le_ir *ir) {
             continue;
         if (leader >= 0 && count < SIBLINGS_MAX && is_ready(ir, s, leader) &&
             share_a_load(ir, ir->stages.at[leader].node, s->node)) {
-            join(ir, leader, last, k);
+            join_reduction(ir, leader, last, k);
             count++;
         } else {
             leader = k;

@@ -67,7 +67,7 @@ static bool may_fail(struct hoist *h, struct le_node *node) {
     return g.found;
 }
 
-static bool stays(struct hoist *h, struct le_node *node, const struct path *path) {
+static bool stays_in_kernel(struct hoist *h, struct le_node *node, const struct path *path) {
     struct path own = le_path_of(h->ir, node);
     if ((h->conditions && may_fail(h, node)) || moves_in_region(node, &own, path))
         return true;
@@ -241,8 +241,8 @@ static int epoch_under(struct hoist *h, const struct path *path, const struct pa
 }
 
 /* path: the loops that it is computed in; all: the same with those that it stands in, but is computed before. */
-static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct path *path, const struct path *all,
-                             int epoch) {
+static struct le_node *hoist_reductions(struct hoist *h, struct le_node *node, const struct path *path,
+                                        const struct path *all, int epoch) {
     if (!node->reduces)
         return node;
     if (node->epoch == epoch)
@@ -257,9 +257,9 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     struct le_node copy = *node;
     copy.operands = LE_NEW_ARRAY(h->ir->arena, node->operand_count, struct le_node *);
     for (int k = 0; k < node->operand_count; k++)
-        copy.operands[k] = hoist(h, node->operands[k], &inner, &inner_all, inner_epoch);
+        copy.operands[k] = hoist_reductions(h, node->operands[k], &inner, &inner_all, inner_epoch);
     struct le_node *made = le_node_make(h->ir, &copy);
-    if (node->kind == LE_NODE_REDUCE && (made == node || !is_whole(h, node)) && !stays(h, made, path))
+    if (node->kind == LE_NODE_REDUCE && (made == node || !is_whole(h, node)) && !stays_in_kernel(h, made, path))
         made = moved_out(h, made, path, all);
     node->epoch = epoch;
     node->memo = made;
@@ -278,7 +278,7 @@ static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
     h->conditions = h->stage->guarded || has_condition(h->ir, root);
     h->paths = h->stages = (struct le_names){0};
     h->loads.count = 0;
-    struct le_node *made = hoist(h, root, &path, &path, ++h->ir->epoch);
+    struct le_node *made = hoist_reductions(h, root, &path, &path, ++h->ir->epoch);
     if (h->stage->kind >= LE_STAGE_MOVE)
         le_node_walk(h->ir, made, mark_read, h->ir);
     return made;

@@ -117,7 +117,7 @@ static const struct facts *facts_of(struct inliner *in, const struct le_stage *s
 
 /* ---- the reads of a piece */
 
-static int mapped(const struct piece *piece, int index) {
+static int mapped_index(const struct piece *piece, int index) {
     for (int k = 0; k < piece->count; k++)
         if (piece->from[k] == index)
             return piece->to[k];
@@ -142,7 +142,7 @@ static bool is_later(const struct inliner *in, int a, int b) {
     return in->ir->values.at[a].stage > in->ir->values.at[b].stage;
 }
 
-static void queue(struct inliner *in, int value) {
+static void queue_candidate(struct inliner *in, int value) {
     if (in->seen[value].queued == in->look)
         return;
     in->seen[value].queued = in->look;
@@ -176,7 +176,7 @@ static void add_read(struct inliner *in, int piece, const struct le_node *load, 
         (struct read){load, path, piece, regions, seen->newest == in->look ? seen->first : -1};
     seen->first = in->reads.count - 1;
     seen->newest = in->look;
-    queue(in, load->value);
+    queue_candidate(in, load->value);
 }
 
 struct pinning {
@@ -192,7 +192,7 @@ static void pin_load(struct le_node *node, void *user) {
     p->in->seen[node->value].pinned = p->in->look;
 }
 
-static void pin(struct inliner *in, struct le_node *node, bool is_new) {
+static void pin_loads(struct inliner *in, struct le_node *node, bool is_new) {
     struct pinning p = {in, is_new};
     if (node)
         le_node_walk(in->ir, node, pin_load, &p);
@@ -200,9 +200,9 @@ static void pin(struct inliner *in, struct le_node *node, bool is_new) {
 
 static void pin_range(struct inliner *in, int index, bool is_new) {
     struct le_range_nodes r = in->ir->indices.at[index].range;
-    pin(in, r.low, is_new);
-    pin(in, r.high, is_new);
-    pin(in, r.by, is_new);
+    pin_loads(in, r.low, is_new);
+    pin_loads(in, r.high, is_new);
+    pin_loads(in, r.by, is_new);
 }
 
 static const struct path *inner_path(struct inliner *in, const struct piece *piece, const struct le_node *reduction,
@@ -210,7 +210,7 @@ static const struct path *inner_path(struct inliner *in, const struct piece *pie
     struct path *inner = LE_NEW(in->ir->arena, struct path), own = le_path_of(in->ir, reduction);
     int *at = LE_NEW_ARRAY(in->ir->arena, own.count, int);
     for (int k = 0; k < own.count; k++)
-        at[k] = mapped(piece, own.at[k]);
+        at[k] = mapped_index(piece, own.at[k]);
     own.at = at;
     *inner = le_path_enter_reduction(in->ir->arena, *path, own, reduction);
     return inner;
@@ -246,20 +246,20 @@ static void add_piece(struct inliner *in, struct piece piece) {
     find_reads(in, number, piece.stage->node, piece.path, ++in->ir->epoch, piece.regions);
     for (int k = 0; k < in->holders.count; k++) {
         const struct le_node *holder = in->holders.at[k];
-        pin(in, holder->fill, number > 0);
+        pin_loads(in, holder->fill, number > 0);
         for (int q = 0; q < holder->index_count; q++)
             pin_range(in, holder->indices[q], number > 0);
     }
 }
 
-static void begin(struct inliner *in, struct le_stage *consumer) {
+static void begin_consumer(struct inliner *in, struct le_stage *consumer) {
     in->consumer = consumer;
     in->look++;
     in->cost = consumer->node->cost;
     in->conditions = in->has_else = in->bounds_read = false;
     in->pieces.count = in->reads.count = in->candidates.count = 0;
     for (int d = 0; d < consumer->left_count; d++)
-        pin(in, consumer->left[d], false);
+        pin_loads(in, consumer->left[d], false);
     for (int k = 0; k < consumer->index_count; k++)
         pin_range(in, consumer->indices[k], false);
     if (consumer->base >= 0) {
@@ -302,7 +302,7 @@ static bool read_fits(const struct inliner *in, const struct le_stage *producer,
     for (int k = 0; k < load->operand_count; k++) {
         if (load->operands[k]->kind != LE_NODE_INDEX)
             return false;
-        int index = mapped(&in->pieces.at[read->piece], load->operands[k]->index);
+        int index = mapped_index(&in->pieces.at[read->piece], load->operands[k]->index);
         trusted &= !ir->indices.at[index].explicit_range;
         if (ir->indices.at[index].depends)
             return false;
@@ -320,7 +320,7 @@ static bool read_fits(const struct inliner *in, const struct le_stage *producer,
     return (count > 0 || read->path->count == 0) && le_path_begins(read->path, set, count);
 }
 
-static bool fits(struct inliner *in, int value) {
+static bool may_put_in(struct inliner *in, int value) {
     const struct seen *seen = &in->seen[value];
     const struct le_stage *producer = &in->ir->stages.at[in->ir->values.at[value].stage];
     if (seen->pinned == in->look || in->bounds_read || producer->dead || producer->kind != LE_STAGE_MAP ||
@@ -344,7 +344,7 @@ static void drop_load(struct le_node *node, void *user) {
 }
 
 /* Nobody reads it any more, and it reads nothing. */
-static void bury(struct inliner *in, struct le_stage *producer) {
+static void remove_producer(struct inliner *in, struct le_stage *producer) {
     producer->dead = true;
     in->count_look++;
     le_node_walk(in->ir, producer->node, drop_load, in);
@@ -376,7 +376,7 @@ static void put_in(struct inliner *in, int value) {
         struct piece piece = {
             .stage = producer, .from = from, .count = producer->left_count, .regions = read.regions, .path = read.path};
         for (int d = 0; d < producer->left_count; d++)
-            piece.to[d] = mapped(&in->pieces.at[read.piece], read.load->operands[d]->index);
+            piece.to[d] = mapped_index(&in->pieces.at[read.piece], read.load->operands[d]->index);
         bool is_new = true;
         for (int q = first; q < in->pieces.count && is_new; q++)
             is_new = !same_piece(&in->pieces.at[q], &piece);
@@ -386,10 +386,10 @@ static void put_in(struct inliner *in, int value) {
         add_piece(in, piece);
     }
     if (--ir->values.at[value].uses == 0)
-        bury(in, producer);
+        remove_producer(in, producer);
 }
 
-static struct le_node *rewrite(struct inliner *in, struct le_node *node, int epoch) {
+static struct le_node *inline_loads(struct inliner *in, struct le_node *node, int epoch) {
     struct le_ir *ir = in->ir;
     if (node->epoch == epoch)
         return node->memo;
@@ -400,13 +400,13 @@ static struct le_node *rewrite(struct inliner *in, struct le_node *node, int epo
         for (int k = 0; k < producer->left_count; k++)
             from[k] = producer->left[k]->index;
         made = le_node_substitute(ir, producer->node, from, node->operands, producer->left_count);
-        made = rewrite(in, made, epoch);
+        made = inline_loads(in, made, epoch);
     } else if (node->operand_count > 0) {
         struct le_node copy = *node, *few[8];
         copy.operands = node->operand_count <= 8 ? few : LE_NEW_ARRAY(ir->arena, node->operand_count, struct le_node *);
         bool changed = false;
         for (int k = 0; k < node->operand_count; k++) {
-            copy.operands[k] = rewrite(in, node->operands[k], epoch);
+            copy.operands[k] = inline_loads(in, node->operands[k], epoch);
             changed |= copy.operands[k] != node->operands[k];
         }
         if (changed)
@@ -419,10 +419,10 @@ static struct le_node *rewrite(struct inliner *in, struct le_node *node, int epo
 
 static void inline_into(struct inliner *in, struct le_stage *consumer) {
     bool changed = false;
-    begin(in, consumer);
+    begin_consumer(in, consumer);
     while (in->candidates.count > 0) {
         int value = take_last(in);
-        if (!fits(in, value))
+        if (!may_put_in(in, value))
             continue;
         put_in(in, value);
         changed = true;
@@ -430,7 +430,7 @@ static void inline_into(struct inliner *in, struct le_stage *consumer) {
     if (!changed)
         return;
     int indices = in->ir->indices.count;
-    consumer->node = rewrite(in, consumer->node, ++in->ir->epoch);
+    consumer->node = inline_loads(in, consumer->node, ++in->ir->epoch);
     le_ir_adopt_indices(in->ir, consumer->statement, indices);
 }
 

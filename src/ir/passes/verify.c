@@ -113,7 +113,7 @@ static void verify_left(struct verify *v) {
 
 /* ---- blocks */
 
-static void define(struct verify *v, int value) {
+static void define_value(struct verify *v, int value) {
     if (v->defined[value])
         return;
     v->defined[value] = true;
@@ -122,12 +122,12 @@ static void define(struct verify *v, int value) {
 
 static void define_targets(struct verify *v) {
     for (int k = 0; k < v->stage->pair_count; k++)
-        define(v, v->stage->pairs[k].target);
+        define_value(v, v->stage->pairs[k].target);
     if (v->stage->target >= 0 && v->stage->kind != LE_STAGE_FOR)
-        define(v, v->stage->target);
+        define_value(v, v->stage->target);
 }
 
-static void forget(struct verify *v, int down_to) {
+static void undefine_values(struct verify *v, int down_to) {
     while (v->made.count > down_to)
         v->defined[v->made.at[--v->made.count]] = false;
 }
@@ -137,10 +137,10 @@ static void open_block(struct verify *v) {
     *o = (struct open_stage){
         .kind = v->stage->kind, .block = ++v->blocks, .index = v->stage->index, .made = v->made.count};
     if (o->kind == LE_STAGE_FOR)
-        define(v, v->stage->target);
+        define_value(v, v->stage->target);
 }
 
-static struct open_stage *innermost(struct verify *v) {
+static struct open_stage *innermost_block(struct verify *v) {
     return v->open.count ? &v->open.at[v->open.count - 1] : NULL;
 }
 
@@ -150,7 +150,7 @@ static void join_branches(struct verify *v, const struct open_stage *o) {
     for (int k = 0; k < count; k++)
         second[k] = v->made.at[o->made + k];
     bool reached = v->reached;
-    forget(v, o->made);
+    undefine_values(v, o->made);
     for (int k = 0; k < count && reached && o->reached; k++)
         v->defined[second[k]] = true;
     for (int k = 0; k < o->then_count; k++) /* of both, or of the one that counts */
@@ -167,7 +167,7 @@ static void join_branches(struct verify *v, const struct open_stage *o) {
 }
 
 static void enter_else(struct verify *v) {
-    struct open_stage o = *innermost(v);
+    struct open_stage o = *innermost_block(v);
     o.kind = LE_STAGE_ELSE;
     o.block = ++v->blocks;
     o.reached = v->reached;
@@ -175,24 +175,24 @@ static void enter_else(struct verify *v) {
     o.then = LE_NEW_ARRAY(v->ir->arena, o.then_count, int);
     for (int k = 0; k < o.then_count; k++)
         o.then[k] = v->made.at[o.made + k];
-    forget(v, o.made);
+    undefine_values(v, o.made);
     v->reached = true;
-    *innermost(v) = o;
+    *innermost_block(v) = o;
 }
 
 static void leave_block(struct verify *v) {
-    struct open_stage o = *innermost(v);
+    struct open_stage o = *innermost_block(v);
     v->open.count--;
     if (o.kind == LE_STAGE_ELSE) {
         join_branches(v, &o);
         return;
     }
-    forget(v, o.made);
+    undefine_values(v, o.made);
     v->reached = true;
 }
 
 static const char *place_problem(struct verify *v) {
-    const struct open_stage *o = innermost(v);
+    const struct open_stage *o = innermost_block(v);
     enum le_stage_kind kind = v->stage->kind;
     bool around = kind == LE_STAGE_ELSE || kind == LE_STAGE_END; /* they lie outside of what they end */
     int outer = v->open.count > 1 ? v->open.at[v->open.count - 2].block : 0;

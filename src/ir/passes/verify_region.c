@@ -2,18 +2,18 @@
  * variable is set by a region around it is looked at from above (verify_nodes.c). */
 #include "ir/passes/verify.h"
 
-struct look {
+struct step_check {
     const struct verify *v;
     const struct le_node *node;
     const struct le_region_step *step;
     int at;
 };
 
-static const struct le_node *value_of(const struct look *l) {
+static const struct le_node *value_of(const struct step_check *l) {
     return l->step->value >= 0 && l->step->value < l->node->operand_count ? l->node->operands[l->step->value] : NULL;
 }
 
-static const char *set_problem(const struct look *l) {
+static const char *set_problem(const struct step_check *l) {
     const struct le_node *value = value_of(l);
     if (l->step->local < 0 || l->step->local >= l->v->ir->locals.count)
         return "a variable's number";
@@ -21,7 +21,7 @@ static const char *set_problem(const struct look *l) {
     return value && value->type == type ? NULL : "what a variable is set to";
 }
 
-static const char *store_problem(const struct look *l) {
+static const char *store_problem(const struct step_check *l) {
     const struct le_region_step *s = l->step;
     const struct le_stage *stage = l->v->stage;
     if (l->node != stage->node || stage->kind != LE_STAGE_EACH)
@@ -39,7 +39,7 @@ static const char *store_problem(const struct look *l) {
     return value && value->type == le_type_compute(target->type) ? NULL : "what is stored";
 }
 
-static const char *for_problem(const struct look *l) {
+static const char *for_problem(const struct step_check *l) {
     if (l->step->index < 0 || l->step->index >= l->node->index_count)
         return "a for's index";
     int index = l->node->indices[l->step->index];
@@ -49,14 +49,14 @@ static const char *for_problem(const struct look *l) {
     return !twice && ranged ? NULL : "a for's index";
 }
 
-static const struct le_region_step *partner_of(const struct look *l) {
+static const struct le_region_step *partner_of(const struct step_check *l) {
     int partner = l->step->partner;
     bool there = partner >= 0 && partner < l->node->region->step_count && partner != l->at;
     return there ? &l->node->region->steps[partner] : NULL;
 }
 
 /* Whether the steps between two partners nest is what their partners say, one by one. */
-static const char *partner_problem(const struct look *l) {
+static const char *partner_problem(const struct step_check *l) {
     const struct le_region_step *partner = partner_of(l);
     bool mutual = partner && partner->partner == l->at, below = l->step->partner > l->at;
     switch (l->step->kind) {
@@ -81,7 +81,7 @@ static const char *partner_problem(const struct look *l) {
     }
 }
 
-static const char *return_problem(const struct look *l) {
+static const char *return_problem(const struct step_check *l) {
     const struct le_region_step *s = l->step;
     enum le_type type = l->node->type;
     if (!value_of(l) || type == LE_NONE || value_of(l)->type != type)
@@ -91,7 +91,7 @@ static const char *return_problem(const struct look *l) {
     return fits ? NULL : "a return's second number";
 }
 
-static const char *step_problem(const struct look *l) {
+static const char *step_problem(const struct step_check *l) {
     switch (l->step->kind) {
     case LE_REGION_SET:
         return set_problem(l);
@@ -119,7 +119,7 @@ static int depth_change(enum le_region_kind kind) {
 }
 
 const char *le_region_problem(const struct verify *v, const struct le_node *n) {
-    struct look l = {.v = v, .node = n};
+    struct step_check l = {.v = v, .node = n};
     int depth = 0;
     bool returns = false;
     if ((n->type == LE_NONE) != (v->stage->kind == LE_STAGE_EACH && n == v->stage->node))

@@ -267,7 +267,7 @@ static void print_live(struct printer *p, const struct le_stage *s) {
         print_element_head(p, s);
 }
 
-static bool opens(const struct le_stage *s) {
+static bool opens_block(const struct le_stage *s) {
     return s->kind == LE_STAGE_FOR || s->kind == LE_STAGE_LOOP || s->kind == LE_STAGE_IF || s->kind == LE_STAGE_ELSE;
 }
 
@@ -294,7 +294,7 @@ static void print_stage(struct printer *p, const struct le_stage *s, int stateme
         le_print_operand(p, s->product);
     }
     le_text_add(p->out, "\n");
-    if (opens(s))
+    if (opens_block(s))
         p->depth++;
 }
 

@@ -9,20 +9,20 @@
 
 /* ---- a node's mark, in its memo, while `epoch` is its epoch */
 
-struct mark {
+struct node_mark {
     unsigned uses, number, height; /* uses: 1, or 2 for more; number: 0, or one more than its `%n` */
     bool defined;
 };
 
-static struct mark mark_of(const struct le_node *n) {
+static struct node_mark mark_of(const struct le_node *n) {
     uintptr_t bits = (uintptr_t)n->memo;
-    return (struct mark){.uses = bits & 3,
-                         .defined = bits >> 2 & 1,
-                         .height = (unsigned)(bits >> 3 & 15),
-                         .number = (unsigned)(bits >> 7)};
+    return (struct node_mark){.uses = bits & 3,
+                              .defined = bits >> 2 & 1,
+                              .height = (unsigned)(bits >> 3 & 15),
+                              .number = (unsigned)(bits >> 7)};
 }
 
-static void set_mark(struct le_node *n, struct mark m) {
+static void set_mark(struct le_node *n, struct node_mark m) {
     uintptr_t bits = m.uses | (uintptr_t)m.defined << 2 | (uintptr_t)m.height << 3 | (uintptr_t)m.number << 7;
     n->memo = (void *)bits;
 }
@@ -30,7 +30,7 @@ static void set_mark(struct le_node *n, struct mark m) {
 static void count_use(struct printer *p, struct le_node *n) {
     bool met = n->epoch == p->epoch;
     n->epoch = p->epoch;
-    set_mark(n, (struct mark){.uses = met ? 2 : 1});
+    set_mark(n, (struct node_mark){.uses = met ? 2 : 1});
     if (met)
         return;
     for (int k = 0; k < n->operand_count; k++)
@@ -209,16 +209,16 @@ static bool is_small(const struct le_node *n) {
     return small;
 }
 
-static void define(struct printer *p, struct le_node *n, bool is_root) {
-    struct mark m = mark_of(n);
+static void define_node(struct printer *p, struct le_node *n, bool is_root) {
+    struct node_mark m = mark_of(n);
     if (m.defined)
         return;
     m.defined = true;
     set_mark(n, m);
     for (int k = 0; k < n->operand_count + (n->fill != NULL); k++) {
         struct le_node *x = k < n->operand_count ? n->operands[k] : n->fill;
-        define(p, x, false);
-        struct mark below = mark_of(x);
+        define_node(p, x, false);
+        struct node_mark below = mark_of(x);
         if (below.number == 0 && below.height >= m.height)
             m.height = below.height + 1;
     }
@@ -286,7 +286,7 @@ void le_print_begin(struct printer *p, struct le_node *const *nodes, int count) 
             count_use(p, nodes[k]);
     for (int k = 0; k < count; k++)
         if (nodes[k])
-            define(p, nodes[k], true);
+            define_node(p, nodes[k], true);
     le_print_indent(p);
 }
 

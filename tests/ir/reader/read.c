@@ -24,7 +24,7 @@ static int new_name(struct reader *r, struct le_names *names, int value, const c
 
 /* ---- symbols and values */
 
-static struct le_location place(struct reader *r) {
+static struct le_location read_location(struct reader *r) {
     struct le_location p = {0};
     if (!le_read_accept_word(r, "at"))
         return p;
@@ -37,7 +37,7 @@ static struct le_location place(struct reader *r) {
 }
 
 /* [n, _]: how many axes; -1: no brackets. */
-static int shape(struct reader *r) {
+static int read_shape(struct reader *r) {
     int rank = 0;
     if (!le_read_accept(r, '['))
         return -1;
@@ -56,7 +56,7 @@ static void symbol_line(struct reader *r) {
     s->id = new_name(r, &r->symbols, r->all_symbols.count, &s->name);
     le_read_expect(r, ':');
     s->type = le_read_accept(r, '?') ? LE_NONE : le_read_type(r);
-    int rank = shape(r);
+    int rank = read_shape(r);
     s->is_array = rank >= 0;
     s->rank = rank > 0 ? rank : 0;
     *LE_PUSH(r->arena, &r->all_symbols) = s;
@@ -75,7 +75,7 @@ static void value_line(struct reader *r, bool is_input) {
     new_name(r, &r->values, v.id, &v.name);
     le_read_expect(r, ':');
     v.type = le_read_type(r);
-    int rank = shape(r);
+    int rank = read_shape(r);
     v.rank = rank > 0 ? rank : 0;
     if (!le_read_accept_word(r, "temporary")) {
         le_read_expect_word(r, "of");
@@ -177,7 +177,7 @@ static void index_line(struct reader *r) {
     ix.host = le_read_accept_word(r, "host");
     if (ix.host)
         ix.host_value = le_read_find(r, &r->values, "value");
-    ix.location = place(r);
+    ix.location = read_location(r);
     const struct le_node *bounds[] = {ix.range.low, ix.range.high, ix.range.by};
     for (int k = 0; k < 3; k++) {
         int below = depth_of(r, bounds[k]);
@@ -245,7 +245,7 @@ static void statement_line(struct reader *r) {
     const int *loop = le_read_accept_word(r, "within") ? le_read_indices(r, &loop_count) : NULL;
     if (loop_count == 1)
         st.loop = loop[0];
-    st.location = place(r);
+    st.location = read_location(r);
     st.text = le_arena_copy(r->arena, r->comment.at, (size_t)r->comment.length);
     check_statement(r, &st);
     *LE_PUSH(r->arena, &r->ir->statements) = st;
@@ -265,7 +265,7 @@ static void access_line(struct reader *r, bool left) {
         a.stretch = le_read_number(r, LEAT_RANK_MAX);
     if (le_read_accept_word(r, "around"))
         a.around = le_read_indices(r, &a.around_count);
-    a.location = place(r);
+    a.location = read_location(r);
     *LE_PUSH(r->arena, &r->ir->accesses) = a;
     r->ir->statements.at[a.statement].access_count++;
     le_read_end_line(r);
@@ -297,7 +297,7 @@ static void write_line(struct reader *r) {
     access_line(r, true);
 }
 
-static void line(struct reader *r) {
+static void read_one_line(struct reader *r) {
     static const struct {
         const char *word;
         void (*read)(struct reader *r);
@@ -333,7 +333,7 @@ static void lines(struct reader *r) {
         if (le_read_accept(r, '#'))
             comment(r);
         else if (le_read_peek(r) != '\n')
-            line(r);
+            read_one_line(r);
         if (r->at < r->end)
             r->at++;
     }

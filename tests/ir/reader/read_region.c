@@ -31,7 +31,7 @@ bool le_read_is_region(struct reader *r) {
     return w.length >= 6 && memcmp(w.at, "region", 6) == 0;
 }
 
-static int operand(struct region_reader *g) {
+static int read_operand(struct region_reader *g) {
     struct le_node *n = le_read_node(g->r);
     *LE_PUSH(g->r->arena, &g->operands) = n;
     return g->operands.count - 1;
@@ -69,13 +69,13 @@ static void read_store(struct region_reader *g, struct le_region_step *s) {
             le_read_expect(r, ',');
         if (s->subscript_count++ == LEAT_RANK_MAX)
             le_read_fail(r, "there are more than %d subscripts", LEAT_RANK_MAX);
-        operand(g);
+        read_operand(g);
     }
     s->own = le_read_accept_word(r, "own");
     if (le_read_accept_word(r, "access"))
         s->access = le_read_access(r);
     le_read_expect(r, '=');
-    s->value = operand(g);
+    s->value = read_operand(g);
 }
 
 static void read_for(struct region_reader *g, struct le_region_step *s) {
@@ -130,9 +130,9 @@ static void read_step(struct region_reader *g, enum le_region_kind kind) {
     else if (kind == LE_REGION_FAIL)
         s.location = read_place(r);
     else if (kind != LE_REGION_ELSE && kind != LE_REGION_END)
-        s.value = operand(g);
+        s.value = read_operand(g);
     if (kind == LE_REGION_RETURN && le_read_accept(r, ','))
-        s.second = operand(g);
+        s.second = read_operand(g);
     if (kind == LE_REGION_ELSE || kind == LE_REGION_END)
         close_step(g, &s, at);
     s.text = step_text(r);

@@ -114,7 +114,7 @@ static void element_stage(struct reader *r, enum le_stage_kind kind) {
 }
 
 /* u.4 over u.2, v.5 over v.3 */
-static void pairs(struct reader *r, struct le_stage *s, bool moves) {
+static void read_pairs(struct reader *r, struct le_stage *s, bool moves) {
     struct {
         struct le_pair *at;
         int count, capacity;
@@ -140,7 +140,7 @@ static void each_stage(struct reader *r) {
     le_read_skip_spaces(r);
     if (le_read_peek(r) == '{')
         s.indices = le_read_indices(r, &s.index_count);
-    pairs(r, &s, false);
+    read_pairs(r, &s, false);
     add_stage(r, s);
 }
 
@@ -156,7 +156,7 @@ static void control_stage(struct reader *r, enum le_stage_kind kind, bool dead) 
     if (kind == LE_STAGE_ELSE || kind == LE_STAGE_END)
         close_block(r, kind == LE_STAGE_ELSE);
     if (kind == LE_STAGE_MOVE)
-        pairs(r, &s, true);
+        read_pairs(r, &s, true);
     if (kind == LE_STAGE_FOR)
         for_head(r, &s);
     if (kind == LE_STAGE_TEST || kind == LE_STAGE_IF)
