@@ -1,5 +1,5 @@
-/* Analysis of integer nodes for the range rules: affine sums of indices, intervals, and whether a node is computed by
- * its own statement. */
+/* Analysis of integer nodes for the range rules: affine combinations of indices, intervals, and whether a node is
+ * computed by its own statement. */
 #include "ir/ranges.h"
 
 int64_t le_range_count(const struct le_range *r) {
@@ -56,7 +56,7 @@ static bool affine_op(const struct le_space *space, struct le_node *node, struct
     if (node->code != LE_OP_ADD && node->code != LE_OP_SUB && node->code != LE_OP_MUL)
         return false;
     if (node->code == LE_OP_MUL)
-        moving = NULL; /* a factor has to be known */
+        moving = NULL; /* a factor must be known */
     if (!find_affine(space, node->operands[0], &a, moving) || !find_affine(space, node->operands[1], &b, moving))
         return false;
     if (node->code == LE_OP_MUL) {
@@ -68,7 +68,8 @@ static bool affine_op(const struct le_space *space, struct le_node *node, struct
     return add_scaled(out, &b, node->code == LE_OP_ADD ? 1 : -1);
 }
 
-/* moving: set if a part of the constant changes as the statement runs and counts as 0; NULL: such parts are refused. */
+/* *moving is set if part of the constant varies while the statement runs; it counts as 0. If moving is NULL, such parts
+ * are rejected. */
 static bool find_affine(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving) {
     *out = (struct le_affine){0};
     if (node->kind == LE_NODE_INDEX)
@@ -213,7 +214,7 @@ bool le_interval(const struct le_space *space, struct le_node *node, int64_t *lo
     return type_interval(node->type, low, high);
 }
 
-/* ---- what a statement computes first */
+/* ---- temporaries that a statement computes first */
 
 struct made_first {
     const struct le_ir *ir;

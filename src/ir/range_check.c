@@ -1,8 +1,7 @@
-/* The check of subscripts: an access whose subscripts are known before its statement runs must stay inside its array.
- */
+/* The bounds check: an access whose subscripts are known before its statement runs must be inside its array. */
 #include "ir/infer.h"
 
-/* The index has no values; in a block: in no turn. */
+/* The index has no values; inside a block: in no iteration. */
 static bool is_empty(struct le_infer *in, int index) {
     const struct le_range *r = &in->space->ranges[index];
     return r->solved && (!r->dynamic || (r->bounded && in->space->inside)) && r->low >= r->high;
@@ -27,7 +26,7 @@ static bool range_may_move(struct le_infer *in, int index) {
            (r->high && le_is_computed(in, r->high));
 }
 
-/* In a block, an access inside a range that changes is made in some of the block's turns only. */
+/* Inside a block, an access in a range that varies is performed in some iterations only. */
 static bool stands_under_moving(struct le_infer *in, const struct le_form *form) {
     if (in->st->kind != LE_STEP_EACH && !le_form_has_host(in, form))
         return false;
@@ -56,7 +55,7 @@ static bool checked_now(struct le_infer *in, const struct le_form *form) {
     return !reads_nothing(in, form);
 }
 
-/* Whether the loop that the statement was folded into makes no turn, as far as its ends are known now. */
+/* Whether the loop that was folded into the statement's stage is known to have no iterations. */
 static bool is_never_reached(struct le_infer *in) {
     int64_t low, high;
     if (in->st->loop < 0)

@@ -1,9 +1,9 @@
-/* Regions as parts of nodes: which are equal, what they cost, and which variables they leave open. How they are written
- * and read back is print_region.c's and read_region.c's, whether they are sound the verifier's to say. */
+/* Regions as parts of nodes: equality, cost, and the variables that they read but do not set. print_region.c prints
+ * them, tests/ir/reader reads them back, and the verifier checks them. */
 #include "ir/region.h"
 #include "base/hash.h"
 
-#define TURNS 16 /* of a loop, as far as costs go */
+#define TURNS 16 /* estimated iterations of a loop */
 
 uint64_t le_region_hash(const struct le_region *region, uint64_t seed) {
     for (int k = 0; k < region->step_count; k++) {
@@ -78,11 +78,11 @@ bool le_region_gives_two(const struct le_node *node) {
     return true;
 }
 
-/* ---- open variables */
+/* ---- variables that a node reads but does not set */
 
 struct free_search {
     struct le_ir *ir;
-    bool loads; /* a live load counts, too */
+    bool loads; /* live loads count, too */
     int epoch;
 };
 
@@ -121,6 +121,6 @@ bool le_node_has_free_local(struct le_ir *ir, struct le_node *node) {
 
 bool le_node_changes(struct le_ir *ir, struct le_node *node) {
     struct free_search l = {.ir = ir, .loads = true, .epoch = ++ir->epoch};
-    node->changes = true; /* it is not known yet */
+    node->changes = true; /* is_open skips nodes without it */
     return is_open(&l, node);
 }

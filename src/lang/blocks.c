@@ -1,5 +1,5 @@
-/* Statements with blocks become steps that enclose the steps of their blocks. An `each` and its body are one statement:
- * indices and accesses are collected until it ends. */
+/* Checks statements with blocks. They become steps that enclose the steps of their blocks. An `each` and its body are
+ * one statement: indices and accesses are collected until it ends. */
 #include "lang/check.h"
 #include <limits.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void check_block(struct le_checker *c, struct le_stmts stmts) {
 /* Blocks and expressions share one limit of depth. */
 static void start_block_statement(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices) {
     le_checker_start(c, stmt, no_indices);
-    if (++c->now.depth >= LE_DEPTH_MAX) /* an expression needs one more */
+    if (++c->now.depth >= LE_DEPTH_MAX) /* an expression needs one more level */
         le_checker_fail(c, stmt->location, "split it into several statements",
                         "blocks and else-ifs are nested too deeply (limit: %d)", LE_DEPTH_MAX);
 }
@@ -40,7 +40,7 @@ static int open_else(struct le_checker *c, int opened) {
     return c->now.steps->count - 1;
 }
 
-/* A chain of else-ifs is handled in a loop: each link stands in the `else` of the previous one. */
+/* An else-if chain is handled in a loop, although each `if` is nested in the `else` of the previous one. */
 static void check_if(struct le_checker *c, const struct le_stmt *stmt) {
     struct {
         int *at, count, capacity;
@@ -87,7 +87,7 @@ static struct le_index *make_for_index(struct le_checker *c, const struct le_stm
     le_checker_reject_dots(c);
     index->loop = true;
     index->host = !c->now.element;
-    if (index->host) { /* the host's index does not belong to the statement of its bounds */
+    if (index->host) { /* a host index does not belong to the statement of its bounds */
         c->all.count--;
         memmove(&c->all.at[place], &c->all.at[place + 1], (size_t)(c->all.count - place) * sizeof *c->all.at);
     }
@@ -100,7 +100,8 @@ static bool may_change(const struct le_tree_node *node, const void *user) {
            (node->kind == LE_TREE_SCALAR && node->symbol->assigned);
 }
 
-/* It is inside another `for` and its ends may change with it, so it may be empty for some values of the outer index. */
+/* Whether the `for` may have no iterations for some values of an outer index: it is inside another `for`, and its
+ * bounds may vary with it. */
 static bool may_be_empty(const struct le_checker *c, const struct le_index *index) {
     return index->host && c->now.in_for &&
            (le_tree_any(index->low, may_change, NULL) || le_tree_any(index->high, may_change, NULL));
@@ -166,9 +167,9 @@ static void bind_indices(struct le_checker *c, const struct le_stmt *stmt) {
 struct written {
     const struct le_tree_node *left;
     bool read;
-    struct le_location wrong;         /* the first store that does not fit; {0}: all do */
-    struct le_location read_location; /* of the read that the message names */
-    unsigned axes[LE_INDICES_MAX]; /* by index of the each: bit mask of the axes at which all accesses have it bare */
+    struct le_location wrong;         /* the first store with an unsuitable subscript; {0}: none */
+    struct le_location read_location; /* of the read to name in the message */
+    unsigned axes[LE_INDICES_MAX];    /* by index of the each: bit mask of the axes where all accesses have it bare */
 };
 
 /* Bit mask of the axes whose subscript is the bare index. */
@@ -189,7 +190,7 @@ static void add_access(struct le_checker *c, struct written *written, const stru
         written->axes[i] &= axes;
     }
     if (!fits && c->free.count == 0)
-        written->axes[0] = 0; /* stands for `...` */
+        written->axes[0] = 0; /* entry 0 stands for `...` */
     if (!access->left && (!written->read || !fits))
         written->read_location = node->location;
     if (access->left && !fits && written->wrong.line == 0)
@@ -203,12 +204,13 @@ static void check_written(struct le_checker *c, const struct written *written) {
     for (int i = 0; written->read && i < c->free.count + (c->free.count == 0); i++)
         if (written->axes[i] == 0)
             le_checker_fail(
-                c, location, "write to another array, or read a copy that is made before the each",
-                "'%s' is written here and read in line %d: in an each both need '%s' bare, in the same place", name,
-                written->read_location.line, c->free.count ? c->free.at[i]->name : "...");
+                c, location, "write to another array, or read a copy made before the each",
+                "'%s' is written here and read on line %d: inside an each, both need the bare subscript '%s' on the "
+                "same axis",
+                name, written->read_location.line, c->free.count ? c->free.at[i]->name : "...");
 }
 
-/* An array that the body writes may be read there only at the element's own position. */
+/* An array that the body writes may be read in the body only at the element's own subscripts. */
 static void check_own(struct le_checker *c) {
     struct {
         struct written *at;
@@ -256,11 +258,11 @@ static void check_each(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_finish(c, &now->steps->at[opened]);
 }
 
-/* ---- all */
+/* ---- entry point */
 
 static void hoist_declarations(struct le_checker *c, const struct le_stmts *stmts);
 
-/* Inputs belong to the program: an `in` inside a block is handled before the outermost block. */
+/* Inputs belong to the program, so an `in` inside a block is checked before the outermost block. */
 static void hoist_inputs(struct le_checker *c, const struct le_stmt *stmt) {
     for (const struct le_stmt *next = stmt; next; next = le_stmt_chained(stmt)) {
         stmt = next;

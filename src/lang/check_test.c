@@ -103,7 +103,7 @@ static void inlines_defs(void **state) {
 
 static void tells_names_that_do_not_fit(void **state) {
     (void)state;
-    fails("e[i] = x[i]\ns = sum(e: x[e])", 2, 9, "'e' is a value and an index");
+    fails("e[i] = x[i]\ns = sum(e: x[e])", 2, 9, "'e' is both a value and an index");
     fails("y[i] = x[i] + x[i,0]", 1, 15, "'x' has 1 axis, but 2 subscripts are given");
     fails("y = s * 2\nz[i] = s[i]", 2, 8, "'s' is a scalar and has no subscripts");
     fails("y[i] = x[i]\nz = x", 2, 5, "'x' is an array and needs subscripts");
@@ -189,10 +189,10 @@ static void names_of_blocks_end_with_them(void **state) {
     makes("var y\nif a { var y = 3; y = 4 }\ny = 5", "new y\nif a\n  new y = 3\n  y = 4\nend\ny = 5");
     makes("u[i] = x[i]\nfor t in 0..2 { u[i] = u[i-1] else 0 }", "make u[i] = x[i] for i\nfor t in 0..2\n  u[i] = u[");
     makes("for t in 0..2 { u[i] = u[i-1] else 0 }", "input  u  array, rank 1, assigned");
-    fails("for t in 0..3 { w = t }\ny = w", 2, 5, "'w' has no value here: it ended with the block that set it");
-    fails("for t in 0..3 { w[i] = x[i] }\ny[i] = w[i]", 2, 8, "it ended with the block that set it");
+    fails("for t in 0..3 { w = t }\ny = w", 2, 5, "'w' has no value here: it exists only inside the block that set it");
+    fails("for t in 0..3 { w[i] = x[i] }\ny[i] = w[i]", 2, 8, "it exists only inside the block that set it");
     fails("def f(x) { if x > 0 { h = 1 }; return h }\ny = f(2)", 1, 39,
-          "'h' has no value here: it ended with the block that set it");
+          "'h' has no value here: it exists only inside the block that set it");
     fails("def f(x) = x + 1\ny = f", 2, 5, "'f' is a def");
     fails("for t in 0..3 { w = t }\nw += 1", 2, 1, "'w' has no value");
     fails("if a { def f(q) = q * 2 }\nz = f(3)", 2, 5, "unknown function 'f'");
@@ -201,7 +201,7 @@ static void names_of_blocks_end_with_them(void **state) {
     fails("for t in 0..3 { y[t] = 1 }", 1, 19, "'y' is new");
     fails("for t in 0..3 { for t in 0..3 { y = 3 } }", 1, 21, "'t' is already the index of an enclosing");
     fails("for t in 0..3 { y[i] = x[i] where t in 0..3 }", 1, 35, "'t' is already the index of an enclosing");
-    fails("for t in 0..3 { t = 4 }", 1, 5, "'t' is a value and an index");
+    fails("for t in 0..3 { t = 4 }", 1, 5, "'t' is both a value and an index");
     fails("while x[i] { y = 1 }", 1, 9, "index 'i' is not allowed here: a scalar is required");
     fails("if x[...] { y = 1 }", 1, 4, "'...' is not on the left");
 }
@@ -225,12 +225,13 @@ static void each_keeps_to_its_element(void **state) {
     makes("out y: f64[3,3]\neach i { for j in 1..3 { y[i,j] = y[i,j-1] + 1 } }", "y[i, j] = (y[i, (j - 1)] + 1)");
     makes("out y: f64[3]\neach ... { y[...] = x[...]; y[...] += y[...] }", "y[...] += y[...]");
     fails("out y: f64[2,2]\neach i { y[i,j] = m[i,j] }", 2, 14, "index 'j' is not allowed here: inside an each");
-    fails("out y: f64[2,2]\neach i, j { y[i,j] = m[i,j] + y[j,i] }", 2, 13, "'y' is written here and read in line 2");
-    fails("out y: f64[2]\neach i { y[i] = y[i-1] }", 2, 10, "in an each both need 'i' bare");
-    fails("out h: i64[2]\neach i { h[b[i]] += h[i] }", 2, 10, "in an each both need 'i' bare");
-    fails("out y: f64[2]\nin n\neach ... { y[...] = y[0] + n }", 3, 12, "in an each both need '...' bare");
-    fails("s = 0\nout y: f64[2]\neach i { s = 3; y[i] = s }", 3, 10, "'s' comes from outside the each");
-    fails("each i { s += x[i] }", 1, 10, "'s' comes from outside the each");
+    fails("out y: f64[2,2]\neach i, j { y[i,j] = m[i,j] + y[j,i] }", 2, 13, "'y' is written here and read on line 2");
+    fails("out y: f64[2]\neach i { y[i] = y[i-1] }", 2, 10, "inside an each, both need the bare subscript 'i'");
+    fails("out h: i64[2]\neach i { h[b[i]] += h[i] }", 2, 10, "inside an each, both need the bare subscript 'i'");
+    fails("out y: f64[2]\nin n\neach ... { y[...] = y[0] + n }", 3, 12,
+          "inside an each, both need the bare subscript '...'");
+    fails("s = 0\nout y: f64[2]\neach i { s = 3; y[i] = s }", 3, 10, "'s' is defined outside the each");
+    fails("each i { s += x[i] }", 1, 10, "'s' is defined outside the each");
     fails("each i { y[i] = x[i] }", 1, 10, "'y' has no shape: an each cannot make new arrays");
     fails("each i { var q: f64[3] }", 1, 14, "'q' is an array");
     fails("out y: f64[3]\neach i, i { y[i] = 1 }", 2, 9, "'i' is already the index of an enclosing");
@@ -260,7 +261,7 @@ static void blocks_of_defs_are_put_in_place(void **state) {
     fails("t = 3\ndef f(a) { t += a; return t }\ny = f(2)", 2, 12, "'t' has no value");
     fails("def f(a) { q[0] = 1; return a }\ny = f(2)", 1, 12, "can read arrays, but not write them");
     fails("def f(a) { return a[0] }\ny = f(3)", 2, 7, "the argument for 'a' must be the name of an array");
-    fails("def f(a) { a = 3; return a[0] }\ny = f(x)", 1, 12, "'a' is a parameter, and stands for an array");
+    fails("def f(a) { a = 3; return a[0] }\ny = f(x)", 1, 12, "'a' is a parameter that names an array");
     fails("def f(k) { for k in 0..3 { k = 2 }; return k }\ny = f(1)", 1, 28, "'k' is an index");
     fails("def f(a) { return a + x[...] }\ny[...] = f(x[...])", 1, 23, "'...' is not on the left");
 }

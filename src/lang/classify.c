@@ -1,6 +1,7 @@
-/* Finds out which names are indices, over the whole program and before anything else: those that reductions, `where`,
- * `each` and `for` bind, and those that stand bare in a subscript and are never declared or assigned. A name that is
- * also a value is an error. Parameters of a def and what its block assigns are local to it and do not count. */
+/* Determines which names are indices, for the whole program and before any other check: names bound by reductions,
+ * `where`, `each` and `for`, and names that appear bare in a subscript and are never declared or assigned. A name that
+ * is also a value is an error. Parameters of a def and names that its block assigns are local to it and do not count.
+ */
 #include "lang/check.h"
 #include <string.h>
 
@@ -11,7 +12,7 @@ static void visit_all(struct le_checker *c, const struct le_asts *list, int firs
         visit_expression(c, list->at[k], in_subscript);
 }
 
-/* use: how the text uses the name there. */
+/* use: how the name is used there, for the message. */
 static void set_value(struct le_name *name, struct le_location location, const char *use) {
     if (!name->value_use) {
         name->value_location = location;
@@ -43,7 +44,7 @@ static void visit_array(struct le_checker *c, const char *text, struct le_locati
     set_value(name, location, "is read as an array");
 }
 
-/* Binds the names, each from its binder on. */
+/* Binds the names; each is visible after its binder. */
 static void visit_binders(struct le_checker *c, const struct le_ast_binders *binders, bool local) {
     for (int k = 0; k < binders->count; k++) {
         const struct le_ast_binder *binder = &binders->at[k];
@@ -138,7 +139,7 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     visit_binders(c, &stmt->binders, false);
 }
 
-/* Marks what a def's block assigns as local; step -1 undoes it. */
+/* Marks the names that a def's block assigns as local. step is 1, or -1 to undo it. */
 static void mark_locals(struct le_checker *c, struct le_stmts stmts, int step) {
     for (int k = 0; k < stmts.count; k++) {
         const struct le_stmt *stmt = stmts.at[k];
@@ -189,7 +190,7 @@ static void visit_statement(struct le_checker *c, const struct le_stmt *stmt) {
     case LE_STMT_ASSIGN:
         visit_assignment(c, stmt);
         break;
-    default: /* EDGE and RETURN have at most a value */
+    default: /* including EDGE and RETURN, which have at most a value */
         visit_control(c, stmt);
         break;
     }
@@ -209,8 +210,9 @@ void le_classify(struct le_checker *c, struct le_stmts stmts) {
         if (!name->is_index || !(is_value || name->subscripted))
             continue;
         name->conflict = true;
-        const char *advice = le_arena_format(c->arena, "it %s in line %d, and is an index here: rename one of them",
+        const char *advice = le_arena_format(c->arena, "it %s on line %d, and is an index here: rename one of them",
                                              name->value_use, name->value_location.line);
-        le_program_error_add(LEAT_PROGRAM, name->index_location, advice, "'%s' is a value and an index", name->text);
+        le_program_error_add(LEAT_PROGRAM, name->index_location, advice, "'%s' is both a value and an index",
+                             name->text);
     }
 }

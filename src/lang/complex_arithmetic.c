@@ -1,5 +1,5 @@
-/* The formulas are NumPy's: division is Smith's, powers with small whole exponents are products, and exp and sqrt keep
- * the values of C's annex G at zeros, infinities and NaN. */
+/* Complex arithmetic with NumPy's formulas: division by Smith's method, powers with small integer exponents as
+ * products, and the special values of C's annex G for exp and sqrt at zeros, infinities and NaN. */
 #include "lang/complex_arithmetic.h"
 #include <math.h>
 
@@ -61,7 +61,7 @@ static struct le_tree_node *make_op2(struct le_maker *m, enum le_op op, struct l
     return le_make_op(m, op, a, b);
 }
 
-/* op with a number. */
+/* a op value. */
 static struct le_tree_node *make_op_const(struct le_maker *m, enum le_op op, struct le_tree_node *a, double value) {
     return le_make_op(m, op, a, le_make_host_scalar(m, value));
 }
@@ -107,7 +107,7 @@ static struct le_parts multiply_parts(struct le_maker *m, struct le_parts a, str
     };
 }
 
-/* Smith's: p is b's larger part, q the other, u and v the parts of a that go with them. */
+/* Smith's method: p is b's larger part, q the other one, u and v the corresponding parts of a. */
 static struct le_parts divide_parts(struct le_maker *m, struct le_parts a, struct le_parts b) {
     struct le_tree_node *re = make_op1(m, LE_OP_ABS, b.re), *im = make_op1(m, LE_OP_ABS, b.im);
     struct le_tree_node *wide = make_op2(m, LE_OP_GE, re, im);
@@ -131,7 +131,8 @@ static struct le_parts divide_parts(struct le_maker *m, struct le_parts a, struc
 
 /* ---- functions */
 
-/* e**re * (cos im, sin im); e**re in two factors, so that a product that is not too large does not overflow. */
+/* e**re * (cos im, sin im). e**re is applied in two factors, so that there is no overflow unless the product overflows.
+ */
 struct le_parts le_parts_exp(struct le_maker *m, struct le_parts a) {
     double most = is_narrow(m) ? 88 : 709;
     struct le_tree_node *rest =
@@ -157,7 +158,7 @@ struct le_parts le_parts_exp(struct le_maker *m, struct le_parts a) {
     };
 }
 
-/* Where the parts are very large or small they are scaled by an even power of two, and the root is scaled back. */
+/* Very large or small parts are scaled by an even power of two, and the root is scaled back. */
 struct scaling {
     struct le_tree_node *by, *back;
 };
@@ -179,7 +180,7 @@ static struct scaling scale_for_root(struct le_maker *m, struct le_tree_node *re
     };
 }
 
-/* Whether the sign is set, of zeros, too; NaN: false. */
+/* Whether the sign bit is set, also for zeros; false for NaN. */
 static struct le_tree_node *has_sign(struct le_maker *m, struct le_tree_node *a) {
     struct le_tree_node *turned = make_op2(m, LE_OP_DIV, le_make_host_scalar(m, 1), a);
     return make_op_const(m, LE_OP_LT, le_make_select(m, make_op_const(m, LE_OP_EQ, a, 0), turned, a), 0);
@@ -207,11 +208,11 @@ struct le_parts le_parts_sqrt(struct le_maker *m, struct le_parts a) {
 
 /* ---- powers */
 
-/* As NumPy raises, so that infinities and zeros come out the same: whole exponents below WHOLE_MAX are products, and
- * the product with 1 that some begin with makes NaN of what is beside an infinity. */
+/* Powers follow NumPy, so that infinities and zeros give the same results: integer exponents below WHOLE_MAX are
+ * products. Some of these begin with a product with 1, which turns the part beside an infinity into NaN. */
 #define WHOLE_MAX 100
 
-/* A literal's value, with its sign. */
+/* The value of a literal with its signs; false if node is not a literal. */
 static bool literal_value(const struct le_tree_node *node, double *value) {
     double sign = 1;
     for (; node->kind == LE_TREE_OP && node->op == LE_OP_NEG; node = node->children[0])
@@ -226,9 +227,9 @@ static struct le_parts invert_parts(struct le_maker *m, struct le_parts a) {
     return divide_parts(m, const_parts(m, 1, 0), a);
 }
 
-/* Zero has no inverse: NumPy makes NaN of its negative powers, but infinity of 1 / 0. */
+/* Negative powers of zero are NaN as in NumPy, although 1 / 0 is infinite. */
 static struct le_parts whole_power(struct le_maker *m, struct le_parts a, int exponent) {
-    bool is_plain = exponent >= -1 && exponent <= 3; /* the others are a product with 1 at first, as in NumPy */
+    bool is_plain = exponent >= -1 && exponent <= 3; /* other exponents begin with a product with 1, as in NumPy */
     struct le_parts out = is_plain ? (struct le_parts){0} : const_parts(m, 1, 0), power = a;
     for (int left = exponent < 0 ? -exponent : exponent; left > 0; left /= 2) {
         if (left % 2)
@@ -242,7 +243,7 @@ static struct le_parts whole_power(struct le_maker *m, struct le_parts a, int ex
                         : out;
 }
 
-/* The same for an exponent that is whole, and small, as it turns out. */
+/* The same for an exponent that is found to be a small integer at run time. */
 static struct le_parts counted_power(struct le_maker *m, struct le_parts a, struct le_tree_node *exponent) {
     struct le_parts out = const_parts(m, 1, 0), square = multiply_parts(m, a, a), power = a;
     struct le_tree_node *left = make_op1(m, LE_OP_ABS, exponent);
@@ -259,8 +260,8 @@ static struct le_parts counted_power(struct le_maker *m, struct le_parts a, stru
     return select_parts(m, make_op_const(m, LE_OP_EQ, exponent, 1), a, out);
 }
 
-/* A factor's part as C's annex G takes it where a product is to be infinite: only what is infinite in it counts, as 1
- * with its sign; in the other factor all but NaN does. */
+/* A part of a factor of an infinite product, as in C's annex G. In a factor with an infinite part, infinite parts
+ * become 1 with their sign, and finite ones 0. In the other factor, NaN becomes 0. */
 static struct le_tree_node *in_infinity(struct le_maker *m, struct le_tree_node *x, struct le_tree_node *has_infinity) {
     struct le_tree_node *zero = le_make_host_scalar(m, 0);
     struct le_tree_node *unit = le_make_select(m, make_op1(m, LE_OP_ISINF, x), make_op1(m, LE_OP_SIGN, x), zero);
@@ -272,7 +273,7 @@ static struct le_tree_node *is_infinite(struct le_maker *m, struct le_parts a) {
     return make_op2(m, LE_OP_OR, make_op1(m, LE_OP_ISINF, a.re), make_op1(m, LE_OP_ISINF, a.im));
 }
 
-/* As C's annex G multiplies: with an infinite factor the product is not NaN in both parts. */
+/* Multiplies as in C's annex G: with an infinite factor, the product is not NaN in both parts. */
 static struct le_parts multiply_infinite(struct le_maker *m, struct le_parts a, struct le_parts b) {
     struct le_parts plain = multiply_parts(m, a, b);
     struct le_tree_node *a_has = is_infinite(m, a), *b_has = is_infinite(m, b),

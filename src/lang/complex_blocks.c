@@ -1,6 +1,6 @@
-/* What makes both parts of a complex number at once, as a block of an element's that returns them: a product, with
- * loops over its indices, since no reduction keeps two parts, a sum whose terms are dear, a choice whose branches call
- * defs, and what has reads that one of its parts would not make. */
+/* Complex values whose two parts are computed together, by an element's block that returns both: a product (with loops
+ * over its indices, because no reduction has two parts), a sum whose terms are costly, a select whose branches call
+ * defs, and expressions with reads that one of the parts alone would not perform. */
 #include "lang/complex_split.h"
 
 struct block_builder {
@@ -46,7 +46,7 @@ static void assign_local(struct block_builder *b, struct le_symbol *symbol, stru
     step->term = step->update = b->type;
 }
 
-/* Both are computed before one is written. */
+/* Computes both parts before it assigns either. */
 static void assign_both(struct block_builder *b, struct le_twin to, const char *name, struct le_parts parts) {
     struct le_symbol *next = add_local(b, name, parts.im);
     assign_local(b, to.re, parts.re);
@@ -76,7 +76,7 @@ struct le_parts le_complex_sum(struct le_complex_splitter *c, const struct le_tr
     return end_block(&b, sums);
 }
 
-/* ---- what makes all its reads, whichever part of it is asked for */
+/* ---- values that perform all their reads, whichever part is used */
 
 static struct le_parts store_parts(struct block_builder *b, struct le_parts parts) {
     struct le_symbol *re = add_local(b, "part", parts.re), *im = add_local(b, "part", parts.im);
@@ -128,7 +128,7 @@ struct le_parts le_complex_product(struct le_complex_splitter *c, const struct l
     return end_block_with(&b, product);
 }
 
-/* ---- choices */
+/* ---- selects */
 
 struct le_parts le_complex_choice(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct block_builder b = block_builder_for(c, from);

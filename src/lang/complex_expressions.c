@@ -1,5 +1,6 @@
-/* Expressions of a program with complex numbers to expressions of real ones: copies in which every complex node is two,
- * which share what is below them. Statements are complex_statements.c's, arithmetic is complex_arithmetic.c's. */
+/* Splits the expressions of a program with complex numbers into real ones: copies in which every complex node becomes
+ * two that share the nodes below them. complex_statements.c splits statements, and complex_arithmetic.c builds the
+ * arithmetic. */
 #include "lang/complex_split.h"
 
 /* ---- indices and accesses */
@@ -8,7 +9,7 @@ struct le_tree_node *le_complex_real(struct le_complex_splitter *c, const struct
     return node ? le_make_child(le_complex_parts(c, node).re) : NULL;
 }
 
-/* The first copy keeps the number. */
+/* The first copy keeps the id. */
 struct le_index *le_complex_index(struct le_complex_splitter *c, const struct le_index *from) {
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     *index = *from;
@@ -59,7 +60,6 @@ static struct le_tree_node *shallow_copy(struct le_complex_splitter *c, const st
     return node;
 }
 
-/* Whether it is not zero, of complex numbers; other nodes as they are. */
 struct le_tree_node *le_complex_condition(struct le_complex_splitter *c, const struct le_tree_node *node) {
     struct le_parts parts = le_complex_parts(c, node);
     struct le_maker m = maker_for(c, node, node->type);
@@ -73,7 +73,6 @@ static struct le_parts copy_real(struct le_complex_splitter *c, const struct le_
     return (struct le_parts){.re = node};
 }
 
-/* As a complex number. */
 struct le_parts le_complex_both(struct le_complex_splitter *c, const struct le_tree_node *node) {
     struct le_parts parts = le_complex_parts(c, node);
     struct le_maker m = maker_for(c, node, LE_WEAK_FLOAT);
@@ -104,7 +103,7 @@ static struct le_parts split_scalar(struct le_complex_splitter *c, const struct 
     return parts;
 }
 
-/* The subscripts are shared. */
+/* Both parts share the subscripts. */
 static struct le_parts split_read(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct le_parts parts = copy_real(c, from);
     const struct le_access *access = &c->owner->accesses[from->access];
@@ -153,7 +152,7 @@ static struct le_parts split_operation(struct le_complex_splitter *c, const stru
     return le_complex_operate(c, from, a, b);
 }
 
-/* It gives a complex number that a block makes. */
+/* Whether it contains a complex number that is computed by a block. */
 static bool contains_block(const struct le_tree_node *node) {
     bool product = node->kind == LE_TREE_REDUCE && node->op == LE_RED_PROD;
     if (le_type_is_complex(node->type) && (node->kind == LE_TREE_CALL || product))
@@ -164,7 +163,7 @@ static bool contains_block(const struct le_tree_node *node) {
     return false;
 }
 
-/* Under a condition each part would make what it needs for itself. */
+/* Without a block, each part of a select would compute its branches again. */
 static struct le_parts split_select(struct le_complex_splitter *c, const struct le_tree_node *from) {
     if (!le_type_is_complex(from->type))
         return copy_real(c, from);
@@ -185,7 +184,7 @@ static struct le_tree_node *cast_to(struct le_complex_splitter *c, const struct 
     return node;
 }
 
-/* A complex number as a real one is its real part, as a bool whether it is not zero. */
+/* Casting a complex number to a real type gives its real part; casting it to bool, whether it is not zero. */
 static struct le_parts split_cast(struct le_complex_splitter *c, const struct le_tree_node *from) {
     enum le_type type = le_type_part(from->type);
     if (from->type == LE_BOOL)
@@ -218,7 +217,7 @@ struct le_parts le_complex_term(struct le_complex_splitter *c, const struct le_t
     return term;
 }
 
-/* It gives a complex number that takes a loop or a block to make. */
+/* Whether it contains a complex number that takes a loop or a block to compute. */
 static bool is_costly(const struct le_tree_node *node) {
     if (le_type_is_complex(node->type) && (node->kind == LE_TREE_CALL || node->kind == LE_TREE_REDUCE))
         return true;
@@ -237,8 +236,8 @@ static bool is_index_around(const struct le_tree_node *node, const void *user) {
     return false;
 }
 
-/* Whether both its parts are asked for where it stands, and what they share takes loops or blocks. What is the same for
- * all terms around it is computed but once anyway. */
+/* Whether both parts are needed per element or per term, and what they share takes loops or blocks. A sum that is the
+ * same for all terms around it is computed only once anyway. */
 static bool needs_block(struct le_complex_splitter *c, const struct le_tree_node *from) {
     return is_costly(from->children[0]) && (c->element || (c->around && le_tree_any(from, is_index_around, c)));
 }

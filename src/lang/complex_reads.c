@@ -1,9 +1,9 @@
-/* Which reads each part of a complex number makes: asked of the program before it is split, where every node has one
- * parent. Only reads that may fall outside of their array count: an `else` hangs on all of a statement's, whichever
- * part they are of. "Yes" is certain, "no" may be caution. */
+/* Which reads each part of a complex number performs. This looks at the program before it is split, where every node
+ * has one parent. Only reads that may be out of range count, because an `else` applies if any read of the statement, in
+ * either part, is out of range. "Yes" is certain; "no" is conservative. */
 #include "lang/complex_split.h"
 
-/* A bare index without a range of its own runs over the axis. */
+/* A bare index without an explicit range ranges over the axis. */
 static bool may_fall_outside(const struct le_tree_node *node, const void *user) {
     (void)user;
     bool outside = false;
@@ -23,7 +23,7 @@ static bool all_have_reads(const struct le_tree_node *node, int first, bool imag
     return true;
 }
 
-/* A number to the power of a literal that is not zero needs all of it. */
+/* A power with a nonzero literal exponent evaluates its whole base. */
 static bool power_may_skip(const struct le_tree_node *node) {
     const struct le_tree_node *exponent = node->children[1];
     bool counts = exponent->kind == LE_TREE_OP && exponent->op == LE_OP_NEG;
@@ -32,7 +32,7 @@ static bool power_may_skip(const struct le_tree_node *node) {
     return !counts && may_read_outside(node);
 }
 
-/* These choose between numbers that are made of one part, or take none of a number where another is zero. */
+/* These operations select between values that use one part only, or skip an operand where another one is zero. */
 bool le_complex_may_skip_reads(const struct le_tree_node *node) {
     const struct le_tree_node *first = node->children[0];
     if (node->op == LE_OP_POW && power_may_skip(node))

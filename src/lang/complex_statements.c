@@ -1,10 +1,10 @@
-/* Complex numbers to pairs of real ones: a specialised program becomes one in which every complex symbol is two, every
- * complex expression two and every complex assignment two steps. What is below lang knows real numbers only.
+/* Splits complex numbers into pairs of real ones: every complex symbol, expression and assignment of a specialised
+ * program becomes two. The rooms below lang know only real numbers.
  *
- * A statement with indices is copied once for each part, with indices of its own, and each copy lists the accesses of
- * both parts, so that the rules of ranges say the same of both. The first part's step is held: the second still reads
- * what was there before. Steps for one element run one after the other, so there the second part is computed into a
- * local first. */
+ * A statement with indices is copied once for each part, with its own indices. Each copy lists the accesses of both
+ * parts, so that the range rules give the same result for both. The step of the first part is held, so that the second
+ * part still reads the old values. Steps that run for one element run one after the other. There the second part is
+ * first computed into a local variable. */
 #include "lang/complex_split.h"
 #include <string.h>
 
@@ -31,7 +31,7 @@ static struct le_symbol *add_symbol(struct le_complex_splitter *c, const struct 
     return symbol;
 }
 
-/* The fill of an edge may be met by complex arrays, whatever it is. */
+/* The fill of an edge is always split, because it may apply to a complex array. */
 static bool is_twin(const struct le_symbol *symbol) {
     return le_type_is_complex(symbol->type) || !symbol->name[0];
 }
@@ -53,7 +53,7 @@ static void split_symbols(struct le_complex_splitter *c) {
         add_imaginary(c, c->from->symbols[k]);
 }
 
-/* A def's variables are its own in every copy of it. */
+/* Gives every copy of a def its own variables. */
 static void renew_local(struct le_complex_splitter *c, const struct le_symbol *symbol,
                         const struct le_tree_node *owner) {
     struct le_twin *twin = &c->twins[symbol->id];
@@ -76,7 +76,7 @@ struct le_symbol *le_complex_local(struct le_complex_splitter *c, const char *na
 
 /* ---- statements */
 
-/* A copy of the step without what it holds; outside of elements its lists are collected until finish. */
+/* Copies the step without its contents. Outside of elements, its lists are collected until finish_step. */
 static struct le_step *start_step(struct le_complex_splitter *c, const struct le_step *from) {
     if (!c->element) {
         c->owner = from;
@@ -117,12 +117,12 @@ static void copy_sizes(struct le_complex_splitter *c, const struct le_step *from
         step->sizes[k] = le_complex_real(c, from->sizes[k]);
 }
 
-/* As the symbol keeps it. */
+/* The parts of value as the symbol stores them. */
 static struct le_parts parts_for(struct le_complex_splitter *c, struct le_twin twin, const struct le_tree_node *value) {
     return twin.im ? le_complex_both(c, value) : (struct le_parts){.re = le_complex_condition(c, value)};
 }
 
-/* NEW, DEFAULT, FILL, whose value may be missing; also BIND and AGREE. */
+/* Splits NEW, DEFAULT, FILL, BIND and AGREE. The value may be missing. */
 static void split_setting(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     bool is_new = from->kind == LE_STEP_NEW;
@@ -135,7 +135,8 @@ static void split_setting(struct le_complex_splitter *c, const struct le_step *f
         struct le_step *step = start_step(c, from);
         copy_sizes(c, from, step);
         step->symbol = part ? twin.im : twin.re;
-        if (from->value && (!c->element || part == 0)) /* a statement has lists of its own */
+        if (from->value &&
+            (!c->element || part == 0)) /* outside of elements each step has its own lists, so it needs its own copy */
             parts = parts_for(c, twin, from->value);
         if (from->value)
             step->value = le_make_child(part ? parts.im : parts.re);
@@ -145,14 +146,14 @@ static void split_setting(struct le_complex_splitter *c, const struct le_step *f
 
 /* ---- assignments */
 
-/* The parts of the statement's value. Both fall back to its `else` where a read of either falls outside. */
+/* The parts of the statement's value. Both take the `else` value if a read of either is out of range. */
 static struct le_parts split_value(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_parts parts = le_complex_both(c, from->value);
     bool whole = le_complex_has_all_reads(from->value, false) && le_complex_has_all_reads(from->value, true);
     return from->otherwise && !whole ? le_complex_with_all_reads(c, from->value, parts) : parts;
 }
 
-/* value and else, to be stored in a part of a complex symbol. */
+/* Copies value and else for one part of a complex symbol. */
 static void copy_terms(struct le_complex_splitter *c, const struct le_step *from, bool imaginary,
                        struct le_step *step) {
     struct le_parts parts = split_value(c, from);
@@ -189,7 +190,7 @@ static struct le_symbol *new_local(struct le_complex_splitter *c, const struct l
     return add_symbol(c, &local, le_arena_format(c->arena, "%s.next", like->name));
 }
 
-/* Both parts are computed before one is written. */
+/* Computes both parts before it writes either. */
 static void assign_element(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     struct le_parts parts = split_value(c, from), others = {0};
@@ -219,7 +220,7 @@ static void assign_element(struct le_complex_splitter *c, const struct le_step *
     }
 }
 
-/* ---- *= and /=, which need both parts of what is there */
+/* ---- *= and /=, which need both parts of the old value */
 
 static bool uses_index(const struct le_tree_node *node, const struct le_index *index) {
     if (node->kind == LE_TREE_INDEX)
@@ -237,7 +238,7 @@ static bool uses_any(const struct le_step *owner, const struct le_tree_node *nod
     return false;
 }
 
-/* i, i + e or c * i + e, of no other index. */
+/* Whether the node is i, i + e or c * i + e, with no other index. */
 static bool is_linear_in(const struct le_step *owner, const struct le_tree_node *node, const struct le_index *index) {
     if (uses_any(owner, node, index) || !uses_index(node, index))
         return false;
@@ -254,7 +255,7 @@ static bool is_linear_in(const struct le_step *owner, const struct le_tree_node 
     return is_linear_in(owner, uses_index(a, index) ? a : b, index);
 }
 
-/* Whether different points of the statement update different places. */
+/* Whether different points of the statement update different elements. */
 static bool updates_distinct_elements(const struct le_step *from) {
     for (int k = 0; k < from->free_count; k++) {
         bool found = false;
@@ -286,7 +287,7 @@ static struct le_tree_node *updated_value(struct le_complex_splitter *c, const s
     return node;
 }
 
-/* z *= w as z = z * w. */
+/* Rewrites z *= w as z = z * w. */
 static struct le_step *spell_out(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = LE_NEW(c->arena, struct le_step);
     *step = *from;
@@ -298,7 +299,7 @@ static struct le_step *spell_out(struct le_complex_splitter *c, const struct le_
     return step;
 }
 
-/* A number takes the product of all terms. */
+/* Replaces the value of an update of a scalar by the product of all its terms. */
 static struct le_step *as_product(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = LE_NEW(c->arena, struct le_step);
     struct le_tree_node *product = LE_NEW(c->arena, struct le_tree_node);
@@ -333,7 +334,7 @@ static void assign_parts(struct le_complex_splitter *c, const struct le_step *fr
 static int split_each(struct le_complex_splitter *c, const struct le_step *from);
 static void end_each(struct le_complex_splitter *c, const struct le_step *from, int each);
 
-/* Element by element, so that each one finds what those before it have made of its place. */
+/* Updates element by element with an EACH, so that each point sees the updates of the points before it. */
 static void scatter_elements(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step each = *from, end = {.kind = LE_STEP_END, .location = from->location};
     each.kind = LE_STEP_EACH;
@@ -354,8 +355,8 @@ static void scatter_elements(struct le_complex_splitter *c, const struct le_step
     c->steps->at[c->steps->count - 1].partner = opened;
 }
 
-/* Where an each's elements meet in one place they come one after the other, and find what those before have made of
- * it, as the language has it for all of them. */
+/* If several elements of an each update the same address, they run one after the other and see earlier updates, as the
+ * language requires. */
 static void split_update(struct le_complex_splitter *c, const struct le_step *from) {
     if (c->element)
         assign_element(c, spell_out(c, from));
@@ -364,8 +365,9 @@ static void split_update(struct le_complex_splitter *c, const struct le_step *fr
     else if (!from->left && !from->otherwise)
         assign_parts(c, spell_out(c, as_product(c, from)));
     else if (!from->left || reads_target(from))
-        le_complex_fail(c, from->location, "write out what every element becomes, or go through them in a `for`",
-                        "'%s' of complex numbers must not scatter or reduce %s",
+        le_complex_fail(c, from->location,
+                        "compute each element in an assignment with `=`, or loop over the elements with `for`",
+                        "'%s' of complex numbers cannot scatter or reduce %s",
                         from->op == LE_ASSIGN_MUL ? "*=" : "/=", from->otherwise ? "with an `else`" : "what it reads");
     else
         scatter_elements(c, from);
@@ -402,7 +404,7 @@ static void split_control(struct le_complex_splitter *c, const struct le_step *f
     finish_step(c, step);
 }
 
-/* The statement's lists are whole at its END. */
+/* The statement's lists are complete at its END. */
 static int split_each(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = start_step(c, from);
     c->element = true;
@@ -465,7 +467,7 @@ static void split_steps(struct le_complex_splitter *c, const struct le_step *fro
             split_parameter(c, &from[k]);
         else
             split_step(c, &from[k]);
-        at[k] = c->steps->count - 1; /* a control step stays one step */
+        at[k] = c->steps->count - 1; /* a control step is copied to one step */
     }
     for (int k = 0; k < count; k++)
         if (has_partner(from[k].kind))

@@ -1,12 +1,12 @@
-/* Defs, and their inlining at calls. A parameter of an expression def stands for the caller's argument. A block def
- * becomes a CALL node with its own steps: the first steps assign its parameters, which are private scalars, except
- * parameters that stand for arrays. An error in it leaves the calling statement. */
+/* Defs, and their inlining at calls. A parameter of an expression def is replaced by the caller's argument. A block def
+ * becomes a CALL node with its own steps. The first steps assign its parameters, which are private scalars, except for
+ * parameters that name arrays. An error in the def leaves the calling statement. */
 #include "lang/check.h"
 #include <string.h>
 
 #define STEP_COST 8 /* nodes that an inlined step counts as */
 
-/* ---- which parameters name arrays */
+/* ---- parameters that name arrays */
 
 static bool names_array_in_range(struct le_checker *c, const struct le_ast_binders *binders, const char *parameter);
 
@@ -14,7 +14,7 @@ static bool is_name(const struct le_ast *ast, const char *name) {
     return ast->kind == LE_AST_NAME && ast->name == name;
 }
 
-/* Whether the parameter is subscripted, passed to len, or passed on to a def that does so. */
+/* Whether the parameter is subscripted, passed to len, or passed to a def that does so. */
 static bool names_array_in(struct le_checker *c, const struct le_ast *ast, const char *parameter) {
     if (!ast)
         return false;
@@ -111,7 +111,7 @@ static void add_parameter(struct le_checker *c, const char *text, struct le_tree
     step->value = value;
 }
 
-/* Inlines the block; values are the arguments of the parameters that do not stand for arrays. */
+/* Inlines the block. values: the arguments of parameters that do not name arrays; NULL for the others. */
 static void inline_block(struct le_checker *c, const struct le_definition *definition, const struct le_frame *frame,
                          struct le_tree_node *const *values, struct le_steps *steps) {
     struct le_position *now = &c->now;

@@ -1,5 +1,5 @@
-/* The tables of habits.h. A row says what to write, with the reader's x, a, b and c for whatever stands there. Advice
- * names only what the language has. */
+/* The tables of habits.h. A row says what to write; x, a, b and c stand for the user's own names. Advice names only
+ * what the language has. */
 #include "lang/habits.h"
 #include "base/status.h"
 #include <string.h>
@@ -31,7 +31,7 @@ static const char *find_advice(const struct habit *table, size_t count, const ch
 #define PREFIX   "write functions and constants without a prefix, as in exp(x) and pi"
 #define SUFFIX   "write numbers without a suffix"
 
-/* NULL: whatever it is; found "NAME": any name. `wanted` is compared up to the row's length. The first row counts. */
+/* NULL matches any token, and found "NAME" any name. `wanted` matches as a prefix. The first matching row counts. */
 static const struct {
     const char *wanted, *before, *found, *after, *advice;
 } SYNTAX[] = {
@@ -52,7 +52,7 @@ static const struct {
     {"',' or the end of the ranges", NULL, NULL, NULL, WHERE},
     {"an index", NULL, NULL, NULL, "write `i in low..high`"},
     {"'..'", NULL, NULL, NULL, RANGE},
-    /* characters that no token has */
+    /* characters that are not part of any token */
     {NULL, "math", ".", "pi", "write pi"},
     {NULL, "np", ".", "pi", "write pi"},
     {NULL, "np", ".", "inf", "write inf"},

@@ -128,10 +128,11 @@ static void functions_of_other_languages(void **state) {
 static void names_that_are_a_value_and_an_index(void **state) {
     (void)state;
     static const struct row rows[] = {
-        {"in x[n,c]\ny = sum(c: x[0,c])", "'c' is a value and an index",
-         "is bound to an extent by `in x[...]` in line 1"},
-        {"c = 3\ny = sum(c: x[c])", "'c' is a value and an index", "is assigned in line 1"},
-        {"y[i] = w[i]\nz[i] = x[w] where w in 0..2", "'w' is a value and an index", "is read as an array in line 1"},
+        {"in x[n,c]\ny = sum(c: x[0,c])", "'c' is both a value and an index",
+         "is bound to an extent by `in x[...]` on line 1"},
+        {"c = 3\ny = sum(c: x[c])", "'c' is both a value and an index", "is assigned on line 1"},
+        {"y[i] = w[i]\nz[i] = x[w] where w in 0..2", "'w' is both a value and an index",
+         "is read as an array on line 1"},
     };
     all_say(rows, ARRAY_LEN(rows));
 }

@@ -4,7 +4,7 @@
 #include "lang/habits.h"
 #include <string.h>
 
-/* ---- moves */
+/* ---- tokens */
 
 const struct le_token *le_parser_peek(const struct le_parser *p, int offset) {
     int last = p->tokens.count - 1;
@@ -241,7 +241,7 @@ static void parse_for(struct le_parser *p, struct le_stmt *stmt) {
     stmt->body = parse_block(p);
 }
 
-/* A chain of else-ifs is parsed in a loop: each link is in the `else` of the previous one. */
+/* An else-if chain is parsed in a loop, although each `if` is nested in the `else` of the previous one. */
 static void parse_if(struct le_parser *p, struct le_stmt *stmt) {
     for (;;) {
         stmt->kind = LE_STMT_IF;

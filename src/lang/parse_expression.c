@@ -1,4 +1,5 @@
-/* Parses expressions. Recursion is as deep as the text nests (LE_NESTING_MAX); chains of operators are loops. */
+/* Parses expressions. The recursion is as deep as the nesting of the text (LE_NESTING_MAX); chains of operators are
+ * parsed in loops. */
 #include "lang/habits.h"
 #include "lang/parse.h"
 #include <locale.h>
@@ -35,7 +36,7 @@ static struct le_ast *new_ast(struct le_parser *p, enum le_ast_kind kind, struct
     return ast;
 }
 
-/* Updates the depth for an operand. */
+/* Updates the depth of ast for an operand. */
 static void add_depth(struct le_parser *p, struct le_ast *ast, const struct le_ast *below) {
     if (below->depth >= ast->depth)
         ast->depth = below->depth + 1;
@@ -119,7 +120,7 @@ static struct le_ast *parse_constant(struct le_parser *p, const struct le_token 
 
 /* ---- ranges, binders, lists */
 
-/* An expression inside another one. */
+/* Parses an expression inside another one. */
 static struct le_ast *parse_inner(struct le_parser *p) {
     le_parser_deeper(p);
     struct le_ast *result = le_parse_expression(p);
@@ -197,7 +198,7 @@ struct le_asts le_parse_subscripts(struct le_parser *p) {
 
 /* ---- expressions */
 
-/* After RED "(": whether names and commas lead to "in" or ":". */
+/* After NAME "(": whether names and commas are followed by "in" or ":". */
 static bool is_reduction(const struct le_parser *p) {
     for (int k = 0;; k += 2) {
         const struct le_token *token = le_parser_peek(p, k), *after = le_parser_peek(p, k + 1);

@@ -1,6 +1,6 @@
-/* A tree as text, one line a step, for people and tests; it is not read back. A step stands as it will run: `...`
- * spelled out, defs inlined, each operation in parentheses; with the type of what an assignment computes, once it is
- * known. */
+/* Prints a tree as text, one line per step, for people and tests. It is not read back. Steps are printed as they will
+ * run: `...` is expanded, defs are inlined, and each operation is in parentheses. An assignment shows the type of its
+ * value once it is known. */
 #include "base/text.h"
 #include "lang/tree.h"
 
@@ -116,7 +116,7 @@ static void print_call(struct le_text *out, const char *name, const struct le_tr
     le_text_add(out, ")");
 }
 
-/* A def's block, in one line. */
+/* Prints a def's block in one line. */
 static void print_block(struct le_text *out, const struct le_tree_node *node) {
     le_text_add(out, "{");
     for (int k = 0; k < node->step_count; k++) {

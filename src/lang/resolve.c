@@ -1,5 +1,6 @@
-/* Turns expressions of the ast into nodes of the tree: names become symbols and indices, and defs are inlined.
- * Recursion is limited to LE_DEPTH_MAX, including defs. A node of an inlined def has its location in the def. */
+/* Turns expressions of the ast into nodes of the tree: names become symbols and indices, and defs are inlined. The
+ * recursion depth is limited to LE_DEPTH_MAX, including defs. The location of a node from an inlined def is in the def.
+ */
 #include "lang/check.h"
 #include "lang/habits.h"
 #include <limits.h>
@@ -75,14 +76,14 @@ struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *nam
     return name->free;
 }
 
-/* Indices and symbols with lower numbers are older than the range that is being resolved. */
+/* Indices and symbols with lower ids are older than the range that is being resolved. */
 struct id_limits {
     const struct le_checker *c;
     int index, symbol;
 };
 
-/* Whether the node changes as the statement runs: it is another index of the statement, but not of a reduction inside
- * the range, or a private scalar. */
+/* Whether the node varies while the statement runs: it is a private scalar, or another index of the statement that does
+ * not belong to a reduction inside the range. */
 static bool may_vary(const struct le_tree_node *node, const void *user) {
     const struct id_limits *older = user;
     if (node->kind == LE_TREE_SCALAR)
@@ -136,7 +137,7 @@ static struct le_tree_node *index_node(struct le_checker *c, struct le_index *in
 
 static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_location location) {
     if (symbol == c->now.owner)
-        symbol->update_only = false; /* it is read before it is assigned, so it must be bound */
+        symbol->update_only = false; /* read before it is assigned, so it must be bound */
     else
         symbol->read = true;
     if (symbol == c->defaulting)
@@ -152,7 +153,7 @@ static struct le_symbol *find_symbol(struct le_checker *c, struct le_name *name,
         return symbol;
     if (name->ended || (c->now.in_call && name->ended_in == c->now.element))
         le_checker_fail(c, location, le_arena_format(c->arena, "write `var %s` before the block", name->text),
-                        "'%s' has no value here: it ended with the block that set it", name->text);
+                        "'%s' has no value here: it exists only inside the block that set it", name->text);
     if (use == LE_USE_SCALAR && le_checker_definition(name, scope))
         le_checker_fail(c, location, le_arena_format(c->arena, "write %s(...)", name->text), "'%s' is a def: call it",
                         name->text);
@@ -182,7 +183,8 @@ static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_a
     return node;
 }
 
-/* The array that a name stands for, following parameters; *found is its name. NULL: an error has been reported. */
+/* The array that a name stands for, following parameters. *found is set to its name. NULL: an error has been reported.
+ */
 static struct le_symbol *find_array(struct le_checker *c, const char *text, const struct le_scope *scope,
                                     struct le_location location, struct le_name **found) {
     const struct le_frame *frame;
@@ -304,10 +306,10 @@ static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_as
     return node;
 }
 
-/* What to write instead of an unknown function: it may be a later def, a habit from elsewhere, or misspelled. */
+/* Advice for an unknown function: it may be a later def, known from another language, or misspelled. */
 static const char *function_hint(struct le_checker *c, const char *name) {
     if (le_checker_name(c, name)->definition)
-        return "call only defs that stand above: there is no recursion";
+        return "define it above the call: there is no recursion";
     const char *habit = le_habit_of_function(c->arena, name);
     if (habit)
         return habit;
@@ -371,7 +373,7 @@ static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_a
     le_checker_fail(c, ast->location, function_hint(c, ast->name), "unknown function '%s'", ast->name);
 }
 
-/* ---- the rest */
+/* ---- other expressions */
 
 static struct le_tree_node *resolve_number(struct le_checker *c, const struct le_ast *ast) {
     struct le_tree_node *node = le_checker_node(c, LE_TREE_CONST, ast->location, 0);
@@ -382,7 +384,7 @@ static struct le_tree_node *resolve_number(struct le_checker *c, const struct le
     return node;
 }
 
-/* What is resolved next is evaluated only under a condition; step -1 ends that. */
+/* step 1: expressions resolved from now on are evaluated under a condition; step -1 ends this. */
 static void add_conditions(struct le_checker *c, int step) {
     c->now.guards += step;
     c->now.conditions += step;

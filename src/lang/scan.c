@@ -1,6 +1,6 @@
-/* Turns text into tokens. Words are interned; comments, and newlines that do not end a statement, are dropped. Numbers
- * are not converted here. A bad character does not end the scan: its token is BAD, and the parser reports nothing more
- * about it. */
+/* Turns text into tokens. Words are interned. Comments, and newlines that do not end a statement, are dropped. Numbers
+ * are not converted here. A bad character does not stop the scan: it becomes a BAD token, about which the parser
+ * reports nothing more. */
 #include "lang/scan.h"
 #include "base/text.h"
 #include "lang/program_error.h"
@@ -11,11 +11,11 @@ struct scanner {
     struct le_arena *arena;
     const char *text;
     int size, at, line, line_start;
-    int parentheses;            /* that are open */
+    int parentheses;            /* open ones, with brackets */
     bool newline;               /* a newline follows the last token and may end the statement */
     struct le_token newline_at; /* the first such newline */
     struct le_tokens tokens;
-    struct le_names names; /* of words */
+    struct le_names names; /* from words to their number in `words` */
     struct {
         struct le_word **at;
         int count, capacity;
@@ -87,7 +87,7 @@ static int skip_digits(const struct scanner *s, int at) {
     return at;
 }
 
-/* The end of the number that starts at `at`. A dot that is followed by another belongs to a range. */
+/* The end of the number that starts at `at`. A dot followed by another dot belongs to a range. */
 static int number_end(const struct scanner *s, int at) {
     if (peek_char(s, at) == '0' && (peek_char(s, at + 1) | 32) == 'x' && is_hex(peek_char(s, at + 2))) {
         at += 2;
@@ -166,7 +166,7 @@ static void scan_word(struct scanner *s) {
     push_token(s, token);
 }
 
-/* A run of bad characters is one error. */
+/* Consecutive bad characters are one error. */
 static bool is_stray(char c) {
     return !begins_name(c) && !le_is_digit(c) && !strchr(" \t\r\f\n;#+-*/%<>=!~&|^?:,()[]{}.", c ? c : 1);
 }
@@ -206,7 +206,7 @@ static void scan_stray(struct scanner *s) {
                              c >= 0x80 ? "names consist of ASCII letters, digits and _" : stray_advice(s),
                              "unexpected character '%.*s'", end - s->at < 12 ? end - s->at : 12, s->text + s->at);
     else
-        le_program_error_add(LEAT_PROGRAM, location, "a program is UTF-8 text", "unexpected character with code %d", c);
+        le_program_error_add(LEAT_PROGRAM, location, "programs are UTF-8 text", "unexpected character with code %d", c);
     push_token(s, token);
 }
 
@@ -266,7 +266,7 @@ static void scan_token(struct scanner *s) {
 struct le_tokens le_scan_tokens(struct le_arena *arena, const char *text, int size_bytes) {
     struct scanner s = {.arena = arena, .text = text, .size = size_bytes, .line = 1};
     add_reserved(&s);
-    if (size_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, as some editors write it */
+    if (size_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, which some editors write */
         s.at = s.line_start = 3;
     while (s.at < s.size)
         scan_token(&s);

@@ -1,5 +1,5 @@
-/* Blocks, and the meaning of names in them. A block sees the names of the enclosing blocks in the text; for a def that
- * is being inlined these are not the blocks around the call. Changes that a block makes to a name are undone when it
+/* Blocks, and the meaning of names in them. A block sees the names of its enclosing blocks in the text. For a def that
+ * is being inlined, these are not the blocks around the call. Changes that a block makes to a name are undone when it
  * ends. */
 #include "lang/check.h"
 #include <limits.h>
@@ -11,7 +11,8 @@ struct le_syntax_block *le_checker_open(struct le_checker *c, const struct le_sy
     return block;
 }
 
-/* Later uses of a name that ended with its block are reported. Names of a def's block were never visible outside. */
+/* Restores the name, and marks it as ended if the block had defined it, so that later uses are reported. Names of a
+ * def's block were never visible outside. */
 static void undo_change(struct le_checker *c, const struct le_change *change) {
     struct le_name *name = change->name;
     bool ends = name->binding != change->before.binding && name->binding->symbol;

@@ -1,5 +1,6 @@
-/* Subscripts as sums of indices, as far as the text tells. This follows le_affine (ir/affine.c), which knows all
- * numbers: what is not affine here is not affine there, and a known factor is the same number there. */
+/* Subscripts as linear combinations of indices, as far as the text determines them. This mirrors le_affine_of
+ * (ir/affine.c), which knows all numbers: a node that is not affine here is not affine there, and a known factor is the
+ * same there. */
 #include "lang/static_form.h"
 
 static void set_constant(struct le_static_form *f, bool known, int64_t value) {
@@ -85,7 +86,7 @@ static bool is_own_index(const struct le_tree_node *node, const void *user) {
     return node->kind == LE_TREE_INDEX && !node->index->host;
 }
 
-/* It may be any of its operands: each index in them may count. */
+/* The value may be that of any operand, so each index in them gets an unknown factor. */
 static void form_of_any(const struct le_tree_node *node, const struct le_static_shape *shapes,
                         struct le_static_form *out) {
     struct le_static_form operand;
@@ -113,7 +114,7 @@ static void form_of_operation(const struct le_tree_node *node, const struct le_s
         return;
     }
     if (!is_sum && node->op != LE_OP_MUL && node->op != LE_OP_NEG &&
-        le_op_info((enum le_op)node->op)->rule != LE_RULE_ROUND) { /* those keep an integer */
+        le_op_info((enum le_op)node->op)->rule != LE_RULE_ROUND) { /* rounding leaves an integer unchanged */
         form_of_other(node, out);
         return;
     }

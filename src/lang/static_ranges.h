@@ -14,7 +14,7 @@ void le_check_ranges(struct le_arena *arena, const struct le_tree *tree);
 /* Advice for an index without a range. */
 enum le_index_use { LE_INDEX_OF_STATEMENT, LE_INDEX_OF_EACH, LE_INDEX_OF_REDUCTION };
 const char *le_range_advice(struct le_arena *arena, const char *index, enum le_index_use use);
-#define LE_FAR_ADVICE "keep its ends and its step within 2**61"
+#define LE_FAR_ADVICE "keep its bounds and its step within 2**61"
 /* Parts of other messages of the range rules. negative: all values of the subscript are negative. written: the access
  * is a write. */
 const char *le_extents_advice(struct le_arena *arena, const char *index);

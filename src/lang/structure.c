@@ -1,5 +1,6 @@
-/* Checks where statements stand, before names are resolved: `break` in a loop, `return` in a def's block, `each`
- * outside of defs and of another `each`. Chains of else-ifs are walked in a loop, since they may be very long. */
+/* Checks that statements are allowed where they are, before names are resolved: `break` in a loop, `return` in a def's
+ * block, `each` outside of defs and of another `each`. Else-if chains are walked in a loop, because they may be very
+ * long. */
 #include "lang/check.h"
 #include <string.h>
 
@@ -50,7 +51,7 @@ bool le_stmt_ends(const struct le_stmt *stmt) {
     return stmt->kind == LE_STMT_BREAK || stmt->kind == LE_STMT_RETURN;
 }
 
-/* ---- what stands where */
+/* ---- allowed positions */
 
 static void report_statement(const struct le_stmt *stmt, const char *word, const char *expected, const char *message) {
     struct le_location location = stmt->location;

@@ -19,7 +19,7 @@ static void merge_by_location(const struct le_tree *tree, const int *a, int a_co
     }
 }
 
-/* By place; symbols made at one place stay in their order. */
+/* Sorts by location. The sort is stable. */
 static void sort_by_location(const struct le_tree *tree, int *ids, int count, int *scratch) {
     if (count < 2)
         return;
@@ -49,7 +49,7 @@ int le_tree_find(const struct le_tree *tree, const char *name) {
     return name[0] ? le_names_get(&tree->names, name, strlen(name)) : -1;
 }
 
-/* ---- all of a node */
+/* ---- traversal of a node */
 
 struct node_query {
     bool (*holds)(const struct le_tree_node *node, const void *user);

@@ -1,17 +1,17 @@
 /* Finds the types of all nodes and symbols: NumPy's promotion from the leaves up, repeated over the program until no
- * type changes (a scalar's type is promoted from all of its assignments). Without inputs this finds what the text alone
- * tells: LE_NONE is an unknown type; whatever is combined with it is unknown, too, and no rule applies to it.
+ * type changes (a scalar's type is promoted from all of its assignments). Without inputs, it finds what follows from
+ * the text alone. LE_NONE is an unknown type. Anything combined with it is unknown, too, and no rule applies to it.
  *
  * An error leaves its step by longjmp. Errors are not reported while types still change; a last pass reports them. */
 #include "lang/check.h"
 #include "lang/habits.h"
 #include "lang/literal.h"
 
-#define PASSES_MAX 64 /* more passes are made if they are short */
+#define PASSES_MAX 64 /* exceeded only while NODES_MAX is not reached */
 #define NODES_MAX  100000000
 
 struct symbol_state {          /* of a symbol */
-    enum le_type strong, weak; /* promoted from what has been assigned so far */
+    enum le_type strong, weak; /* promoted from the assignments so far */
     bool unknown;
     int first;                        /* first step that assigns it, from 1 */
     int read;                         /* last pass that read it */
@@ -26,7 +26,7 @@ struct typer {
     int64_t node_count; /* in all passes */
     bool changed, report;
     int step;                           /* from 1 */
-    enum le_type returns, weak_returns; /* of the call at hand, so far; LE_NONE: none */
+    enum le_type returns, weak_returns; /* of the current call, so far; LE_NONE: none */
     bool unknown_returns;
     struct {
         struct le_fit *at;
@@ -62,7 +62,7 @@ static void set_type(struct typer *t, struct le_symbol *symbol, enum le_type typ
     symbol->type = type;
 }
 
-/* A scalar is assigned a value of that type. */
+/* Promotes the scalar's type for an assignment of the given type. */
 static void promote_scalar(struct typer *t, struct le_symbol *symbol, enum le_type type) {
     struct symbol_state *s = state_of(t, symbol);
     if (symbol->declared != LE_NONE)
@@ -122,7 +122,8 @@ static bool default_of(struct typer *t, const struct le_symbol *symbol, struct l
     return !t->inputs[symbol->id].bound && start && le_literal_of(start, literal);
 }
 
-/* A number that the caller binds meets an integer type: its value is checked when it is known. *literal: it is. */
+/* If the node is an input that the caller binds to a plain integer, records that its value must fit the type. Returns
+ * true if the value is already known: then *literal is set. */
 static bool is_input_literal(struct typer *t, const struct le_tree_node *node, enum le_type type,
                              struct le_literal *literal) {
     int sign;
@@ -138,7 +139,7 @@ static bool is_input_literal(struct typer *t, const struct le_tree_node *node, e
     return known;
 }
 
-/* A literal that is combined with the type is in its range. */
+/* Fails if a literal that is combined with the type is out of its range. */
 static void check_fits(struct typer *t, const struct le_tree_node *node, enum le_type type) {
     struct le_literal literal;
     if (!le_type_is_int(type) || !(le_literal_of(node, &literal) || is_input_literal(t, node, type, &literal)) ||
@@ -200,7 +201,7 @@ static enum le_type find_logic(struct typer *t, struct le_tree_node *node) {
     return LE_BOOL;
 }
 
-/* Operand and result have one type. */
+/* Operands and result have the same type. */
 static enum le_type find_uniform(struct typer *t, const struct le_tree_node *node, enum le_rule rule,
                                  enum le_type type) {
     switch (rule) {
@@ -243,13 +244,13 @@ static void check_complex(struct typer *t, const struct le_tree_node *node, enum
          "'%s' is not defined for complex numbers, and this is %s", name, le_type_name(type));
 }
 
-/* The count of a shift may have any integer type, also one that has no integer type in common with the left side. */
+/* The shift count may have any integer type, even if the promotion with the left side's type is a float. */
 static enum le_type shift_type(const struct le_tree_node *node, enum le_type type) {
     enum le_type left = node->children[0]->type;
     return le_type_is_float(type) && is_whole(left) && is_whole(node->children[1]->type) ? le_type_strong(left) : type;
 }
 
-/* Fails if an operand is a float, whatever the other operand is. */
+/* Fails if any operand is a float or complex number. */
 static void check_integers(struct typer *t, const struct le_tree_node *node) {
     for (int k = 0; k < node->child_count; k++)
         if (le_type_is_float(node->children[k]->type) || le_type_is_complex(node->children[k]->type))
@@ -320,7 +321,7 @@ static enum le_type find_len(struct typer *t, struct le_tree_node *node) {
         uint64_t rank = (uint64_t)symbol->rank;
         if (axis.negative ? axis.size > rank : axis.size >= rank)
             fail(t, node->location,
-                 le_arena_format(t->arena, "its axes are 0 to %d, or -1 to -%d backwards", symbol->rank - 1,
+                 le_arena_format(t->arena, "its axes are 0 to %d, or -1 to -%d from the end", symbol->rank - 1,
                                  symbol->rank),
                  "'%s' has no axis %s%llu", symbol->name, axis.negative ? "-" : "", (unsigned long long)axis.size);
     }
@@ -332,7 +333,7 @@ static enum le_type find_select(struct typer *t, struct le_tree_node *node) {
     return node->operand = common_type(t, node->children + 1, 2);
 }
 
-/* A call's type is promoted from all of its returns; weak ones do not widen it. */
+/* A call's type is promoted from all of its returns. Weak types do not widen it. */
 static void promote_return(struct typer *t, enum le_type type) {
     if (type == LE_NONE)
         t->unknown_returns = true;
@@ -577,8 +578,8 @@ bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le
     while (t->changed && (t->pass < PASSES_MAX || t->node_count < NODES_MAX));
     if (t->changed) {
         le_program_error_add(LEAT_PROGRAM, (struct le_location){0},
-                             "declare the types of scalars that are assigned later: `var s: f64`",
-                             "the types of the scalars depend on each other in a chain that is too long");
+                             "declare the types of these scalars, as in `var s: f64`",
+                             "the chain of scalars whose types depend on each other is too long");
         return false;
     }
     tree->fits = t->fits.at;

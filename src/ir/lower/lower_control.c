@@ -1,12 +1,12 @@
-/* The host's blocks: loops and branches become control stages, and what they change of the outside is handed on by MOVE
- * stages (ir.h says how). What follows a BREAK in its block never runs, and is left out. */
+/* Lowers host blocks. Loops and branches become control stages, and MOVE stages hand on the values that they change
+ * (see le_stage_kind in ir.h). Statements after a BREAK in its block never run and are dropped. */
 #include "ir/lower/lower.h"
 #include <string.h>
 
-/* ---- what a block changes */
+/* ---- values that a block changes */
 
 struct changed_values {
-    int *symbols, *values; /* values: of the head, or after both branches */
+    int *symbols, *values; /* values: at the loop's head, or after both branches */
     int count;
 };
 
@@ -18,7 +18,8 @@ static bool sets_symbol(enum le_step_kind kind) {
     return kind == LE_STEP_ASSIGN || kind == LE_STEP_NEW || kind == LE_STEP_FILL;
 }
 
-/* The symbols that the steps from first to before end set: those that are there before come first; *count is of all. */
+/* The symbols set by steps first..end-1. Those that already have a value come first; *before is their number, *count
+ * the number of all. */
 static int *find_set(struct lower *l, int first, int end, int *count, int *before) {
     int *out = LE_NEW_ARRAY(l->ir->arena, end - first, int);
     l->looks++;
@@ -37,7 +38,8 @@ static int *find_set(struct lower *l, int first, int end, int *count, int *befor
     return out;
 }
 
-/* held: what each target holds already. */
+/* Adds a MOVE of the symbols' current values to targets. held: what each target already holds; equal values are not
+ * moved. */
 static void pairs_stage(struct lower *l, const int *targets, const int *held, const int *symbols, int count) {
     int pair_count = 0, at = 0;
     for (int k = 0; k < count; k++)
@@ -59,13 +61,13 @@ static void pairs_stage(struct lower *l, const int *targets, const int *held, co
     }
 }
 
-/* A scalar that has been a node so far gets a value. */
+/* Stores a scalar that has only been a node so far. */
 static void store_fixed(struct lower *l, int symbol) {
     if (l->current[symbol] < 0)
         le_lower_set(l, l->tree->symbols[symbol], l->ir->fixed[symbol]);
 }
 
-/* One value for each symbol that is changed and there before. */
+/* Creates a value for each of the symbols. */
 static struct changed_values new_values(struct lower *l, const int *symbols, int count) {
     struct changed_values c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
     c.values = LE_NEW_ARRAY(l->ir->arena, count, int);
@@ -84,7 +86,7 @@ static void set_current(struct lower *l, const int *symbols, const int *values, 
     }
 }
 
-/* Symbols end with the block that set them. */
+/* A symbol does not exist after the block that set it. */
 static void forget_symbols(struct lower *l, const int *symbols, int count) {
     for (int k = 0; k < count; k++) {
         l->current[symbols[k]] = -1;
@@ -98,7 +100,7 @@ static void open_block(struct lower *l) {
     l->block = ++l->ir->block_count;
 }
 
-#define BREAKS_MIN 16 /* of a loop whose scalars have exits */
+#define BREAKS_MIN 16 /* loops with at least so many give their scalars exits */
 
 static int count_breaks(const struct lower *l, int loop) {
     const struct le_step *steps = l->tree->steps;
@@ -108,7 +110,8 @@ static int count_breaks(const struct lower *l, int loop) {
     return count;
 }
 
-/* What the loop `number` changes gets its heads; where there are many ways out, scalars get exits of their own, too. */
+/* Creates the head values for the symbols that the loop changes. If it has many BREAKs, its scalars get exit values as
+ * well. */
 static struct lower_loop enter_loop(struct lower *l, int number, const int *symbols, int count) {
     for (int k = 0; k < count; k++)
         store_fixed(l, symbols[k]);
@@ -129,7 +132,8 @@ static struct lower_loop enter_loop(struct lower *l, int number, const int *symb
     return loop;
 }
 
-/* So that a BREAK moves what its branch has changed, and not all that the turn has: nobody in the loop reads exits. */
+/* Moves changed scalars to their exits before a branch, so that a BREAK moves only what its branch has changed, not
+ * everything changed in the iteration. Nothing in the loop reads exits. */
 static void move_exits(struct lower *l) {
     struct lower_loop *loop = l->loop;
     for (int k = 0; k < loop->count; k++) {
@@ -141,7 +145,7 @@ static void move_exits(struct lower *l) {
     }
 }
 
-/* The body, from first to before end, and the END. */
+/* Lowers the body, steps first..end-1, and adds the END. */
 static void lower_body(struct lower *l, struct lower_loop *loop, int first, int end, int around) {
     l->loop = loop;
     loop->block = l->block;
@@ -178,7 +182,8 @@ int le_lower_for(struct lower *l, int number) {
     return step->partner + 1;
 }
 
-/* The statement of a WHILE lies in its loop, where its condition is: what is before it belongs to the one before. */
+/* The statement of a WHILE begins inside the loop, with its condition. Stages before the loop belong to the previous
+ * statement. */
 int le_lower_while(struct lower *l, int number) {
     const struct le_step *step = &l->tree->steps[number];
     int count, before, around = l->block, *symbols = find_set(l, number + 1, step->partner, &count, &before);
@@ -221,7 +226,7 @@ static bool lower_branch(struct lower *l, const struct changed_values *c, int fi
     return reached;
 }
 
-/* The values as they are before the branches. */
+/* Saves the current values and nodes of the symbols. */
 static struct changed_values save_values(struct lower *l, const int *symbols, int count, struct le_node ***fixed) {
     struct changed_values c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
     c.values = LE_NEW_ARRAY(l->ir->arena, count, int);

@@ -1,9 +1,9 @@
-/* Expressions to nodes. Here the numbers are fixed: conversions become nodes, a multiplication and an addition of one
- * statement become a multiply-add, small powers become products. No later pass changes a rounding. */
+/* Lowers expressions to nodes. This fixes the numerical results: conversions become nodes, a multiplication and an
+ * addition of one statement become a multiply-add, small powers become products. No later pass changes a rounding. */
 #include "ir/lower/lower.h"
 
 #define NEAR_ZERO (1 << 20)
-#define DEPTH_MAX 4000 /* of one expression: passes walk it recursively */
+#define DEPTH_MAX 4000 /* of one expression; passes recurse over it */
 
 static struct le_node *lower_node(struct lower *l, const struct le_tree_node *n);
 
@@ -51,8 +51,8 @@ static struct le_node *known_steps(struct lower *l, int64_t low, int64_t high, i
     return le_node_i64(l->ir, count > INT64_MAX ? INT64_MAX : (int64_t)count);
 }
 
-/* The same, of ends whose difference no i64 may hold: of the quotients by the size of a step it does, which is at
- * least 2 or not known. */
+/* The number of steps of positive `size` from low to high, for bounds whose difference may overflow i64. The difference
+ * of their quotients by size does not overflow if size is at least 2. */
 static struct le_node *far_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *size) {
     struct le_node *whole = le_lower_op2(l, LE_OP_SUB, LE_I64, le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, high, size),
                                          le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, low, size));
@@ -61,7 +61,7 @@ static struct le_node *far_steps(struct lower *l, struct le_node *low, struct le
     return le_lower_op2(l, LE_OP_ADD, LE_I64, whole, le_node_cast(l->ir, LE_I64, rest));
 }
 
-/* How many steps it takes from low to before high, however far apart they are; a step of 0 counts as 1. */
+/* The number of steps from low to before high, without overflow for any bounds. A step of 0 counts as 1. */
 static struct le_node *unbounded_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *by) {
     struct le_ir *ir = l->ir;
     if (by->kind == LE_NODE_CONST) {
@@ -80,8 +80,8 @@ static bool is_near_zero(const struct le_node *node) {
     return node->kind == LE_NODE_CONST && le_const_i64(node) >= -NEAR_ZERO && le_const_i64(node) <= NEAR_ZERO;
 }
 
-/* How many steps it takes from low to before high. Of an element's loop tighter bounds are known (le_interval) if it
- * is the difference that is divided: so it is where an end near zero keeps that in range. */
+/* The number of steps from low to before high. In an element's loop, dividing the difference of the bounds gives
+ * le_interval tighter bounds. So this form is used if a bound near zero keeps the difference in range. */
 static struct le_node *count_steps(struct lower *l, const struct le_index *index, struct le_node *low,
                                    struct le_node *high, struct le_node *by) {
     struct le_ir *ir = l->ir;
@@ -100,7 +100,7 @@ static struct le_node *count_steps(struct lower *l, const struct le_index *index
         by = le_node_select(ir, le_lower_op2(l, LE_OP_EQ, LE_BOOL, by, le_node_i64(ir, 0)), one, by);
         sign = le_node_select(ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, by, le_node_i64(ir, 0)), le_node_i64(ir, -1), one);
     }
-    struct le_node *less = le_lower_op2(l, LE_OP_SUB, LE_I64, way, sign); /* the way and a step may be too much */
+    struct le_node *less = le_lower_op2(l, LE_OP_SUB, LE_I64, way, sign); /* way + by might overflow */
     return le_lower_op2(l, LE_OP_ADD, LE_I64, le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, less, by), one);
 }
 
@@ -184,7 +184,8 @@ bool le_lower_is_bare(const struct lower *l, struct le_node *const *subscripts, 
     return true;
 }
 
-/* An edge's modes go by the number: one that no i64 holds is brought to one that leads to the same element. */
+/* Edge modes work on the subscript's value, so a u64 that does not fit i64 is replaced by a subscript that selects the
+ * same element. */
 static struct le_node *lower_subscript(struct lower *l, const struct le_tree_node *read, int axis) {
     const struct le_tree_node *n = read->children[axis];
     if (n->type != LE_U64 || read->edge == LE_EDGE_NONE || read->edge == LE_EDGE_FILL)
@@ -192,7 +193,7 @@ static struct le_node *lower_subscript(struct lower *l, const struct le_tree_nod
     if (read->edge == LE_EDGE_CLAMP)
         return at_most_an_i64(l, n);
     struct le_node *x = le_lower_as(l, n, LE_U64), *length = le_node_len(l->ir, read->symbol->id, axis);
-    struct le_node *turn = length; /* after so many the elements come again */
+    struct le_node *turn = length; /* the period after which the elements repeat */
     if (read->edge != LE_EDGE_WRAP)
         turn = le_lower_op2(l, LE_OP_MUL, LE_I64, length, le_node_i64(l->ir, 2));
     if (read->edge == LE_EDGE_MIRROR)
@@ -217,7 +218,7 @@ static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n)
                             .live = l->pair[n->symbol->id] >= 0};
     model.trusted = n->edge == LE_EDGE_NONE && le_lower_is_bare(l, x, n->child_count);
     for (int k = 0; k < n->child_count; k++)
-        model.trusted &= n->children[k]->kind == LE_TREE_INDEX; /* no variable that is known to be one */
+        model.trusted &= n->children[k]->kind == LE_TREE_INDEX; /* not a variable that is known to equal an index */
     if (n->edge == LE_EDGE_FILL) {
         model.fill = le_lower_stored(l, le_lower_scalar(l, n->fill), l->ir->values.at[value].type);
     }
@@ -231,7 +232,7 @@ static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) 
         int64_t k = le_const_i64(axis);
         if (k >= -rank && k < rank)
             return le_node_len(l->ir, n->symbol->id, (int)(k < 0 ? k + rank : k));
-        le_fail_at(LEAT_MISMATCH, n->location, "axes count from 0, or from -1 backwards", "'%s' has no axis %lld",
+        le_fail_at(LEAT_MISMATCH, n->location, "axes count from 0, or from -1 at the end", "'%s' has no axis %lld",
                    n->symbol->name, (long long)k);
         l->failed = true;
         return le_node_i64(l->ir, 0);
@@ -243,7 +244,6 @@ static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) 
     return out;
 }
 
-/* A multiply-add where one operand is a product: the left one first. */
 struct le_node *le_lower_contracted(struct lower *l, int code, enum le_type type, struct le_node *a,
                                     struct le_node *b) {
     if (type != LE_F32 && type != LE_F64)
@@ -260,12 +260,13 @@ struct le_node *le_lower_contracted(struct lower *l, int code, enum le_type type
     return le_lower_op2(l, code, type, a, b);
 }
 
-/* A number that is written there: not a scalar that happens to be known, which may be handed in as well. */
+/* Whether it is written as a number. A scalar with a known value does not count: the results must be the same if it is
+ * an input. */
 static bool is_literal(const struct le_tree_node *n) {
     return n->kind == LE_TREE_CONST || (n->kind == LE_TREE_OP && n->op == LE_OP_NEG && is_literal(n->children[0]));
 }
 
-/* x ** literal, where products, a root or a division say the same (but for (-inf)**1.5, which is NaN then). */
+/* x ** literal, as products, a root or a division if they give the same result (except that (-inf)**1.5 is NaN). */
 static struct le_node *lower_power(struct lower *l, enum le_type type, struct le_node *x, struct le_node *y) {
     double e = le_type_is_float(type) ? le_const_real(y) : (double)le_const_i64(y);
     if (e == 1.0)
@@ -283,7 +284,7 @@ static struct le_node *lower_power(struct lower *l, enum le_type type, struct le
     return le_lower_op2(l, LE_OP_POW, type, x, y);
 }
 
-/* Comparison of integers by their values, whatever their types. */
+/* Compares integers of any types by value. */
 static struct le_node *compare_values(struct lower *l, int code, struct le_node *a, struct le_node *b) {
     if (a->type == LE_BOOL)
         a = le_node_cast(l->ir, LE_I64, a);
@@ -293,7 +294,7 @@ static struct le_node *compare_values(struct lower *l, int code, struct le_node 
         return le_lower_op2(l, code, LE_BOOL, a, b);
     if (a->type != LE_U64 && b->type != LE_U64)
         return le_lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_I64, a), le_node_cast(l->ir, LE_I64, b));
-    bool flip = a->type == LE_U64; /* the other one may be negative, and then is the lesser */
+    bool flip = a->type == LE_U64; /* the other operand may be negative; it is then the smaller one */
     struct le_node *other = flip ? b : a, *zero = le_node_const(l->ir, other->type, 0);
     struct le_node *same =
         le_lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_U64, a), le_node_cast(l->ir, LE_U64, b));
@@ -304,7 +305,7 @@ static struct le_node *compare_values(struct lower *l, int code, struct le_node 
     return le_node_select(l->ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, other, zero), le_node_bool(l->ir, negative), same);
 }
 
-/* i64 with u64 gives f64, which does not hold all of either. */
+/* Combining i64 with u64 gives f64, which cannot represent all values of either. */
 static void note_mixed(struct lower *l, const struct le_tree_node *n, enum le_rule rule) {
     if (n->child_count != 2 || n->operand != LE_F64 || (rule != LE_RULE_ARITH && rule != LE_RULE_CHOOSE))
         return;
@@ -312,8 +313,9 @@ static void note_mixed(struct lower *l, const struct le_tree_node *n, enum le_ru
     if (!le_type_is_int(a) || !le_type_is_int(b) || (le_type_strong(a) != LE_U64 && le_type_strong(b) != LE_U64))
         return;
     struct le_ir_note *note = LE_PUSH(l->ir->arena, &l->ir->notes);
-    *note = (struct le_ir_note){.line = n->location.line,
-                                .text = "a signed integer with u64 gives f64, which rounds: cast one of them"};
+    *note =
+        (struct le_ir_note){.line = n->location.line,
+                            .text = "combining a signed integer with u64 gives f64, which rounds: cast one of them"};
 }
 
 static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
@@ -343,7 +345,7 @@ static struct le_node *lower_reduce(struct lower *l, const struct le_tree_node *
         type = LE_BOOL;
     struct le_node *body = le_lower_as(l, n->children[0], type);
     if (n->index_count == 0)
-        return body; /* over `...` of no axes */
+        return body; /* over `...` without axes */
     bool arg = reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX;
     if (reduction != LE_RED_MEAN)
         return le_node_reduce(l->ir, reduction, arg ? LE_I64 : type, body, indices, n->index_count);
@@ -403,13 +405,13 @@ static struct le_node *lower_kind(struct lower *l, const struct le_tree_node *n)
         return lower_reduce(l, n);
     case LE_TREE_CALL:
         return le_lower_call(l, n);
-    case LE_TREE_PART: /* all others are split */
+    case LE_TREE_PART: /* the im of a CALL; all other parts have been split */
         return lower_second(l, n);
     }
     return NULL;
 }
 
-/* A node with several parents once. */
+/* Lowers a node with several parents only once. */
 static struct le_node *lower_node(struct lower *l, const struct le_tree_node *n) {
     if (n->parents < 2)
         return lower_kind(l, n);
@@ -424,7 +426,7 @@ static struct le_node *lower_node(struct lower *l, const struct le_tree_node *n)
     return x;
 }
 
-/* In the type that the node has by itself. */
+/* Lowers the node in its own type, and limits the depth. */
 static struct le_node *lower_bounded(struct lower *l, const struct le_tree_node *n) {
     struct le_node *x;
     if (++l->depth > DEPTH_MAX) {

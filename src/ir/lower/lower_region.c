@@ -1,6 +1,6 @@
-/* An element's own code: the body of an `each`, and a def's block, become regions. Their scalars are variables; each
- * step's nodes are lowered like those of any statement. What follows a `break` or `return` in its block never runs, and
- * is left out. */
+/* Lowers code that runs for one element: the body of an `each` and a def's block become regions. Their scalars are
+ * variables. The nodes of each step are lowered like those of any statement. Statements after a `break` or `return` in
+ * its block never run and are dropped. */
 #include "base/memory.h"
 #include "ir/lower/lower.h"
 #include <string.h>
@@ -32,7 +32,7 @@ static void set_local(struct lower *l, int local, struct le_node *node, const st
 }
 
 /* A variable that is set once, to a value that may be repeated, is replaced by that value wherever it is read. The
- * range rules read the variable itself, so a region that is lowered for them keeps every SET. */
+ * range rules read the variable itself, so a region lowered for them keeps every SET. */
 static void set_scalar(struct lower *l, const struct le_step *step, struct le_node *node) {
     int *local = &l->local[step->symbol->id];
     const char *name = *step->symbol->name ? step->symbol->name : "fill";
@@ -46,7 +46,7 @@ static void set_scalar(struct lower *l, const struct le_step *step, struct le_no
         set_local(l, *local, node, step);
 }
 
-/* As it is now, whatever the steps after this one set. */
+/* Keeps the node's current value, in a variable if later steps may change it. */
 static struct le_node *keep_value(struct lower *l, struct le_node *node, const struct le_step *step) {
     if (!node || !node->changes)
         return node;
@@ -68,7 +68,7 @@ static void new_scalar(struct lower *l, const struct le_step *step) {
                step->value ? le_lower_into(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0));
 }
 
-/* Counts anew each time: a call is lowered again for each place that needs it. */
+/* Counts from zero each time: a call is lowered again for each use. */
 static void count_sets(struct lower *l, const struct le_step *steps, int first, int end) {
     for (int k = first; k < end; k++)
         if (steps[k].symbol)
@@ -80,7 +80,7 @@ static void count_sets(struct lower *l, const struct le_step *steps, int first, 
 
 /* ---- arrays */
 
-/* The EACH's; an array is only assigned there. */
+/* The region of the EACH, the only one that assigns arrays. */
 static struct lower_region *outermost_region(const struct lower *l) {
     struct lower_region *r = l->region;
     while (r->outer)
@@ -100,7 +100,7 @@ static struct le_node *own_element(struct lower *l, const struct lower_pair *pai
                                                  .trusted = le_lower_is_bare(l, left, count)});
 }
 
-/* Its value is the term until the array's stores are all known: finish_stores. */
+/* Adds a STORE of the term. finish_stores completes its value once all stores to the array are known. */
 static void add_store(struct lower *l, const struct le_step *step) {
     struct lower_region *r = outermost_region(l);
     int number = l->pair[step->symbol->id], count = step->left->child_count;
@@ -120,7 +120,7 @@ static void add_store(struct lower *l, const struct le_step *step) {
     s->access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
 }
 
-/* An index times a number, with a number added; false for anything else. */
+/* Splits index * factor + offset, with constant factor and offset. Returns false for any other node. */
 static bool read_line(const struct le_node *x, const struct le_node **index, int64_t *factor, int64_t *offset) {
     *factor = 1;
     *offset = 0;
@@ -142,7 +142,8 @@ static bool read_line(const struct le_node *x, const struct le_node **index, int
     return x->kind == LE_NODE_INDEX;
 }
 
-/* Whether the two subscripts of one axis are equal at most in the same element: the same, or 2 * i and 2 * i + 1. */
+/* Whether two subscripts of one axis can be equal only for the same element: they are the same node, or differ like 2 *
+ * i and 2 * i + 1. */
 static bool keep_apart(const struct le_node *a, const struct le_node *b) {
     const struct le_node *i, *j;
     int64_t factor, other, from, to;
@@ -165,7 +166,7 @@ static bool is_apart(const struct lower_region *r, const struct lower_pair *pair
     return true;
 }
 
-/* Whether different elements write different places of the array, whichever of its stores they are at. */
+/* Whether different elements write different addresses of the array, for any combination of its stores. */
 static bool are_own(const struct lower_region *r, const struct lower_pair *pair) {
     int axes[LEAT_RANK_MAX], count = 0;
     for (int d = 0; d < pair->symbol->rank; d++)
@@ -189,7 +190,7 @@ static void finish_store(struct lower *l, struct lower_pair *pair, const struct 
     enum le_type type = le_type_strong(pair->symbol->type), update = type;
     if (!own && from->op != LE_ASSIGN_SET)
         update = le_type_compute(le_type_strong(from->update));
-    /* among others, each leaves a value of the array's type */
+    /* one of several stores leaves a value of the array's type */
     bool widens = le_lower_needs_wide(from->op, type, update), alone = pair->stores.count == 1;
     bool scatters = !own && from->op != LE_ASSIGN_SET && (alone || !widens);
     if (!scatters && from->op != LE_ASSIGN_SET) {
@@ -213,7 +214,7 @@ static void finish_stores(struct lower *l, struct lower_pair *pair) {
 
 static int lower_step(struct lower *l, const struct le_step *steps, int number);
 
-/* Steps from first to before end. false: their end is never reached. */
+/* Lowers steps first..end-1. Returns false if their end is never reached. */
 static bool lower_block(struct lower *l, const struct le_step *steps, int first, int end) {
     for (int k = first; k < end && !l->failed;) {
         enum le_step_kind kind = steps[k].kind;
@@ -224,7 +225,7 @@ static bool lower_block(struct lower *l, const struct le_step *steps, int first,
     return true;
 }
 
-/* END of the step `opened`, or ELSE of it. */
+/* Adds the END or ELSE of the step `opened`. */
 static void close_step(struct lower *l, enum le_region_kind kind, int opened) {
     int number = l->region->steps.count;
     add_step(l, kind, NULL)->partner = opened;
@@ -369,7 +370,7 @@ static void find_pairs(struct lower *l, int first, int end) {
     }
 }
 
-/* An array that some scatter updates in a wider type is taken to that type, stored to, and rounded back once. */
+/* An array that a scatter updates in a wider type is converted to that type, stored to, and rounded back once. */
 static void widen_pair(struct lower *l, const struct lower_pair *pair, int number) {
     struct lower_region *r = l->region;
     for (int k = 0; k < r->steps.count; k++)
@@ -380,7 +381,8 @@ static void widen_pair(struct lower *l, const struct lower_pair *pair, int numbe
     l->ir->values.at[pair->target].type = pair->wide;
 }
 
-/* A body of one store where elements may meet is a statement's scatter, for which there are faster ways. */
+/* A body with a single store that different elements may aim at the same address is lowered as a SCATTER, which has
+ * faster implementations. */
 static bool is_scatter(const struct lower_region *r) {
     return r->steps.count == 1 && r->steps.at[0].kind == LE_REGION_STORE && !r->steps.at[0].own;
 }

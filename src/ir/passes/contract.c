@@ -1,19 +1,20 @@
-/* contract: a sum of products of two arrays becomes a CONTRACT stage, which a library's matrix product can compute.
+/* contract: turns a sum of products of two arrays into a CONTRACT stage, which a library's matrix product can compute.
  *
- * It is found in one statement as it was lowered, before anything is fused, so that its numbers do not hang on what
- * else is asked for. Which factors make the left and which the right side, their order, scales and signs do not
- * matter: with i the left side's own indices, j the right one's, b those of both that stay, and k the reduced ones,
+ * The pass looks at one statement as it was lowered, before any fusion, so that its results do not depend on which
+ * other results are requested. It does not matter which factors form the left and the right side, nor their order,
+ * scales and signs. With i the left side's own indices, j the right side's, b the batch indices of both, and k the
+ * reduced ones, it matches
  *
  *     sum(k: left[b,i,k] * right[b,j,k])
  *
- * and i or j may be missing, not both. A side that is more than a load is computed first, into an array of its own (its
- * prologue), if some array that it reads is as large. Where the statement is `alpha * sum + beta * target`, that is one
- * stage; else the sum is one and the rest of the statement reads it. `node` stays as it was: extents alone decide, when
- * a run is planned, whether that is computed or `product`. */
+ * where i or j may be empty, but not both. A side that is more than a load is first computed into its own array (its
+ * prologue), provided that some array it reads is as large. A statement of the form `alpha * sum + beta * target`
+ * becomes one stage. Otherwise the sum becomes a stage that the rest of the statement reads. `node` is unchanged: when
+ * a run is planned, the extents alone decide whether `node` or `product` is computed. */
 #include "ir/passes/contract.h"
 
 #define SUBSCRIPT_COST_MAX 64
-#define SIDES_MAX          16 /* prologues of one statement */
+#define SIDES_MAX          16 /* prologues of one statement that are shared */
 
 struct contract {
     struct le_ir *ir;
@@ -29,7 +30,7 @@ struct contract {
     int side_count;
 };
 
-/* ---- sets of indices: those of the host's loops are numbers here */
+/* ---- sets of indices; host indices are constants here and are left out */
 
 struct index_set {
     int at[2 * LEAT_RANK_MAX];
@@ -74,7 +75,7 @@ struct facts {
     bool untrusted, condition, gather, variable;
 };
 
-/* A subscript that the range rules can look at. */
+/* A subscript that the range rules can analyse. */
 static bool is_plain(const struct le_node *x) {
     if (x->kind == LE_NODE_INDEX || (x->free_count == 0 && !x->loads && !x->reduces))
         return true;
@@ -107,7 +108,7 @@ static bool is_number(const struct le_node *node) {
     return node->free_count == 0 && !node->reduces;
 }
 
-/* A load that the library can read where it lies. */
+/* A load that the library can read in place. */
 static bool is_direct(const struct le_ir *ir, const struct le_node *node) {
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0 || node->edge != LE_EDGE_NONE ||
         ir->values.at[node->value].type != node->type)
@@ -150,7 +151,8 @@ static void take_factor(const struct le_ir *ir, struct side *side, struct le_nod
     add_indices(ir, &side->set, factor->free, factor->free_count);
 }
 
-/* It can be read as it is, or is made first: smaller than the whole, and no larger than something that it reads. */
+/* Whether the side can be read in place or computed first: it is then smaller than the whole product, and no larger
+ * than some array that it reads. */
 static bool can_make(struct le_ir *ir, const struct side *side, int whole_count) {
     if (side->count == 1 && is_direct(ir, side->factors[0]))
         return true;
@@ -174,7 +176,7 @@ static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct s
     return !whole.too_many && can_make(ir, &s->left, whole.count) && can_make(ir, &s->right, whole.count);
 }
 
-/* The other factors go to the smaller of the two that has their indices. */
+/* Tries factors a and b as the two sides. Each other factor goes to the smaller side that has all of its indices. */
 static bool try_pair(struct le_ir *ir, const struct le_node *sum, const struct le_term *term, int a, int b,
                      struct sum_split *out) {
     out->left = out->right = (struct side){.count = 0};
@@ -207,7 +209,8 @@ static bool split_term(struct le_ir *ir, const struct le_node *sum, const struct
     return false;
 }
 
-/* The sum's terms; integers are multiplied in a type of their own, and only two of them. */
+/* The terms of the sum. Integers may be multiplied in a narrower type than they are added in, so only a product of two
+ * is accepted. */
 static bool terms_of_body(const struct le_node *sum, struct le_terms *out) {
     struct le_node *body = sum->operands[0];
     if (le_type_is_float(sum->type))
@@ -290,7 +293,7 @@ static struct le_node *load_of(struct le_ir *ir, const struct le_stage *stage) {
                                               .trusted = true});
 }
 
-/* The node's value where a stage of its own has computed it, once for the statement. */
+/* Computes the node in its own stage, once per statement, and returns a load of its value. */
 static struct le_node *computed_first(struct contract *c, struct le_node *node, const struct index_set *set) {
     for (int k = 0; k < c->side_count; k++)
         if (c->sides[k].node == node)
@@ -312,7 +315,8 @@ static struct le_node *product_of(struct le_ir *ir, struct le_node *const *facto
     return x;
 }
 
-/* Its indices in the order of the stage's loops, then the reduced ones. */
+/* A load of the side. If it is computed first, its axes are the stage's indices in loop order, then the reduced ones.
+ */
 static struct le_node *operand_of(struct contract *c, const struct le_node *sum, const struct side *side) {
     struct index_set order = {.count = 0};
     if (side->count == 1 && is_direct(c->ir, side->factors[0]))
@@ -330,7 +334,7 @@ static struct le_node *new_sum(struct contract *c, const struct le_node *sum, co
     return le_node_reduce(c->ir, LE_RED_SUM, sum->type, body, sum->indices, sum->index_count);
 }
 
-/* numbers * main, added to what is there so far (NULL: nothing). */
+/* so_far + numbers * main; so_far may be NULL. */
 static struct le_node *add_scaled(struct contract *c, struct le_node *so_far, const struct le_term *numbers,
                                   struct le_node *main) {
     static const struct index_set none = {.count = 0};
@@ -349,7 +353,7 @@ static struct le_node *add_scaled(struct contract *c, struct le_node *so_far, co
     return numbers->negative ? le_node_op(ir, LE_OP_NEG, main->type, &main, 1) : main;
 }
 
-/* outer * sum, term by term. */
+/* so_far + outer * sum, term by term. */
 static struct le_node *added_sums(struct contract *c, struct le_node *so_far, const struct le_term *outer,
                                   const struct le_node *sum, const struct sum_split *splits, int count) {
     for (int k = 0; k < count; k++) {
@@ -362,7 +366,7 @@ static struct le_node *added_sums(struct contract *c, struct le_node *so_far, co
     return so_far;
 }
 
-/* ---- the sum is a part of the statement */
+/* ---- the sum is part of the statement */
 
 static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     static const struct le_term one = {.count = 0};
@@ -374,7 +378,7 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     struct le_contraction said;
     struct le_node *product = added_sums(c, NULL, &one, sum, splits, count);
     if (!le_contraction_of(product, &said))
-        return sum; /* there are more terms than fit; what was to be computed first is swept away */
+        return sum; /* too many terms; dead-code removes the stages added for it */
     for (int k = 0; k < c->stage->index_count; k++)
         if (has_index(&set, c->stage->indices[k]))
             add_indices(c->ir, &order, &c->stage->indices[k], 1);
@@ -384,7 +388,7 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     return load_of(c->ir, stage);
 }
 
-/* Sums that stand in other reductions stay there: their values could be many more than the statement's. */
+/* Sums inside other reductions are left alone: they could have many more values than the statement. */
 static struct le_node *replace_sums(struct contract *c, struct le_node *node, int epoch) {
     if (!node->reduces || node->kind == LE_NODE_REGION)
         return node;
@@ -406,7 +410,7 @@ static struct le_node *replace_sums(struct contract *c, struct le_node *node, in
     return made;
 }
 
-/* ---- the sum is the statement: alpha * sum + beta * target */
+/* ---- the sum is the whole statement: alpha * sum + beta * target */
 
 static bool is_old_target(const struct le_stage *stage, const struct le_node *node) {
     bool same = node->kind == LE_NODE_LOAD && node->value == stage->base && node->operand_count == stage->left_count &&

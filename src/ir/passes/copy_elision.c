@@ -1,8 +1,8 @@
-/* moves: a stage that copies a whole array as it is, u[i,j] = w[i,j], takes the other's memory instead. What the caller
- * gave stays the caller's, and two results have each their own. */
+/* copy-elision: a stage that copies a whole array, u[i,j] = w[i,j], becomes a MOVE and shares the source's memory.
+ * Inputs are never shared with their copies, nor one result with another. */
 #include "ir/ir.h"
 
-/* The load that the stage copies; NULL: it does something else. */
+/* The load that the stage copies; NULL if it is not a copy. */
 static const struct le_node *copied_load(const struct le_ir *ir, const struct le_stage *s) {
     const struct le_node *load = s->node;
     const struct le_value *target = &ir->values.at[s->target];
@@ -16,7 +16,7 @@ static const struct le_node *copied_load(const struct le_ir *ir, const struct le
             return NULL;
         const struct le_ir_index *index = &ir->indices.at[s->left[d]->index];
         if (index->depends || (index->explicit_range && s->base >= 0))
-            return NULL; /* a part of what is there */
+            return NULL; /* copies only part of the array */
         for (int q = 0; q < d; q++)
             if (s->left[q] == s->left[d])
                 return NULL;

@@ -1,37 +1,38 @@
-/* sweep: marks stages dead whose values are not read, and counts uses. Live stages are found from the results, and from
- * loops that may not end: a stage needs what it reads and the blocks around it, a block its conditions and bounds, a
- * loop what may leave it. A MOVE lives pair by pair. A dead stage stays dead.
+/* dead-code: marks stages dead whose values are not read, and counts uses. The search for live stages starts from the
+ * results, and from loops that may not terminate. A stage needs what it reads and the blocks around it, a block its
+ * conditions and bounds, a loop the stages that may leave it. Each pair of a MOVE is live or dead by itself. A dead
+ * stage stays dead.
  *
- * demand: the same search over the program as it was written, with statements. A live stage needs its statement, and a
- * statement needs the numbers that the range rules evaluate for it and the shapes of the arrays that it accesses. Those
- * numbers must be stored. A statement that is not needed does not run, so its ranges are found, and its accesses
- * checked, only where that takes nothing but extents and the caller's numbers. */
+ * demand: the same search over the program as written, and over statements as well. A live stage needs its statement,
+ * and a statement needs the host scalars that the range rules evaluate for it and the shapes of the arrays that it
+ * accesses. Those scalars must be stored. A statement that is not needed does not run. Its ranges are inferred and its
+ * accesses checked only if that takes nothing but extents and the caller's numbers. */
 #include "ir/ir.h"
 #include <string.h>
 
 struct liveness {
     struct le_ir *ir;
-    int *around;              /* by stage: the FOR, LOOP, IF or ELSE whose block it lies in; -1: none */
-    int *partner;             /* by FOR, LOOP, IF and ELSE: its END or ELSE; by ELSE the IF is `opener` */
+    int *around;              /* by stage: the FOR, LOOP, IF or ELSE whose block contains it; -1: none */
+    int *partner;             /* by FOR, LOOP, IF and ELSE: its END or ELSE */
     int *opener;              /* by ELSE: its IF */
-    int *leaves;              /* by TEST and BREAK: the loop that it leaves */
-    int *next_leaver;         /* by loop and leaver: the next that leaves the same; -1 */
-    int *first_move;          /* by value: a MOVE that sets it; -1 */
-    struct move_entry *moves; /* in lists by value */
+    int *leaves;              /* by TEST and BREAK: the loop that it leaves; else -1 */
+    int *next_leaver;         /* by loop, TEST and BREAK: the next stage that leaves the loop; -1: none */
+    int *first_move;          /* by value: first entry in `moves`; -1: none */
+    struct move_entry *moves; /* linked lists, one per value */
     bool *lives, *needed;     /* by stage, by value */
     struct {
         int *at;
         int count, capacity;
-    } stages, values, statements; /* to be looked at */
-    int reader, *last_reader;     /* by value: so that a stage counts once */
-    bool *demanded;               /* by statement; NULL: sweep, which does not look at them */
-    int *shaper;                  /* by symbol: the statement that gives it its shape; -1: none */
+    } stages, values, statements; /* work lists of the search */
+    int reader, *last_reader;     /* reader: the current stage; last_reader, by value: counts each reader once */
+    bool *demanded;               /* by statement; NULL for dead-code, which ignores statements */
+    int *shaper;                  /* by symbol: the statement that sets its shape; -1: none */
 };
 struct move_entry {
     int stage, pair, next;
 };
 
-/* ---- how stages lie in each other */
+/* ---- nesting of stages */
 
 static void open_block(struct liveness *s, int stage, int *innermost) {
     s->around[stage] = *innermost;
@@ -84,7 +85,7 @@ static void list_moves(struct liveness *s) {
         }
 }
 
-/* ---- what lives */
+/* ---- live stages and values */
 
 static void need_value(struct liveness *s, int value) {
     if (s->needed[value])
@@ -139,10 +140,10 @@ static void read_range(struct liveness *s, int index) {
     read_node(s, r->by);
 }
 
-/* ---- what the host evaluates */
+/* ---- host scalars */
 
-/* A load in a number that the host evaluates: before a statement runs, for the range rules, or for a condition or bound
- * of its own loops. */
+/* A load in a host scalar: the host evaluates it before a statement runs, for the range rules, or for a condition or
+ * bound of its own blocks. */
 static bool is_read_by_host(const struct le_ir *ir, const struct le_node *node) {
     return node->kind == LE_NODE_LOAD && le_node_is_hosts(ir, node);
 }
@@ -167,7 +168,7 @@ static void visit_range(struct le_ir *ir, int index, visit_node *visit, void *us
             le_node_walk(ir, bounds[b], visit, user);
 }
 
-/* All nodes that the range rules look at. */
+/* Visits all nodes that the range rules evaluate. */
 static void visit_statement(struct le_ir *ir, const struct le_ir_statement *st, visit_node *visit, void *user) {
     for (int k = 0; k < st->all_count; k++)
         visit_range(ir, st->all[k], visit, user);
@@ -189,7 +190,7 @@ static void look_at_statement(struct liveness *s, int number) {
         demand_shape(s, s->ir->accesses.at[st->first_access + k].symbol);
 }
 
-/* Stages that only close a block, or hand values on, may carry the number of any statement before them. */
+/* Stages that only close a block or hand on values may belong to any earlier statement, so they do not need theirs. */
 static void demand_of_stage(struct liveness *s, const struct le_stage *stage) {
     bool control = stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_TEST || stage->kind == LE_STAGE_IF;
     if (!s->demanded || (stage->kind >= LE_STAGE_MOVE && !control))
@@ -215,7 +216,7 @@ static void look_at_stage(struct liveness *s, int number) {
     for (int k = s->next_leaver[number]; k >= 0 && s->leaves[number] < 0; k = s->next_leaver[k])
         mark_live(s, k);
     if (stage->kind == LE_STAGE_MOVE)
-        return; /* by pairs */
+        return; /* its pairs are live one by one */
     if (stage->base >= 0)
         read_value(s, stage->base);
     for (int k = 0; k < stage->pair_count; k++)
@@ -313,7 +314,7 @@ static bool gives_shape(const struct le_ir_statement *st) {
     return st->symbol >= 0 && ((st->kind == LE_STEP_NEW && st->size_count > 0) || (st->is_new && st->left_count > 0));
 }
 
-/* Declarations of inputs are always checked. */
+/* Finds the statements that set shapes. Declarations of inputs are always needed, because they are always checked. */
 static void find_shapers(struct liveness *s) {
     for (int k = 0; k < s->ir->tree->symbol_count; k++)
         s->shaper[k] = -1;
@@ -328,8 +329,8 @@ static void find_shapers(struct liveness *s) {
 
 struct unknown {
     const struct le_ir *ir;
-    bool *inside; /* by statement: it stands in a block of the host's */
-    bool *lost;   /* by symbol: its shape is not known */
+    bool *inside; /* by statement: it is inside a host block */
+    bool *lost;   /* by symbol: its shape is unknown */
     bool found;
 };
 
@@ -340,7 +341,7 @@ static void find_unknown(struct le_node *node, void *user) {
     u->found |= node->kind == LE_NODE_LEN && u->lost[node->symbol];
 }
 
-/* A block's statements are those after the one that opens it, up to that of its END. */
+/* The statements of a block are those after the statement that opens it, up to that of its END. */
 static void find_inside(struct unknown *u) {
     for (int k = 0, depth = 0, first = 0; k < u->ir->stages.count; k++) {
         const struct le_stage *stage = &u->ir->stages.at[k];

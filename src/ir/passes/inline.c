@@ -1,28 +1,29 @@
-/* inline: a new array that one stage alone reads, or that is cheap, or that is larger than everything around it, is
- * computed where it is read and never stored. A handful of rules, not a search (docs/INTERNALS.md). Roundings stay:
- * a value keeps its own node.
+/* inline: computes a new array where it is read, without storing it, if only one stage reads it, if it is cheap, or if
+ * it is larger than everything around it. The rules are few and need no search (docs/INTERNALS.md). Roundings are
+ * preserved: a value keeps its own node.
  *
- * A consumer is looked at as pieces: its own node, and the node of each stage that is put in, as it was, with other
- * indices. Only when all are chosen is its node made anew, so that a program's cost grows with its length. */
+ * A consumer is treated as a list of pieces: its own node, and the node of each stage to be put in, unchanged, with a
+ * map of indices. Its node is rebuilt only once all pieces are chosen, so the cost grows linearly with the program. */
 #include "ir/path.h"
 
-#define CHEAP_COST         3    /* additions that may be done twice rather than stored */
-#define KERNEL_COST_MAX    256  /* one kernel grows no further: past that, memory has stopped to matter */
-#define LARGER_COST_MAX    4000 /* but for a temporary that is larger than everything around it */
-#define SUBSCRIPT_COST_MAX 64   /* a subscript of more arithmetic is not looked into */
+#define CHEAP_COST         3    /* additions; cheaper to compute twice than to store */
+#define KERNEL_COST_MAX    256  /* limit for a kernel; beyond it, memory traffic no longer matters */
+#define LARGER_COST_MAX    4000 /* limit for a temporary that is larger than everything around it */
+#define SUBSCRIPT_COST_MAX 64   /* subscripts that cost more are not analysed */
 
-/* What is in a stage's node. */
+/* Facts about a stage's node. */
 struct facts {
     bool known;
-    bool untrusted, condition, has_else, gathers, bounds_read; /* bounds_read: some reduction's bounds read an array */
-    int widest;                                                /* most axes of a load */
+    bool untrusted, condition, has_else, gathers,
+        bounds_read; /* bounds_read: the bounds of a reduction read an array */
+    int widest;      /* greatest rank of a load */
 };
 
 struct piece {
     const struct le_stage *stage;
-    const int *from; /* the stage's indices */
+    const int *from; /* the stage's indices, replaced by `to` */
     int to[LEAT_RANK_MAX], count;
-    int regions; /* around where it is put in */
+    int regions; /* number of regions around the place where it is put in */
     const struct path *path;
 };
 
@@ -30,13 +31,13 @@ struct piece {
 struct read {
     const struct le_node *load;
     const struct path *path;
-    int piece, regions, next; /* next: of the same value; -1 */
+    int piece, regions, next; /* next: the next read of the same value; -1: none */
 };
 
 struct inliner {
     struct le_ir *ir;
     struct facts *facts; /* by stage */
-    /* of the consumer at hand */
+    /* of the current consumer */
     struct le_stage *consumer;
     int look;
     int64_t cost;
@@ -52,26 +53,26 @@ struct inliner {
     struct {
         int *at;
         int count, capacity;
-    } candidates; /* values, as a heap: the one that is made last is looked at first, when all its reads are known */
+    } candidates; /* values, as a heap: the value made last comes first, when all its reads are known */
     struct {
         struct le_node **at;
         int count, capacity;
-    } holders; /* of the piece at hand: nodes with indices or a fill */
-    /* by value; they hold for the consumer whose look they name */
+    } holders; /* of the current piece: nodes with indices or a fill */
+    /* by value. A field equal to `look` is valid for the current consumer: */
     struct seen {
         int read;   /* it is read */
-        int pinned; /* in a way that nothing can be put in for: a subscript on the left, bounds, a fill, the base */
-        int put_in; /* its stage's node is put in where it was read */
-        int first, newest; /* newest: the look that `first`, a number in reads, is of */
+        int pinned; /* read where nothing can be put in: a subscript of the left side, bounds, a fill, the base */
+        int put_in; /* its stage's node replaces its reads */
+        int first, newest; /* first: number of its latest read; valid if newest is `look` */
         int queued;        /* it is a candidate */
-        int counted;       /* by bury */
+        int counted;       /* by remove_producer */
     } * seen;
     int count_look;
 };
 
 /* ---- facts */
 
-/* A subscript that the range rules can look at, so that it is known to stay inside. */
+/* A subscript that the range rules can analyse, so that it is known to be in range. */
 static bool is_plain(const struct le_node *x) {
     if (x->kind == LE_NODE_INDEX || (x->free_count == 0 && !x->loads && !x->reduces && !x->changes))
         return true;
@@ -128,7 +129,7 @@ static bool is_made(const struct inliner *in, int value) {
     return in->ir->values.at[value].stage >= 0;
 }
 
-/* The consumer reads the value: what it did not read before counts. */
+/* The consumer reads the value. A value that it did not read before gets one use more. */
 static void mark_read(struct inliner *in, int value, bool is_new) {
     if (in->seen[value].read == in->look)
         return;
@@ -233,8 +234,7 @@ static void find_reads(struct inliner *in, int piece, struct le_node *node, cons
         find_reads(in, piece, node->operands[k], path, epoch, regions + (node->kind == LE_NODE_REGION));
 }
 
-/* Adds the stage's node to the consumer. An edge's fill is one number, and stays where it is stored, and so does what
- * bounds read. */
+/* Adds the stage's node to the consumer. Values read by fills and bounds are pinned: they stay stored. */
 static void add_piece(struct inliner *in, struct piece piece) {
     const struct facts *facts = facts_of(in, piece.stage);
     int number = in->pieces.count;
@@ -271,7 +271,7 @@ static void begin_consumer(struct inliner *in, struct le_stage *consumer) {
     add_piece(in, (struct piece){.stage = consumer, .path = path});
 }
 
-/* ---- whether a stage is put in */
+/* ---- whether to put a stage in */
 
 static bool may_inline(struct inliner *in, const struct le_stage *producer) {
     const struct le_ir *ir = in->ir;
@@ -282,9 +282,9 @@ static bool may_inline(struct inliner *in, const struct le_stage *producer) {
         if (producer->left[k]->kind != LE_NODE_INDEX || ir->indices.at[producer->left[k]->index].depends)
             return false;
     if (producer->node->kind == LE_NODE_ELSE && facts->untrusted && producer->node->cost > CHEAP_COST)
-        return false; /* a stencil stays apart: its interior has no checks */
+        return false; /* a stencil stays a stage of its own: its interior needs no checks */
     if (in->has_else && facts->gathers)
-        return false; /* its error would become the consumer's `else` */
+        return false; /* the consumer's `else` would hide its error */
     int64_t cost = in->cost + producer->node->cost;
     if (cost <= KERNEL_COST_MAX && (value->uses == 1 || (!reduces && producer->node->cost <= CHEAP_COST)))
         return true;
@@ -307,7 +307,7 @@ static bool read_fits(const struct inliner *in, const struct le_stage *producer,
         if (ir->indices.at[index].depends)
             return false;
         if (k < load->stretch && !ir->indices.at[producer->left[k]->index].from_dots)
-            return false; /* one element may stretch: only what is `...` in the producer stretches as well */
+            return false; /* an extent of 1 may broadcast: only an index of `...` in the producer does as well */
         if (!le_has_index(set, count, index))
             set[count++] = index;
     }
@@ -333,7 +333,7 @@ static bool may_put_in(struct inliner *in, int value) {
     return true;
 }
 
-/* ---- putting in */
+/* ---- putting a stage in */
 
 static void drop_load(struct le_node *node, void *user) {
     struct inliner *in = user;
@@ -343,7 +343,7 @@ static void drop_load(struct le_node *node, void *user) {
     in->ir->values.at[node->value].uses--;
 }
 
-/* Nobody reads it any more, and it reads nothing. */
+/* Marks a producer dead that is no longer read, and removes its own reads. */
 static void remove_producer(struct inliner *in, struct le_stage *producer) {
     producer->dead = true;
     in->count_look++;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 const struct le_pass le_passes[] = {
-    {"demand", le_pass_demand}, /* before any stage goes into another */
+    {"demand", le_pass_demand}, /* before any stage is inlined or fused */
     {"dead-code", le_pass_dead_code},
     {"contract", le_pass_contract},
     {"scan", le_pass_find_scans},

@@ -1,5 +1,5 @@
-/* The verifier's look at regions: numbers in their lists, partners, types, and where which step may stand. That a
- * variable is set by a region around it is looked at from above (verify_nodes.c). */
+/* The verifier's checks of regions: numbers are valid, partners and types match, and steps are where they are allowed.
+ * verify_nodes.c checks that every variable is set by an enclosing region. */
 #include "ir/passes/verify.h"
 
 struct step_check {
@@ -18,7 +18,7 @@ static const char *set_problem(const struct step_check *l) {
     if (l->step->local < 0 || l->step->local >= l->v->ir->locals.count)
         return "a variable's number";
     enum le_type type = le_type_compute(l->v->ir->locals.at[l->step->local].type);
-    return value && value->type == type ? NULL : "what a variable is set to";
+    return value && value->type == type ? NULL : "a variable's new value";
 }
 
 static const char *store_problem(const struct step_check *l) {
@@ -36,7 +36,7 @@ static const char *store_problem(const struct step_check *l) {
         if (l->node->operands[s->first_subscript + d]->type != LE_I64)
             return "a store's subscripts";
     const struct le_node *value = value_of(l);
-    return value && value->type == le_type_compute(target->type) ? NULL : "what is stored";
+    return value && value->type == le_type_compute(target->type) ? NULL : "a store's value";
 }
 
 static const char *for_problem(const struct step_check *l) {
@@ -55,7 +55,7 @@ static const struct le_region_step *partner_of(const struct step_check *l) {
     return there ? &l->node->region->steps[partner] : NULL;
 }
 
-/* Whether the steps between two partners nest is what their partners say, one by one. */
+/* Checks one step's partner. If all steps pass, blocks nest. */
 static const char *partner_problem(const struct step_check *l) {
     const struct le_region_step *partner = partner_of(l);
     bool mutual = partner && partner->partner == l->at, below = l->step->partner > l->at;
@@ -63,7 +63,7 @@ static const char *partner_problem(const struct step_check *l) {
     case LE_REGION_FOR:
     case LE_REGION_WHILE:
         return mutual && below && partner->kind == LE_REGION_END ? NULL : "a loop's partner";
-    case LE_REGION_ELSE: /* it ends its IF, and says where it ends itself */
+    case LE_REGION_ELSE: /* the IF names it, and it names its own END */
         return mutual && below && partner->kind == LE_REGION_END ? NULL : "an else's partner";
     case LE_REGION_IF:
         return partner && below && (partner->kind == LE_REGION_ELSE || (mutual && partner->kind == LE_REGION_END))
@@ -101,7 +101,7 @@ static const char *step_problem(const struct step_check *l) {
         return for_problem(l);
     case LE_REGION_WHILE:
     case LE_REGION_IF:
-        return value_of(l) && value_of(l)->type == LE_BOOL ? NULL : "a condition that is no bool";
+        return value_of(l) && value_of(l)->type == LE_BOOL ? NULL : "a condition that is not a bool";
     case LE_REGION_RETURN:
         return return_problem(l);
     case LE_REGION_FAIL:
@@ -111,7 +111,7 @@ static const char *step_problem(const struct step_check *l) {
     }
 }
 
-/* Depth of blocks at a step, by what opens and closes. */
+/* The change in the depth of blocks at a step. */
 static int depth_change(enum le_region_kind kind) {
     return kind == LE_REGION_FOR || kind == LE_REGION_WHILE || kind == LE_REGION_IF ? 1
            : kind == LE_REGION_END                                                  ? -1

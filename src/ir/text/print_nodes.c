@@ -1,5 +1,5 @@
-/* Nodes in the IR's text. What is used twice in a line, or would make it too deep, stands before it as `%n = ...`, and
- * so does every region; indices are declared before the first line that uses them. */
+/* Prints nodes. A node that is used twice in a line, or would make it too deep, is printed on a line before it as `%n =
+ * ...`, and so is every region. Indices are declared before the first line that uses them. */
 #include "ir/text/printer.h"
 #include "base/memory.h"
 #include <inttypes.h>
@@ -7,10 +7,10 @@
 
 #define HEIGHT_MAX 4 /* of the s-expressions in one line */
 
-/* ---- a node's mark, in its memo, while `epoch` is its epoch */
+/* ---- a node's mark, stored in its memo while its epoch is the printer's `epoch` */
 
 struct node_mark {
-    unsigned uses, number, height; /* uses: 1, or 2 for more; number: 0, or one more than its `%n` */
+    unsigned uses, number, height; /* uses: 1, or 2 for more; number: `%n` plus 1, or 0 */
     bool defined;
 };
 
@@ -109,7 +109,7 @@ void le_print_list(struct printer *p, struct le_node *const *nodes, int count) {
     }
 }
 
-/* u.1[i.0; clamp]!?3: `!` where it is live; after `?` the number of the access, for what may fall outside. */
+/* u.1[i.0; clamp]!?3: `!` marks a live load, `?` one that may be out of range, followed by the number of its access. */
 static void print_load(struct printer *p, const struct le_node *n) {
     le_text_add(p->out, "%s[", p->ir->values.at[n->value].name);
     le_print_list(p, n->operands, n->operand_count);
@@ -194,14 +194,14 @@ void le_print_node(struct printer *p, const struct le_node *n) {
     }
 }
 
-/* ---- what stands before a line: its shared and its deep nodes, and the indices that it is the first to use */
+/* ---- lines before a line: its shared and deep nodes, and the indices that it is the first to use */
 
 static bool is_leaf(const struct le_node *n) {
     return n->kind == LE_NODE_CONST || n->kind == LE_NODE_INDEX || n->kind == LE_NODE_LEN || n->kind == LE_NODE_LOCAL ||
            (n->kind == LE_NODE_LOAD && n->operand_count == 0);
 }
 
-/* Shown again rather than numbered. */
+/* Nodes that are repeated rather than numbered. */
 static bool is_small(const struct le_node *n) {
     bool small = is_leaf(n) || (n->kind == LE_NODE_LOAD && !n->fill);
     for (int k = 0; k < n->operand_count; k++)
