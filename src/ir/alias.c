@@ -144,17 +144,17 @@ struct base_reads {
     const struct le_space *space;
     const struct le_stage *stage;
     int value;
-    bool harmless; /* every read is of the element being written, or disjoint from all writes */
+    bool all_safe; /* every read is of the element being written, or disjoint from all writes */
 };
 
-static bool is_own(const struct base_reads *r, const struct le_node *load) {
+static bool is_written_element(const struct base_reads *r, const struct le_node *load) {
     bool own = r->stage->kind == LE_STAGE_MAP || r->stage->kind == LE_STAGE_CONTRACT;
     for (int d = 0; own && d < load->operand_count; d++)
         own = load->operands[d] == r->stage->left[d];
     return own;
 }
 
-static bool is_apart(const struct base_reads *r, const struct le_node *load) {
+static bool is_disjoint(const struct base_reads *r, const struct le_node *load) {
     for (int d = load->stretch; d < load->operand_count; d++)
         if (lies_above(r->space, load->operands[d], r->stage->left[d]) ||
             lies_above(r->space, r->stage->left[d], load->operands[d]))
@@ -164,14 +164,14 @@ static bool is_apart(const struct base_reads *r, const struct le_node *load) {
 
 static void find_read(struct le_node *node, void *user) {
     struct base_reads *r = user;
-    if (node->kind == LE_NODE_LOAD && !node->live && node->value == r->value && r->harmless)
-        r->harmless = node->edge == LE_EDGE_NONE && node->operand_count == r->stage->left_count &&
-                      (is_own(r, node) || is_apart(r, node));
+    if (node->kind == LE_NODE_LOAD && !node->live && node->value == r->value && r->all_safe)
+        r->all_safe = node->edge == LE_EDGE_NONE && node->operand_count == r->stage->left_count &&
+                      (is_written_element(r, node) || is_disjoint(r, node));
 }
 
 static void find_any(struct le_node *node, void *user) {
     struct base_reads *r = user;
-    r->harmless &= node->kind != LE_NODE_LOAD || node->value != r->value;
+    r->all_safe &= node->kind != LE_NODE_LOAD || node->value != r->value;
 }
 
 /* Bounds may be evaluated again at any time while the stage writes. */
@@ -187,14 +187,14 @@ static void walk_bounds(struct le_ir *ir, const struct le_stage *stage, void (*v
 }
 
 bool le_alias_is_safe(const struct le_space *space, const struct le_stage *stage, int base) {
-    struct base_reads r = {.space = space, .stage = stage, .value = base, .harmless = true};
+    struct base_reads r = {.space = space, .stage = stage, .value = base, .all_safe = true};
     le_node_walk_through(space->ir, stage->node, find_read, &r);
     if (stage->product)
         le_node_walk(space->ir, stage->product, find_read, &r);
     for (int d = 0; d < stage->left_count; d++)
         le_node_walk(space->ir, stage->left[d], find_read, &r);
     walk_bounds(space->ir, stage, find_any, &r);
-    return r.harmless;
+    return r.all_safe;
 }
 
 /* ---- all bases of an EACH. It may write anywhere, so no read of a base is safe, except live loads of what the element
@@ -207,7 +207,7 @@ struct base {
 struct bases {
     struct base *at; /* by value */
     int count;
-    bool *apart; /* by pair */
+    bool *safe; /* by pair */
 };
 
 static int by_value(const void *a, const void *b) {
@@ -224,21 +224,21 @@ static void find_base(struct le_node *node, void *user) {
     while (found && found > bases->at && found[-1].value == key.value)
         found--;
     for (; found && found < end && found->value == key.value; found++)
-        bases->apart[found->pair] = false;
+        bases->safe[found->pair] = false;
 }
 
 bool *le_alias_safe_bases(const struct le_space *space, const struct le_stage *stage, struct le_arena *arena) {
     struct bases bases = {.at = LE_NEW_ARRAY(arena, stage->pair_count, struct base),
                           .count = stage->pair_count,
-                          .apart = LE_NEW_ARRAY(arena, stage->pair_count, bool)};
+                          .safe = LE_NEW_ARRAY(arena, stage->pair_count, bool)};
     for (int k = 0; k < stage->pair_count; k++) {
         bases.at[k] = (struct base){.value = stage->pairs[k].source, .pair = k};
-        bases.apart[k] = true;
+        bases.safe[k] = true;
     }
     qsort(bases.at, (size_t)bases.count, sizeof *bases.at, by_value);
     le_node_walk_through(space->ir, stage->node, find_base, &bases);
     walk_bounds(space->ir, stage, find_base, &bases);
-    return bases.apart;
+    return bases.safe;
 }
 
 /* ---- boxes */

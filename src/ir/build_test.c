@@ -1,4 +1,4 @@
-/* Nodes: one of each, folded where that is exact, substituted; sums of indices and intervals. */
+/* Construction of nodes: sharing, exact folding and substitution; affine combinations and intervals. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -58,14 +58,14 @@ static struct le_node *element(int value, struct le_node *first, struct le_node 
     return le_node_make(ir, &model);
 }
 
-/* ---- one of each */
+/* ---- sharing */
 
 static void equal_nodes_are_one(void **state) {
     (void)state;
     struct le_node *a = add(index_of(0), i64(3)), *b = add(index_of(0), i64(3));
     assert_ptr_equal(a, b);
     assert_ptr_not_equal(a, add(index_of(0), i64(4)));
-    assert_ptr_not_equal(a, add(i64(3), index_of(0))); /* the order stays */
+    assert_ptr_not_equal(a, add(i64(3), index_of(0))); /* operands are not reordered */
     assert_ptr_not_equal(le_node_real(ir, LE_F64, 0.0), le_node_real(ir, LE_F64, -0.0));
     assert_ptr_not_equal(le_node_real(ir, LE_F64, 1.0), le_node_real(ir, LE_F32, 1.0));
     assert_ptr_equal(element(0, index_of(0), index_of(1)), element(0, index_of(0), index_of(1)));
@@ -82,7 +82,7 @@ static void facts_follow_from_operands(void **state) {
     int k = 2;
     struct le_node *sum = le_node_reduce(ir, LE_RED_SUM, LE_F64, element(0, index_of(0), index_of(2)), &k, 1);
     assert_true(sum->reduces && sum->free_count == 1 && sum->free[0] == 0);
-    /* bounds count: nothing inside moves with i, but k runs to i + 1 */
+    /* bounds count: the body does not depend on i, but k ranges to i + 1 */
     struct le_node *one = le_node_reduce(ir, LE_RED_SUM, LE_I64, i64(1), &k, 1);
     assert_true(le_node_depends(one, 0) && !le_node_depends(one, 2));
     assert_int_equal(add(index_of(0), i64(1))->depth, 1);
@@ -98,7 +98,7 @@ static void whole_arithmetic_folds(void **state) {
     struct le_node *x = i64(7), *least = i64(INT64_MIN);
     assert_ptr_equal(le_node_op(ir, LE_OP_NEG, LE_I64, &x, 1), i64(-7));
     assert_ptr_equal(op2(LE_OP_FLOORDIV, LE_I64, i64(-7), i64(2)), i64(-4));
-    /* what overflows is left for the machine, which wraps */
+    /* overflow is left to the machine, which wraps */
     assert_int_equal(add(i64(INT64_MAX), i64(1))->kind, LE_NODE_OP);
     assert_int_equal(mul(i64(INT64_MAX), i64(2))->kind, LE_NODE_OP);
     assert_int_equal(le_node_op(ir, LE_OP_NEG, LE_I64, &least, 1)->kind, LE_NODE_OP);
@@ -108,7 +108,7 @@ static void whole_arithmetic_folds(void **state) {
                      LE_NODE_OP);
 }
 
-/* A question about constants, and what is made of its answers: `wide` of a complex number's division. */
+/* Folded comparisons of constants, as for `wide` in a complex division. */
 static void exact_questions_fold(void **state) {
     (void)state;
     struct le_node *two = le_node_real(ir, LE_F64, -2), *zero = le_node_real(ir, LE_F64, -0.0);
@@ -147,9 +147,9 @@ static void casts_fold(void **state) {
     assert_true(le_const_real(le_node_cast(ir, LE_F64, big)) == 18446744073709551616.0);
     assert_true(le_const_real(le_node_cast(ir, LE_F32, i64(16777217))) == 16777216.0);
     assert_true(le_const_real(le_node_cast(ir, LE_F32, le_node_real(ir, LE_F64, 0.1))) == (double)0.1f);
-    /* a float to a whole number saturates: the machine's business */
+    /* casting a float to an integer saturates: left to the machine */
     assert_int_equal(le_node_cast(ir, LE_I64, le_node_real(ir, LE_F64, 1e300))->kind, LE_NODE_CAST);
-    /* to its own type: nothing; a 16-bit float computes in f32 */
+    /* a cast to its own type does nothing; a 16-bit float computes in f32 */
     assert_ptr_equal(le_node_cast(ir, LE_I64, index_of(0)), index_of(0));
     struct le_node *single = le_node_real(ir, LE_F32, 2);
     assert_ptr_equal(le_node_cast(ir, LE_F16, single), single);
@@ -176,7 +176,8 @@ static void indices_are_replaced_at_once(void **state) {
     assert_ptr_equal(le_node_substitute(ir, load, from, to, 2), element(0, index_of(1), add(index_of(0), i64(2))));
     struct le_node *apart = le_node_len(ir, 0, 1);
     assert_ptr_equal(le_node_substitute(ir, apart, from, to, 2), apart);
-    struct le_node *two[] = {i64(5), i64(6)}; /* made anew, but not folded: a pass changes no shape of a node */
+    struct le_node *two[] = {i64(5),
+                             i64(6)}; /* rebuilt, but not folded: substitution does not change the shape of a node */
     assert_int_equal(le_node_substitute(ir, add(index_of(0), index_of(1)), from, two, 2)->free_count, 0);
 }
 
@@ -204,7 +205,7 @@ static void shared_nodes_are_walked_once(void **state) {
     assert_true(le_node_depends(y, 1) && !le_node_depends(y, 0));
 }
 
-/* ---- sums of indices, intervals */
+/* ---- affine combinations, intervals */
 
 static leat_status no_value(void *user, struct le_node *node, int64_t *value) {
     (void)user, (void)node, (void)value;

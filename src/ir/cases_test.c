@@ -1,12 +1,12 @@
-/* Passes, verifier and range rules, by cases in the IR's own text: tests/ir/NAME.txt.
+/* Tests of passes, verifier and range rules, as cases in the IR's text: tests/ir/NAME.txt.
  *
- * A case is "== ir", the IR, and what is to happen, up to "== end":
- *   == passes NAME...    they run, in order
- *   == stages            what is left: stages, the nodes above them, and indices with ranges, as they are printed
- *   == unsound WORDS     the verifier says so
+ * A case is "== ir", the IR, and the expected results, up to "== end":
+ *   == passes NAME...    the passes to run, in order
+ *   == stages            the stages, the nodes before them, and indices with ranges, as printed
+ *   == unsound WORDS     part of the verifier's message
  *   == extents NAME N... an array's shape; == number NAME N: a scalar's value
- *   == ranges            what the range rules find: "i.0 0..4", "k.1 0..4 depends", "y [4, 5]"
- *   == refused WORDS     the range rules say so */
+ *   == ranges            the result of the range rules: "i.0 0..4", "k.1 0..4 depends", "y [4, 5]"
+ *   == refused WORDS     part of the range rules' message */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -102,7 +102,7 @@ struct numbers {
     const struct le_ir *ir;
 };
 
-/* Scalar inputs alone have values, and the host's indices. */
+/* Only scalar inputs and host indices have values. */
 static leat_status evaluate(void *user, struct le_node *node, int64_t *value) {
     const struct numbers *n = user;
     int read = node->kind == LE_NODE_LOAD    ? node->value
@@ -195,7 +195,7 @@ static void check_ranges(const struct test_case *test, struct le_arena *arena, s
 
 /* ---- cases */
 
-static void judge(const struct test_case *test, struct le_arena *arena) {
+static void check_case(const struct test_case *test, struct le_arena *arena) {
     const struct case_part *text = find_part(test, "ir"), *passes = find_part(test, "passes");
     const struct case_part *stages = find_part(test, "stages"), *unsound = find_part(test, "unsound");
     struct le_ir *ir;
@@ -219,7 +219,7 @@ static void run_case(const struct test_case *test) {
     le_arena_init(&arena);
     if (setjmp(arena.failure))
         fail_msg("out of memory");
-    judge(test, &arena);
+    check_case(test, &arena);
     le_arena_finish(&arena);
     cases++;
 }

@@ -1,4 +1,4 @@
-/* Paths of loops: any number of them, and each as it was when others have gone on from it. */
+/* Paths of loops: paths of any length, and paths that stay unchanged when others are made from them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

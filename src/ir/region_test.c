@@ -1,4 +1,4 @@
-/* Regions as nodes: which are one, what moves from step to step, what substitution makes of their loops. */
+/* Regions as nodes: sharing, whether values vary between steps, and substitution in their loops. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -85,7 +85,7 @@ static void variables_change_what_holds_them(void **state) {
     assert_false(region_of(steps, 2, one, local(1))->changes); /* it sets its own */
     assert_true(region_of(steps, 2, local(0), local(1))->changes);
     assert_true(le_node_has_free_local(ir, region_of(steps, 2, local(0), local(1))));
-    /* set inside another region, it is open outside of that */
+    /* a variable set only inside an inner region is free outside of it */
     struct le_node *inner = region_of(steps, 2, one, local(1)), *x[] = {inner, local(1)};
     assert_true(le_node_has_free_local(ir, le_node_op(ir, LE_OP_ADD, LE_F64, x, 2)));
     struct le_node *index = le_node_index(ir, 0);
@@ -102,7 +102,7 @@ static void loops_are_inside(void **state) {
     (void)state;
     assert_int_equal(the_region()->free_count, 1);
     assert_true(le_node_depends(the_region(), 0));
-    assert_true(the_region()->cost > 16 * 16); /* its innermost step counts for many */
+    assert_true(the_region()->cost > 16 * 16); /* the innermost step is counted once per estimated iteration */
 }
 
 static void dependent_loops_get_indices_of_their_own(void **state) {

@@ -27,7 +27,7 @@ struct le_definition {
     int number;                  /* of its statement; a def can call only defs with lower numbers */
     struct le_definition *older; /* def of the same name */
     const struct le_syntax_block *block;
-    const struct le_frame *frame; /* the current frame where the def was defined */
+    const struct le_frame *frame; /* the frame that was current where the def was defined */
     bool *takes_array;            /* by parameter: it names an array */
 };
 

@@ -1,4 +1,4 @@
-/* Checked programs as le_tree_print shows them, and the errors that the text alone has. */
+/* Checked programs as le_tree_print shows them, and errors that are found from the text alone. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static struct le_tree *check_program(struct le_arena *arena, const char *text) {
     return le_check(arena, text, strlen(text));
 }
 
-/* The tree prints every line of `lines` in this order, among others. */
+/* The printed tree contains the lines of `lines`, in this order. */
 static void makes(const char *text, const char *lines) {
     struct le_arena arena;
     struct le_tree *tree = check_program(&arena, text);
@@ -51,7 +51,7 @@ static void fails(const char *text, int line, int column, const char *message) {
     le_arena_finish(&arena);
 }
 
-/* At a place that says little: where a limit was met. */
+/* The location is not checked: it is where a limit was reached. */
 static void is_too_much(const char *text, const char *message) {
     struct le_arena arena;
     assert_null(check_program(&arena, text));
@@ -274,7 +274,7 @@ static const struct le_step *find_step(const struct le_tree *tree, enum le_step_
     return NULL;
 }
 
-/* "x k, y !": the statement's reads and writes with the indices around them, ! for a guarded one. */
+/* "x k, y !": the statement's accesses with the indices around them; ! marks a guarded one. */
 static void accesses_are(const char *text, enum le_step_kind kind, const char *wanted) {
     struct le_arena arena;
     struct le_tree *tree = check_program(&arena, text);
@@ -344,7 +344,7 @@ static void indices_know_what_they_hang_on(void **state) {
     const struct le_step *sum = find_step(tree, LE_STEP_ASSIGN);
     assert_int_equal(sum->free_count, 0);
     assert_int_equal(sum->all_count, 1);
-    assert_false(sum->all[0]->depends); /* t is fixed while the statement runs */
+    assert_false(sum->all[0]->depends); /* t is constant while the statement runs */
     assert_int_equal(each->free_count, 1);
     assert_int_equal(each->all_count, 3);
     assert_true(each->all[1]->depends && !each->all[1]->host);
@@ -409,7 +409,7 @@ static void all_errors_come_at_once(void **state) {
     struct le_arena arena;
     assert_null(check_program(
         &arena, "a[i] = x[i] * sqrt(1, 2)\nb[i] = frob(a[i])\nc[i] = a[i,0] + b[0]\nd = sum(k: b[k])\ne[i] = x[i,0]"));
-    assert_int_equal(le_errors_count(), 3); /* what is broken makes no others */
+    assert_int_equal(le_errors_count(), 3); /* broken names cause no further errors */
     assert_int_equal(le_error_at(2)->line, 5);
     le_arena_finish(&arena);
 }
@@ -440,7 +440,7 @@ static void finds_the_default_results(void **state) {
     results_are("in n\nedge n clamp", "");
 }
 
-/* The sizes of a program are found out before memory is: every failed request leaves through the arena. */
+/* A failed allocation at any point leaves through the arena. */
 struct budget {
     int left;
 };

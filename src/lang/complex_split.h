@@ -34,7 +34,7 @@ struct le_complex_splitter {
     struct {
         struct le_index **at;
         int count, capacity;
-    } all; /* lists of its copy: */
+    } all; /* all indices of the copied statement */
     struct {
         struct le_access *at;
         int count, capacity;

@@ -159,7 +159,7 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
 void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     if (stmt->decl == LE_DECL_IN) {
-        if (!c->now.block) /* hoisted out of the block by blocks.c */
+        if (!c->now.block) /* blocks.c has already declared the inputs of blocks */
             declare_inputs(c, stmt);
         return;
     }

@@ -1,4 +1,4 @@
-/* What is written by habit, and what the message says to write instead. */
+/* Idioms of other languages, and the advice in the message. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@ struct row {
     const char *text, *message, *advice;
 };
 
-/* The first error of the program has the message and the advice. */
+/* Checks the message and the advice of the program's first error. */
 static void says(const struct row *row) {
     struct le_arena arena;
     le_arena_init(&arena);

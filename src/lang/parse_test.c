@@ -1,4 +1,4 @@
-/* Text to ast: what a newline ends, numbers, errors with their places, and text that nobody would write. */
+/* Parsing: newlines, numbers, errors with their locations, and unusual text. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -128,7 +128,7 @@ static void reads_numbers(void **state) {
     counts("y[i] = 1 where i in 0. .. 2", 1);
 }
 
-/* Repeats the unit, between two ends. */
+/* Repeats `unit` between a beginning and an end. */
 static void survives(const char *start, const char *unit, int count, const char *end, bool right) {
     struct le_arena arena;
     size_t unit_bytes = strlen(unit), size_bytes = strlen(start) + unit_bytes * (size_t)count + strlen(end);

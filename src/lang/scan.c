@@ -11,7 +11,7 @@ struct scanner {
     struct le_arena *arena;
     const char *text;
     int size, at, line, line_start;
-    int parentheses;            /* open ones, with brackets */
+    int parentheses;            /* number of open parentheses and brackets */
     bool newline;               /* a newline follows the last token and may end the statement */
     struct le_token newline_at; /* the first such newline */
     struct le_tokens tokens;

@@ -1,4 +1,4 @@
-/* Trees for given inputs: types by NumPy's promotion, `...` spelled out, operands' types, and what does not fit. */
+/* Specialised trees: types by NumPy's promotion, `...` expanded, operand types, and mismatches. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void fails(const char *text, const struct bound *bounds, const char *mess
     le_arena_finish(&arena);
 }
 
-/* z[i] = expression over arrays a and b (LE_NONE: there is no b). */
+/* z[i] = expression over arrays a and b (LE_NONE: without b). */
 static void of(enum le_type a, enum le_type b, const char *expression, enum le_type type) {
     char text[128];
     snprintf(text, sizeof text, "in a, b\nz[i] = %s where i in 0..9", expression);

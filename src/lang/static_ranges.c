@@ -1,5 +1,6 @@
 /* The range rules (ir/ranges.c) applied to the text alone. An index is reported only if no input can give it a range:
- * unknown factors are assumed to be what helps. Extents are known for arrays whose sizes are written in the program. */
+ * unknown factors are assumed to be whatever gives it one. Extents are known for arrays whose sizes are written in the
+ * program. */
 #include "lang/static_ranges.h"
 #include "lang/program_error.h"
 #include "lang/static_form.h"

@@ -1,4 +1,4 @@
-/* What a program's text alone shows can never run, and what may run after all. */
+/* Programs that can be shown from their text to fail in every run, and programs that may run. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

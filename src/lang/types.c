@@ -7,7 +7,7 @@
 #include "lang/habits.h"
 #include "lang/literal.h"
 
-#define PASSES_MAX 64 /* exceeded only while NODES_MAX is not reached */
+#define PASSES_MAX 64 /* more are made while all passes together visit fewer than NODES_MAX nodes */
 #define NODES_MAX  100000000
 
 struct symbol_state {          /* of a symbol */

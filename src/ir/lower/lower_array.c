@@ -80,7 +80,8 @@ static int split_indices(struct le_node *const *left, int left_count, const int 
 
 /* Whether the range of a kept index depends on a reduced one. The kept index is the outer loop, where the reduced one
  * has no value. */
-static bool kept_hangs(const struct le_ir *ir, const int *kept, int kept_count, const int *reduced, int count) {
+static bool kept_depends_on_reduced(const struct le_ir *ir, const int *kept, int kept_count, const int *reduced,
+                                    int count) {
     for (int k = 0; k < kept_count; k++) {
         const struct le_range_nodes *range = &ir->indices.at[kept[k]].range;
         const struct le_node *bounds[] = {range->low, range->high, range->by};
@@ -172,7 +173,7 @@ void le_lower_array(struct lower *l, const struct le_step *step, struct le_node 
     int access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
     bool map = (kept_count == count || may_reduce(step->op)) &&
                le_lower_injective(left, left_count, kept, kept_count) &&
-               !kept_hangs(ir, kept, kept_count, reduced, count - kept_count);
+               !kept_depends_on_reduced(ir, kept, kept_count, reduced, count - kept_count);
     if (map && step->op != LE_ASSIGN_SET) {
         struct le_node old = {.kind = LE_NODE_LOAD,
                               .type = le_type_compute(type),

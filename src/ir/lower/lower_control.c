@@ -40,7 +40,7 @@ static int *find_set(struct lower *l, int first, int end, int *count, int *befor
 
 /* Adds a MOVE of the symbols' current values to targets. held: what each target already holds; equal values are not
  * moved. */
-static void pairs_stage(struct lower *l, const int *targets, const int *held, const int *symbols, int count) {
+static void add_move(struct lower *l, const int *targets, const int *held, const int *symbols, int count) {
     int pair_count = 0, at = 0;
     for (int k = 0; k < count; k++)
         pair_count += held[k] != l->current[symbols[k]];
@@ -62,7 +62,7 @@ static void pairs_stage(struct lower *l, const int *targets, const int *held, co
 }
 
 /* Stores a scalar that has only been a node so far. */
-static void store_fixed(struct lower *l, int symbol) {
+static void store_scalar(struct lower *l, int symbol) {
     if (l->current[symbol] < 0)
         le_lower_set(l, l->tree->symbols[symbol], l->ir->fixed[symbol]);
 }
@@ -114,10 +114,10 @@ static int count_breaks(const struct lower *l, int loop) {
  * well. */
 static struct lower_loop enter_loop(struct lower *l, int number, const int *symbols, int count) {
     for (int k = 0; k < count; k++)
-        store_fixed(l, symbols[k]);
+        store_scalar(l, symbols[k]);
     struct changed_values c = new_values(l, symbols, count);
     struct lower_loop loop = {.outer = l->loop, .symbols = symbols, .heads = c.values, .count = count};
-    pairs_stage(l, c.values, c.values, symbols, count);
+    add_move(l, c.values, c.values, symbols, count);
     if (count_breaks(l, number) < BREAKS_MIN)
         return loop;
     loop.exits = LE_NEW_ARRAY(l->ir->arena, count, int);
@@ -127,7 +127,7 @@ static struct lower_loop enter_loop(struct lower *l, int number, const int *symb
         loop.exits[k] = is_array ? c.values[k] : new_values(l, symbols + k, 1).values[0];
         loop.moved[k] = is_array ? l->current[symbols[k]] : -1;
     }
-    pairs_stage(l, loop.exits, loop.moved, symbols, count);
+    add_move(l, loop.exits, loop.moved, symbols, count);
     memcpy(loop.moved, c.values, (size_t)count * sizeof *loop.moved);
     return loop;
 }
@@ -140,7 +140,7 @@ static void move_exits(struct lower *l) {
         int now = l->current[loop->symbols[k]];
         if (loop->exits[k] == loop->heads[k] || loop->moved[k] == now)
             continue;
-        pairs_stage(l, &loop->exits[k], &loop->moved[k], &loop->symbols[k], 1);
+        add_move(l, &loop->exits[k], &loop->moved[k], &loop->symbols[k], 1);
         loop->moved[k] = now;
     }
 }
@@ -153,7 +153,7 @@ static void lower_body(struct lower *l, struct lower_loop *loop, int first, int 
     if (l->reached && loop->exits)
         move_exits(l);
     if (l->reached)
-        pairs_stage(l, loop->heads, loop->heads, loop->symbols, loop->count);
+        add_move(l, loop->heads, loop->heads, loop->symbols, loop->count);
     l->loop = loop->outer;
     l->reached = true;
     l->block = around;
@@ -206,9 +206,9 @@ int le_lower_while(struct lower *l, int number) {
 void le_lower_break(struct lower *l) {
     const struct lower_loop *loop = l->loop;
     if (loop->exits)
-        pairs_stage(l, loop->exits, loop->moved, loop->symbols, loop->count);
+        add_move(l, loop->exits, loop->moved, loop->symbols, loop->count);
     else
-        pairs_stage(l, loop->heads, loop->heads, loop->symbols, loop->count);
+        add_move(l, loop->heads, loop->heads, loop->symbols, loop->count);
     le_lower_blank_stage(l, LE_STAGE_BREAK);
     l->reached = false;
 }
@@ -219,7 +219,7 @@ static bool lower_branch(struct lower *l, const struct changed_values *c, int fi
     open_block(l);
     le_lower_steps(l, first, end);
     if (l->reached)
-        pairs_stage(l, c->values, c->values, c->symbols, c->count);
+        add_move(l, c->values, c->values, c->symbols, c->count);
     bool reached = l->reached;
     l->reached = true;
     l->block = around;
@@ -245,7 +245,7 @@ int le_lower_if(struct lower *l, int number) {
     int *symbols = find_set(l, number + 1, end, &count, &before);
     struct le_node **fixed;
     for (int k = 0; k < before; k++)
-        store_fixed(l, symbols[k]);
+        store_scalar(l, symbols[k]);
     le_lower_statement(l, step);
     le_lower_number_accesses(l, step);
     struct le_node *condition = le_lower_as(l, step->value, LE_BOOL);

@@ -121,7 +121,7 @@ static void add_store(struct lower *l, const struct le_step *step) {
 }
 
 /* Splits index * factor + offset, with constant factor and offset. Returns false for any other node. */
-static bool read_line(const struct le_node *x, const struct le_node **index, int64_t *factor, int64_t *offset) {
+static bool split_linear(const struct le_node *x, const struct le_node **index, int64_t *factor, int64_t *offset) {
     *factor = 1;
     *offset = 0;
     if (x->kind == LE_NODE_OP && (x->code == LE_OP_ADD || x->code == LE_OP_SUB)) {
@@ -144,12 +144,13 @@ static bool read_line(const struct le_node *x, const struct le_node **index, int
 
 /* Whether two subscripts of one axis can be equal only for the same element: they are the same node, or differ like 2 *
  * i and 2 * i + 1. */
-static bool keep_apart(const struct le_node *a, const struct le_node *b) {
+static bool are_disjoint(const struct le_node *a, const struct le_node *b) {
     const struct le_node *i, *j;
     int64_t factor, other, from, to;
     if (a == b)
         return true;
-    if (!read_line(a, &i, &factor, &from) || !read_line(b, &j, &other, &to) || i != j || factor != other || factor < 1)
+    if (!split_linear(a, &i, &factor, &from) || !split_linear(b, &j, &other, &to) || i != j || factor != other ||
+        factor < 1)
         return false;
     return from == to || (from % factor != to % factor && (from < 0) == (to < 0));
 }
@@ -158,19 +159,19 @@ static struct le_node *const *left_of(const struct lower_region *r, const struct
     return r->operands.at + r->steps.at[pair->stores.at[store].step].first_subscript;
 }
 
-static bool is_apart(const struct lower_region *r, const struct lower_pair *pair, int axis) {
+static bool is_disjoint_axis(const struct lower_region *r, const struct lower_pair *pair, int axis) {
     for (int a = 0; a < pair->stores.count; a++)
         for (int b = 0; b < a; b++)
-            if (!keep_apart(left_of(r, pair, a)[axis], left_of(r, pair, b)[axis]))
+            if (!are_disjoint(left_of(r, pair, a)[axis], left_of(r, pair, b)[axis]))
                 return false;
     return true;
 }
 
 /* Whether different elements write different addresses of the array, for any combination of its stores. */
-static bool are_own(const struct lower_region *r, const struct lower_pair *pair) {
+static bool have_distinct_targets(const struct lower_region *r, const struct lower_pair *pair) {
     int axes[LEAT_RANK_MAX], count = 0;
     for (int d = 0; d < pair->symbol->rank; d++)
-        if (is_apart(r, pair, d))
+        if (is_disjoint_axis(r, pair, d))
             axes[count++] = d;
     for (int k = 0; k < pair->stores.count; k++) {
         struct le_node *left[LEAT_RANK_MAX];
@@ -205,7 +206,7 @@ static void finish_store(struct lower *l, struct lower_pair *pair, const struct 
 }
 
 static void finish_stores(struct lower *l, struct lower_pair *pair) {
-    bool own = are_own(l->region, pair);
+    bool own = have_distinct_targets(l->region, pair);
     for (int k = 0; k < pair->stores.count; k++)
         finish_store(l, pair, &pair->stores.at[k], own);
 }

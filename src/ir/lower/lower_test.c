@@ -1,4 +1,4 @@
-/* Lowering of blocks: which stages and steps come of a program's text, as words in order. */
+/* Lowering of blocks: the stages and steps made from a program's text, as words in order. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every input is an f64 array of the rank that it is used with, or an f64 number. */
+/* Every input is an f64 array of the rank that it is used with, or an f64 scalar. */
 static struct le_ir *lower_program(struct le_arena *arena, const char *text) {
     struct le_tree *tree = le_check(arena, text, strlen(text));
     if (!tree)
@@ -68,10 +68,10 @@ static void loops_hand_on_what_they_change(void **state) {
     (void)state;
     comes_to("s = 0.0\nfor t in 0..4 { }\n", "map for end");
     comes_to("var s = 0.0\nfor t in 0..4 { s = s + t }\nr = s", "map move for map move end map");
-    /* what begins in the block ends with it */
+    /* a symbol set in the block does not exist after it */
     comes_to("for t in 0..4 { q = t + 1.5; u[i] = u[i] + q }", "move for map map move end");
     comes_to("var s = 1.0\nwhile s < 9 { s = s * 2 }\nr = s", "map move loop test map move end map");
-    /* of two loops, each hands on for itself */
+    /* each of two nested loops hands on its own values */
     comes_to("var s = 1.0\nfor t in 0..4 { while s < 9 { s = s * 2 } }\nr = s",
              "map move for move loop test map move end move end map");
 }
@@ -80,10 +80,10 @@ static void a_break_hands_on_what_is_there(void **state) {
     (void)state;
     comes_to("var s = 1.0\nfor t in 0..4 { s = s + 1; if s > 2 { break }; s = s * 2 }\nr = s",
              "map move for map if move break else end map move end map");
-    /* nothing has changed yet */
+    /* nothing has changed before the break */
     comes_to("var s = 1.0\nfor t in 0..4 { if s > 2 { break }; s = s * 2 }\nr = s",
              "map move for if break else end map move end map");
-    /* what follows never runs */
+    /* the statements after it never run */
     comes_to("var s = 1.0\nfor t in 0..4 { break; s = s * 2 }\nr = s", "map move for break end map");
     comes_to("var s = 1.0\nfor t in 0..4 { if s > 2 { break } else { break }; s = s * 2 }\nr = s",
              "map move for if break else break end end map");
@@ -104,11 +104,11 @@ static void elements_have_steps(void **state) {
         "fill $s.0 while $s.0 if break else $s.0 end end store end each");
     comes_to("def f(z) { if z > 0 { return z }; return -z; z = 1 }\ny[i] = f(x[i])",
              "$z.0 if return end return end map");
-    /* a scatter of 16-bit floats adds up in f32 */
+    /* a scatter of 16-bit floats adds in f32 */
     comes_to("in b: i64[n]\nout h: f16[8]\neach i { if b[i] { h[b[i]] += 1.5 } }",
              "fill map if store end end each map");
     comes_to("in b: i64[n]\nout h: f16[8]\neach i { h[b[i]] += 1.5 }", "fill map scatter map");
-    /* an array that an expression reads through its parameter, in a loop downwards */
+    /* an array read through a parameter, in a loop with a negative step */
     comes_to("def f(a, n) { s = 0.0; for k in n..0 by -1 { s += a[k] }; return s }\ny[i] = f(x, i) + x[i]",
              "$s.1 for $s.1 end return end map");
 }
@@ -135,7 +135,7 @@ static void products_stay_apart_from_later_sums(void **state) {
     le_arena_finish(&arena);
 }
 
-/* The statement as comments have it, and as tables do. */
+/* The statement's text for comments, and for tables. */
 static void is_called(const char *text, const char *whole, const char *name) {
     struct le_arena arena;
     le_arena_init(&arena);

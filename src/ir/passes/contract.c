@@ -153,7 +153,7 @@ static void take_factor(const struct le_ir *ir, struct side *side, struct le_nod
 
 /* Whether the side can be read in place or computed first: it is then smaller than the whole product, and no larger
  * than some array that it reads. */
-static bool can_make(struct le_ir *ir, const struct side *side, int whole_count) {
+static bool can_compute(struct le_ir *ir, const struct side *side, int whole_count) {
     if (side->count == 1 && is_direct(ir, side->factors[0]))
         return true;
     struct cover_search cover = {.ir = ir, .set = &side->set};
@@ -173,7 +173,7 @@ static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct s
             return false;
     if (is_within(&s->left.set, &s->right.set) && is_within(&s->right.set, &s->left.set))
         return false;
-    return !whole.too_many && can_make(ir, &s->left, whole.count) && can_make(ir, &s->right, whole.count);
+    return !whole.too_many && can_compute(ir, &s->left, whole.count) && can_compute(ir, &s->right, whole.count);
 }
 
 /* Tries factors a and b as the two sides. Each other factor goes to the smaller side that has all of its indices. */
@@ -375,9 +375,9 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     int count;
     if (!split_sum(c, sum, splits, &count))
         return sum;
-    struct le_contraction said;
+    struct le_contraction parsed;
     struct le_node *product = added_sums(c, NULL, &one, sum, splits, count);
-    if (!le_contraction_of(product, &said))
+    if (!le_contraction_of(product, &parsed))
         return sum; /* too many terms; dead-code removes the stages added for it */
     for (int k = 0; k < c->stage->index_count; k++)
         if (has_index(&set, c->stage->indices[k]))
@@ -425,7 +425,7 @@ struct whole_statement {
     struct le_term sum_numbers, old_numbers;
 };
 
-static bool add_to_whole(const struct le_stage *stage, const struct le_term *term, struct whole_statement *w) {
+static bool add_statement_term(const struct le_stage *stage, const struct le_term *term, struct whole_statement *w) {
     struct le_term numbers = {.negative = term->negative};
     struct le_node *main = NULL;
     for (int k = 0; k < term->count; k++) {
@@ -451,7 +451,7 @@ static bool add_to_whole(const struct le_stage *stage, const struct le_term *ter
     return true;
 }
 
-static bool is_whole(struct contract *c, struct whole_statement *w) {
+static bool match_statement(struct contract *c, struct whole_statement *w) {
     const struct le_stage *stage = c->stage;
     struct le_terms terms;
     *w = (struct whole_statement){.sum = stage->node->kind == LE_NODE_REDUCE ? stage->node : NULL};
@@ -460,23 +460,23 @@ static bool is_whole(struct contract *c, struct whole_statement *w) {
     if (!w->sum && (!le_type_is_float(stage->node->type) || !le_terms_of(stage->node, &terms)))
         return false;
     for (int k = 0; stage->node->kind != LE_NODE_REDUCE && k < terms.count; k++)
-        if (!add_to_whole(stage, &terms.at[k], w))
+        if (!add_statement_term(stage, &terms.at[k], w))
             return false;
     struct index_set set = w->sum ? indices_of(c->ir, w->sum) : (struct index_set){.count = 0};
     return w->sum && set.count == stage->index_count;
 }
 
-static bool make_whole(struct contract *c, struct le_stage *stage) {
+static bool contract_statement(struct contract *c, struct le_stage *stage) {
     struct whole_statement w;
     struct sum_split splits[LE_TERMS_MAX];
     int count;
-    if (!is_whole(c, &w) || !split_sum(c, w.sum, splits, &count))
+    if (!match_statement(c, &w) || !split_sum(c, w.sum, splits, &count))
         return false;
     struct le_node *product = added_sums(c, NULL, &w.sum_numbers, w.sum, splits, count);
     if (w.old)
         product = add_scaled(c, product, &w.old_numbers, w.old);
-    struct le_contraction said;
-    if (!le_contraction_of(product, &said))
+    struct le_contraction parsed;
+    if (!le_contraction_of(product, &parsed))
         return false;
     stage->kind = LE_STAGE_CONTRACT;
     stage->product = product;
@@ -491,7 +491,7 @@ static void contract_stage(struct contract *c, struct le_stage stage) {
         c->stage = &before;
         c->conditions = facts_of(c->ir, stage.node).condition;
         c->side_count = 0;
-        if (!make_whole(c, &stage))
+        if (!contract_statement(c, &stage))
             stage.node = replace_sums(c, stage.node, ++c->ir->epoch);
     }
     *LE_PUSH(c->ir->arena, &c->out) = stage;

@@ -48,7 +48,7 @@ static void leave_loop(struct liveness *s, int stage, int innermost) {
     s->next_leaver[loop] = stage;
 }
 
-static void place_stages(struct liveness *s) {
+static void find_nesting(struct liveness *s) {
     int innermost = -1;
     for (int k = 0; k < s->ir->stages.count; k++) {
         enum le_stage_kind kind = s->ir->stages.at[k].kind;
@@ -297,7 +297,7 @@ static struct liveness new_liveness(struct le_ir *ir) {
         ir->values.at[k].uses = 0;
         s.last_reader[k] = -1;
     }
-    place_stages(&s);
+    find_nesting(&s);
     list_moves(&s);
     return s;
 }

@@ -70,7 +70,7 @@ static bool bounds_depend(struct le_ir *ir, struct le_node *node, int index) {
     return b.found;
 }
 
-struct steadiness {
+struct bounds_check {
     const struct le_ir *ir;
     bool has_region, fails;
 };
@@ -80,8 +80,8 @@ static void find_region(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
-static void find_unsteady(struct le_node *node, void *user) {
-    struct steadiness *s = user;
+static void find_unshared(struct le_node *node, void *user) {
+    struct bounds_check *s = user;
     for (int k = 0; k < node->index_count && node->kind != LE_NODE_REGION; k++) {
         const struct le_range_nodes *r = &s->ir->indices.at[node->indices[k]].range;
         const struct le_node *bounds[] = {r->low, r->high, r->by};
@@ -93,10 +93,10 @@ static void find_unsteady(struct le_node *node, void *user) {
 
 /* The lanes of a scan share every loop inside its term, so the loops' bounds are computed once, before the lanes.
  * Bounds that read arrays may fail and cannot be moved there. If the term contains regions, no computed bounds can. */
-static bool is_steady(struct le_ir *ir, struct le_node *term) {
-    struct steadiness s = {.ir = ir};
+static bool has_shared_bounds(struct le_ir *ir, struct le_node *term) {
+    struct bounds_check s = {.ir = ir};
     le_node_walk(ir, term, find_region, &s.has_region);
-    le_node_walk(ir, term, find_unsteady, &s);
+    le_node_walk(ir, term, find_unshared, &s);
     return !s.fails;
 }
 
@@ -152,7 +152,7 @@ static bool match_scan(const struct scans *s, struct le_node *n, const struct pa
             continue;
         p->term = term_of(s->ir, n, p->scanned);
         if (!le_node_depends(p->term, p->index) && !bounds_depend(s->ir, p->term, p->scanned) &&
-            is_steady(s->ir, p->term) && find_kept(s, path, p))
+            has_shared_bounds(s->ir, p->term) && find_kept(s, path, p))
             return true;
     }
     return false;

@@ -191,7 +191,7 @@ static void leave_block(struct verify *v) {
     v->reached = true;
 }
 
-static const char *place_problem(struct verify *v) {
+static const char *position_problem(struct verify *v) {
     const struct open_stage *o = innermost_block(v);
     enum le_stage_kind kind = v->stage->kind;
     bool around = kind == LE_STAGE_ELSE || kind == LE_STAGE_END; /* they lie outside of the block that they end */
@@ -239,10 +239,10 @@ static void verify_control(struct verify *v) {
 
 static const char *product_problem(const struct verify *v) {
     const struct le_stage *s = v->stage;
-    struct le_contraction said;
+    struct le_contraction parsed;
     if (s->kind != LE_STAGE_CONTRACT)
         return s->product ? "a product in a stage that is not a contraction" : NULL;
-    return s->product && s->product->type == s->node->type && le_contraction_of(s->product, &said)
+    return s->product && s->product->type == s->node->type && le_contraction_of(s->product, &parsed)
                ? NULL
                : "a contraction's product";
 }
@@ -289,7 +289,7 @@ static void enter_and_leave(struct verify *v) {
 static void verify_stage(struct verify *v) {
     v->problem = order_problem(v);
     if (!v->problem)
-        v->problem = place_problem(v);
+        v->problem = position_problem(v);
     if (!v->problem && !v->stage->dead) {
         if (v->stage->kind >= LE_STAGE_MOVE)
             verify_control(v);

@@ -1,6 +1,6 @@
-/* The IR from its text (print.c says how it looks). Whatever the text is, what comes out can be walked, printed and
- * verified: every number is a place in its list, no list is longer than what it goes into, nothing is deeper than
- * READ_DEPTH_MAX. Whether it makes sense is the verifier's to say. */
+/* Reads the IR from its text (print.c describes it). Whatever the text says, the result can be walked, printed and
+ * verified: every number is valid in its list, no list is longer than its destination, and nothing is deeper than
+ * READ_DEPTH_MAX. The verifier checks whether it makes sense. */
 #include "tests/ir/reader/reader.h"
 #include <limits.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 void le_read_end_line(struct reader *r) {
     le_read_skip_spaces(r);
     if (le_read_peek(r) != '\n')
-        le_read_fail(r, "the line goes on");
+        le_read_fail(r, "unexpected text at the end of the line");
     r->numbered.count = 0;
 }
 
 static int new_name(struct reader *r, struct le_names *names, int value, const char **name) {
     struct word w = le_read_take(r, "a name");
     if (le_names_get(names, w.at, (size_t)w.length) >= 0)
-        le_read_fail(r, "there is a second '%.*s'", w.length < 60 ? w.length : 60, w.at);
+        le_read_fail(r, "duplicate name '%.*s'", w.length < 60 ? w.length : 60, w.at);
     *name = le_arena_copy(r->arena, w.at, (size_t)w.length);
     le_names_put(r->arena, names, *name, (size_t)w.length, value);
     return value;
@@ -36,7 +36,7 @@ static struct le_location read_location(struct reader *r) {
     return p;
 }
 
-/* [n, _]: how many axes; -1: no brackets. */
+/* [n, _]: returns the number of axes; -1 if there are no brackets. */
 static int read_shape(struct reader *r) {
     int rank = 0;
     if (!le_read_accept(r, '['))
@@ -46,7 +46,7 @@ static int read_shape(struct reader *r) {
             le_read_expect(r, ',');
         le_read_take(r, "an extent's name");
         if (++rank > LEAT_RANK_MAX)
-            le_read_fail(r, "there are more than %d axes", LEAT_RANK_MAX);
+            le_read_fail(r, "more than %d axes", LEAT_RANK_MAX);
     }
     return rank;
 }
@@ -84,7 +84,7 @@ static void value_line(struct reader *r, bool is_input) {
     v.wanted = le_read_accept_word(r, "wanted");
     v.moved = le_read_accept_word(r, "moved");
     if (v.moved && !is_input)
-        v.stage = 0; /* no MOVE may be left */
+        v.stage = 0; /* its MOVEs may have been removed */
     if (le_read_accept_word(r, "used"))
         v.uses = le_read_number(r, 1 << 30);
     *LE_PUSH(r->arena, &r->ir->values) = v;
@@ -101,7 +101,7 @@ static void local_line(struct reader *r) {
     char expected[16];
     int length = snprintf(expected, sizeof expected, "%d", number);
     if (dot < 2 || w.length - dot != length || memcmp(w.at + dot, expected, (size_t)length) != 0)
-        le_read_fail(r, "the variable has a name, a point and the number %d", number);
+        le_read_fail(r, "expected a variable NAME.%d", number);
     le_read_expect(r, ':');
     enum le_type type = le_read_type(r);
     *LE_PUSH(r->arena, &r->ir->locals) =
@@ -130,11 +130,10 @@ static int index_number(struct reader *r, struct word w, const char **name) {
     while (dot >= 0 && w.at[dot] != '.')
         dot--;
     if (dot <= 0 || dot == w.length - 1 || le_names_get(&r->indices, w.at, (size_t)w.length) >= 0)
-        le_read_fail(r, "'%.*s' is no new index: write a name, a point and a number", w.length < 60 ? w.length : 60,
-                     w.at);
+        le_read_fail(r, "'%.*s' is not a new index: expected NAME.NUMBER", w.length < 60 ? w.length : 60, w.at);
     for (int k = dot + 1; k < w.length && (size_t)number < r->index_limit; k++) {
         if (!le_is_digit(w.at[k]))
-            le_read_fail(r, "an index has a name, a point and a number");
+            le_read_fail(r, "expected an index NAME.NUMBER");
         number = 10 * number + (w.at[k] - '0');
     }
     if ((size_t)number >= r->index_limit)
@@ -147,7 +146,7 @@ static void make_room(struct reader *r, int index) {
     while (r->ir->indices.count <= index)
         *LE_PUSH(r->arena, &r->ir->indices) = (struct le_ir_index){0};
     if (r->ir->indices.at[index].name)
-        le_read_fail(r, "there is a second index %d", index);
+        le_read_fail(r, "duplicate index %d", index);
 }
 
 static int depth_of(const struct reader *r, const struct le_node *bound) {
@@ -186,7 +185,7 @@ static void index_line(struct reader *r) {
             le_read_fail(r, "a bound is not i64");
     }
     if (depth > READ_DEPTH_MAX)
-        le_read_fail(r, "the indices' bounds are too deep");
+        le_read_fail(r, "index bounds are nested too deeply");
     r->depths[index] = depth;
     r->ir->indices.at[index] = ix;
     le_names_put(r->arena, &r->indices, le_arena_copy(r->arena, w.at, (size_t)w.length), (size_t)w.length, index);
@@ -195,7 +194,7 @@ static void index_line(struct reader *r) {
 
 /* ---- statements */
 
-/* What the range rules take for granted. */
+/* Checks what the range rules rely on. */
 static void check_statement(struct reader *r, const struct le_ir_statement *st) {
     bool sized = st->kind == LE_STEP_BIND || st->kind == LE_STEP_AGREE;
     if (st->kind <= LE_STEP_ASSIGN && st->kind != LE_STEP_AGREE && st->symbol < 0)
@@ -204,7 +203,7 @@ static void check_statement(struct reader *r, const struct le_ir_statement *st) 
         le_read_fail(r, "the statement's array is missing");
     for (int k = 0; st->is_new && k < st->left_count; k++)
         if (st->left[k]->kind != LE_NODE_INDEX)
-            le_read_fail(r, "a new array has bare indices on the left");
+            le_read_fail(r, "a new array needs bare indices on the left");
 }
 
 static void statement_line(struct reader *r) {
@@ -255,7 +254,7 @@ static void statement_line(struct reader *r) {
 static void access_line(struct reader *r, bool left) {
     struct le_ir_access a = {.left = left, .statement = r->ir->statements.count - 1};
     if (a.statement < 0)
-        le_read_fail(r, "an access stands below its statement");
+        le_read_fail(r, "an access must follow its statement");
     a.symbol = le_read_find(r, &r->symbols, "symbol");
     a.subscripts = le_read_nodes(r, &a.rank);
     a.under_condition = le_read_accept_word(r, "conditional");
@@ -275,13 +274,13 @@ static void access_line(struct reader *r, bool left) {
 
 static void numbered_line(struct reader *r) {
     if (le_read_number(r, 1 << 30) != r->numbered.count)
-        le_read_fail(r, "number %%%d comes next", r->numbered.count);
+        le_read_fail(r, "expected number %%%d", r->numbered.count);
     le_read_expect(r, '=');
     struct le_node *n = le_read_is_region(r) ? le_read_region(r) : le_read_node(r);
     *LE_PUSH(r->arena, &r->numbered) = n;
     le_read_skip_spaces(r);
     if (le_read_peek(r) != '\n')
-        le_read_fail(r, "the line goes on");
+        le_read_fail(r, "unexpected text at the end of the line");
 }
 
 static void input_line(struct reader *r) {
@@ -338,10 +337,10 @@ static void lines(struct reader *r) {
             r->at++;
     }
     if (r->numbered.count > 0)
-        le_read_fail(r, "%%%d belongs to no line", r->numbered.count - 1);
+        le_read_fail(r, "%%%d is not followed by a line", r->numbered.count - 1);
 }
 
-/* What the text says only by its order. */
+/* Fills in what follows from the order of the text, and checks references. */
 static void finish(struct reader *r) {
     struct le_ir *ir = r->ir;
     int count = r->all_symbols.count;
