@@ -83,7 +83,7 @@ static void steps_and_new_arrays(void **state) {
     says("y[i] = i where i in 1..3", "'y' is new, so index 'i' must start at 0 with step 1");
     says("y[i] = i where i in 0..3 by 2", "'y' is new, so index 'i' must start at 0 with step 1");
     says("y[i,j] = 1 where i in 0..3, j in 0..i+1",
-         "'y' is new, so index 'j' must start at 0 with step 1, equally far");
+         "'y' is new, so index 'j' must start at 0 with step 1, and end at the same value");
     says("s = sum(k in 0..4611686018427387904: k)", "the range of index 'k' is too large");
     may_run("out y: f64[3]\ny[i] = i where i in 1..3 by 2");
 }
