@@ -60,7 +60,7 @@ static struct le_node *element(int value, struct le_node *first, struct le_node 
 
 /* ---- sharing */
 
-static void equal_nodes_are_one(void **state) {
+static void equal_nodes_are_shared(void **state) {
     (void)state;
     struct le_node *a = add(index_of(0), i64(3)), *b = add(index_of(0), i64(3));
     assert_ptr_equal(a, b);
@@ -75,7 +75,7 @@ static void equal_nodes_are_one(void **state) {
     assert_ptr_equal(a, add(index_of(0), i64(3)));
 }
 
-static void facts_follow_from_operands(void **state) {
+static void derives_facts_from_operands(void **state) {
     (void)state;
     struct le_node *load = element(0, index_of(1), index_of(0));
     assert_true(load->loads && !load->reduces && load->free_count == 2 && load->free[0] == 0 && load->free[1] == 1);
@@ -90,7 +90,7 @@ static void facts_follow_from_operands(void **state) {
 
 /* ---- folding */
 
-static void whole_arithmetic_folds(void **state) {
+static void folds_integer_arithmetic(void **state) {
     (void)state;
     assert_ptr_equal(add(i64(2), i64(3)), i64(5));
     assert_ptr_equal(op2(LE_OP_SUB, LE_I64, i64(2), i64(3)), i64(-1));
@@ -109,7 +109,7 @@ static void whole_arithmetic_folds(void **state) {
 }
 
 /* Folded comparisons of constants, as for `wide` in a complex division. */
-static void exact_questions_fold(void **state) {
+static void folds_exact_comparisons(void **state) {
     (void)state;
     struct le_node *two = le_node_real(ir, LE_F64, -2), *zero = le_node_real(ir, LE_F64, -0.0);
     struct le_node *none = le_node_real(ir, LE_F64, (double)NAN), *size = le_node_op(ir, LE_OP_ABS, LE_F64, &two, 1);
@@ -126,7 +126,7 @@ static void exact_questions_fold(void **state) {
     assert_int_equal(op2(LE_OP_DIV, LE_F64, size, two)->kind, LE_NODE_OP);
 }
 
-static void casts_fold(void **state) {
+static void folds_casts(void **state) {
     static const struct {
         enum le_type from;
         uint64_t bits;
@@ -155,7 +155,7 @@ static void casts_fold(void **state) {
     assert_ptr_equal(le_node_cast(ir, LE_F16, single), single);
 }
 
-static void choices_fold(void **state) {
+static void folds_selects(void **state) {
     (void)state;
     assert_ptr_equal(le_node_select(ir, le_node_bool(ir, true), i64(1), i64(2)), i64(1));
     assert_ptr_equal(le_node_select(ir, le_node_bool(ir, false), i64(1), i64(2)), i64(2));
@@ -168,7 +168,7 @@ static void choices_fold(void **state) {
 
 /* ---- substitution */
 
-static void indices_are_replaced_at_once(void **state) {
+static void substitutes_indices_simultaneously(void **state) {
     (void)state;
     int from[] = {0, 1};
     struct le_node *to[] = {index_of(1), index_of(0)};
@@ -194,7 +194,7 @@ static void a_dependent_range_gets_its_own_index(void **state) {
     assert_true(made->free_count == 1 && made->free[0] == 1);
 }
 
-static void shared_nodes_are_walked_once(void **state) {
+static void walks_shared_nodes_once(void **state) {
     (void)state;
     struct le_node *x = index_of(0); /* 2**100 leaves, if it were a tree */
     for (int k = 0; k < 100; k++)
@@ -225,7 +225,7 @@ static struct le_space *space_of(void) {
     return &space;
 }
 
-static void sums_of_indices(void **state) {
+static void affine_combinations(void **state) {
     struct le_affine f;
     (void)state;
     struct le_node *x = add(mul(i64(2), index_of(0)), op2(LE_OP_SUB, LE_I64, index_of(1), le_node_len(ir, 0, 1)));
@@ -281,16 +281,16 @@ static void counts_of_ranges(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(equal_nodes_are_one),
-        TEST(facts_follow_from_operands),
-        TEST(whole_arithmetic_folds),
-        TEST(exact_questions_fold),
-        TEST(casts_fold),
-        TEST(choices_fold),
-        TEST(indices_are_replaced_at_once),
+        TEST(equal_nodes_are_shared),
+        TEST(derives_facts_from_operands),
+        TEST(folds_integer_arithmetic),
+        TEST(folds_exact_comparisons),
+        TEST(folds_casts),
+        TEST(folds_selects),
+        TEST(substitutes_indices_simultaneously),
         TEST(a_dependent_range_gets_its_own_index),
-        TEST(shared_nodes_are_walked_once),
-        TEST(sums_of_indices),
+        TEST(walks_shared_nodes_once),
+        TEST(affine_combinations),
         TEST(intervals),
         TEST(counts_of_ranges),
     };

@@ -27,7 +27,7 @@ static bool range_may_move(struct le_infer *in, int index) {
 }
 
 /* Inside a block, an access in a range that varies is performed in some iterations only. */
-static bool stands_under_moving(struct le_infer *in, const struct le_form *form) {
+static bool is_in_varying_range(struct le_infer *in, const struct le_form *form) {
     if (in->st->kind != LE_STEP_EACH && !le_form_has_host(in, form))
         return false;
     for (int k = 0; k < form->access->around_count; k++)
@@ -40,12 +40,12 @@ static bool stands_under_moving(struct le_infer *in, const struct le_form *form)
 }
 
 /* A statement that a loop may skip does not run for all values of the loop's index. */
-static bool checked_now(struct le_infer *in, const struct le_form *form) {
+static bool is_checked_now(struct le_infer *in, const struct le_form *form) {
     if (!form->affine || form->moving || form->stretched || form->access->guarded || form->access->has_edge)
         return false;
     if (in->st->conditional && !in->now && le_form_has_host(in, form))
         return false;
-    if ((in->st->has_else && !form->access->left) || stands_under_moving(in, form))
+    if ((in->st->has_else && !form->access->left) || is_in_varying_range(in, form))
         return false;
     for (int k = 0; k < form->f.count; k++) {
         const struct le_range *r = &in->space->ranges[form->f.index[k]];
@@ -76,7 +76,7 @@ static leat_status fail_outside(struct le_infer *in, const struct le_form *form,
 leat_status le_check_accesses(struct le_infer *in) {
     for (int k = 0; k < in->forms.count; k++) {
         const struct le_form *form = &in->forms.at[k];
-        if (!checked_now(in, form))
+        if (!is_checked_now(in, form))
             continue;
         __int128 lo, hi;
         le_form_ends(in, form, -1, &lo, &hi);

@@ -152,7 +152,7 @@ static void compare_cases(const char *path) {
     free(text);
 }
 
-static void every_program_comes_back(void **state) {
+static void reads_every_program_back(void **state) {
     glob_t files;
     (void)state;
     assert_int_equal(glob("tests/programs/*.txt", 0, NULL, &files), 0);
@@ -225,7 +225,7 @@ static void expect_refused(const char *text, const char *words) {
     le_arena_finish(&arena);
 }
 
-static void broken_text_is_refused(void **state) {
+static void rejects_broken_text(void **state) {
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(REFUSED); k++)
         expect_refused(REFUSED[k][0], REFUSED[k][1]);
@@ -292,7 +292,7 @@ static void mangle(char *text, size_t *length, unsigned *seed) {
     }
 }
 
-static void mangled_text_is_no_danger(void **state) {
+static void survives_mangled_text(void **state) {
     unsigned seed = 12345;
     int read = 0, sound = 0;
     (void)state;
@@ -311,8 +311,7 @@ static void mangled_text_is_no_danger(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_program_comes_back),
-                                       cmocka_unit_test(broken_text_is_refused),
-                                       cmocka_unit_test(mangled_text_is_no_danger)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reads_every_program_back),
+                                       cmocka_unit_test(rejects_broken_text), cmocka_unit_test(survives_mangled_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

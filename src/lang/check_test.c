@@ -101,7 +101,7 @@ static void inlines_defs(void **state) {
     fails("def f(a) = a\nf = 3", 2, 1, "'f' is a def");
 }
 
-static void tells_names_that_do_not_fit(void **state) {
+static void reports_misused_names(void **state) {
     (void)state;
     fails("e[i] = x[i]\ns = sum(e: x[e])", 2, 9, "'e' is both a value and an index");
     fails("y[i] = x[i] + x[i,0]", 1, 15, "'x' has 1 axis, but 2 subscripts are given");
@@ -119,7 +119,7 @@ static void tells_names_that_do_not_fit(void **state) {
     fails("in x[n], k\ny[n] = x[k]", 2, 3, "'y' is new");
 }
 
-static void tells_assignments_that_do_not_fit(void **state) {
+static void reports_invalid_assignments(void **state) {
     (void)state;
     fails("c[i] = a[i,k] * x[k]", 1, 12, "index 'k' is not on the left");
     fails("y[i] = x[i] where j in 0..3", 1, 19, "index 'j' is not on the left");
@@ -138,7 +138,7 @@ static void tells_assignments_that_do_not_fit(void **state) {
     makes("x1[i] += A[i,j] * y_1[j]", "input  x1  array, rank 1, assigned\nx1[i] += (A[i, j] * y_1[j]) for i, j");
 }
 
-static void knows_what_has_no_value(void **state) {
+static void reports_names_without_a_value(void **state) {
     (void)state;
     static const struct {
         const char *text, *name, *message;
@@ -163,7 +163,7 @@ static void knows_what_has_no_value(void **state) {
     le_arena_finish(&arena);
 }
 
-static void blocks_become_steps(void **state) {
+static void lowers_blocks_to_steps(void **state) {
     (void)state;
     makes("var c = 0\nfor t in n-1..-1 by -1 { c += t }",
           "new c = 0\nfor t in (n - 1)..neg(1) by neg(1)\n  c += t\nend");
@@ -182,7 +182,7 @@ static void blocks_become_steps(void **state) {
     makes("out y: f64[n]\neach ..., i { y[...,i] = x[...,i] }\nin n", "each ..., i\n  y[..., i] = x[..., i]\nend");
 }
 
-static void names_of_blocks_end_with_them(void **state) {
+static void names_do_not_outlive_their_block(void **state) {
     (void)state;
     makes("for t in 0..2 { q = 1 }\nif a { q[i] = x[i] }\nq2 = 3",
           "block  q  scalar\nblock  q  array, rank 1\n  make q = 1\n  make q[i] = x[i] for i");
@@ -206,7 +206,7 @@ static void names_of_blocks_end_with_them(void **state) {
     fails("if x[...] { y = 1 }", 1, 4, "'...' is not on the left");
 }
 
-static void statements_stand_where_they_may(void **state) {
+static void reports_misplaced_statements(void **state) {
     (void)state;
     fails("y = 1\nreturn 3", 2, 1, "'return' outside of a def's block");
     fails("y = 1\nif y { break }", 2, 8, "'break' outside of a `for` or `while`");
@@ -219,7 +219,7 @@ static void statements_stand_where_they_may(void **state) {
     fails("def f(a) { if a { b = 1 } }", 1, 1, "'f' has no `return`");
 }
 
-static void each_keeps_to_its_element(void **state) {
+static void each_accesses_only_its_element(void **state) {
     (void)state;
     makes("in h\neach i { h[b[i]] += 1 }", "each i\n  h[b[i]] += 1\nend");
     makes("out y: f64[3,3]\neach i { for j in 1..3 { y[i,j] = y[i,j-1] + 1 } }", "y[i, j] = (y[i, (j - 1)] + 1)");
@@ -241,7 +241,7 @@ static void each_keeps_to_its_element(void **state) {
     fails("out y: f64[3]\neach i { y[...,i] = 1 }", 2, 10, "the each does not bind `...`");
 }
 
-static void blocks_of_defs_are_put_in_place(void **state) {
+static void inlines_blocks_of_defs(void **state) {
     (void)state;
     makes("t = 5\ndef f(a) { t = a; return t * 2 }\nu = f(3)\nv = t",
           "make t = 5  # i64\nmake u = {make a = 3; make t = a; return (t * 2)}  # i64\nmake v = t");
@@ -296,7 +296,7 @@ static void accesses_are(const char *text, enum le_step_kind kind, const char *w
     le_arena_finish(&arena);
 }
 
-static void an_each_has_the_accesses_of_its_body(void **state) {
+static void each_lists_the_accesses_of_its_body(void **state) {
     (void)state;
     accesses_are("in y\neach i { a = x[i]; for k in 0..n[0] { a += sum(j: w[j]); y[i] = a } }", LE_STEP_EACH,
                  "x, n, w k j, y k =");
@@ -323,7 +323,7 @@ static void partners_are(const char *text, const int *wanted, int count) {
     le_arena_finish(&arena);
 }
 
-static void steps_know_their_partners(void **state) {
+static void steps_have_partners(void **state) {
     (void)state;
     partners_are("var y\nwhile y { if y { break } }", (const int[]){0, 5, 4, 1, 2, 1}, 6);
     partners_are("var y\nif y { y = 1 } else { y = 2 }", (const int[]){0, 3, 0, 5, 0, 3}, 6);
@@ -331,7 +331,7 @@ static void steps_know_their_partners(void **state) {
     partners_are("in y\neach i { for k in 0..2 { y[i] = k } }", (const int[]){4, 3, 0, 1, 0}, 5);
 }
 
-static void indices_know_what_they_hang_on(void **state) {
+static void indices_record_dependent_bounds(void **state) {
     (void)state;
     struct le_arena arena;
     struct le_tree *tree =
@@ -352,7 +352,7 @@ static void indices_know_what_they_hang_on(void **state) {
     le_arena_finish(&arena);
 }
 
-static void steps_know_whether_a_loop_may_pass_them(void **state) {
+static void steps_record_whether_a_loop_may_skip_them(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -375,7 +375,7 @@ static void steps_know_whether_a_loop_may_pass_them(void **state) {
     }
 }
 
-static void depth_and_size_have_limits(void **state) {
+static void limits_depth_and_size(void **state) {
     (void)state;
     struct le_text text = {0};
     le_text_add(&text, "var y = 0\n");
@@ -404,7 +404,7 @@ static void depth_and_size_have_limits(void **state) {
           "make y");
 }
 
-static void all_errors_come_at_once(void **state) {
+static void reports_all_errors_at_once(void **state) {
     (void)state;
     struct le_arena arena;
     assert_null(check_program(
@@ -475,7 +475,7 @@ static bool try_check(int requests) {
     return done;
 }
 
-static void every_failed_allocation_is_survived(void **state) {
+static void survives_every_failed_allocation(void **state) {
     (void)state;
     int requests = 0;
     while (requests < 1000 && !try_check(requests))
@@ -488,22 +488,22 @@ int main(void) {
         cmocka_unit_test(finds_inputs_and_indices),
         cmocka_unit_test(binds_in_scope),
         cmocka_unit_test(inlines_defs),
-        cmocka_unit_test(tells_names_that_do_not_fit),
-        cmocka_unit_test(tells_assignments_that_do_not_fit),
-        cmocka_unit_test(knows_what_has_no_value),
-        cmocka_unit_test(blocks_become_steps),
-        cmocka_unit_test(names_of_blocks_end_with_them),
-        cmocka_unit_test(statements_stand_where_they_may),
-        cmocka_unit_test(each_keeps_to_its_element),
-        cmocka_unit_test(blocks_of_defs_are_put_in_place),
-        cmocka_unit_test(an_each_has_the_accesses_of_its_body),
-        cmocka_unit_test(steps_know_their_partners),
-        cmocka_unit_test(indices_know_what_they_hang_on),
-        cmocka_unit_test(steps_know_whether_a_loop_may_pass_them),
-        cmocka_unit_test(depth_and_size_have_limits),
-        cmocka_unit_test(all_errors_come_at_once),
+        cmocka_unit_test(reports_misused_names),
+        cmocka_unit_test(reports_invalid_assignments),
+        cmocka_unit_test(reports_names_without_a_value),
+        cmocka_unit_test(lowers_blocks_to_steps),
+        cmocka_unit_test(names_do_not_outlive_their_block),
+        cmocka_unit_test(reports_misplaced_statements),
+        cmocka_unit_test(each_accesses_only_its_element),
+        cmocka_unit_test(inlines_blocks_of_defs),
+        cmocka_unit_test(each_lists_the_accesses_of_its_body),
+        cmocka_unit_test(steps_have_partners),
+        cmocka_unit_test(indices_record_dependent_bounds),
+        cmocka_unit_test(steps_record_whether_a_loop_may_skip_them),
+        cmocka_unit_test(limits_depth_and_size),
+        cmocka_unit_test(reports_all_errors_at_once),
         cmocka_unit_test(finds_the_default_results),
-        cmocka_unit_test(every_failed_allocation_is_survived),
+        cmocka_unit_test(survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

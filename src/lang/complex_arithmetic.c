@@ -262,7 +262,8 @@ static struct le_parts counted_power(struct le_maker *m, struct le_parts a, stru
 
 /* A part of a factor of an infinite product, as in C's annex G. In a factor with an infinite part, infinite parts
  * become 1 with their sign, and finite ones 0. In the other factor, NaN becomes 0. */
-static struct le_tree_node *in_infinity(struct le_maker *m, struct le_tree_node *x, struct le_tree_node *has_infinity) {
+static struct le_tree_node *infinite_product_part(struct le_maker *m, struct le_tree_node *x,
+                                                  struct le_tree_node *has_infinity) {
     struct le_tree_node *zero = le_make_host_scalar(m, 0);
     struct le_tree_node *unit = le_make_select(m, make_op1(m, LE_OP_ISINF, x), make_op1(m, LE_OP_SIGN, x), zero);
     struct le_tree_node *number = le_make_select(m, make_op1(m, LE_OP_ISNAN, x), zero, x);
@@ -278,8 +279,8 @@ static struct le_parts multiply_infinite(struct le_maker *m, struct le_parts a, 
     struct le_parts plain = multiply_parts(m, a, b);
     struct le_tree_node *a_has = is_infinite(m, a), *b_has = is_infinite(m, b),
                         *infinity = le_make_host_scalar(m, INFINITY);
-    struct le_parts p = {in_infinity(m, a.re, a_has), in_infinity(m, a.im, a_has)};
-    struct le_parts q = {in_infinity(m, b.re, b_has), in_infinity(m, b.im, b_has)};
+    struct le_parts p = {infinite_product_part(m, a.re, a_has), infinite_product_part(m, a.im, a_has)};
+    struct le_parts q = {infinite_product_part(m, b.re, b_has), infinite_product_part(m, b.im, b_has)};
     struct le_parts direction = multiply_parts(m, p, q);
     struct le_parts infinite = {make_op2(m, LE_OP_MUL, direction.re, infinity),
                                 make_op2(m, LE_OP_MUL, direction.im, infinity)};

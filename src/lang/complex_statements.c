@@ -32,14 +32,14 @@ static struct le_symbol *add_symbol(struct le_complex_splitter *c, const struct 
 }
 
 /* The fill of an edge is always split, because it may apply to a complex array. */
-static bool is_twin(const struct le_symbol *symbol) {
+static bool needs_imaginary(const struct le_symbol *symbol) {
     return le_type_is_complex(symbol->type) || !symbol->name[0];
 }
 
 static void add_imaginary(struct le_complex_splitter *c, const struct le_symbol *from) {
     struct le_twin *twin = &c->twins[from->id];
     const char *name = from->name[0] ? le_arena_format(c->arena, "%s.im", from->name) : "";
-    if (!is_twin(from))
+    if (!needs_imaginary(from))
         return;
     twin->im = add_symbol(c, from, name);
     twin->re->imaginary = twin->im;

@@ -112,7 +112,7 @@ const char *le_parser_name(struct le_parser *p, const char *what) {
     return le_parser_next(p)->word->text;
 }
 
-void le_parser_deeper(struct le_parser *p) {
+void le_parser_enter(struct le_parser *p) {
     if (++p->depth > LE_NESTING_MAX)
         le_parser_fail(p, le_parser_location(le_parser_now(p)), "split it into several statements",
                        "nesting is too deep (limit: %d levels)", LE_NESTING_MAX);
@@ -131,7 +131,7 @@ static void check_end(struct le_parser *p, const char *wanted) {
 static struct le_stmts parse_block(struct le_parser *p) {
     struct le_stmts stmts = {0};
     le_parser_expect(p, '{', "");
-    le_parser_deeper(p);
+    le_parser_enter(p);
     p->braces++;
     while (!le_parser_at(p, '}')) {
         if (le_parser_now(p)->kind == LE_TOKEN_EOF)

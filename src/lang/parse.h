@@ -29,7 +29,7 @@ bool le_parser_accept_key(struct le_parser *p, enum le_keyword key);
 void le_parser_expect(struct le_parser *p, int sign, const char *why);
 const char *le_parser_name(struct le_parser *p, const char *what);
 /* Enters a level of nesting. The caller leaves it with p->depth--. */
-void le_parser_deeper(struct le_parser *p);
+void le_parser_enter(struct le_parser *p);
 /* The location of a token, and of the span from a token to the last one taken. */
 struct le_location le_parser_location(const struct le_token *token);
 struct le_location le_parser_span(const struct le_parser *p, int first_token);

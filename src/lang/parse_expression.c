@@ -122,7 +122,7 @@ static struct le_ast *parse_constant(struct le_parser *p, const struct le_token 
 
 /* Parses an expression inside another one. */
 static struct le_ast *parse_inner(struct le_parser *p) {
-    le_parser_deeper(p);
+    le_parser_enter(p);
     struct le_ast *result = le_parse_expression(p);
     p->depth--;
     return result;
@@ -339,7 +339,7 @@ static struct le_ast *parse_unary(struct le_parser *p) {
 }
 
 static struct le_ast *parse_inner_unary(struct le_parser *p) {
-    le_parser_deeper(p);
+    le_parser_enter(p);
     struct le_ast *result = parse_unary(p);
     p->depth--;
     return result;

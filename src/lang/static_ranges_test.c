@@ -48,7 +48,7 @@ static void indices_need_a_range(void **state) {
     says("out y: f64[sum(k: 2)]", "index 'k' has no range");
 }
 
-static void what_inputs_may_give_a_range(void **state) {
+static void inputs_may_give_a_range(void **state) {
     (void)state;
     may_run("y[i] = x[2*i]");
     may_run("in n\ny[i] = x[n*i]");
@@ -118,7 +118,7 @@ static void a_program_has_a_result(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indices_need_a_range),   cmocka_unit_test(what_inputs_may_give_a_range),
+        cmocka_unit_test(indices_need_a_range),   cmocka_unit_test(inputs_may_give_a_range),
         cmocka_unit_test(steps_and_new_arrays),   cmocka_unit_test(sizes_in_the_text),
         cmocka_unit_test(a_program_has_a_result),
     };

@@ -64,7 +64,7 @@ static void comes_to(const char *text, const char *expected) {
     le_arena_finish(&arena);
 }
 
-static void loops_hand_on_what_they_change(void **state) {
+static void loops_hand_on_changed_values(void **state) {
     (void)state;
     comes_to("s = 0.0\nfor t in 0..4 { }\n", "map for end");
     comes_to("var s = 0.0\nfor t in 0..4 { s = s + t }\nr = s", "map move for map move end map");
@@ -76,7 +76,7 @@ static void loops_hand_on_what_they_change(void **state) {
              "map move for move loop test map move end move end map");
 }
 
-static void a_break_hands_on_what_is_there(void **state) {
+static void a_break_hands_on_current_values(void **state) {
     (void)state;
     comes_to("var s = 1.0\nfor t in 0..4 { s = s + 1; if s > 2 { break }; s = s * 2 }\nr = s",
              "map move for map if move break else end map move end map");
@@ -89,14 +89,14 @@ static void a_break_hands_on_what_is_there(void **state) {
              "map move for if break else break end end map");
 }
 
-static void branches_meet(void **state) {
+static void branches_hand_on_values(void **state) {
     (void)state;
     comes_to("var s = 1.0\nif c > 0 { s = 2.0 }\nr = s", "map if map move else move end map");
     comes_to("var s = 1.0\nif c > 0 { s = 2.0 } else if c < 0 { s = 3.0 } else { s = 4.0 }\nr = s",
              "map if map move else if map move else map move end move end map");
 }
 
-static void elements_have_steps(void **state) {
+static void lowers_elements_to_steps(void **state) {
     (void)state;
     comes_to(
         "in x: f64[n]\nout y: f64[n]\neach i { s = x[i]; while s > 1 { s = s / 2; if s < 0 { break } else { s = s * "
@@ -124,7 +124,7 @@ static void a_step_of_zero_is_an_error(void **state) {
     le_arena_finish(&arena);
 }
 
-static void products_stay_apart_from_later_sums(void **state) {
+static void products_are_not_contracted_into_later_sums(void **state) {
     struct le_arena arena;
     (void)state;
     le_arena_init(&arena);
@@ -149,7 +149,7 @@ static void is_called(const char *text, const char *whole, const char *name) {
     le_arena_finish(&arena);
 }
 
-static void statements_are_one_line(void **state) {
+static void statement_texts_are_one_line(void **state) {
     (void)state;
     is_called("y[i] = x[i] + 1", "y[i] = x[i] + 1", "y[i] = x[i] + 1");
     is_called("y[i] = (x[i]   # one\n\n  # two\n  + 1)# three", "y[i] = (x[i] + 1)", "y[i] = (x[i] + 1)");
@@ -168,13 +168,10 @@ static void statements_are_one_line(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_hand_on_what_they_change),
-        cmocka_unit_test(a_break_hands_on_what_is_there),
-        cmocka_unit_test(branches_meet),
-        cmocka_unit_test(elements_have_steps),
-        cmocka_unit_test(a_step_of_zero_is_an_error),
-        cmocka_unit_test(products_stay_apart_from_later_sums),
-        cmocka_unit_test(statements_are_one_line),
+        cmocka_unit_test(loops_hand_on_changed_values), cmocka_unit_test(a_break_hands_on_current_values),
+        cmocka_unit_test(branches_hand_on_values),      cmocka_unit_test(lowers_elements_to_steps),
+        cmocka_unit_test(a_step_of_zero_is_an_error),   cmocka_unit_test(products_are_not_contracted_into_later_sums),
+        cmocka_unit_test(statement_texts_are_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

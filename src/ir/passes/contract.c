@@ -354,8 +354,8 @@ static struct le_node *add_scaled(struct contract *c, struct le_node *so_far, co
 }
 
 /* so_far + outer * sum, term by term. */
-static struct le_node *added_sums(struct contract *c, struct le_node *so_far, const struct le_term *outer,
-                                  const struct le_node *sum, const struct sum_split *splits, int count) {
+static struct le_node *add_scaled_sums(struct contract *c, struct le_node *so_far, const struct le_term *outer,
+                                       const struct le_node *sum, const struct sum_split *splits, int count) {
     for (int k = 0; k < count; k++) {
         struct le_term numbers = splits[k].numbers;
         numbers.negative = numbers.negative != outer->negative;
@@ -376,7 +376,7 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     if (!split_sum(c, sum, splits, &count))
         return sum;
     struct le_contraction parsed;
-    struct le_node *product = added_sums(c, NULL, &one, sum, splits, count);
+    struct le_node *product = add_scaled_sums(c, NULL, &one, sum, splits, count);
     if (!le_contraction_of(product, &parsed))
         return sum; /* too many terms; dead-code removes the stages added for it */
     for (int k = 0; k < c->stage->index_count; k++)
@@ -472,7 +472,7 @@ static bool contract_statement(struct contract *c, struct le_stage *stage) {
     int count;
     if (!match_statement(c, &w) || !split_sum(c, w.sum, splits, &count))
         return false;
-    struct le_node *product = added_sums(c, NULL, &w.sum_numbers, w.sum, splits, count);
+    struct le_node *product = add_scaled_sums(c, NULL, &w.sum_numbers, w.sum, splits, count);
     if (w.old)
         product = add_scaled(c, product, &w.old_numbers, w.old);
     struct le_contraction parsed;

@@ -328,7 +328,7 @@ static struct le_node *replace_own_loads(struct folder *f, struct le_node *node,
 }
 
 /* Rewrites a node of the current stage for the EACH. */
-static struct le_node *as_element(struct folder *f, struct le_node *node) {
+static struct le_node *rewrite_for_element(struct folder *f, struct le_node *node) {
     int from[LEAT_RANK_MAX + 1], count = 0;
     struct le_node *to[LEAT_RANK_MAX + 1];
     for (int q = 0; q < f->index_count && f->stage->index_count > 0; q++) {
@@ -363,7 +363,7 @@ static void add_step(struct folder *f, struct region_builder *b, const struct le
     f->stage = s;
     if (s->index_count > 0)
         match_indices(f, s);
-    struct le_node *node = as_element(f, s->node);
+    struct le_node *node = rewrite_for_element(f, s->node);
     *step = (struct le_region_step){
         .kind = LE_REGION_SET, .access = s->access, .text = ir->statements.at[s->statement].text};
     if (slot->head < 0) {
@@ -377,7 +377,7 @@ static void add_step(struct folder *f, struct region_builder *b, const struct le
         step->first_subscript = b->operands.count;
         step->subscript_count = s->left_count;
         for (int d = 0; d < s->left_count; d++) {
-            struct le_node *subscript = as_element(f, s->left[d]);
+            struct le_node *subscript = rewrite_for_element(f, s->left[d]);
             *LE_PUSH(ir->arena, &b->operands) = subscript;
         }
     }

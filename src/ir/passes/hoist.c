@@ -34,7 +34,7 @@ struct hoist {
 };
 
 /* Whether its value varies between the steps of an enclosing region. */
-static bool moves_in_region(const struct le_node *node, const struct path *own, const struct path *path) {
+static bool varies_in_region(const struct le_node *node, const struct path *own, const struct path *path) {
     for (int k = 0; k < own->count; k++)
         if (!le_has_index(path->at, path->count, own->at[k]))
             return true;
@@ -71,7 +71,7 @@ static bool may_fail(struct hoist *h, struct le_node *node) {
 
 static bool stays_in_kernel(struct hoist *h, struct le_node *node, const struct path *path) {
     struct path own = le_path_of(h->ir, node);
-    if ((h->conditions && may_fail(h, node)) || moves_in_region(node, &own, path))
+    if ((h->conditions && may_fail(h, node)) || varies_in_region(node, &own, path))
         return true;
     if (path->count == 0)
         return is_whole(h, node);
@@ -185,7 +185,7 @@ static struct le_node *own_stage(struct hoist *h, struct le_node *node, const st
 
 /* A node that is true if the loops of the part have any iteration: the last one is not empty for some iteration of the
  * others. NULL if the part has no loose loop. */
-static struct le_node *is_part_reached(struct hoist *h, const struct guards *g, int part, const struct path *path) {
+static struct le_node *part_reached(struct hoist *h, const struct guards *g, int part, const struct path *path) {
     struct le_ir *ir = h->ir;
     int *loops = LE_NEW_ARRAY(ir->arena, g->count, int), count = 0;
     bool loose = false;
@@ -206,13 +206,13 @@ static struct le_node *is_part_reached(struct hoist *h, const struct guards *g, 
 }
 
 /* The reduction with its terms replaced by 0 where it would not be reached. */
-static struct le_node *under_guards(struct hoist *h, struct le_node *node, const struct path *path,
-                                    const struct path *all) {
+static struct le_node *add_guards(struct hoist *h, struct le_node *node, const struct path *path,
+                                  const struct path *all) {
     struct le_ir *ir = h->ir;
     const struct guards g = find_guards(h, node, all);
     struct le_node *term = node->operands[0], *zero = le_node_const(ir, term->type, 0);
     for (int part = 0; part < g.count; part++) {
-        struct le_node *reached = is_part_reached(h, &g, part, path);
+        struct le_node *reached = part_reached(h, &g, part, path);
         if (reached)
             term = le_node_select(ir, reached, term, zero);
     }
@@ -222,9 +222,9 @@ static struct le_node *under_guards(struct hoist *h, struct le_node *node, const
 }
 
 /* Hoists the reduction and returns the load that replaces it, or the reduction itself if it cannot be hoisted. */
-static struct le_node *moved_out(struct hoist *h, struct le_node *node, const struct path *path,
+static struct le_node *hoist_out(struct hoist *h, struct le_node *node, const struct path *path,
                                  const struct path *all) {
-    struct le_node *made = may_fail(h, node) ? under_guards(h, node, path, all) : node;
+    struct le_node *made = may_fail(h, node) ? add_guards(h, node, path, all) : node;
     return made != node && has_untrusted_bounds(h->ir, node) ? node : own_stage(h, made, path);
 }
 
@@ -266,7 +266,7 @@ static struct le_node *hoist_reductions(struct hoist *h, struct le_node *node, c
         copy.operands[k] = hoist_reductions(h, node->operands[k], &inner, &inner_all, inner_epoch);
     struct le_node *made = le_node_make(h->ir, &copy);
     if (node->kind == LE_NODE_REDUCE && (made == node || !is_whole(h, node)) && !stays_in_kernel(h, made, path))
-        made = moved_out(h, made, path, all);
+        made = hoist_out(h, made, path, all);
     node->epoch = epoch;
     node->memo = made;
     return made;

@@ -6,7 +6,7 @@
 
 /* ---- values made by a stage */
 
-static const char *makes_problem(const struct verify *v, int value) {
+static const char *definition_problem(const struct verify *v, int value) {
     const struct le_value *target = &v->ir->values.at[value];
     if (target->moved != (v->stage->kind == LE_STAGE_MOVE) || (!target->moved && target->stage != v->at))
         return "a target's stage";
@@ -23,7 +23,7 @@ static const char *target_problem(const struct verify *v) {
     for (int k = 0; k < s->index_count; k++)
         if (is_among(s->indices, k, s->indices[k]))
             return "a duplicate index";
-    return makes_problem(v, s->target);
+    return definition_problem(v, s->target);
 }
 
 static const char *base_problem(const struct verify *v) {
@@ -53,7 +53,7 @@ static const char *pairs_problem(const struct verify *v) {
         if (v->paired[s->pairs[k].target] == v->at)
             return "a value that is defined twice";
         v->paired[s->pairs[k].target] = v->at;
-        const char *problem = makes_problem(v, s->pairs[k].target);
+        const char *problem = definition_problem(v, s->pairs[k].target);
         if (problem)
             return problem;
     }
@@ -61,7 +61,7 @@ static const char *pairs_problem(const struct verify *v) {
 }
 
 /* Fused reductions run in their leader's loops. */
-static const char *sibling_problem(const struct verify *v) {
+static const char *fused_problem(const struct verify *v) {
     const struct le_stage *s = v->stage;
     if (s->leader < 0)
         return NULL;
@@ -249,7 +249,7 @@ static const char *product_problem(const struct verify *v) {
 
 static void verify_elements(struct verify *v) {
     static const char *(*const checks[])(const struct verify *) = {target_problem, base_problem, pairs_problem,
-                                                                   sibling_problem};
+                                                                   fused_problem};
     for (size_t c = 0; c < ARRAY_LEN(checks) && !v->problem; c++)
         v->problem = checks[c](v);
     if (!v->problem)

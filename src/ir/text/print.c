@@ -105,7 +105,7 @@ static void print_access(struct printer *p, const struct le_ir_access *a) {
         le_text_add(p->out, " around");
         le_print_indices(p->ir, a->around, a->around_count, p->out);
     }
-    le_print_subscripts(&a->location, p->out);
+    le_print_location(&a->location, p->out);
     le_text_add(p->out, "\n");
 }
 
@@ -167,7 +167,7 @@ static void print_statement(struct printer *p, const struct le_ir_statement *st)
         le_text_add(p->out, " within");
         le_print_indices(p->ir, &st->loop, 1, p->out);
     }
-    le_print_subscripts(&st->location, p->out);
+    le_print_location(&st->location, p->out);
     le_text_add(p->out, "\n");
     p->depth++;
     for (int k = 0; k < st->access_count; k++)

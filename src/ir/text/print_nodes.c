@@ -290,7 +290,7 @@ void le_print_begin(struct printer *p, struct le_node *const *nodes, int count) 
     le_print_indent(p);
 }
 
-void le_print_subscripts(const struct le_location *location, struct le_text *out) {
+void le_print_location(const struct le_location *location, struct le_text *out) {
     if (location->line)
         le_text_add(out, " at %d:%d+%d", location->line, location->column, location->span);
 }
@@ -315,6 +315,6 @@ static void declare_index(struct printer *p, int index) {
     le_text_add(p->out, ix->stepped ? " stepped" : "");
     if (ix->host)
         le_text_add(p->out, " host %s", p->ir->values.at[ix->host_value].name);
-    le_print_subscripts(&ix->location, p->out);
+    le_print_location(&ix->location, p->out);
     le_text_add(p->out, "\n");
 }

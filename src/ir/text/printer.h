@@ -27,7 +27,7 @@ void le_print_node(struct printer *p, const struct le_node *n);
 void le_print_operand(struct printer *p, const struct le_node *n); /* prints its number, if it has one */
 void le_print_list(struct printer *p, struct le_node *const *nodes, int count);
 void le_print_indent(struct printer *p);
-void le_print_subscripts(const struct le_location *location, struct le_text *out);
+void le_print_location(const struct le_location *location, struct le_text *out);
 /* Starts a line with these nodes: first prints the lines of the nodes that it refers to by number. NULL nodes are
  * ignored. Their indices must be declared. */
 void le_print_begin(struct printer *p, struct le_node *const *nodes, int count);
