@@ -1,4 +1,4 @@
-# What a newcomer types. CMake does the work; CMakePresets.json has the kinds of build.
+# Short names for the usual commands. CMake builds; CMakePresets.json lists the kinds of build.
 PREFIX ?= /usr/local
 CLANG_FORMAT ?= clang-format
 
@@ -11,7 +11,7 @@ demo: all
 	@tools/setup.sh demo
 	@tools/demo.sh
 
-# everything that is tested, in under a quarter of an hour on two cores
+# all tests; takes less than a quarter of an hour on two cores
 check:
 	@tools/setup.sh check
 	@tools/check.sh
@@ -19,7 +19,7 @@ check:
 bench: all
 	@bench/run.sh
 
-# on a machine with a GPU; gpu-packages: elsewhere, beforehand, what such a machine cannot fetch
+# These need a GPU, except gpu-packages: it downloads, on another machine, packages for a GPU machine without network access.
 gpu-check:
 	@tools/gpu_check.sh
 
@@ -32,12 +32,12 @@ gpu-findings:
 gpu-packages:
 	@tools/fetch_packages.sh
 
-# FUZZ_SECONDS for each target
+# runs each fuzzer for FUZZ_SECONDS
 fuzz:
 	@tools/setup.sh check
 	@tools/fuzz.sh $${FUZZ_SECONDS:-3600}
 
-# every f32 input of each unary function: writes the table of worst errors
+# measures every f32 input of each unary function, and writes the table of worst errors
 ulp: all
 	@cmake --build --preset release --target ulp
 	@tools/ulp.sh
@@ -45,7 +45,7 @@ ulp: all
 install: all
 	@cmake --install build/release --prefix $(PREFIX)
 
-# as tests/floors checks it, with clang-format 14
+# tests/floors checks the result, with clang-format 14
 format:
 	@git ls-files '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
 

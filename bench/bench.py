@@ -1,12 +1,12 @@
-"""Leat and its peers on the same work in one process, two threads: best and median of some repetitions, peers in turn within each
-repetition, in another order each time, so that drift and warm caches favour nobody. bench/run.sh calls it; --help says what may be asked for."""
+"""Compares Leat with its peers on the same work, in one process on two threads. Reports the best and the median of several repetitions.
+Each repetition runs all peers in a different order, so that drift and warm caches favour no peer. bench/run.sh calls it; see --help."""
 import argparse, datetime, os, platform, random, re, statistics, subprocess, sys, tempfile, time
 
 THREADS = 2
 
 
 def two_cores():
-    """Before any library starts its threads: two cores for the whole process."""
+    """Restricts the process to two cores, before any library starts its threads."""
     if hasattr(os, 'sched_setaffinity'): os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
     for name in ('OMP_NUM_THREADS', 'NUMEXPR_MAX_THREADS', 'NUMEXPR_NUM_THREADS', 'NUMBA_NUM_THREADS', 'OPENBLAS_NUM_THREADS'): os.environ[name] = str(THREADS)
     os.environ['JAX_PLATFORMS'] = 'cpu'
@@ -16,13 +16,13 @@ two_cores()
 import numpy as np
 import leatlib
 from cases import CASES
-import kernels                                                    # the second part of CASES
+import kernels                                                    # adds the second part of CASES
 
 PEERS = ['leat', 'leat kept', 'numpy', 'numexpr', 'numba', 'jax']
 
 
 class Copy:
-    """A copy by both threads, half of it each; it runs in turn with every case, so that its best is of many."""
+    """A copy by two threads, half of it each. It runs in turn with every case, so that its best time is one of many."""
     def __init__(self, bytes):
         from concurrent.futures import ThreadPoolExecutor
         self.a = np.ones(bytes // 8); self.o = np.zeros_like(self.a); h = len(self.a) // 2; self.halves = slice(0, h), slice(h, None); self.pool = ThreadPoolExecutor(THREADS)
@@ -31,7 +31,7 @@ class Copy:
 
 
 def settle():
-    """Waits until the process's threads rest: a BLAS's spin for some 50 ms after its last call, on cores that the next peer needs."""
+    """Waits until the process's threads are idle: a BLAS's threads spin for about 50 ms after its last call, on cores that the next peer needs."""
     for _ in range(100):
         t = time.process_time(); time.sleep(.002)
         if time.process_time() - t < .0005: return
@@ -50,7 +50,7 @@ def agree(case, got, want, peer, way=0):
 
 
 def fastest(case, peer, ways, want):
-    """The way that takes least, each run twice and checked the first time."""
+    """The fastest variant. Each is run twice and checked the first time."""
     best = None
     for k, f in enumerate(ways):
         agree(case, f(), want, peer, k); took = lasted(f)
@@ -59,7 +59,7 @@ def fastest(case, peer, ways, want):
 
 
 def prepare(case, v, leat, wanted):
-    """{peer: function}, and what Leat said if it refused the program."""
+    """{peer: function}, and Leat's error if it refused the program."""
     here, peers = {}, case.peers(); ways = peers['numpy'](v); want = ways[0](); here['numpy'] = fastest(case, 'numpy', ways, want)
     for p in ('numexpr', 'numba', 'jax'):
         if p not in peers or p not in wanted: continue
@@ -73,11 +73,11 @@ def prepare(case, v, leat, wanted):
 
 
 def measure(cases, o, leat, copy):
-    """Per case: {peer: [ms, ...]}, a warm-up apart."""
+    """For each case: {peer: [ms, ...]}, without the warm-up."""
     for c in cases:
         v = c.inputs(o.log2); c.bytes = c.moved(v); here, call, c.refused = prepare(c, v, leat, o.peers); here['copy'] = copy; here = {p: here[p] for p in PEERS + ['copy'] if p in here}; c.times = {p: [] for p in here}
         for f in here.values(): f()
-        order = random.Random(0)                                  # another one each time: nobody always finds the caches that a certain one left
+        order = random.Random(0)                                  # a new order each time, so that no peer always runs after the same other one
         for _ in range(o.repetitions):
             for p, f in order.sample(list(here.items()), len(here)): settle(); c.times[p].append(lasted(f))
         if call: call.free()
@@ -86,7 +86,7 @@ def measure(cases, o, leat, copy):
 
 
 def small(build):
-    """bench_call's lines: {name: (best, median, unit)}."""
+    """Parses the output of bench_call: {name: (best, median, unit)}."""
     for place in ('bench/bench_call', 'bench_call'):
         path = os.path.join(build, place)
         if os.path.exists(path): break
@@ -110,7 +110,7 @@ def versions(leat):
 
 
 def table(cases, pick, copy_rate):
-    """floor: the case's bytes at the copy's rate."""
+    """floor: the time of the case's bytes at the rate of a copy."""
     rows = ['%-32s' % '' + ''.join('%11s' % p for p in PEERS + ['floor']) + '   leat / numpy, numexpr, numba, jax']
     for c in cases:
         t = {p: pick(q) for p, q in c.times.items()}; cells = ''.join('%11s' % ('%.2f' % t[p] if p in t else '-') for p in PEERS)
@@ -120,13 +120,13 @@ def table(cases, pick, copy_rate):
 
 
 def against_copy(ratio):
-    """Nothing passes memory faster than a copy does: a ratio well below 1 says that the copy was disturbed, not that the goal is met."""
+    """No work is faster than a copy of its bytes: a ratio well below 1 means that the copy was disturbed, not that the goal is met."""
     said = '%.2f times what its bytes take at the copy rate (goal: 1.3)' % ratio
     return said + ('   NOT JUDGED: the copy was disturbed' if ratio < 0.9 else '' if ratio <= 1.3 else '   MISSED')
 
 
 def goals(cases, copy_rate):
-    """What is asked of Leat, and what it reached."""
+    """Leat's goals, and what it reached."""
     rows = []
     for c in cases:
         best = {p: min(q) for p, q in c.times.items()}; rival = min(best[p] for p in ('numpy', 'numexpr') if p in best)
@@ -152,7 +152,7 @@ def small_rows(figures):
 
 
 def load_line(before, after):
-    """How busy the machine was; this benchmark itself adds up to two."""
+    """The load of the machine. This benchmark itself adds up to two."""
     said = 'load average %.1f before, %.1f after' % (before, after)
     return said + ('   DISTURBED: other work ran at the same time; figures and ratios are rough' if before > 1.0 or after > THREADS + 1.0 else '')
 

@@ -1,8 +1,8 @@
-/* What Leat costs besides the work itself: a prepared call on small arrays, compiling a program of twenty lines, and
- * the command from start to exit. Prints `NAME BEST MEDIAN UNIT` lines for bench.py, which puts them into the table.
+/* Measures Leat's overhead: a prepared call on small arrays, compiling a program of twenty lines, and the command from
+ * start to exit. Prints `NAME BEST MEDIAN UNIT` lines for bench.py, which adds them to the table.
  *
- * usage: bench_call COMMAND FOLDER      COMMAND: path of the command; FOLDER: where an input file of a few kilobytes
- * may be written */
+ * usage: bench_call COMMAND FOLDER      COMMAND: path of the command; FOLDER: a folder for an input file of a few
+ * kilobytes */
 #include "leat.h"
 #include <fcntl.h>
 #include <spawn.h>
@@ -19,7 +19,7 @@ extern char **environ;
 
 static const char five_terms[] = "y[i] = a[i] + b[i] + c[i] + d[i] + e[i]";
 
-/* Twenty lines as people write them: declarations, a def, row reductions, a stencil, a histogram, a gather. */
+/* Twenty typical lines: declarations, a def, row reductions, a stencil, a histogram, a gather. */
 static const char twenty_lines[] = "in x[n, m], g[m], eps = 1e-5\n"
                                    "def square(v) = v * v\n"
                                    "edge x clamp\n"
@@ -132,13 +132,13 @@ static void measure_calls(leat_context *ctx) {
     leat_program_free(program);
 }
 
-/* ---- compiling: from text to bytecode; the run itself works on four by four elements */
+/* ---- compiling: from text to bytecode; the run itself has four by four elements */
 
 static void compile_once(leat_context *ctx, int k, leat_array *x, leat_array *g, double *check_us, double *whole_us) {
     char text[sizeof twenty_lines + 32];
     leat_program *program;
     leat_call *call;
-    snprintf(text, sizeof text, "%s# %d\n", twenty_lines, k); /* a text that was never seen before */
+    snprintf(text, sizeof text, "%s# %d\n", twenty_lines, k); /* a new text */
     const double begin = now_us();
     must(leat_program_new(ctx, text, 0, NULL, &program), "program of 20 lines");
     *check_us = now_us() - begin;

@@ -1,5 +1,5 @@
-"""What the benchmark runs: each case has a program, its inputs, and how each peer does the same. A peer's method gives functions without
-arguments, as many ways as there are to write it well: all are checked, the fastest counts. This file: cases that memory bounds."""
+"""Cases of the benchmark. A case has a program, its inputs, and a method for each peer that returns functions without arguments, one for
+each good way to write the same. All are checked, and the fastest counts. This file has the cases that are bound by memory."""
 import numpy as np
 
 THREADS = 2
@@ -11,18 +11,18 @@ def register(c): CASES.append(c); return c
 
 
 class Case:
-    """label: what the table says. text: Leat's program. results: its names. tolerance: relative to the largest value."""
+    """label: the name in the table. text: Leat's program. results: the names of its results. tolerance: relative to the largest value."""
     label = text = ''
     results = ('y',)
     tolerance = 2e-5
-    rough = {}                                                    # peers that add up less exactly: {peer: tolerance}
+    rough = {}                                                    # tolerances of peers with less exact sums: {peer: tolerance}
 
     def inputs(self, log2):
         """{name: array or number}."""
         raise NotImplementedError
 
     def moved(self, v):
-        """Bytes that have to pass: each array once."""
+        """Bytes that must be read or written: each array once."""
         return sum(a.nbytes for a in v.values() if isinstance(a, np.ndarray))
 
     def check(self, k, got, want, tolerance): return np.allclose(got, want, rtol=tolerance, atol=tolerance * float(np.abs(want).max()))
@@ -38,9 +38,9 @@ def numexpr_run(text, v, out=None, **more):
 
 
 def jitted(f, *arrays, **options):
-    """f of JAX arrays, compiled, waited for."""
+    """f of JAX arrays, compiled; waits for the result."""
     import jax, jax.numpy as jnp
-    jax.config.update('jax_enable_x64', True)                     # or 64-bit inputs would be cut to 32
+    jax.config.update('jax_enable_x64', True)                     # otherwise 64-bit inputs become 32-bit
     held = [jnp.asarray(a) for a in arrays]; g = jax.jit(f, **options)
     return lambda: jax.block_until_ready(g(*held))
 
@@ -102,7 +102,7 @@ class Trans(Case):
 @register
 class Normalise(Case):
     label, text = 'a/sum(a)', 'y[i] = a[i] / sum(k: a[k])'
-    rough = {'numexpr': 0.1}                                      # one sum in f32
+    rough = {'numexpr': 0.1}                                      # adds everything in one f32
     def inputs(self, log2): return {'a': five(log2)['a']}
     def moved(self, v): return 3 * v['a'].nbytes
     def numpy(self, v): a = v['a']; return [lambda: a / a.sum()]

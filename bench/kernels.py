@@ -1,5 +1,5 @@
-"""The benchmark's second part: kernels that people have. As in cases.py, each peer's way is as fast as we can write it; several ways are
-all run, and the fastest counts."""
+"""The second part of the benchmark: kernels from practice. As in cases.py, each peer's code is as fast as we can write it. If there are
+several ways, all are run, and the fastest counts."""
 import numpy as np
 from cases import Case, half, jitted, numexpr_run, of, quarter, register, rows
 
@@ -62,21 +62,21 @@ class Mandelbrot(Case):
   return k
 }
 y[i,j] = mandel(3*j/W - 2, 2*i/H - 1, 50) where i in 0..H, j in 0..W'''
-    tolerance = 0.05                                              # a point of the edge may leave a turn sooner
+    tolerance = 0.05                                              # a point near the edge may escape one iteration sooner
     def inputs(self, log2): return dict(W=1000, H=1000)
     def moved(self, v): return 8 * v['W'] * v['H']
     def plane(self, v): return 3 * np.arange(v['W']) / v['W'] - 2, 2 * np.arange(v['H']) / v['H'] - 1
     def check(self, k, got, want, tolerance): return np.mean(got != want) < 1e-3
     def numpy(self, v):
         cr, ci = self.plane(v)
-        def leaving():                                            # those that have left are taken out
+        def leaving():                                            # removes points that have escaped
             r, i = np.broadcast_to(cr, (len(ci), len(cr))).ravel(), np.repeat(ci, len(cr)); zr, zi = r.copy(), i.copy(); it = np.ones(len(r), np.int64); live = np.arange(len(r))
             for _ in range(49):
                 a, b = zr * zr, zi * zi; stay = np.flatnonzero(a + b <= 4)
                 if len(stay) < len(zr): live, r, i, zr, zi, a, b = live[stay], r[stay], i[stay], zr[stay], zi[stay], a[stay], b[stay]
                 it[live] += 1; zi *= zr; zi *= 2; zi += i; np.subtract(a, b, out=zr); zr += r
             return it.reshape(len(ci), len(cr))
-        def strips():                                             # all go on, a few rows at a time
+        def strips():                                             # keeps all points, a few rows at a time
             it = np.zeros((len(ci), len(cr)), np.int64)
             for k in range(0, len(ci), 8):
                 i = ci[k:k + 8, None]; zr = np.zeros((len(i), len(cr))); zi = zr.copy(); o = it[k:k + 8]
@@ -304,7 +304,7 @@ class Heat(Case):
             a, b, q = u.copy(), u.copy(), np.empty_like(u[2:])
             for _ in range(1000): sweep(a, b, q); a, b = b, a
             return a
-        def tiles(size, turns):                                   # several steps on a piece with a margin, while it is in the cache
+        def tiles(size, turns):                                   # several steps on a tile with a margin, while it is in the cache
             a, b = u.copy(), u.copy(); n = len(u)
             for _ in range(1000 // turns):
                 for at in range(0, n, size):

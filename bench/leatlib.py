@@ -1,5 +1,5 @@
-"""The part of leat.h that the benchmarks need, through ctypes: arrays in host or device memory, prepared calls, results; for a GPU
-also kernels, events, waits. Not a binding for users."""
+"""The part of leat.h that the benchmarks need, through ctypes: arrays in host or device memory, prepared calls and results; for GPUs
+also kernels, events and waits. Not a binding for users."""
 import ctypes, os, re
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
@@ -51,7 +51,7 @@ class Refused(Exception): pass
 
 
 def check_options():
-    """That Options has the fields of leat.h: a struct that grew would be read wrongly."""
+    """Checks that Options has the fields of leat.h: a struct that has grown would be read wrongly."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'include', 'leat.h')) as f: text = f.read()
     body = re.sub(r'/\*.*?\*/', '', re.search(r'typedef struct leat_options \{(.*?)\} leat_options;', text, re.S).group(1), flags=re.S)
     names = [re.search(r'(?:\(\*)?(\w+)(?:\)\(.*)?$', part.strip(), re.S).group(1) for part in body.split(';') if part.strip()]
@@ -79,7 +79,7 @@ class Leat:
     def close(self): self.forget(); self.lib.leat_close(self.ctx)
 
     def forget(self):
-        """Lets go of the wrapped arrays."""
+        """Frees the wrapped arrays."""
         for h, _ in self.kept: self.lib.leat_array_free(h)
         self.kept.clear()
 
@@ -89,14 +89,14 @@ class Leat:
         info = DeviceInfo(); self.must(self.lib.leat_device_get(self.ctx, c_size_t(0), c_bool(True), byref(info))); return info
 
     def wrap(self, a):
-        """A handle to a NumPy array's memory, which must stay."""
+        """A handle to the memory of a NumPy array, which must outlive it."""
         d = Description(dtype=DTYPES[a.dtype.name], rank=a.ndim, data=a.ctypes.data, read_only=not a.flags.writeable, memory=MEMORY['host']); h = c_void_p()
         for k in range(a.ndim): d.shape[k] = a.shape[k]; d.strides[k] = a.strides[k] // a.itemsize
         self.must(self.lib.leat_array_wrap(self.ctx, byref(d), None, None, byref(h))); self.kept.append((h, a))
         return h
 
     def empty(self, dtype, shape, memory='device'):
-        """A handle to a new array of Leat's; its elements are anything."""
+        """A handle to a new array of Leat; its elements are uninitialized."""
         h = c_void_p(); self.must(self.lib.leat_array_new_empty(self.ctx, c_int(DTYPES[dtype]), c_int(len(shape)), (c_int64 * RANK_MAX)(*shape), c_int(MEMORY[memory]), byref(h)))
         self.kept.append((h, None)); return h
 
@@ -109,15 +109,15 @@ class Leat:
     def transpose(self, h, axes): v = c_void_p(); self.must(self.lib.leat_array_transpose(h, (c_int * RANK_MAX)(*axes), byref(v))); self.kept.append((v, None)); return v
 
     def part(self, h, start, stop):
-        """Of an array of one axis."""
+        """A slice of an array with one axis."""
         v = c_void_p(); self.must(self.lib.leat_array_slice(h, (c_int64 * 1)(start), (c_int64 * 1)(stop), (c_int64 * 1)(1), byref(v))); self.kept.append((v, None)); return v
 
     def write(self, h, a, later=False):
-        """later: a must stay as it is until something waits for what comes after."""
+        """later: returns at once; a must not change until something waits for later work."""
         self.must(self.lib.leat_array_write(h, a.ctypes.data, a.nbytes, None, byref(Ticket()) if later else None))
 
     def copy(self, target, source):
-        """Enqueues it."""
+        """Enqueues the copy."""
         self.must(self.lib.leat_array_copy(target, source, None, byref(Ticket())))
 
     def read(self, np, h):
@@ -139,7 +139,7 @@ class Leat:
     def elapsed_us(self, start, stop): ms = c_double(); self.must(self.lib.leat_event_elapsed_ms(start, stop, byref(ms))); return ms.value * 1e3
 
     def kernel(self, text, name):
-        """A kernel in CUDA C; its module stays to the end."""
+        """A kernel in CUDA C; its module is never freed."""
         m, k = c_void_p(), c_void_p(); self.must(self.lib.leat_module_new(self.ctx, c_char_p(text.encode()), None, byref(m))); self.must(self.lib.leat_module_kernel(m, c_char_p(name.encode()), byref(k)))
         return k
 
@@ -152,7 +152,7 @@ class Leat:
         return lambda: self.must(self.lib.leat_kernel_launch(kernel, grid, block, 0, None, a, count))
 
     def call(self, text, results, inputs):
-        """inputs: {name: array, handle or number}; a NumPy array is wrapped, its memory being the host's."""
+        """inputs: {name: array, handle or number}; a NumPy array is wrapped as host memory."""
         p, c = c_void_p(), c_void_p()
         self.must(self.lib.leat_program_new(self.ctx, c_char_p(text.encode()), c_size_t(0), None, byref(p))); self.must(self.lib.leat_call_new(p, byref(c)))
         for k, v in inputs.items():
@@ -171,17 +171,17 @@ class Call:
         self.leat.must(self.lib.leat_call_run(self.handle, None, None))
 
     def fresh(self):
-        """Runs it; the results are new each time and released at once, as a NumPy expression's are."""
+        """Runs the call. The results are new arrays and are released at once, as in a NumPy expression."""
         for h in self.made(): self.lib.leat_array_free(h)
 
     def into(self, arrays):
-        """A function that runs it into the same arrays."""
+        """A function that runs the call into the same arrays."""
         return self.into_handles([self.leat.wrap(a) for a in arrays])
 
     def into_handles(self, handles): return lambda: self.run(handles)
 
     def again(self):
-        """A function that runs it as it was run last, and does nothing besides."""
+        """A function that only repeats the last run."""
         run, handle = self.lib.leat_call_run, self.handle
         def once():
             status = run(handle, None, None)
@@ -189,7 +189,7 @@ class Call:
         return once
 
     def made(self):
-        """Handles, the caller's to free, to the results of a run that makes new ones."""
+        """Runs the call with new results and returns their handles, which the caller frees."""
         self.run([None] * len(self.results)); handles = [c_void_p() for _ in self.results]
         for r, h in zip(self.results, handles): self.leat.must(self.lib.leat_call_result(self.handle, r, byref(h)))
         return handles

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make bench`: Leat beside NumPy, numexpr, Numba and JAX in one run on two threads. Peers that cannot be installed here are shown
-# as '-'. Writes bench/results/DATE-CPU.txt.
+# `make bench`: compares Leat with NumPy, numexpr, Numba and JAX in one run on two threads. Peers that cannot be installed are shown as
+# '-'. Writes bench/results/DATE-CPU.txt.
 #
 #     bench/run.sh [OPTIONS OF bench.py]      BENCH_PEERS: the Python packages (numpy is needed)
 set -eu

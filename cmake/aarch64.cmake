@@ -1,5 +1,5 @@
-# Toolchain: 64-bit Arm from another Linux, with GNU's cross compiler; what it builds runs under qemu where that is found.
-# CMAKE_SYSROOT: where Arm's libraries are, unless Debian's multiarch has them beside the host's own.
+# Toolchain file: builds for 64-bit Arm on another Linux machine with GNU's cross compiler. Programs run under qemu if it is found.
+# Set CMAKE_SYSROOT to the folder of Arm's libraries, unless Debian's multiarch installed them beside the host's own.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -1,4 +1,4 @@
-# bench/NAME.c are programs that measure.
+# Each bench/NAME.c is a benchmark program.
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
 foreach(source ${bench_sources})
   get_filename_component(name ${source} NAME_WE)
@@ -7,7 +7,7 @@ foreach(source ${bench_sources})
   set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
 endforeach()
 
-# bench/gpu: beside the driver itself; calls of programs
+# bench/gpu: gpu compares with the driver alone; gpu_calls measures calls of programs.
 foreach(name gpu gpu_calls)
   add_executable(bench_${name} ${PROJECT_SOURCE_DIR}/bench/gpu/${name}.c)
   target_link_libraries(bench_${name} PRIVATE leat_flags leat_static m ${CMAKE_DL_LIBS})

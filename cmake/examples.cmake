@@ -1,4 +1,4 @@
-# examples/NAME.c and examples/cuda/NAME.c are programs of their own, as a user would write them: they see leat.h and nothing else.
+# Each examples/NAME.c and examples/cuda/NAME.c is a program, written as a user would write it: it includes leat.h only.
 file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c ${PROJECT_SOURCE_DIR}/examples/cuda/*.c)
 foreach(source ${example_sources})
   get_filename_component(name ${source} NAME_WE)

@@ -1,4 +1,4 @@
-# How everything is compiled: one interface target, leat_flags. Kernels get more in library.cmake.
+# Compiler options of all targets, as one interface target, leat_flags. library.cmake adds options for kernels.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
@@ -8,15 +8,15 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
 if(LEAT_SANITIZE)
-  set(LEAT_SANITIZE_LEVEL g CACHE STRING "optimisation of what sanitizers watch: 0 builds faster")
-  set(LEAT_SANITIZE_LOOPS -O1) # of what computes much
+  set(LEAT_SANITIZE_LEVEL g CACHE STRING "optimisation level of sanitizer builds; 0 builds faster")
+  set(LEAT_SANITIZE_LOOPS -O1) # for code that computes a lot
   set(CMAKE_C_FLAGS_DEBUG "-O${LEAT_SANITIZE_LEVEL} -g1 -fno-omit-frame-pointer")
 endif()
 
 add_library(leat_flags INTERFACE)
 target_include_directories(leat_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(leat_flags INTERFACE _GNU_SOURCE LEAT_BUILD)
-# -ffp-contract=off: multiply-adds are formed by Leat, never by a compiler (docs: numbers that do not change)
+# -ffp-contract=off: only Leat forms multiply-adds, not the compiler (docs/INTERNALS.md: numbers that do not change)
 target_compile_options(leat_flags INTERFACE -ffp-contract=off -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
                                             -Wconversion -Wvla)
 if(LEAT_CHECK_BOUNDS)
@@ -26,11 +26,11 @@ if(LEAT_WERROR)
   target_compile_options(leat_flags INTERFACE -Werror)
 endif()
 if(LEAT_SANITIZE)
-  # what sanitizers add makes gcc suspect variables that are sound; the release build keeps these warnings
+  # The code that sanitizers add causes false warnings of gcc. The release build keeps these warnings.
   target_compile_options(leat_flags INTERFACE "$<$<C_COMPILER_ID:GNU>:-Wno-clobbered;-Wno-maybe-uninitialized>")
   target_compile_options(leat_flags INTERFACE -fsanitize=${LEAT_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(leat_flags INTERFACE -fsanitize=${LEAT_SANITIZE})
-  # some 150 programs of several MB each: another linker than the usual one takes a third of the time
+  # About 150 programs of several MB each: lld or gold link them in a third of the time.
   include(CheckLinkerFlag)
   foreach(linker lld gold)
     check_linker_flag(C -fuse-ld=${linker} LEAT_LINKER_${linker})

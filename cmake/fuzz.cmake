@@ -1,4 +1,4 @@
-# tests/fuzz/fuzz_NAME.c are libFuzzer targets; their corpora are tests/fuzz/corpus/NAME.
+# Each tests/fuzz/fuzz_NAME.c is a libFuzzer target; its corpus is tests/fuzz/corpus/NAME.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
 add_custom_target(leat_fuzzers)
 foreach(source ${fuzz_sources})

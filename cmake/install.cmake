@@ -1,5 +1,5 @@
-# Header, libraries, command, leat.pc, CMake package, man pages, completion. All paths are relative to the prefix, so that an
-# installed tree may be moved.
+# Installs the header, libraries, command, leat.pc, CMake package, man pages and completion. All paths are relative to the prefix,
+# so that an installed tree may be moved.
 install(FILES include/leat.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS leat leat_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS leat_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -36,7 +36,7 @@ if(SCDOC AND man_sources)
   install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
 endif()
 
-# all that is installed, and no tests
+# everything that is installed; no tests
 add_custom_target(leat_product ALL DEPENDS leat leat_static leat_command leat_trace ${man_pages})
 
 set(completion ${PROJECT_SOURCE_DIR}/completion/leat.bash)

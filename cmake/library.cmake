@@ -1,6 +1,6 @@
-# libleat.a, libleat.so and the command. Everything is compiled once; both libraries take the same objects.
+# libleat.a, libleat.so and the command. Everything is compiled once; both libraries contain the same objects.
 
-# Sources of folders under src/, tests left out.
+# Sets `out` to the sources of folders under src/, without tests.
 function(leat_sources out)
   set(found "")
   foreach(folder ${ARGN})
@@ -13,7 +13,7 @@ endfunction()
 
 leat_sources(library_sources base spec lang trace sim ir device gen array run api)
 list(FILTER library_sources EXCLUDE REGEX "/trace/recorder/") # a shared object of its own
-# The simulator carries the text that kernels are compiled with.
+# The simulator embeds the text that kernels are compiled with.
 file(GLOB prelude_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/sim/prelude/*.inc)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/sim/compile/sim_prelude.c PROPERTIES
                             COMPILE_DEFINITIONS "LE_SIM_FOLDER=\"${PROJECT_SOURCE_DIR}/src/sim\""
@@ -29,7 +29,7 @@ add_library(leat_objects OBJECT ${library_sources})
 target_link_libraries(leat_objects PRIVATE leat_flags PkgConfig::SLEEF PkgConfig::ZIP PkgConfig::PNG Threads::Threads)
 set(leat_object_files $<TARGET_OBJECTS:leat_objects>)
 
-# The kernels, once for each instruction set; LE_SIMD says which.
+# Compiles the kernels once for each instruction set; LE_SIMD says which.
 function(leat_kernels name simd)
   add_library(${name} OBJECT ${kernel_sources})
   target_link_libraries(${name} PRIVATE leat_flags PkgConfig::SLEEF)
@@ -46,7 +46,7 @@ function(leat_kernels name simd)
   set(leat_object_files ${leat_object_files} PARENT_SCOPE)
 endfunction()
 leat_kernels(leat_kernels_baseline 0)
-option(LEAT_BASELINE_ALONE "without kernels for further instruction sets: half the time to build" OFF)
+option(LEAT_BASELINE_ALONE "build no kernels for AVX2 and AVX-512; halves the time to build" OFF)
 if(LEAT_BASELINE_ALONE)
   target_compile_definitions(leat_objects PRIVATE LE_BASELINE_ALONE)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
@@ -80,6 +80,6 @@ add_library(leat_command_parts STATIC ${command_sources})
 target_link_libraries(leat_command_parts PRIVATE leat_flags PUBLIC leat_static)
 add_executable(leat_command src/cli/main.c)
 target_link_libraries(leat_command PRIVATE leat_flags leat_command_parts)
-# lazy binding and --as-needed: the command starts without looking up what it does not call
+# Lazy binding and --as-needed: the command starts without looking up functions that it does not call.
 target_link_options(leat_command PRIVATE -Wl,--as-needed -Wl,-z,lazy)
 set_target_properties(leat_command PROPERTIES OUTPUT_NAME leat)

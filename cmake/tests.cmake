@@ -1,9 +1,9 @@
-# Every src/**/NAME_test.c and tests/api/NAME.c is a cmocka program of its own, linked to the static library, and one test.
+# Each src/**/NAME_test.c and tests/api/NAME.c is a cmocka program, linked to the static library, and one test.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "LEAT_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache"
     "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
 
-# A test's own code runs once: to optimise it fully takes a compiler longer than it gains, but where it computes much itself.
+# Test code runs once, so optimising it fully costs more time than it saves, except in tests that compute a lot.
 function(leat_program target)
   add_executable(${target} ${ARGN})
   if(target MATCHES "^(test_device_cpu_machine_ops_.*|test_array_view|ulp)$")
@@ -15,7 +15,7 @@ function(leat_program target)
   target_link_libraries(${target} PRIVATE leat_flags leat_ir_reader leat_static PkgConfig::SLEEF PkgConfig::CMOCKA)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
 endfunction()
-# The IR's text back into IR: for the tests alone.
+# The reader of the IR's text. Only tests use it.
 file(GLOB ir_reader_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/ir/reader/*.c)
 add_library(leat_ir_reader STATIC ${ir_reader_sources})
 target_include_directories(leat_ir_reader PUBLIC ${PROJECT_SOURCE_DIR})
@@ -43,11 +43,11 @@ foreach(source ${api_tests})
   get_filename_component(name ${source} NAME_WE)
   leat_program(test_api_${name} ${source})
   leat_test(tests/api/${name} test_api_${name})
-  set_tests_properties(tests/api/${name} PROPERTIES SKIP_RETURN_CODE 77) # where sim cannot compile
+  set_tests_properties(tests/api/${name} PROPERTIES SKIP_RETURN_CODE 77) # if sim has no compiler
 endforeach()
 
-# The suite of devices: the same tests on each. cuda is for a machine with a GPU, and is skipped elsewhere. What a suite with a
-# transcript (NAME.txt) prints is compared with that.
+# The device suites: the same tests on each device. cuda is skipped without a GPU. If a suite has a transcript (NAME.txt), its output is
+# compared with it.
 file(GLOB device_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/device/*.c)
 foreach(source ${device_tests})
   get_filename_component(name ${source} NAME_WE)
@@ -63,7 +63,7 @@ foreach(source ${device_tests})
   endforeach()
 endforeach()
 
-# The house rules, and what a user gets. `once`: what needs no second run under a sanitizer.
+# The house rules, and the installed tree. Tests with the label `once` are not repeated with sanitizers.
 foreach(rule includes headers names lengths columns format calls)
   leat_test(tests/floors/${rule} tests/floors/floors.sh ${rule})
   set_tests_properties(tests/floors/${rule} PROPERTIES LABELS once SKIP_RETURN_CODE 77)
@@ -80,31 +80,31 @@ set_tests_properties(tests/examples PROPERTIES LABELS once)
 
 find_program(LEAT_CXX NAMES $ENV{CXX} c++ g++ clang++) # sim compiles CUDA C with it
 
-# Programs with expected results, as text: one test a file.
+# Programs with expected results, as text. Each file is one test.
 leat_program(run_programs ${PROJECT_SOURCE_DIR}/tests/programs/run_programs.c)
 target_link_libraries(run_programs PRIVATE m)
 file(GLOB program_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/programs/*.txt)
 foreach(cases ${program_files})
   get_filename_component(name ${cases} NAME_WE)
   leat_test(tests/programs/${name} run_programs ${cases})
-  if(name MATCHES "^contractions") # by our own kernels, too
+  if(name MATCHES "^contractions") # also with Leat's own kernels
     leat_test(tests/programs/${name}_own run_programs ${cases})
     set_property(TEST tests/programs/${name}_own APPEND PROPERTY ENVIRONMENT "LEAT_BLAS=none")
   endif()
 endforeach()
 
-# Slow with sanitizers, and with nothing for them that the smaller ones have not.
+# Slow with sanitizers, and covering no code that smaller tests do not cover.
 set_tests_properties(tests/programs/products_large tests/api/lengths device/cpu/machine/ops_scan sim/grid/sim_planted tests/device/code/sim
                      PROPERTIES LABELS once)
 
-# They compile some hundred kernels for sim: once is enough.
+# These compile several hundred kernels for sim.
 foreach(name border code group_reduce interpreter map private_scatter product reduce scan)
   set_tests_properties(gen/device_${name} PROPERTIES LABELS once)
 endforeach()
 
-# The same on devices. On sim each kernel takes the host's compiler about 0.3 s the first time, so that every run of the suite takes
-# some of the cases alone; LEAT_SIM_PART=1 takes all of them. cuda is for a machine with a GPU, and is skipped elsewhere.
-set(LEAT_SIM_PART 512 CACHE STRING "tests run one of so many of the programs on sim")
+# The same programs on devices. On sim, the host's compiler takes about 0.3 s for a new kernel, so the suite runs only some of the
+# programs; LEAT_SIM_PART=1 runs all of them. cuda is skipped without a GPU.
+set(LEAT_SIM_PART 512 CACHE STRING "tests run one in this many of the programs on sim")
 foreach(part 0 1)
   math(EXPR first "${part} * ${LEAT_SIM_PART} / 2")
   set(parts ${LEAT_SIM_PART})
@@ -118,7 +118,7 @@ foreach(part 0 1)
     set_tests_properties(tests/programs/sim_${part} PROPERTIES DISABLED ON)
   endif()
 endforeach()
-# By the interpreter, where it can, under sim's checks.
+# With the interpreter, where it can run the program, and sim's checks.
 leat_test(tests/programs/sim_interpreted run_programs --device sim --interpret only --only 17/64 ${program_files})
 set_tests_properties(tests/programs/sim_interpreted PROPERTIES LABELS once ENVIRONMENT LEAT_SIM_CHECK=1)
 if(NOT LEAT_CXX)
@@ -133,12 +133,13 @@ foreach(part RANGE 63)
   set_tests_properties(tests/programs/cuda_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endforeach()
 
-# Some of their kernels by NVRTC for several architectures; tests/kernels/kernels.sh BUILD all takes all, and writes its table.
+# Compiles some of the programs' kernels with NVRTC for several architectures. tests/kernels/kernels.sh BUILD all compiles all of them,
+# and writes its table.
 leat_program(kernel_table ${PROJECT_SOURCE_DIR}/tests/kernels/kernel_table.c)
 leat_test(tests/kernels tests/kernels/kernels.sh ${CMAKE_CURRENT_BINARY_DIR}/tests)
 set_tests_properties(tests/kernels PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 
-# Every allocation and every call on files fails once; `faults all` leaves none out.
+# Makes allocations and calls on files fail, one at a time; `faults all` leaves none out.
 leat_program(faults ${PROJECT_SOURCE_DIR}/tests/faults/faults.c ${PROJECT_SOURCE_DIR}/tests/faults/file_calls.c)
 foreach(call dup fdopendir fopen fread fstat fsync futimens fwrite linkat lseek memfd_create mkdir mkdtemp mmap open openat pread pwrite read rename renameat stat write)
   target_link_options(faults PRIVATE -Wl,--wrap=${call})
@@ -146,24 +147,24 @@ endforeach()
 target_link_libraries(faults PRIVATE Threads::Threads)
 leat_test(tests/faults faults)
 
-# Every call of the driver's, NVRTC's and cuBLAS's fails once while programs run on sim; `driver_faults all` leaves none out.
+# Makes calls of the driver, NVRTC and cuBLAS fail, one at a time, while programs run on sim; `driver_faults all` leaves none out.
 leat_program(driver_faults ${PROJECT_SOURCE_DIR}/tests/faults/driver_faults.c)
 leat_test(tests/faults/driver driver_faults)
 leat_test(tests/faults/driver_interpreted driver_faults)
 set_tests_properties(tests/faults/driver_interpreted PROPERTIES ENVIRONMENT LEAT_INTERPRET=only)
 set_tests_properties(tests/faults/driver tests/faults/driver_interpreted PROPERTIES SKIP_RETURN_CODE 77)
-# A leak shows with sanitizers alone: make check runs these there, and not twice.
+# Only sanitizers detect leaks, so make check runs these with sanitizers only.
 set_tests_properties(tests/faults tests/faults/driver tests/faults/driver_interpreted PROPERTIES LABELS watched)
 
-# They take longest: whoever runs several tests at once begins with them, so that no core waits at the end.
+# These take longest. ctest starts them first, so that no core is idle at the end.
 set_tests_properties(tests/faults tests/faults/driver tests/examples tests/device/code/sim tests/device/streams/sim
                      tests/device/arrays/sim gen/device_scan gen/device_group_reduce run/device/device_interpret PROPERTIES COST 100)
 
-# Random programs: one thread against seven, whole against cut into pieces. `random_programs 100000` is the long run.
+# Random programs: compares one thread with seven, and whole statements with parts. The long run is `random_programs 100000`.
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c
              ${PROJECT_SOURCE_DIR}/tests/random/generator.c)
 leat_test(tests/random random_programs 300)
-# Random programs against an oracle that evaluates them with plain loops. `random_oracle 1000000` is the long run.
+# Random programs: compares them with an oracle that evaluates them with plain loops. The long run is `random_oracle 1000000`.
 file(GLOB random_oracle_parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/random/oracle_*.c
      ${PROJECT_SOURCE_DIR}/tests/random/make_*.c ${PROJECT_SOURCE_DIR}/tests/random/program_*.c)
 leat_program(random_oracle ${PROJECT_SOURCE_DIR}/tests/random/random_oracle.c ${PROJECT_SOURCE_DIR}/tests/random/reducer.c
@@ -174,14 +175,14 @@ if(LEAT_SANITIZE)
   set(random_oracle_count 1500)
 endif()
 leat_test(tests/random/oracle random_oracle ${random_oracle_count})
-# On sim, where a program that is not interpreted takes the host's compiler about a second.
+# On sim, where compiling a program that is not interpreted takes about a second.
 leat_test(tests/random/oracle_sim random_oracle --interpret 5 --sim 50 150)
 set_tests_properties(tests/random/oracle_sim PROPERTIES LABELS once)
 if(NOT LEAT_CXX)
   set_tests_properties(tests/random/oracle_sim PROPERTIES DISABLED ON)
 endif()
 
-# What the fuzzers' corpora hold, without a fuzzer.
+# Runs the fuzzers' corpora without a fuzzer.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
 foreach(source ${fuzz_targets})
   get_filename_component(target ${source} NAME_WE)
@@ -190,7 +191,7 @@ foreach(source ${fuzz_targets})
   leat_test(tests/fuzz/${name} replay_${name} tests/fuzz/corpus/${name})
 endforeach()
 
-# The command, by what it prints and how it ends. Where it is another machine's, a script starts its emulator.
+# Tests of the command's output and exit status. In a cross build a script starts the emulator.
 set(command_here $<TARGET_FILE:leat_command>)
 if(CMAKE_CROSSCOMPILING)
   list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
@@ -207,7 +208,7 @@ if(NOT LEAT_CXX)
   set_tests_properties(tests/cli/launch PROPERTIES DISABLED ON)
 endif()
 
-# Kernels under the checks of sim: with a bug, and what must be said of it, or right ones, of which nothing is.
+# Kernels under sim's checks: kernels with a bug and the report that they must give, and correct kernels, which must give none.
 file(GLOB sim_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/sim/*/*.cu)
 foreach(kernel ${sim_kernels})
   cmake_path(RELATIVE_PATH kernel BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
@@ -216,8 +217,8 @@ foreach(kernel ${sim_kernels})
   set_tests_properties(${name} PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 endforeach()
 
-# Worst errors of the library functions: every 61st input against the committed table. What they ought to give comes from glibc's
-# vector functions where it has them.
+# Worst errors of the library functions: compares every 61st input with the committed table. Reference values come from glibc's vector
+# functions, if there are any.
 leat_program(ulp ${PROJECT_SOURCE_DIR}/tests/ulp/ulp.c ${PROJECT_SOURCE_DIR}/tests/ulp/oracle.c)
 target_link_libraries(ulp PRIVATE Threads::Threads m)
 find_library(MVEC_LIBRARY mvec)
@@ -233,7 +234,7 @@ endif()
 leat_test(tests/ulp ulp --every ${ulp_every} --table tests/ulp/table.txt)
 set_tests_properties(tests/ulp PROPERTIES LABELS once SKIP_RETURN_CODE 77 PROCESSORS 2)
 
-# What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
+# Tests of code with several threads, which run under the thread sanitizer, and a target that builds only these.
 set(thread_tests base/thread base/ledger base/store_use array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors
     tests/api/on_device device/front/order device/front/device_pool tests/device/streams/cpu run/opening run/compiled_code run/device/device_interpret)
 set(thread_targets test_base_thread test_base_ledger test_base_store_use test_array_pool test_api_sharing test_api_results test_api_streams
@@ -247,11 +248,12 @@ foreach(test target IN ZIP_LISTS thread_tests thread_targets)
 endforeach()
 add_custom_target(leat_thread_tests DEPENDS ${thread_targets_here})
 
-# Leat's own declarations of CUDA against a real cuda.h, where there is one.
+# Compares Leat's declarations of CUDA with a real cuda.h, if one is installed.
 leat_test(tests/cuda_headers tests/cuda_headers/cuda_headers.sh)
 set_tests_properties(tests/cuda_headers PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 
-# Libraries that are none, for the test of the door to CUDA, which starts itself as the process that opens them.
+# Fake libraries for the test of the search for CUDA's libraries (cuda_libraries_test.c), which starts itself as the process that opens
+# them.
 function(leat_fake name source)
   add_library(${name} MODULE ${PROJECT_SOURCE_DIR}/tests/door/${source}.c)
   target_link_libraries(${name} PRIVATE leat_flags)

@@ -1,5 +1,5 @@
-# Source lines of recorded calls: the recorder's part that finds them, alone in a library of its own (its name says whose frames do not
-# count), against interpreters and compilers.
+# Tests of the source lines of recorded calls. The part of the recorder that finds them is in a library of its own, whose name marks its
+# frames as not the program's. It is tested with interpreters and compilers.
 file(GLOB source_line_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/trace/recorder/source*.c)
 set(source_line_base ${PROJECT_SOURCE_DIR}/src/base/hash.c ${PROJECT_SOURCE_DIR}/src/base/arena.c ${PROJECT_SOURCE_DIR}/src/base/memory.c)
 add_library(leat_trace_probe SHARED ${PROJECT_SOURCE_DIR}/tests/trace/source_probe.c ${source_line_sources} ${source_line_base})
@@ -16,7 +16,7 @@ foreach(name source_native source_table)
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
   leat_test(tests/trace/${name} ${name}_test)
 endforeach()
-# Elsewhere than on x86-64 nothing native is told. An interpreter without sanitizers does not load a library with them.
+# Native frames are found on x86-64 only. An interpreter without sanitizers cannot load a library that has them.
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set_tests_properties(tests/trace/source_native PROPERTIES DISABLED ON)
 endif()

@@ -1,4 +1,4 @@
-# The recorder and `leat trace`, with stand-ins for CUPTI and the driver; and the recorder's own parts.
+# Tests of the recorder and `leat trace`, with stand-ins for CUPTI and the driver, and unit tests of the recorder's parts.
 set(trace_folder ${CMAKE_CURRENT_BINARY_DIR}/tests/trace)
 function(leat_standin target output)
   add_library(${target} SHARED ${PROJECT_SOURCE_DIR}/tests/trace/${target}.c)
@@ -24,14 +24,14 @@ leat_test(tests/trace/ring test_recorder_ring)
 set_property(TEST tests/trace/recorder tests/trace/ring APPEND PROPERTY LABELS threads)
 add_dependencies(leat_thread_tests test_recorder test_recorder_ring)
 
-# The recorder's own declarations of CUPTI against a real cupti.h, where there is one.
+# Compares the recorder's declarations of CUPTI with a real cupti.h, if one is installed.
 leat_test(tests/cupti_headers tests/cuda_headers/cupti_headers.sh)
 set_tests_properties(tests/cupti_headers PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 
-# Traces that were kept, by what is reported of them. command_here: tests.cmake's.
+# Compares reports of recorded traces with the expected ones. command_here is set in tests.cmake.
 leat_test(tests/trace/recorded tests/trace/recorded.sh ${command_here})
 
-# What is held of traces of every mix; a sanitizer's own memory would count.
+# Memory that reports take, for several mixes of records. A sanitizer's own memory would count, so not with sanitizers.
 leat_program(test_limits ${PROJECT_SOURCE_DIR}/tests/trace/limits.c)
 if(NOT LEAT_SANITIZE)
   leat_test(tests/trace/limits test_limits)

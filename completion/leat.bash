@@ -1,6 +1,6 @@
 # bash completion for leat(1)
 
-_leat_program() # the program's file among the words so far, if it is one that can be read
+_leat_program() # prints the program's file on the line, if it can be read
 {
     local word
     for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
@@ -8,7 +8,7 @@ _leat_program() # the program's file among the words so far, if it is one that c
     done
 }
 
-_leat_names() # names of one kind (inputs, results) of the program on the line, as `leat check` prints them
+_leat_names() # prints the names of one kind (inputs, results) of the program on the line, from `leat check`
 {
     local program
     program=$(_leat_program)
@@ -16,12 +16,12 @@ _leat_names() # names of one kind (inputs, results) of the program on the line, 
     leat check "$program" 2>/dev/null | awk -v kind="$1" '/^[a-z]/ { on = $1 == kind; next } on { print $1 }'
 }
 
-_leat_kernels() # kernels of the file of CUDA C on the line, as its text has them: FILE
+_leat_kernels() # FILE: prints the kernels in a file of CUDA C
 {
     [[ -r $1 ]] && sed -n 's/.*__global__[^(]*[ *]\([A-Za-z_][A-Za-z0-9_]*\) *(.*/\1/p' "$1"
 }
 
-_leat_files() # files that end in one of the given endings, and folders: PART ENDING...
+_leat_files() # PART ENDING...: prints folders, and files with one of the endings
 {
     local part=$1 ending file
     shift
@@ -42,7 +42,7 @@ _leat()
 {
     local line current previous command
     COMPREPLY=()
-    # "=" breaks words: name=fi is three of them
+    # "=" separates words: name=fi is three words
     current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
     if ((COMP_CWORD == 1)); then
         _leat_words 'run check show launch devices cache trace report help --help --version' "$current"
@@ -53,7 +53,7 @@ _leat()
         _leat_files "$current" .npy .npz .csv .tsv .png
         return
     fi
-    if [[ ($previous == : || $current == :) && $COMP_LINE == *ir:* ]]; then # ":" breaks words, too
+    if [[ ($previous == : || $current == :) && $COMP_LINE == *ir:* ]]; then # ":" separates words as well
         _leat_words 'lower demand dead-code contract scan loops inline hoist fuse-reductions copy-elision' "${current#:}"
         return
     fi

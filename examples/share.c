@@ -1,4 +1,5 @@
-/* Divides each number by the sum of all. Build and run it in this folder, once Leat is installed (the README says how):
+/* Divides each number by the sum of all numbers. After installing Leat (see the README), build and run it in this
+ * folder:
  *
  *     cc share.c -o share $(pkg-config --cflags --libs leat) && ./share
  */

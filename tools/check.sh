@@ -1,6 +1,6 @@
 #!/bin/sh
-# Everything that is tested: the release build with all tests, the sanitizers with those that make sense there, and a short run of
-# the fuzzers. LEAT_CHECK=release stops after the first. One line at the end says what passed; the exit status is 0 only if all did.
+# Runs all tests: the release build with all tests, sanitizer builds with the tests that make sense there, and a short run of the
+# fuzzers. LEAT_CHECK=release stops after the release build. The last line is a summary. The exit status is 0 only if all tests passed.
 set -u
 cd "$(dirname "$0")/.."
 begun=$(date +%s)
@@ -29,7 +29,7 @@ build() {
     return 0
 }
 
-# run_tests PRESET [CTEST OPTIONS]: adds its counts to the sum
+# run_tests PRESET [CTEST OPTIONS]: runs the tests and adds to the counts
 run_tests() {
     preset=$1
     shift
@@ -45,7 +45,7 @@ run_tests() {
 }
 
 twice=
-[ "${LEAT_CHECK:-all}" != all ] || twice="-LE watched" # they run with sanitizers
+[ "${LEAT_CHECK:-all}" != all ] || twice="-LE watched" # these run with sanitizers
 build release && run_tests release $twice
 if [ "${LEAT_CHECK:-all}" = all ] && [ -z "$broken" ]; then
     build asan && run_tests asan -LE once

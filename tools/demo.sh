@@ -1,5 +1,5 @@
 #!/bin/sh
-# The demo: real data through the programs of examples/, each printed as it runs, with what it cost.
+# The demo: runs programs of examples/ on real data. Prints each program, its command and what it cost.
 #
 #     tools/demo.sh [DEM.npz]        LEAT=path/of/the/command (build/release/leat)
 #
@@ -16,7 +16,7 @@ if [ ! -x "$leat" ]; then
     exit 1
 fi
 if [ ! -r "$dem" ]; then
-    echo "demo: no elevation model at $dem; 'apt-get install python-matplotlib-data' brings it" >&2
+    echo "demo: no elevation model at $dem; install it with 'apt-get install python-matplotlib-data'" >&2
     exit 1
 fi
 mkdir -p "$to"
@@ -46,12 +46,12 @@ printf 'from %s\n(Debian package python-matplotlib-data, under the licence of ma
 title "1. Lit by the sun from the north-west"
 run hillshade "z=$dem:elevation" -o "image=$to/hillshade.png" --explain
 
-title "2. Smoothed, and lit again"
+title "2. Smoothed, then lit again"
 run smooth "z=$dem:elevation" r=6 -o "soft=$to/soft.npy" --explain
 printf '\n%s$ leat run examples/hillshade.leat z=%s -o image=%s%s\n' "$strong" "$to/soft.npy" "$to/soft.png" "$plain"
 "$leat" run examples/hillshade.leat "z=$to/soft.npy" -o "image=$to/soft.png" 2>&1
 
-title "3. How its heights are distributed"
+title "3. The distribution of heights"
 run histogram "z=$dem:elevation" -o "counts=$to/counts.npy" -o "picture=$to/histogram.png" --explain
 
 title "4. Normalised to 0..1, and with equal areas for all heights"

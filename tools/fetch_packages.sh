@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make gpu-packages`: Debian's packages of the libraries that the build needs into .packages/, for a GPU machine that can fetch
-# nothing itself: copy the working tree there with that folder, and `make gpu-check` finds them.
+# `make gpu-packages`: downloads Debian's packages of the libraries that the build needs into .packages/, for a GPU machine without
+# network access. Copy the working tree there with that folder, and `make gpu-check` finds them.
 set -eu
 mkdir -p "$(dirname "$0")/../.packages"
 cd "$(dirname "$0")/../.packages"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the fuzzers with clang and runs each for SECONDS. What they find new is kept under build/fuzz-corpus; a crash is left in
-# build/fuzz-crashes and fails the run. Exit status 3: no fuzzer runtime here.
+# Builds the fuzzers with clang and runs each for SECONDS. New inputs are stored in build/fuzz-corpus. A crash is stored in
+# build/fuzz-crashes, and the run fails. Exit status 3: clang's fuzzer runtime is not installed.
 set -eu
 seconds=${1:?usage: tools/fuzz.sh SECONDS}
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ probe=$(mktemp -d)
 trap 'rm -rf "$probe"' EXIT
 echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n); int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n > 9 ? 0 : 0; }' >"$probe/probe.c"
 if ! clang -fsanitize=fuzzer,address "$probe/probe.c" -o "$probe/probe" >/dev/null 2>&1; then
-    echo "fuzz: skipped: clang's fuzzer runtime is not here (Debian: clang libclang-rt-14-dev)" >&2
+    echo "fuzz: skipped: clang's fuzzer runtime is not installed (Debian: clang libclang-rt-14-dev)" >&2
     exit 3
 fi
 cmake --preset fuzz ${LEAT_CMAKE_ARGS:-} >/dev/null

@@ -1,9 +1,9 @@
 #!/bin/sh
-# `make gpu-check`: compute-sanitizer over programs with every kind of kernel, then the tests that need a GPU, then all others on that
-# machine. What is compiled is kept in the tests' cache, which all of them share. Says as it goes what passed, and at the end how many
-# programs were compared how, also when it is stopped or its time is over.
-# Writes bench/results/DATE-GPU-check.txt (or $CHECK_TO/gpu-check.txt). GPU_CHECK: all, or quick without compute-sanitizer.
-# CHECK_SECONDS: for all of it; 0, no limit, if not said. CHECK_DEVICE=sim and CHECK_PART (one of so many programs): a rehearsal.
+# `make gpu-check`: runs compute-sanitizer on programs with every kind of kernel, then the tests that need a GPU, then all other tests on
+# that machine. Compiled code is kept in the tests' cache, which all of them share. Prints results as it goes, and at the end how many
+# programs were compared in which way, also if it is stopped or runs out of time.
+# Writes bench/results/DATE-GPU-check.txt (or $CHECK_TO/gpu-check.txt). GPU_CHECK: all, or quick, which skips compute-sanitizer.
+# CHECK_SECONDS: the time limit; 0, the default, is none. CHECK_DEVICE=sim with CHECK_PART (run one in this many programs): a rehearsal.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck disable=SC1091
@@ -39,7 +39,7 @@ rm -rf "$logs" && mkdir -p "$logs/sanitizer"
 LEAT_CACHE_DIR=$(cd "$build" && pwd)/cache # as the tests
 export LEAT_CACHE_DIR LEAT_TEST_CUDA=1
 
-# left MOST: seconds that may still be used, and no more than that
+# left MOST: prints the seconds that are left, at most MOST
 left() {
     [ "$seconds" = 0 ] && echo "$1" && return
     rest=$((begun + seconds - 5 - $(date +%s)))
@@ -51,7 +51,7 @@ left() {
 
 kinds="examples corners operators_bool reductions_bodies blocks_moves complex_defs scatters each_stores large"
 slices=$jobs
-part=${CHECK_PART:-1} # of the programs, one of so many
+part=${CHECK_PART:-1} # run one in this many programs
 
 # sanitize TOOL SLICE: one line in its file; slice `interpreted`: some of them, by the interpreter
 sanitize() {
@@ -74,7 +74,7 @@ sanitize() {
     case $said in FAILED*) grep -vE 'Host Frame|Saved host' "$log.log" | head -30 | sed 's/^/    /' ;; esac
 }
 
-# The kernels of the first tool's run are compiled while it runs, those of the others come from the cache.
+# The first tool's run compiles the kernels; the other tools' runs find them in the cache.
 sanitize_all() {
     until=$(($(date +%s) + $(left 100000) * 2 / 5))
     for tool in memcheck racecheck synccheck initcheck; do
@@ -91,7 +91,7 @@ sanitize_all() {
 
 # ---- ctest
 
-# tests MOST_SECONDS OPTIONS: their lines as they end; everything they print into the log
+# tests MOST_SECONDS OPTIONS: prints a line as each test ends; all output goes into the log
 tests() {
     most=$(left "$1")
     shift
@@ -103,9 +103,9 @@ tests() {
 on_device="^tests/(programs|device)/.*$device|^device/cuda/|^tests/api/on_device"
 others="tests/programs/(sim|cuda)_|^tests/device/.*/(sim|cuda)$|^device/cuda/|^tests/api/on_device"
 
-# ---- what came of it
+# ---- summary
 
-# example PATTERN COUNT ARGUMENTS...: how many lines are to be like that
+# example PATTERN COUNT ARGUMENTS...: COUNT lines of output must match PATTERN
 example() {
     pattern=$1 count=$2 program=$build/examples/$3
     shift 3
@@ -121,7 +121,7 @@ examples() {
     example 'sums to 1.0000$' 2 normalise memory=host
 }
 
-# Of ctest -V's lines, each after its test's number.
+# Reads the output of ctest -V, whose lines begin with the number of the test.
 summarise() {
     echo "== summary after $(($(date +%s) - begun)) s"
     awk '
@@ -165,7 +165,7 @@ trap 'stopped=1; finish' TERM INT
     [ "$device" != cuda ] || examples # sim would take long
     if [ "${GPU_CHECK:-all}" = all ]; then
         if [ "$device" = cuda ] && ! command -v compute-sanitizer >/dev/null 2>&1; then
-            echo "FAILED: no compute-sanitizer here (GPU_CHECK=quick goes without it)"
+            echo "FAILED: compute-sanitizer is not installed (GPU_CHECK=quick skips it)"
         else
             sanitize_all
         fi

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the Debian packages that are missing, and says so. What: build (the library and the command), demo, check.
-# libopenblas0-pthread is optional: matrix products are faster with it; the serial one cannot be called by several threads at once.
-# Needs root or sudo only if something is missing. On other systems it says what to install and goes on.
+# Installs missing Debian packages, and prints their names. Argument: build (the library and the command), demo or check.
+# libopenblas0-pthread is optional and makes matrix products faster; several threads cannot call the serial OpenBLAS at the same time.
+# Needs root or sudo only if a package is missing. On other systems it prints what to install and continues.
 set -eu
 packages="gcc libc6-dev pkg-config cmake ninja-build libsleef-dev libzip-dev libpng-dev libcmocka-dev scdoc"
 case "${1:-build}" in
@@ -16,7 +16,7 @@ esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     for tool in cc pkg-config cmake ninja; do
-        command -v "$tool" >/dev/null 2>&1 || echo "setup: $tool is not here; the Debian packages are: $packages" >&2
+        command -v "$tool" >/dev/null 2>&1 || echo "setup: $tool is not installed; the Debian packages are: $packages" >&2
     done
     exit 0
 fi

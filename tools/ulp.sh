@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures every f32 input of each library function and rewrites the table of worst errors; takes most of an hour on two cores.
+# Measures every f32 input of each library function and rewrites the table of worst errors. Takes most of an hour on two cores.
 set -eu
 cd "$(dirname "$0")/.."
 table=$(mktemp)

@@ -1,15 +1,16 @@
-"""Is what leat's findings promise true? For each pair of programs in findings/: the one before the advice is recorded, and the gain
-that the rule of its name predicts is compared with what the one after it gains, both run without tracing.
+"""Checks the gains that leat's findings predict. Each program in findings/ has two variants, before and after following the advice. The
+variant before is recorded, and the gain that the rule of its name predicts is compared with the actual gain, without tracing.
 
     findings.py --build build/gpu [--only small_grid,compiling] [--rounds 5] [--json FILE] [--keep FOLDER [--small]]
 
-The host's speed is not the same from minute to minute: a round runs before plainly, before recorded and after plainly one after the other.
-Processes start beforehand and then do one thing at a time: PLAIN of a pair take turns at the plain runs, and each round's recording has a
-process and a trace of its own. Gain and prediction are medians over the rounds; beside the prediction stands how far single ones lie apart.
+The host's speed varies from minute to minute. A round therefore runs before untraced, before recorded and after untraced directly one
+after the other. Processes start beforehand and then work one at a time: PLAIN processes of a pair alternate at the untraced runs, and each
+round's recording has a process and a trace of its own. Gain and prediction are medians over the rounds; the table also has the spread of
+single predictions.
 
-A table to stdout; exit status 1 if fewer than nine of ten are within 25 % (a pair whose library is not here is left out). With --keep the
-traces of both programs stay in the folder, with their reports. With --small nothing is compared: the programs do as little as the finding
-needs, and run from a folder of no one's, so that their traces can be committed (tests/trace)."""
+Prints a table. The exit status is 1 if fewer than nine of ten predictions are within 25 % (a pair whose library is missing is left out).
+With --keep the traces of both variants are kept in the folder, with their reports. With --small nothing is compared: the programs do only
+what the finding needs, and run in a folder without a user's name, so that their traces can be committed (tests/trace)."""
 import argparse
 import datetime
 import glob
@@ -29,8 +30,8 @@ import waiting
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOBODYS = '/tmp/leat-pairs'
 WITHIN, NEEDED, MOST_SMALL_BYTES = 0.25, 0.9, 200_000
-PLAIN, AT_ONCE = 2, 5  # plain processes of a pair; pairs that start together
-LATE_S, LATE_ROUNDS = 110, 3  # after so long pairs have fewer rounds
+PLAIN, AT_ONCE = 2, 5  # untraced processes of a pair; pairs that start together
+LATE_S, LATE_ROUNDS = 110, 3  # after this time pairs have fewer rounds
 
 
 def options():
@@ -53,7 +54,7 @@ def leat(o):
 
 
 def python():
-    """By its name, where that is the same: the name is in the trace."""
+    """The bare name, if it runs the same program: the name is in the trace."""
     return 'python3' if shutil.which('python3') == sys.executable else sys.executable
 
 
@@ -61,10 +62,10 @@ def report(o, trace, *words):
     return subprocess.run([leat(o), 'report', trace, *words], capture_output=True, text=True, timeout=o.seconds, check=True).stdout
 
 
-# ---- processes that take turns
+# ---- processes that alternate
 
 class Recorded(waiting.Program):
-    """A pair's program with `leat trace` around it."""
+    """A pair's program under `leat trace`."""
 
     def __init__(self, o, path, trace):
         super().__init__([leat(o), 'trace', '-o', trace, '--from-start', 'off', python(), path], o.seconds)
@@ -87,7 +88,7 @@ class Pair:
             program.ask('after')
 
     def wait(self):
-        """Until all have done what they were asked at first, which warms them up."""
+        """Waits until all have answered the first request, which warms them up."""
         for program in self.recorded + self.plain + self.plain:
             program.answer()
 
@@ -106,7 +107,7 @@ class Pair:
         return self.recorded + self.plain + self.other
 
 
-# ---- what is promised, and what comes
+# ---- predictions and gains
 
 def in_ns(text):
     number, unit = text.split()
@@ -114,14 +115,14 @@ def in_ns(text):
 
 
 def predicted_ns(rule, finding):
-    """The gain; for a wait that is blamed, which claims none, how much of the clock's time is not its own."""
+    """The gain; for blamed-wait, which predicts none, the part of the measured time that is not the call's own."""
     if rule != 'blamed-wait':
         return finding['gain_ns']
     return in_ns(re.search(r': ([\d.]+ \w+) of its', finding['title']).group(1))
 
 
 def told(o, pair):
-    """Of each recording: (what the rule promises, its finding, all findings, the trace), by the promise. 0: it finds nothing."""
+    """For each recording: (predicted gain, its finding, all findings, the trace), sorted by predicted gain. 0: no finding."""
     all_ = []
     for program in pair.recorded:
         findings = json.loads(report(o, program.trace, '--findings', '--json'))['findings']
@@ -148,7 +149,7 @@ def measured(o, pair):
 
 
 def keep(o, pair, trace):
-    """The recording that counts, and the other way's."""
+    """The recording that counts, and one of the other variant."""
     kept = {'before': trace, **{'after': program.trace for program in pair.other}}
     for way, path in kept.items():
         base = os.path.join(o.keep, '%s.%s' % (pair.name, way))
@@ -182,7 +183,7 @@ FAILURES = (RuntimeError, subprocess.SubprocessError, AttributeError, ValueError
 
 
 def tried(action, pair):
-    """None where it went well, else what is shown of it."""
+    """None on success, otherwise the output to show."""
     try:
         action()
     except FAILURES as error:
@@ -190,7 +191,7 @@ def tried(action, pair):
 
 
 def rows_of(o, paths, folder):
-    """Of pairs that start together. Nothing else runs while a round does; programs end, and traces are read, after all rounds."""
+    """Pairs that start together. Nothing else runs during a round; programs end, and traces are read, after all rounds."""
     pairs = [Pair(o, path, folder) for path in paths]
     failed = {pair: tried(pair.wait, pair) for pair in pairs}
     for pair in pairs:

@@ -1,9 +1,10 @@
 #!/bin/sh
-# `make gpu-findings`: what tracing costs and whether programs run under it as without it (tracing.py), then what findings predict
-# beside what following them gains (findings.py). Needs a GPU, CUPTI, and those of CuPy, Numba, PyTorch and JAX that are to take part.
+# `make gpu-findings`: measures what tracing costs and whether traced programs run as untraced ones do (tracing.py), then compares the
+# gains that findings predict with the actual ones (findings.py). Needs a GPU and CUPTI, and uses those of CuPy, Numba, PyTorch and JAX
+# that are installed.
 # Writes bench/results/DATE-gpu-findings.txt (or $BENCH_TO/gpu-findings.txt, figures in .jsonl).
 #
-#     bench/gpu/findings.sh [OPTIONS OF findings.py]      GPU_FINDINGS: all, tracing, variants or pairs; GPU_KEEP: a folder, for the traces
+#     bench/gpu/findings.sh [OPTIONS OF findings.py]      GPU_FINDINGS: all, tracing, variants or pairs; GPU_KEEP: a folder for the traces
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/packages.sh

@@ -1,8 +1,7 @@
-/* What Leat costs on a GPU beside the driver itself: enqueueing a launch, memory from the pool, pageable copies. Both
- * sides take turns in one process. Prints `NAME LEAT_MEDIAN DRIVER_MEDIAN UNIT`; '-' where there is nothing to compare
- * with.
+/* Compares Leat with the driver alone on a GPU: enqueueing a launch, memory from the pool, pageable copies. The two
+ * alternate in one process. Prints `NAME LEAT_MEDIAN DRIVER_MEDIAN UNIT`, with '-' if there is nothing to compare with.
  *
- * usage: bench_gpu [DEVICE]      cuda, or sim to try it without a GPU (then the driver's own part is left out) */
+ * usage: bench_gpu [DEVICE]      cuda, or sim to test it without a GPU, without the driver's part */
 #include "leat.h"
 #include <dlfcn.h>
 #include <math.h>
@@ -19,7 +18,7 @@ static const char *const kernel_ptx =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry nothing(.param .u64 a, .param .u64 b, .param .u32 c) {\n  ret;\n}\n";
 
-/* The driver, for the other side. */
+/* The driver, called directly. */
 static struct driver {
     int (*init)(unsigned), (*get)(int *, int), (*retain)(void **, int), (*set)(void *), (*load)(void **, const void *);
     int (*function)(void **, void *, const char *), (*create)(void **, unsigned), (*synchronize)(void *);
@@ -108,7 +107,7 @@ static void open_driver(void) {
     check(driver.create(&driver.stream, 1), "cuStreamCreate");
 }
 
-/* ---- enqueueing a launch: both in turn, each batch begins with an empty queue */
+/* ---- enqueueing a launch: both alternate, and each batch begins with an empty queue */
 
 static double leat_batch(leat_kernel *kernel, leat_array *y, leat_array *x, leat_stream *stream) {
     const leat_dim3 one = {1, 1, 1}, warp = {32, 1, 1};

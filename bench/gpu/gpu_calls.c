@@ -1,13 +1,13 @@
-/* What calls of a program cost on a device, measured in C: programs.py starts it. It prints numbers alone.
+/* Measures calls of a program on a device, in C. programs.py starts it. Prints only numbers, except as noted below.
  *
  * usage: bench_gpu_calls warm DEVICE               us to enqueue a call of 1,000 numbers; us for one with a wait; us of
- *                                                  the driver alone to launch a kernel, and one as a graph; 0 on sim
+ *                                                  the driver alone for a kernel, and for it as a graph; 0 on sim
  *        bench_gpu_calls first DEVICE START_NS     ms from START_NS (CLOCK_MONOTONIC) to the first result
- *        bench_gpu_calls context DEVICE START_NS   ms from there to cuInit and a context, without Leat
+ *        bench_gpu_calls context DEVICE START_NS   ms from START_NS to cuInit and a context, without Leat
  *
- * Of the last two the figure is the last number; before it stands what it is made of, as NAME MS pairs. Those of Leat
- * are the program's own steps, which add up, and after "of which" what the ledger says of them; what Leat's threads do
- * meanwhile is in none. */
+ * For the last two, the figure is the last number. Before it are its parts, as NAME MS pairs. Leat's parts are the
+ * program's own steps, which add up to the figure, and, after "of which", the ledger's records of them. Work of Leat's
+ * threads is in neither. */
 #include "leat.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -41,10 +41,10 @@ static double median(double *values) {
 }
 
 struct steps {
-    uint64_t last_ns; /* 0: they are not shown */
+    uint64_t last_ns; /* 0: steps are not printed */
 };
 
-/* Prints what has gone by since the last step. */
+/* Prints the time since the last step. */
 static void step(struct steps *steps, const char *name) {
     uint64_t now = now_ns();
     if (steps->last_ns == 0)
@@ -76,7 +76,7 @@ static void *find(void *library, const char *name) {
     return found;
 }
 
-/* The driver alone: what nobody's first result can do without. */
+/* The driver alone: the part that every first result needs. */
 static void make_context(struct steps *steps) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     int device;
@@ -101,7 +101,7 @@ static void make_context(struct steps *steps) {
     step(steps, "context");
 }
 
-/* What waits and works in the calling thread, by the ledger: costs of a tenth of a millisecond and more. */
+/* The ledger's records of the calling thread, from 0.1 ms on. */
 static void print_ledger(leat_context *ctx) {
     leat_cost cost;
     printf("of which");
@@ -111,7 +111,7 @@ static void print_ledger(leat_context *ctx) {
     printf(" ");
 }
 
-/* A prepared call of x+x+x+x+x, whose result is there. */
+/* A prepared call of x+x+x+x+x that has run. */
 static leat_call *prepared(leat_context *ctx, struct steps *steps) {
     const int64_t shape[] = {N};
     float ones[N];
@@ -143,7 +143,7 @@ static leat_call *prepared(leat_context *ctx, struct steps *steps) {
     return call;
 }
 
-/* A kernel that does nothing, for the driver to launch, the same as a graph, and a stream. */
+/* An empty kernel that the driver launches, the same as a graph, and a stream. */
 struct nothing {
     void *kernel, *graph, *stream;
 };
@@ -182,7 +182,7 @@ struct warm {
     double enqueue_us, kernel_us, graph_us; /* Leat; the driver alone */
 };
 
-/* In turns with the driver alone. Each batch begins with an empty queue, which holds it. */
+/* Alternates with the driver alone. Each batch begins with an empty queue and fits into it. */
 static struct warm enqueue(leat_context *ctx, leat_call *call, bool has_driver) {
     double times[BATCHES], kernels[BATCHES] = {0}, graphs[BATCHES] = {0};
     struct nothing nothing;

@@ -1,12 +1,12 @@
-"""Ten arrays of 10^7 floats, each divided by its sum: up from pinned memory, three kernels, down; with Numba, in one and in ten
-streams. The kernels are those of examples/cuda/normalise.cu. Prints the best of the repeats, from the first copy up to the end
-of the last copy down, by the host's clock and with a synchronisation at the end."""
+"""Divides ten arrays of 10^7 floats by their sums with Numba, in one and in ten streams: a copy from pinned memory to the device, three
+kernels, a copy back. The kernels are those of examples/cuda/normalise.cu. Prints the best time of the repeats, from the first copy to
+the end of the last copy back, by the host's clock and with a synchronisation at the end."""
 import sys
 import time
 
 import numpy
 
-for name, value in {"row_stack": "vstack", "in1d": "isin", "trapz": "trapezoid"}.items():  # gone from new versions of NumPy
+for name, value in {"row_stack": "vstack", "in1d": "isin", "trapz": "trapezoid"}.items():  # removed in new versions of NumPy
     if not hasattr(numpy, name):
         setattr(numpy, name, getattr(numpy, value))
 import numba
@@ -50,7 +50,7 @@ def divide(x, partials):
 
 
 def run(host, streams, keep):
-    """One turn; keep: the device arrays are made once, not at every turn."""
+    """One repeat; keep: the device arrays are made once, not in every repeat."""
     cuda.synchronize()
     start = time.perf_counter()
     for k, values in enumerate(host):

@@ -1,5 +1,5 @@
-"""What is measured on a GPU: for each case Leat's program, its inputs, the result it has to have, and the goal. The peers' ways
-of doing the same stand in program_PEER.py under the case's key. Nothing here knows a library but the array module `xp`."""
+"""The cases of the GPU benchmark: for each case Leat's program, its inputs, the expected result, and the goal. program_PEER.py has the
+peers' code under the key of the case. This file uses no library except the array module `xp`."""
 import math
 
 import numpy as np
@@ -8,7 +8,7 @@ CASES = []
 
 
 class Sizes:
-    """How large the cases are; tiny ones check results, and are odd where the large ones are round."""
+    """The sizes of the cases. Tiny cases only check results; their sizes are odd, those of the large ones are powers of two."""
 
     def __init__(self, tiny):
         self.n, self.side, self.call = (10007, 97, 1000) if tiny else (1 << 28, 16384, 1000)
@@ -18,20 +18,20 @@ class Sizes:
 
 
 class Input:
-    """A part of a pool, from `start` on, in a shape; axes: as a transposed view of that."""
+    """A part of a pool from `start` on, with a shape; axes: as a transposed view."""
 
     def __init__(self, pool, shape, start=0, axes=None):
         self.pool, self.shape, self.start, self.axes = pool, shape, start, axes
         self.count = math.prod(shape)
 
     def of(self, pool):
-        """As a view of an array of NumPy's kind."""
+        """Returns it as a view of an array like NumPy's."""
         a = pool[self.start:self.start + self.count].reshape(self.shape)
         return a if self.axes is None else a.transpose(self.axes)
 
 
 def pools(z):
-    """{name: (type, elements, function that makes some of them, from a place on)}: flat arrays that the inputs are parts of."""
+    """{name: (type, elements, function that makes elements from an offset on)}: flat arrays that contain the inputs."""
     rows, columns, n = z.discount
     large = max(z.n, z.side ** 2, math.prod(z.short), math.prod(z.long), 2 * z.matrix ** 2)
 
@@ -55,8 +55,8 @@ def pools(z):
 class Case:
     """clock: 'device' (events around it), 'enqueue' or 'wait' (the host's, per call), 'memory' (the host's, from host memory and
     back). goal: (what, factor): what is 'limit' (the bytes' time), 'peer' (the best), a peer's name, 'us', or '' for none.
-    passes: what is read more than once, {input: times}. bounded: by memory. like: the case whose figures of the peers stand for
-    this one, too; natural: Leat's result as that case has it; axes: of this case's views."""
+    passes: inputs that are read more than once, {input: times}. bounded: by memory. like: a case whose peers' figures also
+    count for this one; natural: converts Leat's result to that case's form; axes: of this case's views."""
 
     def __init__(self, key, label, text, inputs, expected, results=('y',), tolerance=1e-5, clock='device', goal=('', 0),
                  passes=(), bounded=True, like=None, axes=None, natural=lambda a: a):
@@ -100,7 +100,7 @@ def black_scholes(xp, v):
 
 
 def bodies(xp, v):
-    """In strips, so that no matrix of all pairs is stored."""
+    """Computed in strips, so that no matrix of all pairs is stored."""
     p, m = v['p'], v['m']
     acc = xp.empty_like(p)
     for k in range(0, len(p), 4096):
@@ -125,7 +125,7 @@ def written(n):
 
 
 def fill(z):
-    """CASES for these sizes."""
+    """The cases for these sizes."""
     of_n, of_square = ', ' + written(z.n), ', ' + written(z.side) + '^2'
     CASES.clear()
     x = Input('random', (z.n,))
@@ -176,7 +176,7 @@ def fill(z):
 
 
 def discounts(z):
-    """One workload over the same arrays, each time written otherwise."""
+    """One workload over the same arrays, written in several ways."""
     rows, columns, n = z.discount
     disc, mul = Input('discount', (rows, columns, n)), Input('multiplier', (columns, n))
     plain = dict(expected=product, tolerance=0, goal=('limit', 1.2))

@@ -1,5 +1,5 @@
-"""CuPy's share of the benchmark of programs: what its public interface offers without kernels in CUDA C of one's own: the array
-expression, cupy.fuse, ElementwiseKernel."""
+"""CuPy's part of the GPU benchmark: what its public interface offers without user-written kernels in CUDA C: array expressions, cupy.fuse
+and ElementwiseKernel."""
 import time
 
 import numpy as np
@@ -123,7 +123,7 @@ class CuPy:
     def new_expressions(self):
         x = cp.ones(1000, cp.float32)
         rows = cp.ones((8, 128), cp.float32)
-        element('T x', 'T y', 'y = x * 3', 'any')(x)  # NVRTC is loaded
+        element('T x', 'T y', 'y = x * 3', 'any')(x)  # loads NVRTC
         vol = np.float32(0.3)
         fused = cp.fuse(kernel_name='some_fused')(lambda x: (x * 1.25 + 7) / (x + 0.75) - x)
         text = '''T root = v * sqrt(x), d = (log(x / T(1.25)) + (T(0.05) + v * v / 2) * x) / root;

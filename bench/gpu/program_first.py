@@ -1,4 +1,4 @@
-"""A fresh process of a peer up to its first result: python3 program_first.py NAME START_NS prints the ms since then, by the clock
+"""Measures a peer's first result in a new process: python3 program_first.py NAME START_NS prints the ms since START_NS, by the clock
 CLOCK_MONOTONIC."""
 import os
 import sys

@@ -1,5 +1,5 @@
-"""JAX's share of the benchmark of programs: everything under jit, f32 products in f32. It has no events of the device's: times are
-the host's, over several calls and one wait."""
+"""JAX's part of the GPU benchmark: everything under jit, f32 products in f32. JAX has no device events, so times are the host's, over
+several calls and one wait."""
 import os
 import time
 
@@ -34,7 +34,7 @@ class Jax:
     def wait(self): self.last.block_until_ready()
 
     def jitted(self, f, *arrays):
-        """The last result is what wait() waits for: a device runs calls in order."""
+        """wait() waits for the last result, because a device runs calls in order."""
         compiled = jax.jit(f)
 
         def run():

@@ -1,4 +1,4 @@
-"""Leat's share of the benchmark of programs, and the limits: what the device takes to copy, or read, a case's bytes."""
+"""Leat's part of the GPU benchmark, and the limits: the time that the device takes to copy, or read, a case's bytes."""
 import ctypes
 import os
 import statistics
@@ -46,18 +46,18 @@ class Leat:
         self.leat = leatlib.Leat(o.library, device=o.device, keep_code=True)
         self.version = 'leat ' + self.leat.version()
         self.call, self.kernels = None, None
-        self.big = 1 << 26 if not o.tiny else 1 << 10  # of each of the buffers that are copied to keep the device busy
+        self.big = 1 << 26 if not o.tiny else 1 << 10  # size of each buffer that is copied to keep the device busy
         self.buffers, self.made = [self.lasting(self.leat.empty('uint8', (self.big,))) for _ in range(2)], None
 
     # ---- arrays
 
     def lasting(self, h):
-        """A handle that done() does not let go of."""
+        """A handle that done() does not free."""
         self.leat.kept = [(k, a) for k, a in self.leat.kept if k is not h]
         return h
 
     def own(self, h):
-        """A handle that done() lets go of."""
+        """A handle that done() frees."""
         self.leat.kept.append((h, None))
         return h
 
@@ -75,7 +75,7 @@ class Leat:
     def fetch(self, handles): return [self.leat.read(np, h) for h in handles]
 
     def done(self):
-        """Lets go of the case's arrays."""
+        """Frees the case's arrays."""
         if self.call:
             self.call.free()
         self.call = self.made = None
@@ -91,7 +91,7 @@ class Leat:
         yield '', Runs(self, case, v)
 
     def from_memory(self, case, v):
-        """Up, the program, down; the device's arrays are made once."""
+        """Copies the inputs to the device, runs the program, and copies the results back. The device's arrays are made once."""
         held = {name: self.leat.empty(a.dtype.name, a.shape) for name, a in v.items()}
         call = self.call = self.leat.call(case.text, case.results, held)
         out = np.empty(case.expected(np, v).shape)
@@ -128,7 +128,7 @@ class Leat:
     # ---- limits
 
     def limit(self, case, timer):
-        """What the case's bytes take to copy, or to read where the results are small; from host memory, up and down, pinned."""
+        """The time to copy the case's bytes, or to read them if the results are small. With host memory: pinned, in both directions."""
         if case.clock == 'memory':
             return self.pinned(case, timer)
         if not case.bounded or self.made is None:
@@ -179,14 +179,14 @@ class Leat:
     # ---- a new expression in a warm process
 
     def new_expressions(self):
-        """Milliseconds to the first result of a text that was never seen, medians of five such: as it is, while a thread compiles
-        it; where its compilation is waited for; and, where this process has a cache of code that another one filled, from disk."""
-        with self.another('always') as other:  # its interpreters are compiled, once for a GPU and a version of Leat
+        """Milliseconds to the first result of a new text, medians of five texts: while a thread compiles it; waiting for its
+        compilation; and, if another process has filled this one's cache of code, from disk."""
+        with self.another('always') as other:  # compiles the interpreters, once for a GPU and a version of Leat
             for dtype in np.float32, np.float64:
                 yield 'the interpreter for %s' % np.dtype(dtype).name, other.first('y[i] = x[i] * 3', other.ones(dtype, 1000))
         for interpret, said, number in ('never', ', compiled first', 1.5), ('default', '', 1.25):
             with self.another(interpret) as other:
-                other.first('y[i] = x[i] * %r' % (number * 3), other.ones(np.float32, 1000))  # the driver and NVRTC are loaded
+                other.first('y[i] = x[i] * %r' % (number * 3), other.ones(np.float32, 1000))  # loads the driver and NVRTC
                 for alike in zip(*(other.expressions(number + k / 64) for k in range(5))):
                     what = alike[0][0]
                     try:
@@ -199,7 +199,7 @@ class Leat:
     def another(self, interpret): return Context(self, interpret)
 
     def interpreted(self):
-        """How many times as long as code of its own the interpreter takes for large arrays: device times, 2^26 numbers."""
+        """The ratio of the interpreter's time and the compiled code's time for large arrays: device times, 2^26 numbers."""
         times = {}
         for interpret in 'never', 'only':
             with self.another(interpret) as other:
@@ -222,7 +222,7 @@ class Leat:
 
 
 class Context:
-    """Another context of Leat's in this process."""
+    """Another context of Leat in this process."""
 
     def __init__(self, peer, interpret): self.peer, self.interpret = peer, interpret
 
@@ -260,7 +260,7 @@ class Context:
 
 
 class Runs:
-    """A call into results that were made by its first run."""
+    """A call that reuses the results of its first run."""
 
     def __init__(self, peer, case, v):
         self.peer, self.case = peer, case
@@ -271,7 +271,7 @@ class Runs:
         if self.handles is None:
             leat = self.peer.leat
             made = [self.peer.own(h) for h in self.call.made()]
-            if self.case.axes:  # the result lies in memory as the transposed inputs do
+            if self.case.axes:  # the result has the layout of the transposed inputs
                 d = self.peer.description(made[0])
                 inverse = [self.case.axes.index(k) for k in range(d.rank)]
                 natural = [d.shape[k] for k in inverse]
@@ -285,14 +285,14 @@ class Runs:
 
 
 def loaded(name):
-    """The path of a library that this process has loaded; None: it has not."""
+    """The path of a library, if this process has loaded it, or None."""
     with open('/proc/self/maps') as maps:
         return next((line.split()[-1] for line in maps if '/' + name in line), None)
 
 
 def nvrtc_alone():
-    """What NVRTC takes for a kernel that does nothing, milliseconds: the least that a new expression can. Each time under another
-    name: NVRTC keeps what it has compiled."""
+    """Milliseconds that NVRTC takes for an empty kernel: the minimum for a new expression. The name differs each time, because
+    NVRTC keeps what it has compiled."""
     nvrtc, driver = loaded('libnvrtc.so'), loaded('libcuda.so')
     if not nvrtc or not driver:
         return

@@ -1,11 +1,11 @@
-"""Numba's share of the benchmark of programs: kernels as its users write them, and the discount workload sliced in four ways."""
+"""Numba's part of the GPU benchmark: kernels as its users write them, and the discount workload sliced in four ways."""
 import math
 import time
 import warnings
 
 import numpy as np
 
-for name, value in {'row_stack': 'vstack', 'in1d': 'isin', 'trapz': 'trapezoid'}.items():  # gone from new versions of NumPy
+for name, value in {'row_stack': 'vstack', 'in1d': 'isin', 'trapz': 'trapezoid'}.items():  # removed in new versions of NumPy
     if not hasattr(np, name):
         setattr(np, name, getattr(np, value))
 import numba
@@ -35,7 +35,7 @@ def total(a, b): return a + b
 
 @cuda.jit(device=True)
 def over_block(part, value, largest):
-    """The sum, or the largest, of one value of each thread."""
+    """The sum, or the maximum, of one value of each thread."""
     t = cuda.threadIdx.x
     part[t] = value
     cuda.syncthreads()
@@ -149,7 +149,7 @@ def bodies(p, m, eps, acc):
         acc[i, 0], acc[i, 1], acc[i, 2] = ax, ay, az
 
 
-# ---- the discount workload: who slices how decides what runs in parallel
+# ---- the discount workload: the slicing decides what runs in parallel
 
 def discount_versions():
     target = {'target': 'cuda'}
@@ -312,7 +312,7 @@ class Numba:
 
 
 class Turned:
-    """A result that lies with its first two axes exchanged."""
+    """A result whose first two axes are exchanged in memory."""
 
     def __init__(self, made): self.made = made
 

@@ -1,4 +1,4 @@
-"""PyTorch's share of the benchmark of programs: eager, and under torch.compile; f32 products in f32."""
+"""PyTorch's part of the GPU benchmark: eager, and with torch.compile; f32 products in f32."""
 import time
 
 import numpy as np

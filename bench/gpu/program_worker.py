@@ -1,6 +1,6 @@
-"""One library's share of the benchmark of programs, in a process of its own: python3 program_worker.py NAME FOLDER ... (programs.py
-starts it). Every way that the library's module has for a case is run, timed and shown by one line of JSON; what the fastest one
-made is left in FOLDER as a fingerprint, for programs.py to compare."""
+"""One library's part of the GPU benchmark, in a process of its own: python3 program_worker.py NAME FOLDER ... (programs.py starts it).
+Runs and times every variant that the library's module has for a case, and prints one line of JSON for each. Leaves a fingerprint of the
+fastest variant's results in FOLDER, which programs.py compares."""
 import argparse
 import concurrent.futures
 import importlib
@@ -18,8 +18,8 @@ CHUNKS, SAMPLES = 4096, 65536
 
 
 def fingerprint(arrays):
-    """Of each result the means of 4,096 chunks, in f64, and a sample of elements with both ends: what is wrong somewhere else shows
-    in its chunk's mean."""
+    """For each result the means of 4,096 chunks, in f64, and a sample of elements with both ends. An error elsewhere changes the
+    mean of its chunk."""
     made = {}
     with concurrent.futures.ThreadPoolExecutor() as workers:
         for k, a in enumerate(arrays):
@@ -35,7 +35,7 @@ def fingerprint(arrays):
 
 
 def agree(got, want, tolerance):
-    """Whether two fingerprints are those of the same values; None, or what differs."""
+    """Compares two fingerprints. Returns None if they are of the same values, otherwise the difference."""
     for k in sorted(want):
         if got[k].shape != want[k].shape or k.startswith('shape') and (got[k] != want[k]).any():
             return '%s: another shape' % k
@@ -47,13 +47,13 @@ def agree(got, want, tolerance):
 
 
 class Timer:
-    """Medians, in us. quick: fewer of them."""
+    """Medians, in us. quick: of fewer runs."""
 
     def __init__(self, peer, repeats):
         self.peer, self.repeats = peer, repeats
 
     def lasts(self, f):
-        """After a first run, which may compile."""
+        """Measures after a first run, which may compile."""
         f()
         self.peer.wait()
         best = 1e30
@@ -70,7 +70,7 @@ class Timer:
         return 1 if self.repeats == 1 or about_us > 1e6 else max(3, min(self.repeats, int(1.5e6 / about_us)))
 
     def device(self, f):
-        """One run after the other, the host ahead of the device where it can be; events between them. Short ones in batches."""
+        """Runs one after the other, with the host ahead of the device if possible and events in between. Short ones run in batches."""
         about = self.lasts(f)
         count, batch = self.repeated(about), 20 if about < 300 else 1
         if not hasattr(self.peer, 'mark'):
@@ -95,7 +95,7 @@ class Timer:
         return statistics.median(times)
 
     def enqueue(self, f):
-        """The host's time for one of 200, which the queue holds."""
+        """The host's time for one of 200 runs, which fit into the queue."""
         self.lasts(f)
         times = []
         for _ in range(self.repeats):
@@ -130,7 +130,7 @@ class Worker:
         return np.load(os.path.join(self.o.folder, name + '.npy'), mmap_mode='r')
 
     def inputs(self, case):
-        """{name: what the library calls an array, or a number}; for the clock 'memory' NumPy's arrays."""
+        """{name: the library's array, or a number}; NumPy arrays for the clock 'memory'."""
         made = {}
         for name, value in case.inputs.items():
             if isinstance(value, program_cases.Input):
@@ -158,7 +158,7 @@ class Worker:
                 if best is None or times[label] < times[best]:
                     best = label
                     np.savez(os.path.join(self.o.folder, '%s-%s.npz' % (self.o.name, case.key)), **made)
-            except Exception as e:  # one way that fails leaves the others
+            except Exception as e:  # if one variant fails, the others still run
                 errors[label] = told(e)
         limit = None
         if hasattr(self.peer, 'limit') and self.o.device != 'cpu':

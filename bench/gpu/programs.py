@@ -1,9 +1,9 @@
-"""Leat's programs on a GPU beside CuPy, Numba, PyTorch and JAX: one run, one GPU, each library in a process of its own. Every case
-is judged by the limit that the same run measured for its bytes, or by the best peer. Text to stdout, JSON lines to --json.
+"""Compares Leat's programs on a GPU with CuPy, Numba, PyTorch and JAX in one run, each library in a process of its own. Every case is
+judged by the limit that the same run measured for its bytes, or by the best peer. Prints text to stdout and JSON lines to --json.
 
     programs.py --build build/gpu                    all of it, under 5 minutes
     programs.py --build build/gpu --quick            fewer repeats, CuPy and PyTorch without compile, no fresh processes
-    programs.py --build build/release --device sim --tiny     Leat alone at tiny sizes, its values against NumPy's: no GPU"""
+    programs.py --build build/release --device sim --tiny     Leat alone at tiny sizes, compared with NumPy; no GPU"""
 import argparse
 import concurrent.futures
 import datetime
@@ -23,7 +23,7 @@ from program_worker import agree, fingerprint
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = ['cupy', 'numba', 'torch', 'jax']
-SECONDS = {'leat': 80, 'cupy': 60, 'numba': 45, 'torch': 60, 'jax': 60}  # after which no further case is begun
+SECONDS = {'leat': 80, 'cupy': 60, 'numba': 45, 'torch': 60, 'jax': 60}  # after this time no further case is begun
 
 
 def options():
@@ -60,7 +60,7 @@ def fill(part, at, make): part[:] = make(at, len(part))
 
 
 def caches(folder):
-    """Every library's cache of compiled code, empty."""
+    """Empties every library's cache of compiled code."""
     names = {'LEAT_CACHE_DIR': 'leat', 'CUPY_CACHE_DIR': 'cupy', 'NUMBA_CACHE_DIR': 'numba', 'TORCHINDUCTOR_CACHE_DIR': 'torch',
              'TRITON_CACHE_DIR': 'triton', 'CUDA_CACHE_PATH': 'cuda'}
     made = {k: os.path.join(folder, v) for k, v in names.items()}
@@ -70,7 +70,7 @@ def caches(folder):
 
 
 def work(o, name, folder, only, env, seconds):
-    """The lines that a worker prints; whatever ends it, what it printed counts."""
+    """The lines that a worker prints; they count however the worker ends."""
     line = [sys.executable, os.path.join(HERE, 'program_worker.py'), name, folder, '--cases', only, '--repeats', str(o.repeats),
             '--seconds', str(seconds), '--library', os.path.join(o.build, 'libleat.so'), '--device', o.device]
     line += ['--tiny'] * o.tiny + ['--quick'] * o.quick
@@ -92,7 +92,7 @@ def work(o, name, folder, only, env, seconds):
 # ---- judging
 
 class Run:
-    """All lines, by case and library; figures whose values are wrong are taken out."""
+    """All lines, by case and library, without figures whose values are wrong."""
 
     def __init__(self, o, z, cases, lines, folder):
         self.cases, self.lines, self.folder = cases, lines, folder
@@ -106,7 +106,7 @@ class Run:
         return dict(np.load(path)) if os.path.exists(path) else None
 
     def reference(self, o, c):
-        """CuPy's values, or another peer's; at tiny sizes NumPy's, in f64."""
+        """The values of CuPy or another peer; at tiny sizes NumPy's, in f64."""
         if o.tiny:
             v = {}
             for name, value in c.inputs.items():
@@ -127,7 +127,7 @@ class Run:
             if not line or line['us'] is None or not got:
                 continue
             if want is None:
-                self.wrong[c.key, peer] = 'nobody to compare with'
+                self.wrong[c.key, peer] = 'nothing to compare with'
                 continue
             said = agree(got, want, c.tolerance)
             if said:
@@ -156,7 +156,7 @@ def micro(us): return '-' if us is None else '%.1f' % us if us < 1000 else '%.0f
 
 
 def judged(run, c):
-    """(the goal in words, ok or MISSED or why neither)."""
+    """(the goal in words, and ok, MISSED or the reason for neither)."""
     what, factor = c.goal
     if not what:
         return '', ''
@@ -167,7 +167,7 @@ def judged(run, c):
 
 
 def values(run):
-    """At tiny sizes: whose values are right."""
+    """At tiny sizes: which libraries have correct values."""
     rows = []
     for c in run.cases:
         for p in ['leat'] + PEERS:
@@ -198,7 +198,7 @@ def errors(run, c):
 
 
 def five(run):
-    """The discount workload's ways of writing, beside one another."""
+    """Compares the ways to write the discount workload."""
     made = [run.us(c, 'leat') for c in run.cases if c.key.startswith('discount') and c.goal[0] == 'limit']
     if len(made) < 5:  # --only
         return []
@@ -210,7 +210,7 @@ def five(run):
 
 
 def details(run):
-    """What else the peers tried, and what of it failed or was wrong."""
+    """The slower variants of the peers, and those that failed or were wrong."""
     rows = []
     for c in run.cases:
         for p in PEERS:
@@ -224,11 +224,11 @@ def details(run):
     return rows
 
 
-# ---- fresh processes and new expressions
+# ---- new processes and new expressions
 
 def spent_ms(line, env):
-    """What a process says it took from the moment that it was asked for, given as its last argument; what that is made of; and how
-    long it took to end after its last step."""
+    """The time that a process reports since its start was requested, which is its last argument; the parts of that time; and the
+    time from its last step to its end."""
     start = time.monotonic_ns()
     done = subprocess.run(line + [str(start)], capture_output=True, text=True, env=env, timeout=60)
     all_ms = (time.monotonic_ns() - start) / 1e6
@@ -243,14 +243,14 @@ FIRST_TURNS = 11
 
 
 def first_results(o, folder, lines):
-    """From the start of a process to x+x+x+x+x of 1,000 numbers: with an empty cache of compiled code, then with what that left. Leat
-    in turns with the driver alone, since the same context takes 95 ms in one process and 125 in the next."""
+    """From the start of a process to x+x+x+x+x of 1,000 numbers: with an empty cache of compiled code, then with the filled one. Leat
+    alternates with the driver alone, because the same context takes 95 ms in one process and 125 ms in the next."""
     calls = os.path.join(o.build, 'bench', 'bench_gpu_calls')
     rows = ['first result in a fresh process, ms; medians of %d in turns, the peers once' % FIRST_TURNS]
     spent, failed = {}, {}
 
     def spend(what, line, keep):
-        """Into spent, by the name of the cache."""
+        """Adds the times to spent, by the name of the cache."""
         if what in failed:
             return
         env = caches(tempfile.mkdtemp(dir=folder))
@@ -291,7 +291,7 @@ NEW_GOALS = {'arithmetic': 15, 'softmax': 40, 'Black-Scholes': 40}
 
 
 def new_expressions(o, run, again):
-    """again: what a second process of Leat said, with the cache that the first one filled."""
+    """again: the output of a second process of Leat, with the cache that the first one filled."""
     rows = ['a new expression in a warm process, ms; with a thread that compiles it meanwhile']
     for x in run.lines:
         if 'new' in x and x['peer'] == 'leat' and x['ms'] is not None:
@@ -312,7 +312,7 @@ def new_expressions(o, run, again):
 
 
 def warm_calls(o, run, env):
-    """Calls of n = 1,000 from C, as Leat's users make them: the figures above that are Leat's are these."""
+    """Calls of n = 1,000 from C, as Leat's users make them. Leat's figures above are these."""
     try:
         out = subprocess.run([os.path.join(o.build, 'bench', 'bench_gpu_calls'), 'warm', o.device], capture_output=True, text=True,
                              env=env, timeout=60)

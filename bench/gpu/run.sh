@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make gpu-bench`: Leat on a GPU beside the driver and Numba, then its programs beside CuPy, Numba, PyTorch and JAX, each in one
-# run. Needs a GPU; builds what it needs. Writes bench/results/DATE-GPU.txt and DATE-gpu-programs.txt (or
+# `make gpu-bench`: compares Leat on a GPU with the driver and Numba, then its programs with CuPy, Numba, PyTorch and JAX, each in one
+# run. Needs a GPU, and builds what it needs. Writes bench/results/DATE-GPU.txt and DATE-gpu-programs.txt (or
 # $BENCH_TO/gpu-bench.txt and gpu-programs.txt, with their figures in gpu-programs.jsonl).
 #
 #     bench/gpu/run.sh [OPTIONS OF programs.py]      GPU_BENCH: all, driver or programs

@@ -1,16 +1,16 @@
-"""What tracing costs on this GPU, and whether programs run under it as they do without it.
+"""Measures what tracing costs on this GPU, and checks that traced programs run as untraced ones do.
 
     tracing.py --build build/gpu [--only cost|examples|variants] [--repeats 3] [--keep FOLDER]
 
-Cost: tracing/launches.c and launches.py, untraced and traced, against the goals: 1.5 us a launch, 3 us with the source's line, 3 % of
-the wall time of kernels that follow each other every 7 us or so, where launching takes the host less than that. A process is fast or
-slow at kernels for as long as it lives, by more than what is asked for, traced or not: so there are many, in waves that start in an
-order of chance and are asked in turns, and each counts once, by the median of its turns. A goal is reached, or missed, where 95 % of
-what such processes may have as their mean lie on one side of it; else that is unclear. `CUPTI alone` is tracing/kernel_records.c, which
-has kernels recorded and does nothing else. `callbacks` is what CUPTI's calls of the recorder cost by themselves. Kernels are launched
-from C alone: what they take more is the device's. Variants, only where they are asked for: other ways to use CUPTI.
-Examples: what tracing/example_*.py print and their exit status, untraced and traced; what is recorded of them has to add up and to name
-their lines. A table to stdout; exit status 1 if anything is missed."""
+Cost: compares tracing/launches.c and launches.py, untraced and traced, with the goals: 1.5 us per launch, 3 us with the source line, 3 %
+of the wall time of kernels that follow each other about every 7 us, if launching takes the host less than that. The speed of kernels
+differs between processes by more than these goals, traced or not, and stays the same within a process. There are therefore many
+processes, in waves that start in random order and are asked in turns; each counts once, by the median of its turns. A goal is reached, or
+missed, if the 95 % interval of the mean lies on one side of it; otherwise the result is unclear. `CUPTI alone` is
+tracing/kernel_records.c, which only records kernels. `callbacks` is the cost of CUPTI's calls of the recorder. Kernels are launched from C
+only: the additional time is the device's. Variants, only on request: other ways to use CUPTI.
+Examples: compares the output and exit status of tracing/example_*.py, untraced and traced. The sums of their traces must be consistent, and
+the traces must name their lines. Prints a table; the exit status is 1 if a goal is missed."""
 import argparse
 import datetime
 import glob
@@ -32,20 +32,20 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, 'tracing')
 LAUNCH_US, SOURCE_US, SHARE = 1.5, 3.0, 0.03
 WAVES = 4
-PROCESSES = {'C': 4, 'CuPy': 1}  # of a wave, for each way to run
+PROCESSES = {'C': 4, 'CuPy': 1}  # processes of a wave, for each way to run
 VARIANTS_PROCESSES = {'C': 2, 'CuPy': 1}  # there are many more ways
-COST_S, VARIANTS_S = 40, 120  # a wave is left out that would take longer in all; the second is not
+COST_S, VARIANTS_S = 40, 120  # skips a wave that would exceed this time in total, except the second
 FIGURES = {'C': ('launch', 'kernel'), 'CuPy': ('launch',)}
 REFERENCE = 'CUPTI alone'
 DRAWS = 4000
 HEAD = '%-34s untraced  recorded      more'
 AT_ONCE = 3  # examples
-TIMES = {'example_jax': 3}  # traced so often: records of copies broke most runs
-LEFT_OUT = 'copies and sets are not recorded'  # what a note may say of a program with XLA, where CUPTI is older than 13.2
-LAST_LINES, MOST_OF_LINE = 8, 200  # what is shown of a program that failed
-AHEAD = 1.1  # the host is ahead of kernels that take so much longer than its launches
-NUMBAS = '/doc_examples/'  # where the examples are that come with Numba
-LEAST_LINES = 1  # of an example: so many its trace has to name
+TIMES = {'example_jax': 3}  # traced this often: records of copies broke most runs
+LEFT_OUT = 'copies and sets are not recorded'  # an allowed note for a program with XLA and CUPTI before 13.2
+LAST_LINES, MOST_OF_LINE = 8, 200  # output of a failed program that is shown
+AHEAD = 1.1  # the host is ahead if kernels take this much longer than its launches
+NUMBAS = '/doc_examples/'  # the module with Numba's own examples
+LEAST_LINES = 1  # lines of an example that its trace must name
 FAILURES = (RuntimeError, KeyError, IndexError, OSError, subprocess.SubprocessError)
 
 
@@ -67,10 +67,10 @@ def leat(o):
     return os.path.join(o.build, 'leat')
 
 
-# ---- what it costs
+# ---- cost
 
 def injected(o, folder, **more):
-    """The environment in which CUDA loads the recorder, as `leat trace` sets it, and what the latter never sets."""
+    """The environment in which CUDA loads the recorder, as `leat trace` sets it, with variables that `leat trace` never sets."""
     recorder = glob.glob(os.path.join(o.build, '**', 'libleat_trace.so'), recursive=True)[0]
     parts = os.path.join(folder, 'parts')
     os.makedirs(parts, exist_ok=True)
@@ -78,7 +78,7 @@ def injected(o, folder, **more):
 
 
 def ways_to_run(o, folder, name):
-    """By name: (what stands before the command, environment)."""
+    """By name: (prefix of the command, environment)."""
     def traced(kind, *more): return ([leat(o), 'trace', '-o', os.path.join(folder, 'cost_%s_%s.%%d.trace' % (name, kind)), *more], {})
     return {'untraced': ([], {}), 'no source': traced('plain', '--no-source'),
             'callbacks': ([], injected(o, folder, LEAT_TRACE_SOURCE='empty')), 'source': traced('source')}
@@ -89,7 +89,7 @@ OTHER_KINDS = {'copies': '1:22', 'sets': '2', 'graphs': '51', 'memory': '49', 'o
 
 
 def variants_to_run(o, folder):
-    """Other ways to use CUPTI, each beside the one that `leat trace` uses; src/trace/recorder/recorder.c says what they are."""
+    """Other ways to use CUPTI than the one of `leat trace`; src/trace/recorder/recorder.c describes them."""
     def tries(words, source='1'): return ([], injected(o, folder, LEAT_TRACE_CUPTI=words, LEAT_TRACE_SOURCE=source))
     return {'untraced': ([], {}), 'source': tries(''), 'no source': tries('', '0'), 'nothing': tries('only:' + PLACES, '0'),
             'callbacks alone': tries('only:' + PLACES, 'empty'), 'kernels alone': tries('only:%s:%s' % (PLACES, KERNEL), '0'),
@@ -99,7 +99,7 @@ def variants_to_run(o, folder):
 
 
 def own_ns(trace):
-    """What the recorder measured of its own time in the program's threads: the last number of a trace."""
+    """The recorder's own time in the program's threads, as it measured it: the last number of a trace."""
     with open(trace, 'rb') as file:
         file.seek(-8, os.SEEK_END)
         return int.from_bytes(file.read(8), 'little')
@@ -132,7 +132,7 @@ def cupti_alone(o, folder, command):
 
 
 class Launches(waiting.Program):
-    """One of launches.c or launches.py: the number-th that runs this way."""
+    """A process of launches.c or launches.py: the number-th that runs this way."""
     def __init__(self, o, commands, ways, name, way, number):
         before, more = ways[name][way]
         super().__init__([word.replace('%d', str(number)) for word in before] + commands[name], o.seconds, more)
@@ -145,7 +145,7 @@ class Launches(waiting.Program):
 
 
 def one_wave(o, commands, ways, numbers, told):
-    """Adds to told what it measures."""
+    """Adds its measurements to told."""
     wanted = [(name, way, number) for name in commands for way in ways[name] for number in numbers[name]]
     wave = [Launches(o, commands, ways, *one) for one in random.sample(wanted, len(wanted))]
     try:
@@ -164,7 +164,7 @@ def one_wave(o, commands, ways, numbers, told):
 
 
 def in_waves(o, commands, ways, processes, most_s):
-    """Of each command, by name, and each of its ways: by figure, the median of each process, and by process, launches in all."""
+    """For each command, by name, and each way to run it: by figure, the median of each process, and the number of launches by process."""
     told = {name: {way: {'launches': {}, **{figure: [] for figure in FIGURES[name]}} for way in ways[name]} for name in commands}
     start = time.perf_counter()
     for wave in range(WAVES):
@@ -176,8 +176,8 @@ def in_waves(o, commands, ways, processes, most_s):
 
 
 def compare(values, others, what):
-    """what of their means, and between which two numbers 95 % of it lie where processes are drawn again, one less, so that few processes
-    do not look more alike than they are."""
+    """what of the means, and its 95 % interval when processes are resampled, one fewer than there are, so that few processes do not
+    look more alike than they are."""
     draw = random.Random(1)
     def mean(few): return statistics.fmean(draw.choices(few, k=len(few) - 1))
     drawn = sorted(what(mean(values), mean(others)) for _ in range(DRAWS))
@@ -202,7 +202,7 @@ def judge_between(low, high, most):
 
 
 def show_launch(name, way, told, most_us):
-    """Prints a row; whether it may reach its goal. Without most_us nothing is asked of it."""
+    """Prints a row. Returns whether it may reach its goal; without most_us there is none."""
     ns, plain_ns = told[way]['launch'], told['untraced']['launch']
     more, low, high = compare(ns, plain_ns, more_us)
     verdict = '' if most_us is None else judge_between(low, high, most_us)
@@ -213,7 +213,7 @@ def show_launch(name, way, told, most_us):
 
 
 def show_kernel(name, way, told, is_judged):
-    """As show_launch. It counts where the host keeps ahead of kernels, traced and untraced."""
+    """As show_launch. It counts only if the host stays ahead of the kernels, traced and untraced."""
     ns, plain_ns = told[way]['kernel'], told['untraced']['kernel']
     more, low, high = compare(ns, plain_ns, share)
     is_ahead = AHEAD * statistics.fmean(told[way]['launch']) < statistics.fmean(plain_ns)
@@ -227,8 +227,8 @@ def show_kernel(name, way, told, is_judged):
 
 
 def show(o, what, told, goals):
-    """Prints the rows of all commands; whether all that is asked for may be reached."""
-    print('%s: means over so many processes of their medians of %d turns; [between these 95 %% of what such processes may have as their mean]' %
+    """Prints the rows of all commands. Returns whether all goals may be reached."""
+    print('%s: means over this many processes of the medians of %d turns; [95 %% interval of the mean]' %
           (what, o.repeats))
     print(HEAD % 'us for a launch of an empty kernel')
     rows = [(name, way, ways) for name, ways in told.items() for way in ways if way != 'untraced']
@@ -261,10 +261,10 @@ def variants(o, folder):
     return show(o, 'variants', in_waves(o, commands, ways, VARIANTS_PROCESSES, VARIANTS_S), {})
 
 
-# ---- programs that print the same
+# ---- programs whose output must be the same
 
 def without_times(text):
-    """Log lines of XLA's begin with a time and a thread: they differ from run to run."""
+    """XLA's log lines begin with a time and a thread, which differ from run to run."""
     return re.sub(rb'(?m)^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ', rb'\1 ', text)
 
 
@@ -275,7 +275,7 @@ def run(o, command):
 
 
 def differences(plain, traced):
-    """What tracing changed, in words; leat's own lines do not count, which say where the trace is."""
+    """The changes caused by tracing, in words. Leat's own lines, which say where the trace is, do not count."""
     stderr, ours = [], []
     for line in traced.stderr.splitlines(True):
         (ours if line.startswith(b'leat: ') else stderr).append(line)
@@ -299,7 +299,7 @@ def told_by(o, trace, *words):
 
 
 def recorded(o, trace, program):
-    """What is wrong with the trace, in words; and a few figures of it."""
+    """Errors in the trace, in words, and a few of its figures."""
     whole, wrong = told_by(o, trace), []
     for device in whole['devices']:
         if device['busy_ns'] + device['idle_ns'] != device['wall_ns'] or sum(device['idle'].values()) != device['idle_ns']:
@@ -326,13 +326,13 @@ def keep(o, trace, name, texts):
 
 
 def last_lines(stderr):
-    """Of a program that failed, without leat's."""
+    """Output of a failed program, without Leat's lines."""
     lines = [line for line in stderr.decode(errors='replace').splitlines() if line.strip() and not line.startswith('leat: ')]
     return ['    | ' + line[:MOST_OF_LINE] for line in lines[-LAST_LINES:]]
 
 
 def example_traced(o, path, trace, plain, plain_s):
-    """Whether all is well with an example that is traced once, and its row and more in lines."""
+    """Whether an example that is traced once succeeded, with its row and details in lines."""
     name, command = os.path.basename(path)[:-3], [sys.executable, path]
     traced, traced_s = run(o, [leat(o), 'trace', '-o', trace] + command)
     wrong, told = differences(plain, traced), ''
@@ -350,7 +350,7 @@ def example_traced(o, path, trace, plain, plain_s):
 
 
 def example(o, path, folder):
-    """Whether all is well with an example, and its rows and more in lines."""
+    """Whether an example succeeded, with its rows and details in lines."""
     name, good, lines = os.path.basename(path)[:-3], True, []
     plain, plain_s = run(o, [sys.executable, path])
     for _ in range(TIMES.get(name, 1)):
@@ -360,7 +360,7 @@ def example(o, path, folder):
 
 
 def tried(o, path, folder):
-    """example, whatever happens."""
+    """example, with exceptions caught."""
     name = os.path.basename(path)[:-3]
     if not has_library(name.split('_')[1]):
         return True, ['%-18s its library is not here' % name]

@@ -1,5 +1,5 @@
-"""A process that waits to be told what to do: it reads lines from stdin, and answers each with a line `NAME NUMBER`. Many can start side
-by side and then be asked one at a time, in turns, so that what is compared is measured within the same second."""
+"""A process that waits for requests: it reads lines from stdin and answers each with a line `NAME NUMBER`. Many such processes can start
+together and then be asked one at a time, in turns, so that compared figures are measured within the same second."""
 import os
 import re
 import signal
@@ -10,7 +10,7 @@ import threading
 
 class Program:
     def __init__(self, command, seconds, more=None):
-        """seconds: the longest that one answer may take. more: environment."""
+        """seconds: the maximum time of one answer. more: environment variables."""
         self.seconds, self.errors = seconds, tempfile.TemporaryFile('w+')
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
                                         start_new_session=True, env=dict(os.environ, **(more or {})))
@@ -23,7 +23,7 @@ class Program:
             raise RuntimeError(self.last_words()) from None
 
     def answer(self):
-        """To the line that was asked first of those without one."""
+        """Returns the answer to the earliest request that has none yet."""
         watch = threading.Timer(self.seconds, os.killpg, (self.process.pid, signal.SIGKILL))
         watch.start()
         try:
@@ -46,14 +46,14 @@ class Program:
         return own[-1] if own else 'status %d' % self.process.returncode
 
     def close(self):
-        """It ends then, by and by."""
+        """The process then ends, without waiting for it."""
         try:
             self.process.stdin.close()
         except OSError:
             pass
 
     def end(self):
-        """What it leaves behind is whole then."""
+        """Waits for the end; the files that it leaves are complete then."""
         try:
             self.close()
             self.process.wait(self.seconds)
@@ -63,7 +63,7 @@ class Program:
 
 
 def end_all(programs):
-    """Side by side: to end takes a process with CUDA up to a second."""
+    """Ends all in parallel: a process with CUDA takes up to a second to end."""
     for program in programs:
         program.close()
     for program in programs:

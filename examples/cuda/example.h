@@ -1,4 +1,4 @@
-/* What the examples share: failing with Leat's own words, reading a file, options NAME=VALUE. */
+/* Helpers of the examples: exit with Leat's error message, read a file, parse options NAME=VALUE. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 #include <leat.h>
@@ -13,7 +13,7 @@ static inline void must(leat_status status) {
     exit(1);
 }
 
-/* The text of a file; NULL if there is none. */
+/* Returns the text of a file, or NULL if it cannot be read. */
 static inline char *read_text(const char *path) {
     FILE *file = fopen(path, "rb");
     char *text = file ? calloc(1, 1 << 20) : NULL;
@@ -26,7 +26,7 @@ static inline char *read_text(const char *path) {
     return text;
 }
 
-/* The value of the argument NAME=VALUE, or what it is without one. */
+/* Returns the value of the argument NAME=VALUE, or `otherwise` if it is not given. */
 static inline const char *option(int argc, char **argv, const char *name, const char *otherwise) {
     size_t length = strlen(name);
     for (int k = 1; k < argc; k++)
@@ -35,7 +35,7 @@ static inline const char *option(int argc, char **argv, const char *name, const 
     return otherwise;
 }
 
-/* A context on the device of that name; auto: a GPU, else the simulated one. */
+/* Opens a context on the device of that name. auto: a GPU, or the simulated device if there is none. */
 static inline leat_context *open_device(const char *name) {
     leat_context *ctx = NULL;
     bool any = strcmp(name, "auto") == 0;
@@ -49,7 +49,7 @@ static inline leat_context *open_device(const char *name) {
     return ctx;
 }
 
-/* The module of a file of CUDA C. folder: NULL for the current one or, if the file is not there, examples/cuda. */
+/* Compiles a file of CUDA C. folder: NULL for the current folder or, if the file is not there, examples/cuda. */
 static inline leat_module *load_module(leat_context *ctx, const char *folder, const char *name) {
     char path[512], *text;
     leat_module *module;

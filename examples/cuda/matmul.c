@@ -1,8 +1,8 @@
-/* Why does the copy back take so long? A tiled matrix product is launched 1, 100, 1,000 and 3,000 times and its result
- * copied back, timed as one would at first, by the host's clock around the launches and around the copy; and then as
- * Leat's ledger accounts for it, by events on the device. docs/TIMING.md goes through what it prints.
+/* Why does the copy back take so long? Launches a tiled matrix product 1, 100, 1,000 and 3,000 times and copies its
+ * result back. It times this in two ways: with the host's clock around the launches and around the copy, and with
+ * Leat's ledger, which uses events on the device. docs/TIMING.md explains the output.
  *
- * Build and run it in this folder, once Leat is installed (the README says how):
+ * After installing Leat (see the README), build and run it in this folder:
  *
  *     cc -O2 matmul.c -o matmul $(pkg-config --cflags --libs leat) -lm
  *     ./matmul [device=auto|cuda|sim] [n=512] [folder=.]
@@ -67,7 +67,7 @@ static void time_both_ways(struct product *p, int times) {
            cost_ms(p->ctx, LEAT_COST_DOWNLOAD, true));
 }
 
-/* Every element of c against a sum in double. */
+/* Compares every element of c with a sum in double. */
 static double worst_error(const struct product *p, const float *a, const float *b) {
     double worst = 0;
     for (int i = 0; i < p->n; i++)
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
     must(leat_array_new(p.ctx, LEAT_F32, 2, shape, LEAT_MEMORY_DEVICE, &p.c));
     must(leat_array_write(p.a, a, p.size_bytes, NULL, NULL));
     must(leat_array_write(p.b, b, p.size_bytes, NULL, NULL));
-    launch(&p, 1); /* pays for first uses */
+    launch(&p, 1); /* so that costs of the first use are not measured */
     printf("product of two %d x %d matrices; ms\n", p.n, p.n);
     printf("%8s %14s %14s %14s %14s\n", "launches", "host: launch", "host: copy", "device: kernel", "device: copy");
     for (size_t k = 0; k < sizeof times / sizeof *times; k++)

@@ -1,5 +1,5 @@
-// c = a b for square matrices of n rows, n a multiple of TILE: each block computes one tile of c, tile by tile of a and b in
-// shared memory. Blocks of TILE x TILE threads, a grid of n/TILE x n/TILE.
+// c = a b for square matrices of n rows, n a multiple of TILE. Each block computes one tile of c from tiles of a and b in shared
+// memory. Blocks have TILE x TILE threads; the grid has n/TILE x n/TILE blocks.
 
 #ifndef TILE
 #define TILE 8
@@ -15,7 +15,7 @@ extern "C" __global__ void matmul(const float *a, const float *b, float *c, int 
         __syncthreads();
         for (int j = 0; j < TILE; j++)
             sum += a_tile[threadIdx.y][j] * b_tile[j][threadIdx.x];
-        __syncthreads(); // nobody may load the next tiles while others still read these
+        __syncthreads(); // no thread may load the next tiles while others still read these
     }
     c[row * n + column] = sum;
 }

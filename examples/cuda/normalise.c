@@ -1,17 +1,18 @@
-/* Normalises several arrays, each divided by its sum: up, three kernels, down. In one stream everything waits for what
- * was asked for before; in as many streams as there are arrays, copies up, kernels and copies down overlap by
- * themselves. Who waits for whom is Leat's to find out: no event is in this program but the two that take the time.
+/* Divides each of several arrays by its sum: copies it to the device, runs three kernels, and copies it back. In one
+ * stream, each operation waits for the previous one. With one stream per array, copies to the device, kernels and
+ * copies back overlap. Leat finds out which operations must wait for which others: the only two events in this program
+ * measure the time.
  *
- * Build and run it in this folder, once Leat is installed (the README says how):
+ * After installing Leat (see the README), build and run it in this folder:
  *
  *     cc -O2 normalise.c -o normalise $(pkg-config --cflags --libs leat) -lm
  *     ./normalise [device=auto|cuda|sim] [arrays=10] [n=10000000] [memory=pinned|host] [repeat=5] [folder=.]
  *
- * folder is where normalise.cu is; by default the current folder, then examples/cuda. On sim, the
- * simulator, take a small n: 10000.
+ * folder is where normalise.cu is; by default the current folder, then examples/cuda. On sim, the simulated device, use
+ * a small n, such as 10000.
  *
- * Prints, for 1 stream and for one stream an array, the best time of all arrays, from the first byte up to the last
- * byte down, on the device's clock, and what that is in bytes a second. */
+ * Prints, for one stream and for one stream per array, the best time of all arrays, from the first byte copied to the
+ * device to the last byte copied back, on the device's clock, and the rate in bytes per second. */
 #include "example.h"
 #include <math.h>
 
@@ -42,7 +43,7 @@ static void enqueue(struct work *work, int k) {
     leat_argument sums[] = {leat_in(work->x[k]), leat_out(work->partials[k]), leat_u32(work->n)};
     leat_argument sum[] = {leat_inout(work->partials[k]), leat_u32(BLOCKS)};
     leat_argument quotients[] = {leat_inout(work->x[k]), leat_in(work->partials[k]), leat_u32(work->n)};
-    leat_ticket ticket; /* given so that nothing waits here */
+    leat_ticket ticket; /* passed so that the call does not wait */
     must(leat_array_copy(work->x[k], work->host[k], stream, &ticket));
     must(leat_kernel_launch(work->partial_sums, blocks, threads, 0, stream, sums, 3));
     must(leat_kernel_launch(work->total, one, one, 0, stream, sum, 2));
@@ -68,7 +69,7 @@ static double run_ms(struct work *work) {
     return elapsed_ms;
 }
 
-/* The sum of what should sum to 1, in double. */
+/* Sums in double; each array should sum to 1. */
 static double worst_sum(struct work *work) {
     double worst = 1;
     for (int k = 0; k < work->arrays; k++) {
@@ -126,7 +127,7 @@ int main(int argc, char **argv) {
     for (int turn = 0; turn < 2; turn++) {
         work.streams = turn ? work.arrays : 1;
         double best_ms = INFINITY;
-        for (int r = 0; r < repeats + 1; r++) { /* the first one pays for first uses */
+        for (int r = 0; r < repeats + 1; r++) { /* the first one includes costs of the first use */
             double elapsed_ms = run_ms(&work);
             best_ms = r && elapsed_ms < best_ms ? elapsed_ms : best_ms;
         }

@@ -1,9 +1,9 @@
-// Divides the elements of an array by their sum, in three kernels, as textbooks do it: partial sums of blocks in shared
-// memory, a single thread that adds the partial sums, a division.
+// Divides the elements of an array by their sum, with three kernels, as in textbooks: partial sums of blocks in shared memory, one
+// thread that adds the partial sums, and a division.
 
 #define THREADS 256
 
-// partials[b]: the sum of the elements that block b passes over. THREADS threads a block.
+// partials[b] is the sum of the elements that block b reads. Blocks have THREADS threads.
 extern "C" __global__ void partial_sums(const float *x, float *partials, unsigned n) {
     __shared__ float sums[THREADS];
     float sum = 0;
@@ -20,7 +20,7 @@ extern "C" __global__ void partial_sums(const float *x, float *partials, unsigne
         partials[blockIdx.x] = sums[0];
 }
 
-// partials[0]: the sum of all. One thread.
+// partials[0] becomes the sum of all partial sums. Runs with one thread.
 extern "C" __global__ void total(float *partials, unsigned count) {
     float sum = 0;
     for (unsigned k = 0; k < count; k++)

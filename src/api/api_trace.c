@@ -8,5 +8,5 @@ leat_status leat_trace_record(const char *const *command, const leat_trace_optio
     leat_trace_outcome unwanted;
     LE_CHECK_POINTER(command);
     LE_CHECK_POINTER(command[0]);
-    return le_trace_record(command, options ? options : &defaults, outcome ? outcome : &unwanted);
+    return le_trace_record_command(command, options ? options : &defaults, outcome ? outcome : &unwanted);
 }

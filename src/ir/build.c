@@ -195,6 +195,7 @@ static void find_facts(struct le_ir *ir, struct le_node *node) {
     for (int k = 0; k < node->index_count; k++)
         for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--) {
             changes |= bounds[b - 1]->changes;
+            node->reduces |= bounds[b - 1]->free_count > 0;
             node->untrusted |= bounds[b - 1]->untrusted;
         }
     if (node->kind == LE_NODE_REGION) {

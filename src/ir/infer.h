@@ -38,6 +38,8 @@ bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value);
 /* Whether the subscript or bound reads a value computed by another statement of the block. */
 bool le_is_computed(struct le_infer *in, struct le_node *node);
 
+/* Whether the loop that was folded into the statement's stage is known to have no iterations. */
+bool le_is_never_reached(struct le_infer *in);
 /* Checks every access whose subscripts are known before the statement runs. */
 leat_status le_check_accesses(struct le_infer *in);
 #endif

@@ -91,8 +91,9 @@ struct le_node {
     int index_count;
     int *free; /* indices that it depends on, in ascending order */
     int free_count;
-    bool reduces, loads; /* contains a REDUCE; a LOAD of an array */
-    bool untrusted;      /* it or its ranges contain a LOAD that may be out of range, or a REGION that may fail */
+    bool reduces;   /* contains a REDUCE, or a COUNT or REGION with a range that depends on an index outside of it */
+    bool loads;     /* contains a LOAD of an array */
+    bool untrusted; /* it or its ranges contain a LOAD that may be out of range, or a REGION that may fail */
     int depth, id;
     int64_t cost; /* estimated cost for one element, in additions; a reduction's body counts once */
     uint64_t hash;
@@ -124,6 +125,7 @@ struct le_ir_access {
     int symbol, stretch, statement;
     struct le_node **subscripts;
     int rank;
+    unsigned bare; /* bit d: subscript d is written as a bare index, not as an expression equal to one, such as i+0 */
     bool under_condition, guarded; /* as in le_access */
     bool left;
     bool has_edge; /* has an edge mode, or an `else` in an element's assignment */

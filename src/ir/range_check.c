@@ -20,21 +20,26 @@ static bool reads_nothing(struct le_infer *in, const struct le_form *form) {
     return false;
 }
 
-static bool range_may_move(struct le_infer *in, int index) {
-    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
-    return in->space->ranges[index].dynamic || (r->low && le_is_computed(in, r->low)) ||
-           (r->high && le_is_computed(in, r->high));
+/* The range depends on another index, so it may be empty for some of that index's values. */
+static bool is_dynamic(struct le_infer *in, int index) {
+    return in->space->ranges[index].dynamic;
 }
 
-/* Inside a block, an access in a range that varies is performed in some iterations only. */
-static bool is_in_varying_range(struct le_infer *in, const struct le_form *form) {
-    if (in->st->kind != LE_STEP_EACH && !le_form_has_host(in, form))
-        return false;
+/* The range depends on another index, or on data that a block may change between its iterations. */
+static bool is_varying(struct le_infer *in, int index) {
+    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
+    return is_dynamic(in, index) || (r->low && le_is_computed(in, r->low)) || (r->high && le_is_computed(in, r->high));
+}
+
+/* An access in a range that is empty at some points is performed at the others only. */
+static bool may_be_skipped(struct le_infer *in, const struct le_form *form) {
+    bool in_block = in->st->kind == LE_STEP_EACH || le_form_has_host(in, form);
+    bool (*skips)(struct le_infer *, int) = in_block ? is_varying : is_dynamic;
     for (int k = 0; k < form->access->around_count; k++)
-        if (range_may_move(in, form->access->around[k]))
+        if (skips(in, form->access->around[k]))
             return true;
     for (int k = 0; k < in->st->free_count; k++)
-        if (range_may_move(in, in->st->free[k]))
+        if (skips(in, in->st->free[k]))
             return true;
     return false;
 }
@@ -45,7 +50,7 @@ static bool is_checked_now(struct le_infer *in, const struct le_form *form) {
         return false;
     if (in->st->conditional && !in->now && le_form_has_host(in, form))
         return false;
-    if ((in->st->has_else && !form->access->left) || is_in_varying_range(in, form))
+    if ((in->st->has_else && !form->access->left) || may_be_skipped(in, form))
         return false;
     for (int k = 0; k < form->f.count; k++) {
         const struct le_range *r = &in->space->ranges[form->f.index[k]];
@@ -55,13 +60,15 @@ static bool is_checked_now(struct le_infer *in, const struct le_form *form) {
     return !reads_nothing(in, form);
 }
 
-/* Whether the loop that was folded into the statement's stage is known to have no iterations. */
-static bool is_never_reached(struct le_infer *in) {
+bool le_is_never_reached(struct le_infer *in) {
     int64_t low, high;
     if (in->st->loop < 0)
         return false;
     const struct le_range_nodes *r = &in->space->ir->indices.at[in->st->loop].range;
-    return r->low && le_bound_value(in, r->low, &low) && le_bound_value(in, r->high, &high) && low >= high;
+    bool now = in->now;
+    bool known = r->low && le_bound_value(in, r->low, &low) && le_bound_value(in, r->high, &high);
+    in->now = now;
+    return known && low >= high;
 }
 
 static leat_status fail_outside(struct le_infer *in, const struct le_form *form, __int128 low, __int128 high) {
@@ -80,9 +87,8 @@ leat_status le_check_accesses(struct le_infer *in) {
             continue;
         __int128 lo, hi;
         le_form_ends(in, form, -1, &lo, &hi);
-        if ((lo >= 0 && hi < form->length) || is_never_reached(in))
-            continue;
-        return fail_outside(in, form, lo, hi);
+        if (lo < 0 || hi >= form->length)
+            return fail_outside(in, form, lo, hi);
     }
     return LEAT_OK;
 }

@@ -176,6 +176,28 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
     return LEAT_OK;
 }
 
+struct inner_indices {
+    struct le_infer *in;
+    leat_status status;
+};
+
+static void solve_inner_indices(struct le_node *node, void *user) {
+    struct inner_indices *inner = user;
+    for (int k = 0; k < node->index_count && inner->status == LEAT_OK; k++)
+        inner->status = rule_explicit(inner->in, node->indices[k]);
+}
+
+/* Bounds are evaluated with the ranges of the loops and reductions inside them, so these are found first. */
+static leat_status rule_explicit_inside_out(struct le_infer *in, int index) {
+    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
+    struct le_node *const bounds[] = {r->low, r->high, r->by};
+    struct inner_indices inner = {.in = in, .status = LEAT_OK};
+    for (int k = 0; k < 3; k++)
+        if (bounds[k])
+            le_node_walk(in->space->ir, bounds[k], solve_inner_indices, &inner);
+    return inner.status == LEAT_OK ? rule_explicit(in, index) : inner.status;
+}
+
 /* ---- forms */
 
 struct computed {
@@ -292,7 +314,8 @@ static bool is_offset(struct le_infer *in, const struct le_form *form, int index
 }
 
 static bool is_bare(struct le_infer *in, const struct le_form *form, int index) {
-    return is_offset(in, form, index) && form->f.count == 1 && form->f.constant == 0 && !form->moving;
+    return form->access->bare >> form->axis & 1 && is_offset(in, form, index) && form->f.count == 1 &&
+           form->f.constant == 0 && !form->moving;
 }
 
 static bool is_written_bare(struct le_infer *in, const struct le_form *form, int index) {
@@ -379,8 +402,7 @@ static int64_t floor_div(__int128 a, __int128 b) {
     return q < -LE_INDEX_MAX ? -LE_INDEX_MAX : q > LE_INDEX_MAX ? LE_INDEX_MAX : (int64_t)q;
 }
 
-/* The term of the only index without a range; -1 if there is none, if there are several, or if an index has a dependent
- * range. */
+/* The term of the only index without a range; -1 if there are none or several, or an index has a dependent range. */
 static int lone_index(struct le_infer *in, const struct le_form *form) {
     int found = -1;
     for (int k = 0; k < form->f.count && !form->moving; k++) {
@@ -467,8 +489,13 @@ static bool rule_round(struct le_infer *in, bool conditions) {
 static leat_status infer(struct le_infer *in) {
     const struct le_ir_statement *st = in->st;
     leat_status status = LEAT_OK;
+    if (le_is_never_reached(in)) {
+        for (int k = 0; k < st->all_count; k++)
+            *range_of(in, st->all[k]) = (struct le_range){.by = 1, .solved = true};
+        return LEAT_OK;
+    }
     for (int k = 0; k < st->all_count && status == LEAT_OK; k++)
-        status = rule_explicit(in, st->all[k]);
+        status = rule_explicit_inside_out(in, st->all[k]);
     if (status != LEAT_OK)
         return status;
     collect_forms(in);

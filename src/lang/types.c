@@ -446,8 +446,8 @@ static void check_stored(struct typer *t, const struct le_tree_node *node, const
     }
 }
 
-static enum le_type update_type(const struct le_step *step, enum le_type type) {
-    enum le_type update = join_types(step->symbol->type, type);
+static enum le_type update_type(struct typer *t, const struct le_step *step, enum le_type type) {
+    enum le_type update = join_types(read_symbol(t, step->symbol), type);
     if (step->op == LE_ASSIGN_DIV)
         return le_type_to_float(update);
     return step->op == LE_ASSIGN_SUB ? without_bool(update) : update;
@@ -468,7 +468,7 @@ static void type_assignment(struct typer *t, struct le_step *step) {
     if (symbol->is_array && s->first == t->step && !symbol->is_input && symbol->declared == LE_NONE)
         set_type(t, symbol, le_type_strong(type));
     if (step->op != LE_ASSIGN_SET)
-        update = update_type(step, type);
+        update = update_type(t, step, type);
     if (le_type_is_complex(update) && (step->op == LE_ASSIGN_MIN || step->op == LE_ASSIGN_MAX))
         fail_order(t, step->value, step->op == LE_ASSIGN_MIN ? "min=" : "max=", update);
     if (!symbol->is_array)
@@ -478,7 +478,7 @@ static void type_assignment(struct typer *t, struct le_step *step) {
     if (step->left)
         step->left->type = symbol->type;
     for (int k = 0; k < count; k++)
-        check_fits(t, nodes[k], symbol->type);
+        check_fits(t, nodes[k], read_symbol(t, symbol));
     check_stored(t, step->value, symbol, update);
 }
 
@@ -491,7 +491,7 @@ static void type_new(struct typer *t, struct le_step *step) {
         promote_scalar(t, symbol, type);
     if (!step->value || (!symbol->is_array && symbol->declared == LE_NONE))
         return;
-    check_fits(t, step->value, symbol->type);
+    check_fits(t, step->value, read_symbol(t, symbol));
     check_stored(t, step->value, symbol, type);
 }
 

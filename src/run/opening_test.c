@@ -38,9 +38,9 @@ static void begin(struct setting *setting, uint64_t context_ms) {
 static void end(struct setting *setting) {
     struct le_sim_tally tally;
     leat_close(setting->ctx);
-    le_sim_tally(&tally);
+    le_sim_tally_get(&tally);
     assert_int_equal(tally.contexts, 0);
-    assert_int_equal(tally.blocks + tally.modules + tally.streams + tally.events, 0);
+    assert_int_equal(tally.allocations + tally.modules + tally.streams + tally.events, 0);
     le_sim_configure(NULL);
     scratch_remove(&setting->scratch);
 }
@@ -87,7 +87,7 @@ static void *watch_sim(void *user) {
     struct watch *watch = user;
     struct le_sim_tally tally;
     do {
-        le_sim_tally(&tally);
+        le_sim_tally_get(&tally);
         if (tally.contexts == 0 && tally.nvrtc_calls > watch->compiler_calls)
             watch->compiler_calls = tally.nvrtc_calls;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);

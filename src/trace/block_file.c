@@ -1,5 +1,5 @@
-/* See block_file.h. Where a block or header is expected and there is none, the file is searched byte by byte for the
- * next that is whole: parts may have been cut anywhere before they were put together. */
+/* See block_file.h. If the expected block or header is missing or damaged, the file is searched byte by byte for the
+ * next whole one, because parts may have been cut anywhere before they were gathered. */
 #include "trace/block_file.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -15,7 +15,7 @@ static leat_status fail_read(const struct le_trace_blocks *file) {
     return le_fail(LEAT_FILE, "%s: cannot be read: %s", file->path, strerror(errno));
 }
 
-/* All of it, or a failure: what lies beyond the end is not asked for. */
+/* Reads all bytes or fails. Callers never ask for bytes beyond the end. */
 static leat_status read_at(struct le_trace_blocks *file, uint64_t at, void *bytes, size_t size_bytes) {
     for (size_t got = 0; got < size_bytes;) {
         ssize_t some = pread(file->fd, (char *)bytes + got, size_bytes - got, (off_t)(at + got));
@@ -30,17 +30,17 @@ static leat_status read_at(struct le_trace_blocks *file, uint64_t at, void *byte
     return LEAT_OK;
 }
 
-static bool holds(const struct le_trace_blocks *file, uint64_t at, uint64_t size_bytes) {
+static bool is_in_file(const struct le_trace_blocks *file, uint64_t at, uint64_t size_bytes) {
     return at <= file->size_bytes && size_bytes <= file->size_bytes - at;
 }
 
-/* ---- what is at a place */
+/* ---- blocks and headers at an offset */
 
-/* is_there: a whole header, of whatever version. */
+/* is_there: whether there is a whole header, of any version. */
 static leat_status try_header(struct le_trace_blocks *file, uint64_t at, bool *is_there) {
     struct le_trace_header *header = &file->header;
     *is_there = false;
-    if (!holds(file, at, sizeof *header))
+    if (!is_in_file(file, at, sizeof *header))
         return LEAT_OK;
     leat_status status = read_at(file, at, header, sizeof *header);
     if (status || memcmp(header->magic, LE_TRACE_MAGIC, sizeof header->magic) != 0)
@@ -53,19 +53,19 @@ static leat_status try_header(struct le_trace_blocks *file, uint64_t at, bool *i
 static leat_status try_block(struct le_trace_blocks *file, uint64_t at, bool *is_there) {
     struct le_trace_block *head = &file->head;
     *is_there = false;
-    if (!holds(file, at, sizeof *head))
+    if (!is_in_file(file, at, sizeof *head))
         return LEAT_OK;
     leat_status status = read_at(file, at, head, sizeof *head);
     if (status || head->magic != LE_TRACE_BLOCK_MAGIC || head->bytes > LE_TRACE_BLOCK_MOST_BYTES ||
-        !holds(file, at + sizeof *head, head->bytes))
+        !is_in_file(file, at + sizeof *head, head->bytes))
         return status;
     status = read_at(file, at + sizeof *head, file->records, head->bytes);
     *is_there = !status && le_hash(file->records, head->bytes, head->number) == head->checksum;
     return status;
 }
 
-/* What is at file->at, if it is whole, and to its end. */
-static leat_status take(struct le_trace_blocks *file, enum le_trace_block_status *step) {
+/* Reads the header or block at file->at and moves past it. LE_STEP_DAMAGE: there is no whole one. */
+static leat_status read_step(struct le_trace_blocks *file, enum le_trace_block_status *step) {
     bool is_there;
     *step = LE_STEP_DAMAGE;
     leat_status status = try_header(file, file->at, &is_there);
@@ -95,7 +95,7 @@ static bool may_begin(const unsigned char *bytes) {
     return magic == LE_TRACE_BLOCK_MAGIC || memcmp(bytes, LE_TRACE_MAGIC, strlen(LE_TRACE_MAGIC)) == 0;
 }
 
-/* The next place in the window, from `from` on, where a header or block may begin; length where there is none. */
+/* The next offset in the window, at `from` or later, where a header or block may begin; `length` if there is none. */
 static size_t find_in_window(const unsigned char *window, size_t from, size_t length) {
     for (size_t k = from; k + strlen(LE_TRACE_MAGIC) <= length; k++) {
         const unsigned char *found = memchr(window + k, 'L', length - k);
@@ -113,8 +113,8 @@ static leat_status is_whole_at(struct le_trace_blocks *file, uint64_t at, bool *
     return status || *is_whole ? status : try_block(file, at, is_whole);
 }
 
-/* Moves file->at to the next whole header or block behind it, or to the end. */
-static leat_status search(struct le_trace_blocks *file) {
+/* Moves file->at to the next whole header or block after it, or to the end of the file. */
+static leat_status find_next_whole(struct le_trace_blocks *file) {
     uint64_t from = file->at + 1;
     while (from < file->size_bytes && file->trials > 0) {
         uint64_t left = file->size_bytes - from;
@@ -144,12 +144,13 @@ static leat_status search(struct le_trace_blocks *file) {
 
 static leat_status check_start(struct le_trace_blocks *file) {
     char magic[sizeof file->header.magic];
-    leat_status status = holds(file, 0, sizeof magic) ? read_at(file, 0, magic, sizeof magic)
-                                                      : le_fail(LEAT_FILE, "%s: not a trace: too short", file->path);
+    leat_status status = is_in_file(file, 0, sizeof magic)
+                             ? read_at(file, 0, magic, sizeof magic)
+                             : le_fail(LEAT_FILE, "%s: not a trace: too short", file->path);
     if (!status && memcmp(magic, LE_TRACE_MAGIC, sizeof magic) != 0)
         return le_fail_at(LEAT_FILE, (struct le_location){0}, "give a file that `leat trace` wrote", "%s: not a trace",
                           file->path);
-    if (!status && !holds(file, 0, sizeof file->header))
+    if (!status && !is_in_file(file, 0, sizeof file->header))
         return le_fail(LEAT_FILE, "%s: not a trace: it ends inside its header", file->path);
     return status;
 }
@@ -180,11 +181,11 @@ leat_status le_trace_blocks_next(struct le_trace_blocks *file, enum le_trace_blo
     *step = LE_STEP_END;
     if (file->at >= file->size_bytes)
         return LEAT_OK;
-    leat_status status = take(file, step);
+    leat_status status = read_step(file, step);
     if (status || *step != LE_STEP_DAMAGE)
         return status;
     uint64_t start = file->at;
-    status = search(file);
+    status = find_next_whole(file);
     file->skipped_bytes = file->at - start;
     return status;
 }

@@ -1,4 +1,4 @@
-/* See call_kinds.h. */
+/* See call_kinds.h. The table is in call_kinds.def. */
 #include "trace/call_kinds.h"
 #include "base/status.h"
 #include <string.h>
@@ -12,7 +12,7 @@ static const struct {
 #undef LE_CALL_ROW
 };
 
-/* Where "_v7000" begins, if the name ends so. */
+/* The length of the name without a version at its end, such as "_v7000". */
 static size_t without_version(const char *name, size_t length) {
     size_t at = length;
     while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')

@@ -1,5 +1,5 @@
-/* See device_time.h. One walk over operations, calls, compilations and what was recorded at once, all sorted by start;
- * what is open is in a heap by its end. */
+/* See device_time.h. A single sweep over operations, calls, compilations and recorded periods, each sorted by start.
+ * The open ones are in a heap ordered by end. */
 #include "trace/device_time.h"
 #include "base/status.h"
 #include <stdlib.h>
@@ -43,10 +43,10 @@ enum le_host_state le_host_state_of(enum le_call_kind kind) {
 
 /* ---- the walk */
 
-enum { KERNELS = LE_HOST_STATES, COPIES, RECORDED, STATES }; /* more than the host's own states, after these */
+enum { KERNELS = LE_HOST_STATES, COPIES, RECORDED, STATES }; /* further states, after the host's */
 
-/* When one process was recorded. */
-struct recorded {
+/* A period in which one process was recorded. */
+struct recorded_period {
     uint64_t start_ns, end_ns;
 };
 
@@ -54,24 +54,24 @@ struct open_span {
     uint64_t end_ns;
     int state;
 };
-struct walk {
+struct time_walk {
     const struct le_trace_index *index;
     struct le_arena *arena;
     int32_t device;
-    bool *uses; /* of each process */
+    bool *uses; /* by process: whether it uses the device */
     struct {
-        struct recorded *at;
+        struct recorded_period *at;
         int count, capacity;
-    } recorded;                                        /* of all that use the device, by start */
-    int32_t operation, call, overhead, jit, recording; /* the next of each */
+    } recorded;                                        /* of all processes that use the device, sorted by start */
+    int32_t operation, call, overhead, jit, recording; /* the next one in each table */
     struct {
         struct open_span *at;
         int count, capacity;
-    } heap; /* the one that ends first is first */
+    } heap; /* the one that ends first is at the top */
     int64_t open[STATES];
 };
 
-static void heap_push(struct walk *walk, struct open_span span) {
+static void heap_push(struct time_walk *walk, struct open_span span) {
     int k = walk->heap.count;
     *LE_PUSH(walk->arena, &walk->heap) = span;
     for (; k > 0 && walk->heap.at[(k - 1) / 2].end_ns > span.end_ns; k = (k - 1) / 2)
@@ -80,7 +80,7 @@ static void heap_push(struct walk *walk, struct open_span span) {
     walk->open[span.state]++;
 }
 
-static void heap_pop(struct walk *walk) {
+static void heap_pop(struct time_walk *walk) {
     struct open_span *at = walk->heap.at, last = at[--walk->heap.count];
     int k = 0, count = walk->heap.count;
     walk->open[at[0].state]--;
@@ -95,7 +95,7 @@ static void heap_pop(struct walk *walk) {
     at[k] = last;
 }
 
-static bool is_ours(const struct walk *walk, int32_t thread) {
+static bool uses_device(const struct time_walk *walk, int32_t thread) {
     return walk->uses[walk->index->threads.at[thread].process];
 }
 
@@ -103,24 +103,24 @@ static bool is_compiling(const struct le_host_span *overhead) {
     return overhead->kind == LE_TRACE_OVERHEAD_COMPILER || overhead->kind == LE_TRACE_OVERHEAD_LAZY_LOADING;
 }
 
-/* Passes over what is not of this device. */
-static void skip_others(struct walk *walk) {
+/* Skips entries of other devices. */
+static void skip_others(struct time_walk *walk) {
     const struct le_trace_index *index = walk->index;
     while (walk->operation < index->operations.count &&
            index->streams.at[index->operations.at[walk->operation].stream].device != walk->device)
         walk->operation++;
-    while (walk->call < index->calls.count && !is_ours(walk, index->calls.at[walk->call].thread))
+    while (walk->call < index->calls.count && !uses_device(walk, index->calls.at[walk->call].thread))
         walk->call++;
     while (walk->overhead < index->overheads.count && (!is_compiling(&index->overheads.at[walk->overhead]) ||
-                                                       !is_ours(walk, index->overheads.at[walk->overhead].thread)))
+                                                       !uses_device(walk, index->overheads.at[walk->overhead].thread)))
         walk->overhead++;
-    while (walk->jit < index->jits.count && !is_ours(walk, index->jits.at[walk->jit].thread))
+    while (walk->jit < index->jits.count && !uses_device(walk, index->jits.at[walk->jit].thread))
         walk->jit++;
 }
 
-/* The next thing that starts, if that is before *start. */
-static void consider(uint64_t start_ns, uint64_t end_ns, int state, int32_t *cursor, uint64_t *start,
-                     struct open_span *span, int32_t **chosen) {
+/* Chooses this entry as the next to start, if it starts before *start. */
+static void consider_start(uint64_t start_ns, uint64_t end_ns, int state, int32_t *cursor, uint64_t *start,
+                           struct open_span *span, int32_t **chosen) {
     if (start_ns >= *start)
         return;
     *start = start_ns;
@@ -128,8 +128,8 @@ static void consider(uint64_t start_ns, uint64_t end_ns, int state, int32_t *cur
     *chosen = cursor;
 }
 
-/* Its start and what it is; NULL: nothing starts any more. The cursor is to be moved once it is taken. */
-static int32_t *next_start(struct walk *walk, uint64_t *start, struct open_span *span) {
+/* Finds the next entry to start, and returns its cursor, which the caller advances; NULL: there is none. */
+static int32_t *next_start(struct time_walk *walk, uint64_t *start, struct open_span *span) {
     const struct le_trace_index *index = walk->index;
     int32_t *chosen = NULL;
     *start = UINT64_MAX;
@@ -137,29 +137,30 @@ static int32_t *next_start(struct walk *walk, uint64_t *start, struct open_span 
     if (walk->operation < index->operations.count) {
         const struct le_operation *at = &index->operations.at[walk->operation];
         bool is_kernel = at->kind == LE_OPERATION_KERNEL || at->kind == LE_OPERATION_GRAPH;
-        consider(at->start_ns, at->end_ns, is_kernel ? KERNELS : COPIES, &walk->operation, start, span, &chosen);
+        consider_start(at->start_ns, at->end_ns, is_kernel ? KERNELS : COPIES, &walk->operation, start, span, &chosen);
     }
     if (walk->call < index->calls.count) {
         const struct le_call *at = &index->calls.at[walk->call];
         int state = (int)le_host_state_of((enum le_call_kind)at->kind);
-        consider(at->start_ns, at->end_ns, state, &walk->call, start, span, &chosen);
+        consider_start(at->start_ns, at->end_ns, state, &walk->call, start, span, &chosen);
     }
     if (walk->overhead < index->overheads.count) {
         const struct le_host_span *at = &index->overheads.at[walk->overhead];
-        consider(at->start_ns, at->end_ns, LE_HOST_COMPILING, &walk->overhead, start, span, &chosen);
+        consider_start(at->start_ns, at->end_ns, LE_HOST_COMPILING, &walk->overhead, start, span, &chosen);
     }
     if (walk->jit < index->jits.count) {
         const struct le_host_span *at = &index->jits.at[walk->jit];
-        consider(at->start_ns, at->end_ns, LE_HOST_COMPILING, &walk->jit, start, span, &chosen);
+        consider_start(at->start_ns, at->end_ns, LE_HOST_COMPILING, &walk->jit, start, span, &chosen);
     }
     if (walk->recording < walk->recorded.count) {
-        const struct recorded *at = &walk->recorded.at[walk->recording];
-        consider(at->start_ns, at->end_ns, RECORDED, &walk->recording, start, span, &chosen);
+        const struct recorded_period *at = &walk->recorded.at[walk->recording];
+        consider_start(at->start_ns, at->end_ns, RECORDED, &walk->recording, start, span, &chosen);
     }
     return chosen;
 }
 
-static void tell(const struct walk *walk, uint64_t start_ns, uint64_t end_ns, le_device_moment_take *take, void *user) {
+static void report_moment(const struct time_walk *walk, uint64_t start_ns, uint64_t end_ns, le_device_moment_take *take,
+                          void *user) {
     struct le_device_moment moment = {.start_ns = start_ns,
                                       .end_ns = end_ns,
                                       .kernels = walk->open[KERNELS] > 0,
@@ -174,25 +175,25 @@ static void tell(const struct walk *walk, uint64_t start_ns, uint64_t end_ns, le
         take(user, &moment);
 }
 
-static void know_users(struct walk *walk) {
+static void mark_processes(struct time_walk *walk) {
     walk->uses = LE_NEW_ARRAY(walk->arena, walk->index->processes.count, bool);
     for (int32_t k = 0; k < walk->index->uses.count; k++)
         if (walk->index->uses.at[k].device == walk->device)
             walk->uses[walk->index->uses.at[k].process] = true;
 }
 
-static void add_recorded(struct walk *walk, uint64_t start_ns, uint64_t end_ns) {
+static void add_recorded(struct time_walk *walk, uint64_t start_ns, uint64_t end_ns) {
     if (start_ns < end_ns)
-        *LE_PUSH(walk->arena, &walk->recorded) = (struct recorded){start_ns, end_ns};
+        *LE_PUSH(walk->arena, &walk->recorded) = (struct recorded_period){start_ns, end_ns};
 }
 
 static int compare_recorded(const void *a_, const void *b_) {
-    const struct recorded *a = a_, *b = b_;
+    const struct recorded_period *a = a_, *b = b_;
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* From the process' start to its end, but for its pauses. */
-static void lay_out_recorded(struct walk *walk) {
+/* A process is recorded from its start to its end, except in its pauses. */
+static void find_recorded_periods(struct time_walk *walk) {
     const struct le_trace_index *index = walk->index;
     uint64_t *since = LE_NEW_ARRAY(walk->arena, index->processes.count, uint64_t);
     for (int32_t k = 0; k < index->processes.count; k++)
@@ -213,9 +214,9 @@ static void lay_out_recorded(struct walk *walk) {
 
 void le_device_time_walk(const struct le_trace_index *index, int32_t device, struct le_arena *arena,
                          le_device_moment_take *take, void *user) {
-    struct walk walk = {.index = index, .arena = arena, .device = device};
-    know_users(&walk);
-    lay_out_recorded(&walk);
+    struct time_walk walk = {.index = index, .arena = arena, .device = device};
+    mark_processes(&walk);
+    find_recorded_periods(&walk);
     for (uint64_t now = index->start_ns; now < index->end_ns;) {
         uint64_t start, next = index->end_ns;
         struct open_span span;
@@ -233,7 +234,7 @@ void le_device_time_walk(const struct le_trace_index *index, int32_t device, str
         next = start < next ? start : next;
         if (walk.heap.count > 0 && walk.heap.at[0].end_ns < next)
             next = walk.heap.at[0].end_ns;
-        tell(&walk, now, next, take, user);
+        report_moment(&walk, now, next, take, user);
         now = next;
     }
 }

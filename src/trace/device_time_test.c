@@ -1,5 +1,5 @@
-/* Whose time counts where several processes share a device: of those that use it, as far as each was recorded. Random
- * traces are compared with a count of every nanosecond in report_test.c. */
+/* Which process's time counts when several processes share a device: the processes that use it, while each was
+ * recorded. report_test.c compares random traces with a count of every nanosecond. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -69,7 +69,7 @@ static void one_process_pause_hides_no_other(void **state) {
     assert_true(time.host_ns[LE_HOST_PAUSED] == 500); /* both */
 }
 
-/* A context is enough: no work needs to be known for who waits to be known. */
+/* A process with a context uses the device, even if none of its work was recorded, so its waits count. */
 static void waits_alone_are_waits(void **state) {
     (void)state;
     struct le_made_trace made = {0};
@@ -81,7 +81,7 @@ static void waits_alone_are_waits(void **state) {
     assert_true(time.host_ns[LE_HOST_WAITING] == 900 && time.host_ns[LE_HOST_OTHER] == 2100);
 }
 
-/* A process that has nothing on the device says nothing of it. */
+/* Calls of a process that does not use the device do not count. */
 static void others_calls_do_not_count(void **state) {
     (void)state;
     struct le_made_trace made = {0};

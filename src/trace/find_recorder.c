@@ -1,4 +1,4 @@
-/* See record_command.h. */
+/* See record_command.h. Finds libleat_trace.so. */
 #include "trace/record_command.h"
 #include <dlfcn.h>
 #include <limits.h>
@@ -10,11 +10,11 @@
 #define RECORDER "libleat_trace.so"
 
 static bool try_path(const char *path, char found[LE_RECORDER_PATH_BYTES]) {
-    _Static_assert(LE_RECORDER_PATH_BYTES >= PATH_MAX, "what realpath writes");
+    _Static_assert(LE_RECORDER_PATH_BYTES >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
     return realpath(path, found) && access(found, R_OK) == 0;
 }
 
-/* The library's or, linked to it, the command's own folder. */
+/* The folder of the library; if it is linked statically, that of the command. */
 static bool own_folder(char folder[LE_RECORDER_PATH_BYTES]) {
     static const char here;
     Dl_info info;
@@ -33,7 +33,7 @@ static bool own_folder(char folder[LE_RECORDER_PATH_BYTES]) {
 }
 
 bool le_recorder_find(const char *wanted, char path[LE_RECORDER_PATH_BYTES]) {
-    static const char *const places[] = {"leat/" RECORDER, RECORDER, LE_RECORDER_PLACE "/" RECORDER};
+    static const char *const relative_paths[] = {"leat/" RECORDER, RECORDER, LE_RECORDER_PLACE "/" RECORDER};
     char folder[LE_RECORDER_PATH_BYTES], candidate[LE_RECORDER_PATH_BYTES + 64];
     if (!wanted)
         wanted = getenv("LEAT_TRACE_RECORDER");
@@ -41,8 +41,8 @@ bool le_recorder_find(const char *wanted, char path[LE_RECORDER_PATH_BYTES]) {
         return try_path(wanted, path);
     if (!own_folder(folder))
         return false;
-    for (size_t k = 0; k < ARRAY_LEN(places); k++)
-        if (snprintf(candidate, sizeof candidate, "%s/%s", folder, places[k]) < (int)sizeof candidate &&
+    for (size_t k = 0; k < ARRAY_LEN(relative_paths); k++)
+        if (snprintf(candidate, sizeof candidate, "%s/%s", folder, relative_paths[k]) < (int)sizeof candidate &&
             try_path(candidate, path))
             return true;
     return false;

@@ -1,4 +1,4 @@
-/* Figures with three digits and the unit that they fit. */
+/* See format_figures.h. Numbers have three significant digits and the unit that fits. */
 #include "trace/format_figures.h"
 #include "base/status.h"
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Numbers as people read them: "1.25 ms", "40.0 MB", "3,000", "12 %". Texts are the arena's. */
+/* Formats numbers for people: "1.25 ms", "40.0 MB", "3,000", "12 %". Texts are allocated from the arena. */
 #ifndef LE_FORMAT_FIGURES_H
 #define LE_FORMAT_FIGURES_H
 #include "base/arena.h"

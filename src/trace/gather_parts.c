@@ -1,4 +1,5 @@
-/* See record_command.h. A part is copied as it is: what is torn off at its end is the reader's to find. */
+/* See record_command.h. Parts are copied as they are. The reader finds records that are missing at the end of a part.
+ */
 #include "base/file_out.h"
 #include "base/memory.h"
 #include "trace/block_file.h"
@@ -15,7 +16,7 @@
 
 enum { COPY_BYTES = 1 << 20 };
 
-/* ---- what a part says of itself, in its first block */
+/* ---- the process and notes in the first block of a part */
 
 static const struct le_trace_record *next_record(const struct le_trace_blocks *file, uint32_t *at) {
     const struct le_trace_record *record = (const void *)(file->records + *at);
@@ -26,7 +27,7 @@ static const struct le_trace_record *next_record(const struct le_trace_blocks *f
     return record;
 }
 
-static bool holds(const struct le_trace_record *record, enum le_trace_kind kind, size_t size_bytes) {
+static bool is_record(const struct le_trace_record *record, enum le_trace_kind kind, size_t size_bytes) {
     return record->kind == kind && record->bytes >= sizeof *record + size_bytes;
 }
 
@@ -34,7 +35,7 @@ static void copy_text(const struct le_trace_blocks *file, uint32_t id, char *tex
     const struct le_trace_record *record;
     for (uint32_t at = 0; (record = next_record(file, &at)) != NULL;) {
         const struct le_trace_string *string = (const void *)(record + 1);
-        if (!holds(record, LE_TRACE_STRING, sizeof *string) || string->id != id)
+        if (!is_record(record, LE_TRACE_STRING, sizeof *string) || string->id != id)
             continue;
         size_t most = record->bytes - sizeof *record - sizeof *string;
         size_t length = string->length < most ? string->length : most;
@@ -52,17 +53,17 @@ static void note_part(const char *path, leat_trace_outcome *outcome) {
     for (uint32_t at = 0; !status && step == LE_STEP_RECORDS && (record = next_record(&file, &at)) != NULL;) {
         const struct le_trace_process *process = (const void *)(record + 1);
         const struct le_trace_note *note = (const void *)(record + 1);
-        if (holds(record, LE_TRACE_PROCESS, sizeof *process))
+        if (is_record(record, LE_TRACE_PROCESS, sizeof *process))
             outcome->processes += process->cupti_version != 0;
-        else if (holds(record, LE_TRACE_NOTE, sizeof *note) && !outcome->note[0])
+        else if (is_record(record, LE_TRACE_NOTE, sizeof *note) && !outcome->note[0])
             copy_text(&file, note->text, outcome->note, sizeof outcome->note);
     }
     le_trace_blocks_close(&file);
 }
 
-/* ---- what a part says at its end */
+/* ---- the captures at the end of a part */
 
-/* Adds what the processes did while they captured graphs, by the last two records of a part. */
+/* Adds what the process did while it captured graphs, from the last two records of its part. */
 static void add_captures(const char *path, struct le_trace_captures *sum) {
     struct {
         struct le_trace_record head;
@@ -84,7 +85,7 @@ static void add_captures(const char *path, struct le_trace_captures *sum) {
     sum->recording_ns += tail.captures.recording_ns;
 }
 
-/* More than half of the time was spent on recording. */
+/* Adds a note if recording took more than half of the time. */
 static void note_captures(const struct le_trace_captures *captures, leat_trace_outcome *outcome) {
     enum { LEAST_LAUNCHES = 1000 };
     if (captures->launches >= LEAST_LAUNCHES && captures->recording_ns > captures->time_ns / 2)
@@ -116,25 +117,25 @@ static leat_status append_part(struct le_file_out *out, const char *path, char *
     return status;
 }
 
-/* The folder's parts by name, which is by when they began. */
-struct parts {
-    struct part {
+/* The names of the folder's parts. Their order is that in which they began. */
+struct part_names {
+    struct part_name {
         char name[64];
     } * at;
     size_t count, capacity;
 };
 
 static int compare_parts(const void *a, const void *b) {
-    return strcmp(((const struct part *)a)->name, ((const struct part *)b)->name);
+    return strcmp(((const struct part_name *)a)->name, ((const struct part_name *)b)->name);
 }
 
-static leat_status add_part(struct parts *parts, const char *name) {
+static leat_status add_part(struct part_names *parts, const char *name) {
     size_t length = strlen(name);
     if (strncmp(name, "part.", 5) != 0 || length >= sizeof parts->at->name)
         return LEAT_OK;
     if (parts->count == parts->capacity) {
         size_t capacity = parts->capacity ? 2 * parts->capacity : 16;
-        struct part *larger = le_realloc(parts->at, capacity * sizeof *larger);
+        struct part_name *larger = le_realloc(parts->at, capacity * sizeof *larger);
         if (!larger)
             return le_fail_out_of_memory(capacity * sizeof *larger);
         parts->at = larger;
@@ -144,7 +145,7 @@ static leat_status add_part(struct parts *parts, const char *name) {
     return LEAT_OK;
 }
 
-static leat_status list_parts(const char *folder, struct parts *parts) {
+static leat_status list_parts(const char *folder, struct part_names *parts) {
     DIR *directory = opendir(folder);
     if (!directory)
         return fail_read(folder);
@@ -157,7 +158,7 @@ static leat_status list_parts(const char *folder, struct parts *parts) {
     return status;
 }
 
-static leat_status append_parts(struct le_file_out *out, const char *folder, const struct parts *parts,
+static leat_status append_parts(struct le_file_out *out, const char *folder, const struct part_names *parts,
                                 leat_trace_outcome *outcome) {
     char path[PATH_MAX], *buffer = le_alloc(COPY_BYTES);
     struct le_trace_captures captures = {0};
@@ -174,7 +175,7 @@ static leat_status append_parts(struct le_file_out *out, const char *folder, con
     return status;
 }
 
-static leat_status make_file(const char *folder, const char *name, const struct parts *parts,
+static leat_status make_file(const char *folder, const char *name, const struct part_names *parts,
                              leat_trace_outcome *outcome) {
     struct le_file_out out;
     leat_status status = le_file_out_open(name, NULL, &out);
@@ -182,7 +183,7 @@ static leat_status make_file(const char *folder, const char *name, const struct 
 }
 
 leat_status le_parts_gather(const char *folder, const char *file, leat_trace_outcome *outcome) {
-    struct parts parts = {0};
+    struct part_names parts = {0};
     leat_status status = list_parts(folder, &parts);
     if (!status && parts.count)
         status = make_file(folder, file, &parts, outcome);
@@ -191,7 +192,7 @@ leat_status le_parts_gather(const char *folder, const char *file, leat_trace_out
 }
 
 void le_parts_remove(const char *folder) {
-    struct parts parts = {0};
+    struct part_names parts = {0};
     char path[PATH_MAX];
     leat_status status = list_parts(folder, &parts);
     for (size_t k = 0; !status && k < parts.count; k++)

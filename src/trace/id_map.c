@@ -1,17 +1,18 @@
-/* See id_map.h. A number is near once as many as a fourth of those below it are, so that what is near is a fourth full
- * at least; a number that was put before that stays in its slot, too, where nobody looks for it again. */
+/* See id_map.h. An ID goes into the flat array if at least a quarter of the IDs below it are there, so the array stays
+ * at least a quarter full. An ID that was hashed before keeps its slot, which is no longer read once the ID is in the
+ * flat array. */
 #include "trace/id_map.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "trace/index.h"
 
-enum { NEAR_ALWAYS = 256, NEAR_SPARSE = 4, SLOTS_LEAST = 64 };
+enum { FLAT_LEAST = 256, FLAT_SPARSE = 4, SLOTS_LEAST = 64 };
 
 static bool is_full(const struct le_id_map *map) {
     return 4 * map->count >= 3 * map->capacity;
 }
 
-/* Its slot, or the free one where it would go. */
+/* The ID's slot, or the free slot where it would go. */
 static int64_t find_slot(const struct le_id_map *map, uint64_t id) {
     uint64_t mask = (uint64_t)map->capacity - 1, at = le_hash(&id, sizeof id, 0) & mask;
     while (map->positions[at] != LE_NONE && map->ids[at] != id)
@@ -20,8 +21,8 @@ static int64_t find_slot(const struct le_id_map *map, uint64_t id) {
 }
 
 int32_t le_id_map_get(const struct le_id_map *map, uint64_t id) {
-    if (id < (uint64_t)map->near_count && map->near[id] != LE_NONE)
-        return map->near[id];
+    if (id < (uint64_t)map->flat_count && map->flat[id] != LE_NONE)
+        return map->flat[id];
     return map->capacity ? map->positions[find_slot(map, id)] : LE_NONE;
 }
 
@@ -61,36 +62,36 @@ static bool put_slot(struct le_id_map *map, uint64_t id, int32_t position) {
     return true;
 }
 
-static bool is_near(const struct le_id_map *map, uint64_t id) {
-    return id < NEAR_ALWAYS || id / NEAR_SPARSE < (uint64_t)map->near_used;
+static bool belongs_in_flat(const struct le_id_map *map, uint64_t id) {
+    return id < FLAT_LEAST || id / FLAT_SPARSE < (uint64_t)map->flat_used;
 }
 
-static bool grow_near(struct le_id_map *map, uint64_t id) {
-    int64_t larger = map->near_count ? 2 * map->near_count : NEAR_ALWAYS;
+static bool grow_flat(struct le_id_map *map, uint64_t id) {
+    int64_t larger = map->flat_count ? 2 * map->flat_count : FLAT_LEAST;
     while ((uint64_t)larger <= id)
         larger *= 2;
-    int32_t *near = le_realloc(map->near, (size_t)larger * sizeof *near);
-    if (!near)
+    int32_t *flat = le_realloc(map->flat, (size_t)larger * sizeof *flat);
+    if (!flat)
         return false;
-    for (int64_t k = map->near_count; k < larger; k++)
-        near[k] = LE_NONE;
-    map->near = near;
-    map->near_count = larger;
+    for (int64_t k = map->flat_count; k < larger; k++)
+        flat[k] = LE_NONE;
+    map->flat = flat;
+    map->flat_count = larger;
     return true;
 }
 
 bool le_id_map_put(struct le_id_map *map, uint64_t id, int32_t position) {
-    if (!is_near(map, id))
+    if (!belongs_in_flat(map, id))
         return put_slot(map, id, position);
-    if (id >= (uint64_t)map->near_count && !grow_near(map, id))
+    if (id >= (uint64_t)map->flat_count && !grow_flat(map, id))
         return false;
-    map->near_used += map->near[id] == LE_NONE;
-    map->near[id] = position;
+    map->flat_used += map->flat[id] == LE_NONE;
+    map->flat[id] = position;
     return true;
 }
 
 void le_id_map_finish(struct le_id_map *map) {
-    le_free(map->near);
+    le_free(map->flat);
     le_free(map->ids);
     le_free(map->positions);
     *map = (struct le_id_map){0};

@@ -1,4 +1,5 @@
-/* Numbers to positions, near and far ones, against what was put; rows that share a hash. */
+/* le_id_map with IDs in the flat array and in the hash table, against what was put; le_position_set with rows that
+ * share a hash. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,8 +11,8 @@
 
 enum { PUT = 5000 };
 
-/* Handed out one after the other, with gaps, and scattered: each is found, and none beside it. */
-static void finds_what_was_put(void **state) {
+/* Consecutive IDs, IDs with gaps, and scattered IDs: each is found, and no other. */
+static void finds_what_was_added(void **state) {
     static const uint64_t factors[] = {1, 3, 1000, ((uint64_t)1 << 33) + 1};
     (void)state;
     for (size_t which = 0; which < sizeof factors / sizeof *factors; which++) {
@@ -28,7 +29,7 @@ static void finds_what_was_put(void **state) {
     }
 }
 
-/* A number that was far when it came, and is near when it comes again. */
+/* An ID that was put into the hash table at first, and into the flat array later. */
 static void replaces(void **state) {
     enum { FAR = 3000 };
     (void)state;
@@ -44,7 +45,7 @@ static void replaces(void **state) {
     le_id_map_finish(&map);
 }
 
-static void tells_all_of_a_hash(void **state) {
+static void finds_all_rows_of_a_hash(void **state) {
     (void)state;
     struct le_position_set set = {0};
     for (int32_t k = 0; k < PUT; k++)
@@ -63,9 +64,9 @@ static void tells_all_of_a_hash(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_was_put),
+        cmocka_unit_test(finds_what_was_added),
         cmocka_unit_test(replaces),
-        cmocka_unit_test(tells_all_of_a_hash),
+        cmocka_unit_test(finds_all_rows_of_a_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

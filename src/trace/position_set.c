@@ -1,4 +1,4 @@
-/* See position_set.h. Open addressing, three quarters full at most. */
+/* See position_set.h. Open addressing; the table is at most three quarters full. */
 #include "trace/position_set.h"
 #include "base/memory.h"
 #include "trace/index.h"
@@ -15,14 +15,14 @@ int32_t le_position_set_next(const struct le_position_set *set, uint32_t hash, i
     return set->slots[at].position;
 }
 
-static void put(struct le_position_set *set, struct le_position_slot slot) {
+static void put_slot(struct le_position_set *set, struct le_position_slot slot) {
     int64_t mask = set->capacity - 1, at = slot.hash & mask;
     while (set->slots[at].position != LE_NONE)
         at = (at + 1) & mask;
     set->slots[at] = slot;
 }
 
-static bool grow(struct le_position_set *set) {
+static bool grow_slots(struct le_position_set *set) {
     struct le_position_set larger = {.count = set->count, .capacity = set->capacity ? 2 * set->capacity : SLOTS_LEAST};
     larger.slots = le_alloc((size_t)larger.capacity * sizeof *larger.slots);
     if (!larger.slots)
@@ -31,16 +31,16 @@ static bool grow(struct le_position_set *set) {
         larger.slots[k].position = LE_NONE;
     for (int64_t k = 0; k < set->capacity; k++)
         if (set->slots[k].position != LE_NONE)
-            put(&larger, set->slots[k]);
+            put_slot(&larger, set->slots[k]);
     le_free(set->slots);
     *set = larger;
     return true;
 }
 
 bool le_position_set_add(struct le_position_set *set, uint32_t hash, int32_t position) {
-    if (4 * set->count >= 3 * set->capacity && !grow(set))
+    if (4 * set->count >= 3 * set->capacity && !grow_slots(set))
         return false;
-    put(set, (struct le_position_slot){.hash = hash, .position = position});
+    put_slot(set, (struct le_position_slot){.hash = hash, .position = position});
     set->count++;
     return true;
 }

@@ -1,5 +1,5 @@
-/* Positions of a table's rows by the rows' hashes, so that equal rows can be one. The table is the caller's: it
- * compares what has the same hash. {0} is empty. */
+/* Finds rows of a table by their hashes, so that equal rows can share one position. The table belongs to the caller,
+ * who compares rows with equal hashes. {0} is empty. */
 #ifndef LE_POSITION_SET_H
 #define LE_POSITION_SET_H
 #include <stdbool.h>
@@ -12,7 +12,7 @@ struct le_position_set {
     } * slots;
     int64_t count, capacity;
 };
-/* The next one with this hash; *slot is LE_NONE before the first. LE_NONE: there is no other. */
+/* Returns the next position with this hash; LE_NONE: there are no more. *slot must be LE_NONE for the first call. */
 int32_t le_position_set_next(const struct le_position_set *set, uint32_t hash, int64_t *slot);
 bool le_position_set_add(struct le_position_set *set, uint32_t hash, int32_t position); /* false: no memory */
 void le_position_set_finish(struct le_position_set *set);

@@ -1,5 +1,5 @@
-/* Reads files of traces into an index. Bad input is told or skipped, never trusted: a damaged block is left out, a file
- * cut anywhere gives what is whole before the cut, each with a note; a file that is no trace is LEAT_FILE. */
+/* Reads trace files into an index. Input is never trusted. Damaged blocks are skipped, and a file that was cut anywhere
+ * gives everything before the cut; a note reports each. A file that is not a trace fails with LEAT_FILE. */
 #ifndef LE_READ_H
 #define LE_READ_H
 #include "base/status.h"

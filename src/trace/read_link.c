@@ -1,11 +1,11 @@
-/* Once a part is read: its calls are sorted and those inside of others dropped, its operations sorted, and whatever had
- * a correlation gets the position of its call. After the last part, whole tables are sorted, and positions follow. */
+/* Links a part after it is read: sorts its calls, drops calls inside other calls, sorts its operations, and replaces
+ * correlations with positions of calls. After the last part, sorts the whole tables and updates the positions. */
 #include "base/memory.h"
 #include "trace/trace_reader.h"
 #include "trace/sort_start.h"
 #include <string.h>
 
-/* What stands in every table's rows first. */
+/* The first fields of the rows of every table. */
 struct row_times {
     uint64_t start_ns, end_ns;
 };
@@ -14,7 +14,7 @@ static struct le_sort_key *new_keys(struct le_reader *reader, int32_t count) {
     size_t size_bytes = (size_t)(count ? count : 1) * sizeof(struct le_sort_key);
     struct le_sort_key *keys = le_alloc(size_bytes);
     if (!keys)
-        le_reader_leave(reader, le_fail_out_of_memory(size_bytes));
+        le_reader_fail(reader, le_fail_out_of_memory(size_bytes));
     return keys;
 }
 
@@ -22,17 +22,17 @@ static void sort_keys(struct le_reader *reader, struct le_sort_key *keys, int32_
     if (le_sort_keys(keys, count))
         return;
     le_free(keys);
-    le_reader_leave(reader, le_fail_out_of_memory((size_t)count * sizeof *keys));
+    le_reader_fail(reader, le_fail_out_of_memory((size_t)count * sizeof *keys));
 }
 
-/* Of rows that start together the longer comes first. */
+/* Among rows that start together, the longer one comes first. */
 static uint32_t shorter_last(const struct row_times *times) {
     uint64_t duration_ns = times->end_ns - times->start_ns;
     return UINT32_MAX / 2 - (duration_ns < UINT32_MAX / 2 ? (uint32_t)duration_ns : UINT32_MAX / 2);
 }
 
-/* Sorts rows by their times. where: NULL, or count positions, that each row's new place is written to. */
-static void sort_rows(struct le_reader *reader, void *at, int32_t count, size_t size_bytes, int32_t *where) {
+/* Sorts rows by their times. new_positions: NULL, or set to each row's new position. */
+static void sort_rows(struct le_reader *reader, void *at, int32_t count, size_t size_bytes, int32_t *new_positions) {
     struct le_sort_key *keys = new_keys(reader, count);
     for (int32_t k = 0; k < count; k++) {
         struct row_times times;
@@ -40,15 +40,15 @@ static void sort_rows(struct le_reader *reader, void *at, int32_t count, size_t 
         keys[k] = (struct le_sort_key){.key = times.start_ns, .tie = shorter_last(&times), .index = (uint32_t)k};
     }
     sort_keys(reader, keys, count);
-    for (int32_t k = 0; where && k < count; k++)
-        where[keys[k].index] = k;
+    for (int32_t k = 0; new_positions && k < count; k++)
+        new_positions[keys[k].index] = k;
     le_sort_apply(keys, count, at, size_bytes);
     le_free(keys);
 }
 
 /* ---- calls */
 
-/* Runtime calls before driver calls of the same times, which are inside of them. */
+/* A runtime call comes before a driver call with the same times, which is inside it. */
 static void sort_calls(struct le_reader *reader, struct le_call *calls, int32_t count) {
     struct le_sort_key *keys = new_keys(reader, count);
     for (int32_t k = 0; k < count; k++) {
@@ -67,18 +67,19 @@ static bool is_inside(const struct le_call *outer, const struct le_call *call) {
     return call->end_ns <= outer->end_ns && (call->start_ns < outer->end_ns || may_be);
 }
 
-/* Drops calls that are inside of others of their thread, and gives correlations (keys) with the positions of the
- * outermost calls, sorted by correlation; equal ones: the first made comes first. */
-static struct le_sort_key *outermost(struct le_reader *reader, int32_t *key_count) {
+/* Drops calls that are inside other calls of their thread. Returns keys from correlations to positions of the outermost
+ * calls, sorted by correlation, then by start. */
+static struct le_sort_key *keep_outermost_calls(struct le_reader *reader, int32_t *key_count) {
     struct le_trace_index *index = reader->index;
     int32_t first = reader->part.first_call, count = index->calls.count - first, kept = first;
     if (count > 0)
         sort_calls(reader, index->calls.at + first, count);
     struct le_sort_key *keys = new_keys(reader, count);
-    int32_t *open = le_alloc_zero((size_t)index->threads.count + 1, sizeof *open); /* a thread's last call, plus one */
+    int32_t *open = le_alloc_zero((size_t)index->threads.count + 1,
+                                  sizeof *open); /* by thread: the position of its last call, plus one */
     if (!open) {
         le_free(keys);
-        le_reader_leave(reader, le_fail_out_of_memory(((size_t)index->threads.count + 1) * sizeof *open));
+        le_reader_fail(reader, le_fail_out_of_memory(((size_t)index->threads.count + 1) * sizeof *open));
     }
     for (int32_t k = first; k < first + count; k++) {
         struct le_call call = index->calls.at[k];
@@ -101,10 +102,10 @@ static struct le_sort_key *outermost(struct le_reader *reader, int32_t *key_coun
 
 struct lookup {
     const struct le_sort_key *keys;
-    int32_t count, hint; /* hint: where the last one was; the next is near */
+    int32_t count, hint; /* hint: the result of the last lookup; the next one is usually near */
 };
 
-/* The first key of low..high that is not below correlation. */
+/* The first key in low..high that is not less than the correlation. */
 static int32_t first_from(const struct lookup *lookup, int64_t low, int64_t high, uint32_t correlation) {
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -137,10 +138,10 @@ static int32_t call_of(struct lookup *lookup, uint32_t correlation) {
     return lookup->keys[found].key == correlation ? (int32_t)lookup->keys[found].index : LE_NONE;
 }
 
-/* The part's pauses, sorted, as far as times that are asked for have come. */
+/* An iteration over the part's sorted pauses, for times that are asked for in order. */
 struct pause_walk {
     int32_t next;
-    uint64_t end_ns; /* of the longest that began */
+    uint64_t end_ns; /* the latest end of the pauses that have begun */
 };
 
 static int32_t device_of_context(const struct le_reader_part *part, uint32_t context) {
@@ -148,7 +149,7 @@ static int32_t device_of_context(const struct le_reader_part *part, uint32_t con
     return position == LE_NONE ? LE_NONE : le_id_map_get(&part->devices, part->context_list.at[position].device);
 }
 
-/* Not while anything was recorded; times are asked for in order. */
+/* Whether nothing was being recorded at this time. Times must be asked for in order. */
 static bool is_unrecorded(const struct le_reader *reader, struct pause_walk *walk, uint64_t time_ns) {
     const struct le_reader_part *part = &reader->part;
     for (; walk->next < reader->index->pauses.count; walk->next++) {
@@ -160,7 +161,8 @@ static bool is_unrecorded(const struct le_reader *reader, struct pause_walk *wal
     return time_ns < part->on_ns || (part->off_ns && time_ns >= part->off_ns) || time_ns < walk->end_ns;
 }
 
-/* Where the program makes graphs, devices' work is told in pauses, too: that no call is known of. */
+/* Drops work that was done in pauses. If the program makes graphs, CUPTI records the work of devices in pauses, too,
+ * but not the calls. */
 static void drop_unrecorded(struct le_reader *reader, int32_t first, struct lookup *lookup) {
     struct le_trace_index *index = reader->index;
     int32_t kept = first;
@@ -170,14 +172,15 @@ static void drop_unrecorded(struct le_reader *reader, int32_t first, struct look
         bool is_unknown = is_unrecorded(reader, &walk, operation->start_ns);
         if (is_unknown && call_of(lookup, (uint32_t)operation->call) == LE_NONE)
             continue;
-        le_reader_include(reader, operation->start_ns, operation->end_ns);
+        le_reader_extend(reader, operation->start_ns, operation->end_ns);
         index->operations.at[kept++] = *operation;
     }
     index->operations.count = kept;
 }
 
 static void link_operations(struct le_trace_index *index, int32_t first, struct lookup *lookup) {
-    for (int32_t k = index->operations.count - 1; k >= first; k--) { /* backwards: the first one stays */
+    for (int32_t k = index->operations.count - 1; k >= first;
+         k--) { /* backwards, so that a call refers to its first operation */
         struct le_operation *operation = &index->operations.at[k];
         operation->call = call_of(lookup, (uint32_t)operation->call);
         if (operation->call != LE_NONE)
@@ -207,7 +210,7 @@ static void link_others(struct le_reader *reader, struct lookup *lookup) {
         index->memory.at[k].call = call_of(lookup, (uint32_t)index->memory.at[k].call);
 }
 
-static void use(struct le_reader *reader, int32_t device) {
+static void add_use(struct le_reader *reader, int32_t device) {
     struct le_trace_index *index = reader->index;
     struct le_reader_part *part = &reader->part;
     if (device == LE_NONE || le_id_map_get(&part->used, (uint64_t)device) != LE_NONE)
@@ -216,15 +219,15 @@ static void use(struct le_reader *reader, int32_t device) {
     *LE_READER_PUSH(reader, &index->uses) = (struct le_device_use){.process = part->process, .device = device};
 }
 
-static void know_uses(struct le_reader *reader) {
+static void find_uses(struct le_reader *reader) {
     const struct le_reader_part *part = &reader->part;
     for (int32_t k = 0; k < part->context_list.count; k++)
-        use(reader, le_id_map_get(&part->devices, part->context_list.at[k].device));
+        add_use(reader, le_id_map_get(&part->devices, part->context_list.at[k].device));
     for (int32_t k = part->first_stream; k < reader->index->streams.count; k++)
-        use(reader, reader->index->streams.at[k].device);
+        add_use(reader, reader->index->streams.at[k].device);
 }
 
-/* Contexts may be told after what runs in their streams. */
+/* Contexts may be recorded after the work in their streams. */
 static void describe_streams(struct le_reader *reader) {
     struct le_trace_index *index = reader->index;
     for (int32_t k = reader->part.first_stream; k < index->streams.count; k++) {
@@ -251,44 +254,44 @@ void le_reader_link(struct le_reader *reader) {
     if (index->pauses.count > first_pause)
         sort_rows(reader, index->pauses.at + first_pause, index->pauses.count - first_pause, sizeof *index->pauses.at,
                   NULL);
-    struct le_sort_key *keys = outermost(reader, &lookup.count);
+    struct le_sort_key *keys = keep_outermost_calls(reader, &lookup.count);
     lookup.keys = keys;
     drop_unrecorded(reader, first, &lookup);
     link_operations(index, first, &lookup);
     link_others(reader, &lookup);
     le_free(keys);
-    know_uses(reader);
+    find_uses(reader);
 }
 
 /* ---- all parts */
 
-static void follow(int32_t *position, const int32_t *where) {
+static void update_position(int32_t *position, const int32_t *new_positions) {
     if (*position != LE_NONE)
-        *position = where[*position];
+        *position = new_positions[*position];
 }
 
-/* Parts are sorted each; together they are not. */
+/* Each part is sorted, but the tables of all parts together are not. */
 static void sort_parts(struct le_reader *reader) {
     struct le_trace_index *index = reader->index;
     int32_t calls = index->calls.count, operations = index->operations.count;
     size_t room = (size_t)calls + (size_t)operations + 1;
-    reader->where = le_alloc(room * sizeof *reader->where);
-    if (!reader->where)
-        le_reader_leave(reader, le_fail_out_of_memory(room * sizeof *reader->where));
-    int32_t *calls_to = reader->where, *operations_to = calls_to + calls;
+    reader->new_positions = le_alloc(room * sizeof *reader->new_positions);
+    if (!reader->new_positions)
+        le_reader_fail(reader, le_fail_out_of_memory(room * sizeof *reader->new_positions));
+    int32_t *calls_to = reader->new_positions, *operations_to = calls_to + calls;
     sort_rows(reader, index->calls.at, calls, sizeof *index->calls.at, calls_to);
     sort_rows(reader, index->operations.at, operations, sizeof *index->operations.at, operations_to);
     for (int32_t k = 0; k < operations; k++)
-        follow(&index->operations.at[k].call, calls_to);
+        update_position(&index->operations.at[k].call, calls_to);
     for (int32_t k = 0; k < calls; k++)
-        follow(&index->calls.at[k].operation, operations_to);
+        update_position(&index->calls.at[k].operation, operations_to);
     for (int32_t k = 0; k < index->waits.count; k++)
-        follow(&index->waits.at[k].call, calls_to);
+        update_position(&index->waits.at[k].call, calls_to);
     for (int32_t k = 0; k < index->memory.count; k++)
-        follow(&index->memory.at[k].call, calls_to);
+        update_position(&index->memory.at[k].call, calls_to);
 }
 
-/* They have no end: those of one time stay as they came. */
+/* Memory events have no end; those with the same time keep their order. */
 static void sort_memory(struct le_reader *reader) {
     struct le_trace_index *index = reader->index;
     struct le_sort_key *keys = new_keys(reader, index->memory.count);

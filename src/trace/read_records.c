@@ -1,13 +1,13 @@
-/* A part's records into the index's tables: one small function for each kind. Nothing in a record is believed: numbers
- * that name nothing become LE_NONE or a new entry, a time before its start is the start. Correlations wait for
- * read_link.c. */
+/* Adds a part's records to the index's tables, with one small function for each kind of record. Nothing in a record is
+ * trusted: unknown numbers become LE_NONE or a new entry, and an end before its start becomes the start. read_link.c
+ * resolves correlations. */
 #include "base/memory.h"
 #include "trace/call_kinds.h"
 #include "trace/trace_reader.h"
 #include <string.h>
 
 enum { DEVICES_MOST = 1024 };
-/* Later than this is no time: 2^62 ns are a hundred and forty years. */
+/* Later times are invalid: 2^62 ns are a hundred and forty years. */
 #define TIME_MOST ((uint64_t)1 << 62)
 
 /* ---- times */
@@ -16,7 +16,7 @@ static struct le_process *process_of(struct le_reader *reader) {
     return &reader->index->processes.at[reader->part.process];
 }
 
-/* On the clock that all parts share; 0 stays "not known". */
+/* Converts a time to the clock that all parts share. 0 (unknown) stays 0. */
 static uint64_t shared_time(struct le_reader *reader, uint64_t time_ns) {
     int64_t offset = process_of(reader)->unix_offset_ns;
     if (time_ns == 0 || time_ns > TIME_MOST)
@@ -27,7 +27,7 @@ static uint64_t shared_time(struct le_reader *reader, uint64_t time_ns) {
     return shifted > TIME_MOST ? 0 : shifted;
 }
 
-void le_reader_include(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns) {
+void le_reader_extend(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns) {
     struct le_reader_part *part = &reader->part;
     if (start_ns < part->start_ns)
         part->start_ns = start_ns;
@@ -35,8 +35,8 @@ void le_reader_include(struct le_reader *reader, uint64_t start_ns, uint64_t end
         part->end_ns = end_ns;
 }
 
-/* Sets both, in order; false, and the record counted, where they are not known. */
-static bool share_times(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint64_t *start, uint64_t *end) {
+/* Sets both times, in order. If they are unknown, counts the record and returns false. */
+static bool set_times(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint64_t *start, uint64_t *end) {
     *start = shared_time(reader, start_ns);
     *end = shared_time(reader, end_ns);
     if (*start == 0 || *end == 0) {
@@ -48,11 +48,12 @@ static bool share_times(struct le_reader *reader, uint64_t start_ns, uint64_t en
     return true;
 }
 
-/* The same; the part lasts at least so long. */
-static bool take_times(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint64_t *start, uint64_t *end) {
-    bool done = share_times(reader, start_ns, end_ns, start, end);
+/* The same, and extends the part's times. */
+static bool set_times_and_extend(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint64_t *start,
+                                 uint64_t *end) {
+    bool done = set_times(reader, start_ns, end_ns, start, end);
     if (done)
-        le_reader_include(reader, *start, *end);
+        le_reader_extend(reader, *start, *end);
     return done;
 }
 
@@ -97,7 +98,7 @@ static int32_t stream_of(struct le_reader *reader, uint32_t context, uint32_t id
     return position;
 }
 
-static void know_context(struct le_reader *reader, uint32_t id, uint32_t device, uint32_t null_stream) {
+static void add_context(struct le_reader *reader, uint32_t id, uint32_t device, uint32_t null_stream) {
     struct le_reader_contexts *list = &reader->part.context_list;
     le_reader_put(reader, &reader->part.contexts, id, list->count);
     *LE_READER_PUSH(reader, list) = (struct le_reader_context){.device = device, .null_stream = null_stream};
@@ -109,12 +110,12 @@ static int32_t stream_on(struct le_reader *reader, uint32_t device, uint32_t con
     if (stream->device != LE_NONE)
         return position;
     stream->device = device_of(reader, device);
-    if (le_id_map_get(&reader->part.contexts, context) == LE_NONE) /* not told: this is what is known of it */
-        know_context(reader, context, device, LE_TRACE_NO_STREAM);
+    if (le_id_map_get(&reader->part.contexts, context) == LE_NONE) /* not recorded: this is all that is known of it */
+        add_context(reader, context, device, LE_TRACE_NO_STREAM);
     return position;
 }
 
-/* Equal shapes are one. */
+/* Equal shapes share one position. */
 static int32_t shape_of(struct le_reader *reader, const struct le_shape *shape) {
     struct le_trace_index *index = reader->index;
     uint32_t hash = (uint32_t)le_hash(shape, sizeof *shape, 0);
@@ -128,7 +129,7 @@ static int32_t shape_of(struct le_reader *reader, const struct le_shape *shape) 
     return position;
 }
 
-/* ---- who and where */
+/* ---- processes, devices, streams, threads, sources */
 
 static void read_string(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_string *string = record;
@@ -141,14 +142,14 @@ static void read_string(struct le_reader *reader, const void *record, size_t siz
 }
 
 static void read_process(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_process *told = record;
+    const struct le_trace_process *recorded = record;
     struct le_process *process = process_of(reader);
     (void)size_bytes;
-    process->command = text_of(reader, told->command);
-    process->language = text_of(reader, told->language);
-    process->host = text_of(reader, told->host);
-    process->cupti_version = told->cupti_version;
-    process->driver_version = told->driver_version;
+    process->command = text_of(reader, recorded->command);
+    process->language = text_of(reader, recorded->language);
+    process->host = text_of(reader, recorded->host);
+    process->cupti_version = recorded->cupti_version;
+    process->driver_version = recorded->driver_version;
 }
 
 static bool has_uuid(const struct le_trace_device *device) {
@@ -156,14 +157,14 @@ static bool has_uuid(const struct le_trace_device *device) {
     return memcmp(device->uuid, none, sizeof none) != 0;
 }
 
-/* In traces of before, where no UUID is told: what is alike in everything. */
+/* In older traces, which have no UUIDs, devices are the same if all their properties are equal. */
 static bool is_same_device(const struct le_trace_device *a, const struct le_trace_device *b) {
     if (has_uuid(a) && has_uuid(b))
         return memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0;
     return memcmp(a, b, offsetof(struct le_trace_device, uuid)) == 0;
 }
 
-/* One that was known by its number alone is told now; one that another process has told is the same. */
+/* Describes a device that was known only by its number. A device that another process has described is the same. */
 static void read_device(struct le_reader *reader, const void *record, size_t size_bytes) {
     struct le_trace_device device = {0};
     struct le_trace_index *index = reader->index;
@@ -187,7 +188,7 @@ static void read_device(struct le_reader *reader, const void *record, size_t siz
 static void read_context(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_context *context = record;
     (void)size_bytes;
-    know_context(reader, context->id, context->device, context->null_stream);
+    add_context(reader, context->id, context->device, context->null_stream);
 }
 
 static void read_stream(struct le_reader *reader, const void *record, size_t size_bytes) {
@@ -239,115 +240,116 @@ static int32_t function_of(struct le_reader *reader, uint32_t id) {
 }
 
 static void read_call(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_call *told = record;
-    struct le_call call = {.source = LE_NONE, .transfer = LE_NONE, .operation = (int32_t)told->correlation};
+    const struct le_trace_call *recorded = record;
+    struct le_call call = {.source = LE_NONE, .transfer = LE_NONE, .operation = (int32_t)recorded->correlation};
     (void)size_bytes;
-    if (!take_times(reader, told->start_ns, told->end_ns, &call.start_ns, &call.end_ns))
+    if (!set_times_and_extend(reader, recorded->start_ns, recorded->end_ns, &call.start_ns, &call.end_ns))
         return;
-    call.function = function_of(reader, told->function);
+    call.function = function_of(reader, recorded->function);
     call.kind = (uint8_t)le_id_map_get(&reader->kinds, (uint64_t)call.function);
-    call.thread = thread_of(reader, told->thread);
-    call.result = told->result;
-    call.library = told->library == LE_TRACE_RUNTIME ? LE_TRACE_RUNTIME : LE_TRACE_DRIVER;
+    call.thread = thread_of(reader, recorded->thread);
+    call.result = recorded->result;
+    call.library = recorded->library == LE_TRACE_RUNTIME ? LE_TRACE_RUNTIME : LE_TRACE_DRIVER;
     *LE_READER_PUSH(reader, &reader->index->calls) = call;
 }
 
 static void read_origin(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_origin *told = record;
-    int32_t source = le_id_map_get(&reader->part.sources, told->source);
+    const struct le_trace_origin *recorded = record;
+    int32_t source = le_id_map_get(&reader->part.sources, recorded->source);
     (void)size_bytes;
-    if (source != LE_NONE && told->correlation)
+    if (source != LE_NONE && recorded->correlation)
         *LE_READER_PUSH(reader, &reader->part.origins) =
-            (struct le_trace_origin){.correlation = told->correlation, .source = (uint32_t)source};
+            (struct le_trace_origin){.correlation = recorded->correlation, .source = (uint32_t)source};
 }
 
 static void read_transfer(struct le_reader *reader, const void *record, size_t size_bytes) {
     (void)size_bytes;
-    const struct le_trace_transfer *told = record;
-    *LE_READER_PUSH(reader, &reader->part.correlations) = told->correlation;
-    *LE_READER_PUSH(reader, &reader->index->transfers) =
-        (struct le_transfer){.host = told->host, .device = told->device, .bytes = told->bytes, .sample = told->sample};
+    const struct le_trace_transfer *recorded = record;
+    *LE_READER_PUSH(reader, &reader->part.correlations) = recorded->correlation;
+    *LE_READER_PUSH(reader, &reader->index->transfers) = (struct le_transfer){
+        .host = recorded->host, .device = recorded->device, .bytes = recorded->bytes, .sample = recorded->sample};
 }
 
 static void read_sync(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_sync *told = record;
-    struct le_wait wait = {.call = (int32_t)told->correlation,
+    const struct le_trace_sync *recorded = record;
+    struct le_wait wait = {.call = (int32_t)recorded->correlation,
                            .stream = LE_NONE,
-                           .device = (int32_t)told->context,
-                           .kind = (uint8_t)told->kind};
+                           .device = (int32_t)recorded->context,
+                           .kind = (uint8_t)recorded->kind};
     (void)size_bytes;
-    if (told->kind < LE_TRACE_SYNC_EVENT || told->kind > LE_TRACE_SYNC_CONTEXT) {
+    if (recorded->kind < LE_TRACE_SYNC_EVENT || recorded->kind > LE_TRACE_SYNC_CONTEXT) {
         reader->part.malformed++;
         return;
     }
-    if (!take_times(reader, told->start_ns, told->end_ns, &wait.start_ns, &wait.end_ns))
+    if (!set_times_and_extend(reader, recorded->start_ns, recorded->end_ns, &wait.start_ns, &wait.end_ns))
         return;
-    if (told->kind != LE_TRACE_SYNC_CONTEXT && told->stream != LE_TRACE_NO_STREAM)
-        wait.stream = stream_of(reader, told->context, told->stream);
+    if (recorded->kind != LE_TRACE_SYNC_CONTEXT && recorded->stream != LE_TRACE_NO_STREAM)
+        wait.stream = stream_of(reader, recorded->context, recorded->stream);
     *LE_READER_PUSH(reader, &reader->index->waits) = wait;
 }
 
 static void read_memory(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_memory *told = record;
+    const struct le_trace_memory *recorded = record;
     (void)size_bytes;
-    struct le_memory_event event = {.address = told->address,
-                                    .bytes = told->bytes,
-                                    .call = (int32_t)told->correlation,
-                                    .operation = told->operation,
-                                    .where = told->where,
-                                    .is_async = told->is_async != 0};
-    if ((told->operation != LE_TRACE_ALLOCATE && told->operation != LE_TRACE_RELEASE) ||
-        told->where > LE_TRACE_MANAGED) {
+    struct le_memory_event event = {.address = recorded->address,
+                                    .bytes = recorded->bytes,
+                                    .call = (int32_t)recorded->correlation,
+                                    .operation = recorded->operation,
+                                    .where = recorded->where,
+                                    .is_async = recorded->is_async != 0};
+    if ((recorded->operation != LE_TRACE_ALLOCATE && recorded->operation != LE_TRACE_RELEASE) ||
+        recorded->where > LE_TRACE_MANAGED) {
         reader->part.malformed++;
         return;
     }
     uint64_t end_ns;
-    if (!take_times(reader, told->time_ns, told->time_ns, &event.time_ns, &end_ns))
+    if (!set_times_and_extend(reader, recorded->time_ns, recorded->time_ns, &event.time_ns, &end_ns))
         return;
-    event.device = device_of(reader, told->device);
+    event.device = device_of(reader, recorded->device);
     *LE_READER_PUSH(reader, &reader->index->memory) = event;
 }
 
-/* false: without times. */
+/* False: the record has no times. */
 static bool read_span(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint32_t thread,
                       struct le_host_span *span) {
     *span = (struct le_host_span){0};
-    if (!take_times(reader, start_ns, end_ns, &span->start_ns, &span->end_ns))
+    if (!set_times_and_extend(reader, start_ns, end_ns, &span->start_ns, &span->end_ns))
         return false;
     span->thread = thread_of(reader, thread);
     return true;
 }
 
 static void read_overhead(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_overhead *told = record;
+    const struct le_trace_overhead *recorded = record;
     struct le_host_span span;
     (void)size_bytes;
-    if (!read_span(reader, told->start_ns, told->end_ns, told->thread, &span))
+    if (!read_span(reader, recorded->start_ns, recorded->end_ns, recorded->thread, &span))
         return;
-    span.kind = told->kind > LE_TRACE_OVERHEAD_QUEUE_FULL ? LE_TRACE_OVERHEAD_OTHER : told->kind;
+    span.kind = recorded->kind > LE_TRACE_OVERHEAD_QUEUE_FULL ? LE_TRACE_OVERHEAD_OTHER : recorded->kind;
     *LE_READER_PUSH(reader, &reader->index->overheads) = span;
 }
 
 static void read_jit(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_jit *told = record;
+    const struct le_trace_jit *recorded = record;
     struct le_host_span span;
     (void)size_bytes;
-    if (!read_span(reader, told->start_ns, told->end_ns, told->thread, &span))
+    if (!read_span(reader, recorded->start_ns, recorded->end_ns, recorded->thread, &span))
         return;
-    span.kind = told->operation;
-    span.bytes = told->cache_bytes;
+    span.kind = recorded->operation;
+    span.bytes = recorded->cache_bytes;
     *LE_READER_PUSH(reader, &reader->index->jits) = span;
 }
 
 static void read_range(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_range *told = record;
+    const struct le_trace_range *recorded = record;
     struct le_host_span span;
     (void)size_bytes;
-    bool is_open = told->end_ns == 0; /* until the part's end, which is not known yet */
-    if (!read_span(reader, told->start_ns, is_open ? told->start_ns : told->end_ns, told->thread, &span))
+    bool is_open = recorded->end_ns == 0; /* until the end of the part, which is not known yet */
+    if (!read_span(reader, recorded->start_ns, is_open ? recorded->start_ns : recorded->end_ns, recorded->thread,
+                   &span))
         return;
     span.end_ns = is_open ? 0 : span.end_ns;
-    span.name = text_of(reader, told->name);
+    span.name = text_of(reader, recorded->name);
     *LE_READER_PUSH(reader, &reader->index->ranges) = span;
 }
 
@@ -358,21 +360,21 @@ static int32_t fixed_text(struct le_reader *reader, const char *text) {
 }
 
 static void read_kernel(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_kernel *told = record;
+    const struct le_trace_kernel *recorded = record;
     struct le_operation operation = {
-        .call = (int32_t)told->correlation, .graph = told->graph, .kind = LE_OPERATION_KERNEL};
-    struct le_shape shape = {.registers = told->registers,
-                             .static_shared_bytes = told->static_shared_bytes,
-                             .dynamic_shared_bytes = told->dynamic_shared_bytes,
-                             .local_bytes = told->local_bytes};
+        .call = (int32_t)recorded->correlation, .graph = recorded->graph, .kind = LE_OPERATION_KERNEL};
+    struct le_shape shape = {.registers = recorded->registers,
+                             .static_shared_bytes = recorded->static_shared_bytes,
+                             .dynamic_shared_bytes = recorded->dynamic_shared_bytes,
+                             .local_bytes = recorded->local_bytes};
     (void)size_bytes;
-    if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
+    if (!set_times(reader, recorded->start_ns, recorded->end_ns, &operation.start_ns, &operation.end_ns))
         return;
-    memcpy(shape.grid, told->grid, sizeof shape.grid);
-    memcpy(shape.block, told->block, sizeof shape.block);
-    operation.name = text_of(reader, told->name);
+    memcpy(shape.grid, recorded->grid, sizeof shape.grid);
+    memcpy(shape.block, recorded->block, sizeof shape.block);
+    operation.name = text_of(reader, recorded->name);
     operation.shape = shape_of(reader, &shape);
-    operation.stream = stream_on(reader, told->device, told->context, told->stream);
+    operation.stream = stream_on(reader, recorded->device, recorded->context, recorded->stream);
     *LE_READER_PUSH(reader, &reader->index->operations) = operation;
 }
 
@@ -387,60 +389,64 @@ static const char *copy_name(unsigned direction) {
 }
 
 static void read_copy(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_copy *told = record;
-    struct le_operation operation = {
-        .bytes = told->bytes, .call = (int32_t)told->correlation, .graph = told->graph, .kind = LE_OPERATION_COPY};
-    struct le_shape shape = {.direction = told->direction <= LE_TRACE_PTOP ? told->direction : 0,
-                             .from = told->from <= LE_TRACE_MANAGED ? told->from : 0,
-                             .to = told->to <= LE_TRACE_MANAGED ? told->to : 0,
-                             .is_async = told->is_async != 0};
+    const struct le_trace_copy *recorded = record;
+    struct le_operation operation = {.bytes = recorded->bytes,
+                                     .call = (int32_t)recorded->correlation,
+                                     .graph = recorded->graph,
+                                     .kind = LE_OPERATION_COPY};
+    struct le_shape shape = {.direction = recorded->direction <= LE_TRACE_PTOP ? recorded->direction : 0,
+                             .from = recorded->from <= LE_TRACE_MANAGED ? recorded->from : 0,
+                             .to = recorded->to <= LE_TRACE_MANAGED ? recorded->to : 0,
+                             .is_async = recorded->is_async != 0};
     (void)size_bytes;
-    if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
+    if (!set_times(reader, recorded->start_ns, recorded->end_ns, &operation.start_ns, &operation.end_ns))
         return;
     operation.name = fixed_text(reader, copy_name(shape.direction));
     operation.shape = shape_of(reader, &shape);
-    operation.stream = stream_on(reader, told->device, told->context, told->stream);
+    operation.stream = stream_on(reader, recorded->device, recorded->context, recorded->stream);
     *LE_READER_PUSH(reader, &reader->index->operations) = operation;
 }
 
 static void read_set(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_set *told = record;
-    struct le_operation operation = {
-        .bytes = told->bytes, .call = (int32_t)told->correlation, .graph = told->graph, .kind = LE_OPERATION_SET};
+    const struct le_trace_set *recorded = record;
+    struct le_operation operation = {.bytes = recorded->bytes,
+                                     .call = (int32_t)recorded->correlation,
+                                     .graph = recorded->graph,
+                                     .kind = LE_OPERATION_SET};
     (void)size_bytes;
-    if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
+    if (!set_times(reader, recorded->start_ns, recorded->end_ns, &operation.start_ns, &operation.end_ns))
         return;
     operation.name = fixed_text(reader, "[set]");
     operation.shape = shape_of(reader, &(struct le_shape){.to = LE_TRACE_ON_DEVICE});
-    operation.stream = stream_on(reader, told->device, told->context, told->stream);
+    operation.stream = stream_on(reader, recorded->device, recorded->context, recorded->stream);
     *LE_READER_PUSH(reader, &reader->index->operations) = operation;
 }
 
 static void read_graph(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_graph *told = record;
+    const struct le_trace_graph *recorded = record;
     struct le_operation operation = {
-        .call = (int32_t)told->correlation, .graph = told->graph, .kind = LE_OPERATION_GRAPH};
+        .call = (int32_t)recorded->correlation, .graph = recorded->graph, .kind = LE_OPERATION_GRAPH};
     (void)size_bytes;
-    if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
+    if (!set_times(reader, recorded->start_ns, recorded->end_ns, &operation.start_ns, &operation.end_ns))
         return;
     operation.name = fixed_text(reader, "[graph]");
     operation.shape = shape_of(reader, &(struct le_shape){0});
-    operation.stream = stream_on(reader, told->device, told->context, told->stream);
+    operation.stream = stream_on(reader, recorded->device, recorded->context, recorded->stream);
     *LE_READER_PUSH(reader, &reader->index->operations) = operation;
 }
 
 /* ---- about the recording */
 
 static void read_switch(struct le_reader *reader, const void *record, size_t size_bytes) {
-    const struct le_trace_switch *told = record;
+    const struct le_trace_switch *recorded = record;
     struct le_reader_part *part = &reader->part;
-    uint64_t time_ns = shared_time(reader, told->time_ns);
+    uint64_t time_ns = shared_time(reader, recorded->time_ns);
     (void)size_bytes;
     if (time_ns == 0) {
         part->timeless++;
         return;
     }
-    if (!told->is_on) {
+    if (!recorded->is_on) {
         process_of(reader)->is_switched |= !part->on_ns;
         part->off_ns = part->off_ns ? part->off_ns : time_ns;
         return;
@@ -484,10 +490,10 @@ static void read_end(struct le_reader *reader, const void *record, size_t size_b
     process->ended = true;
     process->recorder_ns = end->recorder_ns;
     if (time_ns && !reader->part.off_ns)
-        le_reader_include(reader, time_ns, time_ns);
+        le_reader_extend(reader, time_ns, time_ns);
 }
 
-/* ---- all of them */
+/* ---- the table of kinds */
 
 static const struct {
     size_t size_bytes;

@@ -12,61 +12,62 @@ extern char **environ;
 
 enum { VARIABLES = 7, VARIABLE_BYTES = PATH_MAX + 64 };
 
-/* ---- the command's environment: ours, and what the recorder wants */
+/* ---- the command's environment: this process's variables, and those for the recorder */
 
-struct surroundings {
+struct command_environment {
     char text[VARIABLES][VARIABLE_BYTES];
     int count;
     char **all; /* ends with NULL */
 };
 
-__attribute__((format(printf, 2, 3))) static void set(struct surroundings *surroundings, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void set_variable(struct command_environment *environment,
+                                                               const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(surroundings->text[surroundings->count++], VARIABLE_BYTES, format, arguments);
+    vsnprintf(environment->text[environment->count++], VARIABLE_BYTES, format, arguments);
     va_end(arguments);
 }
 
-static bool is_replaced(const struct surroundings *surroundings, const char *variable) {
+static bool is_replaced(const struct command_environment *environment, const char *variable) {
     if (strncmp(variable, "LEAT_TRACE_", 11) == 0)
         return strncmp(variable, "LEAT_TRACE_RECORDER=", 20) != 0;
-    for (int k = 0; k < surroundings->count; k++) {
-        size_t length = strcspn(surroundings->text[k], "=") + 1;
-        if (strncmp(surroundings->text[k], variable, length) == 0)
+    for (int k = 0; k < environment->count; k++) {
+        size_t length = strcspn(environment->text[k], "=") + 1;
+        if (strncmp(environment->text[k], variable, length) == 0)
             return true;
     }
     return false;
 }
 
-static leat_status make_surroundings(struct surroundings *surroundings, const char *recorder, const char *folder,
-                                     const leat_trace_options *options) {
+static leat_status make_environment(struct command_environment *environment, const char *recorder, const char *folder,
+                                    const leat_trace_options *options) {
     size_t count = 0, kept = 0;
     if (*recorder) {
-        set(surroundings, "CUDA_INJECTION64_PATH=%s", recorder);
-        set(surroundings, "NVTX_INJECTION64_PATH=%s", recorder);
-        set(surroundings, LE_TRACE_FOLDER "=%s", folder);
-        set(surroundings, "LEAT_TRACE_LIMIT=%llu", (unsigned long long)options->limit_bytes);
-        set(surroundings, "LEAT_TRACE_SOURCE=%d", !options->no_source);
-        set(surroundings, "LEAT_TRACE_PAUSED=%d", options->paused);
+        set_variable(environment, "CUDA_INJECTION64_PATH=%s", recorder);
+        set_variable(environment, "NVTX_INJECTION64_PATH=%s", recorder);
+        set_variable(environment, LE_TRACE_FOLDER "=%s", folder);
+        set_variable(environment, "LEAT_TRACE_LIMIT=%llu", (unsigned long long)options->limit_bytes);
+        set_variable(environment, "LEAT_TRACE_SOURCE=%d", !options->no_source);
+        set_variable(environment, "LEAT_TRACE_PAUSED=%d", options->paused);
         if (options->graphs_only)
-            set(surroundings, "LEAT_TRACE_GRAPHS=only");
+            set_variable(environment, "LEAT_TRACE_GRAPHS=only");
     }
     while (environ && environ[count])
         count++;
-    surroundings->all = le_alloc_zero(count + VARIABLES + 1, sizeof *surroundings->all);
-    if (!surroundings->all)
-        return le_fail_out_of_memory((count + VARIABLES + 1) * sizeof *surroundings->all);
+    environment->all = le_alloc_zero(count + VARIABLES + 1, sizeof *environment->all);
+    if (!environment->all)
+        return le_fail_out_of_memory((count + VARIABLES + 1) * sizeof *environment->all);
     for (size_t k = 0; k < count; k++)
-        if (!is_replaced(surroundings, environ[k]))
-            surroundings->all[kept++] = environ[k];
-    for (int k = 0; k < surroundings->count; k++)
-        surroundings->all[kept++] = surroundings->text[k];
+        if (!is_replaced(environment, environ[k]))
+            environment->all[kept++] = environ[k];
+    for (int k = 0; k < environment->count; k++)
+        environment->all[kept++] = environment->text[k];
     return LEAT_OK;
 }
 
 /* ---- the whole */
 
-/* A folder of this trace's own, beside it. */
+/* Makes a folder for this trace's parts, beside it. */
 static leat_status make_folder(const char *file, char folder[PATH_MAX]) {
     char here[PATH_MAX];
     bool is_absolute = file[0] == '/';
@@ -83,14 +84,14 @@ static leat_status make_folder(const char *file, char folder[PATH_MAX]) {
 
 static leat_status record_into(const char *const *command, const char *recorder, const char *folder,
                                const leat_trace_options *options, leat_trace_outcome *outcome) {
-    struct surroundings *surroundings = le_alloc_zero(1, sizeof *surroundings);
-    if (!surroundings)
-        return le_fail_out_of_memory(sizeof *surroundings);
-    leat_status status = make_surroundings(surroundings, recorder, folder, options);
+    struct command_environment *environment = le_alloc_zero(1, sizeof *environment);
+    if (!environment)
+        return le_fail_out_of_memory(sizeof *environment);
+    leat_status status = make_environment(environment, recorder, folder, options);
     if (!status)
-        status = le_trace_run(command, surroundings->all, &outcome->exit_status);
-    le_free(surroundings->all);
-    le_free(surroundings);
+        status = le_trace_run_command(command, environment->all, &outcome->exit_status);
+    le_free(environment->all);
+    le_free(environment);
     return status;
 }
 
@@ -106,19 +107,19 @@ void le_trace_add_note(leat_trace_outcome *outcome, const char *format, ...) {
     va_end(arguments);
 }
 
-static void note_missing(const char *file, bool outlived, leat_trace_outcome *outcome) {
+static void note_missing(const char *file, bool has_survivors, leat_trace_outcome *outcome) {
     if (!outcome->bytes)
         le_trace_add_note(
             outcome, "nothing was recorded: no process of the command was seen to use CUDA; %s was not written", file);
     else if (!outcome->processes && !outcome->note[0])
         le_trace_add_note(outcome, "nothing was recorded: no process that used CUDA could write a record");
-    if (outlived)
+    if (has_survivors)
         le_trace_add_note(outcome,
                           "a process of the command is still running; what it does from now on is not recorded");
 }
 
-leat_status le_trace_record(const char *const *command, const leat_trace_options *options,
-                            leat_trace_outcome *outcome) {
+leat_status le_trace_record_command(const char *const *command, const leat_trace_options *options,
+                                    leat_trace_outcome *outcome) {
     const char *file = options->file ? options->file : "leat.trace";
     char recorder[LE_RECORDER_PATH_BYTES] = "", folder[PATH_MAX];
     *outcome = (leat_trace_outcome){0};
@@ -131,12 +132,12 @@ leat_status le_trace_record(const char *const *command, const leat_trace_options
     if (status)
         return status;
     status = record_into(command, recorder, folder, options, outcome);
-    bool outlived = !status && le_trace_has_survivors(folder);
+    bool has_survivors = !status && le_trace_has_survivors(folder);
     leat_status gathered = le_parts_gather(folder, file, outcome);
     if (gathered)
         return le_fail_prefix(gathered, "the records are kept in %s", folder);
     le_parts_remove(folder);
     if (!status)
-        note_missing(file, outlived, outcome);
+        note_missing(file, has_survivors, outcome);
     return status;
 }

@@ -1,6 +1,6 @@
-/* Runs a command on the caller's terminal and waits for it; see record_command.h. base/process.h captures output
- * instead. This thread waits for signals, without handlers: a terminal's Ctrl-C reaches the command directly, and
- * signals that are sent to this process are passed on. */
+/* Runs a command on the caller's terminal and waits for it; see record_command.h. (base/process.h captures output
+ * instead.) This thread waits for signals without handlers. Ctrl-C in the terminal reaches the command directly;
+ * signals that are sent to this process are forwarded to the command. */
 #include "trace/record_command.h"
 #include "base/process.h"
 #include <errno.h>
@@ -18,8 +18,8 @@ static bool has_handler(int number) {
     return sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
 }
 
-/* The command's end, and what would end this process; but not what tells of this process' own mistakes and limits, what
- * stops it or would not end it, and what the caller handles itself. */
+/* The signals to wait for: SIGCHLD, and those that would end this process. Left out are signals for this process's own
+ * errors and limits, signals that stop it or are ignored by default, and signals that the caller handles. */
 static void make_signals(sigset_t *signals) {
     static const int others[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGTRAP, SIGSYS,  SIGXCPU,
                                  SIGXFSZ, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};
@@ -31,15 +31,15 @@ static void make_signals(sigset_t *signals) {
             sigdelset(signals, number);
 }
 
-/* A terminal's signals come from the system, and have reached the whole group. */
+/* Signals from the terminal come from the kernel, and have reached the whole process group already. */
 static void pass_on(pid_t child, const siginfo_t *info) {
     bool from_terminal = (info->si_signo == SIGINT || info->si_signo == SIGQUIT) && info->si_code == SI_KERNEL;
     if (info->si_signo != SIGCHLD && !from_terminal)
         kill(child, info->si_signo);
 }
 
-/* A caller that ignores its children's ends would not get the command's. */
-static bool heed_children(struct sigaction *before) {
+/* If the caller ignores SIGCHLD, the command's exit status would be lost. Returns whether it was ignored. */
+static bool unignore_child_signal(struct sigaction *before) {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, NULL, before);
     bool is_ignored = before->sa_handler == SIG_IGN || before->sa_flags & SA_NOCLDWAIT;
@@ -50,16 +50,16 @@ static bool heed_children(struct sigaction *before) {
 
 /* ---- the child */
 
-struct start {
+struct command_start {
     const char *const *command;
     char **variables;
-    sigset_t mask; /* the caller's */
+    sigset_t mask; /* the caller's signal mask */
     struct sigaction child_ended;
-    int *error; /* shared with the child: why the command is not there */
+    int *error; /* shared with the child: errno if the command cannot be executed */
 };
 
-/* A script without `#!` is run by /bin/sh, as shells do: execvpe sees to that. */
-_Noreturn static void become(const struct start *start) {
+/* execvpe runs a script without `#!` with /bin/sh, as shells do. */
+_Noreturn static void exec_command(const struct command_start *start) {
     for (int number = 1; number <= SIGRTMAX; number++)
         if (has_handler(number))
             signal(number, SIG_DFL);
@@ -69,22 +69,22 @@ _Noreturn static void become(const struct start *start) {
     execvpe(start->command[0], (char *const *)start->command, start->variables);
     *start->error = errno;
     for (;;)
-        kill(getpid(), SIGKILL); /* so that nothing of the caller's runs here */
+        kill(getpid(), SIGKILL); /* no code of the caller, such as atexit functions, may run in the child */
 }
 
-/* No handler of the caller's runs in the child. */
-static pid_t start_child(const struct start *start) {
+/* All signals are blocked, so that no handler of the caller runs in the child. */
+static pid_t start_child(const struct command_start *start) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t child = fork();
     if (child == 0)
-        become(start);
+        exec_command(start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return child;
 }
 
-/* Another thread may have been given the signal of the child's end: so it is looked for now and then. */
+/* SIGCHLD may be delivered to another thread, so the child is also polled. */
 static leat_status wait_for(pid_t child, const sigset_t *signals, int *exit_status) {
     const struct timespec while_ns = {.tv_nsec = 100000000};
     int status;
@@ -103,11 +103,11 @@ static leat_status wait_for(pid_t child, const sigset_t *signals, int *exit_stat
     return LEAT_OK;
 }
 
-static leat_status fail_start(const struct start *start, int error) {
+static leat_status fail_start(const struct command_start *start, int error) {
     return le_fail(LEAT_FILE, "%s: cannot be started: %s", start->command[0], strerror(error));
 }
 
-static leat_status run(const struct start *start, const sigset_t *signals, int *exit_status) {
+static leat_status run_child(const struct command_start *start, const sigset_t *signals, int *exit_status) {
     pid_t child = start_child(start);
     if (child < 0)
         return fail_start(start, errno);
@@ -115,16 +115,16 @@ static leat_status run(const struct start *start, const sigset_t *signals, int *
     return *start->error ? fail_start(start, *start->error) : status;
 }
 
-leat_status le_trace_run(const char *const *command, char **variables, int *exit_status) {
-    struct start start = {.command = command, .variables = variables};
+leat_status le_trace_run_command(const char *const *command, char **variables, int *exit_status) {
+    struct command_start start = {.command = command, .variables = variables};
     sigset_t signals;
     start.error = mmap(NULL, sizeof *start.error, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (start.error == MAP_FAILED)
         return le_fail_out_of_memory(sizeof *start.error);
-    bool was_ignored = heed_children(&start.child_ended);
+    bool was_ignored = unignore_child_signal(&start.child_ended);
     make_signals(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, &start.mask);
-    leat_status status = run(&start, &signals, exit_status);
+    leat_status status = run_child(&start, &signals, exit_status);
     pthread_sigmask(SIG_SETMASK, &start.mask, NULL);
     if (was_ignored)
         sigaction(SIGCHLD, &start.child_ended, NULL);

@@ -9,8 +9,8 @@ static bool is_before(const struct le_sort_key *a, const struct le_sort_key *b) 
     return a->key < b->key || (a->key == b->key && a->tie < b->tie);
 }
 
-/* keys[low..middle) and keys[middle..high) are in order; spare has room for the first. */
-static void merge(struct le_sort_key *keys, struct le_sort_key *spare, int64_t low, int64_t middle, int64_t high) {
+/* keys[low..middle) and keys[middle..high) are sorted. spare has room for the first of them. */
+static void merge_runs(struct le_sort_key *keys, struct le_sort_key *spare, int64_t low, int64_t middle, int64_t high) {
     if (!is_before(&keys[middle], &keys[middle - 1]))
         return;
     while (!is_before(&keys[middle], &keys[low]))
@@ -28,13 +28,13 @@ static bool is_sorted(const struct le_sort_key *keys, int32_t count) {
     return true;
 }
 
-static void sort(struct le_sort_key *keys, struct le_sort_key *spare, int64_t low, int64_t high) {
+static void sort_range(struct le_sort_key *keys, struct le_sort_key *spare, int64_t low, int64_t high) {
     int64_t middle = low + (high - low) / 2;
     if (high - low < 2)
         return;
-    sort(keys, spare, low, middle);
-    sort(keys, spare, middle, high);
-    merge(keys, spare, low, middle, high);
+    sort_range(keys, spare, low, middle);
+    sort_range(keys, spare, middle, high);
+    merge_runs(keys, spare, low, middle, high);
 }
 
 bool le_sort_keys(struct le_sort_key *keys, int32_t count) {
@@ -43,12 +43,12 @@ bool le_sort_keys(struct le_sort_key *keys, int32_t count) {
     struct le_sort_key *spare = le_alloc((size_t)(count / 2) * sizeof *spare);
     if (!spare)
         return false;
-    sort(keys, spare, 0, count);
+    sort_range(keys, spare, 0, count);
     le_free(spare);
     return true;
 }
 
-/* Each cycle of the permutation is walked once; an index that points at itself is done. */
+/* Follows each cycle of the permutation once. An index that points at itself is done. */
 void le_sort_apply(struct le_sort_key *keys, int32_t count, void *at, size_t size_bytes) {
     unsigned char held[ELEMENT_MOST_BYTES], *bytes = at;
     for (int32_t start = 0; start < count; start++) {

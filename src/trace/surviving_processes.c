@@ -1,5 +1,6 @@
-/* Which of a command's processes outlive it; see record_command.h. A process is known by the variables that it was
- * started with, as /proc has them; where there is no /proc, or a process is another user's, nothing is known. */
+/* Whether processes of a command outlive it; see record_command.h. A process belongs to the command if the environment
+ * that it was started with, in /proc, has the recorder's folder. Without /proc, and of other users' processes, nothing
+ * is known. */
 #include "base/memory.h"
 #include "trace/record_command.h"
 #include <dirent.h>
@@ -10,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { VARIABLES_MOST_BYTES = 2 << 20, UNKNOWN_LOOKS = 10, OURS_LOOKS = 8 };
-#define PAUSE_NS 10000000 /* twice as long after each look that found one: a second and a quarter in all */
+enum { VARIABLES_MOST_BYTES = 2 << 20, UNKNOWN_CHECKS = 10, OURS_CHECKS = 8 };
+#define PAUSE_NS 10000000 /* doubles after each check that found one: 1.27 s in total */
 
-/* The file's first bytes, whose count it returns; proc hands over a page at a time. -1: it is not there for us. */
+/* Reads up to `most` bytes of a file and returns how many. /proc returns a page at a time. -1: cannot be opened. */
 static ssize_t read_file(const char *path, char *bytes, size_t most) {
     size_t length = 0;
     ssize_t count;
@@ -26,18 +27,18 @@ static ssize_t read_file(const char *path, char *bytes, size_t most) {
     return (ssize_t)length;
 }
 
-/* UNKNOWN: it has no variables, as a process that is becoming another program (execve) has none for a moment. */
-enum standing { OTHERS, UNKNOWN, OURS };
+/* Whether a process belongs to the command. UNKNOWN: it has no environment at the moment, as during execve. */
+enum membership { OTHERS, UNKNOWN, OURS };
 
-/* One that has ended, or is a thread of the kernel's, has no memory, and no variables either. */
+/* A process that has ended and a kernel thread have no memory, and therefore no environment. */
 static bool has_memory(const char *process) {
     char path[PATH_MAX], size[2];
     snprintf(path, sizeof path, "/proc/%s/statm", process);
     return read_file(path, size, sizeof size) == sizeof size && size[0] != '0';
 }
 
-/* variable: with its value. */
-static enum standing look_at(const char *process, const char *variable, char *bytes) {
+/* variable: "NAME=value". */
+static enum membership check_process(const char *process, const char *variable, char *bytes) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "/proc/%s/environ", process);
     ssize_t length = read_file(path, bytes, VARIABLES_MOST_BYTES);
@@ -46,16 +47,16 @@ static enum standing look_at(const char *process, const char *variable, char *by
     return length > 0 && memmem(bytes, (size_t)length, variable, strlen(variable) + 1) ? OURS : OTHERS;
 }
 
-static enum standing look_at_all(const char *variable, char *bytes) {
-    enum standing most = OTHERS;
+static enum membership check_all_processes(const char *variable, char *bytes) {
+    enum membership most = OTHERS;
     DIR *processes = opendir("/proc");
     if (!processes)
         return OTHERS;
     for (struct dirent *entry; most != OURS && (entry = readdir(processes)) != NULL;) {
         if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
             continue;
-        enum standing standing = look_at(entry->d_name, variable, bytes);
-        most = standing > most ? standing : most;
+        enum membership membership = check_process(entry->d_name, variable, bytes);
+        most = membership > most ? membership : most;
     }
     closedir(processes);
     return most;
@@ -66,25 +67,25 @@ static void pause_ns(long time_ns) {
     nanosleep(&time, NULL);
 }
 
-/* One that has no variables at all stays unknown. */
-static enum standing look_again(const char *variable, char *bytes) {
-    enum standing standing = look_at_all(variable, bytes);
-    for (int k = 1; standing == UNKNOWN && k < UNKNOWN_LOOKS; k++) {
+/* Checks again while a process is unknown. A process that never has an environment stays unknown. */
+static enum membership check_until_known(const char *variable, char *bytes) {
+    enum membership membership = check_all_processes(variable, bytes);
+    for (int k = 1; membership == UNKNOWN && k < UNKNOWN_CHECKS; k++) {
         pause_ns(PAUSE_NS);
-        standing = look_at_all(variable, bytes);
+        membership = check_all_processes(variable, bytes);
     }
-    return standing;
+    return membership;
 }
 
-/* What helped the command, and ends with it, has a moment to do so. */
+/* Processes that end with the command get a moment to do so. */
 bool le_trace_has_survivors(const char *folder) {
     char variable[PATH_MAX + 32], *bytes = le_alloc(VARIABLES_MOST_BYTES);
     snprintf(variable, sizeof variable, LE_TRACE_FOLDER "=%s", folder);
-    enum standing standing = bytes ? look_again(variable, bytes) : OTHERS;
-    for (int k = 1; standing == OURS && k < OURS_LOOKS; k++) {
+    enum membership membership = bytes ? check_until_known(variable, bytes) : OTHERS;
+    for (int k = 1; membership == OURS && k < OURS_CHECKS; k++) {
         pause_ns((long)PAUSE_NS << (k - 1));
-        standing = look_again(variable, bytes);
+        membership = check_until_known(variable, bytes);
     }
     le_free(bytes);
-    return standing == OURS;
+    return membership == OURS;
 }

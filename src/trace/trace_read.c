@@ -1,4 +1,5 @@
-/* See read.h. Parts are read one after the other; what is damaged or missing is counted and told once for each. */
+/* See read.h. Parts are read one after the other. Damaged and missing records are counted, and reported once per part.
+ */
 #include "trace/read.h"
 #include "base/memory.h"
 #include "trace/block_file.h"
@@ -8,19 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Clocks of processes that differ by less are one: reading two clocks one after the other takes that long. */
+/* Two processes whose clocks differ by less have the same clock: reading two clocks in turn takes that long. */
 #define SAME_CLOCK_NS 1000000
-/* Further apart than a hundred years no two clocks are. */
+/* A larger difference, a hundred years, is not credible. */
 #define CLOCK_APART_MOST_NS ((int64_t)3155760000 * 1000000000)
 
 struct trace_store {
-    struct le_trace_index index; /* first: what the caller knows */
+    struct le_trace_index index; /* must be first: callers only see the index */
     struct le_arena arena;
 };
 
 /* ---- memory, texts and notes */
 
-_Noreturn void le_reader_leave(struct le_reader *reader, leat_status status) {
+_Noreturn void le_reader_fail(struct le_reader *reader, leat_status status) {
     reader->status = status;
     longjmp(reader->arena->failure, 1);
 }
@@ -29,26 +30,26 @@ void *le_reader_grow(struct le_reader *reader, void *at, int32_t count, int64_t 
     if (count < *capacity)
         return at;
     if (count > INT32_MAX / 2)
-        le_reader_leave(reader, le_fail(LEAT_UNSUPPORTED, "the trace has more than 2^30 records of one kind"));
+        le_reader_fail(reader, le_fail(LEAT_UNSUPPORTED, "the trace has more than 2^30 records of one kind"));
     int64_t larger = count < 8 ? 16 : 2 * (int64_t)count;
     void *grown = le_realloc(at, (size_t)larger * size_bytes);
     if (!grown)
-        le_reader_leave(reader, le_fail_out_of_memory((size_t)larger * size_bytes));
+        le_reader_fail(reader, le_fail_out_of_memory((size_t)larger * size_bytes));
     *capacity = larger;
     return grown;
 }
 
 void le_reader_put(struct le_reader *reader, struct le_id_map *map, uint64_t id, int32_t position) {
     if (!le_id_map_put(map, id, position))
-        le_reader_leave(reader, le_fail_out_of_memory((size_t)map->capacity * sizeof *map->ids));
+        le_reader_fail(reader, le_fail_out_of_memory((size_t)map->capacity * sizeof *map->ids));
 }
 
 void le_reader_add(struct le_reader *reader, struct le_position_set *set, uint32_t hash, int32_t position) {
     if (!le_position_set_add(set, hash, position))
-        le_reader_leave(reader, le_fail_out_of_memory((size_t)set->capacity * sizeof *set->slots));
+        le_reader_fail(reader, le_fail_out_of_memory((size_t)set->capacity * sizeof *set->slots));
 }
 
-/* Bytes of the UTF-8 character at text that has left bytes, and its number; 0 where they are none. */
+/* Decodes one UTF-8 character of at most `left` bytes. Returns its length; 0: invalid. */
 static size_t character_bytes(const unsigned char *text, size_t left, unsigned *number) {
     static const struct {
         unsigned char mask, lead;
@@ -70,21 +71,21 @@ static size_t character_bytes(const unsigned char *text, size_t left, unsigned *
     return 0;
 }
 
-/* Not what a terminal takes for a command, what turns a line's direction, or what XML forbids. */
-static bool is_shown(unsigned number) {
+/* Rejects control characters, characters that change the direction of text, and noncharacters that XML forbids. */
+static bool is_printable_character(unsigned number) {
     bool is_control = number < 0x20 || (number >= 0x7f && number < 0xa0);
     bool turns = (number >= 0x202a && number <= 0x202e) || (number >= 0x2066 && number <= 0x2069);
     return !is_control && !turns && (number & 0xfffe) != 0xfffe;
 }
 
-/* Into to, which has room for three bytes for each of from; gives the length. */
+/* Writes to `to`, which has room for three bytes for each byte of `from`. Returns the length. */
 static size_t make_printable(const char *from, size_t length, char *to) {
     const unsigned char *text = (const unsigned char *)from;
     size_t out = 0;
     for (size_t k = 0; k < length;) {
         unsigned number;
         size_t bytes = character_bytes(text + k, length - k, &number);
-        if (bytes && is_shown(number)) {
+        if (bytes && is_printable_character(number)) {
             memcpy(to + out, text + k, bytes);
             out += bytes;
         } else if (bytes == 1) {
@@ -124,7 +125,7 @@ int32_t le_reader_text(struct le_reader *reader, const char *text, size_t length
     return position;
 }
 
-/* Of a text that was cut at length: up to where its last character is whole. */
+/* The length of a text that was cut at `length`, without a last character that is incomplete. */
 static size_t whole_length(const char *text, size_t length) {
     unsigned number;
     size_t last = length;
@@ -160,7 +161,7 @@ static void part_finish(struct le_reader_part *part) {
     *part = (struct le_reader_part){0};
 }
 
-/* Added to the part's times: nothing for the first, and for those whose clock is the same. */
+/* What to add to the part's times: 0 for the first part, and for parts with the same clock. */
 static int64_t clock_offset(struct le_reader *reader, const struct le_trace_header *header) {
     if (!header)
         return 0;
@@ -175,7 +176,7 @@ static int64_t clock_offset(struct le_reader *reader, const struct le_trace_head
     return is_same || difference > CLOCK_APART_MOST_NS || difference < -CLOCK_APART_MOST_NS ? 0 : difference;
 }
 
-/* header: NULL where it is damaged. */
+/* header: NULL if it is damaged. */
 static void part_begin(struct le_reader *reader, const struct le_trace_header *header) {
     struct le_trace_index *index = reader->index;
     struct le_process *process = LE_READER_PUSH(reader, &index->processes);
@@ -202,7 +203,7 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-static void tell_part(struct le_reader *reader) {
+static void note_part_damage(struct le_reader *reader) {
     const struct le_reader_part *part = &reader->part;
     const struct le_process *process = &reader->index->processes.at[part->process];
     unsigned id = (unsigned)process->id;
@@ -223,7 +224,7 @@ static void tell_part(struct le_reader *reader) {
                        id);
 }
 
-/* Pauses at both ends are no part of what was recorded; ranges that were never closed last to its end. */
+/* Sets the process's times, without pauses at both ends. Ranges that were never closed end with the process. */
 static void bound_part(struct le_reader *reader) {
     struct le_reader_part *part = &reader->part;
     struct le_process *process = &reader->index->processes.at[part->process];
@@ -245,7 +246,7 @@ static void part_end(struct le_reader *reader) {
     process->is_cut = part->damaged_bytes || part->blocks_missing;
     le_reader_link(reader);
     bound_part(reader);
-    tell_part(reader);
+    note_part_damage(reader);
     part_finish(part);
 }
 
@@ -253,7 +254,7 @@ static void part_end(struct le_reader *reader) {
 
 static void read_block(struct le_reader *reader, const struct le_trace_blocks *file) {
     struct le_reader_part *part = &reader->part;
-    if (!part->is_open || file->head.number < part->next_block) { /* whose header is damaged */
+    if (!part->is_open || file->head.number < part->next_block) { /* the header of this block's part is damaged */
         part_end(reader);
         part_begin(reader, NULL);
     }
@@ -262,8 +263,8 @@ static void read_block(struct le_reader *reader, const struct le_trace_blocks *f
     le_reader_records(reader, file->records, file->head.bytes);
 }
 
-/* What is damaged before the first part begins is its header's. */
-static void pass_damage(struct le_reader *reader, const struct le_trace_blocks *file) {
+/* Damage before the first part is damage of its header. */
+static void count_damage(struct le_reader *reader, const struct le_trace_blocks *file) {
     if (!reader->part.is_open)
         part_begin(reader, NULL);
     reader->part.damaged_bytes += file->skipped_bytes;
@@ -282,7 +283,7 @@ static leat_status read_file(struct le_reader *reader, struct le_trace_blocks *f
             read_block(reader, file);
             break;
         case LE_STEP_DAMAGE:
-            pass_damage(reader, file);
+            count_damage(reader, file);
             break;
         case LE_STEP_END:
             break;
@@ -293,12 +294,12 @@ static leat_status read_file(struct le_reader *reader, struct le_trace_blocks *f
     return status;
 }
 
-/* What a device is called. */
+/* A device's name and number. */
 static uint64_t label_of(const struct le_trace_device *device) {
     return (uint64_t)device->name << 32 | device->id;
 }
 
-static void name_apart(struct le_reader *reader, struct le_trace_device *device) {
+static void add_uuid_to_name(struct le_reader *reader, struct le_trace_device *device) {
     const uint8_t *uuid = device->uuid;
     char name[256];
     if (!uuid[0] && !uuid[1] && !uuid[2] && !uuid[3])
@@ -308,9 +309,9 @@ static void name_apart(struct le_reader *reader, struct le_trace_device *device)
     device->name = (uint32_t)le_reader_text(reader, name, strlen(name));
 }
 
-/* Processes may call several devices by one number: their names say which. Where nothing but the number is known, it
- * may as well be one. */
-static void tell_devices_apart(struct le_reader *reader) {
+/* Different processes may use the same number for different devices. Their UUIDs are then added to their names. Devices
+ * of which only the number is known may be the same device. */
+static void distinguish_devices(struct le_reader *reader) {
     struct le_trace_index *index = reader->index;
     for (int32_t k = 0; k < index->devices.count; k++) {
         int32_t before = le_id_map_get(&reader->labels, label_of(&index->devices.at[k]));
@@ -321,11 +322,11 @@ static void tell_devices_apart(struct le_reader *reader) {
         uint64_t label = label_of(device);
         int32_t count = le_id_map_get(&reader->labels, label);
         if (count > 1 && device->name) {
-            name_apart(reader, device);
+            add_uuid_to_name(reader, device);
         } else if (count > 1) {
             le_reader_note(reader, "device %u has no UUID in %d processes: it may be one device or several",
                            (unsigned)device->id, (int)count);
-            le_reader_put(reader, &reader->labels, label, 0); /* said once */
+            le_reader_put(reader, &reader->labels, label, 0); /* note it once */
         }
     }
 }
@@ -342,7 +343,7 @@ static void bound_all(struct le_trace_index *index) {
     }
 }
 
-/* Everything that may leave by longjmp; the caller gives back what is held. */
+/* Everything that may longjmp. The caller frees the memory. */
 static leat_status read_guarded(struct le_reader *reader, struct le_trace_blocks *file) {
     reader->status = LEAT_OUT_OF_MEMORY;
     if (setjmp(reader->arena->failure))
@@ -352,7 +353,7 @@ static leat_status read_guarded(struct le_reader *reader, struct le_trace_blocks
     if (status)
         return status;
     le_reader_sort(reader, reader->index->processes.count);
-    tell_devices_apart(reader);
+    distinguish_devices(reader);
     bound_all(reader->index);
     return LEAT_OK;
 }
@@ -375,7 +376,7 @@ leat_status le_trace_read(const char *path, struct le_trace_index **index) {
     le_id_map_finish(&reader.labels);
     le_position_set_finish(&reader.texts);
     le_position_set_finish(&reader.shapes);
-    le_free(reader.where);
+    le_free(reader.new_positions);
     if (status)
         le_trace_free(&store->index);
     else

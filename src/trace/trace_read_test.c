@@ -1,4 +1,4 @@
-/* The reader: files of one and more parts into an index, what is damaged left out, every cut and every flipped bit. */
+/* The reader: files with one or more parts, damaged files, a file cut at every byte and with every bit flipped. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static bool has_note(const struct le_trace_index *index, const char *part) {
     return false;
 }
 
-/* Whatever was read, its numbers name what is there, and its tables are in order. */
+/* Checks that all positions in the index are valid and its tables are sorted. */
 static void check_index(const struct le_trace_index *index) {
     for (int32_t k = 0; k < index->operations.count; k++) {
         const struct le_operation *operation = &index->operations.at[k];
@@ -85,7 +85,7 @@ static void reads_a_part(void **state) {
     assert_true(index->start_ns == 500 && index->end_ns == 9000);
     assert_int_equal(index->notes.count, 0);
     assert_int_equal(index->operations.count, 2);
-    assert_int_equal(index->calls.count, 2); /* the driver's own is inside of the runtime's */
+    assert_int_equal(index->calls.count, 2); /* the driver call is inside the runtime call */
     const struct le_operation *kernel = &index->operations.at[0];
     assert_string_equal(text(index, kernel->name), "saxpy");
     assert_true(kernel->kind == LE_OPERATION_KERNEL && kernel->start_ns == 4500 && kernel->end_ns == 6500);
@@ -106,14 +106,14 @@ static void reads_a_part(void **state) {
     le_made_finish(&made);
 }
 
-/* The operation's correlation may be the inner call's, and a graph's operations share one. */
+/* An operation may have the correlation of an inner call. The operations of a graph share a correlation. */
 static void links_graphs_and_inner_calls(void **state) {
     (void)state;
     struct le_made_trace made = {0};
     le_made_part(&made, 1);
     le_made_call(&made, 5, "cudaGraphLaunch", 1000, 1000);
     uint32_t inner = le_made_call(&made, 5, "cuGraphLaunch", 1000, 1000);
-    le_made_call(&made, 6, "cuStreamSynchronize", 1200, 500); /* another thread's: not inside */
+    le_made_call(&made, 6, "cuStreamSynchronize", 1200, 500); /* on another thread, so not inside */
     le_made_kernel(&made, inner, 13, "b", 4000, 100, 1, 32);
     le_made_kernel(&made, inner, 13, "a", 3000, 100, 1, 32);
     le_made_kernel(&made, 999, 13, "nobody's", 5000, 100, 1, 32);
@@ -129,7 +129,7 @@ static void links_graphs_and_inner_calls(void **state) {
     le_made_finish(&made);
 }
 
-/* Two parts, interleaved in time; correlations and texts of one are not the other's; devices are shared. */
+/* Two parts that are interleaved in time, with their own correlations and texts, and shared devices. */
 static void joins_processes(void **state) {
     (void)state;
     struct le_made_trace made = {0};
@@ -175,7 +175,7 @@ static struct le_trace_index *two_workers(uint8_t first_uuid, uint32_t first, ui
     return index;
 }
 
-/* A number is the process' own; a UUID is the device's. */
+/* Device numbers are valid within a process only; a UUID identifies the device. */
 static void devices_are_known_by_their_uuid(void **state) {
     (void)state;
     struct le_trace_index *index = two_workers(0xa0, 0, 0xb0, 0);
@@ -188,7 +188,7 @@ static void devices_are_known_by_their_uuid(void **state) {
     assert_string_equal(text(index, (int32_t)index->devices.at[0].name), "H200");
     assert_true(index->streams.at[0].device == 0 && index->streams.at[1].device == 0);
     le_trace_free(index);
-    index = two_workers(0, 0, 0xa0, 0); /* the one is of before: what it tells is alike */
+    index = two_workers(0, 0, 0xa0, 0); /* one trace is older and has no UUID; all its properties are equal */
     assert_int_equal(index->devices.count, 1);
     le_trace_free(index);
     index = two_workers(0, 0, 0, 3);
@@ -196,7 +196,7 @@ static void devices_are_known_by_their_uuid(void **state) {
     le_trace_free(index);
 }
 
-static void a_number_alone_says_little(void **state) {
+static void a_number_alone_is_ambiguous(void **state) {
     (void)state;
     struct le_made_trace made = {0};
     for (uint32_t process = 1; process <= 3; process++) {
@@ -213,8 +213,9 @@ static void a_number_alone_says_little(void **state) {
     le_made_finish(&made);
 }
 
-/* A wait's device is its context's: as that is told, before or after, or by the work in its streams. */
-static void waits_know_their_device(void **state) {
+/* A wait's device is that of its context, which is known from the context's record, before or after the wait, or from
+ * the work in its streams. */
+static void waits_have_a_device(void **state) {
     (void)state;
     struct le_made_trace made = {0};
     le_made_part(&made, 1);
@@ -223,11 +224,11 @@ static void waits_know_their_device(void **state) {
                  1000, 50);
     le_made_device(&made, 0, "H200", 132);
     le_made_device(&made, 1, "H200", 132);
-    made.device = 2; /* of which there is no record */
+    made.device = 2; /* no record describes it */
     le_made_kernel(&made, 0, 13, "kernel", 1500, 50, 1, 32);
     le_made_sync(&made, le_made_call(&made, 5, "cuCtxSynchronize", 2000, 50), LE_TRACE_SYNC_CONTEXT, LE_TRACE_NO_STREAM,
                  2000, 50);
-    made.device = 3; /* of which nothing is known */
+    made.device = 3; /* nothing is known about it */
     le_made_sync(&made, le_made_call(&made, 5, "cuCtxSynchronize", 3000, 50), LE_TRACE_SYNC_CONTEXT, LE_TRACE_NO_STREAM,
                  3000, 50);
     le_made_end(&made, 9000, 0);
@@ -242,7 +243,7 @@ static void waits_know_their_device(void **state) {
     le_made_finish(&made);
 }
 
-/* A part whose clock is another: its times are moved by what the calendar says. */
+/* A part with a different clock: its times are shifted by the difference of the wall clocks. */
 static void moves_clocks(void **state) {
     (void)state;
     struct le_made_trace made = {0};
@@ -251,7 +252,7 @@ static void moves_clocks(void **state) {
         size_t at = made.file.length;
         le_made_part(&made, 1);
         header = (struct le_trace_header *)(void *)(made.file.at + at);
-        header->unix_ns = 5000000000 + 100 * k; /* the second's clock is 2 s behind, 100 ns later */
+        header->unix_ns = 5000000000 + 100 * k; /* the second part's clock is 2 s behind and was read 100 ns later */
         header->time_ns = 3000000000 - 2000000000 * k;
         header->checksum = le_hash(header, offsetof(struct le_trace_header, checksum), 0);
         le_made_kernel(&made, 0, 13, "k", header->time_ns + 10, 5, 1, 32);
@@ -265,7 +266,7 @@ static void moves_clocks(void **state) {
     le_made_finish(&made);
 }
 
-static void knows_pauses(void **state) {
+static void reads_pauses(void **state) {
     (void)state;
     struct le_made_trace made = {0};
     le_made_part(&made, 1);
@@ -293,8 +294,8 @@ static void knows_pauses(void **state) {
     le_made_finish(&made);
 }
 
-/* Records that lie: numbers out of range, times that are none, lengths too short. */
-static void believes_nothing(void **state) {
+/* Invalid records: numbers out of range, invalid times, lengths that are too short. */
+static void rejects_invalid_records(void **state) {
     (void)state;
     struct le_made_trace made = {0};
     le_made_part(&made, 1);
@@ -327,7 +328,7 @@ static void believes_nothing(void **state) {
     le_made_finish(&made);
 }
 
-static void refuses_what_is_no_trace(void **state) {
+static void rejects_files_that_are_no_traces(void **state) {
     (void)state;
     struct le_trace_index *index;
     static const unsigned char other[100] = "\x7f"
@@ -347,18 +348,17 @@ static void refuses_what_is_no_trace(void **state) {
     le_made_finish(&made);
 }
 
-/* Three parts; the middle one is cut in a block, at a place that is no multiple of 8. */
-/* Texts are UTF-8 that a terminal and XML take, whatever the program called its kernels. */
+/* Texts are UTF-8 that is safe for terminals and XML, whatever the program's names are. */
 static void texts_can_be_shown(void **state) {
     (void)state;
     static const struct {
         const char *name, *shown;
     } cases[] = {
-        {"\xef\xbf\xbe!", "\xef\xbf\xbd!"},         /* U+FFFE, which XML has not */
+        {"\xef\xbf\xbe!", "\xef\xbf\xbd!"},         /* U+FFFE is not allowed in XML */
         {"\xef\xbf\xbf!", "\xef\xbf\xbd!"},         /* U+FFFF */
-        {"\xe2\x80\xae!", "\xef\xbf\xbd!"},         /* U+202E turns a line's direction */
-        {"\xe2\x81\xa6!", "\xef\xbf\xbd!"},         /* U+2066, too */
-        {"\xc2\x9b!", "\xef\xbf\xbd!"},             /* U+009B is a terminal's */
+        {"\xe2\x80\xae!", "\xef\xbf\xbd!"},         /* U+202E changes the direction of text */
+        {"\xe2\x81\xa6!", "\xef\xbf\xbd!"},         /* and so does U+2066 */
+        {"\xc2\x9b!", "\xef\xbf\xbd!"},             /* U+009B starts a terminal command */
         {"\xe2\x80\xa6!", "\xe2\x80\xa6!"},         /* U+2026 is text */
         {"\xf0\x9f\x98\x80!", "\xf0\x9f\x98\x80!"}, /* and so is U+1F600 */
     };
@@ -373,7 +373,7 @@ static void texts_can_be_shown(void **state) {
     }
 }
 
-/* A long note is cut where a character begins, wherever that falls. */
+/* A note that is too long is cut at the beginning of a character. */
 static void notes_are_cut_between_characters(void **state) {
     (void)state;
     for (size_t before = 0; before < 4; before++) {
@@ -416,8 +416,8 @@ static void finds_the_next_part(void **state) {
     le_made_finish(&made);
 }
 
-/* A block in the middle is damaged, or not there at all: the others stay. */
-static void leaves_out_a_block(void **state) {
+/* A block in the middle is damaged or missing: the others are read. */
+static void skips_a_damaged_block(void **state) {
     (void)state;
     struct le_made_trace made = {0};
     size_t ends[3];
@@ -442,7 +442,7 @@ static void leaves_out_a_block(void **state) {
     le_made_finish(&made);
 }
 
-/* Nothing, or one error of a line. */
+/* Reading succeeds, or fails with an error message of one line. */
 static void check_damaged(const unsigned char *bytes, size_t size_bytes, int32_t operations_most) {
     struct le_trace_index *index;
     leat_status status = le_made_read(bytes, size_bytes, &index);
@@ -486,16 +486,16 @@ int main(void) {
         cmocka_unit_test(links_graphs_and_inner_calls),
         cmocka_unit_test(joins_processes),
         cmocka_unit_test(devices_are_known_by_their_uuid),
-        cmocka_unit_test(a_number_alone_says_little),
-        cmocka_unit_test(waits_know_their_device),
+        cmocka_unit_test(a_number_alone_is_ambiguous),
+        cmocka_unit_test(waits_have_a_device),
         cmocka_unit_test(moves_clocks),
-        cmocka_unit_test(knows_pauses),
-        cmocka_unit_test(believes_nothing),
+        cmocka_unit_test(reads_pauses),
+        cmocka_unit_test(rejects_invalid_records),
         cmocka_unit_test(texts_can_be_shown),
         cmocka_unit_test(notes_are_cut_between_characters),
         cmocka_unit_test(finds_the_next_part),
-        cmocka_unit_test(refuses_what_is_no_trace),
-        cmocka_unit_test(leaves_out_a_block),
+        cmocka_unit_test(rejects_files_that_are_no_traces),
+        cmocka_unit_test(skips_a_damaged_block),
         cmocka_unit_test(survives_every_cut),
         cmocka_unit_test(survives_every_flipped_bit),
     };

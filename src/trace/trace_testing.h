@@ -1,5 +1,5 @@
-/* Builds traces in the file's form, for tests: what a recorder would write, record by record. Times are nanoseconds;
- * numbers of texts, sources and calls are handed out. Errors end the test.
+/* Builds trace files for tests, record by record, as the recorder would write them. Times are nanoseconds. Numbers of
+ * texts, sources and calls are assigned automatically. Errors end the test.
  *
  *     struct le_made_trace made = {0};
  *     le_made_part(&made, 100);
@@ -28,12 +28,12 @@ struct le_made_bytes {
     size_t length, capacity;
 };
 struct le_made_trace {
-    struct le_made_bytes file, block; /* block: records that are not in the file yet */
-    const char *texts[LE_MADE_TEXTS]; /* of this part; a text's number is its position plus one */
+    struct le_made_bytes file, block; /* block: records that are not written to the file yet */
+    const char *texts[LE_MADE_TEXTS]; /* of the current part; a text's number is its position plus one */
     uint32_t text_count, source_count, correlation;
     uint64_t blocks;
-    uint32_t device; /* that operations run on; 0 unless set */
-    uint8_t uuid;    /* the first and last byte of devices'; 0: they tell none */
+    uint32_t device; /* on which operations run; 0 by default */
+    uint8_t uuid;    /* the first and last byte of the devices' UUIDs; 0: devices have none */
 };
 
 static inline void le_made_require(bool holds) {
@@ -55,7 +55,7 @@ static inline void le_made_add(struct le_made_bytes *bytes, const void *from, si
     bytes->length += length;
 }
 
-/* Ends the block: what follows is in another. */
+/* Ends the block; further records go into a new one. */
 static inline void le_made_flush(struct le_made_trace *made) {
     struct le_trace_block head = {
         .magic = LE_TRACE_BLOCK_MAGIC, .bytes = (uint32_t)made->block.length, .number = made->blocks};
@@ -68,7 +68,7 @@ static inline void le_made_flush(struct le_made_trace *made) {
     made->blocks++;
 }
 
-/* A record of any kind, with more bytes behind its structure. */
+/* Adds a record of any kind, with more bytes after its structure. */
 static inline void le_made_record_with(struct le_made_trace *made, enum le_trace_kind kind, const void *body,
                                        size_t body_bytes, const void *more, size_t more_bytes) {
     static const unsigned char zeros[8];
@@ -84,7 +84,7 @@ static inline void le_made_record_with(struct le_made_trace *made, enum le_trace
 }
 #define LE_MADE_RECORD(made, kind, body) le_made_record_with((made), (kind), &(body), sizeof(body), "", 0)
 
-/* A process begins; what follows is of it. Its clock is the one that all share. */
+/* Begins the part of a process, to which the following records belong. All parts have the same clock. */
 static inline void le_made_part(struct le_made_trace *made, uint32_t process) {
     struct le_trace_header header = {.version = LE_TRACE_VERSION, .header_bytes = sizeof header, .process = process};
     memcpy(header.magic, LE_TRACE_MAGIC, sizeof header.magic);
@@ -97,7 +97,7 @@ static inline void le_made_part(struct le_made_trace *made, uint32_t process) {
     made->blocks = 0;
 }
 
-/* The number of a text, which stays the caller's and equal. */
+/* The number of a text. The caller keeps the string, which must not change. */
 static inline uint32_t le_made_text(struct le_made_trace *made, const char *text) {
     for (uint32_t k = 0; k < made->text_count; k++)
         if (strcmp(made->texts[k], text) == 0)
@@ -116,7 +116,7 @@ static inline void le_made_process(struct le_made_trace *made, const char *comma
     LE_MADE_RECORD(made, LE_TRACE_PROCESS, process);
 }
 
-/* A device as a H200 is, but for its multiprocessors; and a context on it with its null stream. */
+/* Adds a device like an H200, except for its multiprocessors, and a context on it with its null stream. */
 static inline void le_made_device(struct le_made_trace *made, uint32_t id, const char *name, uint32_t multiprocessors) {
     struct le_trace_device device = {.id = id,
                                      .name = le_made_text(made, name),
@@ -135,7 +135,9 @@ static inline void le_made_device(struct le_made_trace *made, uint32_t id, const
                                      .bandwidth = 4800000000000};
     struct le_trace_context context = {.id = LE_MADE_CONTEXT + id, .device = id, .null_stream = LE_MADE_NULL_STREAM};
     device.uuid[0] = device.uuid[LE_TRACE_UUID_BYTES - 1] = made->uuid;
-    size_t size_bytes = made->uuid ? sizeof device : offsetof(struct le_trace_device, uuid); /* else as before these */
+    size_t size_bytes = made->uuid
+                            ? sizeof device
+                            : offsetof(struct le_trace_device, uuid); /* without one, the record has the older form */
     le_made_record_with(made, LE_TRACE_DEVICE, &device, size_bytes, "", 0);
     LE_MADE_RECORD(made, LE_TRACE_CONTEXT, context);
     made->device = id;
@@ -146,7 +148,7 @@ static inline void le_made_thread(struct le_made_trace *made, uint32_t id, const
     LE_MADE_RECORD(made, LE_TRACE_THREAD, thread);
 }
 
-/* A line of Python; parent: an earlier source, or 0. */
+/* Adds a line of Python. parent: an earlier source, or 0. */
 static inline uint32_t le_made_source(struct le_made_trace *made, const char *function, const char *file, uint32_t line,
                                       uint32_t parent) {
     struct le_trace_source source = {.parent = parent, .line = line, .language = LE_TRACE_PYTHON};
@@ -162,7 +164,7 @@ static inline void le_made_origin(struct le_made_trace *made, uint32_t correlati
     LE_MADE_RECORD(made, LE_TRACE_ORIGIN, origin);
 }
 
-/* A call of the runtime ("cuda...") or the driver ("cu..."); its correlation. */
+/* Adds a call of the runtime ("cuda...") or the driver ("cu...") and returns its correlation. */
 static inline uint32_t le_made_call(struct le_made_trace *made, uint32_t thread, const char *function,
                                     uint64_t start_ns, uint64_t duration_ns) {
     struct le_trace_call call = {.start_ns = start_ns,
@@ -175,7 +177,7 @@ static inline uint32_t le_made_call(struct le_made_trace *made, uint32_t thread,
     return call.correlation;
 }
 
-/* With all that a call can be told of: source 0 for none. */
+/* The same with a source; 0: none. */
 static inline uint32_t le_made_call_from(struct le_made_trace *made, uint32_t thread, const char *function,
                                          uint64_t start_ns, uint64_t duration_ns, uint32_t source) {
     uint32_t correlation = le_made_call(made, thread, function, start_ns, duration_ns);
@@ -184,7 +186,7 @@ static inline uint32_t le_made_call_from(struct le_made_trace *made, uint32_t th
     return correlation;
 }
 
-/* A kernel of blocks in x of threads in x, 32 registers and no shared memory. */
+/* A kernel with a one-dimensional grid, 32 registers per thread and no shared memory. */
 static inline struct le_trace_kernel le_made_kernel_of(struct le_made_trace *made, uint32_t correlation,
                                                        uint32_t stream, const char *name, uint64_t start_ns,
                                                        uint64_t duration_ns, uint32_t blocks, uint32_t threads) {
@@ -207,7 +209,7 @@ static inline void le_made_kernel(struct le_made_trace *made, uint32_t correlati
     LE_MADE_RECORD(made, LE_TRACE_KERNEL, kernel);
 }
 
-/* host: where its bytes lie there (LE_TRACE_PAGEABLE, ...); ignored between devices. */
+/* host: the kind of host memory (LE_TRACE_PAGEABLE, ...); ignored for copies between devices. */
 static inline void le_made_copy(struct le_made_trace *made, uint32_t correlation, uint32_t stream,
                                 enum le_trace_direction direction, enum le_trace_memory_kind host, bool is_async,
                                 uint64_t bytes, uint64_t start_ns, uint64_t duration_ns) {
@@ -291,7 +293,7 @@ static inline void le_made_overhead(struct le_made_trace *made, uint32_t thread,
     LE_MADE_RECORD(made, LE_TRACE_OVERHEAD, overhead);
 }
 
-/* entry, operation: CUPTI's, as format.h has them. */
+/* entry, operation: CUPTI's numbers; see format.h. */
 static inline void le_made_jit(struct le_made_trace *made, uint32_t thread, uint32_t entry, uint32_t operation,
                                uint64_t cache_bytes, uint64_t start_ns, uint64_t duration_ns) {
     struct le_trace_jit jit = {.start_ns = start_ns,
@@ -320,7 +322,7 @@ static inline void le_made_end(struct le_made_trace *made, uint64_t time_ns, uin
     LE_MADE_RECORD(made, LE_TRACE_END, end);
 }
 
-/* Bytes as a file that can be opened by its path while the descriptor, which is given back, is open. */
+/* Makes a file with these bytes. It can be opened by its path as long as the returned descriptor is open. */
 static inline int le_made_open(const unsigned char *bytes, size_t size_bytes, char path[64]) {
     int fd = memfd_create("trace", MFD_CLOEXEC);
     le_made_require(fd >= 0);
@@ -341,7 +343,7 @@ static inline leat_status le_made_read(const unsigned char *bytes, size_t size_b
     return status;
 }
 
-/* All that was made so far, read. */
+/* Reads everything that was added so far. */
 static inline struct le_trace_index *le_made_index(struct le_made_trace *made) {
     struct le_trace_index *index;
     le_made_flush(made);

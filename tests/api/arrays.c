@@ -124,7 +124,7 @@ static void test_wrap(void **state) {
     assert_status(leat_array_write(a, memory, 4 * sizeof(double), NULL, NULL), LEAT_INVALID);
     leat_array_free(a);
     description.read_only = false;
-    description.strides[0] = 0; /* elements that share memory */
+    description.strides[0] = 0; /* overlapping elements */
     assert_ok(leat_array_wrap(ctx, &description, NULL, NULL, &a));
     assert_status(leat_array_write(a, memory, 4 * sizeof(double), NULL, NULL), LEAT_INVALID);
     leat_program *program = program_of(ctx, "y[i] = i where i in 0..4");

@@ -1,5 +1,6 @@
-/* The same bits for 1, 2 and 7 threads, and for the instruction sets with fused multiply-adds; programs of arithmetic
- * that forms no multiply-add give them on the baseline, too. Sums follow the fixed tree, written plainly here. */
+/* Results have the same bits for 1, 2 and 7 threads, and for all instruction sets with fused multiply-adds. Programs
+ * without multiply-adds have them on the baseline as well. Sums follow the fixed tree, which this file implements
+ * directly. */
 #include "support.h"
 #include <stdio.h>
 
@@ -36,7 +37,7 @@ struct setting {
     const char *simd;
 };
 
-/* All results of a program, end to end. */
+/* All results of a program, one after the other. */
 static size_t run_bits(const char *text, struct setting setting, const float *a, const float *b, unsigned char *bits,
                        size_t capacity) {
     leat_options options = {.threads = setting.threads, .simd = setting.simd};
@@ -119,7 +120,7 @@ static void test_settings(void **state) {
     free(other);
 }
 
-/* Sets without fused multiply-adds may differ only where one is formed. */
+/* Instruction sets without fused multiply-adds may differ only where a multiply-add is formed. */
 static void test_baseline(void **state) {
     (void)state;
     static const size_t without_muladd[] = {3, 4, 7, 11, 13, 15};

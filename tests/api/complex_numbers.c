@@ -1,4 +1,4 @@
-/* Complex numbers from outside: arrays of them, numbers, results in the caller's arrays. */
+/* Complex numbers in the C interface: arrays, numbers, results in the caller's arrays. */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void test_numbers(void **state) {
     leat_close(ctx);
 }
 
-/* Dense, spread out and backwards targets, and an input's own array. */
+/* Dense, strided and reversed targets, and an input's own array. */
 static void test_targets(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -108,8 +108,8 @@ static void put_link(FILE *out, const char *link, int number) {
             fputc(*link, out);
 }
 
-/* y of a chain of so many defs, of which the last one is called with x, which is 1: `first`, then those of `links` in
- * turn, with a def's number for # and that of the one before for @. */
+/* Evaluates a chain of `count` defs and calls the last one with x = 1. The first def is `first`; the others take the
+ * texts of `links` in turn. In the texts, # is the number of the def, and @ the number of the one before it. */
 static void assert_chain(int count, const char *first, const char *const *links, int kinds, const double want[2]) {
     leat_context *ctx = open_context();
     char *text;
@@ -132,8 +132,9 @@ static void assert_chain(int count, const char *first, const char *const *links,
     free(text);
 }
 
-/* A call of a def makes both parts at once, so that a chain costs what its links cost: made for each part anew, this
- * one would be 2^60 of them. With f0(z) = z and fk(z) = fj(z) * 1j + z, f61(1) is 1 + 1j. */
+/* A call of a def computes both parts together, so the cost of a chain is the sum of its links. If each part were
+ * computed separately, this chain would make 2^60 calls. With f0(z) = z and fk(z) = fj(z) * 1j + z, f61(1) is 1 + 1j.
+ */
 static void test_chain_of_defs(void **state) {
     (void)state;
     static const char *const links[] = {
@@ -143,7 +144,7 @@ static void test_chain_of_defs(void **state) {
     assert_chain(62, "def link0(z) { w = z; return w }\n", links, 3, LIST(1, 1));
 }
 
-/* So does a sum inside of sums, nearly as deep as the 16 indices of a statement go. f13(1) is 1 + 1j. */
+/* The same for a sum inside sums, nearly as deep as the limit of 16 indices per statement. f13(1) is 1 + 1j. */
 static void test_chain_of_sums(void **state) {
     (void)state;
     static const char *const links[] = {

@@ -1,5 +1,6 @@
-/* Results of programs on a device that are made right where the caller wants them: numbers, and arrays whatever the
- * order of their axes; and when they are not, because somebody else has that memory. On sim, as on_device.c. */
+/* Results of programs on a device that are written directly into the caller's memory: numbers, and arrays with any
+ * order of axes. Also the cases in which they are not, because something else uses that memory. On sim, as in
+ * on_device.c. */
 #include "support.h"
 #include <stdio.h>
 
@@ -18,8 +19,8 @@ static double number_at(const leat_array *array) {
     return value;
 }
 
-/* Numbers are made right where they are wanted, but copied there where an input has that memory, or where a loop makes
- * them more than once. */
+/* Numbers are written directly into the caller's memory. They are copied there if an input uses that memory, or if a
+ * loop computes them more than once. */
 static void test_wanted_numbers(void **state) {
     (void)state;
     leat_context *ctx = open_sim();
@@ -38,7 +39,7 @@ static void test_wanted_numbers(void **state) {
     }
     assert_int_equal(records_of(ctx, LEAT_COST_COPY, "a result"), 0);
     assert_ok(leat_call_want(call, "t", s));
-    assert_status(leat_call_run(call, NULL, NULL), LEAT_INVALID); /* both in one array */
+    assert_status(leat_call_run(call, NULL, NULL), LEAT_INVALID); /* both in the same array */
     assert_ok(leat_call_want(call, "s", a));
     assert_ok(leat_call_want(call, "t", t));
     for (int round = 0; round < 2; round++) {
@@ -63,7 +64,7 @@ static void test_wanted_numbers(void **state) {
     leat_close(ctx);
 }
 
-/* Of complex numbers each part is a number of its own. */
+/* Each part of a complex number is a number of its own. */
 static void test_complex_numbers(void **state) {
     (void)state;
     enum { NUMBERS = 40, LINE = 48 };
@@ -89,7 +90,7 @@ static void test_complex_numbers(void **state) {
     leat_close(ctx);
 }
 
-/* A result where an input lies, and that input elsewhere, as it was before. */
+/* A result takes the memory of an input, and another result is that input's old value. */
 static void test_input_behind(void **state) {
     (void)state;
     leat_context *ctx = open_sim();
@@ -114,8 +115,8 @@ static void test_input_behind(void **state) {
     leat_close(ctx);
 }
 
-/* What planning runs of a plan, for a range that hangs on data, is for nobody's memory: what was wanted there in the
- * run before may be an input by now. */
+/* Planning may run a part of a plan for a range that depends on data. That part must not write into results' memory:
+ * the array that was a result in the previous run may be an input now. */
 static void test_planned_apart(void **state) {
     (void)state;
     leat_context *ctx = open_sim();
@@ -139,7 +140,7 @@ static void test_planned_apart(void **state) {
     assert_true(number_at(place) == 6);
     assert_ok(leat_array_write(place, &four, sizeof four, NULL, NULL));
     assert_ok(leat_call_set_array(call, "m", NULL));
-    assert_ok(leat_call_show(call, LEAT_FORM_PLAN, &plan)); /* runs what it has to know, and changes nothing */
+    assert_ok(leat_call_show(call, LEAT_FORM_PLAN, &plan)); /* runs what planning needs, and changes nothing */
     leat_memory_free(plan);
     assert_true(number_at(place) == 4);
     assert_ok(leat_call_set_array(call, "a", place));
@@ -155,7 +156,7 @@ static void test_planned_apart(void **state) {
     leat_close(ctx);
 }
 
-/* A new array of this shape, seen with its axes in another order. */
+/* A view, with its axes in another order, of a new array. */
 static leat_array *turned_array(leat_context *ctx, const int64_t *shape, const int *axes) {
     leat_array *dense = array_of(ctx, LEAT_F64, 3, shape, NULL), *turned = NULL;
     assert_ok(leat_array_transpose(dense, axes, &turned));
@@ -176,7 +177,7 @@ static size_t copies_out(leat_context *ctx) {
     return records_of(ctx, LEAT_COST_COPY, "to where it is wanted");
 }
 
-/* Results whose axes lie in another order than row-major are made right there, but where an input has that memory. */
+/* Results in another order than row-major are written directly, unless an input uses that memory. */
 static void test_turned_results(void **state) {
     (void)state;
     leat_context *ctx = open_sim();

@@ -1,5 +1,5 @@
-/* Errors: where they are in the text, all at once, each thread its own, and every wrong argument an error and no crash.
- */
+/* Errors: their location in the text; all are reported together; each thread has its own; every wrong argument is an
+ * error and not a crash. */
 #include "support.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void test_places(void **state) {
     leat_close(ctx);
 }
 
-/* An index without a range is marked where it stands. */
+/* An index without a range is marked at its location. */
 static void test_place_of_an_index(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -116,7 +116,7 @@ static void test_bindings(void **state) {
     leat_close(ctx);
 }
 
-/* A subscript from the data is checked as it runs; the call can be used again. */
+/* A subscript from data is checked during the run, and the call can be used again afterwards. */
 static void test_data(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -220,7 +220,7 @@ static void test_names(void **state) {
     assert_string_equal(leat_version(), "0.1.0");
 }
 
-/* A child may look at an error but use no handle. */
+/* A child process may read an error but not use a handle. */
 static void test_fork(void **state) {
     (void)state;
     leat_context *ctx = open_context();

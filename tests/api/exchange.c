@@ -1,5 +1,5 @@
-/* DLPack in and out, npy bytes, files: the same elements come back, memory is shared where it can be, and is released
- * once. */
+/* DLPack import and export, npy bytes, files: the elements come back unchanged; memory is shared if possible and
+ * released once. */
 #include "support.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -91,7 +91,7 @@ static void test_dlpack_in(void **state) {
     tensor.dl_tensor.device.device_type = DL_CPU;
     tensor.dl_tensor.ndim = 40;
     assert_int_not_equal(leat_array_from_dlpack(ctx, &tensor, &a), LEAT_OK);
-    assert_int_equal(deleted, 2); /* what fails stays the caller's */
+    assert_int_equal(deleted, 2); /* after a failure the caller still owns it */
     leat_close(ctx);
 }
 
@@ -149,13 +149,13 @@ static void test_files(void **state) {
     unlink(path);
     snprintf(path, sizeof path, "%s/none/a.npy", folder);
     assert_status(leat_array_save(a, path, NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
-    assert_int_equal(rmdir(folder), 0); /* nothing was left */
+    assert_int_equal(rmdir(folder), 0); /* no other file was left */
     leat_array_free(turned);
     leat_array_free(a);
     leat_close(ctx);
 }
 
-/* Two arrays one after the other in a pipe, and what is none: nothing is read but what is needed to tell. */
+/* Two arrays in one pipe, then data that is not an array: no more is read than necessary. */
 static void test_descriptors(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -195,7 +195,7 @@ static void test_descriptors(void **state) {
     leat_close(ctx);
 }
 
-/* Elements are where they were in the file: behind bytes that another reader took. */
+/* Elements in a file after bytes that another reader has consumed. */
 static void test_descriptor_of_a_file(void **state) {
     (void)state;
     leat_context *ctx = open_context();

@@ -1,7 +1,7 @@
-/* Long programs: a program eight times as long takes about eight times as long to check, plan and run, whatever it is
- * made of. Each kind is timed at two lengths by the processor's time, some times at most, of which the shortest count:
- * quadratic work in any floor shows as sixty-four, caches that others fill as up to twenty. Figures under a tenth of a
- * second say nothing and pass. */
+/* Long programs: a program eight times as long takes about eight times as long to check, plan and run, for several
+ * kinds of statements. Each kind is measured at two lengths in processor time; the shortest of a few measurements
+ * counts. Quadratic work gives a ratio of 64; caches shared with other processes can give up to 20. Times below 0.1 s
+ * are too short to compare, and pass. */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 #include <limits.h>
@@ -13,7 +13,7 @@ enum { LENGTH = 1000, TIMES = 8, TRIES = 5 };
 #define RATIO_MAX (4.0 * TIMES)
 #define TELLS_S   0.1
 
-/* `first` and `second` stand in the text once for each turn, with its number for `#`. */
+/* The text repeats `first`, then `second`; in each repetition `#` is its number. */
 struct kind {
     const char *name, *before, *first, *start, *second, *after;
 };
@@ -111,7 +111,7 @@ static void test_cost_is_linear(void **state) {
     free(longer);
 }
 
-/* ---- what is too long */
+/* ---- programs that are too long */
 
 static void test_what_is_too_large_is_told_with_its_line(void **state) {
     (void)state;
@@ -138,8 +138,8 @@ static void test_what_is_too_large_is_told_with_its_line(void **state) {
     free(text);
 }
 
-/* Memory that was freed is kept, so that no try but the first one pays for pages: short programs never do again, long
- * ones would each time. */
+/* Keeps freed memory, so that only the first measurement pays for page faults. Otherwise long programs would pay each
+ * time, and short ones would not. */
 static void keep_memory(void) {
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);

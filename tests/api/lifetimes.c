@@ -1,13 +1,11 @@
-/* Handles outlive their context: whichever is freed last, all memory goes back to the caller's heap, from which it
- * came.
- */
+/* Handles may outlive their context: whichever is freed last, all memory returns to the caller's allocator. */
 #include "support.h"
 
 enum { HIDDEN_BYTES = 64, KINDS = 5 };
 
 static long live;
 
-/* A heap whose blocks no other can take back: they begin inside of malloc's. */
+/* An allocator whose addresses malloc's free does not accept: they lie inside blocks of malloc. */
 static void *allocate(size_t size_bytes, void *user) {
     (void)user;
     char *block = malloc(size_bytes + HIDDEN_BYTES);

@@ -1,8 +1,8 @@
-/* Programs with loops and branches, as a caller sees them: who shares memory with whom, what a call keeps between runs,
- * and that a loop does not allocate. */
+/* Programs with loops and branches in the C interface: which arrays share memory, what a call keeps between runs, and
+ * that a loop does not allocate. */
 #include "support.h"
 
-static struct { long requests, live_bytes; } memory; /* other threads do not allocate in these programs */
+static struct { long requests, live_bytes; } memory; /* no other thread allocates in these programs */
 
 #define HEADER_BYTES ((size_t)64)
 
@@ -62,7 +62,7 @@ static void set(leat_array *array, size_t count, double value) {
     assert_ok(leat_array_write(array, values, count * sizeof *values, NULL, NULL));
 }
 
-/* ---- who shares memory */
+/* ---- shared memory */
 
 static void test_results_are_apart(void **state) {
     (void)state;
@@ -95,6 +95,32 @@ static void test_results_are_apart(void **state) {
     leat_close(ctx);
 }
 
+/* A number that a subscript needs is computed anew when the input in it changes, also after a run that failed. */
+static void test_number_changes_after_a_failure(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_program *program =
+        program_of(ctx, "in c, x, p\nt = 0\nwhile t < 1 {\n s = x[i64(p[c])]\n x[0] = s\n t = 1\n}");
+    leat_call *call = call_of(program);
+    leat_array *x = vector_f64(ctx, 3, LIST(1, 2, 3)), *p = vector_f64(ctx, 3, LIST(7, 2, 1));
+    assert_ok(leat_call_set_array(call, "x", x));
+    assert_ok(leat_call_set_array(call, "p", p));
+    for (int64_t c = 0; c < 3; c++) {
+        assert_ok(leat_call_set_i64(call, "c", c));
+        assert_int_equal(leat_call_run(call, NULL, NULL) == LEAT_OK, c > 0);
+        if (c == 0)
+            continue;
+        leat_array *result = result_of(call, "x");
+        assert_f64(result, 3, c == 1 ? LIST(3, 2, 3) : LIST(2, 2, 3));
+        leat_array_free(result);
+    }
+    leat_array_free(p);
+    leat_array_free(x);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
 static void test_swap_of_the_callers(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -104,7 +130,7 @@ static void test_swap_of_the_callers(void **state) {
     leat_array *a = vector_f64(ctx, 2, LIST(1, 2)), *b = vector_f64(ctx, 2, LIST(3, 4));
     assert_ok(leat_call_set_array(call, "a", a));
     assert_ok(leat_call_set_array(call, "b", b));
-    assert_ok(leat_call_want(call, "a", a)); /* each where it lies, and then each where the other lies */
+    assert_ok(leat_call_want(call, "a", a)); /* first each into its own array, then exchanged */
     assert_ok(leat_call_want(call, "b", b));
     assert_ok(leat_call_set_i64(call, "n", 3));
     assert_ok(leat_call_run(call, NULL, NULL));
@@ -150,7 +176,7 @@ static void test_shared_is_copied_when_written(void **state) {
     leat_close(ctx);
 }
 
-/* Arrays that are not dense, and bools that are any byte, take part in a loop as what they are. */
+/* Strided arrays, and bools with bytes other than 0 and 1, in a loop. */
 static void test_inputs_of_all_kinds(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -305,7 +331,7 @@ static void test_steps_do_not_allocate(void **state) {
     assert_int_equal(memory.live_bytes, 0);
 }
 
-/* What is planned again and again in a loop is planned in the same memory. */
+/* Repeated planning in a loop reuses the same memory. */
 static void test_plans_do_not_grow(void **state) {
     (void)state;
     leat_context *ctx = counting_context();
@@ -337,6 +363,7 @@ int main(void) {
         cmocka_unit_test(test_shared_is_copied_when_written),
         cmocka_unit_test(test_other_shapes_and_steps),
         cmocka_unit_test(test_errors_in_loops),
+        cmocka_unit_test(test_number_changes_after_a_failure),
         cmocka_unit_test(test_shown_plans),
         cmocka_unit_test(test_steps_do_not_allocate),
         cmocka_unit_test(test_plans_do_not_grow),

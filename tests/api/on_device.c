@@ -1,6 +1,6 @@
-/* Programs in a context of a device: where results and inputs may lie, streams and tickets, numbers that the host needs
- * in between, errors in the data, what is refused. On sim, whose calls can be made to fail, each once. Skipped where no
- * C++ compiler is, without which sim compiles nothing. */
+/* Programs on a device: memory of results and inputs, streams and tickets, numbers that the host needs during a run,
+ * errors in the data, arguments that are refused. Uses sim, whose calls can be made to fail one at a time. Skipped
+ * without a C++ compiler, which sim needs. */
 #include "support.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void assert_counted(const leat_array *array, double factor) {
         assert_true(values[k] == factor * k);
 }
 
-/* ---- where arrays lie */
+/* ---- memory of arrays */
 
 static void test_memories(void **state) {
     (void)state;
@@ -80,8 +80,8 @@ static int mappings(void) {
     return lines;
 }
 
-/* A process has 65,530 mappings, and a block's threads take two each while they run: kernels that were loaded do not
- * keep theirs. */
+/* A process can have 65,530 mappings, and each thread of a running thread block takes two. Loaded kernels must not keep
+ * theirs. */
 static void test_many_kernels(void **state) {
     (void)state;
     enum { KERNELS = 5 };
@@ -108,7 +108,7 @@ static void test_many_kernels(void **state) {
     leat_close(ctx);
 }
 
-/* A result in the input's own memory; a part of another array; an array of the CPU's context. */
+/* A result in the input's own memory, in a part of another array, and in an array of the CPU's context. */
 static void test_shared_memory(void **state) {
     (void)state;
     leat_context *ctx = open_sim(), *cpu = NULL;
@@ -158,7 +158,7 @@ static void test_other_device(void **state) {
 
 /* ---- streams and tickets */
 
-/* What one stream makes another one reads; the stream and the call are freed while the work is under way. */
+/* One stream reads what another one wrote; the stream and the call are freed while the work runs. */
 static void test_streams(void **state) {
     (void)state;
     leat_context *ctx = open_sim();
@@ -188,7 +188,7 @@ static void test_streams(void **state) {
     leat_close(ctx);
 }
 
-/* The same call in turns: the memory that it keeps is one stream's after the other's. */
+/* One call alternates between two streams; the memory that it keeps passes from one to the other. */
 static void test_turns(void **state) {
     (void)state;
     leat_context *ctx = open_sim();
@@ -218,8 +218,7 @@ static void test_turns(void **state) {
 
 /* ---- numbers */
 
-/* A number that is in the device's memory, one that kernels make, one that the host compares, one element of an array.
- */
+/* A number in the device's memory, one that kernels compute, one that the host compares, and an element of an array. */
 static void test_numbers(void **state) {
     (void)state;
     leat_context *ctx = open_sim();
@@ -291,7 +290,7 @@ static void run_gather(leat_context *ctx, int64_t place, char message[400]) {
     snprintf(message, 400, "%s", error.message);
     assert_status(leat_call_result(call, "z", &result), LEAT_INVALID);
     assert_ok(leat_array_write(p, (const int64_t[]){0, 2}, 16, NULL, NULL));
-    assert_ok(leat_call_run(call, NULL, NULL)); /* and it is forgotten */
+    assert_ok(leat_call_run(call, NULL, NULL)); /* the error was cleared */
     assert_f64(target, 2, LIST(2, 4));
     leat_array_free(x);
     leat_array_free(p);
@@ -313,8 +312,8 @@ static void test_faults(void **state) {
     leat_close(cpu);
 }
 
-/* A `while` that would never end on what a fault leaves it: in its condition, in its body, in a loop inside of it, in a
- * def in a term. */
+/* A `while` that would never end with the values that a fault leaves. The fault is in its condition, in its body, in an
+ * inner loop, or in a def in a term. */
 static void test_faults_end_loops(void **state) {
     (void)state;
     static const char *const programs[] = {
@@ -350,7 +349,7 @@ static void test_notes(void **state) {
     leat_close(ctx);
 }
 
-/* ---- what runs out, and what fails */
+/* ---- out of memory, and failing calls */
 
 static void test_out_of_memory(void **state) {
     (void)state;

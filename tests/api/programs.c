@@ -1,4 +1,4 @@
-/* What a program tells about itself: inputs, results, indices, types; its forms; leat_eval. */
+/* Information about a program (inputs, results, indices, types), its printed forms, and leat_eval. */
 #include "support.h"
 #include <stdio.h>
 
@@ -143,7 +143,7 @@ static void assert_counts(leat_context *ctx, uint64_t checks, uint64_t compilati
     assert_int_equal(count_of(ctx, LEAT_COST_PLAN), plans);
 }
 
-/* Only what changed is done again. */
+/* Only what depends on a change is done again. */
 static void test_eval_again(void **state) {
     (void)state;
     static const char *const text = "y[i] = a[i] * 2\nz[i] = y[i] + 1";
@@ -160,7 +160,7 @@ static void test_eval_again(void **state) {
     evaluate(ctx, text, longer, "y", 4, LIST(2, 4, 6, 8));
     assert_counts(ctx, 1, 2, 3);
     leat_binding results[] = {{.name = "y"}, {0}};
-    assert_status(leat_eval(ctx, text, NULL, results), LEAT_MISSING); /* nothing of the last time is bound */
+    assert_status(leat_eval(ctx, text, NULL, results), LEAT_MISSING); /* the previous bindings do not count */
     evaluate(ctx, text, longer, "y", 4, LIST(2, 4, 6, 8));
     assert_counts(ctx, 1, 2, 3);
     leat_array_free(a);
@@ -169,7 +169,7 @@ static void test_eval_again(void **state) {
     leat_close(ctx);
 }
 
-/* Programs that were not used for long go; those that are used stay. */
+/* The least recently used programs are evicted; those in use stay. */
 static void test_eval_forgets(void **state) {
     (void)state;
     enum { TEXTS = 200 };

@@ -1,5 +1,5 @@
-/* Calls: inputs of every kind, results in new arrays, in the caller's own, in place, in strided views; what must not be
- * touched. */
+/* Calls: inputs of every kind; results in new arrays, in the caller's arrays, in place and in strided views; memory
+ * that must not change. */
 #include "support.h"
 
 static void test_call_again(void **state) {
@@ -18,7 +18,7 @@ static void test_call_again(void **state) {
     assert_ok(leat_call_set_u64(call, "b", 10));
     assert_ok(leat_call_run(call, NULL, NULL));
     assert_result_f64(call, "y", 3, LIST(8, 6, 4));
-    assert_f64(kept, 3, LIST(1.5, 2, 2.5)); /* a result that is held is not overwritten by the next run */
+    assert_f64(kept, 3, LIST(1.5, 2, 2.5)); /* the next run does not overwrite a retained result */
     assert_ok(leat_call_set_array(call, "a", longer));
     assert_ok(leat_call_run(call, NULL, NULL));
     assert_result_f64(call, "y", 4, LIST(8, 8, 8, 8));
@@ -126,7 +126,7 @@ static void test_own_array(void **state) {
     leat_close(ctx);
 }
 
-/* The result's memory is an input's: each statement still reads what was there before it. */
+/* The result shares an input's memory: each statement still reads the values from before it. */
 static void test_in_place(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -175,7 +175,7 @@ static void test_input_is_kept(void **state) {
     leat_close(ctx);
 }
 
-/* Two results must not share memory, under whatever views. What only interleaves does not. */
+/* Two results must not share memory through any views. Views that only interleave are allowed. */
 static void test_wanted_apart(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -208,7 +208,7 @@ static void test_wanted_apart(void **state) {
     assert_ok(leat_call_want(call, "z", odd));
     assert_ok(leat_call_run(call, NULL, NULL));
     assert_f64(whole, 6, LIST(11, 2, 12, 4, 13, 6));
-    assert_ok(leat_call_want(call, "y", odd)); /* exchanged, one by one */
+    assert_ok(leat_call_want(call, "y", odd)); /* exchanged, one after the other */
     for (int k = 0; k < 2; k++)
         assert_status(leat_call_run(call, NULL, NULL), LEAT_INVALID);
     assert_ok(leat_call_want(call, "z", even));
@@ -222,7 +222,7 @@ static void test_wanted_apart(void **state) {
     leat_close(ctx);
 }
 
-/* Memory of the caller's, wrapped twice, and in elements that overlap. */
+/* The caller's memory, wrapped twice, and with overlapping elements. */
 static void test_wrapped_apart(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -258,7 +258,7 @@ static void test_wrapped_apart(void **state) {
     leat_close(ctx);
 }
 
-/* Results and copies go to arrays of their own context; host memory of another may be read. */
+/* Results and copies must be in the call's context; host memory of another context may be read. */
 static void test_other_context(void **state) {
     (void)state;
     leat_context *ctx = open_context(), *other = open_context();
@@ -316,7 +316,7 @@ static void test_read_only(void **state) {
     leat_close(ctx);
 }
 
-/* Axes of stride 0 broadcast; negative and gapped strides read in place. */
+/* Axes of stride 0 broadcast. Arrays with negative strides and with gaps are read in place. */
 static void test_strided_inputs(void **state) {
     (void)state;
     leat_context *ctx = open_context();

@@ -1,5 +1,5 @@
-/* Threads: a program with a call in each, arrays read by all, leat_eval in all, contexts of their own; results are each
- * one's. */
+/* Threads: one program with a call in each thread, arrays that all threads read, leat_eval in all threads, and contexts
+ * of their own. Each thread gets its own results. */
 #include "support.h"
 #include <pthread.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@ static void test_streams(void **state) {
     leat_event_free(event);
     leat_stream_free(one);
     leat_stream_free(two);
-    assert_ok(leat_ticket_wait(ctx, first)); /* its stream is gone, so it was reached */
+    assert_ok(leat_ticket_wait(ctx, first)); /* its stream was freed, so the ticket was reached */
     leat_array_free(a);
     leat_call_free(call);
     leat_program_free(program);

@@ -1,4 +1,4 @@
-/* What the tests of the interface share: a context, arrays from values and back, one run of a text. */
+/* Helpers of the tests of the C interface: a context, arrays from values and back, one run of a text. */
 #ifndef TESTS_API_SUPPORT_H
 #define TESTS_API_SUPPORT_H
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static inline leat_call *call_of(leat_program *program) {
     return call;
 }
 
-/* The array's f64 elements are exactly these. */
+/* Checks that the array's f64 elements are exactly these. */
 static inline void assert_f64(const leat_array *array, size_t count, const double *expected) {
     double values[256];
     assert_true(count <= ARRAY_LEN(values));
@@ -66,7 +66,7 @@ static inline void assert_result_f64(leat_call *call, const char *name, size_t c
 }
 #define LIST(...)  ((const double[]){__VA_ARGS__})
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__})
-/* The ledger's records of the kind and cause. */
+/* The number of records of this kind and cause in the ledger. */
 static inline size_t records_of(leat_context *ctx, leat_cost_kind kind, const char *cause) {
     size_t count = 0, found = 0;
     leat_cost cost;

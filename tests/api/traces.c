@@ -1,4 +1,4 @@
-/* Traces from outside: what is refused, a file read and reported, by several threads at once. */
+/* Traces in the C interface: wrong arguments, and one file read and reported by several threads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

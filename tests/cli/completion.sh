@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What completion offers after the words given: completion.sh leat run prog.leat a = b
+# Prints what completion offers after the given words: completion.sh leat run prog.leat a = b
 . "$(dirname "$0")/../../completion/leat.bash"
 compopt() { :; }
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()

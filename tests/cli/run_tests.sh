@@ -1,15 +1,15 @@
 #!/bin/sh
-# Runs the command lines of *.txt beside this script and compares what they print and how they end.
-#   $ COMMAND        a line of shell; `leat` in it is the command under test. A case begins here.
+# Runs the command lines of *.txt beside this script and checks their output and exit status.
+#   $ COMMAND        a shell command; `leat` in it is the command under test. A case begins here.
 #   | TEXT           a line of its stdout; without any, stdout is not compared
 #   |                (alone, once) stdout is empty
 #   ~ REGEX          a line of stdout matches
 #   ! REGEX          a line of stderr matches
-#   ? CODE           the exit status; 0 where none is given
+#   ? CODE           the exit status; defaults to 0
 #   = json           stdout is one JSON value
 #   = one line       stderr is one line
 #   = quiet          stderr is empty
-# Every file's cases run in one fresh folder, in order; $tests is this script's. usage: run_tests.sh LEAT [FILE ...]
+# The cases of a file run in order, in one new folder. $tests is the folder of this script. usage: run_tests.sh LEAT [FILE ...]
 set -u
 leat=${1:?usage: run_tests.sh LEAT [FILE ...]}
 case $leat in /*) ;; *) leat=$PWD/$leat ;; esac

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles cuda_headers.c against a toolkit's headers: Leat's own declarations are those of cuda.h, nvrtc.h and cublas_v2.h. A
-# breach of each kind in a copy of the tables must not compile. Exit status 77 where there is no toolkit. usage: cuda_headers.sh [SOURCE-FOLDER]
+# Compiles cuda_headers.c against a toolkit's headers, which checks that Leat's declarations match cuda.h, nvrtc.h and cublas_v2.h. An
+# error of each kind in a copy of the tables must not compile. Exit status 77 if there is no toolkit. usage: cuda_headers.sh [SOURCE-FOLDER]
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "${1:-$here/../..}" && pwd) || exit 2
@@ -16,7 +16,7 @@ version=$(awk '/#define CUDA_VERSION/ { print $3 }' "$headers/cuda.h")
 
 # compare SOURCES: compiles against the tables of SOURCES/device
 compare() {
-    # functions newer than these headers are left out
+    # leave out functions that are newer than these headers
     awk -v most="$version" -F', ' '!/^LE_CU\(/ || $3 + 0 <= most + 0' "$1/device/driver/cuda_driver.def" >"$scratch/rows.def"
     # shellcheck disable=SC2086
     ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$1" -isystem "$headers" \
@@ -31,8 +31,8 @@ status=0
 # breach FILE SED-COMMAND WHAT
 breach() {
     rm -rf "$scratch/src" && mkdir "$scratch/src" && cp -r "$root/src/device" "$root/src/base" "$scratch/src"
-    sed "$2" "$root/src/device/$1" >"$scratch/src/device/$1"
-    cmp -s "$root/src/device/$1" "$scratch/src/device/$1" && echo "$3: nothing was changed" && status=1
+    sed "$2" "$root/src/device/driver/$1" >"$scratch/src/device/driver/$1"
+    cmp -s "$root/src/device/driver/$1" "$scratch/src/device/driver/$1" && echo "$3: nothing was changed" && status=1
     if compare "$scratch/src"; then
         "$scratch/cuda_headers" >/dev/null && echo "$3: not found" && status=1
     elif ! grep -Eq 'static.assert|has no member|no member named|undeclared|unknown type' "$scratch/said"; then

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles cupti_headers.c against CUPTI's headers: the recorder's own declarations, and where it looks for what in CUPTI's records,
-# are those of cupti.h. A breach of each kind in a copy of the tables must not compile. Exit status 77 where there is no cupti.h.
+# Compiles cupti_headers.c against CUPTI's headers, which checks that the recorder's declarations and the offsets of fields in CUPTI's
+# records match cupti.h. An error of each kind in a copy of the tables must not compile. Exit status 77 if there is no cupti.h.
 # usage: cupti_headers.sh [SOURCE-FOLDER [INCLUDE-FOLDER]]
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,7 @@ done
 version=$(cat "$headers"/cupti*.h | awk '/^#define CUPTI_API_VERSION/ { print $3 }')
 toolkit=/usr/local/cuda/include # cuda.h, where CUPTI's headers are a package of their own
 
-# compare SOURCES: compiles against the tables of SOURCES/trace. Each field is looked for in each structure that has it.
+# compare SOURCES: compiles against the tables of SOURCES/trace. Each field is checked in each structure that has it.
 compare() {
     sed -n 's/^LE_CUPTI_\(RECORD\|FIELD\)(\(.*\))$/\1 \2/p' "$1/trace/recorder/cupti_layout.def" | tr -d ',' | awk -v most="$version" '
         $1 == "RECORD" && $3 + 0 <= most + 0 {
@@ -32,7 +32,7 @@ compare "$root/src" || { cat "$scratch/said" && exit 1; }
 "$scratch/cupti_headers" || exit 1
 
 status=0
-# The structure of this version is the one that these headers call the present one.
+# Rows of this version are checked against the structure that these headers call the current one.
 if [ -f "$headers/cupti_activity_deprecated.h" ]; then
     old=$(sed -n 's/^LE_CUPTI_RECORD(\([A-Z0-9]*\), \([0-9]*\), \([A-Za-z0-9_]*\),.*/\1 \2 \3/p' "$root/src/trace/recorder/cupti_layout.def" |
         awk -v most="$version" '$2 + 0 <= most + 0 { last[$1] = $3 } END { for (k in last) print last[k] }' |

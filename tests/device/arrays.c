@@ -56,7 +56,7 @@ static void test_descriptions(void **state) {
         assert_ok(leat_array_get(a, &description));
         assert_int_equal(description.memory, on_cpu() ? LEAT_MEMORY_DEVICE : memories[m]);
         assert_non_null(description.data);
-        if (on_cpu() || memories[m] != LEAT_MEMORY_DEVICE) /* the host sees it */
+        if (on_cpu() || memories[m] != LEAT_MEMORY_DEVICE) /* the host can access it */
             assert_true(((double *)description.data)[14] == 0);
         leat_array_free(a);
     }
@@ -78,8 +78,7 @@ struct view {
     size_t count;
 };
 
-/* A slice of a transposition of a new array of about `most` elements a side. Takes `like`'s shape, if it is not NULL.
- */
+/* A slice of a transposed new array of about `most` elements per axis. Has the shape of `like`, if it is not NULL. */
 static struct view random_view(leat_context *ctx, leat_dtype dtype, leat_memory memory, unsigned *seed, int64_t most,
                                const struct view *like) {
     struct view v = {.rank = like ? like->rank : (int)below(seed, LEAT_RANK_MAX + 1), .count = 1};
@@ -138,7 +137,7 @@ static void test_layouts(void **state) {
     leat_close(ctx);
 }
 
-/* What lies around a view stays as it is; large enough for several chunks. */
+/* Elements around a view do not change. Large enough for several chunks. */
 static void test_large_views(void **state) {
     enum { ROWS = 1500, COLUMNS = 1100 };
     (void)state;
@@ -222,7 +221,7 @@ static void test_copies(void **state) {
     leat_close(ctx);
 }
 
-/* ---- order: what a read sees is what was there when it was asked for */
+/* ---- order: a read returns the values from the time of the call */
 
 static void test_order(void **state) {
     enum { SIZE = 3 << 20, TURNS = 5 };
@@ -254,7 +253,7 @@ static void test_order(void **state) {
     leat_close(ctx);
 }
 
-/* Streams with arrays of their own, copied through every memory; handles are freed before the work is done. */
+/* Streams with arrays of their own, copied through every kind of memory; handles are freed before the work is done. */
 static void test_streams(void **state) {
     enum { STREAMS = 6, SIZE = 2500000 };
     (void)state;
@@ -290,7 +289,7 @@ static void test_streams(void **state) {
     leat_close(ctx);
 }
 
-/* Many small ones, whose slots are used again and again. */
+/* Many small copies, which reuse the slots. */
 static void test_small(void **state) {
     enum { COUNT = 300 };
     (void)state;
@@ -313,7 +312,7 @@ static void test_small(void **state) {
     leat_close(ctx);
 }
 
-/* ---- memory of the caller's */
+/* ---- the caller's memory */
 
 static void count_release(void *user) {
     ++*(int *)user;
@@ -386,7 +385,7 @@ static void test_pins(void **state) {
     leat_close(ctx);
 }
 
-/* ---- memory that runs out */
+/* ---- out of memory */
 
 static void test_cap(void **state) {
     const leat_options options = {.memory_cap_bytes = (size_t)8 << 20};
@@ -395,7 +394,7 @@ static void test_cap(void **state) {
     leat_array *a = new_array(ctx, LEAT_U8, 1, SHAPE(6 << 20), LEAT_MEMORY_DEVICE), *b = NULL;
     assert_status(leat_array_new(ctx, LEAT_U8, 1, SHAPE(6 << 20), LEAT_MEMORY_DEVICE, &b), LEAT_OUT_OF_MEMORY);
     leat_array_free(a);
-    b = new_array(ctx, LEAT_U8, 1, SHAPE(7 << 20), LEAT_MEMORY_DEVICE); /* what was kept makes room */
+    b = new_array(ctx, LEAT_U8, 1, SHAPE(7 << 20), LEAT_MEMORY_DEVICE); /* kept memory is released to make room */
     leat_array_free(b);
     leat_close(ctx);
 }
@@ -406,7 +405,7 @@ static void test_too_large(void **state) {
     leat_array *a = NULL;
     assert_status(leat_array_new(ctx, LEAT_F64, 1, SHAPE((int64_t)1 << 45), LEAT_MEMORY_DEVICE, &a),
                   LEAT_OUT_OF_MEMORY);
-    a = new_array(ctx, LEAT_F64, 1, SHAPE(10), LEAT_MEMORY_DEVICE); /* all goes on */
+    a = new_array(ctx, LEAT_F64, 1, SHAPE(10), LEAT_MEMORY_DEVICE); /* everything still works */
     leat_array_free(a);
     leat_close(ctx);
 }
@@ -449,7 +448,7 @@ static void test_files(void **state) {
     leat_close(ctx);
 }
 
-/* A program over arrays of the device, which wants no kernel for what the host knows. */
+/* A program over arrays of the device that needs no kernels, because the host knows all its numbers. */
 static void test_programs(void **state) {
     (void)state;
     leat_context *ctx = open_device(NULL);
@@ -469,7 +468,7 @@ static void test_programs(void **state) {
     leat_close(ctx);
 }
 
-/* An array of a device's memory is no input of a program on the CPU; memory that the host sees is. */
+/* An array in a device's memory cannot be an input of a program on the CPU; memory that the host can access can. */
 static void test_programs_elsewhere(void **state) {
     const leat_options cpu_options = {.device = "cpu"};
     (void)state;
@@ -523,7 +522,7 @@ static void test_dlpack(void **state) {
     leat_close(ctx);
 }
 
-/* ---- kernels see mapped memory where it is, and arrays that were written */
+/* ---- kernels access mapped memory in place, and arrays that were written */
 
 static const char doubling[] = "extern \"C\" __global__ void twice(float *x, int n) {\n"
                                "    int k = blockIdx.x * blockDim.x + threadIdx.x;\n"

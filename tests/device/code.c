@@ -1,6 +1,7 @@
-/* Compiled kernels of programs between processes: the second one compiles nothing, and does not even load NVRTC; what
- * is wrong with the folder, or happens to who writes there, costs a compilation and a note, never a result. Each
- * process is this program again: `code DEVICE child` runs the programs in LEAT_CACHE_DIR and prints what it counted. */
+/* Compiled kernels of programs, kept between processes: the second process compiles nothing and does not even load
+ * NVRTC. A problem with the folder, or with a process that writes there, costs a compilation and a note, never a
+ * result. Each process is this program again: `code DEVICE child` runs the programs with LEAT_CACHE_DIR and prints its
+ * counts. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -30,7 +31,7 @@ static void count_note(leat_log_level level, const char *text, void *user) {
     ++*(int *)user;
 }
 
-/* Is there a real NVRTC in this process? */
+/* Whether this process has loaded a real NVRTC. */
 static int maps_nvrtc(void) {
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[1024];
@@ -42,7 +43,7 @@ static int maps_nvrtc(void) {
     return found;
 }
 
-/* Compiling a program itself has no bytes. */
+/* Records of compiling a program have no bytes. */
 static void count_costs(leat_context *ctx, struct counts *counts) {
     size_t count = 0;
     leat_cost cost;
@@ -95,14 +96,14 @@ static int run_child(void) {
     return 0;
 }
 
-/* ---- starting it */
+/* ---- starting the child */
 
 struct child {
     pid_t process;
     int output;
 };
 
-/* prepare: what is done in it before it starts; may be NULL. */
+/* prepare: called in the child before it starts; may be NULL. */
 static struct child start_child(void (*prepare)(void)) {
     int ends[2];
     fflush(stdout);
@@ -119,7 +120,7 @@ static struct child start_child(void (*prepare)(void)) {
     return child;
 }
 
-/* The exit code, 128 + its signal; *counts: what it printed. */
+/* Returns the exit code, or 128 + the signal; *counts: what the child printed. */
 static int end_child(struct child child, struct counts *counts) {
     char text[256] = "";
     int status = 0;
@@ -162,7 +163,7 @@ static int end(void **state) {
     return nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The k-th entry's path; false: there are not so many. strays: files that are none. */
+/* The path of entry k; false if there are fewer. strays: files that are not entries. */
 static bool entry_path(int k, char path[PATH_BYTES], int *strays) {
     DIR *listing = opendir(folder);
     bool found = false;
@@ -199,7 +200,7 @@ static void test_second_process(void **state) {
     assert_int_equal(cold.notes + warm.notes, 0);
 }
 
-/* Where nothing may be taken from the folder, nor put there: a compilation each, and one note. */
+/* A folder that must not be read or written: each kernel is compiled, and there is one note. */
 static void check_unused(void (*prepare)(void)) {
     struct counts counts = run(prepare);
     assert_int_equal(counts.compiled, KERNELS);
@@ -246,7 +247,7 @@ static void test_refused(void **state) {
     assert_int_equal(run(NULL).found, KERNELS);
 }
 
-/* In the place of an entry: nothing is read through a link or from a pipe, and an entry is there again. */
+/* Links and pipes in place of an entry: they are not read, and are replaced by an entry. */
 static void test_no_file(void **state) {
     (void)state;
     char path[PATH_BYTES];
@@ -263,7 +264,7 @@ static void test_no_file(void **state) {
     assert_int_equal(run(NULL).found, KERNELS);
 }
 
-/* One byte of an entry is another, or all from there on is missing. */
+/* One byte of an entry is changed, or the entry is cut there. */
 static void damage(const char *path, int step) {
     struct stat about;
     unsigned char byte;
@@ -274,7 +275,7 @@ static void damage(const char *path, int step) {
     if (step % 2) {
         assert_int_equal(ftruncate(fd, at), 0);
     } else {
-        at += at >= 184 && at < 192 ? 8 : 0; /* the count of uses may be any */
+        at += at >= 184 && at < 192 ? 8 : 0; /* any count of uses is valid */
         assert_int_equal(pread(fd, &byte, 1, at), 1);
         byte ^= (unsigned char)(1 << step % 8);
         assert_int_equal(pwrite(fd, &byte, 1, at), 1);
@@ -311,8 +312,8 @@ static void test_together(void **state) {
     assert_int_equal(run(NULL).found, KERNELS);
 }
 
-/* Where the folder's system has none, whoever is killed as it writes leaves a file behind, which goes when it is old.
- */
+/* On file systems without unnamed files, a process that is killed while it writes leaves a file, which is removed when
+ * it is old. */
 static bool has_files_without_names(void) {
     int file = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
     if (file >= 0)
@@ -320,7 +321,7 @@ static bool has_files_without_names(void) {
     return file >= 0;
 }
 
-/* LEAT_TEST_KILLS times, at moments from its start to its end. */
+/* Kills the child LEAT_TEST_KILLS times, at moments from its start to its end. */
 static void test_killed(void **state) {
     (void)state;
     const char *text = getenv("LEAT_TEST_KILLS");

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What a suite of devices prints on stdout must be what was committed: on the simulator and on a GPU the same, times
-# masked. TRANSCRIPT.cpu.txt, where there is one, is what the CPU prints.
-# usage: compare.sh PROGRAM DEVICE TRANSCRIPT; REGENERATE=1 writes it anew
+# Compares the output of a device suite with the committed transcript. sim and a GPU print the same; times are masked. If there is a
+# TRANSCRIPT.cpu.txt, the CPU's output is compared with it.
+# usage: compare.sh PROGRAM DEVICE TRANSCRIPT; REGENERATE=1 writes the transcript
 set -u
 program=${1:?usage: compare.sh PROGRAM DEVICE TRANSCRIPT}
 device=${2:?}

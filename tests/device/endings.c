@@ -1,5 +1,5 @@
-/* Processes that end without leat_close, while a thread of Leat's compiles: exit() waits for it, and the exit code is
- * the program's. On cuda the compiler is NVRTC, which would not survive it; on the others nothing is compiled so. */
+/* Processes that end without leat_close while a thread of Leat compiles: exit() waits for the thread, and the exit code
+ * is the program's. On cuda the compiler is NVRTC, which would crash. On other devices nothing is compiled this way. */
 #include "support.h"
 #include <signal.h>
 #include <spawn.h>
@@ -37,8 +37,8 @@ static bool run_expression(leat_context *ctx, int number) {
            ones[2] == (float)(number + 1);
 }
 
-/* "always": an expression is interpreted, and compiled meanwhile. "ready": from the third expression of a context of
- * five seconds' age on, the interpreter is. */
+/* "always": an expression is interpreted while it is compiled. "ready": the interpreter itself is compiled, from the
+ * third expression on in a context that is five seconds old. */
 static int leave(const char *device, const char *mode, int number, int ms) {
     const bool always = strcmp(mode, "always") == 0;
     leat_options options = {.device = device, .keep_code = true};
@@ -57,9 +57,9 @@ static int leave(const char *device, const char *mode, int number, int ms) {
     return CODE;
 }
 
-/* ---- those who start it */
+/* ---- starting it */
 
-/* Its exit code; -1: it did not end by itself. */
+/* Its exit code, or -1 if it was killed. */
 static int leave_elsewhere(const char *mode, int number, int ms) {
     char words[2][16], *const arguments[] = {(char *)(uintptr_t)own_path,
                                              (char *)(uintptr_t)device_name,
@@ -86,7 +86,7 @@ static void test_endings(void **state) {
     (void)state;
     assert_non_null(mkdtemp(folder));
     setenv("LEAT_CACHE_DIR", folder, 1);
-    setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* who does not close leaves what he has */
+    setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* a process that does not close leaks its memory */
     if (strcmp(device_name, "cuda") == 0) {
         assert_int_equal(leave_elsewhere("ready", 100, 600), CODE);
         for (int k = 0; k < LEAVES; k++)

@@ -1,5 +1,5 @@
-/* Events: recorded, waited for by the host and by streams, and the time between two. Times are masked: of them it is
- * said only what must hold everywhere. */
+/* Events: recording, waiting on the host and in streams, and the time between two. Only properties of times that hold
+ * on every device are checked; times in the transcript are masked. */
 #include "work.h"
 
 static leat_event *new_event(void) {
@@ -20,7 +20,7 @@ static void test_mistakes(void **state) {
     assert_ok(leat_event_record(start_event, NULL));
     say_failure(leat_event_elapsed_ms(start_event, stop, &milliseconds));
     say_failure(leat_event_elapsed_ms(start_event, start_event, NULL));
-    assert_ok(leat_event_synchronize(stop)); /* one that was never recorded is passed */
+    assert_ok(leat_event_synchronize(stop)); /* an event that was never recorded counts as passed */
     assert_true(milliseconds == -1);
     leat_context *other = open_device(NULL);
     leat_stream *elsewhere = NULL;
@@ -62,7 +62,7 @@ static void test_elapsed(void **state) {
     say("times add up: %s", yes(first + second - both < 0.01 && both - first - second < 0.01));
     say("backwards they are negative: %s", yes(back < 0 && back + both < 0.01 && back + both > -0.01));
     assert_true(on_cpu() || second > first);
-    assert_ok(leat_event_record(events[0], stream)); /* again: the later record counts */
+    assert_ok(leat_event_record(events[0], stream)); /* the later record counts */
     assert_ok(leat_event_elapsed_ms(events[2], events[0], &first));
     say("recorded again, it is later: %s", yes(first >= 0));
     say("what was computed: %08x", checksum(y));
@@ -95,7 +95,7 @@ static void test_host_waits(void **state) {
     leat_array_free(x);
 }
 
-/* Order that Leat cannot know of: host memory that two streams share, which is no array. */
+/* Order that Leat cannot derive: two streams share host memory that is not an array. */
 static void test_streams_wait(void **state) {
     enum { ROUNDS = 7 };
     (void)state;
@@ -109,7 +109,8 @@ static void test_streams_wait(void **state) {
     shared = description.data;
     for (int k = 0; k < ROUNDS; k++) {
         leat_ticket ticket;
-        assert_ok(leat_stream_wait_event(one, event)); /* at first it was not recorded, which is fine */
+        assert_ok(
+            leat_stream_wait_event(one, event)); /* in the first round it has not been recorded, which is allowed */
         assert_ok(spin(one, y, 2000));
         assert_ok(mix(one, y, x));
         assert_ok(leat_array_read(y, shared, WORDS * sizeof *shared, one, &ticket));
@@ -148,7 +149,7 @@ static void test_outlives(void **state) {
     leat_event_free(second);
 }
 
-/* What the device did, as the ledger tells it at level 2: its sums close, and lie within the clock's time. */
+/* The ledger's account of the device at level 2: the sums agree, and lie within the clock's time. */
 static void test_device_sums(void **state) {
     (void)state;
     leat_array *y = words(LEAT_MEMORY_DEVICE, 1), *x = words(LEAT_MEMORY_DEVICE, 2);
@@ -168,7 +169,7 @@ static void test_device_sums(void **state) {
     assert_int_equal(sums.span_ns, sums.busy_ns + sums.idle_ns);
     assert_int_equal(sums.dropped, 0);
     assert_true(on_cpu() ? sums.busy_ns == 0 : sums.busy_ns > 0);
-    assert_true(sums.span_ns <= after_ns - before_ns + 1000000); /* a GPU's clock is not quite the host's */
+    assert_true(sums.span_ns <= after_ns - before_ns + 1000000); /* the clocks of GPU and host differ a little */
     assert_ok(leat_ledger_level_set(ctx, 0));
     assert_ok(leat_ledger_clear(ctx));
     leat_array_free(y);

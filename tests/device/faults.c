@@ -1,5 +1,5 @@
-/* Kernels that fault, each in a process of its own: the first cause is told with the kernel that may have done it,
- * every later call gives it at once, and what is left can be freed. */
+/* Kernels that fault, each in a process of its own: the error names the kernel that may have caused it, every later
+ * call returns the same error at once, and all handles can still be freed. */
 #include "work.h"
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ static const char fault_text[] =
     "extern \"C\" __global__ void trap(unsigned *y) { if (y[0] == 12345) y[1] = 1; else __trap(); }\n";
 
 enum fault { FAULT_NULL, FAULT_WILD, FAULT_TRAP };
-static const char *const fault_names[] = {"address 0", "an address of nobody's", "__trap"};
+static const char *const fault_names[] = {"address 0", "an unmapped address", "__trap"};
 
 static leat_status launch_fault(leat_module *module, enum fault fault, leat_array *y, leat_stream *stream) {
     static const char *const kernels[] = {"poke", "poke", "trap"};
@@ -23,7 +23,7 @@ static leat_status launch_fault(leat_module *module, enum fault fault, leat_arra
                               fault == FAULT_TRAP ? 1 : 2);
 }
 
-/* That it is latched, and where. */
+/* Checks that the error is latched, and what it names. */
 static void say_all_fail(leat_array *y, leat_stream *stream, leat_event *event) {
     static unsigned values[WORDS];
     leat_array *other = NULL;
@@ -43,7 +43,7 @@ static void say_all_fail(leat_array *y, leat_stream *stream, leat_event *event) 
         assert_status(statuses[k], LEAT_DEVICE);
 }
 
-/* What a trap is called differs between generations of GPUs: then only the kernel is told. */
+/* The name of a trap differs between generations of GPUs; only the kernel is checked. */
 static void say_cause(const char *when, enum fault fault) {
     leat_error error;
     assert_ok(leat_error_get(NULL, &error));
@@ -77,7 +77,7 @@ static void fault_in_child(enum fault fault) {
     work_end();
 }
 
-static bool is_skipped; /* there is no such device, or no compiler */
+static bool is_skipped; /* the device or a compiler is missing */
 
 static void test_fault(void **state) {
     enum fault fault = *(enum fault *)*state;
@@ -104,7 +104,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test_prestate(test_fault, &faults[1]),
         cmocka_unit_test_prestate(test_fault, &faults[2]),
     };
-    if (count < 2) { /* as checkers of memory start it, which would find what is meant to be there */
+    if (count < 2) { /* started without arguments, as by memory checkers, which would report the intended faults */
         printf("skipped: no device is given as an argument\n");
         return 0;
     }

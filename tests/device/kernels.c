@@ -1,5 +1,5 @@
-/* Modules and kernels of one's own: compiling and its errors, names, templates, variables, parameters, what a launch is
- * refused for, and what kernels compute. The same on sim and on a GPU. */
+/* Modules and kernels of the user's: compiling and its errors, names, templates, variables, parameters, launches that
+ * are refused, and results of kernels. The same on sim and on a GPU. */
 #include "work.h"
 
 static const char TEXT[] =
@@ -119,7 +119,7 @@ static void test_options(void **state) {
     assert_message("nobody");
 }
 
-/* Warnings are the module's log, with the user's file and line. */
+/* Warnings are in the module's log, with the user's file and line. */
 static void test_log(void **state) {
     (void)state;
     const leat_module_options options = {.name = "careful.cu"};
@@ -136,7 +136,7 @@ static void test_log(void **state) {
     leat_module_free(made);
 }
 
-/* ---- names and facts */
+/* ---- names and properties */
 
 static void test_names(void **state) {
     (void)state;
@@ -178,7 +178,7 @@ static void test_facts(void **state) {
     assert_status(leat_kernel_parameter(kernel_of("mixed"), ARRAY_LEN(EXPECTED), &parameter), LEAT_INVALID);
 }
 
-/* ---- what kernels compute */
+/* ---- results of kernels */
 
 static void test_axpy(void **state) {
     (void)state;
@@ -259,7 +259,7 @@ static void test_template(void **state) {
     leat_array_free(out);
 }
 
-/* More than 48 KB of dynamic shared memory, which nobody asked for. */
+/* More than 48 KB of dynamic shared memory, without setting an attribute. */
 static void test_shared(void **state) {
     (void)state;
     enum { COUNT = 16000 };
@@ -309,7 +309,7 @@ static void test_variables(void **state) {
     const float four[4] = {1, 2, 3, 10};
     assert_ok(leat_array_write(table, four, sizeof four, NULL, NULL));
     const leat_argument arguments[] = {leat_i32(2)};
-    for (int k = 0; k < 10; k++) /* in either of two streams: in order through the variables */
+    for (int k = 0; k < 10; k++) /* alternates between two streams, which the variables order */
         assert_ok(leat_kernel_launch(kernel_of("ns::count"), (leat_dim3){1, 1, 1}, (leat_dim3){32, 1, 1}, 0,
                                      k % 2 ? stream : NULL, arguments, 1));
     read_array(counter, &value, sizeof value);
@@ -336,7 +336,7 @@ static void test_variable_outlives(void **state) {
     leat_array_free(array);
 }
 
-/* What is copied into a variable is waited for before its module is gone, also if no kernel of it ever ran. */
+/* A module is unloaded only after copies into its variables, even if no kernel of it ever ran. */
 static void test_variable_released(void **state) {
     enum { BYTES = 1 << 20 };
     (void)state;
@@ -367,7 +367,7 @@ static void test_variable_released(void **state) {
     free(bytes);
 }
 
-/* ---- what is refused */
+/* ---- launches that are refused */
 
 static void test_refused(void **state) {
     (void)state;
@@ -402,7 +402,7 @@ static void test_refused(void **state) {
     }
     assert_status(launch("axpy", 1, 8, 0, RIGHT, 3), LEAT_INVALID);
     say_failure(LEAT_INVALID);
-    assert_status(launch("axpy", 1, 8, 0, RIGHT, 100), LEAT_INVALID); /* of which none past the fourth is read */
+    assert_status(launch("axpy", 1, 8, 0, RIGHT, 100), LEAT_INVALID); /* only the first four are read */
     assert_message("takes 4 arguments, not 100");
     assert_status(launch("axpy", 1, 2048, 0, RIGHT, 4), LEAT_INVALID);
     say_failure(LEAT_INVALID);

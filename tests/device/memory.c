@@ -1,5 +1,5 @@
-/* Memory in use, as it is asked for: what is live and kept, caps, trimming, reuse that never waits for other streams;
- * and arrays that the host sees. */
+/* Memory: what is in use and what is kept, caps, trimming, reuse that never waits for other streams, and arrays that
+ * the host can access. */
 #include "work.h"
 
 #define MIB ((size_t)1 << 20)
@@ -31,7 +31,7 @@ static void test_live_and_kept(void **state) {
         use = use_of(own, memories[m]);
         say("%s, released: %zu MiB live, %zu kept, peak at least 8: %s", names[m], use.live_bytes / MIB,
             use.kept_bytes / MIB, use.peak_bytes >= 8 * MIB ? "yes" : "no");
-        first = bytes(own, 5 * MIB - 100, memories[m]); /* the same again */
+        first = bytes(own, 5 * MIB - 100, memories[m]); /* reuses the same memory */
         say("%s, taken again: %zu MiB kept", names[m], use_of(own, memories[m]).kept_bytes / MIB);
         leat_array_free(first);
         assert_ok(leat_memory_trim(own));
@@ -59,7 +59,7 @@ static void test_caps(void **state) {
     leat_close(own);
 }
 
-/* Releasing waits for nothing, and what is released is not written by anybody else before its work is done. */
+/* Releasing does not wait, and released memory is not written by others before its work is done. */
 static void test_release_with_work(void **state) {
     enum { ROUNDS = 40, STREAMS = 4 };
     (void)state;
@@ -88,7 +88,7 @@ static void test_release_with_work(void **state) {
     leat_array_free(x);
 }
 
-/* In the context's own stream, and in one that is not. */
+/* In the context's own stream and in another one. */
 static void test_steady_state(void **state) {
     (void)state;
     leat_stream *streams[2] = {NULL, new_stream()};

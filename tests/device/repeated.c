@@ -1,5 +1,5 @@
-/* Programs that run again and again, whose launches are kept by then: each run has the arrays, numbers and shapes that
- * it was given, in whatever streams, loops and threads; and what was kept goes with its call. */
+/* Programs that run many times, so that their launches are kept. Each run uses its own arrays, numbers and shapes, in
+ * any streams, loops and threads. Kept launches are freed with their call. */
 #include "support.h"
 #include <pthread.h>
 
@@ -23,7 +23,7 @@ static void assert_filled(const leat_array *array, int64_t count, float value) {
         assert_true(values[k] == value + (float)k);
 }
 
-/* How often a launch of the context's was kept. */
+/* The number of launches that the context keeps. */
 static int kept_count(leat_context *ctx) {
     size_t count = 0;
     int found = 0;
@@ -61,7 +61,7 @@ static void test_arguments(void **state) {
     for (int k = RUNS - 3; k < RUNS; k++)
         assert_filled(y[k % 3], N, 1 + (float)(k % 2 + k / 2));
     assert_int_equal(kept_count(ctx), !on_cpu());
-    leat_call_free(call); /* while the last of it may be at work */
+    leat_call_free(call); /* while its last launch may be running */
     for (int k = 0; k < 2; k++)
         leat_array_free(x[k]);
     for (int k = 0; k < 3; k++)
@@ -69,7 +69,7 @@ static void test_arguments(void **state) {
     leat_close(ctx);
 }
 
-/* The same code for another extent: a plan of its own, whose launches are kept anew. */
+/* The same code for another extent: another plan, whose launches are kept anew. */
 static void test_shapes(void **state) {
     (void)state;
     static const int64_t counts[] = {N, 40, 3};
@@ -99,7 +99,7 @@ static void test_shapes(void **state) {
     leat_close(ctx);
 }
 
-/* A stream in which nothing was kept yet, and one that is freed. */
+/* A stream in which nothing has been kept, and a stream that is freed. */
 static void test_streams(void **state) {
     (void)state;
     leat_context *ctx = open_device(NULL);
@@ -126,7 +126,7 @@ static void test_streams(void **state) {
     leat_close(ctx);
 }
 
-/* Loops launch again and again within a run. */
+/* Loops repeat launches within a run. */
 static void test_loop(void **state) {
     (void)state;
     enum { STEPS = 40 };
@@ -162,8 +162,8 @@ static uint64_t device_ns(leat_context *ctx) {
     return total_ns;
 }
 
-/* What the host does to keep a launch is no time of the device's; on sim's clock, on which alike kernels take the same.
- */
+/* The host's work to keep a launch does not count as device time. Checked with sim's clock, on which equal kernels take
+ * equal times. */
 static void test_times(void **state) {
     (void)state;
     const leat_options options = {.ledger_level = 2};
@@ -203,7 +203,7 @@ static void *run_part(void *user) {
     return status ? part : NULL;
 }
 
-/* Of one program, so that its calls share the code. */
+/* All calls are of one program, so that they share the code. */
 static void test_threads(void **state) {
     (void)state;
     leat_context *ctx = open_device(NULL);
@@ -228,7 +228,7 @@ static void test_threads(void **state) {
     leat_close(ctx);
 }
 
-/* Of many calls some are kept; all are right. On sim it takes long. */
+/* Launches of some of many calls are kept; all results are right. Takes long on sim. */
 static void test_many(void **state) {
     (void)state;
     enum { CALLS = 70, TIMES = 34 };

@@ -1,10 +1,10 @@
-/* Streams: work that shares arrays is in order by itself, in whatever streams; tickets; streams that are freed with
- * work in them, that are another's, and that belong to threads. */
+/* Streams: work on shared arrays is ordered in any streams; tickets; streams that are freed with work in them, streams
+ * of other libraries, and streams of several threads. */
 #include "work.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The same by the host. */
+/* The same on the host. */
 static void model_mix(unsigned *y, const unsigned *x) {
     for (int k = 0; k < WORDS; k++)
         y[k] = 3 * y[k] + x[k];
@@ -27,7 +27,7 @@ static void test_own_stream(void **state) {
     leat_array_free(x);
 }
 
-/* Random operations of four arrays in five streams, against the same one after the other. */
+/* Random operations on four arrays in five streams, compared with the same operations in sequence. */
 static void test_hazards(void **state) {
     enum { ARRAYS = 4, STREAMS = 5, OPERATIONS = 300 };
     (void)state;
@@ -54,7 +54,7 @@ static void test_hazards(void **state) {
             assert_ok(mix(streams[s], arrays[y], arrays[x]));
             model_mix(model[y], model[x]);
         }
-        if (rand_r(&seed) % 25 == 0) { /* a temporary that is released at once */
+        if (rand_r(&seed) % 25 == 0) { /* a temporary, released at once */
             leat_array *temporary = NULL;
             assert_ok(leat_array_new_empty(ctx, LEAT_U32, 1, SHAPE(WORDS), LEAT_MEMORY_DEVICE, &temporary));
             assert_ok(leat_array_copy(temporary, arrays[x], streams[s], &(leat_ticket){0}));
@@ -109,7 +109,7 @@ static void test_tickets(void **state) {
     leat_ticket none = {0}, first, second, read;
     assert_ok(leat_ticket_wait(ctx, none));
     assert_ok(leat_stream_ticket(ctx, stream, &first));
-    assert_ok(leat_ticket_wait(ctx, first)); /* nothing was given to it */
+    assert_ok(leat_ticket_wait(ctx, first)); /* the stream has no work */
     assert_ok(spin(stream, y, 20000));
     assert_ok(mix(stream, y, x));
     assert_ok(leat_stream_ticket(ctx, stream, &second));
@@ -117,7 +117,7 @@ static void test_tickets(void **state) {
     assert_true(second.number >= first.number && second.stream_id == first.stream_id);
     assert_ok(leat_ticket_wait(ctx, second));
     leat_stream_free(stream);
-    assert_ok(leat_ticket_wait(ctx, read)); /* the stream is gone, its work went on */
+    assert_ok(leat_ticket_wait(ctx, read)); /* the stream was freed, its work continues */
     say("read through a stream that was freed: %08x", model_checksum(back));
     assert_status(leat_ticket_wait(ctx, (leat_ticket){.stream_id = 1u << 30, .number = 1}), LEAT_INVALID);
     leat_array_free(y);
@@ -145,7 +145,7 @@ static void test_wrapped(void **state) {
         assert_ok(mix(NULL, y, x));
         assert_ok(mix(theirs, x, x));
         leat_ticket ticket;
-        assert_ok(leat_stream_ticket(ctx, wrapped, &ticket)); /* after what was given to it by others, too */
+        assert_ok(leat_stream_ticket(ctx, wrapped, &ticket)); /* also covers work that others enqueued */
         assert_ok(leat_ticket_wait(ctx, ticket));
         leat_stream_free(wrapped);
     }
@@ -228,7 +228,7 @@ static void test_threads(void **state) {
     leat_array_free(shared);
 }
 
-/* Threads that wait for the whole device, while copies from pageable memory begin in a stream that others come after.
+/* Threads wait for the whole device, while copies from pageable memory begin in a stream that other streams wait for.
  */
 static atomic_bool waiting_ends;
 

@@ -1,4 +1,4 @@
-/* What the tests of devices share: the device is the program's argument, or LEAT_TEST_DEVICES: "cpu", "sim", "cuda". */
+/* Helpers of the device suites. The device is the program's argument, or LEAT_TEST_DEVICES: "cpu", "sim", "cuda". */
 #ifndef TESTS_DEVICE_SUPPORT_H
 #define TESTS_DEVICE_SUPPORT_H
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static inline void assert_message(const char *text) {
         fail_msg("\"%s\" is not in \"%s\"", text, error.message);
 }
 
-/* Names the device; false: it is not here, and the test is to be skipped. */
+/* Sets the device; false if it is not available and the test must be skipped. */
 static inline bool start(int count, char **arguments) {
     leat_context *ctx;
     device_name = count > 1 ? arguments[1] : getenv("LEAT_TEST_DEVICES");

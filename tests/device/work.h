@@ -1,5 +1,5 @@
-/* Work for the suites of streams and events: kernels where there are some, and on the CPU the same by the host, so that
- * every device prints the same. What is printed for the transcript starts with "| ". */
+/* Work for the suites of streams and events: kernels on devices that have them, and the same work on the host for the
+ * CPU, so that every device prints the same. Lines of the transcript start with "| ". */
 #ifndef TESTS_DEVICE_WORK_H
 #define TESTS_DEVICE_WORK_H
 #include "support.h"
@@ -8,8 +8,8 @@ static leat_context *ctx;
 static leat_module *work_module;
 static leat_kernel *mix_kernel, *spin_kernel;
 
-/* mix: y[i] = 3 * y[i] + x[i] in 32 bits, so that the order of operations shows in the result. spin: a kernel that
- * takes a while, and gives its argument back. */
+/* mix: y[i] = 3 * y[i] + x[i] in 32 bits, so that the result depends on the order of operations. spin: a kernel that
+ * takes a while and returns its argument. */
 static const char work_text[] = "extern \"C\" __global__ void mix(unsigned *y, const unsigned *x, int n) {\n"
                                 "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
                                 "    if (i < n) y[i] = 3 * y[i] + x[i];\n"
@@ -31,14 +31,14 @@ static inline void say(const char *format, ...) {
     va_end(arguments);
 }
 
-/* The last failure, for the transcript. */
+/* Prints the last failure for the transcript. */
 static inline void say_failure(leat_status status) {
     leat_error error;
     assert_ok(leat_error_get(NULL, &error));
     say("%s: %s", leat_status_name(status), error.message);
 }
 
-/* false: kernels cannot be compiled here, and the suite is to be skipped. */
+/* false if kernels cannot be compiled and the suite must be skipped. */
 static inline bool work_begin(const leat_options *options) {
     ctx = open_device(options);
     if (on_cpu())
@@ -92,7 +92,7 @@ static inline leat_status spin(leat_stream *stream, leat_array *y, int turns) {
     return leat_kernel_launch(spin_kernel, (leat_dim3){1, 1, 1}, (leat_dim3){1, 1, 1}, 0, stream, arguments, 2);
 }
 
-/* A sum that tells places apart. */
+/* A sum that depends on the positions of the elements. */
 static inline unsigned checksum(leat_array *array) {
     static unsigned values[WORDS];
     unsigned sum = 0;

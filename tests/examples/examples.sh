@@ -1,6 +1,6 @@
 #!/bin/sh
-# The examples on sim, whose clock is virtual: what they print is the same each time, whatever the seed; and with the
-# checks on, which must have nothing to say. With UPDATE=1 writes what is expected.
+# Runs the examples on sim and compares their output. Because sim's clock is virtual, the output is the same for every seed. Runs them
+# with checks as well, which must report nothing. UPDATE=1 writes the expected output.
 # usage: examples.sh FOLDER-OF-THE-PROGRAMS
 set -u
 programs=${1:?usage: examples.sh FOLDER}
@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
 
-# example NAME CHECK SEED KERNEL_NS ARGUMENTS...: the kernels take what they would on a GPU at full size
+# example NAME CHECK SEED KERNEL_NS ARGUMENTS...: each kernel takes KERNEL_NS, its time on a GPU at full size
 example() {
     name=$1 check=$2 seed=$3 kernel_ns=$4
     shift 4

@@ -249,7 +249,7 @@ static void plan_fault(const struct fault_kind *kind, uint64_t number) {
 
 static uint64_t calls_of(enum door door) {
     struct le_sim_tally tally;
-    le_sim_tally(&tally);
+    le_sim_tally_get(&tally);
     return door == DOOR_DRIVER ? tally.driver_calls : door == DOOR_NVRTC ? tally.nvrtc_calls : tally.cublas_calls;
 }
 
@@ -289,8 +289,8 @@ static const char *judge(const struct outcome *outcome, const struct expectation
  * launch that was kept it may be the graph and what was made of it. */
 static const char *judge_left(const struct fault_kind *kind, bool told) {
     struct le_sim_tally tally;
-    le_sim_tally(&tally);
-    int left = tally.blocks + tally.modules + tally.streams + tally.events + (tally.graphs + 1) / 2;
+    le_sim_tally_get(&tally);
+    int left = tally.allocations + tally.modules + tally.streams + tally.events + (tally.graphs + 1) / 2;
     if (tally.contexts)
         return "the driver's context is still held";
     if (live)

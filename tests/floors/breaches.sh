@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that floors.sh finds each kind of breach, in a small tree with one breach at a time.
+# Checks that floors.sh finds each kind of breach. Makes a small tree with one breach at a time.
 set -u
 floors=$(cd "$(dirname "$0")" && pwd)/floors.sh
 tree=$(mktemp -d)

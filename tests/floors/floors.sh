@@ -21,15 +21,15 @@ breaches=$scratch/breaches
 
 sources() { find src include -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort; }
 
-# What is laid out by rule: tests and benchmarks, too.
+# The files that clang-format formats. Includes tests and benchmarks.
 laid_out() {
     for folder in include src tests bench; do
         [ ! -d $folder ] || find $folder -name '.?*' -prune -o -name '*.[ch]' -print
     done | LC_ALL=C sort
 }
 
-# The rooms, lowest first, and what each may use besides itself. A room in device/ is a room of its own; device itself is the
-# files directly in it. A later room may not be used by an earlier one.
+# The rooms, lowest first, and the rooms that each may use besides itself. Each subfolder of device is a room; the room `device` is
+# the files directly in that folder. No room may use a later one.
 rooms() {
     cat <<'END'
 base
@@ -51,7 +51,7 @@ cli
 END
 }
 
-# room FILE: sets $room, from the path below src/
+# room FILE: sets $room to the room of FILE, a path below src/
 room() {
     case $1 in
     device/*/*) room=${1#device/} && room=device/${room%%/*} ;;
@@ -59,7 +59,7 @@ room() {
     esac
 }
 
-# FILE INCLUDED for every #include "..." of src/, the path from src/ or of the file's own folder
+# Prints FILE INCLUDED for every #include "..." of src/. The path is relative to src/ or to the file's folder.
 include_pairs() {
     sources | while read -r file; do
         sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$file" | while read -r name; do
@@ -116,7 +116,7 @@ check_names() {
     sources | sed 's:.*/::' | LC_ALL=C sort | uniq -d | sed 's/$/: more than one file has this name/' >>"$breaches"
 }
 
-# Tags from the first column only, so that a tag inside of another struct counts for its header as well.
+# A tag that is declared inside another struct counts for its header as well.
 check_tags() {
     sources | grep '\.h$' | grep -v '_testing\.h$' | xargs -r grep -oHE '\b(struct|union|enum) [a-z_0-9]+ \{' |
         sed 's/^\(.*\):\(struct\|union\|enum\) \(.*\) {$/\3 \1/' | LC_ALL=C sort -u >"$scratch/header_tags"
@@ -129,8 +129,8 @@ check_tags() {
     LC_ALL=C comm -12 "$scratch/tags" "$scratch/functions" | sed 's/$/: the name of a tag and of a function/' >>"$breaches"
 }
 
-# Three kinds of mention: a document by its name (NAME.md), a path from the top or from src/, and a source file that a comment in
-# src/ names. Headers of others are listed in `theirs`.
+# Checks three kinds of mention: a document by its name (NAME.md), a path relative to the top or to src/, and a source file that a
+# comment in src/ names. `theirs` lists headers of other projects.
 check_documents() {
     git ls-files >"$scratch/files" 2>/dev/null && [ -s "$scratch/files" ] || find . -type f | sed 's:^\./::' >"$scratch/files"
     grep -E '\.(md|c|h|inc|cu|def|cmake|sh|py|scd)$|(^|/)Makefile$' "$scratch/files" |
@@ -158,7 +158,8 @@ check_documents() {
         }' "$scratch/files" <"$scratch/texts" >>"$breaches"
 }
 
-# A function's body opens and closes with a brace in the first column, or opens at the end of a line that starts there.
+# A function body begins with a brace in the first column, or at the end of a line that starts in the first column. It ends with a
+# brace in the first column.
 check_lengths() {
     sources | while read -r file; do
         lines=$(wc -l <"$file")
@@ -183,7 +184,7 @@ check_columns() {
         !off && length($0) > 120 { printf "%s:%d: %d columns\n", FILENAME, FNR, length($0) }' >>"$breaches"
 }
 
-# Other versions lay some things out otherwise.
+# Other versions format some things differently.
 check_format() {
     for formatter in "${CLANG_FORMAT:-clang-format}" clang-format-14; do
         if "$formatter" --version 2>/dev/null | grep -q 'version 14\.'; then
@@ -197,7 +198,7 @@ check_format() {
 
 check_calls() {
     sources | grep '\.c$' | grep -v '_test\.c$' | grep -v '^src/cli/' >"$scratch/below"
-    # comments and strings are blanked first
+    # remove comments and strings first
     while read -r file; do
         sed 's:"\([^"\\]\|\\.\)*":"":g; s:/\*.*\*/::; s:^[[:space:]]*/\*.*::; s:^ \*.*::' "$file" >"$scratch/plain"
         [ "$file" = src/device/cpu/machine/bounds_check.c ] ||

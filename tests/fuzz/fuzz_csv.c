@@ -1,5 +1,5 @@
-/* The reader of tables against any bytes, with commas and tabs, with and without a declared type. What it accepts is
- * written, read again and must be the same. */
+/* Fuzzes the reader of tables, with commas and tabs, with and without a declared type. Every table that it accepts is
+ * written and read again, and must be the same. */
 #include "fuzz_files.h"
 #include "array/csv.h"
 #include "array/file.h"

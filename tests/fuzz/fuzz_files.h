@@ -1,4 +1,4 @@
-/* What the fuzzers of the file readers share. */
+/* Helpers of the fuzzers of file readers. */
 #ifndef TESTS_FUZZ_FILES_H
 #define TESTS_FUZZ_FILES_H
 #include "array/load.h"
@@ -24,15 +24,15 @@ static inline struct le_memory_pool *open_pool(void) {
     return pool;
 }
 
-/* The last failure is of this code, for want of memory, or of what files may hold and Leat cannot yet; its message has
- * one line. */
+/* Checks the last failure: it has this code, or is out of memory, or concerns a valid file that Leat does not support.
+ * Its message is one line. */
 static inline bool fails_well(leat_status code) {
     const leat_error *error = le_error_at(0);
     return error && (error->code == code || error->code == LEAT_OUT_OF_MEMORY || error->code == LEAT_UNSUPPORTED) &&
            *error->message && !strchr(error->message, '\n');
 }
 
-/* Touches every element. */
+/* Reads every element. */
 static inline void read_all(const leat_array *array) {
     size_t size_bytes = le_array_bytes(array);
     void *target = malloc(size_bytes ? size_bytes : 1);

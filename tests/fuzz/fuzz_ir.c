@@ -1,5 +1,5 @@
-/* The reader of the IR's text against any bytes: what it takes prints, and comes back as it was; what the verifier lets
- * through, the passes leave sound. */
+/* Fuzzes the reader of the IR's text. Text that it accepts is printed and read again, and must be the same. IR that the
+ * verifier accepts must still be valid after the passes. */
 #include "base/text.h"
 #include "ir/ir.h"
 #include "tests/ir/reader/ir_reader.h"

@@ -1,6 +1,6 @@
-/* Any text as a program: checked, printed, given inputs that fit its names, compiled to IR, and, if all extents in it
- * are those of its inputs (others may ask for any number of steps, and so may a `while`), to bytecode, and run. No text
- * may crash, hang or leak; sanitizers watch. */
+/* Fuzzes the language. The text is checked, printed, given inputs for its names, and compiled to IR. If all its extents
+ * are those of its inputs, it is also compiled to bytecode and run; other extents, and a `while`, may take any number
+ * of steps. No text may crash, hang or leak; sanitizers check this. */
 #include "leat.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ enum { EXTENT = 4, INDICES_MAX = 8 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes);
 
-/* An input is what it is declared as, else a type that follows from the text, so that the corpus covers several. */
+/* An input has its declared type. Otherwise the type is derived from the text, so that the corpus covers several. */
 static leat_dtype type_for(const leat_name_info *info, const uint8_t *bytes, size_t size_bytes) {
     unsigned choice = 0;
     for (size_t k = 0; k < size_bytes; k++)
@@ -34,8 +34,8 @@ static void bind(leat_context *ctx, leat_call *call, const leat_name_info *info,
     leat_array_free(array);
 }
 
-/* No ranges, sizes and conditions of its own, and few indices: at most EXTENT to the power of INDICES_MAX steps a
- * statement. */
+/* Whether the program has no explicit ranges, sizes and loop conditions, and few indices: a statement then takes at
+ * most EXTENT to the power of INDICES_MAX steps. */
 static bool is_short(leat_program *program, const uint8_t *bytes, size_t size_bytes) {
     static const char *const unbounded[] = {"..", "out", "var", "while"};
     size_t count = 0;

@@ -1,5 +1,5 @@
-/* The .npy reader against any bytes, from memory and from a mapped file. What it accepts is written, read again and
- * must be the same. */
+/* Fuzzes the .npy reader, from memory and from a mapped file. Every array that it accepts is written and read again,
+ * and must be the same. */
 #include "fuzz_files.h"
 #include "array/npy.h"
 

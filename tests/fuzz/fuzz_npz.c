@@ -1,4 +1,4 @@
-/* The .npz reader against any bytes: by the only name, and by one of two keys. */
+/* Fuzzes the .npz reader, without a key and with one of two keys. */
 #include "fuzz_files.h"
 #include "array/npz.h"
 

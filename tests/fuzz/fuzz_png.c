@@ -1,4 +1,4 @@
-/* The PNG reader against any bytes. The mutator puts the chunks' checksums right, so that most inputs get past them. */
+/* Fuzzes the PNG reader. The mutator corrects the chunks' checksums, so that most inputs pass these checks. */
 #include "fuzz_files.h"
 #include "array/png.h"
 
@@ -15,7 +15,7 @@ static uint32_t checksum(const uint8_t *bytes, size_t size_bytes) {
     return ~sum;
 }
 
-/* A chunk: its length, 4 bytes of type, that many bytes, and the checksum over both. */
+/* A chunk is a length, a type of 4 bytes, that many bytes of data, and a checksum of type and data. */
 static void repair(uint8_t *bytes, size_t size_bytes) {
     size_t at = 8;
     while (size_bytes >= 12 && at <= size_bytes - 12) {

@@ -1,5 +1,5 @@
-/* The reader of traces against any bytes, and the reports of whatever it read. Files that do not begin as a trace are
- * taken for the records of a block, so that checksums keep nothing from being tried. */
+/* Fuzzes the reader of traces and the reports. Bytes that do not begin like a trace are used as the records of a block
+ * with a valid checksum, so that the checksum does not stop them. */
 #include "leat.h"
 #include "trace/trace_testing.h"
 

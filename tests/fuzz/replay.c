@@ -1,4 +1,4 @@
-/* Runs a fuzzer's target on every file of folders: what was once found stays tested where there is no fuzzer.
+/* Runs a fuzzer's target on every file of the given folders, so that findings stay tested without a fuzzer.
  * usage: replay FOLDER... */
 #include <dirent.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes);
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size_bytes, size_t size_max_bytes);
 
-/* What a target's own mutator calls; nothing is mutated here. */
+/* The function that a target's own mutator calls. It mutates nothing here. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size_bytes, size_t size_max_bytes) {
     (void)bytes;
     return size_bytes < size_max_bytes ? size_bytes : size_max_bytes;
@@ -22,7 +22,7 @@ static int replay_file(const char *path) {
         exit(2);
     }
     const size_t size_bytes = fread(bytes, 1, 1 << 20, file);
-    uint8_t *exact = malloc(size_bytes + 1); /* so that a read past the end is seen */
+    uint8_t *exact = malloc(size_bytes + 1); /* of the exact size, so that sanitizers detect a read past the end */
     fclose(file);
     if (!exact)
         exit(2);

@@ -1,9 +1,9 @@
-/* Generated kernels, as `leat show --emit cuda` prints them, compiled by NVRTC for each architecture as Leat compiles
- * them: whether they compile, and what registers, spills and local memory they take.
+/* Compiles generated kernels, as printed by `leat show --emit cuda`, with NVRTC for each architecture, with Leat's
+ * options, and measures their registers, spills and local memory.
  *
- * usage: kernel_table [--every N] < KERNELS    N: only each Nth of the kernels that differ
- * Prints registers by kind of kernel, then a line "spills ..." for each kernel that does, and one "stack BYTES ..." for
- * each size of local memory. Exit status 1: some kernel does not compile, 77: there is no NVRTC. */
+ * usage: kernel_table [--every N] < KERNELS    N: only each Nth of the distinct kernels
+ * Prints registers by kind of kernel, then a line "spills ..." for each kernel that spills, and a line "stack BYTES
+ * ..." for each size of local memory. Exit status 1: a kernel does not compile; 77: there is no NVRTC. */
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -22,14 +22,14 @@ struct costs {
     int registers, stack, spill_stores, spill_loads;
 };
 struct kernel {
-    char *heading, *text; /* "NAME: STATEMENT"; the unit */
+    char *heading, *text; /* "NAME: STATEMENT"; the text of the unit */
     struct costs costs[ARCHITECTURES];
     bool compiled[ARCHITECTURES];
 };
 struct table {
     struct kernel *at;
     size_t count, capacity, seen;
-    uint64_t *hashes; /* of the seen */
+    uint64_t *hashes; /* of the kernels so far */
     size_t every;
 };
 
@@ -76,7 +76,7 @@ static void add_kernel(struct table *table, char *heading, char *text) {
     table->at[table->count++] = (struct kernel){.heading = heading, .text = text};
 }
 
-/* Cuts the text where lines begin with the mark. */
+/* Splits the text at lines that begin with the mark. */
 static void split(struct table *table, char *text) {
     static const char mark[] = "// kernel ";
     char *at = strncmp(text, mark, strlen(mark)) == 0 ? text : NULL;
@@ -111,7 +111,7 @@ static struct costs read_costs(const char *log) {
                           .spill_loads = number_before(log, "bytes spill loads")};
 }
 
-/* Its unit's options, and the assembler's report in the log. */
+/* The unit's options, and an option that puts the assembler's report into the log. */
 static void fill_options(const char *list[OPTIONS_MAX]) {
     const char *const *theirs = le_code_options();
     int count = 0;
@@ -144,7 +144,7 @@ static void compile_one(void *table, int64_t task, int worker) {
     compile(&((struct table *)table)->at[task / ARCHITECTURES], (int)(task % ARCHITECTURES));
 }
 
-/* By as many threads as there are cores. Do all compile? */
+/* Compiles with as many threads as there are cores. Returns whether all kernels compile. */
 static bool compile_all(struct table *table) {
     struct le_pool *pool = NULL;
     bool all = le_pool_new(le_cores(), &pool) == LEAT_OK;
@@ -157,9 +157,9 @@ static bool compile_all(struct table *table) {
     return all;
 }
 
-/* ---- telling */
+/* ---- printing */
 
-/* "map" of "y_map: y[i] = x[i]"; cut at the buffer's end. */
+/* "map" of "y_map: y[i] = x[i]"; truncated to the buffer. */
 static void kind_of(const struct kernel *kernel, char kind[KIND_BYTES]) {
     size_t end = strcspn(kernel->heading, ":"), start = end;
     while (start > 0 && kernel->heading[start - 1] != '_')
@@ -173,7 +173,7 @@ static bool is_kind(const struct kernel *kernel, const char *kind) {
     return strcmp(own, kind) == 0;
 }
 
-/* The middle one and the most, of that kind. */
+/* Median and maximum of a kind. */
 static void print_registers(const struct table *table, const char *kind, int a) {
     size_t by_registers[REGISTERS_MAX] = {0}, count = 0, below = 0;
     int median = 0, most = 0;
@@ -235,7 +235,7 @@ static void list_spills(const struct table *table) {
     }
 }
 
-/* How many kernels have which size, and one of them; by size. */
+/* The number of kernels of each size, with one of them as an example, by size. */
 static void list_stacks(const struct table *table) {
     for (int size = 1, next; size < INT_MAX; size = next) {
         const struct kernel *first = NULL;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Every generated kernel of the programs in tests/programs, compiled by NVRTC for sm_75, sm_90 and sm_100: what registers, spills and
-# local memory they take. Without more arguments: some of them, for `make check`, held against table.txt beside this script, with the
-# kernel in spilling.txt, which has to be noticed. `all`: all of them, or each Nth, into table.txt (all: an hour of one core). Needs
-# no GPU; exit status 77 where there is no NVRTC.
+# Compiles the generated kernels of the programs in tests/programs with NVRTC for sm_75, sm_90 and sm_100, and measures their registers,
+# spills and local memory. Without `all`, it compiles some of them, for `make check`, and compares them with table.txt beside this
+# script; it also checks that the kernel in spilling.txt is detected. `all` compiles all of them, or each Nth, and writes table.txt
+# (all of them take an hour on one core). Needs no GPU. Exit status 77 if there is no NVRTC.
 # usage: kernels.sh BUILD [all [N]]
 set -u
 build=${1:?usage: kernels.sh BUILD [all [N]]}
@@ -10,8 +10,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# noticed TABLE: does it spill more than the committed one says of such a kernel, or has it more local memory than any there?
-# Exit status 1: no, 2: another NVRTC's numbers are not compared.
+# noticed TABLE: whether a kernel in TABLE spills more than the committed table says for its kind, or has more local memory than any
+# kernel there. Exit status 1: no; 2: not compared, because the numbers are another NVRTC's.
 noticed() {
     awk '
         / kernels, NVRTC / && NR == FNR { nvrtc = $6 }

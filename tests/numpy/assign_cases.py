@@ -67,11 +67,11 @@ def errors():
 
 
 def scatters():
-    begin('scatters', 'Scatters: several elements may meet in one place.')
+    begin('scatters', 'Scatters: several elements may have the same target.')
     ok('out y: f64[2]\ny[b[i]] += v[i]', dict(b=arr('i64', [0, 0, 1]), v=arr('f64', [1, 2, 3])), y=arr('f64', [3, 3]))
     ok('out m: f64[2] = -inf\nm[b[i]] max= v[i]', dict(b=arr('i64', [0, 1, 0]), v=arr('f64', [-3, -2, -1])), m=arr('f64', [-1, -2]))
     ok('out m: f64[2] = inf\nm[b[i]] min= v[i]', dict(b=arr('i32', [0, 1, 0]), v=arr('f64', [-3, -2, -1])), m=arr('f64', [-3, -2]))
-    for t in ('f32', 'f64'):                                                # of the zeros -0.0 is the lower, in whatever order they come
+    for t in ('f32', 'f64'):                                                # -0.0 is lower than 0.0, in any order
         zeros = dict(b=arr('i32', [0, 0, 1, 1]), v=arr(t, [0.0, -0.0, -0.0, 0.0])); inf = arr(t, [np.inf, np.inf])
         ok('out m: %s[2] = 5\nm[b[i]] min= v[i]\ny[i] = 1 / m[i]' % t, zeros, y=-inf)
         ok('out m: %s[2] = -5\nm[b[i]] max= v[i]\ny[i] = 1 / m[i]' % t, zeros, y=inf)
@@ -96,7 +96,7 @@ def scatters():
 
 
 def random_numbers():
-    begin('rand', 'rand and randn: functions of their arguments.')
+    begin('rand', 'rand and randn, which depend only on their arguments.')
     t, true = np.bool_, np.bool_(True)
     ok('a[i] = rand(7, i) where i in 0..100\nb[i] = rand(7, i) where i in 0..100\nc[i] = rand(8, i) where i in 0..100\n'
        'same = all(i: a[i] == b[i])\nother = any(i: a[i] == c[i])\ninside = all(i: a[i] >= 0 && a[i] < 1)', {}, same=true, other=t(False), inside=true)

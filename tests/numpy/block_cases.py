@@ -1,4 +1,4 @@
-"""Arrays larger than the machine's blocks and tasks, made by the programs themselves; results are whole numbers, so exact."""
+"""Arrays larger than the machine's blocks and tasks, made by the programs themselves. Results are integers, so they are exact."""
 from caselib import *
 from range_cases import at, moved, MODES
 
@@ -14,7 +14,7 @@ def made(name, rows, columns, t='i64', a=31, b=7919, m=1009):
 
 
 def digest(y, name='y'):
-    """Program lines and results that tell one array of two axes from another."""
+    """Program lines and results that distinguish arrays of two axes."""
     y = y.astype(f64); i, j = np.meshgrid(np.arange(y.shape[0]), np.arange(y.shape[1]), indexing='ij')
     text = 's = sum(i, j: i64(%s[i,j]) * (i %% 13 + 1) * (j %% 17 + 1))\nt = sum(j, i: i64(%s[i,j]) * ((i + j) %% 7))\n' % (name, name)
     return text, dict(s=i64((y * (i % 13 + 1) * (j % 17 + 1)).sum()), t=i64((y * ((i + j) % 7)).sum()))

@@ -1,4 +1,4 @@
-"""The pull of bodies on each other: along each of a few axes, what is dear is the same. All exact."""
+"""Forces between bodies: the expensive part is the same for each of a few axes. All results are exact."""
 import numpy as np
 from caselib import begin, ok
 from reduction_cases import tree

@@ -1,4 +1,4 @@
-"""What the case files of tests/programs/ are made with: types by the language's names, arrays, conversion rules, and the writer."""
+"""Helpers that write the cases of tests/programs/: types by the language's names, arrays, conversion rules, and the writer."""
 import math, os
 import numpy as np
 import ml_dtypes
@@ -23,7 +23,7 @@ def ends(t): i = np.iinfo(DTYPES[t]); return int(i.min), int(i.max)
 
 
 def promote(a, b):
-    """NumPy's rule; bf16 is no type of NumPy's, so its row is ours: with f16 or a 16-bit integer f32, with an 8-bit one itself."""
+    """NumPy's rule. NumPy has no bf16, so that row is Leat's: with f16 or a 16-bit integer f32, with an 8-bit integer bf16."""
     if 'bf16' not in (a, b): return NAMES[np.promote_types(DTYPES[a], DTYPES[b])]
     o = b if a == 'bf16' else a
     return {'bool': 'bf16', 'i8': 'bf16', 'u8': 'bf16', 'bf16': 'bf16', 'f16': 'f32', 'i16': 'f32', 'u16': 'f32', 'f32': 'f32'}.get(o, 'f64')
@@ -40,12 +40,12 @@ def computed(t):
 
 
 def wrap(value, t):
-    """A Python integer brought into t, modulo its width."""
+    """A Python integer converted to t, modulo its width."""
     low, high = ends(t); return (int(value) - low) % (high - low + 1) + low
 
 
 def saturate(value, t):
-    """Float to integer: the language saturates and takes NaN as 0; C and NumPy leave both open."""
+    """Float to integer: the language saturates and converts NaN to 0; C and NumPy leave both undefined."""
     if math.isnan(value): return 0
     low, high = ends(t)
     return low if value <= low else high if value >= high else int(value)
@@ -107,7 +107,7 @@ def emit(text, ins, tail):
 
 
 def scalar(v):
-    """A number as a caller gives it: whole ones without a point are integers."""
+    """A number as a caller writes it: without a point it is an integer."""
     if isinstance(v, bool): return 'true' if v else 'false'
     if isinstance(v, complex): return '{!r}{}{!r}j'.format(v.real, '+' if math.copysign(1, v.imag) > 0 else '', v.imag)
     return str(v) if isinstance(v, int) else repr(float(v))
@@ -129,7 +129,7 @@ def results(text, ins, names):
 
 
 def bad(text, ins=None, *words, code=1):
-    """A program that must end in an error whose text holds all words: 1 program or shapes, 2 a missing input, 6 the data."""
+    """A program that must end in an error whose text contains all words: 1 program or shapes, 2 a missing input, 6 the data."""
     emit(text, ins or {}, ['== error %d %s' % (code, ' '.join(words))])
 
 

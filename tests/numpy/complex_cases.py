@@ -91,7 +91,7 @@ def ends():
 
 
 def powers_at_ends():
-    """Infinities, NaN and zeros: raised to arrays as by np.power, which multiplies as C's annex G does, and to literals."""
+    """Powers of infinities, NaN and zeros: with arrays as exponents as np.power, which multiplies as in C's annex G, and with literals."""
     z = pairs([0.0, -0.0, 1.0, -2.5, inf, -inf, nan])
     exponents = [0, 1, 2, 3, 4, -1, -3, 0.5, -2.5, 150, 1j, 2 - 0.5j, complex(-1, -0.0), inf, -inf, nan, complex(0, inf), complex(inf, nan)]
     w = np.repeat(np.array(exponents, np.complex128), len(z)); many = np.tile(z, len(exponents))

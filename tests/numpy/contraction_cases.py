@@ -1,5 +1,5 @@
-"""Sums of products of two arrays. Small whole numbers, so that sums in any order are exact: the same results with a BLAS, without
-one (LEAT_BLAS=none), and where an array is too small for either."""
+"""Sums of products of two arrays. The numbers are small integers, so that sums in any order are exact: the results are equal with a
+BLAS, without one (LEAT_BLAS=none), and for arrays that are too small for either."""
 from caselib import *
 from block_cases import made, grid, digest
 
@@ -11,7 +11,7 @@ def check(text, y, name='y'):
 
 
 def pair(shapes, t, a_rows, b_rows):
-    """Two matrices and their text, rows by terms and terms by columns, each as it is or the other way round."""
+    """Two matrices and their text, rows by terms and terms by columns, each as it is or transposed."""
     m, k, n = shapes; ma, mb = 19, 13
     a = grid(m, k, f64, m=ma) if a_rows else grid(k, m, f64, m=ma); b = grid(k, n, f64, m=mb) if b_rows else grid(n, k, f64, m=mb)
     return a if a_rows else a.T, b if b_rows else b.T, made('a', *a.shape, t, m=ma) + made('b', *b.shape, t, m=mb)
@@ -44,7 +44,7 @@ def types():
 
 
 def around():
-    """What stands around the sum, and in it."""
+    """Expressions around the sum, and inside it."""
     a, b, text = pair((60, 70, 80), 'f64', True, True); c = grid(60, 80, f64, m=23); d = np.arange(70) % 5; e = np.arange(80) % 7 - 3; p = a @ b
     text += made('c', 60, 80, 'f64', m=23) + 'd[k] = f64(k % 5) where k in 0..70\ne[j] = f64(j % 7 - 3) where j in 0..80\nalpha = f64(2)\nbeta = f64(-3)\n'
     for body, y in (('2 * sum(k: a[i,k] * b[k,j])', 2 * p), ('-sum(k: a[i,k] * b[k,j])', -p), ('alpha * sum(k: a[i,k] * b[k,j]) + beta * c[i,j]', 2 * p - 3 * c),
@@ -91,4 +91,4 @@ def more_axes():
 
 def cases():
     begin('contractions', 'Products of matrices in every order, of many sizes and types.'); matrices(); types()
-    begin('contractions_around', 'What stands around a sum of products, and in it; vectors; more axes.'); around(); vectors(); more_axes()
+    begin('contractions_around', 'Expressions around and inside a sum of products; vectors; more axes.'); around(); vectors(); more_axes()

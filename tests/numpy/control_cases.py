@@ -1,8 +1,8 @@
-"""Programs with for, while, if, each and functions of several statements: kernels that people have. Plain Python loops are the oracle."""
+"""Programs with for, while, if, each and functions of several statements, as people write them. Plain Python loops are the oracle."""
 from caselib import *
 
 f64, f32, i64 = np.float64, np.float32, np.int64
-R = 1e-12       # sums run in another order here, and multiply-adds round once
+R = 1e-12       # sums have another order here, and multiply-adds round once
 
 
 def data(seed, *shape, low=0.5, high=2.0): return np.random.default_rng(seed).uniform(low, high, shape)
@@ -346,7 +346,7 @@ def crc16(data):
 
 
 def passed_over():
-    """What a loop does not run for all values of its index is not checked for all of them."""
+    """Accesses that a loop makes only for some values of its index are not checked for all of them."""
     x = whole(80, 4); y = np.zeros(4, i64)
     for t in range(9):
         if t < 4: y[t] = x[t] * t

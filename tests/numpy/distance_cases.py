@@ -1,5 +1,5 @@
-"""Squares of differences: distances of points, their least, differences that are used twice. The numbers are not exact: the order of
-operations shows."""
+"""Squares of differences: distances of points, their minimum, differences that are used twice. The numbers are not exact, so the order
+of operations is observable."""
 from caselib import *
 from reduction_cases import tree
 

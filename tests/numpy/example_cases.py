@@ -1,4 +1,4 @@
-"""The programs of examples/, as they stand in their files, on small inputs."""
+"""The programs of examples/, read from their files, on small inputs."""
 import os
 from caselib import *
 

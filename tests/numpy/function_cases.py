@@ -18,7 +18,7 @@ TWO = {'atan2': np.arctan2, 'hypot': np.hypot}
 
 
 def of(t, f, *xs):
-    """f in f64 (of one value or more), rounded to the float type that the language gives a function of t."""
+    """f in f64 (of one or more values), rounded to the float type that a function of t has in the language."""
     r = to_float(t)
     return f(*(x.astype(np.float64) for x in xs)).astype(np.float32 if r == 'bf16' else DTYPES[r]).astype(DTYPES[r])
 
@@ -43,7 +43,7 @@ def floats():
 
 
 def choosing():
-    begin('choosing', 'min, max, fmin, fmax, clamp, fma: NaN goes through min and max, and is left out by fmin and fmax.')
+    begin('choosing', 'min, max, fmin, fmax, clamp, fma: min and max return NaN for NaN, fmin and fmax ignore it.')
     for t in TYPES:
         a = arr(t, [1, 0, 1, 1]) if not is_float(t) else arr(t, [1.0, nan, 3.0, nan, -2.0])
         b = arr(t, [0, 0, 1, 0]) if not is_float(t) else arr(t, [2.0, 2.0, nan, nan, -3.0])

@@ -1,4 +1,4 @@
-"""Sums of complex numbers inside of sums, through defs: each is made once for both its parts. The oracle is the same recursion in Python."""
+"""Sums of complex numbers inside sums, through defs. Each is computed once for both parts. The oracle is the same recursion in Python."""
 import numpy as np
 from caselib import begin, ok
 from complex_cases import numbers
@@ -13,7 +13,7 @@ def chain(first, link, count):
 
 
 def text(first, link, count):
-    """Defs f0 ... f<count>: `#` is a def's number, `@` that of the one before."""
+    """Defs f0 ... f<count>: `#` is the number of the def, `@` the number of the one before."""
     return '\n'.join([first] + [link.replace('#', str(k)).replace('@', str(k - 1)) for k in range(1, count + 1)]) + '\n'
 
 
@@ -57,7 +57,7 @@ def statements():
 
 
 def masks():
-    """Under a condition that is one number for all lanes, a def's block runs in the lanes of a sum around it."""
+    """Under a condition that is the same for all lanes, a def's block runs in the lanes of the sum around it."""
     x = np.array([1.6, 0.7, 1.1, 0.2, 2.1]); m = np.random.default_rng(5).uniform(-1, 1, (5, 4)); n = np.array([0, 3, 1, 2, 4])
     def g(z, i): return np.prod(z * m[i, 1:4]) + z
     def h(z, i): return sum((g(x[k] * z, i) for k in range(n[i])), 0.0) if z > 0.5 else z * 0.5
@@ -68,5 +68,5 @@ def masks():
 
 
 def cases():
-    begin('nested_sums', 'Sums of complex numbers inside of sums, through defs, and under conditions.')
+    begin('nested_sums', 'Sums of complex numbers inside sums, through defs, and under conditions.')
     chains(); statements(); masks()

@@ -37,7 +37,7 @@ NUMPY = {'+': np.add, '-': np.subtract, '*': np.multiply, '/': np.true_divide, '
 
 
 def check_numpy(op, x, y, out, bits):
-    """Where both define a result, NumPy gives the same."""
+    """Checks that NumPy gives the same where both define a result."""
     low = np.iinfo(x.dtype).min
     same = np.ones(x.shape, bool)
     if op in ('//', '%'): same = (y != 0) & ~((x == low) & (y.astype(object) == -1))
@@ -50,7 +50,7 @@ def bool_op(op, x, y): return {'+': x | y, '|': x | y, '*': x & y, '&': x & y, '
 
 
 def float_op(op, x, y, t):
-    """f16 and bf16 compute in f32 and are rounded when assigned."""
+    """f16 and bf16 are computed in f32 and rounded when assigned."""
     c = DTYPES[computed(t)]
     return NUMPY[op](x.astype(c), y.astype(c)).astype(DTYPES[t])
 
@@ -68,7 +68,7 @@ def binary(op, x, y):
     if op in ('&&', '||'): a, b = cast(x, 'bool'), cast(y, 'bool'); return a & b if op == '&&' else a | b
     if op == '/': t = to_float(t)
     if t == 'bool' and op in ('+', '*', '&', '|', '^'): return bool_op(op, x, y)
-    if t == 'bool': t = 'i64'                   # all other arithmetic takes bools as i64
+    if t == 'bool': t = 'i64'                   # all other arithmetic converts bools to i64
     if op in ('<<', '>>') and is_float(t) and is_int(NAMES[x.dtype]) and is_int(NAMES[y.dtype]): t = NAMES[x.dtype]   # a count of any type
     if is_float(t): return None if op in ('&', '|', '^', '<<', '>>') else float_op(op, x, y, t)
     return int_op(op, x, y, t)
@@ -145,7 +145,7 @@ PRECISION = {'f16': (11, -14), 'bf16': (8, -126), 'f32': (24, -126)}    # bits; 
 
 
 def once(v, t):
-    """An exact number (int or Fraction) as the nearest of t, ties to even. NumPy has no such cast to bf16: it goes by way of f32."""
+    """The value of t nearest to an exact number (int or Fraction), ties to even. NumPy's cast to bf16 rounds to f32 first."""
     bits, least = PRECISION[t]
     if v == 0: return 0.0
     size = abs(Fraction(v))
@@ -158,7 +158,7 @@ def once(v, t):
 
 
 def near_ties(t):
-    """Numbers beside the middle between two neighbours of t, among them subnormal ones: closer to it than f32 can tell."""
+    """Numbers so close to the midpoint of two neighbours of t that f32 cannot distinguish them from it; also subnormal ones."""
     bits, least = PRECISION[t]
     scales = [0, 5, 1 - least - bits + 1, least - bits + 1, least - bits - 1]
     units = [Fraction(2)**k for k in scales]
@@ -168,7 +168,7 @@ def near_ties(t):
 
 
 def single_roundings():
-    """A cast rounds once: from f64 and wide integers not by way of f32; as a cast, an assignment, a start value, a number, a literal."""
+    """A cast from f64 and wide integers rounds once, not to f32 first: as a cast, an assignment, an initial value, a number, a literal."""
     for t in ('f16', 'bf16'):
         v = near_ties(t) + [36783.9981, 65519.999999, 65520.0, 3.4e38, 1e39]
         x = arr('f64', v); y = np.array([once(Fraction(q), t) for q in v])
@@ -191,21 +191,21 @@ def single_roundings():
 
 
 def rounded(x, t):
-    """To bf16 by way of f32: one rounding more than NumPy's from f64 never differs for these values."""
+    """To bf16 through f32. For these values the additional rounding never differs from NumPy's cast from f64."""
     out = cast(x, t)
     if t == 'bf16': assert np.array_equal(out.astype(np.float64), x.astype(np.float32).astype(bf16).astype(np.float64), equal_nan=True)
     return out
 
 
 def weak_type(t, kind):
-    """What an array of t becomes beside a weak whole number, an index or a weak float."""
+    """The type of an array of t with a weak integer, an index or a weak float as the other operand."""
     if kind == 'float': return t if is_float(t) else 'f64'
     if t == 'bool': return 'i64'
     return promote('i64', t) if kind == 'index' and is_int(t) else t
 
 
 def weak():
-    begin('weak', 'Literals, plain numbers of the caller and indices beside every type.')
+    begin('weak', 'Literals, numbers from the caller and indices with operands of every type.')
     for t in TYPES:
         v = [0, 1, 1, 0] if t == 'bool' else [1.5, -2.0, 0.25, 8.0] if is_float(t) else [1, 2, 100, 7]
         x = arr(t, v); whole, real, index = (weak_type(t, k) for k in ('whole', 'float', 'index'))

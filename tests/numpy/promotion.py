@@ -20,7 +20,7 @@ BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator
 UNARY = {"sum": np.sum, "prod": np.prod, "mean": np.mean, "sqrt": np.sqrt, "abs": np.abs, "sign": np.sign, "floor": np.floor,
          "isnan": np.isnan}
 INTEGERS = [name for name in TYPES if name[0] in "iu"]
-# Leat's own rules, where they are not NumPy's.
+# Leat's own rules, where they differ from NumPy's.
 RULES = {(op, "bool", "bool"): "i64" for op in ("-", "//", "%", "**", "<<", ">>")}
 RULES.update({("atan2", left, right): "f64" for left in ("bool", *INTEGERS) for right in ("bool", *INTEGERS, "wi")})
 RULES.update({("atan2", "wi", right): "f64" for right in ("bool", *INTEGERS)})

@@ -5,7 +5,7 @@ MODES = ['clamp', 'wrap', 'mirror', 'symmetric']
 
 
 def moved(k, n, mode):
-    """Where the edge mode finds index k of an axis of n elements."""
+    """The element that the edge mode reads for index k of an axis of n elements."""
     if mode == 'clamp': return min(max(k, 0), n - 1)
     if mode == 'wrap': return k % n
     if mode == 'symmetric': k %= 2 * n; return k if k < n else 2 * n - 1 - k
@@ -51,7 +51,7 @@ X = arr('f64', [3, -1, 2, 5])
 
 
 def modes():
-    begin('edge_rules', 'Which edge mode holds where; else; fill beside else; what is read and what is not.')
+    begin('edge_rules', 'The scope of edge modes; else; fill together with else; which elements are read.')
     E = lambda text, ins, **o: ok(text, ins, **{k: np.asarray(v, np.float64) for k, v in o.items()})
     x = dict(x=X)
     E('edge x wrap\nedge x clamp\ny[i] = x[i-1]', x, y=[3, 3, -1, 2])

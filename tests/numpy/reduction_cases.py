@@ -90,7 +90,7 @@ def every_axis():
         for q, axes in enumerate(AXES):
             x = sample(t, (5, 3, 7), hash_of(t, axes), nans=q in (1, 5)); text, outs = program(x, axes)
             ok(text, dict(x=x), **outs)
-    begin('reductions_empty', 'Reductions over no element, of every type.')
+    begin('reductions_empty', 'Reductions over empty ranges, of every type.')
     for t in TYPES:
         for shape in ((0,), (3, 0), (0, 3), (2, 0, 3)):
             x = np.zeros(shape, DTYPES[t])

@@ -1,5 +1,5 @@
-"""Sums and products over ranges that differ from element to element: sparse rows of every length, with gaps between them and shared
-parts, what belongs to the row inside the sum, conditions, subscripts out of range. All exact."""
+"""Sums and products over ranges that differ from element to element: sparse rows of every length, with gaps and overlaps, values of the
+row inside the sum, conditions, subscripts out of range. All results are exact."""
 from caselib import *
 from reduction_cases import tree
 

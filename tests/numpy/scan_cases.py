@@ -1,5 +1,5 @@
-"""Scans: prefix and suffix reductions of every kind and type, along every axis, from and to anywhere, in larger expressions; floats
-in the blocked order of device/cpu/kernels/kernels_scans.c, written down here once more."""
+"""Scans: prefix and suffix reductions of every kind and type, along every axis, with any start and end, and in larger expressions. Floats
+have the blocked order of device/cpu/kernels/kernels_scans.c, which is implemented here again."""
 from caselib import *
 from reduction_cases import tree
 

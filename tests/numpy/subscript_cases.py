@@ -1,4 +1,4 @@
-"""Computed subscripts beside bare ones whose loops could run as one, and defs' blocks, conditions and reductions in subscripts."""
+"""Computed subscripts beside bare ones whose loops could be merged, and defs' blocks, conditions and reductions in subscripts."""
 import numpy as np
 from caselib import begin, ok
 
@@ -120,7 +120,7 @@ def named_without_effect():
 
 
 def cases():
-    begin('computed_subscripts', 'Computed subscripts beside bare ones whose loops could run as one; calls, conditions and reductions in subscripts.')
+    begin('computed_subscripts', 'Computed subscripts beside bare ones whose loops could be merged; calls, conditions and reductions in subscripts.')
     merged_maps()
     merged_updates()
     merged_reductions()

@@ -1,4 +1,4 @@
-"""Text: lines, numbers, precedence, names, defs, results, limits, and the errors that a program's text can have."""
+"""Text: lines, numbers, precedence, names, defs, results, limits, and errors in a program's text."""
 from caselib import *
 
 i64, f64 = np.int64, np.float64
@@ -73,7 +73,7 @@ def names():
 
 
 def default_results():
-    begin('results', 'What a program gives when nobody asks for names.')
+    begin('results', 'Default results, if no names are requested.')
     w = dict(w=arr('f64', [1, 2]))
     results('first[i] = x[i] + 1\nsecond[i] = x[i] * 2', X, 'first second')
     results('first[i] = x[i] + 1\nsecond[i] = first[i] * 2', X, 'second')
@@ -91,7 +91,7 @@ def default_results():
 
 def pipelines():
     """Programs of several statements, as people write them."""
-    begin('pipelines', 'Programs of several statements, against NumPy.')
+    begin('pipelines', 'Programs of several statements, compared with NumPy.')
     r = np.random.default_rng(11)
     a = r.random((300, 7)); mu = a.mean(0); cc = (a - mu).T @ (a - mu) / 299
     ok('in data[n, m]\nmu[j] = mean(i: data[i,j])\nd[i,j] = data[i,j] - mu[j]\ncov[i,j] = sum(k: d[k,i] * d[k,j]) / (n - 1)\nsd[j] = sqrt(cov[j,j])\ncorr[i,j] = cov[i,j] / (sd[i] * sd[j])', dict(data=a), 1e-11,

@@ -1,5 +1,5 @@
-"""What a loop around would compute again is computed once, into a tile: distances of all pairs, outer products, transposed reads; and
-scatters whose lanes go over an index before the last. All exact."""
+"""Values that an outer loop would compute again are computed once, into a tile: distances of all pairs, outer products, transposed reads.
+Also scatters whose lanes run over an index before the last one. All results are exact."""
 from caselib import *
 from reduction_cases import tree
 

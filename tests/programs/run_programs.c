@@ -1,28 +1,28 @@
-/* Runs the cases of text files: a program, its inputs, and what has to come out. Each case runs with 1, 2 and 7 threads
- * and with its inputs dense, spread out and backwards in memory; all of these must give the same bits.
+/* Runs the cases of text files: a program, its inputs, and its expected results. Each case runs with 1, 2 and 7 threads
+ * and with its inputs dense, strided and reversed in memory; all of these must give the same bits.
  *
- *     # what the case shows
+ *     # a comment
  *     == program
  *     y[i] = a[i] + k
  *     == in a f32 3                   type and extents (none: rank 0), then the values in row-major order
  *     1 2 nan
- *     == scalar k 0.5                 a weak number: 1 is whole, 0.5 and inf are real, true and false are bools
+ *     == scalar k 0.5                 a weak number: 1 is an integer, 0.5 and inf are reals, true and false are bools
  *     == out y f32 3 rtol 1e-6        exact unless rtol or atol R is given; several may follow
  *     1.5 2.5 nan
  *     == scalar k 1.0-0.5j           a complex one; a complex array has two words an element, re and im
  *     == results y                    instead of or beside outs: the default results' names
- *     == error 1 no range             instead of outs: exit code (1 program or mismatch, 2 missing, 6 data), words of
- * the message
+ *     == error 1 no range             instead of outs: exit code (1 program or mismatch, 2 missing, 6 data), words
  *     == end
  *
- * With --device D each case runs on D, its inputs in host memory, spread out in the device's, and backwards in the
- * host's, which must give the same bits; and on the CPU, which must give them, too (a NaN is a NaN), unless the program
- * has functions, contractions or scans: their results are held against what has to come out, with a tolerance.
+ * With --device D each case runs on D with its inputs in host memory, strided in device memory, and reversed in host
+ * memory, which must give the same bits. It also runs on the CPU, which must give these bits as well (all NaNs are
+ * equal), unless the program has functions, contractions or scans: their results are compared with the expected ones,
+ * with a tolerance.
  *
- * With --show cuda nothing is judged: the device's kernels of each case that is right are printed (leat show --emit).
+ * With --show cuda nothing is checked: prints the device's kernels of each valid case (leat show --emit cuda).
  *
  * usage: run_programs [--device D] [--only N/M] [--show cuda] FILE...    N/M: of every M cases the Nth, from 0.
- * Exit status 1: a case failed, 2: a file is not as above, 77: there is no such device. */
+ * Exit status 1: a case failed; 2: a file is malformed; 77: the device does not exist. */
 #include "leat.h"
 #include <errno.h>
 #include <math.h>
@@ -31,7 +31,7 @@
 #include <string.h>
 
 enum { ITEMS_MAX = 64, RESULT_BYTES_MAX = 1 << 20, THREAD_KINDS = 3, LAYOUTS = 4, NO_DEVICE = 77 };
-/* Of inputs; WANTED: dense, and results in arrays of the caller's. */
+/* Of inputs; WANTED: dense, with results in the caller's arrays. */
 enum layout { LAYOUT_DENSE, LAYOUT_SPREAD, LAYOUT_BACKWARDS, LAYOUT_WANTED };
 
 struct item { /* an input or an expected result */

@@ -1,6 +1,6 @@
-/* Programs by a random walk down the grammar. Every read is inside its array (or has an edge mode or an `else`), every
- * index has a range, and kinds fit, so that almost all programs run; the few that do not are refused in every way of
- * running them. */
+/* Makes programs by a random walk through the grammar. Every read is inside its array (or has an edge mode or an
+ * `else`), every index has a range, and kinds fit, so almost all programs run. The few that do not are refused in every
+ * way of running them. */
 #include "generator.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@ struct generator {
     struct piece *piece;
     uint64_t seed, drawn;
     int64_t dims[3];
-    struct loop_index indices[6]; /* that an expression may use */
+    struct loop_index indices[6]; /* indices that an expression may use */
     int index_count;
     const char *locals[6]; /* private scalars that have a value */
     int local_count;
     int names, defs, next_bound;
-    bool sealed; /* no new inputs: the text that would name them is inside of a block */
+    bool sealed; /* no new inputs, because the text is inside a block */
 };
 
 static int64_t below(struct generator *g, int64_t n) {
@@ -100,7 +100,7 @@ static struct variable *new_subscripts(struct generator *g, int64_t extent) {
     return v;
 }
 
-/* ---- expressions; each returns whether it may hold a fraction, and clears *weak if it is not made of numbers alone */
+/* ---- expressions; each returns whether it may be a fraction, and clears *weak if it contains more than numbers */
 
 static bool expression(struct generator *g, int depth, bool *weak);
 
@@ -139,7 +139,7 @@ static void read(struct generator *g, const struct variable *v) {
     add(g, "]");
 }
 
-/* An array that the indices at hand can walk; NULL: none. */
+/* An array that the available indices can subscript, or NULL. */
 static struct variable *some_array(struct generator *g) {
     struct variable *found[VARIABLES_MAX];
     int count = 0;
@@ -234,7 +234,7 @@ static bool choose(struct generator *g, int depth, bool *weak) {
     return a || b;
 }
 
-/* Over a new index, or a prefix of one: a scan. */
+/* A reduction over a new index, or over a prefix: a scan. */
 static bool reduction(struct generator *g, int depth, bool *weak) {
     char name[16];
     const char *op = PICK(g, "sum", "sum", "max", "min", "mean", "prod", "any", "all");
@@ -395,7 +395,7 @@ static struct variable *written_array(struct generator *g) {
     return count ? found[below(g, count)] : NULL;
 }
 
-/* The right side that may go into v: a fraction only where v holds them. */
+/* A right side for v: a fraction only if v can hold fractions. */
 static void fitting(struct generator *g, const struct variable *v, int depth) {
     bool weak = true;
     if (v->is_float) {
@@ -437,7 +437,7 @@ static void partial(struct generator *g) {
     writes(g, v);
 }
 
-/* Declared, then added up at subscripts from data. */
+/* An array that is declared, then updated at subscripts from data. */
 static void scatter(struct generator *g) {
     int64_t extent = g->dims[below(g, 3)], five = 5 + below(g, 3);
     struct variable *p = new_subscripts(g, extent), *v = add_variable(g, 'h');
@@ -484,7 +484,7 @@ static void stencil(struct generator *g) {
 
 /* ---- blocks */
 
-/* Time steps over one array, with a temporary of the step's own. */
+/* Time steps over one array, with a temporary in each step. */
 static void steps(struct generator *g) {
     struct variable *v = written_array(g);
     if (!v || !v->is_float)

@@ -1,4 +1,4 @@
-/* Random well-formed programs, cut into pieces at their top level. A program comes from its seed alone. */
+/* Random well-formed programs, divided into pieces at their top level. A program depends only on its seed. */
 #ifndef TESTS_RANDOM_GENERATOR_H
 #define TESTS_RANDOM_GENERATOR_H
 #include "leat.h"
@@ -16,11 +16,11 @@ struct variable {
     bool is_float;    /* may hold a fraction: not for subscripts and bit operations */
     bool is_small;    /* an input whose elements are subscripts: 0..4 */
     bool is_weak;     /* a scalar made of literals and numbers alone */
-    bool is_set;      /* it has a value by now */
+    bool is_set;      /* it has a value at this point */
     double number;
 };
 
-/* Statements that stand or fall together. */
+/* Statements that are run together. */
 struct piece {
     char text[TEXT_MAX_BYTES];
     bool is_prefix; /* a def or an edge: later pieces need it when they name `about` */

@@ -1,4 +1,4 @@
-/* Draws defs: of one expression, of a block, and of a read of an array that is a parameter. */
+/* Draws defs: of one expression, with a block, and with a read of an array that is a parameter. */
 #include "program_make.h"
 #include <string.h>
 
@@ -68,14 +68,14 @@ static bool uses(const struct expression *e, const struct symbol *symbol) {
     return found;
 }
 
-/* Each parameter is used, so that what is given for it is, too. */
+/* Each parameter is used, so that each argument is evaluated. */
 static void make_value_definition(struct maker *m, struct definition *def) {
     def->value = make_value(m, WHOLE, 2);
     for (int k = 0; k < def->parameter_count; k++)
         if (!uses(def->value, def->parameters[k]))
             def->value = new_binary(m->source, chance(m, 50) ? ADD : MULTIPLY, def->value,
                                     new_of_symbol(m->source, SCALAR, def->parameters[k]));
-    if (def->value->kind == SCALAR) /* the argument's own expression could not remember that call */
+    if (def->value->kind == SCALAR) /* the argument's own expression could not record that call */
         def->value = new_binary(m->source, ADD, def->value, number(m, 1));
 }
 

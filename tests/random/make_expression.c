@@ -1,4 +1,4 @@
-/* Draws expressions: reads by all kinds of subscripts, reductions, calls of defs, and reads under conditions. */
+/* Draws expressions: reads with all kinds of subscripts, reductions, calls of defs, and reads under conditions. */
 #include "program_make.h"
 #include "random_bits.h"
 #include <string.h>
@@ -34,7 +34,7 @@ static struct expression *of_index(struct maker *m, struct index *index) {
 
 /* ---- indices */
 
-/* Names by depth, so that no index hides another one. */
+/* The names depend on the depth, so that no index hides another one. */
 struct index *plan_index(struct maker *m, int64_t low, int64_t high) {
     static const char *const names[] = {"i", "j", "k", "l", "g", "h", "u", "w"};
     static const char *const names_in_def[] = {"e", "o", "q", "r", "ee", "oo", "qq", "rr"};
@@ -44,7 +44,7 @@ struct index *plan_index(struct maker *m, int64_t low, int64_t high) {
     return index;
 }
 
-/* An extent in one of the ways to write it. */
+/* An extent, written in one of several ways. */
 struct expression *make_extent(struct maker *m, int64_t extent) {
     if (chance(m, 45))
         return number(m, extent);
@@ -121,7 +121,7 @@ struct symbol *make_input(struct maker *m, enum value_class value_class, int ran
     return input;
 }
 
-/* Most have the extents of indices that are next to each other, so that the loops over them merge. */
+/* Most arrays have the extents of consecutive indices, so that the loops over them can be merged. */
 static struct symbol *make_fitting_input(struct maker *m, enum value_class value_class) {
     int64_t shape[AXES_MAX];
     int rank = 0, first = m->plan_count ? (int)draw(m, m->plan_count) : 0;
@@ -154,7 +154,7 @@ static bool is_inside(const struct index *index, int64_t extent) {
                               : index->planned_low >= 0 && index->planned_high <= extent;
 }
 
-/* A plan that fits, the first at or after `preferred` in order; NULL: none. */
+/* The first plan that fits, at or after `preferred`, or NULL. */
 static struct index *bare_index(struct maker *m, int64_t extent, int preferred) {
     for (int k = 0; k < m->plan_count; k++) {
         struct index *index = m->plans[(preferred + k) % m->plan_count];
@@ -164,7 +164,7 @@ static struct index *bare_index(struct maker *m, int64_t extent, int preferred) 
     return NULL;
 }
 
-/* A subscript must be whole; a bool is not. */
+/* A subscript must be an integer; a bool is not. */
 struct expression *whole_subscript(struct maker *m, struct expression *e) {
     return e->kind == NUMBER || e->kind == INDEX ? e : new_cast(m->source, LEAT_I64, e);
 }
@@ -362,7 +362,7 @@ struct expression *make_bounding_read(struct maker *m, enum value_class value_cl
     return read;
 }
 
-/* (0 <= s && s < n) ? x[s] : other, and its likes, with s anywhere */
+/* (0 <= s && s < n) ? x[s] : other and similar expressions, with any s */
 static struct expression *make_guarded(struct maker *m, enum value_class value_class, int depth) {
     bool was_free = m->is_free;
     m->is_free = true;
@@ -413,7 +413,7 @@ static void range_by_data(struct maker *m, struct index *binder) {
     binder->high = binary(m, MODULO, read, number(m, binder->planned_high + 1));
 }
 
-/* True: its range is to be inferred from a bare read. */
+/* True if its range must be inferred from a bare read. */
 static bool make_binder(struct maker *m, struct index *binder) {
     int64_t how = draw(m, 100);
     if (how < m->habits.inferred)

@@ -60,7 +60,7 @@ static void make_numbers(struct maker *m) {
     }
 }
 
-/* What the oracle found of the names, for the next statements. */
+/* Records the oracle's results for the names, for the next statements. */
 static void learn(struct maker *m) {
     for (int k = 0; k < m->name_count; k++) {
         struct symbol *symbol = m->names[k];
@@ -78,7 +78,7 @@ static void cut(struct maker *m, struct statement **end, size_t used_bytes, int 
     m->name_count = name_count;
 }
 
-/* Indices that turn out to have no range get one. */
+/* Gives a range to indices that have none. */
 static enum verdict run_with_ranges(struct maker *m) {
     enum verdict verdict = oracle_run(m->oracle, m->source, false);
     for (int k = 0; k < 6 && verdict != RUNS && m->oracle->unranged; k++) {
@@ -91,7 +91,7 @@ static enum verdict run_with_ranges(struct maker *m) {
     return verdict;
 }
 
-/* True: it was kept. is_last: it fails. */
+/* Returns whether the statement was kept. is_last: it fails, so it is the last one. */
 static bool add_statement(struct maker *m, struct statement **end, bool *is_last) {
     for (int k = 0; k < TRIES; k++) {
         size_t used_bytes = m->source->used_bytes;

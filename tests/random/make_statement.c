@@ -29,7 +29,7 @@ static struct symbol *count_scalar(struct maker *m) {
     return NULL;
 }
 
-/* Its range, unless it is left to be inferred. is_new: of a new array, so that it runs from 0. */
+/* Sets the index's range, or leaves it to be inferred. is_new: an index of a new array, which runs from 0. */
 static void range_of_index(struct maker *m, struct index *index, bool is_new) {
     struct symbol *count = NULL;
     if (chance(m, m->habits.inferred))
@@ -68,7 +68,7 @@ static int draw_rank(struct maker *m) {
     return how < 40 ? 1 : how < 72 ? 2 : how < 95 ? 3 : 4;
 }
 
-/* What is read with the indices that have no range of their own. */
+/* A read with the indices that have no range of their own. */
 static struct expression *with_ranges(struct maker *m, const struct statement *st, enum value_class value_class,
                                       struct expression *value) {
     struct index *inferred[BINDERS_MAX];
@@ -130,7 +130,7 @@ static enum update draw_update(struct maker *m, enum value_class value_class) {
     return chance(m, 40) ? SET : chance(m, 60) ? SET_ADD : updates[draw(m, 6)];
 }
 
-/* Writes some elements of an array: a slice, a scatter, or all of it from itself. */
+/* Writes elements of an array: a slice, a scatter, or all elements computed from the array itself. */
 static struct statement *make_update(struct maker *m) {
     struct symbol *array = some_array(m);
     if (!array)
@@ -298,7 +298,7 @@ static struct statement *make_while(struct maker *m) {
     step->value = number(m, 1);
     step->next = chance(m, 70) ? make_block(m, 1 + (int)draw(m, 2)) : NULL;
     st->body = step;
-    if (chance(m, 60) && step->next) { /* the step last */
+    if (chance(m, 60) && step->next) { /* the increment last */
         st->body = step->next;
         struct statement *last = step->next;
         step->next = NULL;
@@ -361,7 +361,7 @@ static struct statement *make_each_statement(struct maker *m) {
     return make_store(m, array);
 }
 
-/* Arrays that its elements write at their own place, and may read there. */
+/* Arrays that the elements write with the `each`'s indices, and may read with these. */
 static void choose_written(struct maker *m, const struct statement *st) {
     for (int k = 0; k < m->name_count && m->written_count < 2; k++) {
         struct symbol *symbol = m->names[k];

@@ -1,15 +1,15 @@
-/* Reads a program in the order of its text: which names are visible where, which indices a statement has and in which
- * order its points follow each other, and which accesses the range rules look at. What breaks a rule of names makes the
- * program UNSUITABLE: the generator and the reducer do not make such programs on purpose. */
+/* Goes through a program in the order of its text, and finds which names are visible where, which indices a statement
+ * has, the order of its points, and which accesses the range rules use. A program that breaks a rule of names is
+ * UNSUITABLE: the generator and the reducer do not make such programs on purpose. */
 #include "oracle.h"
 #include <string.h>
 
 struct checker {
     struct oracle *oracle;
-    struct statement *statement;       /* whose own indices may appear; NULL: none */
-    struct range_context *ranges;      /* that accesses are added to */
-    struct range_context *each_ranges; /* and of the `each` around */
-    struct statement *each, *host;     /* host: the statement of the host's that is read */
+    struct statement *statement;       /* whose indices may be used; NULL: none */
+    struct range_context *ranges;      /* to which accesses are added */
+    struct range_context *each_ranges; /* the same of the enclosing `each` */
+    struct statement *each, *host;     /* host: the host's statement */
     bool in_def, in_loop, is_guarded;
     struct index *loops[BINDERS_MAX * 2];
     int loop_count;
@@ -143,7 +143,7 @@ static bool ends_in_return(const struct statement *st) {
     return false;
 }
 
-/* The def's body is read where it is called, with its own names. */
+/* The def's body is checked at each call, with its own names. */
 static void walk_call(struct checker *c, struct expression *e) {
     struct checker inner = *c;
     inner.statement = NULL;
@@ -225,7 +225,7 @@ static bool waits_for(const struct index *index, struct index *const *left, int 
     return mentions(index->low, left, count) || mentions(index->high, left, count);
 }
 
-/* As they appear, but those whose ranges depend on others come last, and after those. */
+/* In the order of the text, except that indices whose ranges depend on others come last, after those. */
 static void order_points(struct checker *c, struct statement *st) {
     struct index *left[BINDERS_MAX];
     int count = 0, left_count = 0;
@@ -249,31 +249,69 @@ static void order_points(struct checker *c, struct statement *st) {
     }
 }
 
-/* ---- what must bound each index */
+/* ---- each index needs a bound */
+
+static bool is_zero(const struct expression *e) {
+    return e->kind == NUMBER && e->number == 0;
+}
+
+static bool has_index(const struct expression *e) {
+    bool found = e->kind == INDEX;
+    for (int k = 0; k < e->count; k++)
+        found |= has_index(e->x[k]);
+    return found;
+}
+
+static bool is_affine_product(const struct expression *e) {
+    return !is_zero(e->x[0]) && !is_zero(e->x[1]) && !(has_index(e->x[0]) && has_index(e->x[1]));
+}
 
 static bool bounds(const struct expression *e, const struct index *index, bool must_be_bare) {
     if (e->kind == INDEX)
         return e->index == index;
     bool is_affine = (e->kind == UNARY && e->op == NEGATE) ||
-                     (e->kind == BINARY && (e->op == ADD || e->op == SUBTRACT || e->op == MULTIPLY));
+                     (e->kind == BINARY && (e->op == ADD || e->op == SUBTRACT)) ||
+                     (e->kind == BINARY && e->op == MULTIPLY && is_affine_product(e));
     for (int k = 0; k < e->count && is_affine && !must_be_bare; k++)
         if (bounds(e->x[k], index, false))
             return true;
     return false;
 }
 
-/* Where nothing does, the text is wrong whether it is reached or not. */
+/* Whether all indices of the expression but the one given are bounded already. */
+static bool is_alone(const struct expression *e, const struct index *index) {
+    if (e->kind == INDEX)
+        return e->index == index || e->index->low || e->index->is_bounded;
+    for (int k = 0; k < e->count; k++)
+        if (!is_alone(e->x[k], index))
+            return false;
+    return true;
+}
+
+static bool find_bounds(const struct range_context *ranges, const struct index *index, bool must_be_bare) {
+    for (int q = 0; q < ranges->access_count; q++)
+        for (int d = 0; d < ranges->accesses[q].symbol->rank; d++)
+            if (bounds(ranges->accesses[q].x[d], index, must_be_bare) && is_alone(ranges->accesses[q].x[d], index))
+                return true;
+    return false;
+}
+
+/* An index is bounded by a subscript in which all other indices are. If none bounds it, the program is wrong even if
+ * the statement is not reached. */
 static void need_bounds(struct checker *c, const struct range_context *ranges, bool must_be_bare) {
-    for (int k = 0; k < ranges->index_count; k++) {
-        struct index *index = ranges->indices[k];
-        bool is_bounded = index->low;
-        for (int q = 0; q < ranges->access_count && !is_bounded; q++)
-            for (int d = 0; d < ranges->accesses[q].symbol->rank && !is_bounded; d++)
-                is_bounded = bounds(ranges->accesses[q].x[d], index, must_be_bare);
-        if (is_bounded || c->oracle->verdict != RUNS)
+    for (int k = 0; k < ranges->index_count; k++)
+        ranges->indices[k]->is_bounded = ranges->indices[k]->low != NULL;
+    for (bool is_changed = true; is_changed;) {
+        is_changed = false;
+        for (int k = 0; k < ranges->index_count; k++)
+            if (!ranges->indices[k]->is_bounded && find_bounds(ranges, ranges->indices[k], must_be_bare))
+                ranges->indices[k]->is_bounded = is_changed = true;
+    }
+    for (int k = 0; k < ranges->index_count && c->oracle->verdict == RUNS; k++) {
+        if (ranges->indices[k]->is_bounded)
             continue;
         invalid(c, "an index that nothing bounds");
-        c->oracle->unranged = index;
+        c->oracle->unranged = ranges->indices[k];
     }
 }
 
@@ -408,7 +446,7 @@ static void find_common(struct bare_check *b, const struct range_context *ranges
     }
 }
 
-/* What is written and read in the body is accessed with the indices of the `each` bare, in the same places. */
+/* Arrays that the body writes are accessed with bare indices of the `each` on the same axes. */
 static void check_each_arrays(struct checker *c, const struct statement *st) {
     const struct range_context *ranges = st->ranges;
     for (int k = 0; k < ranges->access_count; k++) {

@@ -1,4 +1,4 @@
-/* Evaluates expressions. The type checker has set every type. After an error values mean nothing, and loops end. */
+/* Evaluates expressions. The type checker has set every type. After an error, values are undefined and loops end. */
 #include "oracle.h"
 #include <math.h>
 
@@ -49,8 +49,10 @@ int64_t find_element(struct oracle *oracle, const struct symbol *array, struct e
         if (is_outside && edge && edge->mode == EDGE_FILL) {
             *is_filled = true;
             at = 0;
-        } else if (is_outside && edge && extent > 0) {
-            at = moved_in(edge->mode, at, extent);
+        } else if (is_outside && edge) {
+            at = extent > 0 ? moved_in(edge->mode, at, extent) : 0;
+            if (extent == 0)
+                fail(oracle, UNSUITABLE, "an edge mode on an axis without elements");
         } else if (is_outside) {
             fail(oracle, FAILS_LATE, "%s axis %d: subscript is %lld", array->name, d, (long long)at);
             return -1;
@@ -87,7 +89,7 @@ bool next_point(struct index *index) {
     return index->is_active;
 }
 
-/* What a reduction has so far; spread: of what its terms could add up to on the way. */
+/* The total of a reduction so far; spread: the largest magnitude that partial sums could have. */
 struct total {
     union value value;
     int64_t count, where;
@@ -189,7 +191,7 @@ static bool compare(int op, double a, double b) {
 static union value evaluate_comparison(struct oracle *oracle, struct expression *e) {
     int type = promote(e->x[0]->type, e->x[1]->type);
     if (!is_real_type(type))
-        type = LEAT_I64; /* whole numbers compare by value */
+        type = LEAT_I64; /* integers are compared by value */
     union value a = evaluate_as(oracle, e->x[0], type), b = evaluate_as(oracle, e->x[1], type);
     if (is_real_type(type))
         return (union value){.whole = compare(e->op, a.real, b.real)};

@@ -1,9 +1,9 @@
-/* How far each index runs: the first rule that applies.
+/* The range of each index, by the first rule that applies:
  *   1. its own range
- *   2. a bare subscript; where there is none, the ends of a range that another index has
+ *   2. a bare subscript; if there is none, the ends of another index's range
  *   3. only offsets i+c: the whole axis
- *   4. strides, reversals and windows: the largest range that keeps them inside, in rounds
- * Offsets, strides and windows under a condition count only where nothing else bounds the index. */
+ *   4. strides, reversals and windows: the largest range that keeps them inside, found in rounds
+ * Offsets, strides and windows under a condition count only if nothing else bounds the index. */
 #include "oracle.h"
 #include <string.h>
 
@@ -15,7 +15,8 @@ struct affine {
     struct index *index[TERMS_MAX];
     int64_t factor[TERMS_MAX];
     int count;
-    bool has_host_index, has_value; /* in the constant: of a loop of the host's; of a scalar, an array or an extent */
+    bool has_host_index,
+        has_value; /* the constant contains the index of a host's loop; a scalar, an element or an extent */
 };
 
 /* One subscript of one access. is_end: an index with a range that depends on others was replaced by one of its ends. */
@@ -24,6 +25,7 @@ struct form {
     int64_t extent;
     struct affine f;
     bool is_end;
+    bool is_index; /* the subscript is written as an index alone */
 };
 
 struct inference {
@@ -50,7 +52,7 @@ static bool has_free(const struct range_context *ranges, const struct expression
     return found;
 }
 
-/* It has a value before the statement runs. */
+/* Whether it has a value before the statement runs. */
 static bool is_known(const struct inference *in, const struct expression *e) {
     if (e->kind == REDUCTION || e->kind == CALL || (e->kind == INDEX && !e->index->is_active) ||
         (in->question->is_restricted && e->kind != NUMBER && e->kind != UNARY && e->kind != BINARY))
@@ -91,7 +93,7 @@ static void note_sources(const struct expression *e, struct affine *f) {
         note_sources(e->x[k], f);
 }
 
-/* A value that is known; false if it cannot be had: then the subscript is looked at as it runs. */
+/* Gets a known value. false if it is not known: then the subscript is checked during the run. */
 static bool known_value(struct inference *in, struct expression *e, struct affine *f) {
     if (!is_known(in, e))
         return false;
@@ -163,7 +165,7 @@ static void count_end(struct inference *in, const struct form *form, int term, s
 static void count_form(struct inference *in, const struct form *form) {
     for (int k = 0; k < form->f.count; k++) {
         struct index *index = form->f.index[k];
-        if (!index->is_dynamic || !index->is_solved)
+        if (!index->is_dynamic || (!index->is_solved && !in->question->is_restricted))
             continue;
         count_end(in, form, k, index->low, 0);
         count_end(in, form, k, index->high, -1);
@@ -176,7 +178,7 @@ static void collect(struct inference *in) {
     for (int k = 0; k < in->ranges->access_count; k++) {
         const struct access *a = &in->ranges->accesses[k];
         for (int d = 0; d < a->symbol->rank; d++) {
-            struct form form = {.access = a, .extent = a->symbol->shape[d]};
+            struct form form = {.access = a, .extent = a->symbol->shape[d], .is_index = a->x[d]->kind == INDEX};
             if (!find_affine(in, a->x[d], &form.f))
                 continue;
             add_form(in, in->forms, &in->form_count, &form);
@@ -198,16 +200,16 @@ static bool is_offset(const struct form *form) {
     return form->f.count == 1 && form->f.factor[0] == 1;
 }
 
-/* Whether an offset that is 0 because of a scalar's value makes it bare is not settled. */
+/* A bound that comes to an index because of a scalar's value: whether it counts as bare is not settled. */
 static bool is_bare(struct inference *in, const struct form *form) {
-    if (!is_offset(form) || form->f.constant != 0 || form->f.has_host_index)
+    if (!form->is_index || !is_offset(form) || form->f.constant != 0 || form->f.has_host_index)
         return false;
     if (form->f.has_value)
         fail(in->oracle, UNSUITABLE, "an offset that happens to be 0");
     return true;
 }
 
-/* The extent that all these forms have; -1: there are none. */
+/* The extent that all these forms have, or -1 if there are none. */
 static int64_t find_extent(struct inference *in, const struct index *index, bool bare, bool end, bool guarded) {
     int64_t extent = -1;
     for (int k = 0; k < in->counted_count; k++) {
@@ -216,7 +218,8 @@ static int64_t find_extent(struct inference *in, const struct index *index, bool
             (!bare && form->access->is_guarded && !guarded))
             continue;
         if (extent >= 0 && form->extent != extent)
-            fail(in->oracle, FAILS_EARLY, "index %s: the extents differ", index->name);
+            fail(in->oracle, in->question->is_restricted && end ? UNSUITABLE : FAILS_EARLY,
+                 "index %s: the extents differ", index->name);
         extent = form->extent;
     }
     return extent;
@@ -260,7 +263,7 @@ static int64_t last_of(const struct index *index) {
     return index->first + floor_of(index->end - index->first - 1, index->step) * index->step;
 }
 
-/* The least and greatest value without its term `without`. */
+/* The smallest and largest value without the term `without`. */
 static void find_ends(const struct affine *f, int without, int64_t *low, int64_t *high) {
     *low = *high = f->constant;
     for (int k = 0; k < f->count; k++) {
@@ -272,7 +275,7 @@ static void find_ends(const struct affine *f, int without, int64_t *low, int64_t
     }
 }
 
-/* The form's one index without a range; -1: none, several, or another one's range depends on indices. */
+/* The form's only index without a range, or -1: none, several, or the range of another one depends on indices. */
 static int lone_term(const struct form *form) {
     int found = -1;
     for (int k = 0; k < form->f.count; k++) {
@@ -337,7 +340,7 @@ static bool solve_round(const struct inference *in, bool guarded) {
     return count > 0;
 }
 
-/* ---- what is known beforehand is checked */
+/* ---- checks before the run */
 
 static bool is_empty(const struct index *index) {
     return index->is_solved && !index->is_dynamic && index->first >= index->end;
@@ -383,7 +386,7 @@ static void solve_explicit(struct inference *in, struct index *index) {
     index->end = evaluate(in->oracle, index->high).whole;
     index->step = index->by;
     index->is_solved = true;
-    if (in->oracle->verdict == FAILS_LATE && in->question->has_else)
+    if (in->oracle->verdict == FAILS_LATE && (in->question->has_else || in->question->is_restricted))
         fail(in->oracle, UNSUITABLE, "a bound that falls outside, beside an else");
 }
 
@@ -398,7 +401,8 @@ static void need_ranges(struct inference *in, int count) {
 }
 
 void infer_ranges(struct oracle *oracle, const struct range_question *q) {
-    static struct inference in; /* large; what is known never has ranges of its own to infer, so that none is nested */
+    static struct inference
+        in; /* static because it is large; known values have no ranges to infer, so this is never nested */
     in.oracle = oracle;
     in.question = q;
     in.ranges = q->ranges;

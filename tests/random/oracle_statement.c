@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- expressions of the host's */
+/* ---- the host's expressions */
 
 static union value host_value(struct oracle *oracle, struct statement *st, struct expression *e, int type) {
     if (st->ranges->index_count) {
@@ -36,7 +36,7 @@ static union value update(struct oracle *oracle, const struct statement *st, uni
     return convert(oracle, out, type, to);
 }
 
-/* The right side, or what `else` gives where a read of it falls outside. */
+/* The right side, or the value of `else` if a read of the right side falls outside. */
 static union value term(struct oracle *oracle, struct statement *st) {
     union value v = evaluate_as(oracle, st->value, st->type);
     if (oracle->verdict != FAILS_LATE || !st->otherwise)
@@ -79,7 +79,7 @@ static void new_array(struct oracle *oracle, struct symbol *array, const union v
         array->data[k] = *initial;
 }
 
-/* A new array's indices run from 0 by 1, as far as its axes. */
+/* The indices of a new array start at 0, with step 1, and give its extents. */
 static void shape_new_array(struct oracle *oracle, struct statement *st) {
     static const union value zero = {.whole = 0};
     st->symbol->rank = st->count;
@@ -102,7 +102,7 @@ static void run_assignment(struct oracle *oracle, struct statement *st) {
     }
     if (oracle->verdict == RUNS && st->is_new && st->symbol->is_array)
         shape_new_array(oracle, st);
-    int64_t first = oracle->point_count; /* a def's statements run while others collect theirs */
+    int64_t first = oracle->point_count; /* a def's statements run while others collect their points */
     if (oracle->verdict == RUNS)
         walk_points(oracle, st, 0);
     union value *data = st->symbol->is_array ? st->symbol->data : &st->symbol->value;
@@ -135,7 +135,7 @@ static void run_declaration(struct oracle *oracle, struct statement *st) {
 
 static void run_for(struct oracle *oracle, struct statement *st) {
     struct index *index = st->indices[0];
-    index->is_dynamic = true; /* its bounds are looked at now */
+    index->is_dynamic = true; /* its bounds are evaluated now */
     for (bool more = first_point(oracle, index); more && oracle->verdict == RUNS; more = next_point(index)) {
         run_body(oracle, st->body);
         if (oracle->breaks || oracle->returns)
@@ -213,8 +213,8 @@ static void run_statement(struct oracle *oracle, struct statement *st) {
     }
 }
 
-/* The bare subscripts of an index have one extent each, in what an `each` or a def holds, too, even if it is not
- * reached; what Leat says of it then is not settled. */
+/* All bare subscripts of an index must have one extent, also inside an `each` or a def, and in statements that are not
+ * reached. The rules do not define which error Leat reports for these. */
 static void compare_extents(struct oracle *oracle, const struct range_context *ranges) {
     for (; ranges; ranges = ranges->next)
         for (int k = 0; k < ranges->index_count; k++) {

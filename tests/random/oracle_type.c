@@ -1,5 +1,5 @@
-/* Types by NumPy 2's rules, over the whole program until they stand still: a scalar's type is what all its assignments
- * promote to. What the language refuses makes the program UNSUITABLE. */
+/* Finds types by NumPy 2's rules, repeatedly over the whole program until none changes: a scalar's type is promoted
+ * from all its assignments. A program that the language refuses is UNSUITABLE. */
 #include "oracle.h"
 #include <stdlib.h>
 
@@ -71,10 +71,10 @@ static void refuse(struct typer *t, const char *why) {
     fail(t->oracle, UNSUITABLE, "%s", why);
 }
 
-/* ---- written numbers */
+/* ---- literals */
 
 static bool is_constant(const struct expression *e) {
-    if (e->kind == NUMBER)
+    if (e->kind == NUMBER || (e->kind == SCALAR && e->symbol->is_number))
         return true;
     bool all = e->kind == UNARY || e->kind == BINARY || e->kind == FUNCTION || e->kind == CHOICE;
     for (int k = 0; k < e->count; k++)
@@ -82,12 +82,13 @@ static bool is_constant(const struct expression *e) {
     return all;
 }
 
-/* A number that is out of the type's range is an error even where nothing evaluates it. */
+/* A number, written or bound, that does not fit the type is an error even if it is not evaluated. */
 static void need_fitting(struct typer *t, struct expression *e, int type) {
     if (!is_constant(e) || is_real_type(type) || !is_whole(e->type) || type == LEAT_BOOL)
         return;
     union value v = evaluate(t->oracle, e);
-    if (convert(t->oracle, v, LEAT_I64, strong_type(type)).whole != v.whole)
+    bool is_negative = v.whole < 0 && is_unsigned(strong_type(type));
+    if (is_negative || convert(t->oracle, v, LEAT_I64, strong_type(type)).whole != v.whole)
         refuse(t, "a number that does not fit");
 }
 
@@ -174,11 +175,22 @@ static int type_returns(struct statement *st, int type) {
     return type;
 }
 
+static void need_fitting_returns(struct typer *t, const struct statement *st, int type) {
+    for (; st; st = st->next) {
+        if (st->kind == RETURN)
+            need_fitting(t, st->value, type);
+        need_fitting_returns(t, st->body, type);
+        need_fitting_returns(t, st->other, type);
+    }
+}
+
 static int type_call(struct typer *t, struct expression *e) {
     for (int k = 0; k < e->count; k++)
         meets(t, e->parameters[k], type_expression(t, e->x[k]));
     type_body(t, e->body);
-    return type_returns(e->body, 0);
+    int type = type_returns(e->body, 0);
+    need_fitting_returns(t, e->body, type);
+    return type;
 }
 
 static int type_of(struct typer *t, struct expression *e) {
@@ -216,7 +228,7 @@ static int type_of(struct typer *t, struct expression *e) {
 
 static int type_expression(struct typer *t, struct expression *e) {
     int type = type_of(t, e);
-    if (!type) /* of a scalar whose assignment comes later */
+    if (!type) /* a scalar whose assignment comes later */
         type = WEAK_WHOLE;
     return e->type = type;
 }
@@ -292,7 +304,7 @@ static void type_body(struct typer *t, struct statement *st) {
         type_statement(t, st);
 }
 
-/* A scalar starts with what its input or declaration gives. An array that nothing assigns, declared without a type, is
+/* A scalar starts with the type of its input or declaration. An array without a declared type that is never assigned is
  * f64. */
 static void start_symbol(struct symbol *symbol) {
     symbol->strong = symbol->is_input && !symbol->is_number ? symbol->dtype : 0;

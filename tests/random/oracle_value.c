@@ -1,4 +1,4 @@
-/* Values: conversions and operations as the language has them, and the watch over exactness. */
+/* Values: the language's conversions and operations, and checks that results are exact. */
 #include "oracle.h"
 #include <math.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static int64_t saturate(double x, int type) {
     return whole < least ? least : whole > most ? most : whole;
 }
 
-/* Eighths of small magnitude: sums and products of some of them are exact in any order. */
+/* Small multiples of 1/8: sums and products of a few of them are exact in any order. */
 union value exactly(struct oracle *oracle, double real, int type) {
     double limit = type == LEAT_F32 ? 0x1p18 : 0x1p46;
     if (!isinf(real) && (!(fabs(real) <= limit) || real * 8 != floor(real * 8)))
@@ -96,7 +96,7 @@ union value type_end(int type, bool is_most) {
     return (union value){.whole = type == LEAT_BOOL ? is_most : saturate(is_most ? 1e19 : -1e19, type)};
 }
 
-/* ---- operations; both operands have the type already */
+/* ---- operations; both operands already have the type */
 
 static int64_t floor_divide(int64_t a, int64_t b) {
     if (b == 0)

@@ -1,4 +1,4 @@
-/* Trees as text. Every operation stands in parentheses but the outermost. */
+/* Prints trees as text. Every operation is in parentheses, except the outermost. */
 #include "program_print.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A program's tree as text. */
+/* Prints a program's tree as text. */
 #ifndef TESTS_RANDOM_PROGRAM_PRINT_H
 #define TESTS_RANDOM_PROGRAM_PRINT_H
 #include "program_tree.h"
@@ -10,6 +10,6 @@ struct text {
 };
 
 __attribute__((format(printf, 2, 3))) void add_text(struct text *text, const char *format, ...);
-/* Inputs that `is_used` marks (the oracle sets it) are declared, others left out. */
+/* Declares the inputs that the oracle marked with `is_used`, and omits others. */
 void print_program(struct text *text, const struct source *source);
 #endif

@@ -158,7 +158,7 @@ static struct expression *copy(struct copier *c, const struct expression *e) {
         made->symbol = e->symbol->copy;
     for (int k = 0; k < e->count; k++)
         made->x[k] = copy(c, e->x[k]);
-    if (e->kind == CALL) /* its names are its own */
+    if (e->kind == CALL) /* it has its own names */
         return call_definition(c->source, e->called, made->x);
     for (int k = 0; e->called && k < e->called->parameter_count; k++)
         made->arguments[k] = copy(c, e->arguments[k]);

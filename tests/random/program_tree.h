@@ -1,8 +1,8 @@
 /* A program as a tree. The generator makes it, the printer writes it as text, the oracle evaluates it, and the reducer
- * edits it in place. Fields under "oracle" belong to the oracle, which sets them anew in each of its runs.
+ * edits it in place. Fields under "oracle" belong to the oracle, which sets them in each of its runs.
  *
- * A def is inlined when it is called: the call's expression is a copy of the def's body with the arguments in place of
- * the parameters, and remembers the call for the printer. A call of a block def owns a copy of its statements. */
+ * A def is inlined at its calls: the call's expression is a copy of the def's body with the arguments in place of the
+ * parameters, and records the call for the printer. A call of a block def owns a copy of its statements. */
 #ifndef TESTS_RANDOM_PROGRAM_TREE_H
 #define TESTS_RANDOM_PROGRAM_TREE_H
 #include "leat.h"
@@ -16,10 +16,10 @@ enum {
     DEFS_MAX = 3,
     NAME_BYTES = 16,
     TREE_BYTES = 1 << 20,
-    TOO_LARGE = 4 /* exit status where a program does not fit */
+    TOO_LARGE = 4 /* exit status if a program does not fit */
 };
 
-/* Types beside leat_dtype: of written numbers, of indices and sizes, of written fractions. */
+/* Types in addition to leat_dtype: of integer literals, of indices and sizes, of literals with a fraction. */
 enum { WEAK_WHOLE = 32, WEAK_INDEX, WEAK_REAL };
 
 enum expression_kind {
@@ -61,12 +61,12 @@ enum reduction { SUM, PROD, LEAST, GREATEST, ANY, ALL, MEAN, ARGMIN, ARGMAX };
 enum update { SET, SET_ADD, SET_SUBTRACT, SET_MULTIPLY, SET_MIN, SET_MAX };
 enum edge_mode { EDGE_NONE, EDGE_CLAMP, EDGE_WRAP, EDGE_MIRROR, EDGE_SYMMETRIC, EDGE_FILL };
 
-/* How an input lies in memory: row-major, column-major, each second element, backwards, one row for all. */
+/* The layout of an input: row-major, column-major, every second element, reversed, one row for all. */
 enum layout { LAYOUT_PLAIN, LAYOUT_COLUMNS, LAYOUT_SPREAD, LAYOUT_BACKWARDS, LAYOUT_BROADCAST, LAYOUTS };
-/* What the generator knows of a value before types are found. */
+/* What the generator knows about a value before types are found. */
 enum value_class { WHOLE, REAL, TRUTH };
 
-/* By its type: .whole for integers and bools, .real for floats. */
+/* Depending on the type: .whole for integers and bools, .real for floats. */
 union value {
     int64_t whole;
     double real;
@@ -79,27 +79,27 @@ struct index {
     int64_t planned_low, planned_high; /* the generator's */
     /* oracle */
     int64_t at, first, end, step;
-    bool is_bound, is_active, is_dynamic, is_solved;
+    bool is_bound, is_bounded, is_active, is_dynamic, is_solved;
 };
 
 struct symbol {
     char name[NAME_BYTES];
     bool is_array, is_input;
     bool is_number;         /* an input that is bound to a plain number */
-    bool has_written_type;  /* an input whose type stands in its declaration */
+    bool has_written_type;  /* an input with a type in its declaration */
     struct symbol *size_of; /* the extent of this input's axis `axis`, named in its declaration */
     int axis;
     int dtype; /* of an input or a declaration; 0: it follows from the assignments */
     int rank;
     int64_t shape[AXES_MAX]; /* of an input; else planned by the generator, then the oracle's */
-    int64_t least, greatest; /* an input's elements lie there */
+    int64_t least, greatest; /* the elements of an input are in this range */
     enum layout layout;      /* of an input */
     int64_t number;          /* of an input that is a scalar */
     enum value_class value_class;
     /* oracle */
     bool is_visible, is_used, is_private; /* private: to an `each` or a def */
     int type, strong, weak;
-    struct statement *edge; /* in force where the oracle reads the text; type_giver: the first assignment */
+    struct statement *edge; /* the edge mode at the present point of the text; type_giver: the first assignment */
     struct statement *type_giver;
     union value value, *data;
     struct symbol *copy; /* while a def's body is copied */
@@ -120,7 +120,7 @@ struct expression {
     int count;
     struct expression *x[OPERANDS_MAX]; /* operands; subscripts of a READ; arguments of a CALL */
     double number;
-    bool is_real; /* a NUMBER written with a point */
+    bool is_real; /* a NUMBER with a decimal point */
     struct symbol *symbol;
     struct index *index;
     struct index *binders[2];
@@ -136,7 +136,7 @@ struct expression {
 
 enum statement_kind { ASSIGN, DECLARE, EDGE, IF, WHILE, FOR, EACH, BREAK, RETURN };
 
-/* An access of an array, as the range rules see it. */
+/* An access of an array, for the range rules. */
 struct access {
     struct symbol *symbol;
     struct expression *const *x; /* subscripts */
@@ -146,14 +146,14 @@ struct access {
     int loop_count;
 };
 
-/* What the range rules look at: of an assignment, of an expression of the host's, or of an `each`. */
-enum { ACCESSES_MAX = 64, CONTEXT_INDICES_MAX = 24 };
+/* The accesses that the range rules use: of an assignment, of an expression of the host, or of an `each`. */
+enum { ACCESSES_MAX = 64, CONTEXT_INDICES_MAX = 16 };
 struct range_context {
     struct access accesses[ACCESSES_MAX];
     int access_count;
     struct index *indices[CONTEXT_INDICES_MAX];
     int index_count;
-    struct range_context *next; /* of the same statement of the host's, within an `each` or a def */
+    struct range_context *next; /* of the same statement of the host, inside an `each` or a def */
 };
 
 struct statement {
@@ -171,17 +171,17 @@ struct statement {
     bool is_out;
     enum edge_mode mode;
     /* oracle */
-    bool is_new, is_inside; /* inside: of an `each` or a def */
+    bool is_new, is_inside; /* is_inside: in an `each` or a def */
     int type;               /* of the right side, `else` included */
     struct range_context *ranges, *inner;
-    struct index *order[BINDERS_MAX]; /* as its points follow each other */
+    struct index *order[BINDERS_MAX]; /* in the order of its points */
     int order_count;
     union value fill;
 };
 
 struct source {
     uint64_t seed;
-    int64_t steps_max; /* evaluations of an expression that the oracle takes time for */
+    int64_t steps_max; /* the maximum number of expressions that the oracle evaluates */
     struct symbol *symbols[SYMBOLS_MAX];
     int symbol_count;
     struct definition *defs[DEFS_MAX];
@@ -191,7 +191,7 @@ struct source {
     _Alignas(16) char memory[TREE_BYTES];
 };
 
-/* Zeroed memory of the program's; ends the process with TOO_LARGE when there is none left. */
+/* Returns zeroed memory that belongs to the program. Ends the process with TOO_LARGE if there is none left. */
 void *tree_new(struct source *source, size_t size_bytes);
 struct expression *new_expression(struct source *source, enum expression_kind kind, int op);
 struct expression *new_number(struct source *source, int64_t number);
@@ -207,11 +207,12 @@ struct expression *new_cast(struct source *source, int type, struct expression *
 struct index *new_index(struct source *source, const char *name);
 struct symbol *new_symbol(struct source *source, char letter, bool is_array);
 struct statement *new_statement(struct source *source, enum statement_kind kind);
-/* A deep copy, with new binders. Parameters of `def` become the arguments, and what its body assigns becomes new. */
+/* A deep copy, with new binders. Parameters of `def` become the arguments, and names that its body assigns become new.
+ */
 struct expression *copy_expression(struct source *source, const struct expression *e);
 struct expression *call_definition(struct source *source, const struct definition *def,
                                    struct expression *const *arguments);
-/* Defs that nothing calls are left out. */
+/* Removes defs that are not called. */
 void drop_uncalled(struct source *source);
 bool is_real_type(int type);
 #endif

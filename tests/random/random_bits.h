@@ -1,4 +1,4 @@
-/* Random numbers that come from a seed and a position alone. */
+/* Random numbers that depend only on a seed and a position. */
 #ifndef TESTS_RANDOM_RANDOM_BITS_H
 #define TESTS_RANDOM_RANDOM_BITS_H
 #include <stdint.h>

@@ -1,6 +1,7 @@
-/* Random programs against an oracle that evaluates them with plain loops: on one thread, on two with the baseline's
- * instructions, on seven with no memory kept for reuse, and on sim, interpreted and compiled; for all results and for
- * some. Programs run in a process of their own, so that one that crashes or hangs is a finding like any other.
+/* Compares random programs with an oracle that evaluates them with plain loops. They run on one thread, on two with the
+ * baseline's instructions, on seven without memory kept for reuse, and on sim, interpreted and compiled; with all
+ * results and with some of them requested. Programs run in a child process, so that a crash or a hang is a finding as
+ * well.
  *
  * usage: random_oracle [--sim EVERY] [--interpret EVERY] COUNT [FIRST_SEED]
  *        random_oracle show SEED | reduce SEED
@@ -9,6 +10,7 @@
 #include "program_make.h"
 #include "reducer.h"
 #include "trial.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +37,11 @@ struct session {
     leat_context *contexts[WAYS];
 };
 
-/* What the child tells its parent. */
+/* Memory that the child shares with its parent. */
 struct shared {
     uint64_t seed, ran, failed, findings;
     int way;
+    bool may_run_for_ever; /* the oracle stopped at an error, so it did not see whether the loops end */
     enum finding finding;
     char words[sizeof((struct trial *)0)->words];
 };
@@ -79,13 +82,14 @@ static bool is_due(const struct session *s, int way, uint64_t seed) {
     return s->every[way] && seed % s->every[way] == 0;
 }
 
-/* Tries the program in `source` in all ways that are due. */
+/* Tries the program in `source` in all ways that this seed requires. */
 static enum finding try_program(struct session *s, uint64_t seed) {
     static struct trial trial;
     trial = (struct trial){.source = &source, .oracle = &oracle, .text = &text};
     print_program(&text, &source);
-    trial.has_decoy = oracle_run(&oracle, &source, true) != UNSUITABLE; /* some would run for ever */
-    oracle_run(&oracle, &source, false);
+    enum verdict decoy = oracle_run(&oracle, &source, true);
+    trial.has_decoy = decoy != UNSUITABLE; /* with other inputs some programs would run for ever */
+    shared->may_run_for_ever = oracle_run(&oracle, &source, false) != RUNS || decoy != RUNS;
     enum finding finding = AGREES;
     for (int way = 0; way < WAYS && finding == AGREES; way++) {
         if (!is_due(s, way, seed))
@@ -105,6 +109,7 @@ static void run_seeds(struct session *s) {
     for (; s->count; s->first++, s->count--) {
         shared->seed = s->first;
         shared->way = 0;
+        shared->may_run_for_ever = false;
         alarm(SECONDS);
         make_program(&source, &oracle, s->first);
         if (oracle.verdict == UNSUITABLE || !source.body)
@@ -115,7 +120,7 @@ static void run_seeds(struct session *s) {
             continue;
         shared->findings++;
         print_finding(s->first);
-        if (shared->way >= INTERPRETED) /* an error stays with sim's device */
+        if (shared->way >= INTERPRETED) /* sim's device keeps an error */
             exit(TRY_NEXT);
     }
     for (int way = 0; way < WAYS; way++)
@@ -141,6 +146,8 @@ static pid_t start_child(void) {
 }
 
 static void print_crash(int status) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM && shared->may_run_for_ever)
+        return;
     shared->finding = CRASH;
     shared->findings++;
     snprintf(shared->words, sizeof shared->words, "signal %d, exit status %d", WTERMSIG(status), WEXITSTATUS(status));
@@ -168,7 +175,7 @@ static void run_children(struct session *s) {
 
 static struct session *reduced_session;
 
-/* Whether the program in `source`, as it was edited, still has the finding that it had. */
+/* Whether the edited program in `source` still has the same finding. */
 static bool still_fails(void) {
     static char words[sizeof shared->words];
     static enum finding finding;

@@ -1,6 +1,6 @@
-/* Random programs give the same bits on one thread and on seven, and whole as well as piece by piece: each piece a
- * program of its own, on what the pieces before it gave, weak scalars handed on as plain numbers. So neither fusion nor
- * threads change a rounding, and no statement's plan leans on another's.
+/* Checks that random programs give the same bits on one thread and on seven, and as a whole and piece by piece. Each
+ * piece is then a program of its own with the results of earlier pieces as inputs; weak scalars are passed on as
+ * numbers. Neither fusion nor threads may change a rounding, and no statement's plan may depend on another statement.
  *
  * usage: random_programs COUNT [FIRST_SEED]   (a failure prints its seed: `random_programs 1 SEED` repeats it)
  *        random_programs show SEED */
@@ -50,7 +50,8 @@ static void fill(const struct variable *v, uint64_t seed, leat_array *array) {
         if (d.dtype == LEAT_BOOL)
             whole &= 1;
         memcpy(&single_bits, &single, sizeof single_bits);
-        /* eighths up to 2 are exact in every float type: f16 has sign, 5 and 10 bits, bf16 the upper half of an f32 */
+        /* multiples of 1/8 up to 2 are exact in every float type: f16 has sign, 5 and 10 bits, bf16 the upper half of
+         * an f32 */
         uint16_t half =
             (uint16_t)((single_bits >> 16 & 0x8000) |
                        (real == 0 ? 0 : ((single_bits >> 13 & 0x3fc00) - (112u << 10)) | (single_bits >> 13 & 0x3ff)));
@@ -105,7 +106,7 @@ static leat_status bind_inputs(struct run *r, leat_program *program, leat_call *
     return status;
 }
 
-/* A weak scalar goes on as a number. */
+/* A weak scalar is passed on as a number. */
 static void keep(struct run *r, int variable, leat_array *array) {
     const struct variable *v = &r->program->variables[variable];
     struct value *value = &r->values[variable];
@@ -121,7 +122,7 @@ static void keep(struct run *r, int variable, leat_array *array) {
     else if (d.dtype == LEAT_I64)
         memcpy(&whole, d.data, sizeof whole);
     else
-        return; /* a bool: strong as it is */
+        return; /* a bool is strong already */
     if (d.dtype == LEAT_I64)
         value->number = (double)whole;
     value->is_whole = d.dtype == LEAT_I64;

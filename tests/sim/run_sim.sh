@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs a kernel of bugs/ or right/ under the checks of sim, with several seeds, and compares what is reported.
-#   // launch: KERNEL OPTIONS AND ARGUMENTS   as `leat launch FILE:KERNEL` takes them
-#   // says: TEXT                             is in the report, whatever the seed; a file without it must be silent
-# usage: run_sim.sh LEAT FILE.cu [SEED ...]; exit status 77 where no C++ compiler is, without which sim compiles nothing
+# Runs a kernel of bugs/ or right/ with sim's checks, with several seeds, and checks the reports.
+#   // launch: KERNEL OPTIONS AND ARGUMENTS   the arguments of `leat launch FILE:KERNEL`
+#   // says: TEXT                             the report contains TEXT, for every seed; without such a line there must be no report
+# usage: run_sim.sh LEAT FILE.cu [SEED ...]; exit status 77 if there is no C++ compiler, which sim needs
 set -u
 leat=${1:?usage: run_sim.sh LEAT FILE.cu [SEED ...]}
 file=${2:?usage: run_sim.sh LEAT FILE.cu [SEED ...]}
@@ -27,12 +27,12 @@ sed -n 's,^// says: ,,p' "$file" >"$scratch/says"
 expected=0
 [ ! -s "$scratch/says" ] || expected=6
 for seed in "$@"; do
-    # shellcheck disable=SC2086 # words of a line that has no quotes
+    # shellcheck disable=SC2086 # splits a line without quotes into words
     LEAT_SIM_SEED=$seed "$leat" launch --device sim --check "$file:"$launch >"$scratch/out" 2>"$scratch/err"
     code=$?
     [ $code = $expected ] || fail "exit status $code, not $expected"
     while IFS= read -r text; do
-        grep -Fq -e "$text" "$scratch/err" || fail "not said: $text"
+        grep -Fq -e "$text" "$scratch/err" || fail "not in the report: $text"
     done <"$scratch/says"
 done
 exit $failed

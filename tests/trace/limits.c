@@ -1,13 +1,13 @@
-/* What reports may take of a trace of 10^7 records: less than 10^9 bytes at the peak. Each mix of records is made here,
- * read and reported by a process of its own, and what is resident of that at most is divided by the records, at a 64th
- * of the size: tables that double are as full then as they are of the whole.
+/* Reports of a trace with 10^7 records must take less than 10^9 bytes at the peak. Each mix of records is generated
+ * here at 1/64 of this size, and read and reported in a separate process. The peak of that process's resident memory is
+ * divided by the number of records. At 1/64 of the size, tables that grow by doubling are as full as for the whole
+ * trace.
  *
  *     test_limits                        the mixes that take most
  *     test_limits all                    all of them
  *     test_limits make MIX COUNT FILE    one, as a file for `leat report`
  *     test_limits list                   their names
- *
- * Times are not looked at: machines differ. */
+ * Times are not checked, because machines differ. */
 #include "trace/report/report_make.h"
 #include "trace/trace_testing.h"
 #include <fcntl.h>
@@ -17,17 +17,17 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-enum { WHOLE = 10000000, PART = 64, MOST_BYTES = 100, SPARE_BYTES = 1 << 20 }; /* most: of a record, all in all */
+enum { WHOLE = 10000000, PART = 64, MOST_BYTES = 100, SPARE_BYTES = 1 << 20 }; /* MOST_BYTES: per record, in total */
 enum { THREAD = 4001, CHUNK_BYTES = 1 << 22 };
 
 struct maker {
     struct le_made_trace made;
     int fd;
     uint64_t now_ns, records, most;
-    uint32_t strings; /* beyond those of made */
+    uint32_t strings; /* in addition to those of `made` */
 };
 
-/* What was made goes to the file, so that a trace of any size can be. */
+/* Writes the records to the file as they are made, so that the trace may have any size. */
 static void save(struct maker *maker) {
     size_t length = maker->made.file.length;
     for (size_t done = 0; done < length;) {
@@ -44,7 +44,7 @@ static void count(struct maker *maker, uint64_t records) {
         save(maker);
 }
 
-/* ---- single records, each at a time of its own */
+/* ---- single records, each at a different time */
 
 static uint32_t call_of(struct maker *maker, const char *function) {
     count(maker, 1);
@@ -88,22 +88,22 @@ static void copy(struct maker *maker, uint32_t call, uint64_t k) {
 /* ---- mixes */
 
 static void kernels(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel told = kernel_of(maker, 0, 7 + (uint32_t)(k % 4));
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, 0, 7 + (uint32_t)(k % 4));
+    kernel(maker, &kernel_record);
 }
 
-/* Each stream's records come together, so that nothing is in order. */
+/* The records of each stream are together, so the trace is not in order. */
 static void kernels_late(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel told = kernel_of(maker, 0, 7 + (uint32_t)(k % 4));
-    told.start_ns = 1000000 + (k * 7919 % maker->most) * 10000;
-    told.end_ns = told.start_ns + 4000;
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, 0, 7 + (uint32_t)(k % 4));
+    kernel_record.start_ns = 1000000 + (k * 7919 % maker->most) * 10000;
+    kernel_record.end_ns = kernel_record.start_ns + 4000;
+    kernel(maker, &kernel_record);
 }
 
 static void shapes(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel told = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
-    told.grid[0] = (uint32_t)k + 1;
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
+    kernel_record.grid[0] = (uint32_t)k + 1;
+    kernel(maker, &kernel_record);
 }
 
 static void streams(struct maker *maker, uint64_t k) {
@@ -111,14 +111,14 @@ static void streams(struct maker *maker, uint64_t k) {
     call_of(maker, "cuStreamCreate");
     LE_MADE_RECORD(&maker->made, LE_TRACE_STREAM, stream);
     count(maker, 1);
-    struct le_trace_kernel told = kernel_of(maker, call_of(maker, "cuLaunchKernel"), stream.id);
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call_of(maker, "cuLaunchKernel"), stream.id);
+    kernel(maker, &kernel_record);
 }
 
 static void names(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel told = kernel_of(maker, 0, 7);
-    told.name = text_of(maker, "_ZN2at6native21some_kernel_%08" PRIu64 "ILi4EEEvi", k);
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, 0, 7);
+    kernel_record.name = text_of(maker, "_ZN2at6native21some_kernel_%08" PRIu64 "ILi4EEEvi", k);
+    kernel(maker, &kernel_record);
 }
 
 static void strings(struct maker *maker, uint64_t k) {
@@ -131,31 +131,31 @@ static void launches(struct maker *maker, uint64_t k) {
     uint32_t call = call_of(maker, "cudaLaunchKernel_v7000");
     le_made_call(&maker->made, THREAD, "cuLaunchKernel", maker->now_ns + 500, 2000);
     count(maker, 1);
-    struct le_trace_kernel told = kernel_of(maker, call, 7 + (uint32_t)(k % 4));
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call, 7 + (uint32_t)(k % 4));
+    kernel(maker, &kernel_record);
 }
 
 static void launches_placed(struct maker *maker, uint64_t k) {
     uint32_t source = maker->made.source_count < 100 ? source_of(maker, k) : (uint32_t)(k % 100) + 1;
     uint32_t call = call_of(maker, "cuLaunchKernel");
     origin(maker, call, source);
-    struct le_trace_kernel told = kernel_of(maker, call, 7);
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call, 7);
+    kernel(maker, &kernel_record);
 }
 
 static void launches_own(struct maker *maker, uint64_t k) {
     uint32_t source = source_of(maker, k), call = call_of(maker, "cuLaunchKernel");
     origin(maker, call, source);
-    struct le_trace_kernel told = kernel_of(maker, call, 7);
-    told.name = text_of(maker, "_ZN2at6native21some_kernel_%08" PRIu64 "ILi4EEEvi", k);
-    told.grid[0] = (uint32_t)k + 1;
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call, 7);
+    kernel_record.name = text_of(maker, "_ZN2at6native21some_kernel_%08" PRIu64 "ILi4EEEvi", k);
+    kernel_record.grid[0] = (uint32_t)k + 1;
+    kernel(maker, &kernel_record);
 }
 
 static void launches_plain(struct maker *maker, uint64_t k) {
     uint32_t call = call_of(maker, "cuLaunchKernel");
-    struct le_trace_kernel told = kernel_of(maker, call, 7 + (uint32_t)(k % 4));
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call, 7 + (uint32_t)(k % 4));
+    kernel(maker, &kernel_record);
 }
 
 static void sources(struct maker *maker, uint64_t k) {
@@ -196,7 +196,7 @@ static void copies_called(struct maker *maker, uint64_t k) {
     copy(maker, call, k);
 }
 
-/* Of a time between other work, so that each has spans of its own. */
+/* Copies between launches, so that each copy has its own period. */
 static void copies_between(struct maker *maker, uint64_t k) {
     if (k % 2)
         copies_called(maker, k / 2);
@@ -214,12 +214,12 @@ static void graphs(struct maker *maker, uint64_t k) {
 static void graph_nodes(struct maker *maker, uint64_t k) {
     uint32_t call = call_of(maker, "cuGraphLaunch");
     for (uint64_t node = 0; node < 9; node++) {
-        struct le_trace_kernel told = kernel_of(maker, call, 7);
-        told.start_ns += 500 * node;
-        told.end_ns = told.start_ns + 400;
-        told.graph = 1;
-        told.graph_node = node + 1;
-        kernel(maker, &told);
+        struct le_trace_kernel kernel_record = kernel_of(maker, call, 7);
+        kernel_record.start_ns += 500 * node;
+        kernel_record.end_ns = kernel_record.start_ns + 400;
+        kernel_record.graph = 1;
+        kernel_record.graph_node = node + 1;
+        kernel(maker, &kernel_record);
     }
     (void)k;
 }
@@ -269,22 +269,22 @@ static void pauses(struct maker *maker, uint64_t k) {
         launches_plain(maker, k);
 }
 
-/* Two in turn, and waits for both. */
+/* Alternately on two devices, with waits for both. */
 static void devices(struct maker *maker, uint64_t k) {
     struct le_made_trace *made = &maker->made;
     made->device = 0;
     if (k == 0)
         le_made_device(made, 1, "NVIDIA H200", 132);
     made->device = (uint32_t)(k % 2);
-    struct le_trace_kernel told = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
-    kernel(maker, &told);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
+    kernel(maker, &kernel_record);
     maker->now_ns += 5000;
     uint32_t wait = call_of(maker, "cuCtxSynchronize");
     le_made_sync(made, wait, LE_TRACE_SYNC_CONTEXT, LE_TRACE_NO_STREAM, maker->now_ns, 3000);
     count(maker, 1);
 }
 
-/* One after the other, each a fifth. */
+/* Several processes, one after the other. */
 static void processes(struct maker *maker, uint64_t k) {
     if (k * 10 % (maker->most - maker->most % 10) == 0 && k > 0) {
         le_made_end(&maker->made, maker->now_ns, 0);
@@ -299,8 +299,9 @@ static void processes(struct maker *maker, uint64_t k) {
 static const struct {
     const char *name;
     void (*add)(struct maker *maker, uint64_t k);
-    bool is_heavy;    /* among those that take most */
-    int beside_bytes; /* of a record, which the whole has no more of: rule_pattern.c looks at the first 2^20 calls */
+    bool is_heavy;    /* one of the mixes that take most memory */
+    int beside_bytes; /* bytes per record that do not grow with the trace: rule_pattern.c looks at the first 2^20 calls
+                         only */
 } mixes[] = {
     {"kernels", kernels, false, 0},
     {"kernels_late", kernels_late, true, 0},
@@ -348,14 +349,14 @@ static void make(size_t mix, uint64_t most, int fd) {
     le_made_finish(&maker.made);
 }
 
-/* ---- what is held */
+/* ---- measuring memory */
 
 static bool take_nothing(void *user, const void *bytes, size_t size_bytes) {
     *(uint64_t *)user += size_bytes;
     return bytes != NULL;
 }
 
-/* Each in the form that makes most texts; findings are in the overview. */
+/* Each report in the format that makes most texts. The overview includes the findings. */
 static void report(const struct le_trace_index *index) {
     static const struct {
         leat_report report;
@@ -371,15 +372,15 @@ static void report(const struct le_trace_index *index) {
     le_made_require(written > 0);
 }
 
-/* Of the caller, which did nothing yet; of what is resident at most so far. */
+/* The peak of the caller's resident memory so far. */
 static uint64_t resident_bytes(void) {
     struct rusage used;
     le_made_require(getrusage(RUSAGE_SELF, &used) == 0);
     return 1024 * (uint64_t)used.ru_maxrss;
 }
 
-/* In a process of its own: large blocks are the system's, as they are of a large trace. Huge pages, which some systems
- * give unasked, would round each of them up, here more than there. */
+/* Runs in a separate process. Large allocations come from the system, as for a large trace. Transparent huge pages are
+ * disabled: they would round up each allocation, by more here than for a large trace. */
 static _Noreturn void measure(const char *path, uint64_t records, uint64_t most_bytes) {
     struct le_trace_index *index;
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);

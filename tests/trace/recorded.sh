@@ -1,10 +1,10 @@
 #!/bin/sh
-# What `leat report` says of each trace that is kept here, NAME.trace, against NAME.txt, byte for byte: the report, and which lines
-# operations come from, how many of each. small.trace was made by
-# report_test.c. The others were recorded on an H200 (driver 580.159.04, CUPTI 13.0; CuPy 14.2.0, numba-cuda, PyTorch) by
-# `make gpu-findings` with GPU_KEEP, on 2026-11-22, with the recorder of commit 36e2243, from the programs of bench/gpu/findings
-# and bench/gpu/tracing that they are named after. Those of findings have no device in them: it was not told then where recording began late.
-# usage: recorded.sh LEAT [write]      write: what it says now is what is expected
+# Compares the output of `leat report` for each recorded trace, NAME.trace, with NAME.txt, byte for byte: the report, the source lines
+# of operations, and the number of operations of each line. small.trace was made by report_test.c. The others were recorded on an H200
+# (driver 580.159.04, CUPTI 13.0; CuPy 14.2.0, numba-cuda, PyTorch) by `make gpu-findings` with GPU_KEEP, on 2026-11-22, with the
+# recorder of commit 36e2243. They are named after programs of bench/gpu/findings and bench/gpu/tracing. Traces of findings contain no
+# device: that recorder did not write it if recording began late.
+# usage: recorded.sh LEAT [write]      write: writes the present output to NAME.txt
 set -u
 leat=${1:?usage: recorded.sh LEAT [write]}
 here=$(dirname "$0")

@@ -1,5 +1,5 @@
-/* The recorder and `leat trace`, without a GPU: a program that uses the stand-ins is recorded by leat_trace_record, and
- * what comes of it is read again. TRACE_FOLDER, compiled in, has the stand-ins and the program. */
+/* Tests the recorder and `leat trace` without a GPU: leat_trace_record records a program that uses the stand-ins, and
+ * the trace is read. TRACE_FOLDER, set at compile time, has the stand-ins and the program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,10 +25,10 @@ enum { WORDS = 16 };
 struct recording {
     char file[64];
     leat_trace_outcome outcome;
-    struct le_trace_index *index; /* NULL: no file */
+    struct le_trace_index *index; /* NULL: there is no file */
 };
 
-/* Runs the program with the words, which a space parts. */
+/* Runs the program with these words, separated by spaces, as arguments. */
 static void record(struct recording *recording, const char *words, leat_trace_options options) {
     char text[512], *rest = text;
     const char *command[WORDS + 2] = {PROGRAM};
@@ -114,7 +114,7 @@ static void test_all_kinds(void **state) {
     finish(&recording);
 }
 
-/* What a library asks of CUDA about itself is no record, from the start and after a pause. */
+/* Functions that only tell the program about itself are not recorded, neither from the start nor after a pause. */
 static void test_selection(void **state) {
     struct recording recording;
     (void)state;
@@ -132,7 +132,7 @@ static void test_selection(void **state) {
     finish(&recording);
 }
 
-/* A CUPTI that refuses to select functions records all. */
+/* If CUPTI cannot select functions, all functions are recorded. */
 static void test_selection_refused(void **state) {
     struct recording recording;
     (void)state;
@@ -145,7 +145,7 @@ static void test_selection_refused(void **state) {
     finish(&recording);
 }
 
-/* A sanitizer makes the stand-in's launches longer than recording takes on a GPU. */
+/* With a sanitizer, the stand-in's launches take longer than recording on a GPU. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1 };
 #elif defined(__has_feature)
@@ -154,7 +154,7 @@ enum { SANITIZED = __has_feature(address_sanitizer) || __has_feature(thread_sani
 enum { SANITIZED = 0 };
 #endif
 
-/* Where recording what a graph captures takes longer than capturing it, that is said, and how to do without. */
+/* If recording captured launches takes longer than capturing them, a note says so and how to avoid it. */
 static void test_captures(void **state) {
     struct recording recording;
     (void)state;
@@ -169,7 +169,7 @@ static void test_captures(void **state) {
     record(&recording, "init launch:2000 capture:900", (leat_trace_options){0}); /* too few to matter */
     assert_string_equal(recording.outcome.note, "");
     finish(&recording);
-    record(&recording, "init capture:2000", plain); /* without origins launches cost little */
+    record(&recording, "init capture:2000", plain); /* without origins, launches cost little */
     assert_string_equal(recording.outcome.note, "");
     finish(&recording);
 }
@@ -217,7 +217,7 @@ static void test_kernel(void **state) {
     finish(&recording);
 }
 
-/* Up, down and up again: the same bytes have the same sample; few bytes have none. */
+/* To the device, back, and to the device again: equal bytes have equal samples. Small copies have no sample. */
 static void test_transfers(void **state) {
     struct recording recording;
     (void)state;
@@ -248,7 +248,7 @@ static void test_sources(void **state) {
     int known = 0;
     for (int k = 0; k < index->calls.count; k++)
         known += index->calls.at[k].source != LE_NONE;
-    assert_int_equal(known, 20); /* the runtime's own driver calls have none, and are told by the runtime's */
+    assert_int_equal(known, 20); /* driver calls inside a runtime call have none */
     finish(&recording);
 }
 
@@ -296,7 +296,7 @@ static void test_sources_of_threads(void **state) {
 
 static char sanitizer_options[256];
 
-/* A sanitizer cannot look for leaks in a child that threads were lost to, nor without /proc: it may wait for ever. */
+/* The leak check may hang in a child of fork that has lost threads, or without /proc. */
 static int pass_over_leaks(void **state) {
     const char *before = getenv("ASAN_OPTIONS");
     (void)state;
@@ -312,12 +312,12 @@ static int look_for_leaks(void **state) {
 static void test_fork(void **state) {
     struct recording recording;
     (void)state;
-    record(&recording, "init launch:5 fork:launch:7 launch:5", plain); /* CUDA does not work in such a child */
+    record(&recording, "init launch:5 fork:launch:7 launch:5", plain); /* CUDA does not work in the child */
     assert_int_equal(recording.outcome.exit_status, 0);
     assert_int_equal(recording.outcome.processes, 1);
     assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 10);
     finish(&recording);
-    record(&recording, "fork:init init launch:5", plain); /* a process of its own */
+    record(&recording, "fork:init init launch:5", plain); /* the child is recorded as another process */
     assert_int_equal(recording.outcome.exit_status, 0);
     assert_int_equal(recording.outcome.processes, 2);
     assert_int_equal(recording.index->processes.count, 2);
@@ -325,8 +325,8 @@ static void test_fork(void **state) {
     finish(&recording);
 }
 
-/* Launches whose records fit into a buffer: 216 bytes of a kernel and twice 40 of calls. Of 2,000 launches four buffers
- * are full, and these have more than 1,600. */
+/* How many launches fit into a buffer: 216 bytes for a kernel and 2 x 40 bytes for calls. 2,000 launches fill four
+ * buffers, which have more than 1,600. */
 enum { MOST_LOST = LE_ACTIVITY_BUFFER_BYTES / 296 + 1 };
 
 static void test_exec(void **state) {
@@ -360,7 +360,8 @@ static void test_killed(void **state) {
     finish(&recording);
 }
 
-/* Between cuProfilerStart and cuProfilerStop all is kept, whatever comes later; not where there are graphs. */
+/* Everything between cuProfilerStart and cuProfilerStop is kept if the process is killed later, except if there are
+ * graphs. */
 static void test_killed_in_a_pause(void **state) {
     struct recording recording;
     leat_trace_options paused = {.paused = true};
@@ -375,7 +376,7 @@ static void test_killed_in_a_pause(void **state) {
     finish(&recording);
 }
 
-/* Where a program makes graphs no flush comes for as long as it runs. */
+/* If a program creates graphs, CUPTI is not flushed while it runs. */
 static void test_long_program_with_graphs(void **state) {
     struct recording recording;
     (void)state;
@@ -399,7 +400,7 @@ static void test_errno(void **state) {
     finish(&recording);
 }
 
-/* ---- what stands in the way */
+/* ---- obstacles */
 
 static void test_limit(void **state) {
     struct recording recording;
@@ -409,14 +410,14 @@ static void test_limit(void **state) {
     assert_int_equal(recording.outcome.exit_status, 0);
     assert_in_range(recording.outcome.bytes, 299000, 300000 + 1000);
     assert_true(recording.index->processes.at[0].ended);
-    /* a kernel, its two calls */
+    /* a kernel and its two calls */
     int kept = count_operations(recording.index, LE_OPERATION_KERNEL);
     assert_in_range(kept, 1, 9999);
     assert_in_range(recording.index->lost, 3 * (10000 - kept) - 3, 3 * (10000 - kept) + 3);
     finish(&recording);
 }
 
-/* However little a part may hold, it says what process it is of, and how much it left out. */
+/* With the smallest limit, a part still describes its process and says how much was lost. */
 static void test_least_limit(void **state) {
     struct recording recording;
     leat_trace_options limited = {.no_source = true, .limit_bytes = 1};
@@ -432,7 +433,7 @@ static void test_least_limit(void **state) {
     finish(&recording);
 }
 
-/* Neither are the program's own files written into, nor is a record lost. */
+/* The program's own files are not written to, and no record is lost. */
 static void test_closed_descriptors(void **state) {
     struct recording recording;
     (void)state;
@@ -442,7 +443,7 @@ static void test_closed_descriptors(void **state) {
     finish(&recording);
 }
 
-/* A server that starts as root, and then may no longer open its part. */
+/* A server that starts as root, drops its privileges, and can no longer open its part. */
 static void test_rights_given_up(void **state) {
     static const char *const cases[] = {"init launch:5 user:65534 launch:2000 sleep:300 launch:5",
                                         "init launch:5 root:/usr launch:2000 sleep:300 launch:5",
@@ -460,7 +461,7 @@ static void test_rights_given_up(void **state) {
     }
 }
 
-/* What is said on stderr meanwhile; the caller frees it. */
+/* Records and returns what was written to stderr meanwhile; the caller frees it. */
 static char *record_and_listen(struct recording *recording, const char *words) {
     FILE *said = tmpfile();
     int before = dup(STDERR_FILENO);
@@ -477,7 +478,7 @@ static char *record_and_listen(struct recording *recording, const char *words) {
     return text;
 }
 
-/* Where a process cannot make its part it says so itself: `leat trace` does not know of it. */
+/* A process that cannot create its part says so on stderr, because `leat trace` does not know of it. */
 static void test_no_part(void **state) {
     struct recording recording;
     (void)state;
@@ -492,7 +493,7 @@ static void test_no_part(void **state) {
     finish(&recording);
 }
 
-/* One that could make it and write nothing more is told of, too. */
+/* A process that could create its part but not write to it is reported, too. */
 static void test_empty_part(void **state) {
     struct recording recording;
     (void)state;
@@ -510,7 +511,7 @@ static void test_disk_full(void **state) {
     (void)state;
     record(&recording, "init fsize:400000 launch:10000 say:on", plain);
     assert_int_equal(recording.outcome.exit_status, 0);
-    /* the block that did not fit is lost whole */
+    /* the whole block that did not fit is lost */
     assert_in_range(recording.outcome.bytes, 400000 - LE_PART_BLOCK_BYTES, 400000);
     assert_int_equal(recording.index->processes.count, 1);
     assert_true(recording.index->lost > 0);
@@ -541,7 +542,7 @@ static void test_another_profiler(void **state) {
     finish(&recording);
 }
 
-/* With CUPTI before 13.2 a program whose graphs copies would break is recorded without them, and told so. */
+/* With CUPTI before 13.2, recording copies breaks XLA's graphs: they are not recorded, and a note says so. */
 static void test_copies_beside_xla(void **state) {
     static const struct {
         const char *words, *version;
@@ -566,7 +567,7 @@ static void test_copies_beside_xla(void **state) {
     }
 }
 
-/* Where a machine has a CUPTI of its own, that may be found. */
+/* If the machine has a CUPTI, that may be found. */
 static void test_no_cupti(void **state) {
     struct recording recording;
     (void)state;
@@ -591,7 +592,7 @@ static void test_paused(void **state) {
     finish(&recording);
 }
 
-/* A graph that was made in a pause is launched outside of it, and the other way round. */
+/* A graph that was created in a pause is launched outside it, and the other way round. */
 static void test_paused_with_graphs(void **state) {
     struct recording recording;
     leat_trace_options paused = {.paused = true};
@@ -603,7 +604,7 @@ static void test_paused_with_graphs(void **state) {
     finish(&recording);
 }
 
-/* Devices are told where they are made, in a pause or not. */
+/* Devices are recorded when they are created, in a pause or not. */
 static void test_paused_device(void **state) {
     struct recording recording;
     leat_trace_options paused = {.paused = true};
@@ -631,7 +632,7 @@ static void test_device_uuid(void **state) {
     (void)state;
     expect_uuid("130001", "0", "of the whole GPU");
     expect_uuid("130001", "1", "of a part of it.");
-    expect_uuid("16", "1", "of the whole GPU"); /* which does not tell of parts yet */
+    expect_uuid("16", "1", "of the whole GPU"); /* this version does not report MIG instances yet */
 }
 
 /* ---- the command */

@@ -1,5 +1,6 @@
-/* The recorder's two ways from the program's threads to the writer's: the ring of events and the buffers of activities.
- * Nothing is lost without being counted, and what one thread puts comes in its order. And which calls are recorded. */
+/* Tests the two ways from the program's threads to the writer's: the ring of events and the buffers of activities.
+ * Every lost record is counted, and the records of one thread arrive in order. Also tests which functions are recorded.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@ enum { THREADS = 4, EACH = 60000 };
 struct test {
     struct le_event_ring ring;
     _Atomic int running;
-    uint32_t next[THREADS], wrong; /* the number expected of each thread */
+    uint32_t next[THREADS], wrong; /* next: the number that is expected from each thread */
     uint64_t taken;
 };
 struct producer {
@@ -27,7 +28,8 @@ struct producer {
     uint64_t refused;
 };
 
-/* Records of several lengths; what follows the structure repeats its number. One that does not fit comes again. */
+/* Puts records of several lengths. The bytes after the structure repeat its number. A record that does not fit is put
+ * again. */
 static void *produce(void *user) {
     struct producer *producer = user;
     char bytes[200];
@@ -61,7 +63,7 @@ static void take_all(struct test *test) {
     le_event_ring_take(&test->ring, le_event_ring_ready(&test->ring), take, test);
 }
 
-/* Enough to go round the ring several times. */
+/* Enough records to wrap around the ring several times. */
 static void test_threads(void **state) {
     struct test *test = calloc(1, sizeof *test);
     struct producer producers[THREADS];
@@ -90,7 +92,7 @@ static void test_threads(void **state) {
     free(test);
 }
 
-/* Full to the last byte; then all of it comes out, and all of it fits again. */
+/* Fills the ring to the last byte, takes everything, and fills it again. */
 static void test_full(void **state) {
     struct test *test = calloc(1, sizeof *test);
     char bytes[200] = {0};
@@ -103,13 +105,13 @@ static void test_full(void **state) {
         while (le_event_ring_put(&test->ring, LE_TRACE_ORIGIN, &origin, sizeof origin, bytes, 0))
             fit++;
         assert_int_equal(fit, LE_EVENT_RING_BYTES / 16);
-        assert_true(le_event_ring_presses(&test->ring));
+        assert_true(le_event_ring_is_half_full(&test->ring));
         assert_int_equal(test->ring.dropped, turn + 1);
         uint64_t ready = le_event_ring_ready(&test->ring);
         assert_int_equal(ready - test->ring.taken, LE_EVENT_RING_BYTES);
-        test->ring.taken = ready; /* they are all alike */
+        test->ring.taken = ready; /* all records are the same */
         memset(test->ring.words, 0, LE_EVENT_RING_BYTES);
-        assert_false(le_event_ring_presses(&test->ring));
+        assert_false(le_event_ring_is_half_full(&test->ring));
     }
     le_event_ring_finish(&test->ring);
     free(test);
@@ -137,7 +139,7 @@ static void test_buffers(void **state) {
     assert_null(le_activity_buffer_get(buffers));
     for (uint32_t k = 0; k < LE_ACTIVITY_BUFFERS; k++)
         le_activity_buffer_full(buffers, given[k], k);
-    assert_null(le_activity_buffer_get(buffers)); /* full is not free */
+    assert_null(le_activity_buffer_get(buffers)); /* full buffers are not free */
     le_activity_buffers_take(buffers, count_buffer, &expected);
     assert_int_equal(expected, LE_ACTIVITY_BUFFERS);
     assert_ptr_equal(le_activity_buffer_get(buffers), given[0]);

@@ -1,4 +1,4 @@
-"""What a capture costs, by how deep the calls are: the same place again (warm), and places not seen before (cold).
+"""Measures a capture by the depth of calls: for a known source line (warm) and for new ones (cold).
 
 usage: source_measure.py PROBE"""
 
@@ -16,7 +16,7 @@ def down(depth, call):
 
 
 def cold_functions():
-    """Functions that the probe has not seen, each with a file of its own."""
+    """Functions that the probe has not seen, each in a different file."""
     names = {"probe": probe}
     for k in range(COLD):
         text = "\n" * k + "def f%d():\n    return probe.capture_ns(probe.probe, 1)" % k

@@ -1,5 +1,5 @@
-/* Return addresses as sources: random calls of functions with frames of all sorts, whose names are kept on a list by
- * hand, and what the recorder makes of them. The recorder's part is in a library whose frames do not count. */
+/* Return addresses as sources. Random calls of functions with all kinds of frames keep a list of their names, which is
+ * compared with what the recorder finds. The recorder's code is in a library whose frames do not count. */
 #include "trace/recorder/source.h"
 #include "trace/format.h"
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static function small, large, growing, aligned, busy;
 static function *const functions[KINDS] = {small, large, growing, aligned, busy};
 static const char *const function_names[KINDS] = {"small", "large", "growing", "aligned", "busy"};
 
-/* Calls some of the functions, or none; the caller is on the list already. */
+/* Calls some of the functions, or none. The caller is on the list already. */
 static ALONE int branch(struct walk *walk) {
     int sum = 0;
     walk->names[walk->depth++] = "branch";
@@ -87,7 +87,7 @@ static ALONE int large(struct walk *walk) {
     return branch(walk) + room[0];
 }
 
-/* A frame whose size is another one each time. */
+/* A frame with a different size each time. */
 static ALONE int growing(struct walk *walk) {
     size_t size = next(walk) % 3000 + 1;
     volatile char *room = alloca(size);
@@ -95,14 +95,14 @@ static ALONE int growing(struct walk *walk) {
     return branch(walk) + room[size - 1];
 }
 
-/* The stack is aligned anew. */
+/* A frame that realigns the stack. */
 static ALONE int aligned(struct walk *walk) {
     _Alignas(64) volatile char room[64];
     room[next(walk) % sizeof room] = 1;
     return branch(walk) + room[0] + (int)((uintptr_t)room % 64);
 }
 
-/* All registers that a callee saves are in use. */
+/* A frame that uses all callee-saved registers. */
 static ALONE int busy(struct walk *walk) {
     uint64_t a = next(walk), b = next(walk), c = next(walk), d = next(walk), e = next(walk), f = next(walk);
     int sum = branch(walk);
@@ -119,71 +119,71 @@ static ALONE void *walk_all(void *data) {
     return NULL;
 }
 
-struct told {
+struct read_back {
     char *texts[MOST_NUMBERS];
     struct source sources[MOST_NUMBERS];
 };
 
-static void read_record(struct told *told, const char *record) {
+static void read_record(struct read_back *read_back, const char *record) {
     struct le_trace_record head;
     memcpy(&head, record, sizeof head);
     record += sizeof head;
     if (head.kind == LE_TRACE_STRING) {
         struct le_trace_string string;
         memcpy(&string, record, sizeof string);
-        assert_true(string.id > 0 && string.id < MOST_NUMBERS && !told->texts[string.id]);
-        told->texts[string.id] = strndup(record + sizeof string, string.length);
+        assert_true(string.id > 0 && string.id < MOST_NUMBERS && !read_back->texts[string.id]);
+        read_back->texts[string.id] = strndup(record + sizeof string, string.length);
     } else if (head.kind == LE_TRACE_SOURCE) {
         struct le_trace_source source;
         memcpy(&source, record, sizeof source);
-        assert_true(source.id > 0 && source.id < MOST_NUMBERS && !told->sources[source.id].function);
-        assert_true(!source.parent || told->sources[source.parent].function);
-        assert_non_null(told->texts[source.function]);
-        told->sources[source.id] = (struct source){.parent = source.parent,
-                                                   .function = source.function,
-                                                   .file = source.file,
-                                                   .line = source.line,
-                                                   .language = source.language};
+        assert_true(source.id > 0 && source.id < MOST_NUMBERS && !read_back->sources[source.id].function);
+        assert_true(!source.parent || read_back->sources[source.parent].function);
+        assert_non_null(read_back->texts[source.function]);
+        read_back->sources[source.id] = (struct source){.parent = source.parent,
+                                                        .function = source.function,
+                                                        .file = source.file,
+                                                        .line = source.line,
+                                                        .language = source.language};
     } else
         fail_msg("a record of kind %d", head.kind);
 }
 
-static void take_all(struct probe *probe, struct told *told) {
+static void take_all(struct probe *probe, struct read_back *read_back) {
     static char records[1 << 16];
     size_t bytes;
     while ((bytes = probe_take(probe, records, sizeof records)))
         for (size_t at = 0; at < bytes;) {
             struct le_trace_record head;
             memcpy(&head, records + at, sizeof head);
-            read_record(told, records + at);
+            read_record(read_back, records + at);
             at += head.bytes;
         }
 }
 
-static void free_told(struct told *told) {
+static void free_read_back(struct read_back *read_back) {
     for (int k = 0; k < MOST_NUMBERS; k++)
-        free(told->texts[k]);
-    free(told);
+        free(read_back->texts[k]);
+    free(read_back);
 }
 
-static void check(const struct told *told, const struct capture *capture) {
+static void check(const struct read_back *read_back, const struct capture *capture) {
     uint32_t source = capture->source;
     assert_int_not_equal(source, 0);
     for (int k = 0; k < capture->count; k++) {
-        const struct source *at = &told->sources[source];
+        const struct source *at = &read_back->sources[source];
         assert_int_not_equal(at->function, 0);
         assert_int_equal(at->language, LE_TRACE_NATIVE);
-        assert_non_null(strstr(told->texts[at->file], "source_native_test"));
-        assert_string_equal(told->texts[at->function], capture->names[k]);
+        assert_non_null(strstr(read_back->texts[at->file], "source_native_test"));
+        assert_string_equal(read_back->texts[at->function], capture->names[k]);
         source = at->parent;
     }
 }
 
-static void all_sorts_of_frames_are_told(void **state) {
+static void all_kinds_of_frames_are_found(void **state) {
     (void)state;
     enum { THREADS = 3 };
     struct probe *probe = probe_new(LE_SOURCE_NATIVE);
-    struct told *told = calloc(1, sizeof *told);
+    struct read_back *read_back = calloc(1, sizeof *read_back);
     struct walk *walks = calloc(THREADS, sizeof *walks);
     pthread_t threads[THREADS];
     for (int k = 0; k < THREADS; k++) {
@@ -193,18 +193,18 @@ static void all_sorts_of_frames_are_told(void **state) {
     }
     for (int k = 0; k < THREADS; k++)
         pthread_join(threads[k], NULL);
-    take_all(probe, told);
+    take_all(probe, read_back);
     for (int k = 0; k < THREADS; k++) {
         assert_true(walks[k].captures > 1000);
         for (int i = 0; i < walks[k].captures; i++)
-            check(told, &walks[k].made[i]);
+            check(read_back, &walks[k].made[i]);
     }
     free(walks);
-    free_told(told);
+    free_read_back(read_back);
     probe_free(probe);
 }
 
-/* CUDA's runtime in the program itself, and what stands before a kernel. */
+/* Functions of CUDA's runtime that are linked into the program, and the stub of a kernel. */
 static ALONE uint32_t cudaLaunchNothing(struct probe *probe) {
     uint32_t source = probe_capture(probe);
     return source + (source == UINT32_MAX);
@@ -218,19 +218,19 @@ static ALONE uint32_t caller_of_kernel(struct probe *probe) {
     return source + (source == UINT32_MAX);
 }
 
-static void the_runtime_in_the_program_is_passed_over(void **state) {
+static void the_runtime_in_the_program_is_skipped(void **state) {
     (void)state;
     struct probe *probe = probe_new(LE_SOURCE_NATIVE);
-    struct told *told = calloc(1, sizeof *told);
+    struct read_back *read_back = calloc(1, sizeof *read_back);
     uint32_t source = caller_of_kernel(probe);
-    take_all(probe, told);
+    take_all(probe, read_back);
     assert_int_not_equal(source, 0);
-    assert_string_equal(told->texts[told->sources[source].function], "caller_of_kernel");
-    free_told(told);
+    assert_string_equal(read_back->texts[read_back->sources[source].function], "caller_of_kernel");
+    free_read_back(read_back);
     probe_free(probe);
 }
 
-/* Nothing asked for, nothing told. */
+/* Without any kinds, there are no sources. */
 static void no_kinds_no_sources(void **state) {
     (void)state;
     struct probe *probe = probe_new(0);
@@ -247,13 +247,13 @@ static ALONE double measure(struct probe *probe, int depth) {
 
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_sorts_of_frames_are_told),
-        cmocka_unit_test(the_runtime_in_the_program_is_passed_over),
+        cmocka_unit_test(all_kinds_of_frames_are_found),
+        cmocka_unit_test(the_runtime_in_the_program_is_skipped),
         cmocka_unit_test(no_kinds_no_sources),
     };
     if (count > 1 && strcmp(arguments[1], "--measure") == 0) {
         struct probe *probe = probe_new(LE_SOURCE_NATIVE);
-        printf("%.0f ns a capture, %d frames told\n", measure(probe, 10), TOLD);
+        printf("%.0f ns a capture, %d frames read_back\n", measure(probe, 10), TOLD);
         probe_free(probe);
         return 0;
     }

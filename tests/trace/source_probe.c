@@ -1,5 +1,5 @@
-/* The recorder's source lines, for tests and measurements of them: a library that Python loads with ctypes, which lets
- * go of the GIL around each call, as CUDA's libraries for Python do. */
+/* Makes the recorder's source lines available to tests and measurements: a library that Python loads with ctypes, which
+ * releases the GIL around each call, like CUDA's libraries for Python. */
 #include "trace/recorder/source.h"
 #include <pthread.h>
 #include <stdbool.h>
@@ -47,7 +47,7 @@ uint32_t probe_capture(struct probe *probe) {
     return source;
 }
 
-/* The callback is there to say from inside of the same call what ought to have been found. */
+/* Calls back into Python, which says inside the same call what should be found. */
 uint32_t probe_capture_and_call(struct probe *probe, void (*call)(void)) {
     uint32_t source = le_sources_capture(probe->sources);
     call();
@@ -58,7 +58,7 @@ static void sleep_ms(void) {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Captures once somebody is in probe_wait. */
+/* Captures once another thread is in probe_wait. */
 uint32_t probe_capture_late(struct probe *probe) {
     while (!probe->is_waiting)
         sleep_ms();
@@ -67,7 +67,7 @@ uint32_t probe_capture_late(struct probe *probe) {
     return source;
 }
 
-/* Holds what the caller holds, until somebody has captured; 0: nobody did in this time. */
+/* Waits, holding whatever the caller holds, until another thread has captured. 0: none did in this time. */
 int probe_wait(struct probe *probe, int most_ms) {
     probe->is_waiting = true;
     for (int k = 0; k < most_ms && !probe->is_captured; k++)
@@ -80,7 +80,7 @@ static void *capture_apart(void *data) {
     return (void *)(uintptr_t)le_sources_capture(probe->sources);
 }
 
-/* In a thread of C. */
+/* Captures on a thread that Python did not start. */
 uint32_t probe_capture_apart(struct probe *probe) {
     pthread_t thread;
     void *source = NULL;
@@ -91,11 +91,11 @@ uint32_t probe_capture_apart(struct probe *probe) {
 
 static double now_ns(void) {
     struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* whatever else the machine does */
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* excludes other work of the machine */
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* Of one capture, on average over count. */
+/* The mean time of a capture, over `count` captures. */
 double probe_capture_ns(struct probe *probe, int count) {
     double start_ns = now_ns();
     for (int k = 0; k < count; k++)

@@ -1,4 +1,4 @@
-"""What the tests and measurements of source lines share: the probe as Python sees it, and its records read."""
+"""Shared by the tests and measurements of source lines: the probe's interface, and a reader of its records."""
 
 import ctypes
 import struct
@@ -33,7 +33,7 @@ class Probe:
         return self.library.probe_language(self.probe)
 
     def take(self, most_bytes=1 << 16):
-        """Reads all new records, and checks that what they name came before."""
+        """Reads all new records, and checks that references follow what they refer to."""
         buffer = ctypes.create_string_buffer(most_bytes)
         while True:
             length = self.library.probe_take(self.probe, buffer, most_bytes)
@@ -63,7 +63,7 @@ class Probe:
             at += size
 
     def chain(self, number):
-        """(function, file, line) from the innermost frame on."""
+        """(function, file, line) of each frame, innermost first."""
         self.take()
         places = []
         while number:
@@ -76,7 +76,7 @@ class Probe:
 
 
 def frames(frame):
-    """The same as the interpreter tells it."""
+    """The same, according to the interpreter."""
     places = []
     while frame and len(places) < MOST_FRAMES:
         code = frame.f_code

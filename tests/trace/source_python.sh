@@ -1,5 +1,5 @@
 #!/bin/sh
-# The lines of Python, under each python3 that is there; exit status 77 where none is that can be read.
+# Tests the source lines of Python calls, with each python3 that is installed. Exit status 77 if there is none that can be read.
 # usage: source_python.sh PROBE
 set -u
 probe=${1:?usage: source_python.sh PROBE}

@@ -1,6 +1,6 @@
-"""The lines of Python that the recorder finds, against what the interpreter says of the same moment.
+"""Compares the Python lines that the recorder finds with those of the interpreter at the same moment.
 
-usage: source_python_test.py PROBE; exit status 77: this Python is not one that is read."""
+usage: source_python_test.py PROBE; exit status 77: this version of Python is not supported."""
 
 import ctypes
 import sys
@@ -16,7 +16,7 @@ checked = 0
 
 
 def here(*_):
-    """Captures, and asks the interpreter from inside of the same call. Its own frame is the innermost."""
+    """Captures, and asks the interpreter inside the same call. Its own frame is the innermost."""
     return probe.library.probe_capture_and_call(probe.probe, tell)
 
 
@@ -147,7 +147,7 @@ def lines_of_calls():
         max(
             here(),
             0))  # fmt: skip
-    # a long way in between, so that steps of more than one entry are needed
+    # many lines in between, so that a step needs more than one entry
     exec("a = [\n" + "1,\n" * 700 + "]\nsource = here()\n" + "\n" * 300 + "other = here()", globals())
     second = expected.pop()
     check(globals()["source"])
@@ -169,7 +169,7 @@ def deep_recursion():
 
 
 def code_that_comes_and_goes():
-    """Code objects at one address, one after the other, alike but for their lines."""
+    """Code objects at the same address, one after the other, that differ only in their lines."""
     for k in range(300):
         names = {"here": here}
         exec("\n" * (k % 7) + "def f(x):\n" + "    x += 1\n" * (k % 5) + "    return here()\nsource = f(1)", names)
@@ -191,7 +191,7 @@ def who_calls_from_python(names):
 
 
 def many_threads():
-    """Captures while another thread holds the GIL: none waits, all agree."""
+    """Captures while another thread holds the GIL. No capture waits, and all agree."""
     found = {}
 
     def work(name):
@@ -209,7 +209,7 @@ def many_threads():
 
 
 def the_gil_is_never_needed():
-    """A capture goes through while a thread sits on the GIL and will not let go until it has."""
+    """A capture succeeds while another thread holds the GIL until the capture is done."""
     library = ctypes.PyDLL(sys.argv[1])  # keeps the GIL
     library.probe_wait.argtypes = [ctypes.c_void_p, ctypes.c_int]
     library.probe_wait.restype = ctypes.c_int
@@ -225,13 +225,13 @@ def the_gil_is_never_needed():
 
 
 def no_python_no_frames():
-    """A thread that Python did not start has none."""
+    """A thread that Python did not start has no Python frames."""
     probe.library.probe_capture_apart.argtypes = [ctypes.c_void_p]
     assert probe.library.probe_capture_apart(probe.probe) == 0
 
 
 def native_code_below_python():
-    """Where Python is not asked for, its own functions in C are the callers."""
+    """Without Python sources, the interpreter's C functions are the callers."""
     native = Probe(sys.argv[1], NATIVE)
     source = native.capture(native.probe)
     native.take()

@@ -1,4 +1,4 @@
-/* The table of places at its bounds, from many threads, and the tables of lines byte by byte. */
+/* The table of source lines at its limits and from many threads, and CPython's line tables byte by byte. */
 #include "trace/recorder/source_lines.h"
 #include "trace/recorder/source_table.h"
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 static uint32_t line(enum le_python_lines form, int32_t first, const void *bytes, size_t length, int64_t offset) {
-    /* memory of just this length, so that a sanitizer sees a read beyond */
+    /* exactly this length, so that a sanitizer detects reads beyond it */
     unsigned char *copy = malloc(length ? length : 1);
     assert_non_null(copy);
     if (length)
@@ -38,7 +38,7 @@ static void ranges(void **state) {
     (void)state;
     static const unsigned char table[] = {4, 1, 6, 0x80, 0, 127, 8, 3, 2, 0xff};
     assert_int_equal(line(LE_PYTHON_RANGES, 10, table, sizeof table, 3), 11);
-    assert_int_equal(line(LE_PYTHON_RANGES, 10, table, sizeof table, 4), 0); /* it has none */
+    assert_int_equal(line(LE_PYTHON_RANGES, 10, table, sizeof table, 4), 0); /* no line */
     assert_int_equal(line(LE_PYTHON_RANGES, 10, table, sizeof table, 10), 141);
     assert_int_equal(line(LE_PYTHON_RANGES, 10, table, sizeof table, 19), 140);
     assert_int_equal(line(LE_PYTHON_RANGES, 10, table, sizeof table, 20), 0);
@@ -47,11 +47,11 @@ static void ranges(void **state) {
 static void locations(void **state) {
     (void)state;
     static const unsigned char table[] = {
-        0x80 | 3 << 3 | 1, 0x11,             /* short: 2 units of the same line */
-        0x80 | 12 << 3,    0x01, 0x02,       /* 1 unit, two lines on */
-        0x80 | 13 << 3,    0x43, 0x02,       /* no columns: by a number of 12 bits, 67 | 2 << 6: 65 back */
-        0x80 | 14 << 3,    0x0a, 0x01, 1, 1, /* long: 5 on */
-        0x80 | 15 << 3 | 7                   /* none, 8 units */
+        0x80 | 3 << 3 | 1, 0x11,             /* short: 2 code units on the same line */
+        0x80 | 12 << 3,    0x01, 0x02,       /* 1 unit, two lines further */
+        0x80 | 13 << 3,    0x43, 0x02,       /* no columns: a 12-bit number, 67 | 2 << 6: 65 lines back */
+        0x80 | 14 << 3,    0x0a, 0x01, 1, 1, /* long: 5 lines further */
+        0x80 | 15 << 3 | 7                   /* no line, 8 units */
     };
     assert_int_equal(line(LE_PYTHON_LOCATIONS, 100, table, sizeof table, 0), 100);
     assert_int_equal(line(LE_PYTHON_LOCATIONS, 100, table, sizeof table, 3), 100);
@@ -62,7 +62,7 @@ static void locations(void **state) {
     assert_int_equal(line(LE_PYTHON_LOCATIONS, 100, table, sizeof table, 26), 0);
 }
 
-/* Any bytes at all: something comes out, and nothing beyond them is read. */
+/* Arbitrary bytes: some line is returned, and nothing beyond the bytes is read. */
 static void any_bytes(void **state) {
     (void)state;
     uint64_t random = 1;
@@ -78,16 +78,17 @@ static void any_bytes(void **state) {
 }
 
 static struct le_source_location *place_of(uint32_t number, size_t text_bytes) {
-    struct le_source_location *place = calloc(1, sizeof *place);
-    assert_non_null(place);
-    place->line = number;
-    place->function.length = (uint32_t)text_bytes;
-    memset(place->function.bytes, 'x', text_bytes);
-    memcpy(place->function.bytes, &number, sizeof number);
-    return place;
+    struct le_source_location *location = calloc(1, sizeof *location);
+    assert_non_null(location);
+    location->line = number;
+    location->function.length = (uint32_t)text_bytes;
+    memset(location->function.bytes, 'x', text_bytes);
+    memcpy(location->function.bytes, &number, sizeof number);
+    return location;
 }
 
-/* All records from the table: none larger than asked for, and what is named came before. */
+/* Takes all records from the table, and checks that no piece is larger than asked for and that references follow what
+ * they refer to. */
 struct counts {
     uint32_t texts, sources, notes, bytes;
 };
@@ -117,13 +118,13 @@ static struct counts take_all(struct le_source_table *table) {
     return counts;
 }
 
-/* Fills the table with one place after the other; returns how many there was room for. */
+/* Adds locations until the table is full, and returns how many there was room for. */
 static uint32_t fill(struct le_source_table *table, size_t text_bytes, uint32_t most) {
     for (uint32_t k = 1; k <= most; k++) {
-        struct le_source_location *place = place_of(k, text_bytes);
-        uint64_t key = le_source_key(LE_KEY_PLACE, &k, sizeof k);
-        uint32_t number = le_source_table_locate(table, key, place);
-        free(place);
+        struct le_source_location *location = place_of(k, text_bytes);
+        uint64_t key = le_source_key(LE_KEY_LOCATION, &k, sizeof k);
+        uint32_t number = le_source_table_locate(table, key, location);
+        free(location);
         uint32_t source = le_source_table_find(table, key ^ 1);
         if (number && !source)
             source = le_source_table_chain(table, key ^ 1, &number, 1);
@@ -147,14 +148,16 @@ static void a_full_table_says_so_once(void **state) {
         uint32_t most = fill(table, text_bytes[k], 1 << 20);
         assert_true(most > 10000 && most < 1 << 20);
         assert_true(le_source_table_is_full(table));
-        assert_int_equal(fill(table, text_bytes[k], 1 << 20), most); /* those are still found; the next is not */
+        assert_int_equal(fill(table, text_bytes[k], 1 << 20),
+                         most); /* known locations are still found, new ones are not added */
         le_source_table_note(table, "One more.");
         struct le_source_deferred deferred;
         assert_true(le_source_table_deferred(table, &deferred));
         assert_int_equal(deferred.source, later);
         assert_int_equal(deferred.addresses[0], 4711);
         assert_false(le_source_table_deferred(table, &(struct le_source_deferred){0}));
-        le_source_table_define(table, later, &(uint32_t){0}, 1); /* full as it is: its number is out */
+        le_source_table_define(table, later, &(uint32_t){0},
+                               1); /* works although the table is full, because the number is in use */
         struct counts counts = take_all(table);
         assert_int_equal(counts.notes, 1);
         assert_in_range(counts.sources, most + 1, most + 2);
@@ -163,7 +166,7 @@ static void a_full_table_says_so_once(void **state) {
     }
 }
 
-static void a_note_is_told_once(void **state) {
+static void a_note_is_written_once(void **state) {
     (void)state;
     _Atomic uint32_t texts = 7;
     struct le_source_table *table = le_source_table_new(&texts);
@@ -189,10 +192,10 @@ static void *work(void *data) {
         uint32_t places[3];
         for (uint32_t i = 0; i < 3; i++) {
             uint32_t number = (k + i) % 500;
-            struct le_source_location *place = place_of(number + 1, 16);
+            struct le_source_location *location = place_of(number + 1, 16);
             places[i] =
-                le_source_table_locate(worker->table, le_source_key(LE_KEY_PLACE, &number, sizeof number), place);
-            free(place);
+                le_source_table_locate(worker->table, le_source_key(LE_KEY_LOCATION, &number, sizeof number), location);
+            free(location);
         }
         uint64_t key = le_source_key(LE_KEY_CHAIN, &k, sizeof k);
         worker->sources[k] = le_source_table_find(worker->table, key);
@@ -230,7 +233,7 @@ int main(void) {
         cmocka_unit_test(locations),
         cmocka_unit_test(any_bytes),
         cmocka_unit_test(a_full_table_says_so_once),
-        cmocka_unit_test(a_note_is_told_once),
+        cmocka_unit_test(a_note_is_written_once),
         cmocka_unit_test(threads_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 /* Stand-ins for CUPTI and for CUDA's driver and runtime, for tests of the recorder without a GPU. The program calls the
- * driver's functions below; they tell the stand-in for CUPTI, which calls back and writes activity records as CUPTI
- * does: it crashes where a graph is launched that was made while it told no kernels, where it is flushed before the
- * end though there is a graph, and where a buffer is not zeros that was said to be. Environment of the stand-in for
- * CUPTI: STANDIN_VERSION (130001), STANDIN_PICKS (1; 0: refuses to select functions), STANDIN_SUBSCRIBE (the error of
- * cuptiSubscribe), STANDIN_DROPPED (records that it says to have dropped), STANDIN_MIG (1: the device is part of a
- * GPU). */
+ * driver functions below. These notify the stand-in for CUPTI, which calls back and writes activity records like CUPTI.
+ * It crashes if a graph is launched that was created while kernels were not recorded, if it is flushed before the end
+ * although there is a graph, and if a buffer is not cleared although the recorder promised that. Environment variables
+ * of the stand-in for CUPTI: STANDIN_VERSION (default 130001), STANDIN_PICKS (default 1; 0: cannot select functions),
+ * STANDIN_SUBSCRIBE (the error of cuptiSubscribe), STANDIN_DROPPED (the number of records that it reports as dropped),
+ * STANDIN_MIG (1: the device is a MIG instance). */
 #ifndef STANDIN_H
 #define STANDIN_H
 #include <stddef.h>
@@ -12,15 +12,16 @@
 
 #define STANDIN_OUT __attribute__((visibility("default")))
 
-/* ---- the driver and the runtime, with parameters as far as anybody looks at them */
+/* ---- the driver and the runtime, with only the parameters that are used */
 STANDIN_OUT int cuInit(unsigned flags);
 STANDIN_OUT int cuDriverGetVersion(int *version);
 STANDIN_OUT int cuLaunchKernel(const char *name);
 STANDIN_OUT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size_bytes);
 STANDIN_OUT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size_bytes);
-STANDIN_OUT int cuGraphCreate(void); /* there is one graph, of one kernel */
+STANDIN_OUT int cuGraphCreate(void); /* there is one graph, with one kernel */
 STANDIN_OUT int cuGraphLaunch(void);
-STANDIN_OUT int cuStreamBeginCapture_v2(void *stream, int mode); /* what the thread launches then runs no kernel */
+STANDIN_OUT int cuStreamBeginCapture_v2(void *stream,
+                                        int mode); /* until it ends, launches of the thread run no kernels */
 STANDIN_OUT int cuStreamEndCapture(void *stream);
 STANDIN_OUT int cuStreamSynchronize(void *stream);
 STANDIN_OUT int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
@@ -28,11 +29,11 @@ STANDIN_OUT int cuProfilerStart(void);
 STANDIN_OUT int cuProfilerStop(void);
 STANDIN_OUT int cudaLaunchKernel(const char *name); /* calls cuLaunchKernel */
 STANDIN_OUT int cudaGetDevice(int *device);
-STANDIN_OUT int standin_everything(void); /* a record of each other kind */
+STANDIN_OUT int standin_everything(void); /* makes a record of each other kind */
 
-/* ---- what the driver asks of the stand-in for CUPTI */
+/* ---- functions of the stand-in for CUPTI that the driver calls */
 struct standin {
-    /* the callbacks at a call's beginning and end; the latter writes the call's record */
+    /* the callbacks at the beginning and end of a call; the second one also writes the call's record */
     uint32_t (*enter)(int domain, uint32_t id, const void *parameters, uint64_t *start_ns);
     void (*leave)(int domain, uint32_t id, const void *parameters, uint32_t correlation, uint64_t start_ns);
     void (*kernel)(uint32_t correlation, const char *name);
@@ -43,7 +44,7 @@ struct standin {
 };
 STANDIN_OUT const struct standin *standin_table(void);
 
-/* The functions' numbers. */
+/* The numbers of the functions. */
 enum {
     STANDIN_cuInit = 1,
     STANDIN_cuLaunchKernel,

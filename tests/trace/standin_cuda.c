@@ -1,5 +1,5 @@
-/* See standin.h: libcuda.so.1, with a function of the runtime in it, too. What CUDA_INJECTION64_PATH names is loaded by
- * cuInit, once a process. */
+/* See standin.h: stands in for libcuda.so.1, and includes a function of the runtime. cuInit loads the library that
+ * CUDA_INJECTION64_PATH names, once per process. */
 #include "standin.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 enum { DRIVER = 1, RUNTIME = 2, UP = 1, DOWN = 2 };
 
-static const struct standin *cupti; /* NULL: there is none, or nobody has loaded it */
+static const struct standin *cupti; /* NULL: there is none, or it is not loaded */
 
 static void start(void) {
     const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -60,7 +60,7 @@ int cudaLaunchKernel(const char *name) {
     return 0;
 }
 
-/* A call that nothing comes of but its own record. */
+/* A call with no record except its own. */
 static int record(int domain, uint32_t function, const void *parameters) {
     uint64_t start_ns;
     if (!cupti)

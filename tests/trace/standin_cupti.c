@@ -1,4 +1,4 @@
-/* See standin.h: libcupti.so.13. One buffer at a time is filled, whichever thread a record comes from. */
+/* See standin.h: stands in for libcupti.so.13. Fills one buffer at a time with the records of all threads. */
 #include "standin.h"
 #include "trace/recorder/cupti.h"
 #include "trace/recorder/cupti_layout.h"
@@ -20,14 +20,15 @@ static struct {
     pthread_mutex_t lock;
     le_cupti_callback_function *callback;
     void *user;
-    uint8_t wanted[3][16], enabled[64], told[3][16]; /* told: calls of functions */
-    bool is_zeroed;                                  /* buffers are zeros when they come */
+    uint8_t wanted[3][16], enabled[64],
+        is_recorded[3][16]; /* is_recorded: whether calls of the function are recorded */
+    bool is_zeroed;         /* the recorder promised that buffers are cleared */
     le_cupti_request_function *request;
     le_cupti_complete_function *complete;
     uint8_t *buffer;
     size_t size_bytes, used;
     size_t dropped;
-    bool is_graph_told; /* the kernels of the graph that was made */
+    bool is_graph_told; /* kernels were recorded when the graph was created */
     bool has_graph;
     _Atomic uint32_t correlation;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -123,7 +124,7 @@ static void emit(int kind, const struct record *record) {
         state.complete(NULL, 0, full, buffer_bytes, full_bytes);
 }
 
-/* ---- what the driver asks for */
+/* ---- called by the stand-in for the driver */
 
 static void call_back(int domain, uint32_t id, int site, const void *parameters, uint32_t correlation) {
     struct le_cupti_callback data = {
@@ -150,7 +151,7 @@ static void leave(int domain, uint32_t id, const void *parameters, uint32_t corr
     SET(record, API, thread, syscall(SYS_gettid));
     SET(record, API, correlation, correlation);
     call_back(domain, id, LE_CUPTI_EXIT, parameters, correlation);
-    if (state.told[domain][id])
+    if (state.is_recorded[domain][id])
         emit(domain == LE_CUPTI_DOMAIN_DRIVER ? LE_CUPTI_KIND_DRIVER : LE_CUPTI_KIND_RUNTIME, &record);
 }
 
@@ -364,23 +365,23 @@ le_cupti_result cuptiActivityEnable(le_cupti_kind kind) {
     pthread_mutex_lock(&state.lock);
     state.enabled[kind] = 1;
     if (kind == LE_CUPTI_KIND_DRIVER || kind == LE_CUPTI_KIND_RUNTIME)
-        memset(state.told[kind - LE_CUPTI_KIND_DRIVER + LE_CUPTI_DOMAIN_DRIVER], 1, sizeof state.told[0]);
+        memset(state.is_recorded[kind - LE_CUPTI_KIND_DRIVER + LE_CUPTI_DOMAIN_DRIVER], 1, sizeof state.is_recorded[0]);
     pthread_mutex_unlock(&state.lock);
     return record_bytes(kind) ? 0 : 21;
 }
 
-/* As CUPTI: nothing is picked in a callback. */
+/* Like CUPTI, cannot pick functions inside a callback. */
 le_cupti_result cuptiActivityEnableDriverApi(uint32_t id, uint8_t is_on) {
     if (number("STANDIN_PICKS", 1) == 0)
         return 1;
     if (!in_callback || !is_on)
-        state.told[LE_CUPTI_DOMAIN_DRIVER][id] = is_on;
+        state.is_recorded[LE_CUPTI_DOMAIN_DRIVER][id] = is_on;
     return 0;
 }
 
 le_cupti_result cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t is_on) {
     if (!in_callback || !is_on)
-        state.told[LE_CUPTI_DOMAIN_RUNTIME][id] = is_on;
+        state.is_recorded[LE_CUPTI_DOMAIN_RUNTIME][id] = is_on;
     return 0;
 }
 
@@ -400,7 +401,7 @@ le_cupti_result cuptiActivityDisable(le_cupti_kind kind) {
     pthread_mutex_lock(&state.lock);
     state.enabled[kind] = 0;
     if (kind == LE_CUPTI_KIND_DRIVER || kind == LE_CUPTI_KIND_RUNTIME)
-        memset(state.told[kind - LE_CUPTI_KIND_DRIVER + LE_CUPTI_DOMAIN_DRIVER], 0, sizeof state.told[0]);
+        memset(state.is_recorded[kind - LE_CUPTI_KIND_DRIVER + LE_CUPTI_DOMAIN_DRIVER], 0, sizeof state.is_recorded[0]);
     pthread_mutex_unlock(&state.lock);
     return 0;
 }

@@ -1,17 +1,17 @@
-/* A program that uses CUDA's stand-in, as its arguments tell it, one after the other:
+/* A program that uses the stand-in for CUDA. It executes its arguments in order:
  *
  *   init  launch:N  driver:N  ask:N  up:N  few:N  down:N  graph:N  everything  start  stop  sync:STREAM  threads:T:N
  *   capture:N      captures N launches into a graph
  *   sleep:MS  errno  load:LIBRARY  say:TEXT  abort  kill9  exit:N
- *   fork:WORD[:N]  a child does WORD and exits with 0; its end is waited for
- *   exec           the rest is done by this program, started anew
- *   fsize:BYTES    no file may grow larger
- *   parts:FOLDER   where the recorder's part goes
- *   user:ID        gives up its user; root:FOLDER: and its root
- *   close          closes all descriptors from 3 on, and opens a file that nobody else is to write into
- *   wait:FILE      makes the file; exits with 7 when a signal comes
- *   kept:N         waits until this process' part is there, and N kernels in it
- *   bench:N        prints nanoseconds of this thread's own time a launch */
+ *   fork:WORD[:N]  a child executes WORD and exits with 0; waits for it
+ *   exec           executes this program again with the remaining arguments
+ *   fsize:BYTES    limits the size of files
+ *   parts:FOLDER   sets the folder for the recorder's part
+ *   user:ID        changes its user; root:FOLDER: changes its root folder
+ *   close          closes all descriptors from 3 on, and opens a file that no other code may write to
+ *   wait:FILE      creates the file; exits with 7 when a signal arrives
+ *   kept:N         waits until this process's part exists and has N kernels
+ *   bench:N        prints the CPU time per launch of this thread, in ns */
 #include "standin.h"
 #include "trace/format.h"
 #include <dirent.h>
@@ -65,11 +65,11 @@ static void copy_down(long count) {
 
 /* The host waits for a stream, which then waits for an event. */
 static void synchronize(long stream) {
-    cuStreamSynchronize((void *)stream); /* NOLINT: its number stands for it */
+    cuStreamSynchronize((void *)stream); /* NOLINT: the number is the handle */
     cuStreamWaitEvent((void *)stream, NULL, 0);
 }
 
-/* The first time a graph is made. */
+/* Creates the graph if it does not exist. */
 static void launch_graph(long count) {
     static bool is_made;
     if (!is_made)
@@ -80,7 +80,7 @@ static void launch_graph(long count) {
 }
 
 static void capture(long count) {
-    cuStreamBeginCapture_v2((void *)13, 0); /* NOLINT: its number stands for it */
+    cuStreamBeginCapture_v2((void *)13, 0); /* NOLINT: the number is the handle */
     launch(count);
     cuStreamEndCapture((void *)13); /* NOLINT */
 }
@@ -105,7 +105,7 @@ static void check_errno(void) {
     errno = 123;
     launch(1);
     copy_up(1);
-    cuMemcpyHtoD_v2(0x7000, (void *)16, BYTES); /* no memory of this process */
+    cuMemcpyHtoD_v2(0x7000, (void *)16, BYTES); /* not an address of this process */
     if (errno != 123)
         exit(91);
 }
@@ -138,7 +138,7 @@ static void sleep_ms(long ms) {
     nanosleep(&span, NULL);
 }
 
-/* In whole blocks, which begin where the header ends; -1: there is none yet. */
+/* The number of kernels in whole blocks, which begin after the header; -1: there is no part yet. */
 static long count_kernels(FILE *part) {
     struct le_trace_header header;
     struct le_trace_block block;
@@ -194,13 +194,13 @@ static void limit_files(long size_bytes) {
 
 static int own_file;
 
-/* Nobody else has written into it. */
+/* Checks that no other code has written to the file. */
 static void check_own(void) {
     if (lseek(own_file, 0, SEEK_END) != 0)
         _exit(99);
 }
 
-/* From now on the program may not write where it could. */
+/* From now on, the program cannot write where it could before. */
 static void become_user(long user) {
     if (setresuid((uid_t)user, (uid_t)user, (uid_t)user) != 0)
         exit(97);
@@ -211,8 +211,9 @@ static void change_root(const char *folder) {
         exit(97);
 }
 
-/* As a server does that wants nothing of who started it; what it opens next has the first free number. By the system's
- * own call: that a descriptor is closed while the recorder looks at it is what is tested, not a race to be told of. */
+/* Closes all descriptors, like a server that keeps nothing of its parent. The next file that it opens gets the lowest
+ * free number. Uses the system call directly: closing a descriptor while the recorder uses it is what is tested, and
+ * sanitizers must not report it as a race. */
 static void close_all(void) {
     for (int k = 3; k < 1024; k++)
         syscall(SYS_close, k);

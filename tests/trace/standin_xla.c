@@ -1,4 +1,4 @@
-/* Stands in for XLA: the recorder knows it by the name of its library. */
+/* Stands in for XLA, which the recorder recognizes by the name of its library. */
 #include "standin.h"
 
 STANDIN_OUT int standin_xla(void);

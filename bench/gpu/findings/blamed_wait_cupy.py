@@ -1,4 +1,4 @@
-"""A matrix product launched 3,000 times and then copied back: the copy by the naive clock, and after a wait."""
+"""A matrix product that is launched 3,000 times and then copied back: the copy timed by a naive clock, and after a wait."""
 import time
 
 import cupy as cp

@@ -1,4 +1,4 @@
-"""The next batch goes up while the host prepares: from pageable memory, which holds the host, against pinned memory."""
+"""Uploads the next batch while the host prepares: from pageable memory, which blocks the host, compared with pinned memory."""
 import hashlib
 
 import torch

@@ -1,5 +1,5 @@
-"""A kernel whose text has the shape in it, and so is compiled for each, against one that is told the shape. Each run has a text of its
-own, so that nothing is compiled yet."""
+"""A kernel whose text contains the shape, and is compiled for each shape, compared with one that takes the shape as an argument. Each run
+has a new text, so that nothing has been compiled."""
 import itertools
 import os
 import tempfile

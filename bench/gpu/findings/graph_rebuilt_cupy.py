@@ -1,4 +1,4 @@
-"""A graph that is captured at each step, against one that is captured at the first."""
+"""A graph that is captured at each step, compared with one that is captured once."""
 import cupy as cp
 import numpy as np
 

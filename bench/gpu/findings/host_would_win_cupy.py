@@ -1,4 +1,4 @@
-"""A few expressions over 10,000 numbers, each evaluated once: on the device, which has to compile them first, against NumPy."""
+"""A few expressions over 10,000 numbers, each evaluated once: on the device, which must compile them first, compared with NumPy."""
 import itertools
 import os
 import tempfile

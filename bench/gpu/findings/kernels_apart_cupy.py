@@ -1,4 +1,4 @@
-"""Small kernels in four streams with a small one in the null stream after each, which all wait for, against streams of their own."""
+"""Small kernels in four streams, each followed by one in the null stream, for which all streams wait, compared with separate streams."""
 import cupy as cp
 import numpy as np
 

@@ -1,11 +1,11 @@
-"""Small operations one by one, against one jitted loop of all."""
+"""Small operations one by one, compared with one jitted loop of all."""
 import jax
 import jax.numpy as jnp
 
 import pair
 
 STEPS = 100 if pair.SMALL else 1000
-x, factor = jnp.ones(1000), jnp.float32(1.5)  # a plain 1.5 would be uploaded each time, by another thread
+x, factor = jnp.ones(1000), jnp.float32(1.5)  # a Python float would be uploaded each time, by another thread
 
 
 def one_by_one():

@@ -1,4 +1,4 @@
-"""Small operations one by one, against a graph of all."""
+"""Small operations one by one, compared with a graph of all."""
 import torch
 
 import pair

@@ -1,7 +1,7 @@
-"""Modules that are loaded in the loop: as PTX, which the driver compiles, against machine code."""
+"""Modules that are loaded in the loop: as PTX, which the driver compiles, compared with machine code."""
 import os
 
-os.environ['CUDA_CACHE_DISABLE'] = '1'  # or the driver keeps what it compiled
+os.environ['CUDA_CACHE_DISABLE'] = '1'  # otherwise the driver caches what it compiles
 import cupy as cp
 from cupy.cuda import nvrtc
 

@@ -1,4 +1,4 @@
-"""A wait after each operation, against one at the end."""
+"""A wait after each operation, compared with one at the end."""
 import torch
 
 import pair

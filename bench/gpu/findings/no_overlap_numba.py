@@ -1,4 +1,4 @@
-"""Ten arrays of 40 MB divided by their sums: through pageable memory in one stream, against pinned memory in ten."""
+"""Ten arrays of 40 MB divided by their sums: pageable memory and one stream, compared with pinned memory and ten."""
 import pair
 from pair_numba import cuda, float32, np
 

@@ -1,4 +1,4 @@
-"""Batches uploaded from pageable memory, against memory that was pinned once."""
+"""Batches uploaded from pageable memory, compared with memory that was pinned once."""
 import torch
 
 import pair

@@ -1,6 +1,6 @@
-"""What every pair of programs shares. A pair reads from stdin what to do, a line each: `before` or `after` runs one of its two ways, a
-first time that warms up and then again, and prints `before NANOSECONDS`, to the very end of the device's work; `before recorded` has the
-profiler switched on around the second time alone. PAIR_SMALL=1: as little as the finding needs, for a small trace."""
+"""Helpers of all pairs of programs. A pair reads requests from stdin, one per line: `before` or `after` runs that variant, once to warm up
+and once more, and prints `before NANOSECONDS`, up to the end of the device's work; `before recorded` switches the profiler on for the
+second time only. PAIR_SMALL=1: do only what the finding needs, for a small trace."""
 import ctypes
 import os
 import sys
@@ -26,10 +26,10 @@ def recorded_ns(way, wait):
 
 
 def run(before, after, wait):
-    """before, after: the program's two ways; wait: until the device is done. A way may return its own nanoseconds instead. All processes
-    of all pairs work on the same core, one at a time: on another one the same work may take a third longer."""
-    wait()  # CUDA has started, and the recorder's thread with it
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # this thread's alone
+    """before, after: the two variants; wait: waits for the device. A variant may return its own nanoseconds. All processes of all pairs
+    work on the same core, one at a time, because the same work may take a third longer on another core."""
+    wait()  # starts CUDA, and with it the recorder's thread
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # of this thread only
     ways = {'before': before, 'after': after}
     for line in sys.stdin:
         name, *recorded = line.split()

@@ -1,4 +1,4 @@
-"""Numba for the pairs: older ones take from NumPy what newer ones of it no longer have."""
+"""Numba for the pairs. Older versions of Numba use names that newer versions of NumPy do not have."""
 import numpy as np
 
 for name, value in {'row_stack': 'vstack', 'in1d': 'isin', 'trapz': 'trapezoid'}.items():

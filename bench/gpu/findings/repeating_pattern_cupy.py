@@ -1,4 +1,4 @@
-"""500 small kernels a step: launched one by one, against a graph of a step."""
+"""500 small kernels per step: launched one by one, compared with a graph of a step."""
 import cupy as cp
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""An array that comes down and goes up again at each step, unchanged, against one that stays."""
+"""An array that is copied to the host and back at each step, unchanged, compared with one that stays on the device."""
 import pair
 from pair_numba import cuda, float32, np
 

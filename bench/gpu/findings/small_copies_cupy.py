@@ -1,4 +1,4 @@
-"""A thousand uploads of a hundred numbers, against one upload of all."""
+"""A thousand uploads of a hundred numbers, compared with one upload of all."""
 import cupy as cp
 import cupyx
 import numpy as np

@@ -1,4 +1,4 @@
-"""A generalized ufunc over (100, 4000, 5) doubles whose loop is over the 4,000 alone, against a thread for each element."""
+"""A generalized ufunc over (100, 4000, 5) doubles with one thread for each of the 4,000, compared with one for each element."""
 import pair
 from pair_numba import cuda, guvectorize, np, vectorize
 

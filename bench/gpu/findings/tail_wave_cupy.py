@@ -1,5 +1,5 @@
-"""As many blocks as the device holds and one more, against the same work in blocks of a thirty-second. Their shared memory lets four
-on a multiprocessor: so few that each takes as long alone as beside the others."""
+"""One block more than the device holds, compared with the same work in blocks of a thirty-second of the size. Their shared memory allows
+four blocks per multiprocessor, so few that each takes as long alone as beside the others."""
 import cupy as cp
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""NumPy arrays given to a kernel, which go up and down at each call, against an array that goes up once and comes down once."""
+"""NumPy arrays as arguments of a kernel, which are copied both ways at each call, compared with an array that is copied once each way."""
 import pair
 from pair_numba import cuda, float32, np
 

@@ -1,5 +1,5 @@
 """A program as CuPy's users write them: k-means with kernels of its own, conjugate gradients in array expressions, pieces of a signal
-through two streams and pinned memory. What it prints is the same at each run."""
+through two streams and pinned memory. Its output is the same in each run."""
 import cupy as cp
 import cupyx
 import numpy as np
@@ -54,7 +54,7 @@ def kmeans(points, count, turns):
 
 
 def laplacian(u):
-    """Of a square with zeros around it."""
+    """The operator on a square with zeros around it."""
     result = 4 * u
     result[1:] -= u[:-1]
     result[:-1] -= u[1:]
@@ -81,7 +81,7 @@ def conjugate_gradients(b, tolerance, most):
 
 
 def filtered(pieces, streams):
-    """Each piece: up, a low pass in the frequencies, down, in one of the streams."""
+    """For each piece: a copy to the device, a low-pass filter, and a copy back, in one of the streams."""
     results = [cupyx.empty_pinned(piece.shape, np.float32) for piece in pieces]
     for k, piece in enumerate(pieces):
         stream = streams[k % len(streams)]

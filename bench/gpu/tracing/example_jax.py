@@ -1,5 +1,5 @@
-"""A program as JAX's users write them: a net fitted with jit, vmap, grad and scan, a pendulum's length found through its simulation,
-and Newton's method over a batch. What it prints is the same at each run."""
+"""A program as JAX's users write them: a net fitted with jit, vmap, grad and scan, a pendulum's length found by simulating it, and
+Newton's method over a batch. Its output is the same in each run."""
 import os
 
 os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'] = 'false'

@@ -1,10 +1,10 @@
 """A program as Numba's users write them: a tiled product in shared memory, a generalized ufunc, a reduction and a histogram, a heat
-equation through two streams and pinned memory. What it prints is the same at each run."""
+equation through two streams and pinned memory. Its output is the same in each run."""
 import math
 
 import numpy as np
 
-for name, value in {'row_stack': 'vstack', 'in1d': 'isin', 'trapz': 'trapezoid'}.items():  # gone from new versions of NumPy
+for name, value in {'row_stack': 'vstack', 'in1d': 'isin', 'trapz': 'trapezoid'}.items():  # removed in new versions of NumPy
     if not hasattr(np, name):
         setattr(np, name, getattr(np, value))
 from numba import cuda, float32, guvectorize, int32, vectorize
@@ -103,7 +103,7 @@ def show_ufuncs(random):
 
 
 def show_heat(plates, steps):
-    """Each plate in a stream of its own, up and down through pinned memory."""
+    """Each plate in a stream of its own, copied both ways through pinned memory."""
     streams, hosts, results = [], [], []
     for k in range(plates):
         host = cuda.pinned_array((256, 256), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""The examples of Numba's documentation, which come with it as tests. What it prints, what became of each, is the same at each run."""
+"""Runs the examples of Numba's documentation, which are among its tests. Prints the outcome of each, which is the same in each run."""
 import importlib
 import importlib.util
 import sys
@@ -7,10 +7,10 @@ import unittest
 
 import numpy as np
 
-for name, value in {'row_stack': 'vstack', 'in1d': 'isin', 'trapz': 'trapezoid'}.items():  # gone from new versions of NumPy
+for name, value in {'row_stack': 'vstack', 'in1d': 'isin', 'trapz': 'trapezoid'}.items():  # removed in new versions of NumPy
     if not hasattr(np, name):
         setattr(np, name, getattr(np, value))
-if importlib.util.find_spec('filecheck') is None:  # a checker of compilers' texts, which none of the examples asks for
+if importlib.util.find_spec('filecheck') is None:  # checks compilers' output; none of the examples uses it
     for name in ('filecheck', 'filecheck.matcher', 'filecheck.options', 'filecheck.parser', 'filecheck.finput'):
         sys.modules[name] = types.ModuleType(name)
         sys.modules[name].__getattr__ = lambda wanted: object

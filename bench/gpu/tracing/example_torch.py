@@ -1,8 +1,8 @@
 """A program as PyTorch's users write them: a small convolutional net trained from a loader with worker processes and pinned memory,
-checked without gradients, then replayed as a CUDA graph. What it prints is the same at each run."""
+checked without gradients, then replayed as a CUDA graph. Its output is the same in each run."""
 import os
 
-os.environ.setdefault('CUBLAS_WORKSPACE_CONFIG', ':4096:8')  # without it, products need not be the same at each run
+os.environ.setdefault('CUBLAS_WORKSPACE_CONFIG', ':4096:8')  # without it, products may differ from run to run
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
@@ -11,7 +11,7 @@ device = torch.device('cuda')
 
 
 class Shapes(Dataset):
-    """Pictures of 16 x 16: a bar that lies, a bar that stands, or a square, in noise."""
+    """Pictures of 16 x 16: a horizontal bar, a vertical bar, or a square, with noise."""
 
     def __init__(self, count, seed):
         generator = torch.Generator().manual_seed(seed)
@@ -66,7 +66,7 @@ def right(net, loader):
 
 @torch.no_grad()
 def replay(net, count):
-    """The same batch shape again and again: captured once, replayed."""
+    """The same batch shape repeatedly: captured once, then replayed."""
     still = torch.zeros(64, 1, 16, 16, device=device)
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())

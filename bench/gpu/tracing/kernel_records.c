@@ -1,6 +1,6 @@
-/* A user of CUPTI that has it record kernels, and lets go of the records unread: what these cost by themselves, beside
- * which tracing.py puts `leat trace`. Injected by CUDA_INJECTION64_PATH; KERNEL_RECORDS_CUPTI names the library. Where
- * CUPTI refuses anything the program ends. */
+/* Uses CUPTI to record kernels, and discards the records unread. This measures what records of kernels cost by
+ * themselves, which tracing.py compares with `leat trace`. Injected by CUDA_INJECTION64_PATH; KERNEL_RECORDS_CUPTI
+ * names the library. The program ends if a call of CUPTI fails. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* What a launch costs the host, and how long short kernels take one after the other; tracing.py runs it with and
- * without `leat trace`. Only the driver is used, by dlopen. Lines of stdin are answered: `launch` by `launch_ns` and
- * the median of rounds of empty kernels, `kernel` by `kernel_ns` and the wall time of 3,000 kernels, for each, `count`
- * by `launches` and how many there were so far. A stream's queue takes 1,021 launches: rounds of 500 never fill it. */
+/* Measures what a launch costs the host, and the time of short kernels in sequence. tracing.py runs it with and without
+ * `leat trace`. Uses only the driver, by dlopen. Answers lines of stdin: `launch` with `launch_ns` and the median of
+ * rounds of empty kernels, `kernel` with `kernel_ns` and the wall time per kernel of 3,000 kernels, `count` with
+ * `launches` and their number so far. A stream's queue holds 1,021 launches, so rounds of 500 never fill it. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 
 enum { ROUNDS = 5, ROUND = 500, KERNELS = 3000, WARM = 3000, WARM_AGAIN = 1000 };
-/* 5.6 us at 1.98 GHz; from one kernel to the next it is what starting and ending take longer. */
+/* 5.6 us at 1.98 GHz; the time from one kernel to the next also has its start and end. */
 #define CYCLES 11000
 
 static const char *const text = ".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -70,7 +70,7 @@ static void open_driver(void) {
     check(driver.load(&module, text), "cuModuleLoadData");
     check(driver.function(&driver.nothing, module, "nothing"), "cuModuleGetFunction");
     check(driver.function(&driver.spin, module, "spin"), "cuModuleGetFunction");
-    check(driver.create(&driver.stream, 1), "cuStreamCreate"); /* 1: apart from the null stream */
+    check(driver.create(&driver.stream, 1), "cuStreamCreate"); /* 1: not ordered with the null stream */
 }
 
 static double now_ns(void) {
@@ -121,8 +121,8 @@ static double kernel_ns(void) {
     return (now_ns() - start) / KERNELS;
 }
 
-/* All processes that are compared launch from the same core, one at a time: on another one the same work may take a
- * third longer. The recorder's and the driver's threads are there already, and stay where they were. */
+/* All compared processes launch from the same core, one at a time, because the same work may take a third longer on
+ * another core. The threads of the recorder and the driver have started already, and keep their cores. */
 static void stay(void) {
     cpu_set_t mine;
     sched_getaffinity(0, sizeof mine, &mine);
@@ -138,7 +138,7 @@ int main(void) {
     char line[64];
     open_driver();
     stay();
-    launch(driver.spin, WARM); /* for the clocks to rise: so do all processes that start together */
+    launch(driver.spin, WARM); /* until the clocks have risen, as in all processes that start together */
     while (fgets(line, sizeof line, stdin)) {
         launch(driver.spin, WARM_AGAIN);
         launch(driver.nothing, ROUND);

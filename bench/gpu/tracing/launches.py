@@ -1,4 +1,4 @@
-"""launches.c's figure from Python, with CuPy: what a launch costs the host. Lines of stdin are answered as there, but for `kernel`."""
+"""Measures what a launch costs the host, from Python with CuPy. Answers lines of stdin as launches.c does, except `kernel`."""
 import os
 import statistics
 import sys
@@ -40,7 +40,7 @@ def launch_ns():
 
 os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # as launches.c
 with stream:
-    launch_spinning(WARM)  # for the clocks to rise
+    launch_spinning(WARM)  # until the clocks have risen
     for line in sys.stdin:
         launch_spinning(WARM_AGAIN)
         launch(ROUND)

@@ -94,11 +94,15 @@ void le_lower_number_accesses(struct lower *l, const struct le_step *step) {
     l->accesses = (struct le_names){0};
     for (int k = 0; k < step->access_count; k++) {
         const struct le_access *a = &step->accesses[k];
+        unsigned bare = 0;
+        for (int d = 0; d < a->node->child_count; d++)
+            bare |= (unsigned)(a->node->children[d]->kind == LE_TREE_INDEX) << d;
         struct le_ir_access *out = LE_PUSH(l->ir->arena, &l->ir->accesses);
         *out = (struct le_ir_access){.symbol = a->node->symbol->id,
                                      .stretch = a->left ? 0 : a->node->dots_count,
                                      .statement = l->statement,
                                      .rank = a->node->child_count,
+                                     .bare = bare,
                                      .under_condition = a->under_condition,
                                      .guarded = a->guarded,
                                      .left = a->left,

@@ -149,5 +149,7 @@ struct le_node *le_lower_op1(struct lower *l, int code, enum le_type type, struc
 struct le_node *le_lower_op2(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b);
 /* a + b or a - b, as a multiply-add if an operand is a product; the left operand is preferred */
 struct le_node *le_lower_contracted(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b);
-bool le_lower_is_bare(const struct lower *l, struct le_node *const *subscripts, int count);
+/* Whether all subscripts of the access, lowered to these nodes, are written as indices whose ranges follow from axes.
+ */
+bool le_lower_is_bare(const struct lower *l, const struct le_tree_node *access, struct le_node *const *subscripts);
 #endif

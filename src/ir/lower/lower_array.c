@@ -181,7 +181,7 @@ void le_lower_array(struct lower *l, const struct le_step *step, struct le_node 
                               .operands = left,
                               .operand_count = left_count,
                               .access = access,
-                              .trusted = le_lower_is_bare(l, left, left_count)};
+                              .trusted = le_lower_is_bare(l, step->left, left)};
         term = le_lower_updated(l, step, le_node_make(ir, &old), term, reduced, count - kept_count);
     }
     enum le_type wide = step->op == LE_ASSIGN_SET ? type : le_type_compute(le_type_strong(step->update));

@@ -176,9 +176,10 @@ static struct le_node *lower_const(struct lower *l, const struct le_tree_node *n
     return le_node_const(l->ir, n->is_u64 ? LE_U64 : LE_I64, (uint64_t)n->integer);
 }
 
-bool le_lower_is_bare(const struct lower *l, struct le_node *const *subscripts, int count) {
-    for (int k = 0; k < count; k++) {
-        if (subscripts[k]->kind != LE_NODE_INDEX || l->ir->indices.at[subscripts[k]->index].explicit_range)
+bool le_lower_is_bare(const struct lower *l, const struct le_tree_node *access, struct le_node *const *subscripts) {
+    for (int k = 0; k < access->child_count; k++) {
+        if (access->children[k]->kind != LE_TREE_INDEX || subscripts[k]->kind != LE_NODE_INDEX ||
+            l->ir->indices.at[subscripts[k]->index].explicit_range)
             return false;
     }
     return true;
@@ -216,9 +217,7 @@ static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n)
                             .operand_count = n->child_count,
                             .access = le_names_get(&l->accesses, (const char *)&n, sizeof n),
                             .live = l->pair[n->symbol->id] >= 0};
-    model.trusted = n->edge == LE_EDGE_NONE && le_lower_is_bare(l, x, n->child_count);
-    for (int k = 0; k < n->child_count; k++)
-        model.trusted &= n->children[k]->kind == LE_TREE_INDEX; /* not a variable that is known to equal an index */
+    model.trusted = n->edge == LE_EDGE_NONE && le_lower_is_bare(l, n, x);
     if (n->edge == LE_EDGE_FILL) {
         model.fill = le_lower_stored(l, le_lower_scalar(l, n->fill), l->ir->values.at[value].type);
     }

@@ -88,16 +88,16 @@ static struct lower_region *outermost_region(const struct lower *l) {
     return r;
 }
 
-static struct le_node *own_element(struct lower *l, const struct lower_pair *pair, struct le_node **left, int count,
-                                   int access) {
+static struct le_node *own_element(struct lower *l, const struct lower_pair *pair, const struct le_tree_node *written,
+                                   struct le_node **left, int access) {
     return le_node_make(l->ir, &(struct le_node){.kind = LE_NODE_LOAD,
                                                  .type = le_type_compute(l->ir->values.at[pair->target].type),
                                                  .value = pair->target,
                                                  .operands = left,
-                                                 .operand_count = count,
+                                                 .operand_count = written->child_count,
                                                  .access = access,
                                                  .live = true,
-                                                 .trusted = le_lower_is_bare(l, left, count)});
+                                                 .trusted = le_lower_is_bare(l, written, left)});
 }
 
 /* Adds a STORE of the term. finish_stores completes its value once all stores to the array are known. */
@@ -195,7 +195,7 @@ static void finish_store(struct lower *l, struct lower_pair *pair, const struct 
     bool widens = le_lower_needs_wide(from->op, type, update), alone = pair->stores.count == 1;
     bool scatters = !own && from->op != LE_ASSIGN_SET && (alone || !widens);
     if (!scatters && from->op != LE_ASSIGN_SET) {
-        struct le_node *old = own_element(l, pair, left, s->subscript_count, s->access);
+        struct le_node *old = own_element(l, pair, from->left, left, s->access);
         *value = le_lower_updated(l, from, old, *value, NULL, 0);
     }
     if (scatters && widens)

@@ -91,8 +91,9 @@ static bool is_first(const struct le_ir *ir, const struct le_stage *stage) {
 
 static bool updates_nothing(const struct reached *r, const struct le_stage *stage) {
     const struct le_ir_statement *st = &r->s->ir->statements.at[stage->statement];
-    return stage->kind == LE_STAGE_MAP && stage->base >= 0 && st->kind == LE_STEP_ASSIGN &&
-           r->s->ir->values.at[stage->target].symbol >= 0 && any_empty(r, st->free, st->free_count);
+    bool writes = stage->kind == LE_STAGE_MAP || stage->kind == LE_STAGE_CONTRACT;
+    return writes && stage->base >= 0 && st->kind == LE_STEP_ASSIGN && r->s->ir->values.at[stage->target].symbol >= 0 &&
+           any_empty(r, st->free, st->free_count);
 }
 
 /* The same stage over one of the statement's indices that have no values. */
@@ -104,6 +105,8 @@ static const struct le_stage *without_points(const struct reached *r, struct le_
     while (!is_empty(r, st->all[k]))
         k++;
     *made = *stage;
+    made->kind = made->kind == LE_STAGE_CONTRACT ? LE_STAGE_MAP : made->kind;
+    made->product = NULL;
     made->indices = &st->all[k];
     made->index_count = 1;
     return made;

@@ -163,8 +163,10 @@ static leat_status bring_about(struct leat_call *call, struct le_node *node, str
     return status;
 }
 
-/* Code in blocks stays good while numbers change: it computes all but those that the ranges hang on anyway. What the
- * group that is planned makes itself, a reduction in a subscript, nobody knows before it has run. */
+/* A kernel in a block stays valid while numbers change, because it computes them. It takes as constants only inputs and
+ * the numbers that its group was planned with, and it is made again when one of those changes. The code of a host
+ * scalar outlives the group's plan, so it takes none. What the group computes itself, such as a reduction in a
+ * subscript, is not known before it has run. */
 struct known {
     const struct le_specialised *s;
     const struct le_plan_step *group; /* that is planned; NULL: none */
@@ -180,8 +182,9 @@ static void find_unknown(struct le_node *node, void *user) {
     if (!k->asks)
         return;
     const struct le_plan_step *g = k->s->plan->planning;
-    bool found = k->s->plan->asking == LE_ASKING_CODE && k->s->ir->values.at[node->value].stage < 0;
-    for (int q = 0; g && q < g->used.count && !found; q++)
+    bool for_code = k->s->plan->asking == LE_ASKING_CODE;
+    bool found = for_code && k->s->ir->values.at[node->value].stage < 0;
+    for (int q = 0; g && for_code && q < g->used.count && !found; q++)
         found = g->used.at[q].node == node || g->used.at[q].value == node->value;
     k->known &= found;
 }

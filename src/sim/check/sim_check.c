@@ -1,4 +1,4 @@
-/* The check as a whole: memory that comes and goes, grids, blocks, and the events of their threads. */
+/* The check: memory, grids, blocks, and the events that order threads. */
 #include "base/memory.h"
 #include "sim/check/sim_check_state.h"
 #include <string.h>
@@ -10,7 +10,7 @@ leat_status le_sim_check_new(bool (*before)(void *user, uint64_t a, uint64_t b),
     (*check)->before = before;
     (*check)->user = user;
     (*check)->random = 1;
-    (*check)->phase_count = 1; /* 0 is none */
+    (*check)->phase_count = 1; /* 0 means no phase */
     return LEAT_OK;
 }
 
@@ -47,7 +47,7 @@ void le_sim_check_free(struct sim_check *check) {
 }
 
 /* ---- memory */
-static void forget(struct sim_page *page, uintptr_t low, uintptr_t high) {
+static void forget_range(struct sim_page *page, uintptr_t low, uintptr_t high) {
     uintptr_t start = page->number << SIM_PAGE_BITS, end = start + SIM_PAGE_BYTES;
     uintptr_t from = low > start ? low : start, to = high < end ? high : end;
     if (from < to)
@@ -58,7 +58,7 @@ void le_sim_check_memory(struct sim_check *check, uintptr_t address, size_t size
                          const char *what) {
     if (size_bytes == 0)
         return;
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     uintptr_t high = address + size_bytes;
     if (!le_sim_regions_put(&check->regions, address, high, state, what ? what : ""))
         check->failed = true;
@@ -68,17 +68,17 @@ void le_sim_check_memory(struct sim_check *check, uintptr_t address, size_t size
         for (uintptr_t number = first; number <= last; number++) {
             struct sim_page *page = le_sim_pages_find(&check->pages, number);
             if (page)
-                forget(page, address, high);
+                forget_range(page, address, high);
         }
     } else {
         for (size_t k = 0; k < check->pages.capacity; k++)
             if (check->pages.slots[k])
-                forget(check->pages.slots[k], address, high);
+                forget_range(check->pages.slots[k], address, high);
     }
 }
 
-void le_sim_check_written(struct sim_check *check) {
-    le_sim_check_settle(check);
+void le_sim_check_assume_written(struct sim_check *check) {
+    le_sim_check_resolve_pending(check);
     for (size_t k = 0; k < check->regions.count; k++)
         if (check->regions.at[k].state == SIM_MEMORY_FRESH)
             check->regions.at[k].state = SIM_MEMORY_VALID;
@@ -92,7 +92,8 @@ struct sim_page *le_sim_check_page(struct sim_check *check, uintptr_t address) {
 }
 
 /* ---- operations */
-/* Stamps name phases; before their numbers run out all are forgotten, which may hide a report and never makes one. */
+/* Stamps name phases by number. Before the numbers run out, all stamps are forgotten. This may hide a report, but never
+ * causes one. */
 static void forget_phases(struct sim_check *check) {
     for (size_t k = 0; k < check->pages.capacity; k++)
         if (check->pages.slots[k])
@@ -178,7 +179,7 @@ static void visit_region(struct sim_access *access, const struct sim_region *reg
     uintptr_t low = access->address > region->low ? access->address : region->low;
     uintptr_t end = access->address + access->size_bytes, high = end < region->high ? end : region->high;
     if (!sim_region_usable(region)) {
-        le_sim_tell_outside(access, region);
+        le_sim_report_outside(access, region);
         return;
     }
     while (low < high) {
@@ -191,7 +192,7 @@ static void visit_region(struct sim_access *access, const struct sim_region *reg
 
 void le_sim_check_range(struct sim_check *check, uint64_t op, const char *what, uintptr_t address, size_t size_bytes,
                         bool write) {
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     uint32_t phase = phase_of_op(check, op, what);
     if (!phase || size_bytes == 0)
         return;
@@ -208,7 +209,7 @@ void le_sim_check_range(struct sim_check *check, uint64_t op, const char *what, 
 }
 
 /* ---- grids */
-static void own_words(struct sim_check *check, size_t index) {
+static void map_words(struct sim_check *check, size_t index) {
     const struct sim_shared_variable *variable = &check->variables[index];
     size_t first = variable->address - check->grid.shared_low, end = first + variable->size_bytes;
     for (size_t word = first / 4; 4 * word < end; word++) {
@@ -217,8 +218,8 @@ static void own_words(struct sim_check *check, size_t index) {
     }
 }
 
-/* false: no memory. */
-static bool take_variables(struct sim_check *check) {
+/* false: out of memory. */
+static bool copy_variables(struct sim_check *check) {
     struct sim_grid_info *grid = &check->grid;
     size_t count = (size_t)grid->variable_count, words;
     grid->shared_low &= ~(uintptr_t)3;
@@ -236,7 +237,7 @@ static bool take_variables(struct sim_check *check) {
             .name = "dynamic", .address = grid->dynamic, .size_bytes = grid->dynamic_bytes};
     check->variable_count = count;
     for (size_t k = 0; k < count; k++)
-        own_words(check, k);
+        map_words(check, k);
     return true;
 }
 
@@ -249,13 +250,13 @@ static void drop_variables(struct sim_check *check) {
 }
 
 void le_sim_check_grid_begin(struct sim_check *check, const struct sim_grid_info *grid) {
-    le_sim_check_settle(check);
-    struct sim_phase phase = {.kernel = true, .place = grid->place, .user = grid->user};
+    le_sim_check_resolve_pending(check);
+    struct sim_phase phase = {.kernel = true, .source_line = grid->source_line, .user = grid->user};
     memcpy(phase.grid, grid->grid, sizeof phase.grid);
     memcpy(phase.block, grid->block, sizeof phase.block);
     check->phase = begin_op(check, grid->op, grid->kernel, &phase);
     check->grid = *grid;
-    if (!check->phase || !take_variables(check)) {
+    if (!check->phase || !copy_variables(check)) {
         drop_variables(check);
         check->failed = true;
         return;
@@ -265,7 +266,7 @@ void le_sim_check_grid_begin(struct sim_check *check, const struct sim_grid_info
 }
 
 void le_sim_check_grid_end(struct sim_check *check) {
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     while (check->residents)
         le_sim_check_block_end(check, check->residents->number);
     check->failed = check->failed || check->known.failed;
@@ -283,8 +284,8 @@ struct sim_resident *le_sim_check_resident(struct sim_check *check, uint64_t blo
     return resident;
 }
 
-/* Shared memory of the size that this grid needs. false: no memory. */
-static bool fit(struct sim_resident *resident, size_t shared_bytes) {
+/* Provides cells for shared memory of this size, as unwritten. false: out of memory. */
+static bool fit_shared(struct sim_resident *resident, size_t shared_bytes) {
     size_t count = shared_bytes / 4 + 1, words = shared_bytes / 64 + 2;
     if (resident->cell_count < count) {
         le_sim_cells_free(resident->cells, resident->cell_count);
@@ -301,13 +302,13 @@ static bool fit(struct sim_resident *resident, size_t shared_bytes) {
 void le_sim_check_block_begin(struct sim_check *check, uint64_t block) {
     if (!check->in_grid)
         return;
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     struct sim_resident *resident = check->idle;
     if (resident)
         check->idle = resident->next;
     else
         resident = le_alloc_zero(1, sizeof *resident);
-    if (!resident || !fit(resident, check->shared_bytes)) {
+    if (!resident || !fit_shared(resident, check->shared_bytes)) {
         check->failed = true;
         if (resident)
             le_sim_resident_finish(resident);
@@ -323,12 +324,12 @@ void le_sim_check_block_begin(struct sim_check *check, uint64_t block) {
 void le_sim_check_block_switch(struct sim_check *check, uint64_t block) {
     struct sim_pending *pending = &check->pending;
     if (pending->active && pending->access.shared)
-        pending->active = false; /* its memory is gone: le_sim_check_settle was not called */
+        pending->active = false; /* its memory is gone: le_sim_check_resolve_pending was not called */
     check->current = le_sim_check_resident(check, block);
 }
 
 void le_sim_check_block_end(struct sim_check *check, uint64_t block) {
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     struct sim_resident **link = &check->residents;
     while (*link && (*link)->number != block)
         link = &(*link)->next;
@@ -342,9 +343,9 @@ void le_sim_check_block_end(struct sim_check *check, uint64_t block) {
         check->current = NULL;
 }
 
-/* ---- what orders threads */
+/* ---- events that order threads */
 void le_sim_check_barrier(struct sim_check *check, uint64_t block) {
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     struct sim_resident *resident = le_sim_check_resident(check, block);
     if (resident)
         le_sim_known_barrier(&check->known, resident);
@@ -353,7 +354,7 @@ void le_sim_check_barrier(struct sim_check *check, uint64_t block) {
 void le_sim_check_cluster_barrier(struct sim_check *check, const uint64_t *blocks, unsigned count) {
     struct sim_resident *residents[SIM_CLUSTER_BLOCKS];
     unsigned found = 0;
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     for (unsigned k = 0; k < count && k < SIM_CLUSTER_BLOCKS; k++) {
         residents[found] = le_sim_check_resident(check, blocks[k]);
         found += residents[found] != NULL;
@@ -362,15 +363,15 @@ void le_sim_check_cluster_barrier(struct sim_check *check, const uint64_t *block
 }
 
 void le_sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned warp, uint32_t mask) {
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     struct sim_resident *resident = le_sim_check_resident(check, block);
     if (resident)
         le_sim_known_warp_barrier(&check->known, resident, warp, mask);
 }
 
-/* What was before is before all that comes: a new phase of the same operation. */
+/* Everything before the barrier comes before everything after it: starts a new phase of the same operation. */
 void le_sim_check_grid_barrier(struct sim_check *check) {
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     if (!check->in_grid)
         return;
     struct sim_phase phase = check->phases[check->phase];
@@ -380,8 +381,8 @@ void le_sim_check_grid_barrier(struct sim_check *check) {
         check->phase = number;
 }
 
-void le_sim_check_fence(struct sim_check *check, struct sim_thread_name thread, enum sim_fence scope) {
-    le_sim_check_settle(check);
+void le_sim_check_fence(struct sim_check *check, struct sim_thread_id thread, enum sim_fence scope) {
+    le_sim_check_resolve_pending(check);
     struct sim_resident *resident = le_sim_check_resident(check, thread.block);
     if (resident)
         le_sim_known_fence(&check->known, resident, thread.thread, scope);
@@ -393,7 +394,7 @@ size_t le_sim_check_report_count(const struct sim_check *check) {
 }
 
 const char *le_sim_check_reports(struct sim_check *check) {
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     return le_sim_reports_text(&check->reports, check->failed);
 }
 

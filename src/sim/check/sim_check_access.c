@@ -1,12 +1,12 @@
-/* One access of a thread: where it goes, whether that is allowed, then its cells. The path that every load and store of
- * a checked kernel takes. */
+/* Checks one access of a thread: whether its address is valid, then its cells. Every load and store of a checked kernel
+ * takes this path. */
 #include "sim/check/sim_check_state.h"
 #include <string.h>
 
 enum { SEGMENT_BYTES = 64, PADDING_MAX = 7 };
 
-/* A flag, a count, a level: what many threads store into one place on purpose. Data, such as floats, seldom looks like
- * it. */
+/* Whether the value looks like a flag, a counter or a level, which many threads may store to one address on purpose.
+ * Data such as floats seldom looks like that. */
 static bool is_flag(const unsigned char *bytes, size_t size_bytes) {
     uint64_t value = 0, ones;
     if (size_bytes > sizeof value)
@@ -17,7 +17,7 @@ static bool is_flag(const unsigned char *bytes, size_t size_bytes) {
     return value == ones || (value >= 1 && value <= 65535);
 }
 
-void le_sim_check_settle(struct sim_check *check) {
+void le_sim_check_resolve_pending(struct sim_check *check) {
     struct sim_pending *pending = &check->pending;
     if (!pending->active)
         return;
@@ -27,11 +27,11 @@ void le_sim_check_settle(struct sim_check *check) {
     bool same_code =
         pending->other.block == access->me.block && (pending->other.where & SIM_CODE) == (access->me.where & SIM_CODE);
     if (!same || !(same_code || is_flag(pending->old, access->size_bytes)))
-        le_sim_tell_conflict(access, &pending->other, true);
+        le_sim_report_conflict(access, &pending->other, true);
 }
 
-/* Structures are copied with their padding: some unwritten bytes among written ones are none of the kernel's doing,
- * unless there are more than padding can be. */
+/* Structures are copied with their padding, so some unwritten bytes among written ones are not an error, unless there
+ * are more in a row than padding can have. */
 static bool is_uninitialised(uint64_t missing, size_t count) {
     uint64_t all = count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
     for (int k = 0; missing != all && k < PADDING_MAX; k++)
@@ -42,8 +42,8 @@ static bool is_uninitialised(uint64_t missing, size_t count) {
 static void visit_written(struct sim_access *access, uint64_t *written, size_t first) {
     uint64_t missing = access->reads ? le_sim_bits_missing(written, first, access->size_bytes) : 0;
     if (missing && is_uninitialised(missing, access->size_bytes)) {
-        le_sim_tell_uninitialised(access);
-        le_sim_bits_set(written, first, access->size_bytes); /* once is enough */
+        le_sim_report_uninitialised(access);
+        le_sim_bits_set(written, first, access->size_bytes); /* report it only once */
     }
     if (access->writes)
         le_sim_bits_set(written, first, access->size_bytes);
@@ -68,7 +68,7 @@ static void access_shared(struct sim_access *access) {
     struct sim_check *check = access->check;
     size_t offset = access->address - check->grid.shared_low;
     if (!is_in_variable(check, access)) {
-        le_sim_tell_shared_outside(access);
+        le_sim_report_shared_outside(access);
         return;
     }
     visit_written(access, access->home->written, offset);
@@ -76,20 +76,20 @@ static void access_shared(struct sim_access *access) {
 }
 
 /* ---- global memory */
-/* Two parts of what was one array. */
-static bool goes_on(const struct sim_check *check, const struct sim_region *region, uintptr_t end) {
+/* Whether the access continues in the next region, which is another part of the same array. */
+static bool continues_in_next(const struct sim_check *check, const struct sim_region *region, uintptr_t end) {
     const struct sim_region *next = region + 1;
     return next < check->regions.at + check->regions.count && next->low == region->high && end <= next->high &&
-           sim_region_usable(next) && strcmp(next->what->text, region->what->text) == 0;
+           sim_region_usable(next) && strcmp(next->description->text, region->description->text) == 0;
 }
 
-/* The region that the access is in; NULL: none, and it was reported if it is a fault. */
+/* The region that contains the access. NULL: none, and the access was reported. */
 static const struct sim_region *find_region(struct sim_access *access, struct sim_page_slot *slot) {
     const struct sim_check *check = access->check;
     uintptr_t end = access->address + access->size_bytes;
     const struct sim_region *region = le_sim_regions_find(&check->regions, access->address);
-    if (!region || !sim_region_usable(region) || (end > region->high && !goes_on(check, region, end))) {
-        le_sim_tell_outside(access, region);
+    if (!region || !sim_region_usable(region) || (end > region->high && !continues_in_next(check, region, end))) {
+        le_sim_report_outside(access, region);
         return NULL;
     }
     slot->region = region;
@@ -121,15 +121,15 @@ static void access_global(struct sim_access *access) {
     le_sim_visit_cells(access, page->cells, offset, access->size_bytes);
 }
 
-/* ---- both */
-static void pass_on(struct sim_access *access) {
+/* ---- shared or global */
+static void note_strong_access(struct sim_access *access) {
     enum sim_strong strong = SIM_STRONG_READ;
     if (access->flags & SIM_ATOMIC)
         strong = SIM_STRONG_UPDATE;
     else if (access->writes)
         strong = SIM_STRONG_STORE;
-    le_sim_known_strong(&access->check->known, access->block, access->thread, access->address,
-                        access->shared ? access->home->number + 1 : 0, strong);
+    le_sim_known_strong_access(&access->check->known, access->block, access->thread, access->address,
+                               access->shared ? access->home->number + 1 : 0, strong);
 }
 
 static uint32_t code_distance(struct sim_phase *phase, uintptr_t pc) {
@@ -139,7 +139,7 @@ static uint32_t code_distance(struct sim_phase *phase, uintptr_t pc) {
     return distance <= SIM_CODE ? (uint32_t)distance : 0;
 }
 
-/* What is wider than a segment goes through piece by piece, none of which crosses a page. */
+/* An access that crosses a segment is checked in pieces, none of which crosses a page. */
 static void access_pieces(struct sim_access *access) {
     uintptr_t end = access->address + access->size_bytes;
     while (access->address < end) {
@@ -153,14 +153,14 @@ static void access_pieces(struct sim_access *access) {
     }
 }
 
-void le_sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
+void le_sim_check_access(struct sim_check *check, struct sim_thread_id thread, uintptr_t address, size_t size_bytes,
                          unsigned flags, uintptr_t pc) {
     le_sim_check_access_of(check, thread, thread.block, address, size_bytes, flags, pc);
 }
 
-void le_sim_check_access_of(struct sim_check *check, struct sim_thread_name thread, uint64_t home, uintptr_t address,
+void le_sim_check_access_of(struct sim_check *check, struct sim_thread_id thread, uint64_t home, uintptr_t address,
                             size_t size_bytes, unsigned flags, uintptr_t pc) {
-    le_sim_check_settle(check);
+    le_sim_check_resolve_pending(check);
     if (!check->in_grid || size_bytes == 0)
         return;
     struct sim_access access = {
@@ -182,12 +182,12 @@ void le_sim_check_access_of(struct sim_check *check, struct sim_thread_name thre
     access.me.where = code_distance(&check->phases[check->phase], pc);
     if (flags & (SIM_ATOMIC | SIM_VOLATILE)) {
         access.me.where |= SIM_STRONG | (flags & SIM_ATOMIC ? SIM_UPDATE : 0);
-        pass_on(&access);
+        note_strong_access(&access);
     }
     bool power = size_bytes <= 16 && (size_bytes & (size_bytes - 1)) == 0;
     if (power && (address & (size_bytes - 1)) && !(flags & SIM_UNALIGNED) &&
         (access.shared || le_sim_regions_find(&check->regions, address)))
-        le_sim_tell_misaligned(&access);
+        le_sim_report_misaligned(&access);
     if ((address ^ (address + size_bytes - 1)) < SEGMENT_BYTES && access.shared)
         access_shared(&access);
     else if ((address ^ (address + size_bytes - 1)) < SEGMENT_BYTES)

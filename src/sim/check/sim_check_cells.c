@@ -1,9 +1,9 @@
-/* One access against what a cell holds: is there another one without order before it, and what does the cell hold from
- * now on. */
+/* Checks one access against the accesses in a cell, and records it: is there a conflicting access that does not come
+ * before it? */
 #include "sim/check/sim_check_state.h"
 #include <string.h>
 
-/* What shared memory was of before it was this cluster's counts for nothing. */
+/* Stamps left by another cluster, which had the same shared memory before, do not count. */
 static bool is_of_cluster(const struct sim_access *access, const struct sim_stamp *stamp) {
     const struct sim_grid_info *grid = &access->check->grid;
     uint64_t a = stamp->block, b = access->me.block;
@@ -32,8 +32,8 @@ static bool same_warp(const struct sim_stamp *a, const struct sim_stamp *b) {
     return a->block == b->block && (a->who ^ b->who) / SIM_WARP == 0;
 }
 
-/* Lanes of a warp that exchange by volatile elements of a shared array, as was done when they went in step, need a
- * __syncwarp like all others. One volatile number is a flag, and atomic operations are what they are. */
+/* Lanes of a warp that exchange values through volatile elements of a shared array, as old code did when lanes ran in
+ * step, need a __syncwarp. A single volatile number is a flag, which needs none, and neither do atomic operations. */
 static bool is_out_of_step(const struct sim_access *access, const struct sim_stamp *stamp) {
     const struct sim_check *check = access->check;
     if (!access->shared || (stamp->where | access->me.where) & SIM_UPDATE || !same_warp(&access->me, stamp))
@@ -50,15 +50,15 @@ static inline bool is_conflict(const struct sim_access *access, const struct sim
     return !is_before(access, stamp);
 }
 
-/* Two plain writes without order: whether they write the same is known when the second is done. */
+/* Two unordered plain writes. Whether they write the same value is known only when the second is done. */
 static void conflict_of_writes(struct sim_access *access, const struct sim_stamp *other) {
     struct sim_pending *pending = &access->check->pending;
     bool same_op = !((other->who ^ access->me.who) >> SIM_THREAD_BITS);
-    if (access->told)
+    if (access->reported)
         return;
     if (!same_op || !access->block || access->home != access->block || access->flags & SIM_ATOMIC ||
         access->size_bytes > sizeof pending->old) {
-        le_sim_tell_conflict(access, other, true);
+        le_sim_report_conflict(access, other, true);
     } else if (!pending->active) {
         pending->active = true;
         pending->access = *access;
@@ -75,8 +75,8 @@ static uint32_t next_random(struct sim_check *check) {
     return check->random = x;
 }
 
-/* All reads are of others and none is before this one: which to forget, so that those kept are of as many warps and
- * blocks as can be. */
+/* All reads are by other threads, and none comes before this one. Chooses which to forget, so that the remaining ones
+ * are of as many warps and blocks as possible. */
 static struct sim_stamp *least_needed(struct sim_access *access, struct sim_cell *cell) {
     struct sim_stamp *reads = cell->reads;
     uint32_t random = next_random(access->check);
@@ -105,10 +105,11 @@ static void keep_read(struct sim_access *access, struct sim_cell *cell) {
     *(room ? room : least_needed(access, cell)) = *me;
 }
 
-/* A plain read races with all atomic operations that it is not after, not with the last alone: those of other threads
- * stay among the reads. A plain write after one's own operation does not: whoever drew the last ticket resets the
- * count, and that nobody draws another is in the numbers. */
-static inline bool stays(const struct sim_access *access, const struct sim_stamp *stamp) {
+/* Whether an atomic operation must stay among the reads. A plain read races with every atomic operation that does not
+ * come before it, not only with the last. A plain write after the thread's own atomic operation is not compared with
+ * the earlier ones: the thread that draws the last ticket may reset the counter, because the numbers rule out another
+ * draw. */
+static inline bool must_stay(const struct sim_access *access, const struct sim_stamp *stamp) {
     return (stamp->where & access->me.where & SIM_UPDATE) && stamp->who && !is_before(access, stamp);
 }
 
@@ -123,16 +124,16 @@ static void keep_update(struct sim_access *access, struct sim_cell *cell) {
 static inline void visit_read(struct sim_access *access, struct sim_cell *cell) {
     for (int k = 0; k < SIM_READS; k++)
         if ((cell->reads[k].where & SIM_UPDATE) && is_conflict(access, &cell->reads[k]))
-            le_sim_tell_conflict(access, &cell->reads[k], true);
+            le_sim_report_conflict(access, &cell->reads[k], true);
     keep_read(access, cell);
 }
 
-static inline void visit(struct sim_access *access, struct sim_cell *cell) {
+static inline void visit_unsplit(struct sim_access *access, struct sim_cell *cell) {
     if (is_conflict(access, &cell->write)) {
         if (access->writes)
             conflict_of_writes(access, &cell->write);
         else
-            le_sim_tell_conflict(access, &cell->write, true);
+            le_sim_report_conflict(access, &cell->write, true);
     }
     if (!access->writes) {
         visit_read(access, cell);
@@ -140,22 +141,22 @@ static inline void visit(struct sim_access *access, struct sim_cell *cell) {
     }
     for (int k = 0; k < SIM_READS; k++) {
         if (!(cell->reads[k].where & SIM_UPDATE) && is_conflict(access, &cell->reads[k]))
-            le_sim_tell_conflict(access, &cell->reads[k], false);
-        if (!stays(access, &cell->reads[k]))
+            le_sim_report_conflict(access, &cell->reads[k], false);
+        if (!must_stay(access, &cell->reads[k]))
             cell->reads[k].who = 0;
     }
-    if (stays(access, &cell->write))
+    if (must_stay(access, &cell->write))
         keep_update(access, cell);
     cell->write = access->me;
 }
 
 void le_sim_visit_cell(struct sim_access *access, struct sim_cell *cell) {
     if (!sim_cell_is_split(cell)) {
-        visit(access, cell);
+        visit_unsplit(access, cell);
         return;
     }
     for (int k = 0; k < 4; k++)
-        visit(access, &cell->bytes[k]);
+        visit_unsplit(access, &cell->bytes[k]);
 }
 
 void le_sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_t first, size_t count) {
@@ -169,7 +170,7 @@ void le_sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_
             if (!bytes)
                 access->check->failed = true;
             for (size_t k = at; bytes && k < next && k < end; k++)
-                visit(access, &bytes[k % 4]);
+                visit_unsplit(access, &bytes[k % 4]);
         }
         at = next;
     }

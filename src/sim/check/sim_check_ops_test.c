@@ -1,5 +1,5 @@
-/* What the checks say of operations that need more than one launch: fresh memory, memory that was released, work in two
- * streams, host accesses while a kernel is at it. Kernels are compiled and run; skipped where no C++ compiler is. */
+/* The checks across operations: uninitialized memory, freed memory, work in two streams, and host accesses while a
+ * kernel runs. Kernels are compiled and run; skipped without a C++ compiler. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static int compile(void **state) {
     rtc = le_sim_nvrtc();
     le_nvrtc_program program;
     size_t size_bytes;
-    if (le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}) ||
+    if (le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_on_wait = true}) ||
         rtc->CreateProgram(&program, source, "ops.cu", 0, NULL, NULL))
         return 1;
     if (rtc->CompileProgram(program, 0, NULL) == LE_NVRTC_SUCCESS && !rtc->GetCUBINSize(program, &size_bytes)) {
@@ -45,7 +45,7 @@ static int compile(void **state) {
     return rtc->DestroyProgram(&program);
 }
 
-static int drop(void **state) {
+static int free_image(void **state) {
     (void)state;
     free(image);
     return 0;
@@ -55,7 +55,7 @@ static int begin(void **state) {
     (void)state;
     cu = le_sim_driver();
     le_cu_context primary;
-    if (le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}) || cu->Init(0) ||
+    if (le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_on_wait = true}) || cu->Init(0) ||
         cu->DevicePrimaryCtxRetain(&primary, 0) || cu->CtxSetCurrent(primary))
         return 1;
     return (image && cu->ModuleLoadDataEx(&module, image, 0, NULL, NULL)) ||
@@ -67,7 +67,7 @@ static int end(void **state) {
     return cu->DevicePrimaryCtxRelease(0);
 }
 
-static void launch(const char *name, le_cu_deviceptr x, int n, le_cu_stream stream) {
+static void launch_kernel(const char *name, le_cu_deviceptr x, int n, le_cu_stream stream) {
     le_cu_function function;
     if (!image)
         skip();
@@ -82,14 +82,14 @@ static le_cu_deviceptr array_new(void) {
     return address;
 }
 
-static void silent(void) {
+static void expect_no_reports(void) {
     ok(cu->CtxSynchronize());
     const char *report = cu->report();
     if (report)
         fail_msg("report: %s", report);
 }
 
-static void told(const char *part) {
+static void expect_report(const char *part) {
     const char *report = cu->report();
     if (!report || !strstr(report, part))
         fail_msg("wanted: %s\nreport: %s", part, report ? report : "none");
@@ -98,42 +98,42 @@ static void told(const char *part) {
 static void fresh_memory(void **state) {
     (void)state;
     le_cu_deviceptr x = array_new();
-    launch("fill", x, N, a);
-    launch("scale", x, N, a);
-    silent();
+    launch_kernel("fill", x, N, a);
+    launch_kernel("scale", x, N, a);
+    expect_no_reports();
     x = array_new();
-    launch("scale", x, N, a);
+    launch_kernel("scale", x, N, a);
     ok(cu->CtxSynchronize());
-    told("uninitialised read in kernel scale: block (");
-    told("ops.cu:4\n    reads 4 bytes at byte ");
-    told(", which nothing has written");
+    expect_report("uninitialised read in kernel scale: block (");
+    expect_report("ops.cu:4\n    reads 4 bytes at byte ");
+    expect_report(", which nothing has written");
 }
 
 static void released_memory(void **state) {
     (void)state;
     le_cu_deviceptr x = array_new();
-    launch("fill", x, N, a);
-    ok(cu->MemFree(x)); /* waits */
-    silent();
-    launch("fill", x, N, a);
+    launch_kernel("fill", x, N, a);
+    ok(cu->MemFree(x)); /* waits for the kernel */
+    expect_no_reports();
+    launch_kernel("fill", x, N, a);
     cu->CtxSynchronize();
-    told("use after free in kernel fill: block (");
-    told("ops.cu:9\n    writes 4 bytes at byte ");
-    told("that was freed");
+    expect_report("use after free in kernel fill: block (");
+    expect_report("ops.cu:9\n    writes 4 bytes at byte ");
+    expect_report("that was freed");
 }
 
 static void kernels_of_two_streams(void **state) {
     (void)state;
     le_cu_deviceptr x = array_new(), y = array_new();
-    launch("fill", x, N, a);
-    launch("fill", y, N, b);
-    silent();
-    launch("scale", x, N, a);
-    launch("scale", x, N, b);
+    launch_kernel("fill", x, N, a);
+    launch_kernel("fill", y, N, b);
+    expect_no_reports();
+    launch_kernel("scale", x, N, a);
+    launch_kernel("scale", x, N, b);
     ok(cu->CtxSynchronize());
-    told("wrong stream order in kernel scale: block (");
-    told("    which kernel scale, block (");
-    told("wrote at ops.cu:4, with nothing that orders the two operations");
+    expect_report("wrong stream order in kernel scale: block (");
+    expect_report("    which kernel scale, block (");
+    expect_report("wrote at ops.cu:4, with nothing that orders the two operations");
 }
 
 static void copies_beside_kernels(void **state) {
@@ -142,18 +142,18 @@ static void copies_beside_kernels(void **state) {
     le_cu_deviceptr x = array_new();
     le_cu_event event;
     ok(cu->EventCreate(&event, 0));
-    launch("fill", x, N, a);
+    launch_kernel("fill", x, N, a);
     ok(cu->EventRecord(event, a));
     ok(cu->StreamWaitEvent(b, event, 0));
     ok(cu->MemcpyDtoHAsync(host, x, BYTES, b));
-    silent();
-    launch("fill", x, N, a);
+    expect_no_reports();
+    launch_kernel("fill", x, N, a);
     ok(cu->MemcpyDtoHAsync(host, x, BYTES, b));
     ok(cu->CtxSynchronize());
-    told("wrong stream order");
-    told("copy to the host");
-    told("kernel fill");
-    told("with nothing that orders the two operations");
+    expect_report("wrong stream order");
+    expect_report("copy to the host");
+    expect_report("kernel fill");
+    expect_report("with nothing that orders the two operations");
 }
 
 static void atomics_of_two_streams(void **state) {
@@ -161,9 +161,9 @@ static void atomics_of_two_streams(void **state) {
     le_cu_deviceptr x = array_new();
     ok(cu->MemsetD8Async(x, 0, BYTES, a));
     ok(cu->StreamSynchronize(a));
-    launch("count", x, N, a);
-    launch("count", x, N, b);
-    silent();
+    launch_kernel("count", x, N, a);
+    launch_kernel("count", x, N, b);
+    expect_no_reports();
 }
 
 static void host_reads_too_early(void **state) {
@@ -172,16 +172,16 @@ static void host_reads_too_early(void **state) {
     ok(cu->MemHostAlloc(&memory, BYTES, 0));
     volatile float *host = memory;
     le_cu_deviceptr x = array_new();
-    launch("fill", x, N, a);
+    launch_kernel("fill", x, N, a);
     ok(cu->MemcpyDtoHAsync(memory, x, BYTES, a));
     ok(cu->StreamSynchronize(a));
     assert_true(host[10] == 10);
-    silent();
+    expect_no_reports();
     ok(cu->MemcpyDtoHAsync(memory, x, BYTES, a));
     (void)host[10];
     ok(cu->CtxSynchronize());
-    told("missing synchronisation");
-    told("before a host read of pinned memory that 'copy to the host' (stream ");
+    expect_report("missing synchronisation");
+    expect_report("before a host read of pinned memory that 'copy to the host' (stream ");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -190,5 +190,5 @@ int main(void) {
         TEST(fresh_memory),          TEST(released_memory),        TEST(kernels_of_two_streams),
         TEST(copies_beside_kernels), TEST(atomics_of_two_streams), TEST(host_reads_too_early),
     };
-    return cmocka_run_group_tests(tests, compile, drop);
+    return cmocka_run_group_tests(tests, compile, free_image);
 }

@@ -1,21 +1,21 @@
-/* A sorted array of regions; one that is declared over others cuts them. */
+/* A sorted array of regions. A new region cuts those that it overlaps. */
 #include "sim/check/sim_check_regions.h"
 #include "base/memory.h"
 #include <string.h>
 
-static void release(struct sim_what *what) {
+static void release_description(struct sim_description *what) {
     if (what && --what->uses == 0)
         le_free(what);
 }
 
 void le_sim_regions_finish(struct sim_regions *regions) {
     for (size_t k = 0; k < regions->count; k++)
-        release(regions->at[k].what);
+        release_description(regions->at[k].description);
     le_free(regions->at);
     *regions = (struct sim_regions){0};
 }
 
-/* The index of the first that ends after address. */
+/* The index of the first region that ends after address. */
 static size_t first_after(const struct sim_regions *regions, uintptr_t address) {
     size_t low = 0, high = regions->count;
     while (low < high) {
@@ -52,7 +52,7 @@ const struct sim_region *le_sim_regions_nearest(const struct sim_regions *region
     return address - below->high <= above->low - address ? below : above;
 }
 
-static bool reserve(struct sim_regions *regions, size_t count) {
+static bool reserve_regions(struct sim_regions *regions, size_t count) {
     if (count <= regions->capacity)
         return true;
     size_t capacity = 2 * count + 16;
@@ -64,41 +64,41 @@ static bool reserve(struct sim_regions *regions, size_t count) {
     return true;
 }
 
-static void insert(struct sim_regions *regions, size_t k, struct sim_region region) {
+static void insert_region(struct sim_regions *regions, size_t k, struct sim_region region) {
     memmove(&regions->at[k + 1], &regions->at[k], (regions->count - k) * sizeof *regions->at);
     regions->at[k] = region;
     regions->count++;
 }
 
-/* There is room for one more. */
-static void cut(struct sim_regions *regions, uintptr_t low, uintptr_t high) {
+/* Removes [low, high) from all regions. The array has room for one more region. */
+static void cut_regions(struct sim_regions *regions, uintptr_t low, uintptr_t high) {
     size_t k = first_after(regions, low);
     if (k < regions->count && regions->at[k].low < low) {
         struct sim_region rest = regions->at[k];
         regions->at[k].high = low;
         if (rest.high > high) {
             rest.low = high;
-            rest.what->uses++;
-            insert(regions, k + 1, rest);
+            rest.description->uses++;
+            insert_region(regions, k + 1, rest);
             return;
         }
         k++;
     }
     size_t gone = k;
     while (gone < regions->count && regions->at[gone].high <= high)
-        release(regions->at[gone++].what);
+        release_description(regions->at[gone++].description);
     if (gone < regions->count && regions->at[gone].low < high)
         regions->at[gone].low = high;
     memmove(&regions->at[k], &regions->at[gone], (regions->count - gone) * sizeof *regions->at);
     regions->count -= gone - k;
 }
 
-/* Gaps that touch become one, so that a long run does not pile them up. */
+/* Joins adjacent gaps, so that their number does not grow in a long run. */
 static void join_gaps(struct sim_regions *regions, size_t k) {
     if (k + 1 < regions->count && regions->at[k].state == SIM_MEMORY_NONE &&
         regions->at[k + 1].state == SIM_MEMORY_NONE && regions->at[k].high == regions->at[k + 1].low) {
         regions->at[k].high = regions->at[k + 1].high;
-        release(regions->at[k + 1].what);
+        release_description(regions->at[k + 1].description);
         memmove(&regions->at[k + 1], &regions->at[k + 2], (regions->count - k - 2) * sizeof *regions->at);
         regions->count--;
     }
@@ -107,20 +107,20 @@ static void join_gaps(struct sim_regions *regions, size_t k) {
 bool le_sim_regions_put(struct sim_regions *regions, uintptr_t low, uintptr_t high, enum sim_memory_state state,
                         const char *what) {
     size_t length = strlen(what) + 1;
-    if (!reserve(regions, regions->count + 2))
+    if (!reserve_regions(regions, regions->count + 2))
         return false;
     if (state == SIM_MEMORY_OTHER) {
-        cut(regions, low, high);
+        cut_regions(regions, low, high);
         return true;
     }
-    struct sim_what *text = le_alloc(sizeof *text + length);
+    struct sim_description *text = le_alloc(sizeof *text + length);
     if (!text)
         return false;
     text->uses = 1;
     memcpy(text->text, what, length);
-    cut(regions, low, high);
+    cut_regions(regions, low, high);
     size_t k = first_after(regions, low);
-    insert(regions, k, (struct sim_region){.low = low, .high = high, .state = state, .what = text});
+    insert_region(regions, k, (struct sim_region){.low = low, .high = high, .state = state, .description = text});
     join_gaps(regions, k);
     if (k > 0)
         join_gaps(regions, k - 1);

@@ -1,5 +1,5 @@
-/* Clocks, leaves, trees of them, and what locations hold for whoever reads them. Trees are joined by pointer where they
- * are the same, so that the last of many blocks learns of all others in a few steps. */
+/* Clocks, leaves, trees of leaves, and the knowledge published at addresses. Joining trees stops where both are the
+ * same pointer, so the last of many blocks learns of all others in a few steps. */
 #include "sim/check/sim_happens_before.h"
 #include "base/memory.h"
 #include <string.h>
@@ -11,19 +11,19 @@ struct sim_known_chunk {
     char *at;
 };
 struct node {
-    const void *child[FAN]; /* nodes, at the lowest level leaves */
+    const void *child[FAN]; /* nodes; leaves at the lowest level */
 };
 struct sim_release {
     uintptr_t address;
     uint64_t owner;
-    uint64_t block;         /* that within is of */
-    const void *everywhere; /* for every block */
-    const void *within;     /* for threads of block */
+    uint64_t block;         /* the block to which `within` applies */
+    const void *everywhere; /* knowledge for readers in any block */
+    const void *within;     /* knowledge for readers in `block` */
     bool used;
 };
 
 /* ---- memory */
-static void *take(struct sim_known *known, size_t size_bytes) {
+static void *take_memory(struct sim_known *known, size_t size_bytes) {
     if (known->chunk_left < size_bytes) {
         struct sim_known_chunk *chunk = known->chunk_count < CHUNKS_MAX ? le_alloc(sizeof *chunk + CHUNK_BYTES) : NULL;
         if (!chunk) {
@@ -64,7 +64,7 @@ void le_sim_known_end(struct sim_known *known) {
 /* ---- leaves */
 static const struct sim_leaf *make_leaf(struct sim_known *known, uint32_t all, uint32_t count,
                                         const struct sim_time *times) {
-    struct sim_leaf *leaf = take(known, sizeof *leaf + count * sizeof *times);
+    struct sim_leaf *leaf = take_memory(known, sizeof *leaf + count * sizeof *times);
     if (leaf) {
         leaf->all = all;
         leaf->count = count;
@@ -130,14 +130,14 @@ static const void *join_trees(struct sim_known *known, const void *a, const void
     }
     if (is_left || is_right)
         return is_left ? a : b;
-    struct node *node = take(known, sizeof *node);
+    struct node *node = take_memory(known, sizeof *node);
     if (!node)
         return a;
     *node = joined;
     return node;
 }
 
-/* The tree with leaf joined in for one block. */
+/* The tree with a leaf joined in for one block. */
 static const void *put_leaf(struct sim_known *known, const void *tree, uint64_t block, const struct sim_leaf *leaf,
                             int level) {
     if (!leaf)
@@ -149,7 +149,7 @@ static const void *put_leaf(struct sim_known *known, const void *tree, uint64_t 
     const void *child = put_leaf(known, old ? old->child[k] : NULL, block, leaf, level - 1);
     if (old && old->child[k] == child)
         return tree;
-    struct node *node = take(known, sizeof *node);
+    struct node *node = take_memory(known, sizeof *node);
     if (!node)
         return tree;
     *node = old ? *old : (struct node){0};
@@ -187,8 +187,8 @@ void le_sim_resident_finish(struct sim_resident *resident) {
     le_sim_cells_free(resident->cells, resident->cell_count);
 }
 
-/* false: no memory. */
-static bool learns(struct sim_known *known, struct sim_resident *resident) {
+/* Allocates what a block can learn. false: out of memory. */
+static bool ensure_learnt(struct sim_known *known, struct sim_resident *resident) {
     if (!resident->each)
         resident->each = le_alloc_zero(SIM_THREADS_MAX, sizeof *resident->each);
     if (!resident->each)
@@ -215,17 +215,17 @@ bool le_sim_known_before(const struct sim_known *known, const struct sim_residen
                                 tree_knows(known, resident->each[thread].acquired, stamp));
 }
 
-/* ---- barriers: what each knew and may publish, all do */
-struct group {
+/* ---- barriers: everything that one participant knew or may publish, all do afterwards */
+struct thread_group {
     unsigned first, count;
     uint32_t lanes; /* of each warp */
 };
-static bool in_group(const struct group *group, unsigned thread) {
+static bool in_group(const struct thread_group *group, unsigned thread) {
     return group->lanes >> (thread % SIM_WARP) & 1;
 }
 
 static const struct sim_leaf *gather_leaves(struct sim_known *known, const struct sim_resident *resident,
-                                            const struct group *group, int scope) {
+                                            const struct thread_group *group, int scope) {
     const struct sim_leaf *only = NULL;
     uint32_t all = 0;
     bool several = false;
@@ -249,8 +249,8 @@ static const struct sim_leaf *gather_leaves(struct sim_known *known, const struc
     return several ? make_leaf(known, all, count, known->merged) : only;
 }
 
-static struct sim_learnt gather(struct sim_known *known, const struct sim_resident *resident,
-                                const struct group *group) {
+static struct sim_learnt gather_learnt(struct sim_known *known, const struct sim_resident *resident,
+                                       const struct thread_group *group) {
     struct sim_learnt sum = {0};
     for (unsigned t = group->first; t < group->first + group->count; t++) {
         const struct sim_learnt *one = &resident->each[t];
@@ -268,8 +268,8 @@ static struct sim_learnt gather(struct sim_known *known, const struct sim_reside
 
 void le_sim_known_barrier(struct sim_known *known, struct sim_resident *resident) {
     if (resident->learnt) {
-        struct group group = {.count = resident->threads, .lanes = ~UINT32_C(0)};
-        struct sim_learnt sum = gather(known, resident, &group), *all = &resident->all;
+        struct thread_group group = {.count = resident->threads, .lanes = ~UINT32_C(0)};
+        struct sim_learnt sum = gather_learnt(known, resident, &group), *all = &resident->all;
         all->acquired = join_trees(known, all->acquired, sum.acquired, known->levels);
         for (int scope = 0; scope < 2; scope++) {
             struct sim_published *to = &all->fences[scope], *from = &sum.fences[scope];
@@ -297,7 +297,7 @@ void le_sim_known_cluster_barrier(struct sim_known *known, struct sim_resident *
     }
     for (unsigned k = 0; k < count; k++) {
         struct sim_learnt *all = &residents[k]->all;
-        if (!learns(known, residents[k]))
+        if (!ensure_learnt(known, residents[k]))
             continue;
         all->acquired = sum.acquired;
         for (int scope = 0; scope < 2; scope++)
@@ -328,7 +328,7 @@ static void meet_lanes(struct sim_known *known, struct sim_warp_known *warp, uin
 }
 
 void le_sim_known_warp_barrier(struct sim_known *known, struct sim_resident *resident, unsigned warp, uint32_t mask) {
-    struct group group = {.first = warp * SIM_WARP, .lanes = mask};
+    struct thread_group group = {.first = warp * SIM_WARP, .lanes = mask};
     if (group.first >= resident->threads)
         return;
     group.count = resident->threads - group.first < SIM_WARP ? resident->threads - group.first : SIM_WARP;
@@ -339,14 +339,14 @@ void le_sim_known_warp_barrier(struct sim_known *known, struct sim_resident *res
     else
         meet_lanes(known, &resident->warps[warp], mask & everyone, time);
     if (resident->learnt) {
-        struct sim_learnt sum = gather(known, resident, &group);
+        struct sim_learnt sum = gather_learnt(known, resident, &group);
         for (unsigned t = group.first; t < group.first + group.count; t++)
             if (in_group(&group, t))
                 resident->each[t] = sum;
     }
 }
 
-/* ---- fences, and what atomics and volatiles pass on */
+/* ---- fences, and what atomic and volatile accesses publish */
 static const struct sim_leaf *leaf_of_thread(struct sim_known *known, const struct sim_resident *resident,
                                              unsigned thread) {
     const struct sim_warp_known *warp = &resident->warps[thread / SIM_WARP];
@@ -366,7 +366,7 @@ static const struct sim_leaf *leaf_of_thread(struct sim_known *known, const stru
 }
 
 void le_sim_known_fence(struct sim_known *known, struct sim_resident *resident, unsigned thread, enum sim_fence scope) {
-    if (!learns(known, resident))
+    if (!ensure_learnt(known, resident))
         return;
     struct sim_learnt *mine = &resident->each[thread];
     struct sim_published published = {
@@ -422,7 +422,7 @@ static struct sim_release *get_release(struct sim_known *known, uintptr_t addres
 static void acquire(struct sim_known *known, struct sim_resident *resident, unsigned thread,
                     const struct sim_release *release) {
     const void *within = release->block == resident->number ? release->within : NULL;
-    if ((!release->everywhere && !within) || !learns(known, resident))
+    if ((!release->everywhere && !within) || !ensure_learnt(known, resident))
         return;
     const void **to = &resident->each[thread].acquired;
     *to = join_trees(known, *to, release->everywhere, known->levels);
@@ -439,8 +439,8 @@ static const void *publish(struct sim_known *known, const struct sim_resident *r
     return tree;
 }
 
-void le_sim_known_strong(struct sim_known *known, struct sim_resident *resident, unsigned thread, uintptr_t address,
-                         uint64_t owner, enum sim_strong strong) {
+void le_sim_known_strong_access(struct sim_known *known, struct sim_resident *resident, unsigned thread,
+                                uintptr_t address, uint64_t owner, enum sim_strong strong) {
     struct sim_release *release = find_release(known, address, owner);
     if (release && strong != SIM_STRONG_STORE)
         acquire(known, resident, thread, release);

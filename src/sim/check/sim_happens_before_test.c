@@ -1,6 +1,6 @@
-/* Order among threads against a model that is as simple as can be: every thread's vector of what it knows of every
- * other. Random blocks, barriers, masks, fences and strong accesses; every stamp is asked for by every thread. And what
- * is known without memory: less, never more. */
+/* The order among threads, compared with a simple model in which every thread has a vector of what it knows of every
+ * other. Blocks, barriers, masks, fences and strong accesses are random, and every thread is asked about every stamp.
+ * Without memory, less must be known, never more. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static void join(struct vector *to, const struct vector *from) {
 
 static uint64_t number_of(int block) {
     return (uint64_t)block * 37 + 2;
-} /* far apart: trees of several levels */
+} /* far apart, so that trees have several levels */
 
 static void access_by(int thread, unsigned slot) {
     int block = thread / BLOCK_THREADS;
@@ -56,7 +56,7 @@ static void access_by(int thread, unsigned slot) {
                                                   .time = residents[block].clock};
 }
 
-/* Threads of a block that share all that they know and may publish. */
+/* Threads of a block share all that they know and may publish. */
 static void meet(int first, int count, uint64_t mask) {
     struct vector all = {0}, may[2] = {0};
     bool fenced = false;
@@ -79,23 +79,24 @@ static void meet(int first, int count, uint64_t mask) {
         }
 }
 
-static void strong(int thread, unsigned place, enum sim_strong kind) {
+static void strong(int thread, unsigned address, enum sim_strong kind) {
     int block = thread / BLOCK_THREADS;
     if (kind != SIM_STRONG_STORE) {
-        join(&model.knows[thread], &model.at[place].everywhere);
-        if (model.at[place].block == block)
-            join(&model.knows[thread], &model.at[place].within);
+        join(&model.knows[thread], &model.at[address].everywhere);
+        if (model.at[address].block == block)
+            join(&model.knows[thread], &model.at[address].within);
     }
     if (kind == SIM_STRONG_STORE)
-        memset(&model.at[place], 0, sizeof model.at[place]);
+        memset(&model.at[address], 0, sizeof model.at[address]);
     if (kind != SIM_STRONG_READ && model.fenced[thread]) {
-        if (model.at[place].block != block)
-            memset(&model.at[place].within, 0, sizeof model.at[place].within);
-        model.at[place].block = block;
-        join(&model.at[place].within, &model.may[thread][0]);
-        join(&model.at[place].everywhere, &model.may[thread][1]);
+        if (model.at[address].block != block)
+            memset(&model.at[address].within, 0, sizeof model.at[address].within);
+        model.at[address].block = block;
+        join(&model.at[address].within, &model.may[thread][0]);
+        join(&model.at[address].everywhere, &model.may[thread][1]);
     }
-    le_sim_known_strong(&known, &residents[block], (unsigned)(thread % BLOCK_THREADS), 4096 + 4 * place, 0, kind);
+    le_sim_known_strong_access(&known, &residents[block], (unsigned)(thread % BLOCK_THREADS), 4096 + 4 * address, 0,
+                               kind);
 }
 
 static void fence(int thread, enum sim_fence scope) {
@@ -152,7 +153,7 @@ static void step(void) {
     }
 }
 
-static void start(uint32_t with_seed) {
+static void start_model(uint32_t with_seed) {
     memset(&model, 0, sizeof model);
     for (int k = 0; k < LOCATIONS; k++)
         model.at[k].block = -1;
@@ -162,14 +163,14 @@ static void start(uint32_t with_seed) {
         le_sim_resident_begin(&residents[b], number_of(b), BLOCK_THREADS);
 }
 
-static void finish(void) {
+static void finish_model(void) {
     le_sim_known_end(&known);
     for (int b = 0; b < BLOCKS; b++)
         le_sim_resident_finish(&residents[b]);
     memset(residents, 0, sizeof residents);
 }
 
-/* How many answers say "before"; each must be the model's, or, without memory, no more than that. */
+/* Counts the answers "before". Each answer must be the model's; with less, an answer may also be a false "no". */
 static size_t compare(bool less) {
     size_t count = 0;
     for (int k = 0; k < STAMPS; k++)
@@ -187,7 +188,7 @@ static void as_the_model(void **state) {
     (void)state;
     size_t before = 0, all = 0;
     for (uint32_t round = 1; round <= 60; round++) {
-        start(round);
+        start_model(round);
         for (int k = 0; k < 600; k++) {
             step();
             if (k % 20 == 0) {
@@ -195,9 +196,9 @@ static void as_the_model(void **state) {
                 all += (size_t)STAMPS * THREADS;
             }
         }
-        finish();
+        finish_model();
     }
-    assert_true(before > all / 100 && before < all * 9 / 10); /* the question was open */
+    assert_true(before > all / 100 && before < all * 9 / 10); /* the answers vary */
 }
 
 static int left;
@@ -221,12 +222,12 @@ static void without_memory(void **state) {
     le_memory_use(&allocator);
     for (int round = 0; failed; round++) {
         left = round;
-        start(7);
+        start_model(7);
         for (int k = 0; k < 600; k++)
             step();
         failed = known.failed;
         compare(failed);
-        finish();
+        finish_model();
     }
     le_memory_use(NULL);
 }

@@ -1,4 +1,4 @@
-/* Reports, kept as text from the moment that they are found: later, the module may be gone. */
+/* Reports are stored as text when they are found, because the module may be gone later. */
 #include "sim/check/sim_report.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -41,8 +41,8 @@ bool le_sim_reports_known(struct sim_reports *reports, uint64_t alias) {
     return slot->report != 0;
 }
 
-/* Without memory the text is made again next time. */
-static void note_alias(struct sim_reports *reports, uint64_t key, size_t report) {
+/* Without memory for the alias, the text is made again next time. */
+static void add_alias(struct sim_reports *reports, uint64_t key, size_t report) {
     if (2 * reports->alias_count >= reports->alias_capacity) {
         size_t capacity = reports->alias_capacity ? 2 * reports->alias_capacity : 64;
         struct sim_report_alias *larger = le_alloc_zero(capacity, sizeof *larger);
@@ -64,7 +64,7 @@ void le_sim_reports_add(struct sim_reports *reports, uint64_t alias, uint64_t ke
     for (size_t k = 0; k < reports->count; k++)
         if (reports->at[k].key == key) {
             reports->at[k].count++;
-            note_alias(reports, alias, k);
+            add_alias(reports, alias, k);
             le_text_finish(text);
             return;
         }
@@ -74,7 +74,7 @@ void le_sim_reports_add(struct sim_reports *reports, uint64_t alias, uint64_t ke
         le_text_finish(text);
         return;
     }
-    note_alias(reports, alias, reports->count);
+    add_alias(reports, alias, reports->count);
     reports->at[reports->count++] = (struct sim_report){.key = key, .text = text->at, .count = 1};
     *text = (struct le_text){0};
 }
@@ -105,8 +105,8 @@ const char *le_sim_reports_text(struct sim_reports *reports, bool incomplete) {
         le_text_add(all, " more, not listed\n");
     }
     if (incomplete || reports->failed)
-        le_text_add(all, "%schecks incomplete: no memory for all that they keep\n", all->length ? "\n" : "");
-    return all->failed ? "checks incomplete: no memory for the report\n" : all->at;
+        le_text_add(all, "%schecks incomplete: out of memory\n", all->length ? "\n" : "");
+    return all->failed ? "checks incomplete: out of memory for the report\n" : all->at;
 }
 
 void le_sim_reports_clear(struct sim_reports *reports) {

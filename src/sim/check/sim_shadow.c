@@ -1,4 +1,4 @@
-/* Pages of cells in a hash table by their number, and the maps of written bytes. */
+/* Pages of cells, in a hash table by page number, and maps of written bytes. */
 #include "sim/check/sim_shadow.h"
 #include "base/memory.h"
 #include <string.h>
@@ -70,7 +70,7 @@ struct sim_page *le_sim_pages_find(const struct sim_pages *pages, uintptr_t numb
     return pages->capacity ? *find_slot(pages->slots, pages->capacity, number) : NULL;
 }
 
-static bool grow(struct sim_pages *pages) {
+static bool grow_pages(struct sim_pages *pages) {
     size_t capacity = pages->capacity ? 2 * pages->capacity : 64;
     struct sim_page **slots = le_alloc_zero(capacity, sizeof(struct sim_page *));
     if (!slots)
@@ -85,7 +85,7 @@ static bool grow(struct sim_pages *pages) {
 }
 
 struct sim_page *le_sim_pages_get(struct sim_pages *pages, uintptr_t number) {
-    if (2 * pages->count >= pages->capacity && !grow(pages))
+    if (2 * pages->count >= pages->capacity && !grow_pages(pages))
         return NULL;
     struct sim_page **slot = find_slot(pages->slots, pages->capacity, number);
     if (!*slot) {
@@ -123,14 +123,14 @@ void le_sim_page_close(struct sim_page *page) {
     page->whole = (struct sim_cell){0};
 }
 
-/* Words that are only touched are forgotten whole: arrays start at words. */
+/* Words that are partly in the range are forgotten entirely, because arrays start at word boundaries. */
 void le_sim_page_forget(struct sim_page *page, size_t offset, size_t size_bytes) {
     le_sim_bits_clear(page->written, offset, size_bytes);
     if (size_bytes == SIM_PAGE_BYTES) {
         le_sim_page_close(page);
     } else if (page->cells || page->whole.write.who || page->whole.reads[0].who) {
         if (!le_sim_page_open(page)) {
-            page->whole = (struct sim_cell){0}; /* forgets too much rather than too little */
+            page->whole = (struct sim_cell){0}; /* out of memory: forgets too much rather than too little */
             return;
         }
         for (size_t k = offset / 4; 4 * k < offset + size_bytes; k++) {

@@ -1,14 +1,14 @@
-/* Lines of code addresses, through addr2line, which comes with the host's compiler (binutils). It reads the object from
- * the module's file in memory. Answers are kept: reports ask for few places, and again and again. */
+/* Source lines of code addresses, found with addr2line, which comes with the host's compiler (binutils). It reads the
+ * object from the module's file in memory. Answers are cached, because reports ask for few addresses, many times. */
 #include "base/memory.h"
 #include "sim/grid/sim_module.h"
 #include "sim/compile/sim_toolchain.h"
 #include <stdio.h>
 #include <string.h>
 
-#define OBJECT_FOLDER "/leat/" /* what objects call the folder that they were compiled in */
+#define OBJECT_FOLDER "/leat/" /* the name that objects give to the folder in which they were compiled */
 
-/* The first line that is not of our own headers: inlined functions come from the inside out. */
+/* Takes the first line that is not in our own headers. addr2line lists inlined functions from the inside out. */
 static bool take_user_line(const char *lines, char *text, size_t size_bytes) {
     while (lines && *lines) {
         size_t length = strcspn(lines, "\n"), shown = length;
@@ -31,7 +31,8 @@ static bool take_user_line(const char *lines, char *text, size_t size_bytes) {
     return false;
 }
 
-static bool ask(struct le_arena *arena, struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes) {
+static bool ask_addr2line(struct le_arena *arena, struct sim_module *module, uintptr_t pc, char *text,
+                          size_t size_bytes) {
     struct le_argv command = {0};
     struct le_text output = {0};
     int code = 1;
@@ -49,36 +50,36 @@ static bool ask(struct le_arena *arena, struct sim_module *module, uintptr_t pc,
     return found;
 }
 
-static void keep(struct sim_module *module, uintptr_t pc, const char *text) {
-    struct sim_place_cache *grown = le_realloc(module->places, (module->place_count + 1) * sizeof *module->places);
+static void keep_line(struct sim_module *module, uintptr_t pc, const char *text) {
+    struct sim_line_cache *grown = le_realloc(module->lines, (module->line_count + 1) * sizeof *module->lines);
     if (!grown)
         return;
-    module->places = grown;
+    module->lines = grown;
     char *copy = le_strdup(text);
     if (copy)
-        grown[module->place_count++] = (struct sim_place_cache){.pc = pc, .text = copy};
+        grown[module->line_count++] = (struct sim_line_cache){.pc = pc, .text = copy};
 }
 
-bool le_sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes) {
-    for (size_t k = 0; k < module->place_count; k++)
-        if (module->places[k].pc == pc) {
-            snprintf(text, size_bytes, "%s", module->places[k].text);
+bool le_sim_source_line_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes) {
+    for (size_t k = 0; k < module->line_count; k++)
+        if (module->lines[k].pc == pc) {
+            snprintf(text, size_bytes, "%s", module->lines[k].text);
             return *text != '\0';
         }
     struct le_arena arena;
     le_arena_init(&arena);
     *text = '\0';
     if (le_sim_module_has(module, pc) && setjmp(arena.failure) == 0)
-        ask(&arena, module, pc - 1, text, size_bytes); /* pc is where the call returns to */
+        ask_addr2line(&arena, module, pc - 1, text, size_bytes); /* pc is the return address of the call */
     le_arena_finish(&arena);
-    keep(module, pc, text);
+    keep_line(module, pc, text);
     return *text != '\0';
 }
 
-void le_sim_places_finish(struct sim_module *module) {
-    for (size_t k = 0; k < module->place_count; k++)
-        le_free(module->places[k].text);
-    le_free(module->places);
-    module->places = NULL;
-    module->place_count = 0;
+void le_sim_source_lines_finish(struct sim_module *module) {
+    for (size_t k = 0; k < module->line_count; k++)
+        le_free(module->lines[k].text);
+    le_free(module->lines);
+    module->lines = NULL;
+    module->line_count = 0;
 }

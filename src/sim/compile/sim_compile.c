@@ -1,6 +1,6 @@
-/* From CUDA C to an image: preprocess with the prelude, rewrite, ask the store, compile, and (instrumented) pad the
- * assembler's text. The store's key is the preprocessed and rewritten text with the command's flags: all headers are in
- * it, and the compiler's version. */
+/* Compiles CUDA C into an image: preprocesses it with the prelude, rewrites it, and looks it up in the store. If it is
+ * not there, compiles it, and pads the assembly text of instrumented code. The store's key is the preprocessed and
+ * rewritten text with the flags of the command, so it includes all headers and the compiler's version. */
 #include "sim/compile/sim_compile_steps.h"
 #include "base/memory.h"
 #include "base/store.h"
@@ -31,7 +31,7 @@ static leat_status write_sources(struct sim_compilation *c) {
         status =
             le_scratch_write(c->folder, le_arena_format(c->arena, "leat/%s", file.name), file.bytes, file.size_bytes);
     for (int k = 0; status == LEAT_OK && k < o->header_count; k++) {
-        if (o->header_names[k][0] == '/') /* found by its whole name only */
+        if (o->header_names[k][0] == '/') /* the compiler finds it by its full name only */
             return le_fail(LEAT_INVALID, "a header's name must be a relative path: %s", o->header_names[k]);
         status = le_scratch_write(c->folder, le_arena_format(c->arena, "headers/%s", o->header_names[k]), o->headers[k],
                                   strlen(o->headers[k]));
@@ -54,7 +54,7 @@ static leat_status write_sources(struct sim_compilation *c) {
 static leat_status fail_with_log(struct sim_compilation *c, int errors) {
     le_sim_log_end(c, errors);
     if (c->expression_failed)
-        return le_fail(LEAT_MISSING, "a name expression names nothing that can be launched or read");
+        return le_fail(LEAT_MISSING, "a name expression does not name a kernel or variable");
     return le_fail(LEAT_PROGRAM, "%s does not compile", c->options->name);
 }
 
@@ -113,8 +113,9 @@ static leat_status rewrite_once(struct sim_compilation *c) {
     return le_scratch_write(c->folder, "kernel.ii", c->rewritten.text.at, c->rewritten.text.length);
 }
 
-/* A program that turns out to spin on volatile memory gets the other prelude. */
-static leat_status rewrite(struct sim_compilation *c) {
+/* A program that reads volatile memory is preprocessed again, for the prelude that lets other threads run at such
+ * reads. */
+static leat_status rewrite_source(struct sim_compilation *c) {
     leat_status status = rewrite_once(c);
     if (status != LEAT_OK || !c->rewritten.spins || c->options->check)
         return status;
@@ -135,7 +136,7 @@ static struct le_argv compile_command(struct sim_compilation *c) {
                                         "-fno-exceptions",
                                         "-fno-rtti",
                                         "-fno-strict-aliasing",
-                                        "-fno-delete-null-pointer-checks", /* so that a null pointer is found */
+                                        "-fno-delete-null-pointer-checks", /* so that null pointer accesses are found */
                                         "-fwrapv",
                                         "-ffp-contract=off",
                                         "-fno-math-errno",
@@ -185,7 +186,7 @@ static leat_status run_step(struct sim_compilation *c, struct le_argv command, c
     return status;
 }
 
-static leat_status pad(struct sim_compilation *c) {
+static leat_status pad_variables(struct sim_compilation *c) {
     struct le_text text = {0}, padded = {0};
     leat_status status = le_scratch_read(c->folder, "kernel.s", &text);
     if (status == LEAT_OK && !le_sim_assembly_pad(text.at ? text.at : "", text.length, &padded))
@@ -197,8 +198,9 @@ static leat_status pad(struct sim_compilation *c) {
     return status;
 }
 
-/* Hooks are the module's own: what links must not bring the sanitizer's library. Kernels hardly ever need the libraries
- * of C++, which take a linker longest: they are linked where it does not go without, and then say what is wrong. */
+/* The instrumentation's hooks are in the module, so the sanitizer's library must not be linked. Kernels rarely need the
+ * C++ libraries, which take most of the linker's time. They are linked only if linking without them fails; that attempt
+ * also reports errors. */
 static leat_status link_object(struct sim_compilation *c) {
     static const char *const lean[] = {"-nodefaultlibs", "-lgcc", "-lc"};
     const char *input = c->options->check ? "padded.s" : "kernel.s";
@@ -212,11 +214,11 @@ static leat_status link_object(struct sim_compilation *c) {
     return status || code == 0 ? status : run_step(c, whole, NULL, 0);
 }
 
-static leat_status compile(struct sim_compilation *c) {
+static leat_status compile_and_link(struct sim_compilation *c) {
     static const char *const to_text[] = {"-S", "-x", "c++-cpp-output", "kernel.ii", "-o", "kernel.s"};
     leat_status status = run_step(c, compile_command(c), to_text, ARRAY_LEN(to_text));
     if (status == LEAT_OK && c->options->check)
-        status = pad(c);
+        status = pad_variables(c);
     if (status == LEAT_OK)
         status = link_object(c);
     if (status == LEAT_OK)
@@ -230,7 +232,7 @@ static leat_status compile(struct sim_compilation *c) {
 
 static leat_status make_key(struct sim_compilation *c, struct le_text *key) {
     struct le_argv command = compile_command(c);
-    le_text_add(key, "sim %d\n", SIM_ABI); /* the rest of our version is in the text: the prelude */
+    le_text_add(key, "sim %d\n", SIM_ABI); /* the text includes the prelude, which covers the rest of our version */
     for (int k = 0; k < command.count; k++) {
         const char *folder = strstr(command.at[k], c->folder);
         if (folder)
@@ -238,7 +240,7 @@ static leat_status make_key(struct sim_compilation *c, struct le_text *key) {
         else
             le_text_add(key, "%s\n", command.at[k]);
     }
-    if (c->log.at) /* warnings are part of what a compilation gives */
+    if (c->log.at) /* warnings are part of the result */
         le_text_add(key, "%s\n", c->log.at);
     if (c->rewritten.text.at)
         le_text_add_bytes(key, c->rewritten.text.at, c->rewritten.text.length);
@@ -257,8 +259,8 @@ static leat_status make_image(struct sim_compilation *c, struct sim_compiled *co
     return compiled->image ? LEAT_OK : le_fail_out_of_memory(c->object.length);
 }
 
-/* What the image holds, a kept one or a new one, as the caller gets it. */
-static leat_status unpack(struct sim_compiled *compiled) {
+/* Returns the texts in the image, which may be new or from the store, to the caller. */
+static leat_status unpack_image(struct sim_compiled *compiled) {
     struct sim_image_parts parts;
     if (!le_sim_image_read(compiled->image, compiled->image_bytes, &parts))
         return LEAT_DEVICE;
@@ -281,7 +283,7 @@ static leat_status get_or_compile(struct sim_compilation *c, struct sim_compiled
         }
     }
     if (status == LEAT_OK && !compiled->image) {
-        status = compile(c);
+        status = compile_and_link(c);
         if (status == LEAT_OK)
             status = make_image(c, compiled);
         if (status == LEAT_OK && store)
@@ -291,7 +293,7 @@ static leat_status get_or_compile(struct sim_compilation *c, struct sim_compiled
     }
     le_store_close(store);
     le_text_finish(&key);
-    return status == LEAT_OK ? unpack(compiled) : status;
+    return status == LEAT_OK ? unpack_image(compiled) : status;
 }
 
 static leat_status lower_names(struct sim_compilation *c, struct sim_compiled *compiled) {
@@ -309,10 +311,10 @@ static leat_status all_steps(struct sim_compilation *c, struct sim_compiled *com
     const struct sim_compile_options *o = c->options;
     leat_status status = le_sim_options_read(c->arena, o->options, o->option_count, &c->read, &c->log);
     if (status != LEAT_OK)
-        return le_fail(status, "a compiler's option is wrong: %s", c->log.at ? c->log.at : "");
+        return le_fail(status, "invalid compiler option: %s", c->log.at ? c->log.at : "");
     if ((status = le_sim_toolchain_find(c->arena, &c->compiler)) != LEAT_OK ||
         (status = le_scratch_new(c->arena, &c->folder)) != LEAT_OK || (status = write_sources(c)) != LEAT_OK ||
-        (status = preprocess(c)) != LEAT_OK || (status = rewrite(c)) != LEAT_OK ||
+        (status = preprocess(c)) != LEAT_OK || (status = rewrite_source(c)) != LEAT_OK ||
         (status = get_or_compile(c, compiled)) != LEAT_OK)
         return status;
     return lower_names(c, compiled);

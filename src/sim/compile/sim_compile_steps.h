@@ -1,4 +1,4 @@
-/* Between the files of the compiler: one compilation's state and its steps. */
+/* The state and the steps of a compilation, shared by the files of the compiler. */
 #ifndef LE_SIM_COMPILE_STEPS_H
 #define LE_SIM_COMPILE_STEPS_H
 #include "base/scratch_folder.h"
@@ -18,13 +18,14 @@ struct sim_compilation {
     bool expression_failed; /* the only errors were in name expressions */
 };
 
-/* ---- sim_log.c: the compiler's messages as NVRTC writes them; what is of our own files is told of the user's line */
-int le_sim_log_add(struct sim_compilation *c, const char *messages); /* the number of errors */
+/* ---- sim_log.c: rewrites the host compiler's messages as NVRTC writes them, without warnings and notes in our own
+ * headers */
+int le_sim_log_add(struct sim_compilation *c, const char *messages); /* returns the number of errors */
 void le_sim_log_end(struct sim_compilation *c, int errors);
 
-/* ---- sim_assembly.c: in the assembler's text, bytes of nobody's after each variable that can be written */
+/* ---- sim_assembly.c: adds unused bytes after each writable variable in assembly text */
 bool le_sim_assembly_pad(const char *text, size_t length, struct le_text *padded);
 
-/* ---- sim_ptx.c: of the object in the file, whose table it reads */
+/* ---- sim_ptx.c: writes the substitute for PTX from the table of the object file at path */
 leat_status le_sim_ptx_write(const char *path, struct le_text *ptx);
 #endif

@@ -1,5 +1,5 @@
-/* The compiler's face: errors with the user's file and line, options, headers, names, the text that stands in for PTX,
- * what is kept; and the subset's edges. */
+/* The compiler's interface: errors with the user's file and line, options, headers, names, the substitute for PTX, the
+ * cache, and the limits of the subset. */
 #include "sim/grid/sim_exec_testing.h"
 #include "base/scratch_folder.h"
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void errors_have_the_users_line(void **state) {
         {"template <int N> __global__ void __cluster_dims__(N) k() {}\n",
          "(1): error: a cluster of a kernel template is not supported by the simulator"},
         {"namespace n {\nconst int two = 2;\n__global__ void __cluster_dims__(two) k() {}\n}\n",
-         "(3): error: the simulator takes a cluster's extents as numbers alone"},
+         "(3): error: the extents of a cluster must be numbers in the simulator"},
         {"__global__ void k() { throw 1; }\n", "(1): error: exception handling disabled"},
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -57,12 +57,12 @@ static void errors_have_the_users_line(void **state) {
         assert_int_equal(status, LEAT_PROGRAM);
         expect_log(&compiled, rows[k].log);
         expect_log(&compiled, "detected in the compilation of \"folder/kernel.cu\"");
-        assert_null(strstr(compiled.log, "leat_sim")); /* nothing of our own is in it */
+        assert_null(strstr(compiled.log, "leat_sim")); /* our own names do not appear */
         le_sim_compiled_finish(&compiled);
     }
 }
 
-static void options_as_nvrtc_takes_them(void **state) {
+static void options_of_nvrtc_are_accepted(void **state) {
     (void)state;
     static const char *const good[] = {
         "-DA=3",        "-D",          "B=4",       "--define-macro=C=5", "-DT=8", "-DN",
@@ -91,7 +91,7 @@ static void options_as_nvrtc_takes_them(void **state) {
     }
 }
 
-static void headers_that_come_along(void **state) {
+static void headers_given_with_the_program(void **state) {
     (void)state;
     const char *const names[] = {"tools/add.cuh"},
                       *const texts[] = {"#pragma once\n__device__ int add(int a, int b) { return a + b; }\n"};
@@ -153,7 +153,7 @@ static void names_and_types(void **state) {
     };
     for (size_t k = 0; k < ARRAY_LEN(words); k++) {
         if (!strstr(compiled.ptx, words[k]))
-            print_error("not there: %s\n%s\n", words[k], compiled.ptx);
+            print_error("not found: %s\n%s\n", words[k], compiled.ptx);
         assert_non_null(strstr(compiled.ptx, words[k]));
     }
     assert_null(strstr(compiled.ptx, "never"));
@@ -188,8 +188,8 @@ static void damaged_images_are_refused(void **state) {
     le_sim_compiled_finish(&compiled);
 }
 
-/* A compiler that counts how often it is asked for more than preprocessing. */
-static void kept_objects_are_not_compiled_again(void **state) {
+/* Uses a compiler that counts its calls other than those for preprocessing. */
+static void cached_objects_are_not_compiled_again(void **state) {
     (void)state;
     char folder[] = "/tmp/leat-compile-XXXXXX", path[100], count[100], source[200], line[16] = "";
     assert_non_null(mkdtemp(folder));
@@ -240,9 +240,9 @@ static void kept_objects_are_not_compiled_again(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_have_the_users_line), cmocka_unit_test(options_as_nvrtc_takes_them),
-        cmocka_unit_test(headers_that_come_along),    cmocka_unit_test(names_and_types),
-        cmocka_unit_test(damaged_images_are_refused), cmocka_unit_test(kept_objects_are_not_compiled_again),
+        cmocka_unit_test(errors_have_the_users_line),     cmocka_unit_test(options_of_nvrtc_are_accepted),
+        cmocka_unit_test(headers_given_with_the_program), cmocka_unit_test(names_and_types),
+        cmocka_unit_test(damaged_images_are_refused),     cmocka_unit_test(cached_objects_are_not_compiled_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Which compiler the simulator's kernels are made by, so that what was made is found again without it: the command, the
- * files of its words, what is read before a kernel, and whether the code is instrumented. */
+/* Identifies the compiler of the simulator's kernels, so that compiled code is found in the cache without running it:
+ * the command, the files of its words, the prelude, and whether the code is instrumented. */
 #include "base/arena.h"
 #include "base/hash.h"
 #include "sim/grid/sim_abi.h"
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-/* A word that is a program is told by its file, too: "ccache g++" is of two. */
+/* A word that is a program is also identified by its file: "ccache g++" has two. */
 static void add_word(struct le_arena *arena, const char *word, struct le_text *text) {
     struct stat about;
     const char *path = le_executable_find(arena, word);

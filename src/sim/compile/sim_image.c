@@ -1,4 +1,4 @@
-/* Images: see sim_image.h. */
+/* Implements sim_image.h. */
 #include "sim/compile/sim_image.h"
 #include "base/hash.h"
 #include "base/memory.h"

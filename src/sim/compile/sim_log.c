@@ -1,4 +1,4 @@
-/* Messages of g++ and clang++ ("file:line:column: error: text") as NVRTC's ("file(line): error: text"). */
+/* Rewrites messages of g++ and clang++ ("file:line:column: error: text") as NVRTC's ("file(line): error: text"). */
 #include "sim/compile/sim_compile_steps.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@ struct message {
     long line;
 };
 
-/* The compiler names files of this compilation by the folder that it was in. */
-static bool split(const char *line, size_t length, struct message *m) {
+/* Splits a line into file, line number, kind and text. false: it is not a message. */
+static bool split_message(const char *line, size_t length, struct message *m) {
     const char *end = line + length;
     for (const char *at = line; at < end; at++) {
         if (*at != ':' || at + 1 >= end || !isdigit((unsigned char)at[1]))
@@ -46,6 +46,7 @@ static bool in_file(const struct message *m, const char *prefix) {
     return m->file_length >= strlen(prefix) && memcmp(m->file, prefix, strlen(prefix)) == 0;
 }
 
+/* The compiler names files of this compilation with their folder, which is removed. */
 static void add_message(struct sim_compilation *c, const struct message *m, const char *kind) {
     size_t skip = 0, folder = strlen(c->folder);
     if (in_file(m, c->folder) && m->file_length > folder)
@@ -56,7 +57,7 @@ static void add_message(struct sim_compilation *c, const struct message *m, cons
     le_text_add(&c->log, "\n\n");
 }
 
-/* "file:12:3:   required from here": where a template that failed was asked for. */
+/* "file:12:3:   required from here": where a template that failed was instantiated. */
 static bool is_context(const char *line, size_t length) {
     return memmem(line, length, "required from", 13) || memmem(line, length, "In instantiation of", 19) ||
            memmem(line, length, "In substitution of", 18);
@@ -67,7 +68,7 @@ int le_sim_log_add(struct sim_compilation *c, const char *messages) {
     for (const char *line = messages; line && *line;) {
         size_t length = strcspn(line, "\n");
         struct message m;
-        if (!is_context(line, length) && split(line, length, &m)) {
+        if (!is_context(line, length) && split_message(line, length, &m)) {
             bool error = is_kind(&m, "error") || is_kind(&m, "fatal error");
             errors += error;
             of_expressions += error && in_file(&m, SIM_EXPRESSION_IN);

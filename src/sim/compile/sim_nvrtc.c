@@ -1,4 +1,5 @@
-/* NVRTC's face of sim's compiler. Programs are handles as NVRTC's; from any thread, a program from one at a time. */
+/* The NVRTC interface of sim's compiler. Programs are handles, as in NVRTC. Any thread may call; a program may be used
+ * by one thread at a time. */
 #include "base/memory.h"
 #include "sim/sim.h"
 #include "sim/driver/sim_state.h"
@@ -11,7 +12,7 @@ struct _nvrtcProgram {
     char **expressions;
     int expression_count;
     bool tried, done;
-    int (*flow)(void *payload, void *unused); /* NULL: nobody asks */
+    int (*flow)(void *payload, void *unused); /* NULL: no callback */
     void *payload;
     struct sim_compiled compiled;
 };
@@ -127,7 +128,7 @@ static le_nvrtc_result as_nvrtc(leat_status status) {
     case LEAT_INVALID:
         return LE_NVRTC_ERROR_INVALID_OPTION;
     case LEAT_MISSING:
-        return LE_NVRTC_ERROR_COMPILATION; /* as NVRTC: the log names the expression */
+        return LE_NVRTC_ERROR_COMPILATION; /* as in NVRTC, the log names the expression */
     case LEAT_OUT_OF_MEMORY:
         return LE_NVRTC_ERROR_OUT_OF_MEMORY;
     default:
@@ -142,7 +143,7 @@ static le_nvrtc_result compile_program(le_nvrtc_program program, int option_coun
     if (!program || program->tried || option_count < 0 || (option_count && !options))
         return LE_NVRTC_ERROR_INVALID_INPUT;
     program->tried = true;
-    if (program->flow && program->flow(program->payload, NULL)) /* once: it is another process that compiles */
+    if (program->flow && program->flow(program->payload, NULL)) /* called only once, because another process compiles */
         return LE_NVRTC_ERROR_CANCELLED;
     struct sim_compile_options o = {.source = program->source,
                                     .name = program->name,
@@ -156,7 +157,7 @@ static le_nvrtc_result compile_program(le_nvrtc_program program, int option_coun
                                     .check = le_sim_checking()};
     leat_status status = le_sim_compile(&o, &program->compiled);
     struct sim_compiled *compiled = &program->compiled;
-    if (status != LEAT_OK && (!compiled->log || !*compiled->log)) { /* no compiler, no folder: say so there */
+    if (status != LEAT_OK && (!compiled->log || !*compiled->log)) { /* no compiler or no folder: the log says so */
         const leat_error *error = le_error_at(0);
         le_free(compiled->log);
         compiled->log = le_strdup(error ? error->message : leat_status_name(status));

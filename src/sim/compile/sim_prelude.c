@@ -1,5 +1,5 @@
-/* The bytes of prelude/ and of sim_abi.h, put here by the assembler (LE_SIM_FOLDER: where they are when the library is
- * built), and the names under which headers are found. */
+/* Embeds the files of prelude/ and sim_abi.h with the assembler (LE_SIM_FOLDER: their folder when the library is
+ * built), and names the headers that kernels can include. */
 #include "sim/compile/sim_prelude.h"
 #include <string.h>
 
@@ -28,8 +28,8 @@ EMBED(bf16, "prelude/sim_bf16.inc")
 EMBED(groups, "prelude/sim_groups.inc")
 EMBED(standard, "prelude/sim_standard.inc")
 
-#define HERE        "#pragma GCC system_header\n" /* all is there without an include */
-#define MATHEMATICS                               /* and the constants that math.h has beside the functions */         \
+#define HERE        "#pragma GCC system_header\n" /* everything is available without an include */
+#define MATHEMATICS                               /* with the constants of math.h */                                   \
     HERE "#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#endif\n#ifndef M_PI_2\n"                                 \
          "#define M_PI_2 1.57079632679489661923\n#define M_PI_4 0.78539816339744830962\n#define M_1_PI "               \
          "0.31830988618379067154\n#define M_2_PI 0.63661977236758134308\n#define M_2_SQRTPI 1.12837916709551257390\n"  \

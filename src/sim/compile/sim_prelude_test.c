@@ -1,16 +1,16 @@
-/* What kernels can call, against the host: mathematics, rounding, bits, vectors, 16-bit floats. One kernel writes all
- * results; tables say what they must be. */
+/* Functions that kernels can call, compared with the host: mathematics, rounding, bits, vectors, 16-bit floats. One
+ * kernel writes all results, which tables list. */
 #include "sim/grid/sim_exec_testing.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct row {
-    const char *expression; /* of float x = 0.7f, y = -2.5f, int i = -20, unsigned u = 0x12345678, double d = 0.3 */
+struct expectation {
+    const char *expression; /* uses float x = 0.7f, y = -2.5f; int i = -20; unsigned u = 0x12345678; double d = 0.3 */
     double expected, tolerance;
 };
 
-static void compare(const char *before, const struct row *rows, size_t count) {
+static void compare(const char *before, const struct expectation *rows, size_t count) {
     struct le_text source = {0};
     le_text_add(&source,
                 "%s\nextern \"C\" __global__ void all(double *out, float x, float y, int i, unsigned u, double d) {\n",
@@ -41,7 +41,7 @@ static void compare(const char *before, const struct row *rows, size_t count) {
 static void mathematics(void **state) {
     (void)state;
     const double x = 0.7f, y = -2.5f, d = 0.3, f = 3e-7, g = 1e-14;
-    const struct row rows[] = {
+    const struct expectation rows[] = {
         {"sinf(x)", sin(x), f},
         {"sin(x)", sin(x), f},
         {"sin(d)", sin(d), g},
@@ -79,7 +79,7 @@ static void mathematics(void **state) {
 static void bits_and_rounding(void **state) {
     (void)state;
     const double up = nextafterf(1.f, 2.f), below = nextafterf(1.f, 0.f);
-    const struct row rows[] = {
+    const struct expectation rows[] = {
         {"__popc(u) + __popcll(0xffull << 40)", 13 + 8, 0},
         {"__clz(1) + __clz(0) + __clzll(1)", 31 + 32 + 63, 0},
         {"__ffs(8) + __ffs(0) + __ffsll(1ll << 40)", 4 + 41, 0},
@@ -116,11 +116,11 @@ static void bits_and_rounding(void **state) {
 
 static void floats_of_16_bits(void **state) {
     (void)state;
-    const struct row rows[] = {
+    const struct expectation rows[] = {
         {"__half2float(__float2half(x))", 0.7001953125, 0},
         {"__half(65519.f)", 65504, 0},
         {"__half(65520.f)", INFINITY, 0},
-        {"__half(2.98023223876953125e-8)", 0, 0}, /* half of the least: to even */
+        {"__half(2.98023223876953125e-8)", 0, 0}, /* half of the smallest number: rounds to even */
         {"__half(2.99e-8)", 5.9604644775390625e-8, 0},
         {"__half(1.00048828125)", 1, 0},
         {"__half(1.00146484375)", 1.001953125, 0},
@@ -144,8 +144,8 @@ static void floats_of_16_bits(void **state) {
     compare("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n", rows, ARRAY_LEN(rows));
 }
 
-/* Words of CUDA in the places where people put them. */
-static void words_in_all_places(void **state) {
+/* Keywords of CUDA in all positions where they are used. */
+static void keywords_in_all_positions(void **state) {
     (void)state;
     struct testing t = testing_load(
         "#include <type_traits>\n#include <limits>\n"
@@ -199,7 +199,7 @@ int main(void) {
         cmocka_unit_test(mathematics),
         cmocka_unit_test(bits_and_rounding),
         cmocka_unit_test(floats_of_16_bits),
-        cmocka_unit_test(words_in_all_places),
+        cmocka_unit_test(keywords_in_all_positions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* What stands in for PTX: the entries with their parameters, and the variables, as NVRTC lays them out. There are no
- * instructions: the code is the host's. */
+/* The substitute for PTX: entries with their parameters, and variables, in the layout of NVRTC. It has no instructions,
+ * because the code is the host's. */
 #include "sim/compile/sim_compile_steps.h"
 #include <dlfcn.h>
 
@@ -13,7 +13,7 @@ static void write_parameter(struct le_text *ptx, const char *kernel, unsigned k,
                     p->kind == 'p' ? ".ptr .align 1 " : "", kernel, k);
 }
 
-/* What pointers point to, which PTX does not say. */
+/* The types that pointers point to, which PTX does not have. */
 static void write_pointees(struct le_text *ptx, const struct sim_item *item) {
     if (item->parameter_count)
         le_text_add(ptx, "\n.pointees");
@@ -44,7 +44,7 @@ leat_status le_sim_ptx_write(const char *path, struct le_text *ptx) {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct sim_table *table = handle ? dlsym(handle, "leat_sim_table") : NULL;
     if (!table) {
-        leat_status status = le_fail(LEAT_DEVICE, "what was compiled cannot be loaded: %s", dlerror());
+        leat_status status = le_fail(LEAT_DEVICE, "the compiled code cannot be loaded: %s", dlerror());
         if (handle)
             dlclose(handle);
         return status;

@@ -1,4 +1,4 @@
-/* The walk: see sim_rewrite.h. */
+/* Implements sim_rewrite.h: the walk over the tokens. */
 #include "sim/compile/sim_rewrite.h"
 #include "sim/compile/sim_rewrite_items.h"
 #include <stdlib.h>
@@ -45,7 +45,7 @@ int le_sim_walk_find(const struct sim_walk *w, int from, int to, const char *tex
     return -1;
 }
 
-/* Where the statement ends: its ';' or '{' outside of brackets. */
+/* Where the statement ends: at its ';', '{' or '}' outside brackets. */
 int le_sim_walk_end(const struct sim_walk *w, int at) {
     for (; at < w->tokens.count - 1; at++) {
         const struct sim_token *token = &w->tokens.at[at];
@@ -59,8 +59,8 @@ int le_sim_walk_end(const struct sim_walk *w, int at) {
 
 /* ---- shared variables */
 
-/* extern __shared__ T name[]; in a function becomes a typedef of its type and a reference: a compiler may forget what
- * a declaration in a template is called. */
+/* extern __shared__ T name[]; in a function becomes a typedef of its type and a reference. It cannot be a thread_local
+ * declaration with an assembler name, because a compiler may ignore that name in a template. */
 static void rewrite_dynamic_inside(struct sim_walk *w, int name, int end) {
     for (int k = w->statement; k < end; k++) {
         struct sim_token *token = &w->tokens.at[k];
@@ -80,7 +80,7 @@ static void rewrite_dynamic_inside(struct sim_walk *w, int name, int end) {
                         word->text, length, word->text, length, word->text);
 }
 
-/* The declarator's name and where it ends; false: there is none. */
+/* Finds the name of the declarator and its end. false: there is none. */
 static bool find_declarator(const struct sim_walk *w, int at, int end, int *name, int *name_end) {
     *name = -1;
     for (int k = at + 1; k < end; k++) {
@@ -110,7 +110,7 @@ static void rewrite_shared(struct sim_walk *w, int at) {
     }
 }
 
-/* ---- words of CUDA */
+/* ---- keywords of CUDA */
 
 static void rewrite_forceinline(struct sim_walk *w, int at) {
     static const char *const inlines[] = {"inline", "__inline__", "__inline", "__forceinline__"};
@@ -120,7 +120,7 @@ static void rewrite_forceinline(struct sim_walk *w, int at) {
     w->tokens.at[at].instead = others ? "__attribute__((always_inline))" : "inline __attribute__((always_inline))";
 }
 
-static void refuse(struct sim_walk *w, int at) {
+static void refuse_unsupported(struct sim_walk *w, int at) {
     static const struct {
         const char *word, *what;
     } rows[] = {
@@ -145,7 +145,8 @@ static void refuse(struct sim_walk *w, int at) {
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         if (le_sim_token_is(&w->tokens.at[at], rows[k].word))
-            le_sim_walk_error(w, at, "%s is not supported by the simulator (\"%s\"; docs/SIM.md has the subset)",
+            le_sim_walk_error(w, at,
+                              "%s is not supported by the simulator (\"%s\"; see docs/SIM.md for the supported subset)",
                               rows[k].what, rows[k].word);
 }
 
@@ -169,7 +170,7 @@ static void walk_word(struct sim_walk *w, int at) {
     else if (le_sim_token_is(token, "__noinline__") && at && !le_sim_token_is(token - 1, "("))
         token->instead = "__attribute__((noinline))";
     else
-        refuse(w, at);
+        refuse_unsupported(w, at);
 }
 
 /* ---- scopes */
@@ -206,7 +207,7 @@ static void walk_sign(struct sim_walk *w, int at) {
         w->statement = at + 1;
 }
 
-static void walk(struct sim_walk *w) {
+static void walk_tokens(struct sim_walk *w) {
     w->outside = true;
     w->seen_statement = -1;
     for (int k = 0; k < w->tokens.count; k++) {
@@ -220,16 +221,17 @@ static void walk(struct sim_walk *w) {
     }
 }
 
-/* ---- parts of our own headers, of which a program reads those that it names: half of a compilation is reading them */
+/* ---- parts of our own headers, which are left out if the program uses no name in them: reading them takes half of the
+ * compilation */
 
 static const struct {
-    const char *file, *words[2]; /* how the names of the part begin */
+    const char *file, *words[2]; /* prefixes of the names in the part */
 } parts[] = {
     {SIM_OWN_FILES "/leat/sim_words.inc", {"__v", "__dp"}},
     {SIM_OWN_FILES "/leat/sim_atomics.inc", {"atomic"}},
 };
 
-static bool names(const struct sim_walk *w, const char *after, const char *word) {
+static bool mentions(const struct sim_walk *w, const char *after, const char *word) {
     const struct sim_source *s = w->source;
     bool found = memmem(after, (size_t)(s->text + s->length - after), word, strlen(word)) != NULL;
     for (int k = 0; k < s->expression_count; k++)
@@ -237,22 +239,22 @@ static bool names(const struct sim_walk *w, const char *after, const char *word)
     return found;
 }
 
-static void leave_out(struct sim_walk *w) {
-    const char *after = w->source->text; /* what is there without an include, whose last part is the entries' */
+static void drop_unused_parts(struct sim_walk *w) {
+    const char *after = w->source->text; /* the end of the prelude, whose last part is sim_entries.inc */
     bool needed[ARRAY_LEN(parts)] = {false};
     for (int k = 0; k < w->tokens.count; k++)
         if (strcmp(w->tokens.at[k].file, SIM_OWN_FILES "/leat/sim_entries.inc") == 0)
             after = w->tokens.at[k].text + w->tokens.at[k].length;
     for (size_t p = 0; p < ARRAY_LEN(parts); p++)
         for (size_t k = 0; k < ARRAY_LEN(parts[p].words); k++)
-            needed[p] |= parts[p].words[k] && names(w, after, parts[p].words[k]);
+            needed[p] |= parts[p].words[k] && mentions(w, after, parts[p].words[k]);
     for (int k = 0; k < w->tokens.count; k++)
         for (size_t p = 0; p < ARRAY_LEN(parts); p++)
             if (!needed[p] && w->tokens.at[k].kind == SIM_FOREIGN && strcmp(w->tokens.at[k].file, parts[p].file) == 0)
                 w->tokens.at[k].instead = "\n";
 }
 
-static void print(struct sim_walk *w) {
+static void write_tokens(struct sim_walk *w) {
     for (int k = 0; k < w->tokens.count; k++) {
         const struct sim_token *token = &w->tokens.at[k];
         if (token->before)
@@ -265,7 +267,7 @@ static void print(struct sim_walk *w) {
     }
 }
 
-/* Our headers say what compiles: "compiler_gcc = 12, compiler_clang = 0". */
+/* Our headers name the compiler: "leat_compiler_gcc = 12, leat_compiler_clang = 0". */
 static void find_compiler(const struct sim_source *source, struct sim_rewritten *out) {
     static const char *const marks[] = {"leat_compiler_gcc = ", "leat_compiler_clang = "};
     for (size_t k = 0; k < ARRAY_LEN(marks); k++) {
@@ -282,8 +284,8 @@ void le_sim_rewrite(struct le_arena *arena, const struct sim_source *source, str
     struct sim_walk w = {.arena = arena, .source = source, .out = rewritten};
     find_compiler(source, rewritten);
     le_sim_tokens_read(arena, source, &w.tokens);
-    walk(&w);
-    leave_out(&w);
-    print(&w);
+    walk_tokens(&w);
+    drop_unused_parts(&w);
+    write_tokens(&w);
     le_sim_walk_items(&w);
 }

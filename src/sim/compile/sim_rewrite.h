@@ -1,7 +1,7 @@
-/* What has to change in preprocessed CUDA C before a C++ compiler takes it: a walk over its tokens, not a parse. Shared
- * variables become thread-local ones, the other words of CUDA go, and kernels and variables of the namespaces are
- * listed in a table after the source. What lies outside the subset is found here, with its line. Text of the system's
- * headers and of our own is passed over. */
+/* Rewrites preprocessed CUDA C into C++, by walking over its tokens without parsing. Shared variables become
+ * thread-local variables, other CUDA keywords are removed, and a table of the kernels and of the variables at namespace
+ * scope is added after the source. Unsupported constructs are reported here, with their line. Text of system headers
+ * and of our own headers is skipped. */
 #ifndef LE_SIM_REWRITE_H
 #define LE_SIM_REWRITE_H
 #include "base/arena.h"
@@ -11,34 +11,34 @@
 struct sim_source {
     const char *text; /* preprocessed, with line markers */
     size_t length;
-    const char *folder; /* of our own headers: named <leat> in the result, whatever it is called this time */
+    const char *folder; /* the folder of our own headers, which is named <leat> in the result */
     const char *const *expressions;
     int expression_count;
     bool check;
 };
-struct sim_rewritten {        /* finish both */
+struct sim_rewritten {        /* free text and log with le_text_finish */
     struct le_text text, log; /* log: "file(line): error: ...\n" for each error */
     int errors;
-    bool spins; /* it reads volatile memory */
-    bool gcc;   /* by the marks that our headers leave; else clang */
+    bool spins; /* the program reads volatile memory */
+    bool gcc;   /* the compiler is gcc, according to our headers; else clang */
     int compiler_major;
 };
 #define SIM_OWN_FILES     "<leat>"
-#define SIM_EXPRESSION_IN "name expression " /* the file that errors of a name expression are in */
+#define SIM_EXPRESSION_IN "name expression " /* the file name in errors of a name expression */
 void le_sim_rewrite(struct le_arena *arena, const struct sim_source *source, struct sim_rewritten *rewritten);
-/* The expression without spaces and what stands before the name. */
+/* The expression without spaces, and without '&' and '::' at the front. */
 char *le_sim_lowered_name(struct le_arena *arena, const char *expression);
 
 /* ---- sim_tokens.c */
 enum sim_token_kind { SIM_WORD, SIM_NUMBER, SIM_STRING, SIM_SIGN, SIM_MARKER, SIM_FOREIGN };
-struct sim_token { /* with the blanks before it */
+struct sim_token { /* start: the blanks before it */
     const char *start, *text;
     size_t length; /* of text */
     enum sim_token_kind kind;
     int line;
     const char *file;
-    const char *instead; /* NULL: as it is */
-    const char *before;  /* NULL: nothing */
+    const char *instead; /* replaces the text; NULL: unchanged */
+    const char *before;  /* is inserted before it; NULL: nothing */
 };
 struct sim_tokens {
     struct sim_token *at;

@@ -1,8 +1,8 @@
-/* Kernels and variables: found in the tokens, written as a table after the source. */
+/* Finds kernels and variables in the tokens, and writes their table after the source. */
 #include "sim/compile/sim_rewrite_items.h"
 #include <string.h>
 
-/* A name with the namespaces around it; in extern "C" the name alone is what it is called by. */
+/* A name with its namespaces. (A kernel in extern "C" is called by its plain name.) */
 static const char *full_name(struct sim_walk *w, const char *name) {
     const char *full = "";
     for (int k = 0; k < w->scopes.count; k++)
@@ -19,18 +19,18 @@ static bool in_extern_c(const struct sim_walk *w, int end) {
     return at >= 0 && le_sim_token_is(&w->tokens.at[at + 1], "\"C\"");
 }
 
-static char *word(struct sim_walk *w, int at) {
+static char *token_word(struct sim_walk *w, int at) {
     return le_arena_copy(w->arena, w->tokens.at[at].text, w->tokens.at[at].length);
 }
 
 /* ---- kernels */
 
-struct heading { /* what stands at a kernel beside its type */
+struct kernel_attributes { /* attributes of a kernel: the text of their arguments */
     const char *bounds, *cluster;
 };
 
-/* The arguments of the word, which goes with them; of the first of them, where not all are asked for. NULL: they cannot
- * be read outside of their namespace. */
+/* The text of the arguments of the word at `at`, or of the first one only, unless all. Removes the word and its
+ * arguments from the source. NULL: the text has no meaning outside its namespace. */
 static const char *take_arguments(struct sim_walk *w, int at, bool all) {
     int close = le_sim_walk_close(w, at + 1);
     const char *text = "";
@@ -49,27 +49,27 @@ static const char *take_arguments(struct sim_walk *w, int at, bool all) {
     return plain && *text ? text : NULL;
 }
 
-static void take_cluster(struct sim_walk *w, int at, struct heading *heading) {
+static void take_cluster(struct sim_walk *w, int at, struct kernel_attributes *attributes) {
     const char *text = take_arguments(w, at, true);
     if (text)
-        heading->cluster = le_arena_format(w->arena, ",%s", text);
+        attributes->cluster = le_arena_format(w->arena, ",%s", text);
     else
-        le_sim_walk_error(w, at, "the simulator takes a cluster's extents as numbers alone");
+        le_sim_walk_error(w, at, "the extents of a cluster must be numbers in the simulator");
 }
 
-/* Takes the word and its arguments; false: it is another one. */
-static bool take_heading(struct sim_walk *w, int at, struct heading *heading) {
+/* Reads and removes an attribute. false: the word is not an attribute. */
+static bool take_attribute(struct sim_walk *w, int at, struct kernel_attributes *attributes) {
     if (le_sim_token_is(&w->tokens.at[at], "__launch_bounds__"))
-        heading->bounds = take_arguments(w, at, false);
+        attributes->bounds = take_arguments(w, at, false);
     else if (le_sim_token_is(&w->tokens.at[at], "__cluster_dims__"))
-        take_cluster(w, at, heading);
+        take_cluster(w, at, attributes);
     else
         return false;
     return true;
 }
 
-/* The kernel's name: the word before its parameters; -1: there is none. */
-static int find_name(struct sim_walk *w, int at, int end, struct heading *heading) {
+/* The index of the kernel's name, which is the word before its parameters; -1: there is none. */
+static int find_kernel_name(struct sim_walk *w, int at, int end, struct kernel_attributes *attributes) {
     static const char *const others[] = {"__attribute__", "__attribute", "alignas", "__declspec", "decltype"};
     for (int k = at + 1; k + 1 < end; k++) {
         if (w->tokens.at[k].kind != SIM_WORD || !le_sim_token_is(&w->tokens.at[k + 1], "("))
@@ -78,67 +78,67 @@ static int find_name(struct sim_walk *w, int at, int end, struct heading *headin
         for (size_t i = 0; i < ARRAY_LEN(others); i++)
             other |= le_sim_token_is(&w->tokens.at[k], others[i]);
         int close = le_sim_walk_close(w, k + 1);
-        if (!take_heading(w, k, heading) && !other)
+        if (!take_attribute(w, k, attributes) && !other)
             return k;
         k = close;
     }
     return -1;
 }
 
-static void add_kernel(struct sim_walk *w, int name_at, const struct heading *heading, int end) {
-    const char *name = word(w, name_at), *full = full_name(w, name);
+static void add_kernel(struct sim_walk *w, int name_at, const struct kernel_attributes *attributes, int end) {
+    const char *name = token_word(w, name_at), *full = full_name(w, name);
     bool plain = in_extern_c(w, end);
-    for (int k = 0; k < w->found.count; k++)
-        if (strcmp(w->found.at[k].full, full) == 0) {
+    for (int k = 0; k < w->declared.count; k++)
+        if (strcmp(w->declared.at[k].full, full) == 0) {
             le_sim_walk_error(
                 w, name_at,
                 "kernel \"%s\" is overloaded (also at line %d): the simulator finds kernels by name; give "
                 "them different names",
-                full, w->found.at[k].line);
+                full, w->declared.at[k].line);
             return;
         }
-    struct sim_found *found = LE_PUSH(w->arena, &w->found);
-    *found = (struct sim_found){.name = plain ? name : full,
-                                .full = full,
-                                .file = w->tokens.at[name_at].file,
-                                .line = w->tokens.at[name_at].line,
-                                .max_threads = heading->bounds ? heading->bounds : "0",
-                                .cluster = heading->cluster ? heading->cluster : "",
-                                .kernel = true};
+    struct sim_declared *item = LE_PUSH(w->arena, &w->declared);
+    *item = (struct sim_declared){.name = plain ? name : full,
+                                  .full = full,
+                                  .file = w->tokens.at[name_at].file,
+                                  .line = w->tokens.at[name_at].line,
+                                  .max_threads = attributes->bounds ? attributes->bounds : "0",
+                                  .cluster = attributes->cluster ? attributes->cluster : "",
+                                  .kernel = true};
 }
 
 void le_sim_walk_kernel(struct sim_walk *w, int at) {
-    struct heading heading = {NULL, NULL};
+    struct kernel_attributes attributes = {NULL, NULL};
     int end = le_sim_walk_end(w, at), start = w->statement;
-    /* its code stays apart from the call's, which is not instrumented */
+    /* keeps its code out of the calling function, which is not instrumented */
     w->tokens.at[at].instead = "__attribute__((noinline))";
     for (int k = start; k < at; k++)
-        take_heading(w, k, &heading);
-    int name = find_name(w, at, end, &heading);
+        take_attribute(w, k, &attributes);
+    int name = find_kernel_name(w, at, end, &attributes);
     bool generic = le_sim_walk_find(w, start, at, "template") >= 0;
     if (!w->outside) {
         le_sim_walk_error(w, at, "a __global__ function must be in a namespace");
         return;
     }
     if (name < 0)
-        return; /* a template's specialisation, or what the compiler will not understand */
+        return; /* a specialization of a template, or an error for the compiler to report */
     if (le_sim_walk_find(w, start, name, "void") < 0)
         le_sim_walk_error(w, name, "a __global__ function must have a void return type");
-    else if (generic && heading.cluster)
+    else if (generic && attributes.cluster)
         le_sim_walk_error(w, name, "a cluster of a kernel template is not supported by the simulator");
     else if (!generic && le_sim_token_is(&w->tokens.at[end], "{"))
-        add_kernel(w, name, &heading, end);
+        add_kernel(w, name, &attributes, end);
 }
 
 /* ---- variables */
 
 static void add_variable(struct sim_walk *w, int at, bool constant) {
-    const char *name = word(w, at), *full = full_name(w, name);
-    for (int k = 0; k < w->found.count; k++)
-        if (strcmp(w->found.at[k].full, full) == 0)
+    const char *name = token_word(w, at), *full = full_name(w, name);
+    for (int k = 0; k < w->declared.count; k++)
+        if (strcmp(w->declared.at[k].full, full) == 0)
             return;
-    struct sim_found *found = LE_PUSH(w->arena, &w->found);
-    *found = (struct sim_found){
+    struct sim_declared *item = LE_PUSH(w->arena, &w->declared);
+    *item = (struct sim_declared){
         .name = full, .full = full, .file = w->tokens.at[at].file, .line = w->tokens.at[at].line, .constant = constant};
 }
 
@@ -146,7 +146,7 @@ static bool is_sign(const struct sim_token *token, const char *signs) {
     return token->kind == SIM_SIGN && strchr(signs, *token->text);
 }
 
-/* The rest of a declarator and what it starts with: to the ',' or ';' after it. */
+/* Skips the rest of a declarator and its initializer, up to the ',' or ';' after it. */
 static int skip_declarator(const struct sim_walk *w, int at) {
     while (at < w->tokens.count - 1 && !is_sign(&w->tokens.at[at], ",;")) {
         if (is_sign(&w->tokens.at[at], "([{"))
@@ -156,7 +156,7 @@ static int skip_declarator(const struct sim_walk *w, int at) {
     return at;
 }
 
-/* Past the <...> of a template's arguments. */
+/* Skips the <...> of template arguments. */
 static int skip_angles(const struct sim_walk *w, int at) {
     int depth = 0;
     for (; at < w->tokens.count - 1; at++) {
@@ -170,7 +170,8 @@ static int skip_angles(const struct sim_walk *w, int at) {
     return at;
 }
 
-/* Past the {...} of a type that is defined where it is used: struct {...}, union name {...}; else at - 1. */
+/* Skips the {...} of a type that is defined where it is used: struct {...}, union name {...}. Returns at - 1 if there
+ * is none. */
 static int skip_definition(const struct sim_walk *w, int at) {
     static const char *const types[] = {"struct", "class", "union", "enum"};
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
@@ -236,7 +237,7 @@ char *le_sim_lowered_name(struct le_arena *arena, const char *expression) {
     return name;
 }
 
-static void quote(struct le_text *text, const char *word) {
+static void add_quoted(struct le_text *text, const char *word) {
     for (; *word; word++) {
         if (*word == '"' || *word == '\\')
             le_text_add(text, "\\");
@@ -244,9 +245,9 @@ static void quote(struct le_text *text, const char *word) {
     }
 }
 
-static bool listed(const struct sim_walk *w, const char *name) {
-    for (int k = 0; k < w->found.count; k++)
-        if (strcmp(w->found.at[k].name, name) == 0)
+static bool is_listed(const struct sim_walk *w, const char *name) {
+    for (int k = 0; k < w->declared.count; k++)
+        if (strcmp(w->declared.at[k].name, name) == 0)
             return true;
     return false;
 }
@@ -259,14 +260,14 @@ static int write_expressions(struct sim_walk *w) {
         const char *bare = w->source->expressions[k];
         while (*bare == ' ' || *bare == '&')
             bare++;
-        if (listed(w, name))
+        if (is_listed(w, name))
             continue;
         le_text_add(text, "# 1 \"" SIM_EXPRESSION_IN "'");
-        quote(text, bare);
+        add_quoted(text, bare);
         le_text_add(text,
                     "'\"\nleat_sim::expression<decltype(%s), %s, leat_sim::signature<decltype(%s)>::kernel>::item(\"",
                     bare, bare, bare);
-        quote(text, name);
+        add_quoted(text, name);
         le_text_add(text, "\"),\n");
         count++;
     }
@@ -277,17 +278,17 @@ void le_sim_walk_items(struct sim_walk *w) {
     struct le_text *text = &w->out->text;
     le_text_add(text,
                 "\n# 1 \"" SIM_OWN_FILES "/items\" 3\nstatic constexpr leat_sim::sim_item leat_sim_items[] = {\n");
-    for (int k = 0; k < w->found.count; k++) {
-        const struct sim_found *found = &w->found.at[k];
-        le_text_add(text, "# %d \"", found->line);
-        le_text_add(text, "%s\"\n", found->file);
-        if (found->kernel)
+    for (int k = 0; k < w->declared.count; k++) {
+        const struct sim_declared *item = &w->declared.at[k];
+        le_text_add(text, "# %d \"", item->line);
+        le_text_add(text, "%s\"\n", item->file);
+        if (item->kernel)
             le_text_add(text, "leat_sim::signature<decltype(::%s)>::item<&::%s>(\"%s\", (unsigned)(%s)%s),\n",
-                        found->full, found->full, found->name, found->max_threads, found->cluster);
+                        item->full, item->full, item->name, item->max_threads, item->cluster);
         else
-            le_text_add(text, "leat_sim::variable(\"%s\", ::%s, %d),\n", found->name, found->full, found->constant);
+            le_text_add(text, "leat_sim::variable(\"%s\", ::%s, %d),\n", item->name, item->full, item->constant);
     }
-    int count = w->found.count + write_expressions(w);
+    int count = w->declared.count + write_expressions(w);
     le_text_add(
         text,
         "# 1 \"" SIM_OWN_FILES "/items\" 3\nleat_sim::sim_item{}};\nextern \"C\" __attribute__((visibility("

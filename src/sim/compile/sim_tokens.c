@@ -1,4 +1,4 @@
-/* Tokens of preprocessed C++: words, numbers, strings (raw ones, too), signs, line markers. Text of headers that are
+/* Tokens of preprocessed C++: words, numbers, strings (also raw ones), signs and line markers. Text of a header that is
  * not the user's is one token. */
 #include "sim/compile/sim_rewrite.h"
 #include <ctype.h>
@@ -20,7 +20,7 @@ bool le_sim_token_is(const struct sim_token *token, const char *text) {
     return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
-static struct sim_token *push(struct reader *r, enum sim_token_kind kind, const char *end) {
+static struct sim_token *push_token(struct reader *r, enum sim_token_kind kind, const char *end) {
     struct sim_token *token = LE_PUSH(r->arena, r->tokens);
     *token = (struct sim_token){.start = r->blank,
                                 .text = r->at,
@@ -39,7 +39,7 @@ static const char *line_end(const struct reader *r, const char *at) {
     return end ? end : r->end;
 }
 
-/* # 12 "file" 1 3: what follows is line 12 of the file. */
+/* A line marker: # 12 "file" 1 3 means that line 12 of the file follows. */
 static bool read_marker(struct reader *r) {
     char *after;
     const char *end = line_end(r, r->at);
@@ -59,12 +59,12 @@ static bool read_marker(struct reader *r) {
     char *file = own ? le_arena_format(r->arena, SIM_OWN_FILES "%.*s", (int)(close - name) - (int)folder, name + folder)
                      : le_arena_copy(r->arena, name, (size_t)(close - name));
     const char *headers = SIM_OWN_FILES "/headers/";
-    if (own && strncmp(file, headers, strlen(headers)) == 0) { /* they came with the program: the user's */
+    if (own && strncmp(file, headers, strlen(headers)) == 0) { /* headers given with the program are the user's */
         file += strlen(headers);
         own = false;
     }
     r->foreign = system || own;
-    struct sim_token *token = push(r, SIM_MARKER, end);
+    struct sim_token *token = push_token(r, SIM_MARKER, end);
     token->instead = le_arena_format(r->arena, "# %ld \"%s\"%s", line, file, r->foreign ? " 3" : "");
     r->file = file;
     r->line = (int)line - 1; /* the newline after the marker */
@@ -111,20 +111,20 @@ static void read_token(struct reader *r) {
     if (isalpha(c) || c == '_' || c >= 128) {
         const char *end = word_end(r);
         if (end < r->end && *end == '"' && end[-1] == 'R' && end - r->at <= 3)
-            push(r, SIM_STRING, raw_string_end(r, end));
+            push_token(r, SIM_STRING, raw_string_end(r, end));
         else
-            push(r, SIM_WORD, end);
+            push_token(r, SIM_WORD, end);
     } else if (isdigit(c) || (c == '.' && isdigit((unsigned char)r->at[1])))
-        push(r, SIM_NUMBER, number_end(r));
+        push_token(r, SIM_NUMBER, number_end(r));
     else if (c == '"' || c == '\'')
-        push(r, SIM_STRING, quoted_end(r, r->at));
+        push_token(r, SIM_STRING, quoted_end(r, r->at));
     else if (c == ':' && r->at + 1 < r->end && r->at[1] == ':')
-        push(r, SIM_SIGN, r->at + 2);
+        push_token(r, SIM_SIGN, r->at + 2);
     else
-        push(r, SIM_SIGN, r->at + 1);
+        push_token(r, SIM_SIGN, r->at + 1);
 }
 
-/* From a header that is not the user's to the next marker. */
+/* Skips the text of a header that is not the user's, up to the next marker. */
 static void skip_foreign(struct reader *r) {
     const char *at = r->at;
     while (at < r->end && !(*at == '#' && at[1] == ' ' && isdigit((unsigned char)at[2]))) {
@@ -132,7 +132,7 @@ static void skip_foreign(struct reader *r) {
         at += at < r->end;
     }
     if (at > r->at)
-        push(r, SIM_FOREIGN, at);
+        push_token(r, SIM_FOREIGN, at);
 }
 
 void le_sim_tokens_read(struct le_arena *arena, const struct sim_source *source, struct sim_tokens *tokens) {
@@ -144,7 +144,7 @@ void le_sim_tokens_read(struct le_arena *arena, const struct sim_source *source,
                        .end = source->text + source->length,
                        .file = "",
                        .line = 1};
-    bool first = true; /* on its line */
+    bool first = true; /* nothing but blanks before it on its line */
     while (r.at < r.end) {
         if (*r.at == '\n' || *r.at == ' ' || *r.at == '\t' || *r.at == '\f' || *r.at == '\r' || *r.at == '\v') {
             first |= *r.at == '\n';
@@ -155,11 +155,11 @@ void le_sim_tokens_read(struct le_arena *arena, const struct sim_source *source,
         }
         if (first && *r.at == '#') {
             if (!read_marker(&r))
-                push(&r, SIM_MARKER, line_end(&r, r.at)); /* a pragma */
+                push_token(&r, SIM_MARKER, line_end(&r, r.at)); /* a pragma */
         } else
             read_token(&r);
         first = false;
     }
     r.at = r.end;
-    push(&r, SIM_FOREIGN, r.end);
+    push_token(&r, SIM_FOREIGN, r.end);
 }

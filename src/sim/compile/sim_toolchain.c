@@ -26,12 +26,12 @@ leat_status le_sim_toolchain_find(struct le_arena *arena, struct le_argv *comman
         if (take_command(arena, value, command))
             return LEAT_OK;
         if (k == 0)
-            return le_fail(LEAT_UNSUPPORTED, "LEAT_CXX names a compiler that is not there: %s", value);
+            return le_fail(LEAT_UNSUPPORTED, "LEAT_CXX names a compiler that does not exist: %s", value);
     }
     for (size_t k = 0; k < ARRAY_LEN(names); k++)
         if (take_command(arena, names[k], command))
             return LEAT_OK;
-    return le_fail(LEAT_UNSUPPORTED,
-                   "the simulator compiles kernels with the host's C++ compiler, and there is none on "
-                   "PATH: install one (Debian, Ubuntu: apt install g++), or set LEAT_CXX");
+    return le_fail(LEAT_UNSUPPORTED, "the simulator compiles kernels with a C++ compiler of the host, but none was "
+                                     "found on PATH: install one (Debian, Ubuntu: "
+                                     "apt install g++), or set LEAT_CXX");
 }

@@ -3,7 +3,7 @@
 #define LE_SIM_TOOLCHAIN_H
 #include "base/process.h"
 
-/* The words that a command line of the compiler begins with, the first one a path: LEAT_CXX, else CXX, else g++, c++ or
- * clang++. LEAT_UNSUPPORTED, with what to install, if there is none. */
+/* The words with which a command line of the compiler begins; the first is a path. They come from LEAT_CXX, else CXX,
+ * else g++, c++ or clang++. LEAT_UNSUPPORTED, with advice, if there is none. */
 leat_status le_sim_toolchain_find(struct le_arena *arena, struct le_argv *command);
 #endif

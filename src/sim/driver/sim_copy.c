@@ -1,25 +1,25 @@
-/* Copies and fills: checked and given to a stream here, and run later by sim's thread. Pageable memory is read when the
- * call is made and written before it returns; pinned memory when the copy runs. Under the state's lock. */
+/* Copies and fills: checked and enqueued here, run later on sim's thread. Pageable memory is read during the call, and
+ * written before it returns; pinned memory is accessed when the copy runs. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 #include <string.h>
 
 enum side { SIDE_PAGEABLE, SIDE_HOST, SIDE_DEVICE, SIDE_BAD };
 
-/* What memory it is. Part of known memory and part not is no memory. */
+/* The kind of memory of a range. A range that is only partly in known memory is SIDE_BAD. */
 static enum side side_of(uintptr_t address, size_t size_bytes) {
     if (!address)
         return SIDE_BAD;
-    const struct sim_block *first = le_sim_memory_find(address, 1);
+    const struct sim_allocation *first = le_sim_memory_find(address, 1);
     if (!first)
         return SIDE_PAGEABLE;
     if (!le_sim_memory_find(address, size_bytes))
         return SIDE_BAD;
-    return first->kind == SIM_BLOCK_PINNED || first->kind == SIM_BLOCK_REGISTERED ? SIDE_HOST : SIDE_DEVICE;
+    return first->kind == SIM_ALLOCATION_PINNED || first->kind == SIM_ALLOCATION_REGISTERED ? SIDE_HOST : SIDE_DEVICE;
 }
 
-/* From the first byte to the last. */
-static size_t extent(const struct sim_copy *copy, size_t row_stride, size_t slice_stride) {
+/* The distance from the first byte of the copy to the end of the last. */
+static size_t extent_bytes(const struct sim_copy *copy, size_t row_stride, size_t slice_stride) {
     return (copy->slices - 1) * slice_stride + (copy->rows - 1) * row_stride + copy->row_bytes;
 }
 
@@ -31,8 +31,8 @@ static void rows_copy(char *target, const char *source, const struct sim_copy *c
                     copy->row_bytes);
 }
 
-/* Pageable memory as it is now, without gaps, becomes the source. */
-static bool stage(struct sim_op *op) {
+/* Copies the pageable source, without gaps, into op->staged, which becomes the source. */
+static bool stage_source(struct sim_op *op) {
     struct sim_copy *copy = &op->copy;
     size_t row = copy->row_bytes, slice = row * copy->rows;
     op->staged = le_alloc(slice * copy->slices);
@@ -46,8 +46,8 @@ static bool stage(struct sim_op *op) {
     return true;
 }
 
-/* Reads or writes of rows, told to the check one by one if they are apart. */
-static void tell(const struct sim_op *op, bool write) {
+/* Reports the accesses of the copy to the check, row by row. */
+static void check_copy(const struct sim_op *op, bool write) {
     const struct sim_copy *copy = &op->copy;
     uintptr_t at = write ? copy->target : copy->source;
     size_t row = write ? copy->target_row_stride : copy->source_row_stride;
@@ -55,17 +55,17 @@ static void tell(const struct sim_op *op, bool write) {
     struct sim_check *check = le_sim_state()->check;
     for (size_t z = 0; z < copy->slices; z++)
         for (size_t y = 0; y < copy->rows; y++)
-            le_sim_check_range(check, op->number, copy->what, at + z * slice + y * row, copy->row_bytes, write);
+            le_sim_check_range(check, op->number, copy->name, at + z * slice + y * row, copy->row_bytes, write);
 }
 
 void le_sim_copy_run(const struct sim_op *op) {
     const struct sim_copy *copy = &op->copy;
     if (le_sim_state()->check && copy->source_known)
-        tell(op, false);
+        check_copy(op, false);
     rows_copy((char *)copy->target, (const char *)copy->source, copy, copy->target_row_stride,
               copy->target_slice_stride, copy->source_row_stride, copy->source_slice_stride);
     if (le_sim_state()->check && copy->target_known)
-        tell(op, true);
+        check_copy(op, true);
 }
 
 void le_sim_fill_run(const struct sim_op *op) {
@@ -73,19 +73,19 @@ void le_sim_fill_run(const struct sim_op *op) {
     size_t step = (size_t)fill->value_bytes, size_bytes = fill->count * step;
     char *target = (char *)fill->target;
     memcpy(target, &fill->value, step);
-    for (size_t done = step; done < size_bytes; done *= 2) /* what is there is copied behind itself */
+    for (size_t done = step; done < size_bytes; done *= 2) /* doubles the part that is filled */
         memcpy(target + done, target, done < size_bytes - done ? done : size_bytes - done);
     if (le_sim_state()->check)
         le_sim_check_range(le_sim_state()->check, op->number, "fill", fill->target, size_bytes, true);
 }
 
-/* ---- giving */
+/* ---- enqueueing */
 
-/* How it runs: on which engine, how long, and what of it the host must do or wait for. */
-static void plan(struct sim_op *op, enum side target, enum side source, size_t size_bytes) {
+/* Sets the engine, the duration and the name of a copy. */
+static void plan_copy(struct sim_op *op, enum side target, enum side source, size_t size_bytes) {
     static const char *const names[2][2] = {{"copy in host memory", "copy to the host"},
                                             {"copy to the device", "copy on the device"}};
-    op->copy.what = names[target == SIDE_DEVICE][source == SIDE_DEVICE];
+    op->copy.name = names[target == SIDE_DEVICE][source == SIDE_DEVICE];
     op->copy.target_known = target != SIDE_PAGEABLE;
     op->copy.source_known = source != SIDE_PAGEABLE;
     op->engine = target != SIDE_DEVICE ? SIM_ENGINE_DOWN : source != SIDE_DEVICE ? SIM_ENGINE_UP : SIM_ENGINE_COMPUTE;
@@ -94,11 +94,12 @@ static void plan(struct sim_op *op, enum side target, enum side source, size_t s
         target == SIDE_PAGEABLE ? le_sim_copy_down_pageable_ns(size_bytes) : le_sim_copy_ns(op->engine, size_bytes);
 }
 
-static le_cu_result give_copy(struct sim_op *op, struct sim_stream *stream, enum side target, enum side source) {
+static le_cu_result stage_and_enqueue(struct sim_op *op, struct sim_stream *stream, enum side target,
+                                      enum side source) {
     size_t size_bytes = op->copy.row_bytes * op->copy.rows * op->copy.slices;
-    plan(op, target, source, size_bytes);
+    plan_copy(op, target, source, size_bytes);
     if (source == SIDE_PAGEABLE) {
-        if (!stage(op)) {
+        if (!stage_source(op)) {
             le_sim_op_free(op);
             return LE_CU_ERROR_OUT_OF_MEMORY;
         }
@@ -117,15 +118,17 @@ static bool as_expected(enum side side, int expected) {
                                 (expected == EXPECT_DEVICE && side == SIDE_HOST));
 }
 
-static le_cu_result copy(const struct sim_copy *asked, int target_is, int source_is, le_cu_stream handle) {
+static le_cu_result submit_copy(const struct sim_copy *asked, int target_is, int source_is, le_cu_stream handle) {
     struct sim_state *state = le_sim_state();
     struct sim_stream *stream = le_sim_stream_of(handle);
     if (!stream)
         return LE_CU_ERROR_INVALID_HANDLE;
     if (!asked->row_bytes || !asked->rows || !asked->slices)
         return LE_CU_SUCCESS;
-    enum side target = side_of(asked->target, extent(asked, asked->target_row_stride, asked->target_slice_stride));
-    enum side source = side_of(asked->source, extent(asked, asked->source_row_stride, asked->source_slice_stride));
+    enum side target =
+        side_of(asked->target, extent_bytes(asked, asked->target_row_stride, asked->target_slice_stride));
+    enum side source =
+        side_of(asked->source, extent_bytes(asked, asked->source_row_stride, asked->source_slice_stride));
     if (!as_expected(target, target_is) || !as_expected(source, source_is))
         return LE_CU_ERROR_INVALID_VALUE;
     if (le_sim_fault_now(&state->counts.copy, state->options.faults.copy))
@@ -135,7 +138,7 @@ static le_cu_result copy(const struct sim_copy *asked, int target_is, int source
         return LE_CU_ERROR_OUT_OF_MEMORY;
     op->kind = SIM_OP_COPY;
     op->copy = *asked;
-    return give_copy(op, stream, target, source);
+    return stage_and_enqueue(op, stream, target, source);
 }
 
 static le_cu_result copy_flat(uintptr_t target, uintptr_t source, size_t size_bytes, int target_is, int source_is,
@@ -144,7 +147,7 @@ static le_cu_result copy_flat(uintptr_t target, uintptr_t source, size_t size_by
     if (result)
         return result;
     struct sim_copy asked = {.target = target, .source = source, .row_bytes = size_bytes, .rows = 1, .slices = 1};
-    return le_sim_leave(copy(&asked, target_is, source_is, stream));
+    return le_sim_leave(submit_copy(&asked, target_is, source_is, stream));
 }
 
 le_cu_result le_sim_MemcpyHtoDAsync(le_cu_deviceptr target, const void *source, size_t size_bytes,
@@ -166,54 +169,56 @@ le_cu_result le_sim_MemcpyAsync(le_cu_deviceptr target, le_cu_deviceptr source, 
     return copy_flat(target, source, size_bytes, EXPECT_ANY, EXPECT_ANY, stream);
 }
 
-/* ---- three axes */
+/* ---- copies with three axes */
 
-struct place {
-    int type; /* of memory */
+struct copy_operand {
+    int type; /* LE_CU_MEMORYTYPE_... */
     const void *host;
     le_cu_deviceptr device;
     const void *array;
     size_t x_bytes, y, z, pitch_bytes, height;
 };
 
-/* false: the description makes no sense. expected: which side it has to be. */
-static bool place_of(const struct place *place, const le_cu_memcpy3d *shape, uintptr_t *address, size_t *row,
-                     size_t *slice, int *expected) {
-    size_t row_bytes = place->pitch_bytes, rows = place->height;
-    if (!row_bytes && shape->Height <= 1 && !place->y)
-        row_bytes = place->x_bytes + shape->WidthInBytes;
-    if (!rows && shape->Depth <= 1 && !place->z)
-        rows = place->y + shape->Height;
-    if (place->array || row_bytes < place->x_bytes + shape->WidthInBytes || rows < place->y + shape->Height)
+/* false: the description is invalid. expected: EXPECT_..., from the operand's memory type. */
+static bool read_operand(const struct copy_operand *operand, const le_cu_memcpy3d *shape, uintptr_t *address,
+                         size_t *row, size_t *slice, int *expected) {
+    size_t row_bytes = operand->pitch_bytes, rows = operand->height;
+    if (!row_bytes && shape->Height <= 1 && !operand->y)
+        row_bytes = operand->x_bytes + shape->WidthInBytes;
+    if (!rows && shape->Depth <= 1 && !operand->z)
+        rows = operand->y + shape->Height;
+    if (operand->array || row_bytes < operand->x_bytes + shape->WidthInBytes || rows < operand->y + shape->Height)
         return false;
-    uintptr_t start = place->type == LE_CU_MEMORYTYPE_HOST ? (uintptr_t)place->host : (uintptr_t)place->device;
-    if (place->type == LE_CU_MEMORYTYPE_HOST)
+    uintptr_t start = operand->type == LE_CU_MEMORYTYPE_HOST ? (uintptr_t)operand->host : (uintptr_t)operand->device;
+    if (operand->type == LE_CU_MEMORYTYPE_HOST)
         *expected = EXPECT_HOST;
-    else if (place->type == LE_CU_MEMORYTYPE_DEVICE)
+    else if (operand->type == LE_CU_MEMORYTYPE_DEVICE)
         *expected = EXPECT_DEVICE;
-    else if (place->type == LE_CU_MEMORYTYPE_UNIFIED)
+    else if (operand->type == LE_CU_MEMORYTYPE_UNIFIED)
         *expected = EXPECT_ANY;
     else
         return false;
     *row = row_bytes;
     *slice = row_bytes * rows;
-    *address = start + place->z * *slice + place->y * row_bytes + place->x_bytes;
+    *address = start + operand->z * *slice + operand->y * row_bytes + operand->x_bytes;
     return true;
 }
 
 static le_cu_result copy_3d(const le_cu_memcpy3d *shape, le_cu_stream stream) {
     if (!shape)
         return LE_CU_ERROR_INVALID_VALUE;
-    struct place to = {shape->dstMemoryType, shape->dstHost, shape->dstDevice, shape->dstArray, shape->dstXInBytes,
-                       shape->dstY,          shape->dstZ,    shape->dstPitch,  shape->dstHeight};
-    struct place from = {shape->srcMemoryType, shape->srcHost, shape->srcDevice, shape->srcArray, shape->srcXInBytes,
-                         shape->srcY,          shape->srcZ,    shape->srcPitch,  shape->srcHeight};
+    struct copy_operand to = {shape->dstMemoryType, shape->dstHost,     shape->dstDevice,
+                              shape->dstArray,      shape->dstXInBytes, shape->dstY,
+                              shape->dstZ,          shape->dstPitch,    shape->dstHeight};
+    struct copy_operand from = {shape->srcMemoryType, shape->srcHost,     shape->srcDevice,
+                                shape->srcArray,      shape->srcXInBytes, shape->srcY,
+                                shape->srcZ,          shape->srcPitch,    shape->srcHeight};
     struct sim_copy asked = {.row_bytes = shape->WidthInBytes, .rows = shape->Height, .slices = shape->Depth};
     int target_is, source_is;
-    if (!place_of(&to, shape, &asked.target, &asked.target_row_stride, &asked.target_slice_stride, &target_is) ||
-        !place_of(&from, shape, &asked.source, &asked.source_row_stride, &asked.source_slice_stride, &source_is))
+    if (!read_operand(&to, shape, &asked.target, &asked.target_row_stride, &asked.target_slice_stride, &target_is) ||
+        !read_operand(&from, shape, &asked.source, &asked.source_row_stride, &asked.source_slice_stride, &source_is))
         return LE_CU_ERROR_INVALID_VALUE;
-    return copy(&asked, target_is, source_is, stream);
+    return submit_copy(&asked, target_is, source_is, stream);
 }
 
 le_cu_result le_sim_Memcpy3DAsync(const le_cu_memcpy3d *shape, le_cu_stream stream) {
@@ -223,7 +228,7 @@ le_cu_result le_sim_Memcpy3DAsync(const le_cu_memcpy3d *shape, le_cu_stream stre
 
 /* ---- fills */
 
-static le_cu_result fill(uintptr_t target, uint32_t value, int value_bytes, size_t count, le_cu_stream handle) {
+static le_cu_result submit_fill(uintptr_t target, uint32_t value, int value_bytes, size_t count, le_cu_stream handle) {
     struct sim_state *state = le_sim_state();
     struct sim_stream *stream = le_sim_stream_of(handle);
     size_t size_bytes;
@@ -249,15 +254,15 @@ static le_cu_result fill(uintptr_t target, uint32_t value, int value_bytes, size
 
 le_cu_result le_sim_MemsetD8Async(le_cu_deviceptr target, unsigned char value, size_t count, le_cu_stream stream) {
     le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : le_sim_leave(fill(target, value, 1, count, stream));
+    return result ? result : le_sim_leave(submit_fill(target, value, 1, count, stream));
 }
 
 le_cu_result le_sim_MemsetD16Async(le_cu_deviceptr target, unsigned short value, size_t count, le_cu_stream stream) {
     le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : le_sim_leave(fill(target, value, 2, count, stream));
+    return result ? result : le_sim_leave(submit_fill(target, value, 2, count, stream));
 }
 
 le_cu_result le_sim_MemsetD32Async(le_cu_deviceptr target, unsigned value, size_t count, le_cu_stream stream) {
     le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : le_sim_leave(fill(target, value, 4, count, stream));
+    return result ? result : le_sim_leave(submit_fill(target, value, 4, count, stream));
 }

@@ -1,12 +1,12 @@
-/* cuBLAS's face of sim: products of matrices as a kernel of sim's own, so that their order, and what the checks find,
- * are those of any kernel. Plain sums in the order of the terms. Stricter than cuBLAS: a product without a stream's
- * workspace, which would take memory that nobody counts, is refused. A handle is used by one thread at a time. */
+/* The cuBLAS of sim. Matrix products run as kernels of sim's own, so they are ordered and checked like any kernel. They
+ * sum the terms in order. Stricter than cuBLAS: a product fails if its stream has no workspace, because cuBLAS would
+ * then allocate memory that Leat does not count. A handle is used by one thread at a time. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 
 enum { BLOCK = 256, BATCH_MAX = 65535, WORK_ALIGNMENT = 256, COLUMNS = 4 };
 
-/* A thread adds up four sums side by side, since each addition waits for the one before it. */
+/* Each thread computes four sums side by side, because each addition depends on the one before it. */
 static const char text[] =
     "enum { COLUMNS = 4 };\n"
     "template <class T> __device__ void product(int a_is, int b_is, int m, int n, int k, T alpha, const T *a, int "
@@ -50,7 +50,7 @@ struct cublasContext {
 
 /* ---- the kernels, for one handle */
 
-static char *compile(void) {
+static char *compile_products(void) {
     const struct le_nvrtc *nvrtc = le_sim_nvrtc();
     le_nvrtc_program program = NULL;
     size_t size_bytes = 0;
@@ -65,9 +65,9 @@ static char *compile(void) {
     return image;
 }
 
-static le_cublas_status load(le_cublas_handle h) {
+static le_cublas_status load_products(le_cublas_handle h) {
     const struct le_cuda_driver *driver = le_sim_driver();
-    char *image = compile();
+    char *image = compile_products();
     bool loaded = image && !driver->ModuleLoadDataEx(&h->module, image, 0, NULL, NULL) &&
                   !driver->ModuleGetFunction(&h->f32, h->module, "product_f32") &&
                   !driver->ModuleGetFunction(&h->f64, h->module, "product_f64");
@@ -77,7 +77,7 @@ static le_cublas_status load(le_cublas_handle h) {
 
 /* ---- handles */
 
-static le_cublas_status destroy(le_cublas_handle h) {
+static le_cublas_status destroy_handle(le_cublas_handle h) {
     if (!h)
         return LE_CUBLAS_NOT_INITIALIZED;
     if (h->module)
@@ -86,16 +86,16 @@ static le_cublas_status destroy(le_cublas_handle h) {
     return LE_CUBLAS_SUCCESS;
 }
 
-static le_cublas_status create(le_cublas_handle *handle) {
+static le_cublas_status create_handle(le_cublas_handle *handle) {
     le_cublas_status fault = le_sim_cublas_fault();
     if (fault)
         return fault;
     le_cublas_handle h = le_alloc_zero(1, sizeof *h);
     if (!h)
         return LE_CUBLAS_ALLOC_FAILED;
-    le_cublas_status status = load(h);
+    le_cublas_status status = load_products(h);
     if (status)
-        destroy(h);
+        destroy_handle(h);
     else
         *handle = h;
     return status;
@@ -148,12 +148,12 @@ static le_cublas_status set_math_mode(le_cublas_handle h, le_cublas_math mode) {
 
 /* ---- products */
 
-static bool is_right(int rows, int columns, le_cublas_operation is, int stride) {
+static bool is_valid_matrix(int rows, int columns, le_cublas_operation is, int stride) {
     return (is == LE_CUBLAS_OP_N || is == LE_CUBLAS_OP_T) && stride >= (is == LE_CUBLAS_OP_N ? rows : columns);
 }
 
-static le_cublas_status launch(le_cublas_handle h, le_cu_function function, int m, int n, int count,
-                               void **parameters) {
+static le_cublas_status launch_product(le_cublas_handle h, le_cu_function function, int m, int n, int count,
+                                       void **parameters) {
     int64_t threads = (int64_t)m * ((n + COLUMNS - 1) / COLUMNS);
     unsigned blocks = (unsigned)((threads + BLOCK - 1) / BLOCK);
     le_cu_result result = le_sim_driver()->LaunchKernel(function, blocks, (unsigned)count, 1, BLOCK, 1, 1, 0, h->stream,
@@ -161,7 +161,7 @@ static le_cublas_status launch(le_cublas_handle h, le_cu_function function, int 
     return result ? LE_CUBLAS_EXECUTION_FAILED : LE_CUBLAS_SUCCESS;
 }
 
-static bool is_ready(le_cublas_handle h) {
+static bool has_workspace(le_cublas_handle h) {
     return h && h->work && h->work_bytes > 0;
 }
 
@@ -173,18 +173,18 @@ static bool is_ready(le_cublas_handle h) {
         T scale = *alpha, kept = *beta;                                                                                \
         void *parameters[] = {&a_is,     &b_is,      &m,   &n,        &k,    &scale, (void *)&a, &lda,                 \
                               &a_stride, (void *)&b, &ldb, &b_stride, &kept, &c,     &ldc,       &c_stride};           \
-        if (!is_ready(handle) || m < 1 || n < 1 || k < 1 || count < 1 || count > BATCH_MAX ||                          \
-            !is_right(m, k, a_is, lda) || !is_right(k, n, b_is, ldb) || ldc < m)                                       \
+        if (!has_workspace(handle) || m < 1 || n < 1 || k < 1 || count < 1 || count > BATCH_MAX ||                     \
+            !is_valid_matrix(m, k, a_is, lda) || !is_valid_matrix(k, n, b_is, ldb) || ldc < m)                         \
             return LE_CUBLAS_INVALID_VALUE;                                                                            \
-        return launch(handle, handle->function, m, n, count, parameters);                                              \
+        return launch_product(handle, handle->function, m, n, count, parameters);                                      \
     }
 
 PRODUCT(product_f32, f32, float)
 PRODUCT(product_f64, f64, double)
 
 const struct le_cublas *le_sim_cublas(void) {
-    static const struct le_cublas table = {.Create = create,
-                                           .Destroy = destroy,
+    static const struct le_cublas table = {.Create = create_handle,
+                                           .Destroy = destroy_handle,
                                            .GetStatusString = get_status_string,
                                            .SetStream = set_stream,
                                            .SetWorkspace = set_workspace,

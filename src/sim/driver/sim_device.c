@@ -1,5 +1,5 @@
-/* The simulated device as the table describes it: one, with the limits of an H100 and few multiprocessors. No context
- * is needed. Under the state's lock. */
+/* Properties of the simulated device: there is one, with the limits of an H100 and few multiprocessors. These calls
+ * need no context. Guarded by the state's lock. */
 #include "sim/driver/sim_state.h"
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ le_cu_result le_sim_DeviceGet(le_cu_device *device, int ordinal) {
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-/* A text about the device, cut to the caller's length. */
+/* Returns a text about the device. cut: truncate it to the caller's length; otherwise a short buffer is an error. */
 static le_cu_result text_out(char *text, int length, le_cu_device device, const char *value, bool cut) {
     le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)

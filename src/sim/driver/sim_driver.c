@@ -1,9 +1,9 @@
-/* sim as a CUDA driver: its one state, the door of every call, the device and its primary context, and the table. What
- * a call does is in the files beside: sim_memory.c, sim_copy.c, sim_stream.c, sim_event.c, sim_function.c,
- * sim_launch.c, sim_graph.c.
+/* sim as a CUDA driver: its state, the entry of every call, the device, its primary context, and the driver table. The
+ * calls themselves are in sim_memory.c, sim_copy.c, sim_stream.c, sim_event.c, sim_function.c, sim_launch.c and
+ * sim_graph.c.
  *
- * The state is the process's, as a driver has no handle of its own; it holds memory only while the primary context is
- * retained. Any thread, one call at a time. */
+ * There is one state for the process, because a CUDA driver has no handle of its own. It holds memory only while the
+ * primary context is retained. Any thread may call; calls run one at a time. */
 #include "base/clock.h"
 #include "sim/driver/sim_guard.h"
 #include "sim/driver/sim_state.h"
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct sim_state the_state = {.life = PTHREAD_MUTEX_INITIALIZER,
+static struct sim_state the_state = {.life_lock = PTHREAD_MUTEX_INITIALIZER,
                                      .lock = PTHREAD_MUTEX_INITIALIZER,
                                      .stream_handles = {.kind = SIM_HANDLE_STREAM},
                                      .event_handles = {.kind = SIM_HANDLE_EVENT},
@@ -30,7 +30,7 @@ le_cu_context le_sim_primary(void) {
     return (le_cu_context)(void *)&the_state;
 }
 
-/* ---- the door */
+/* ---- entering and leaving a call */
 
 static pid_t process_of_init(void) {
     return __atomic_load_n(&the_state.process, __ATOMIC_ACQUIRE);
@@ -57,10 +57,10 @@ le_cu_result le_sim_enter_early(enum sim_call call) {
         return fault;
     }
     if (state->check)
-        le_sim_guard_tell();
+        le_sim_guard_report();
     state->clock_ns += le_sim_call_ns(call);
     if (call != SIM_CALL_QUERY && call != SIM_CALL_FREE)
-        state->queries = 0;
+        state->failed_polls = 0;
     return LE_CU_SUCCESS;
 }
 
@@ -99,7 +99,7 @@ le_cu_result le_sim_Init(unsigned flags) {
     return fault;
 }
 
-/* CUDA's own words. */
+/* The names and texts are CUDA's. */
 static const struct error {
     le_cu_result code;
     const char *name, *text;
@@ -162,8 +162,8 @@ le_cu_result le_sim_GetErrorString(le_cu_result error, const char **text) {
 
 /* ---- the primary context */
 
-static void finish(struct sim_state *state) {
-    le_sim_note_left();
+static void destroy_context(struct sim_state *state) {
+    le_sim_count_leftovers();
     if (!state->fatal)
         le_sim_force_all();
     le_sim_worker_stop();
@@ -175,28 +175,28 @@ static void finish(struct sim_state *state) {
     le_sim_check_finish();
     le_sim_memory_finish();
     le_sim_engines_finish(&state->engines);
-    state->numbers = 0;
+    state->op_count = 0;
     state->fatal = LE_CU_SUCCESS;
 }
 
-/* What check there is must be there before anything that it is told of. */
-static le_cu_result start(struct sim_state *state) {
+/* The check must exist before anything that it has to know of. */
+static le_cu_result create_context(struct sim_state *state) {
     le_cu_result result = le_sim_streams_start() ? le_sim_worker_start() : LE_CU_ERROR_OUT_OF_MEMORY;
     if (!result && state->options.check)
         result = le_sim_check_start();
     if (result)
-        finish(state);
+        destroy_context(state);
     return result;
 }
 
-static le_cu_result retain(le_cu_context *ctx, le_cu_device device) {
+static le_cu_result retain_context(le_cu_context *ctx, le_cu_device device) {
     struct sim_state *state = &the_state;
     if (!ctx)
         return LE_CU_ERROR_INVALID_VALUE;
     if (device)
         return LE_CU_ERROR_INVALID_DEVICE;
     if (!state->context_uses) {
-        le_cu_result result = start(state);
+        le_cu_result result = create_context(state);
         if (result)
             return result;
         state->clock_ns += le_sim_call_ns(SIM_CALL_CONTEXT);
@@ -228,20 +228,20 @@ le_cu_result le_sim_DevicePrimaryCtxRetain(le_cu_context *ctx, le_cu_device devi
     if (process_of_init() != getpid())
         return LE_CU_ERROR_NOT_INITIALIZED;
     sleep_ms(le_sim_context_ms());
-    pthread_mutex_lock(&state->life);
+    pthread_mutex_lock(&state->life_lock);
     le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (!result)
-        result = le_sim_leave(retain(ctx, device));
-    pthread_mutex_unlock(&state->life);
+        result = le_sim_leave(retain_context(ctx, device));
+    pthread_mutex_unlock(&state->life_lock);
     return result;
 }
 
-/* Works after a fatal error, too: it is the one way to forget it. */
+/* Works after a fatal error, too: releasing the context is the only way to clear the error. */
 le_cu_result le_sim_DevicePrimaryCtxRelease(le_cu_device device) {
     struct sim_state *state = &the_state;
     if (process_of_init() != getpid())
         return LE_CU_ERROR_NOT_INITIALIZED;
-    pthread_mutex_lock(&state->life);
+    pthread_mutex_lock(&state->life_lock);
     le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         pthread_mutex_lock(&state->lock);
@@ -251,9 +251,9 @@ le_cu_result le_sim_DevicePrimaryCtxRelease(le_cu_device device) {
     else if (!state->context_uses)
         result = LE_CU_ERROR_INVALID_CONTEXT;
     else if (!--state->context_uses)
-        finish(state);
+        destroy_context(state);
     result = le_sim_leave(result);
-    pthread_mutex_unlock(&state->life);
+    pthread_mutex_unlock(&state->life_lock);
     return result;
 }
 
@@ -285,7 +285,7 @@ le_cu_result le_sim_CtxSynchronize(void) {
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-/* ---- what is not CUDA's */
+/* ---- functions of the table that CUDA does not have */
 
 static uint64_t clock_now_ns(void) {
     struct sim_state *state = &the_state;
@@ -295,13 +295,13 @@ static uint64_t clock_now_ns(void) {
     return now_ns;
 }
 
-static const char *report(void) {
+static const char *check_reports(void) {
     struct sim_state *state = &the_state;
     if (le_sim_is_child())
         return NULL;
     pthread_mutex_lock(&state->lock);
     if (state->check)
-        le_sim_guard_tell();
+        le_sim_guard_report();
     const char *text = state->check ? le_sim_check_reports(state->check) : NULL;
     pthread_mutex_unlock(&state->lock);
     return text;
@@ -314,7 +314,7 @@ const struct le_cuda_driver *le_sim_driver(void) {
 #undef LE_CU
         .note_memory = le_sim_note_memory,
         .clock_ns = clock_now_ns,
-        .report = report,
+        .report = check_reports,
     };
     return &driver;
 }

@@ -1,4 +1,4 @@
-/* sim as a driver, without kernels: handles, contexts, memory, copies, planned faults, forks and threads. */
+/* sim as a driver, without kernels: handles, contexts, memory, copies, planned faults, fork and threads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static void contexts_are_current_by_thread(void **state) {
     assert_int_equal(result, LE_CU_ERROR_INVALID_CONTEXT);
 }
 
-static void bad_handles_are_told(void **state) {
+static void invalid_handles_are_refused(void **state) {
     (void)state;
     le_cu_stream stream = stream_new(0), wrong = (le_cu_stream)(uintptr_t)0x1234560;
     le_cu_event event = event_new();
@@ -61,7 +61,7 @@ static void bad_handles_are_told(void **state) {
     fails(INVALID_HANDLE, cu->StreamDestroy(stream));
     fails(INVALID_HANDLE, cu->StreamQuery(stream));
     fails(INVALID_HANDLE, cu->MemsetD8Async(address, 0, 1, stream));
-    assert_ptr_not_equal(stream_new(0), stream); /* a new one is not taken for it */
+    assert_ptr_not_equal(stream_new(0), stream); /* a new stream has another handle */
     ok(cu->EventDestroy(event));
     fails(INVALID_HANDLE, cu->EventSynchronize(event));
     fails(INVALID_HANDLE, cu->StreamWaitEvent(NULL, event, 0));
@@ -146,7 +146,7 @@ static void memory_ends_at_the_cap(void **state) {
 static void addresses_are_found_again(void **state) {
     (void)state;
     begin_again(&(struct le_sim_options){.memory_bytes = (size_t)1 << 30});
-    for (int k = 0; k < 1000; k++) { /* far more than there are addresses */
+    for (int k = 0; k < 1000; k++) { /* far more memory than there are addresses */
         le_cu_deviceptr address = device_new((size_t)1 << 30);
         ok(cu->MemFree(address));
     }
@@ -193,7 +193,7 @@ static void host_memory_is_registered(void **state) {
 
 /* ---- copies */
 
-static void copies_check_their_ends(void **state) {
+static void copies_check_their_ranges(void **state) {
     (void)state;
     unsigned char host[16] = {0};
     le_cu_deviceptr address = device_new(16);
@@ -208,7 +208,7 @@ static void copies_check_their_ends(void **state) {
     ok(cu->CtxSynchronize());
 }
 
-/* Pageable memory is read at the call, pinned memory when the copy runs; a copy to pageable memory is waited for. */
+/* Pageable memory is read during the call, pinned memory when the copy runs. Copies to pageable memory wait. */
 static void copies_run_late(void **state) {
     (void)state;
     unsigned char pageable[16], *pinned = pinned_new(16), back[16];
@@ -226,7 +226,7 @@ static void copies_run_late(void **state) {
     assert_int_equal(back[15], 2);
     memset(pinned, 0, 16);
     ok(cu->MemcpyDtoHAsync(pinned, first, 16, stream));
-    assert_int_equal(pinned[15], 0); /* it has not run */
+    assert_int_equal(pinned[15], 0); /* the copy has not run */
     ok(cu->StreamSynchronize(stream));
     assert_int_equal(pinned[15], 1);
 }
@@ -294,7 +294,7 @@ static void copies_have_three_axes(void **state) {
 
 static void the_nth_fails(void **state) {
     (void)state;
-    begin_again(&(struct le_sim_options){.only_asked = true, .faults = {.allocation = 3, .copy = 2, .module = 1}});
+    begin_again(&(struct le_sim_options){.only_on_wait = true, .faults = {.allocation = 3, .copy = 2, .module = 1}});
     le_cu_deviceptr address = device_new(8), other;
     void *memory;
     le_cu_module module;
@@ -320,7 +320,7 @@ static void faults_come_from_the_environment(void **state) {
     assert_int_equal(size_bytes, 1 << 20);
 }
 
-static void a_child_is_told(void **state) {
+static void a_forked_child_gets_errors(void **state) {
     (void)state;
     pid_t child = fork();
     if (!child) {
@@ -369,7 +369,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(contexts_are_needed),
         TEST(contexts_are_current_by_thread),
-        TEST(bad_handles_are_told),
+        TEST(invalid_handles_are_refused),
         TEST(errors_have_names),
         TEST(device_has_the_limits_of_one),
         TEST(memory_is_counted),
@@ -377,13 +377,13 @@ int main(void) {
         TEST(addresses_are_found_again),
         TEST(pinned_memory_is_known),
         TEST(host_memory_is_registered),
-        TEST(copies_check_their_ends),
+        TEST(copies_check_their_ranges),
         TEST(copies_run_late),
         TEST(fills_have_three_widths),
         TEST(copies_have_three_axes),
         TEST(the_nth_fails),
         TEST(faults_come_from_the_environment),
-        TEST(a_child_is_told),
+        TEST(a_forked_child_gets_errors),
         TEST(threads_share_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What the tests of sim's driver share: a context for each test, and objects that come without a fuss. */
+/* Shared by the tests of sim's driver: a context for each test, and functions that create objects. */
 #ifndef LE_SIM_DRIVER_TEST_H
 #define LE_SIM_DRIVER_TEST_H
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static inline void open_with(const struct le_sim_options *options) {
 static inline int begin(void **state) {
     (void)state;
     cu = le_sim_driver();
-    open_with(&(struct le_sim_options){.seed = 1, .only_asked = true});
+    open_with(&(struct le_sim_options){.seed = 1, .only_on_wait = true});
     return 0;
 }
 

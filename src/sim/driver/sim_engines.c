@@ -1,29 +1,29 @@
-/* The virtual clock's figures and engines. One engine copies up, one down; the compute engine has a lane for each
- * multiprocessor, of which a kernel takes as many as it has blocks. An engine's free time before work that waits is
- * used by work that does not. Nothing here waits or runs. Under the state's lock.
+/* Costs and engines of the virtual clock. One engine copies to the device, one to the host. The compute engine has a
+ * lane for each multiprocessor; a kernel occupies as many lanes as it has blocks. Work that is ready may use the time
+ * of an engine before work that still waits. Nothing here waits or runs operations. Guarded by the state's lock.
  *
  * Measured on an H200 with driver 580 (CUDA 13.0), 2026-11: enqueueing a launch, a launch with a wait, the copy rates,
- * the depth of the queue, pinning. The others are estimates of the same order, and said to be. */
+ * the depth of the queue, pinning. The other values are estimates of the same order, marked as such. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 #include <string.h>
 
 enum {
-    LAUNCH_NS = 2750,       /* measured: enqueueing one */
-    GRAPH_LAUNCH_NS = 1300, /* measured: of a graph of one kernel, 0.47 of a launch */
+    LAUNCH_NS = 2750,       /* measured: enqueueing a launch */
+    GRAPH_LAUNCH_NS = 1300, /* measured: a graph of one kernel; 0.47 of a launch */
     SYNCHRONIZE_NS = 2950,  /* measured: launch, a kernel of 2,000 ns and a wait take 7.7 us */
-    COPY_CALL_NS = 2750,    /* estimate: as a launch */
+    COPY_CALL_NS = 2750,    /* estimate: the same as a launch */
     EVENT_NS = 1000,        /* estimate */
     QUERY_NS = 1000,        /* estimate */
     CREATE_NS = 5000,       /* estimate: a stream, an event */
-    ALLOCATE_NS = 100000,   /* estimate: device memory, got and given back */
-    MODULE_NS = 100000,     /* measured: loading what NVRTC made */
+    ALLOCATE_NS = 100000,   /* estimate: allocating or freeing device memory */
+    MODULE_NS = 100000,     /* measured: loading a module that NVRTC compiled */
     CONTEXT_NS = 345000000, /* measured: cuInit and the first context */
-    KERNEL_LEAST_NS = 2000, /* the shortest kernels take */
-    THREADS_NS = 1000,      /* estimate: what a multiprocessor full of threads takes */
-    COPY_LATENCY_NS = 1500  /* estimate: of the shortest copies */
+    KERNEL_LEAST_NS = 2000, /* the time of the shortest kernels */
+    THREADS_NS = 1000,      /* estimate: a multiprocessor full of threads */
+    COPY_LATENCY_NS = 1500  /* estimate: the shortest copies */
 };
-/* bytes in 1,000 ns */
+/* bytes per 1,000 ns */
 enum {
     PINNED_RATE = 55000,        /* measured, both ways */
     PAGEABLE_UP_RATE = 9000,    /* measured: 8 to 10 GB/s */
@@ -47,30 +47,30 @@ uint64_t le_sim_call_ns(enum sim_call call) {
     return costs_ns[call];
 }
 
-static uint64_t at_rate(size_t size_bytes, uint64_t rate) {
+static uint64_t time_at_rate(size_t size_bytes, uint64_t rate) {
     return size_bytes / rate * 1000 + size_bytes % rate * 1000 / rate;
 }
 
 uint64_t le_sim_pin_ns(size_t size_bytes) {
-    return at_rate(size_bytes, PIN_RATE);
+    return time_at_rate(size_bytes, PIN_RATE);
 }
 
 uint64_t le_sim_stage_ns(size_t size_bytes) {
-    return at_rate(size_bytes, PAGEABLE_UP_RATE) - at_rate(size_bytes, PINNED_RATE);
+    return time_at_rate(size_bytes, PAGEABLE_UP_RATE) - time_at_rate(size_bytes, PINNED_RATE);
 }
 
 uint64_t le_sim_copy_down_pageable_ns(size_t size_bytes) {
-    return COPY_LATENCY_NS + at_rate(size_bytes, PAGEABLE_DOWN_RATE);
+    return COPY_LATENCY_NS + time_at_rate(size_bytes, PAGEABLE_DOWN_RATE);
 }
 
 uint64_t le_sim_copy_ns(enum sim_engine engine, size_t size_bytes) {
     if (engine == SIM_ENGINE_COMPUTE)
-        return KERNEL_LEAST_NS + at_rate(size_bytes, DEVICE_RATE / 2);
-    return COPY_LATENCY_NS + at_rate(size_bytes, PINNED_RATE);
+        return KERNEL_LEAST_NS + time_at_rate(size_bytes, DEVICE_RATE / 2);
+    return COPY_LATENCY_NS + time_at_rate(size_bytes, PINNED_RATE);
 }
 
 uint64_t le_sim_fill_ns(size_t size_bytes) {
-    return KERNEL_LEAST_NS + at_rate(size_bytes, DEVICE_RATE);
+    return KERNEL_LEAST_NS + time_at_rate(size_bytes, DEVICE_RATE);
 }
 
 uint64_t le_sim_kernel_ns(uint64_t blocks, uint64_t threads) {
@@ -78,7 +78,7 @@ uint64_t le_sim_kernel_ns(uint64_t blocks, uint64_t threads) {
     return KERNEL_LEAST_NS + threads * THREADS_NS / (lanes * SIM_MULTIPROCESSOR_THREADS);
 }
 
-/* Forgets what is over, so that lanes stay short. */
+/* Drops spans in the past, so that lanes stay short. */
 static void lane_forget(struct sim_lane *lane, uint64_t now_ns) {
     int over = 0;
     while (over < lane->count && lane->at[over].end_ns <= now_ns)
@@ -89,7 +89,7 @@ static void lane_forget(struct sim_lane *lane, uint64_t now_ns) {
     }
 }
 
-/* The first time from start_ns on when the lane is free for duration_ns. */
+/* The first time, from start_ns on, at which the lane is free for duration_ns. */
 static uint64_t lane_fit(const struct sim_lane *lane, uint64_t start_ns, uint64_t duration_ns) {
     for (int k = 0; k < lane->count; k++)
         if (lane->at[k].end_ns > start_ns && lane->at[k].start_ns < start_ns + duration_ns)
@@ -97,7 +97,7 @@ static uint64_t lane_fit(const struct sim_lane *lane, uint64_t start_ns, uint64_
     return start_ns;
 }
 
-static bool lane_room(struct sim_lane *lane) {
+static bool lane_reserve(struct sim_lane *lane) {
     if (lane->count < lane->capacity)
         return true;
     int capacity = lane->capacity ? 2 * lane->capacity : 16;
@@ -109,7 +109,7 @@ static bool lane_room(struct sim_lane *lane) {
     return true;
 }
 
-/* Spans that touch become one. There is room for one more, and the time is free. */
+/* Inserts a span, and joins it with adjacent ones. The lane has room for one more span, and the time is free. */
 static void lane_put(struct sim_lane *lane, uint64_t start_ns, uint64_t end_ns) {
     int k = 0;
     while (k < lane->count && lane->at[k].end_ns < start_ns)
@@ -132,7 +132,7 @@ static void lane_put(struct sim_lane *lane, uint64_t start_ns, uint64_t end_ns) 
     }
 }
 
-/* The lanes that are free at that time for that long; gives how many. */
+/* Finds the lanes that are free at start_ns for duration_ns; returns how many. */
 static int lanes_free(struct sim_engines *engines, uint64_t start_ns, uint64_t duration_ns, struct sim_lane **lanes) {
     int count = 0;
     for (int k = 0; k < SIM_LANES; k++)
@@ -141,7 +141,7 @@ static int lanes_free(struct sim_engines *engines, uint64_t start_ns, uint64_t d
     return count;
 }
 
-/* Work can only start when it is ready or when other work ends. */
+/* The next time at which a span ends. Work can only start when it is ready or when other work ends. */
 static uint64_t next_end(const struct sim_engines *engines, uint64_t after_ns) {
     uint64_t next_ns = UINT64_MAX;
     for (int k = 0; k < SIM_LANES; k++)
@@ -156,7 +156,7 @@ static bool compute_take(struct sim_engines *engines, const struct sim_op *op, u
     while (lanes_free(engines, ready_ns, op->duration_ns, lanes) < op->lanes)
         ready_ns = next_end(engines, ready_ns);
     for (int k = 0; k < op->lanes; k++)
-        if (!lane_room(lanes[k]))
+        if (!lane_reserve(lanes[k]))
             return false;
     for (int k = 0; k < op->lanes; k++)
         lane_put(lanes[k], ready_ns, ready_ns + op->duration_ns);
@@ -176,7 +176,7 @@ bool le_sim_engines_take(struct sim_engines *engines, const struct sim_op *op, u
     }
     struct sim_lane *lane = op->engine == SIM_ENGINE_UP ? &engines->up : &engines->down;
     lane_forget(lane, now_ns);
-    if (!lane_room(lane))
+    if (!lane_reserve(lane))
         return false;
     *start_ns = lane_fit(lane, ready_ns, op->duration_ns);
     lane_put(lane, *start_ns, *start_ns + op->duration_ns);

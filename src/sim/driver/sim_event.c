@@ -1,6 +1,5 @@
-/* Events of the table. A record gives the event the time and the order of what its stream was given before; waits that
- * were given keep the record that they saw, whatever happens to the event. Times are virtual. Under the state's lock.
- */
+/* Events. A record gives the event the end time and the order of the work enqueued in its stream before it. An enqueued
+ * wait keeps the record that it saw, even if the event changes. Times are virtual. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 
@@ -28,8 +27,8 @@ void le_sim_events_finish(void) {
     le_sim_handles_finish(handles);
 }
 
-static le_cu_result create(le_cu_event *handle, unsigned flags) {
-    if (!handle || flags & ~3u) /* 1: blocking waits, which all are */
+static le_cu_result create_event(le_cu_event *handle, unsigned flags) {
+    if (!handle || flags & ~3u) /* 1: blocking waits; all waits are */
         return LE_CU_ERROR_INVALID_VALUE;
     struct sim_event *event = le_alloc_zero(1, sizeof *event);
     if (!event)
@@ -46,7 +45,7 @@ static le_cu_result create(le_cu_event *handle, unsigned flags) {
 
 le_cu_result le_sim_EventCreate(le_cu_event *event, unsigned flags) {
     le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
-    return result ? result : le_sim_leave(create(event, flags));
+    return result ? result : le_sim_leave(create_event(event, flags));
 }
 
 le_cu_result le_sim_EventDestroy(le_cu_event handle) {
@@ -61,7 +60,7 @@ le_cu_result le_sim_EventDestroy(le_cu_event handle) {
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-static le_cu_result record(struct sim_event *event, struct sim_stream *stream) {
+static le_cu_result record_event(struct sim_event *event, struct sim_stream *stream) {
     struct sim_op *op = op_new(SIM_OP_RECORD);
     if (!op)
         return LE_CU_ERROR_OUT_OF_MEMORY;
@@ -82,10 +81,10 @@ le_cu_result le_sim_EventRecord(le_cu_event handle, le_cu_stream stream_handle) 
         return result;
     struct sim_event *event = event_of(handle);
     struct sim_stream *stream = le_sim_stream_of(stream_handle);
-    return le_sim_leave(event && stream ? record(event, stream) : LE_CU_ERROR_INVALID_HANDLE);
+    return le_sim_leave(event && stream ? record_event(event, stream) : LE_CU_ERROR_INVALID_HANDLE);
 }
 
-static le_cu_result wait(struct sim_stream *stream, const struct sim_event *event, unsigned flags) {
+static le_cu_result wait_event(struct sim_stream *stream, const struct sim_event *event, unsigned flags) {
     if (flags & ~1u)
         return LE_CU_ERROR_INVALID_VALUE;
     if (!event->recorded)
@@ -108,7 +107,7 @@ le_cu_result le_sim_StreamWaitEvent(le_cu_stream stream_handle, le_cu_event hand
         return result;
     const struct sim_event *event = event_of(handle);
     struct sim_stream *stream = le_sim_stream_of(stream_handle);
-    return le_sim_leave(event && stream ? wait(stream, event, flags) : LE_CU_ERROR_INVALID_HANDLE);
+    return le_sim_leave(event && stream ? wait_event(stream, event, flags) : LE_CU_ERROR_INVALID_HANDLE);
 }
 
 le_cu_result le_sim_EventQuery(le_cu_event handle) {
@@ -137,17 +136,17 @@ le_cu_result le_sim_EventSynchronize(le_cu_event handle) {
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-/* Over on the virtual clock, or run. */
-static bool passed(const struct sim_event *event) {
+/* Whether the event's time has passed on the virtual clock. */
+static bool has_passed(const struct sim_event *event) {
     return event->time_ns <= le_sim_state()->clock_ns;
 }
 
-static le_cu_result elapsed(float *milliseconds, const struct sim_event *start, const struct sim_event *stop) {
+static le_cu_result elapsed_time(float *milliseconds, const struct sim_event *start, const struct sim_event *stop) {
     if (!start || !stop || !start->timed || !stop->timed || !start->recorded || !stop->recorded)
         return LE_CU_ERROR_INVALID_HANDLE;
     if (!milliseconds)
         return LE_CU_ERROR_INVALID_VALUE;
-    if (!passed(start) || !passed(stop))
+    if (!has_passed(start) || !has_passed(stop))
         return LE_CU_ERROR_NOT_READY;
     *milliseconds = (float)(((double)stop->time_ns - (double)start->time_ns) * 1e-6);
     return LE_CU_SUCCESS;
@@ -155,5 +154,5 @@ static le_cu_result elapsed(float *milliseconds, const struct sim_event *start, 
 
 le_cu_result le_sim_EventElapsedTime(float *milliseconds, le_cu_event start, le_cu_event stop) {
     le_cu_result result = le_sim_enter(SIM_CALL_QUERY);
-    return result ? result : le_sim_leave(elapsed(milliseconds, event_of(start), event_of(stop)));
+    return result ? result : le_sim_leave(elapsed_time(milliseconds, event_of(start), event_of(stop)));
 }

@@ -1,4 +1,4 @@
-/* Options of sim, from le_sim_configure and the environment, and its planned faults. Under the state's lock. */
+/* Options of sim, from le_sim_configure and the environment, and planned faults. Guarded by the state's lock. */
 #include "sim/driver/sim_state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@ static uint64_t number_of(const char *variable) {
     return text ? strtoull(text, NULL, 0) : 0;
 }
 
-/* LEAT_SIM_FAULT: "allocation=3,launch=2": the Nth of each; memory=BYTES: of the device. What it does not know it
- * passes over. */
+/* LEAT_SIM_FAULT: "allocation=3,launch=2" names the Nth operation of each kind; memory=BYTES sets the size of device
+ * memory. Unknown items are ignored. */
 static void faults_read(const char *text, struct le_sim_faults *faults, size_t *memory_bytes) {
     uint64_t memory = 0;
     const struct {
@@ -41,16 +41,16 @@ static bool any_fault(const struct le_sim_faults *faults) {
            faults->call || faults->nvrtc || faults->cublas;
 }
 
-static void options_set(struct sim_options_now *now, const struct le_sim_options *options) {
-    *now = (struct sim_options_now){
-        .configured = true,
-        .check = options->check || number_of("LEAT_SIM_CHECK"),
-        .seed = options->seed ? options->seed : number_of("LEAT_SIM_SEED"),
-        .kernel_ns = options->kernel_ns ? options->kernel_ns : number_of("LEAT_SIM_KERNEL_NS"),
-        .context_ms = options->context_ms ? options->context_ms : number_of("LEAT_SIM_CONTEXT_MS"),
-        .memory_bytes = MEMORY_BYTES,
-        .only_asked = options->only_asked,
-        .faults = options->faults};
+static void options_set(struct sim_settings *now, const struct le_sim_options *options) {
+    *now = (struct sim_settings){.configured = true,
+                                 .check = options->check || number_of("LEAT_SIM_CHECK"),
+                                 .seed = options->seed ? options->seed : number_of("LEAT_SIM_SEED"),
+                                 .kernel_ns = options->kernel_ns ? options->kernel_ns : number_of("LEAT_SIM_KERNEL_NS"),
+                                 .context_ms =
+                                     options->context_ms ? options->context_ms : number_of("LEAT_SIM_CONTEXT_MS"),
+                                 .memory_bytes = MEMORY_BYTES,
+                                 .only_on_wait = options->only_on_wait,
+                                 .faults = options->faults};
     struct le_sim_faults from_environment = {0};
     faults_read(getenv("LEAT_SIM_FAULT"), &from_environment, &now->memory_bytes);
     if (!any_fault(&now->faults))
@@ -124,21 +124,21 @@ le_cublas_status le_sim_cublas_fault(void) {
     return faults->cublas_result ? faults->cublas_result : LE_CUBLAS_INTERNAL_ERROR;
 }
 
-void le_sim_note_left(void) {
+void le_sim_count_leftovers(void) {
     struct sim_state *state = le_sim_state();
-    state->left = (struct le_sim_tally){.modules = le_sim_handles_live(&state->module_handles),
-                                        .streams = le_sim_handles_live(&state->stream_handles),
-                                        .events = le_sim_handles_live(&state->event_handles),
-                                        .graphs = le_sim_handles_live(&state->graph_handles) +
-                                                  le_sim_handles_live(&state->exec_handles)};
+    state->leftovers = (struct le_sim_tally){.modules = le_sim_handles_live(&state->module_handles),
+                                             .streams = le_sim_handles_live(&state->stream_handles),
+                                             .events = le_sim_handles_live(&state->event_handles),
+                                             .graphs = le_sim_handles_live(&state->graph_handles) +
+                                                       le_sim_handles_live(&state->exec_handles)};
     for (int k = 0; k < state->memory.count; k++)
-        state->left.blocks += state->memory.at[k].kind != SIM_BLOCK_MODULE;
+        state->leftovers.allocations += state->memory.at[k].kind != SIM_ALLOCATION_MODULE;
 }
 
-void le_sim_tally(struct le_sim_tally *tally) {
+void le_sim_tally_get(struct le_sim_tally *tally) {
     struct sim_state *state = le_sim_state();
     pthread_mutex_lock(&state->lock);
-    *tally = state->left;
+    *tally = state->leftovers;
     tally->driver_calls = state->counts.call;
     tally->nvrtc_calls = state->counts.nvrtc;
     tally->cublas_calls = state->counts.cublas;
@@ -146,7 +146,7 @@ void le_sim_tally(struct le_sim_tally *tally) {
     pthread_mutex_unlock(&state->lock);
 }
 
-/* Where checking begins or ends under an open context, all that was given is run first and counts as waited for. */
+/* If checking starts or stops while a context is open, all enqueued work runs first, and counts as waited for. */
 static leat_status switch_check(struct sim_state *state) {
     if (!state->context_uses || !state->check == !state->options.check)
         return LEAT_OK;
@@ -161,7 +161,7 @@ static leat_status switch_check(struct sim_state *state) {
 leat_status le_sim_configure(const struct le_sim_options *options) {
     struct sim_state *state = le_sim_state();
     if (le_sim_is_child())
-        return le_fail(LEAT_DEVICE, "the simulated device cannot be used after a fork");
+        return le_fail(LEAT_DEVICE, "the simulated device cannot be used in a process created by fork");
     pthread_mutex_lock(&state->lock);
     options_set(&state->options, options ? options : &(struct le_sim_options){0});
     state->counts = (struct sim_counts){0};

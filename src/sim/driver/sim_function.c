@@ -1,28 +1,28 @@
-/* Modules and functions of the table, over sim_exec.h: loading, finding, what is known of a function, and how many of
- * its blocks are resident at one time. Under the state's lock. */
+/* Modules and functions, on top of sim_exec.h: loading, lookup by name, attributes, and occupancy. Guarded by the
+ * state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_function.h"
 #include <string.h>
 
 /* ---- modules */
 
-static void variables_forget(const struct sim_loaded *loaded) {
+static void remove_variables(const struct sim_loaded *loaded) {
     const struct sim_item *item;
     for (size_t k = 0; (item = le_sim_module_variable(loaded->module, k)); k++) {
-        const struct sim_block *block = le_sim_memory_find((uintptr_t)item->address, 1);
-        if (block && block->kind == SIM_BLOCK_MODULE)
-            le_sim_memory_remove(block->address);
+        const struct sim_allocation *allocation = le_sim_memory_find((uintptr_t)item->address, 1);
+        if (allocation && allocation->kind == SIM_ALLOCATION_MODULE)
+            le_sim_memory_remove(allocation->address);
     }
 }
 
-static bool variables_know(const struct sim_loaded *loaded) {
+static bool add_variables(const struct sim_loaded *loaded) {
     const struct sim_item *item;
     for (size_t k = 0; (item = le_sim_module_variable(loaded->module, k)); k++) {
-        struct sim_block block = {.address = (uintptr_t)item->address,
-                                  .size_bytes = item->size_bytes,
-                                  .span_bytes = item->size_bytes,
-                                  .kind = SIM_BLOCK_MODULE};
-        if (item->size_bytes && !le_sim_memory_add(&block))
+        struct sim_allocation allocation = {.address = (uintptr_t)item->address,
+                                            .size_bytes = item->size_bytes,
+                                            .span_bytes = item->size_bytes,
+                                            .kind = SIM_ALLOCATION_MODULE};
+        if (item->size_bytes && !le_sim_memory_add(&allocation))
             return false;
     }
     return true;
@@ -39,25 +39,26 @@ static void functions_free(struct sim_loaded *loaded) {
 
 static void loaded_free(struct sim_loaded *loaded) {
     functions_free(loaded);
-    variables_forget(loaded);
+    remove_variables(loaded);
     le_sim_module_free(loaded->module);
     le_free(loaded);
 }
 
-/* Reports may name places in a module that was unloaded: while checking it stays until the check ends. */
-static void retire(struct sim_loaded *loaded) {
+/* While checking, an unloaded module stays in memory until the context is destroyed, because reports may name its
+ * source lines. */
+static void retire_module(struct sim_loaded *loaded) {
     struct sim_state *state = le_sim_state();
     if (!state->check) {
         loaded_free(loaded);
         return;
     }
     functions_free(loaded);
-    variables_forget(loaded);
+    remove_variables(loaded);
     loaded->next = state->retired;
     state->retired = loaded;
 }
 
-void le_sim_modules_tell_all(void) {
+void le_sim_modules_declare_all(void) {
     const struct sim_state *state = le_sim_state();
     for (int k = 0; k < state->module_handles.count; k++) {
         const struct sim_loaded *loaded = state->module_handles.at[k].object;
@@ -80,7 +81,7 @@ void le_sim_modules_finish(void) {
     le_sim_handles_finish(&state->function_handles);
 }
 
-/* Logs are asked for by options; ours are empty, as the image was compiled before. */
+/* Options may ask for logs. They are empty, because the image is already compiled. */
 static void empty_logs(unsigned option_count, const le_cu_jit_option *options, void **values) {
     for (unsigned k = 0; k < option_count; k++) {
         bool log = options[k] == LE_CU_JIT_INFO_LOG_BUFFER || options[k] == LE_CU_JIT_ERROR_LOG_BUFFER;
@@ -89,7 +90,7 @@ static void empty_logs(unsigned option_count, const le_cu_jit_option *options, v
     }
 }
 
-static le_cu_result load(le_cu_module *handle, const void *image) {
+static le_cu_result load_module(le_cu_module *handle, const void *image) {
     struct sim_state *state = le_sim_state();
     if (le_sim_fault_now(&state->counts.module, state->options.faults.module))
         return LE_CU_ERROR_INVALID_IMAGE;
@@ -102,7 +103,7 @@ static le_cu_result load(le_cu_module *handle, const void *image) {
         return status == LEAT_OUT_OF_MEMORY ? LE_CU_ERROR_OUT_OF_MEMORY : LE_CU_ERROR_INVALID_IMAGE;
     }
     le_sim_module_check(loaded->module, state->check);
-    uintptr_t number = variables_know(loaded) ? le_sim_handle_put(&state->module_handles, loaded) : 0;
+    uintptr_t number = add_variables(loaded) ? le_sim_handle_put(&state->module_handles, loaded) : 0;
     if (!number) {
         loaded_free(loaded);
         return LE_CU_ERROR_OUT_OF_MEMORY;
@@ -119,7 +120,7 @@ le_cu_result le_sim_ModuleLoadDataEx(le_cu_module *module, const void *image, un
     if (!module || !image || (option_count && (!options || !values)))
         return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
     empty_logs(option_count, options, values);
-    return le_sim_leave(load(module, image));
+    return le_sim_leave(load_module(module, image));
 }
 
 static struct sim_loaded *loaded_of(le_cu_module module) {
@@ -132,11 +133,11 @@ le_cu_result le_sim_ModuleUnload(le_cu_module module) {
         return result;
     if (!loaded_of(module))
         return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    le_sim_force_all(); /* its kernels come first */
+    le_sim_force_all(); /* enqueued kernels of the module run first */
     struct sim_loaded *loaded = loaded_of(module);
     if (loaded) {
         le_sim_handle_drop(&le_sim_state()->module_handles, (uintptr_t)module);
-        retire(loaded);
+        retire_module(loaded);
     }
     return le_sim_leave(LE_CU_SUCCESS);
 }
@@ -214,7 +215,7 @@ struct sim_function *le_sim_function_of(le_cu_function function) {
     return le_sim_handle_get(&le_sim_state()->function_handles, (uintptr_t)function);
 }
 
-int le_sim_most_threads(const struct sim_function *function) {
+int le_sim_max_threads(const struct sim_function *function) {
     int most = function->item->max_threads && function->item->max_threads < SIM_BLOCK_THREADS
                    ? (int)function->item->max_threads
                    : SIM_BLOCK_THREADS;
@@ -229,7 +230,7 @@ static le_cu_result get_attribute(int *value, le_cu_function_attribute attribute
         return LE_CU_ERROR_INVALID_VALUE;
     switch (attribute) {
     case LE_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = le_sim_most_threads(function);
+        *value = le_sim_max_threads(function);
         return LE_CU_SUCCESS;
     case LE_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
         *value = (int)function->static_bytes;
@@ -290,19 +291,19 @@ le_cu_result le_sim_FuncGetParamInfo(le_cu_function handle, size_t k, size_t *of
 
 /* ---- occupancy */
 
-static int least(int a, int b) {
+static int min_int(int a, int b) {
     return a < b ? a : b;
 }
 
-int le_sim_blocks_for(const struct sim_function *function, int threads, size_t shared_bytes) {
+int le_sim_resident_blocks(const struct sim_function *function, int threads, size_t shared_bytes) {
     int warps = (threads + 31) / 32;
     size_t shared = function->static_bytes + shared_bytes + SIM_BLOCK_SHARED_RESERVED_BYTES;
-    int blocks = least(SIM_MULTIPROCESSOR_BLOCKS, SIM_MULTIPROCESSOR_THREADS / (warps * 32));
-    if (threads > le_sim_most_threads(function) || shared > SIM_MULTIPROCESSOR_SHARED_BYTES)
+    int blocks = min_int(SIM_MULTIPROCESSOR_BLOCKS, SIM_MULTIPROCESSOR_THREADS / (warps * 32));
+    if (threads > le_sim_max_threads(function) || shared > SIM_MULTIPROCESSOR_SHARED_BYTES)
         return 0;
-    blocks = least(blocks, (int)(SIM_MULTIPROCESSOR_SHARED_BYTES / shared));
+    blocks = min_int(blocks, (int)(SIM_MULTIPROCESSOR_SHARED_BYTES / shared));
     if (function->registers > 0)
-        blocks = least(blocks, SIM_REGISTERS / (function->registers * warps * 32));
+        blocks = min_int(blocks, SIM_REGISTERS / (function->registers * warps * 32));
     return blocks;
 }
 
@@ -316,17 +317,18 @@ le_cu_result le_sim_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, le_cu
         return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
     if (!blocks || block_size <= 0 || block_size > SIM_BLOCK_THREADS)
         return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
-    *blocks = le_sim_blocks_for(function, block_size, shared_bytes);
+    *blocks = le_sim_resident_blocks(function, block_size, shared_bytes);
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-/* The largest block of those that keep most threads resident. */
+/* The block size that keeps the most threads resident; the largest if several do. */
 static void best_block(const struct sim_function *function, size_t (*shared_bytes_for)(int block_size),
                        size_t shared_bytes, int limit, int *grid, int *block) {
     int best_threads = 0;
     *grid = *block = 0;
-    for (int threads = least(limit, le_sim_most_threads(function)) / 32 * 32; threads >= 32; threads -= 32) {
-        int blocks = le_sim_blocks_for(function, threads, shared_bytes_for ? shared_bytes_for(threads) : shared_bytes);
+    for (int threads = min_int(limit, le_sim_max_threads(function)) / 32 * 32; threads >= 32; threads -= 32) {
+        int blocks =
+            le_sim_resident_blocks(function, threads, shared_bytes_for ? shared_bytes_for(threads) : shared_bytes);
         if (blocks * threads > best_threads) {
             best_threads = blocks * threads;
             *grid = blocks * SIM_MULTIPROCESSORS;

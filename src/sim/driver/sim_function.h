@@ -1,4 +1,4 @@
-/* Functions of the table, as launches see them. Under the state's lock. */
+/* Modules and functions of the driver table, as launches use them. Guarded by the state's lock. */
 #ifndef LE_SIM_FUNCTION_H
 #define LE_SIM_FUNCTION_H
 #include "sim/driver/sim_state.h"
@@ -14,11 +14,11 @@ struct sim_function {
 struct sim_loaded { /* a module */
     struct sim_module *module;
     struct sim_function *functions;
-    struct sim_loaded *next; /* of those that were unloaded */
+    struct sim_loaded *next; /* in the list of unloaded modules */
 };
 
-struct sim_function *le_sim_function_of(le_cu_function function); /* NULL: a bad handle */
-int le_sim_most_threads(const struct sim_function *function);     /* of a block */
-/* Blocks that one multiprocessor has room for: by threads in whole warps, by shared memory, by registers. */
-int le_sim_blocks_for(const struct sim_function *function, int threads, size_t shared_bytes);
+struct sim_function *le_sim_function_of(le_cu_function function); /* NULL: invalid handle */
+int le_sim_max_threads(const struct sim_function *function);      /* per block */
+/* How many blocks fit on one multiprocessor, limited by threads (in whole warps), shared memory and registers. */
+int le_sim_resident_blocks(const struct sim_function *function, int threads, size_t shared_bytes);
 #endif

@@ -1,18 +1,19 @@
-/* Graphs of the table: of one kernel each, as Leat makes them (device/cuda/cuda_launch.c). What a graph, or an
- * executable one, keeps of a launch is what it was given, so that later changes of the one leave the other. Launches of
- * one executable graph in several streams have no order here: a driver gives them one, which nobody may count on. Under
- * the state's lock. */
+/* Graphs of one kernel each, as device/cuda/cuda_launch.c makes them. A graph and an executable graph each have their
+ * own copy of the launch, so changing one does not affect the other. Launches of one executable graph in several
+ * streams are not ordered here. A real driver orders them, but programs may not rely on it. Guarded by the state's
+ * lock.
+ */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 #include <string.h>
 
-/* Its node is known by the graph's own handle. */
+/* The handle of the node is the graph's own handle. */
 struct sim_graph {
-    struct sim_kept_launch *node; /* NULL: it has none yet */
+    struct sim_saved_launch *node; /* NULL: no node yet */
 };
 struct sim_exec {
-    le_cu_graph_node of; /* the node that it was made from */
-    struct sim_kept_launch *launch;
+    le_cu_graph_node of; /* the node that it was instantiated from */
+    struct sim_saved_launch *launch;
 };
 
 static struct sim_graph *graph_of(le_cu_graph graph) {
@@ -45,7 +46,7 @@ void le_sim_graphs_finish(void) {
     le_sim_handles_finish(execs);
 }
 
-/* Nothing is captured here: the mode is kept, and that is all. */
+/* Capture is not supported: the mode is only stored. */
 le_cu_result le_sim_ThreadExchangeStreamCaptureMode(le_cu_capture_mode *mode) {
     static _Thread_local le_cu_capture_mode current = LE_CU_STREAM_CAPTURE_MODE_GLOBAL;
     le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
@@ -61,7 +62,7 @@ le_cu_result le_sim_ThreadExchangeStreamCaptureMode(le_cu_capture_mode *mode) {
 
 /* ---- graphs */
 
-static le_cu_result create(le_cu_graph *handle, unsigned flags) {
+static le_cu_result create_graph(le_cu_graph *handle, unsigned flags) {
     if (!handle || flags)
         return LE_CU_ERROR_INVALID_VALUE;
     struct sim_graph *graph = le_alloc_zero(1, sizeof *graph);
@@ -76,7 +77,7 @@ static le_cu_result create(le_cu_graph *handle, unsigned flags) {
 
 le_cu_result le_sim_GraphCreate(le_cu_graph *graph, unsigned flags) {
     le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
-    return result ? result : le_sim_leave(create(graph, flags));
+    return result ? result : le_sim_leave(create_graph(graph, flags));
 }
 
 le_cu_result le_sim_GraphDestroy(le_cu_graph handle) {
@@ -91,21 +92,21 @@ le_cu_result le_sim_GraphDestroy(le_cu_graph handle) {
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-static le_cu_result keep(const le_cu_kernel_node *k, struct sim_kept_launch **kept) {
+static le_cu_result save_node(const le_cu_kernel_node *k, struct sim_saved_launch **kept) {
     const struct sim_shape shape = {.grid = {k->gridDimX, k->gridDimY, k->gridDimZ},
                                     .block = {k->blockDimX, k->blockDimY, k->blockDimZ},
                                     .shared_bytes = k->sharedMemBytes};
-    return le_sim_launch_keep(k->func, &shape, k->kernelParams, k->extra, kept);
+    return le_sim_launch_save(k->func, &shape, k->kernelParams, k->extra, kept);
 }
 
-static le_cu_result add(le_cu_graph_node *node, le_cu_graph handle, size_t before_count,
-                        const le_cu_kernel_node *kernel) {
+static le_cu_result add_kernel_node(le_cu_graph_node *node, le_cu_graph handle, size_t before_count,
+                                    const le_cu_kernel_node *kernel) {
     struct sim_graph *graph = graph_of(handle);
     if (!graph || !node || !kernel)
         return LE_CU_ERROR_INVALID_VALUE;
     if (graph->node || before_count)
         return LE_CU_ERROR_NOT_SUPPORTED;
-    le_cu_result result = keep(kernel, &graph->node);
+    le_cu_result result = save_node(kernel, &graph->node);
     if (!result)
         *node = (le_cu_graph_node)(uintptr_t)handle;
     return result;
@@ -115,19 +116,19 @@ le_cu_result le_sim_GraphAddKernelNode(le_cu_graph_node *node, le_cu_graph graph
                                        size_t before_count, const le_cu_kernel_node *kernel) {
     (void)before;
     le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
-    return result ? result : le_sim_leave(add(node, graph, before_count, kernel));
+    return result ? result : le_sim_leave(add_kernel_node(node, graph, before_count, kernel));
 }
 
-/* ---- executable ones */
+/* ---- executable graphs */
 
-static struct sim_kept_launch *copy_of(const struct sim_kept_launch *launch) {
-    struct sim_kept_launch *copy = le_alloc(sizeof *copy + launch->buffer_bytes);
+static struct sim_saved_launch *copy_of(const struct sim_saved_launch *launch) {
+    struct sim_saved_launch *copy = le_alloc(sizeof *copy + launch->buffer_bytes);
     if (copy)
         memcpy(copy, launch, sizeof *copy + launch->buffer_bytes);
     return copy;
 }
 
-static le_cu_result instantiate(le_cu_graph_exec *handle, le_cu_graph of, unsigned long long flags) {
+static le_cu_result instantiate_graph(le_cu_graph_exec *handle, le_cu_graph of, unsigned long long flags) {
     const struct sim_graph *graph = graph_of(of);
     if (!graph || !handle || flags)
         return LE_CU_ERROR_INVALID_VALUE;
@@ -148,15 +149,15 @@ static le_cu_result instantiate(le_cu_graph_exec *handle, le_cu_graph of, unsign
 
 le_cu_result le_sim_GraphInstantiateWithFlags(le_cu_graph_exec *exec, le_cu_graph graph, unsigned long long flags) {
     le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
-    return result ? result : le_sim_leave(instantiate(exec, graph, flags));
+    return result ? result : le_sim_leave(instantiate_graph(exec, graph, flags));
 }
 
-static le_cu_result set(le_cu_graph_exec handle, le_cu_graph_node node, const le_cu_kernel_node *kernel) {
+static le_cu_result set_node(le_cu_graph_exec handle, le_cu_graph_node node, const le_cu_kernel_node *kernel) {
     struct sim_exec *exec = exec_of(handle);
-    struct sim_kept_launch *launch;
+    struct sim_saved_launch *launch;
     if (!exec || !kernel || node != exec->of || !graph_of((le_cu_graph)(uintptr_t)node))
         return LE_CU_ERROR_INVALID_VALUE;
-    le_cu_result result = keep(kernel, &launch);
+    le_cu_result result = save_node(kernel, &launch);
     if (result)
         return result;
     le_free(exec->launch);
@@ -167,20 +168,20 @@ static le_cu_result set(le_cu_graph_exec handle, le_cu_graph_node node, const le
 le_cu_result le_sim_GraphExecKernelNodeSetParams(le_cu_graph_exec exec, le_cu_graph_node node,
                                                  const le_cu_kernel_node *kernel) {
     le_cu_result result = le_sim_enter(SIM_CALL_FREE);
-    return result ? result : le_sim_leave(set(exec, node, kernel));
+    return result ? result : le_sim_leave(set_node(exec, node, kernel));
 }
 
-static le_cu_result launch(struct sim_exec *exec, le_cu_stream stream) {
+static le_cu_result launch_graph(struct sim_exec *exec, le_cu_stream stream) {
     if (!exec)
         return LE_CU_ERROR_INVALID_VALUE;
-    struct sim_kept_launch *l = exec->launch;
+    struct sim_saved_launch *l = exec->launch;
     void *extra[] = {(void *)1, l->buffer, (void *)2, &l->buffer_bytes, NULL};
     return le_sim_launch(l->function, &l->shape, stream, NULL, extra);
 }
 
 le_cu_result le_sim_GraphLaunch(le_cu_graph_exec exec, le_cu_stream stream) {
     le_cu_result result = le_sim_enter(SIM_CALL_GRAPH_LAUNCH);
-    return result ? result : le_sim_leave(launch(exec_of(exec), stream));
+    return result ? result : le_sim_leave(launch_graph(exec_of(exec), stream));
 }
 
 le_cu_result le_sim_GraphExecDestroy(le_cu_graph_exec handle) {

@@ -1,4 +1,4 @@
-/* Graphs of sim's driver: a kernel's launch that is kept, launched with other parameters, and what is refused. */
+/* Graphs of sim's driver: a stored launch, a launch with other parameters, and errors. */
 #include "sim/driver/sim_driver_test.h"
 #include "sim/grid/sim_exec.h"
 #include <stdlib.h>
@@ -15,13 +15,13 @@ static int compile(void **state) {
     return le_sim_compile(&options, &compiled) != LEAT_OK;
 }
 
-static int forget(void **state) {
+static int free_image(void **state) {
     (void)state;
     le_sim_compiled_finish(&compiled);
     return 0;
 }
 
-static le_cu_function load(le_cu_module *module) {
+static le_cu_function load_function(le_cu_module *module) {
     le_cu_function function;
     ok(cu->ModuleLoadDataEx(module, compiled.image, 0, NULL, NULL));
     ok(cu->ModuleGetFunction(&function, *module, "set"));
@@ -39,7 +39,8 @@ static le_cu_kernel_node node_of(le_cu_function function, unsigned grid, void **
                                .kernelParams = parameters};
 }
 
-/* Each launch has the parameters of when it was given, whatever becomes of them, of the graph, or of its executable. */
+/* Each launch has the parameters of the time when it was enqueued, whatever happens later to them, to the graph, or to
+ * the executable graph. */
 static void test_launches(void **state) {
     (void)state;
     le_cu_module module;
@@ -50,7 +51,7 @@ static void test_launches(void **state) {
     le_cu_deviceptr target = device_new(6 * sizeof(int)), here = target;
     int value = 5, got[6];
     void *parameters[] = {&here, &value};
-    le_cu_kernel_node kernel = node_of(load(&module), 1, parameters);
+    le_cu_kernel_node kernel = node_of(load_function(&module), 1, parameters);
     ok(cu->GraphCreate(&graph, 0));
     ok(cu->GraphAddKernelNode(&node, graph, NULL, 0, &kernel));
     ok(cu->GraphInstantiateWithFlags(&exec, graph, 0));
@@ -62,7 +63,7 @@ static void test_launches(void **state) {
     ok(cu->GraphExecKernelNodeSetParams(exec, node, &kernel));
     ok(cu->GraphLaunch(exec, stream));
     value = 7;
-    here = target + 5 * sizeof(int); /* nobody's, until they are set */
+    here = target + 5 * sizeof(int); /* has no effect until the parameters are set */
     ok(cu->GraphExecDestroy(exec));
     ok(cu->GraphDestroy(graph));
     ok(cu->MemcpyDtoHAsync(got, target, sizeof got, stream));
@@ -80,13 +81,13 @@ static void test_refused(void **state) {
     le_cu_deviceptr target = device_new(64);
     int value = 5;
     void *parameters[] = {&target, &value};
-    le_cu_kernel_node kernel = node_of(load(&module), 1, parameters), wrong = kernel, none = kernel;
+    le_cu_kernel_node kernel = node_of(load_function(&module), 1, parameters), wrong = kernel, none = kernel;
     wrong.gridDimX = 0;
     none.kernelParams = NULL;
     fails(INVALID_VALUE, cu->GraphCreate(&graph, 1));
     ok(cu->GraphCreate(&graph, 0));
     ok(cu->GraphCreate(&other, 0));
-    fails(NOT_SUPPORTED, cu->GraphInstantiateWithFlags(&exec, graph, 0)); /* one without nodes: sim's own limit */
+    fails(NOT_SUPPORTED, cu->GraphInstantiateWithFlags(&exec, graph, 0)); /* a graph without nodes is sim's own limit */
     fails(INVALID_VALUE, cu->GraphAddKernelNode(&node, graph, NULL, 0, &wrong));
     fails(INVALID_VALUE, cu->GraphAddKernelNode(&node, graph, NULL, 0, &none));
     ok(cu->GraphAddKernelNode(&node, graph, NULL, 0, &kernel));
@@ -104,14 +105,14 @@ static void test_refused(void **state) {
     ok(cu->CtxSetCurrent(primary));
     ok(cu->ModuleUnload(module));
     fails(INVALID_HANDLE, cu->GraphLaunch(exec, stream));
-    begin_again(&(struct le_sim_options){.seed = 1, .only_asked = true});
+    begin_again(&(struct le_sim_options){.seed = 1, .only_on_wait = true});
     struct le_sim_tally tally;
-    le_sim_tally(&tally);
-    assert_int_equal(tally.graphs, 2); /* `other`, and what was executable */
+    le_sim_tally_get(&tally);
+    assert_int_equal(tally.graphs, 2); /* `other` and the executable graph */
     fails(INVALID_VALUE, cu->GraphLaunch(exec, stream));
 }
 
-/* A thread's own, which comes back. */
+/* Each thread has its own mode, and the call returns the former one. */
 static void test_capture_mode(void **state) {
     (void)state;
     le_cu_capture_mode mode = 3, other = 0;
@@ -130,5 +131,5 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_refused, begin, end),
         cmocka_unit_test_setup_teardown(test_capture_mode, begin, end),
     };
-    return cmocka_run_group_tests(tests, compile, forget);
+    return cmocka_run_group_tests(tests, compile, free_image);
 }

@@ -1,33 +1,34 @@
-/* Host accesses that nothing has ordered: while checking, memory of the device is closed to the host, and pinned memory
- * that given work writes (or reads) is closed (or read-only) until the host has waited for that work. An access is
- * noted by a handler of SIGSEGV, which opens the page and lets it go on; the report is made at the next call. The
- * handler passes on what is not its own to the one that was there before.
+/* Detection of unordered host accesses. While checking, device memory is protected from the host. Pinned memory that
+ * enqueued work writes is protected, and pinned memory that it reads is read-only, until the host has waited for that
+ * work. A SIGSEGV handler records an access, makes the page accessible and lets the access continue. The report is made
+ * at the next call. The handler passes faults that are not its own to the previous handler.
  *
- * What a kernel does with pinned memory is not known before it has run: a host read counts if the kernel then changed
- * what was read, and if the host was not watching it, which is what one does that makes no call until it changes.
+ * What a kernel does with pinned memory is unknown until it has run. A host read is reported only if the kernel then
+ * changed what was read, and if the host was not polling it. The host polls if it makes no call until the value
+ * changes.
  *
- * Under the state's lock; where nothing is checked all of it does nothing. */
+ * Guarded by the state's lock. When not checking, these functions do nothing. */
 #ifndef LE_SIM_GUARD_H
 #define LE_SIM_GUARD_H
 #include "sim/driver/sim_state.h"
 
 bool le_sim_guard_start(void);
 void le_sim_guard_stop(void);
-/* The operation was given: pinned memory that it names is closed. false: no memory. */
+/* Called when an operation is enqueued: protects the pinned memory that it uses. false: out of memory. */
 bool le_sim_guard_add(const struct sim_stream *stream, const struct sim_op *op);
-/* Opens what the host by now knows to be over. */
+/* Unprotects the memory of operations that the host now knows to be complete. */
 void le_sim_guard_release(void);
-/* Around running it: opens what it touches, and closes it again. */
+/* Called before and after an operation runs: unprotects what it uses, then protects it again. */
 void le_sim_guard_open(const struct sim_op *op);
 void le_sim_guard_close(const struct sim_op *op);
-/* Work is about to run unasked: the host may be watching memory. */
-void le_sim_guard_background(void);
-/* Reports what the handler has noted, and closes the pages that it opened. */
-void le_sim_guard_tell(void);
-/* Memory came or goes; an array in pooled memory did. */
-void le_sim_guard_block(const struct sim_block *block, bool live);
-void le_sim_guard_note(uintptr_t address, size_t size_bytes, bool live);
-/* Around changes of what the handler looks up. */
+/* Called before work runs that no call waits for: drops unconfirmed accesses, because the host may be polling. */
+void le_sim_guard_drop_unconfirmed(void);
+/* Reports the accesses that the handler recorded, and protects the pages that it opened. */
+void le_sim_guard_report(void);
+/* An allocation, or an array in pooled memory, begins (live) or ends. */
+void le_sim_guard_allocation(const struct sim_allocation *allocation, bool live);
+void le_sim_guard_array(uintptr_t address, size_t size_bytes, bool live);
+/* Held while data that the handler reads is changed. */
 void le_sim_guard_lock(void);
 void le_sim_guard_unlock(void);
 #endif

@@ -1,5 +1,5 @@
-/* Checking without kernels: host accesses that nothing has ordered, the order of operations in streams, and the ends of
- * memory. Each test is a context of its own. */
+/* Checking without kernels: unordered host accesses, the order of operations in streams, and the bounds and lifetime of
+ * memory. Each test has a context of its own. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static int begin(void **state) {
     (void)state;
     cu = le_sim_driver();
     le_cu_context primary;
-    return le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}) || cu->Init(0) ||
+    return le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_on_wait = true}) || cu->Init(0) ||
            cu->DevicePrimaryCtxRetain(&primary, 0) || cu->CtxSetCurrent(primary);
 }
 
@@ -50,13 +50,13 @@ static volatile unsigned char *pinned_new(size_t size_bytes) {
     return memory;
 }
 
-static void silent(void) {
+static void expect_no_reports(void) {
     const char *report = cu->report();
     if (report)
         fail_msg("report: %s", report);
 }
 
-static void told(const char *part) {
+static void expect_report(const char *part) {
     const char *report = cu->report();
     if (!report || !strstr(report, part))
         fail_msg("wanted: %s\nreport: %s", part, report ? report : "none");
@@ -69,7 +69,7 @@ static int count_of(const char *part) {
     return count;
 }
 
-/* ---- the host */
+/* ---- host accesses */
 
 static void a_read_before_the_copy_is_over(void **state) {
     (void)state;
@@ -81,8 +81,9 @@ static void a_read_before_the_copy_is_over(void **state) {
     ok(cu->MemcpyDtoHAsync((void *)pinned, address, BYTES, second));
     ok(cu->StreamSynchronize(first)); /* the wrong one */
     assert_int_equal(pinned[BYTES - 1], 0);
-    told("missing synchronisation before a host read of pinned memory that 'copy to the host' (stream 2) has not "
-         "finished writing");
+    expect_report(
+        "missing synchronisation before a host read of pinned memory that 'copy to the host' (stream 2) has not "
+        "finished writing");
     ok(cu->StreamSynchronize(second));
     assert_int_equal(pinned[BYTES - 1], 7);
     assert_int_equal(count_of("has not finished"), 1);
@@ -94,11 +95,12 @@ static void a_write_before_the_copy_is_over(void **state) {
     volatile unsigned char *pinned = pinned_new(BYTES);
     le_cu_deviceptr address = device_new(BYTES);
     ok(cu->MemcpyHtoDAsync(address, (void *)pinned, BYTES, stream));
-    assert_int_equal(pinned[5], 0); /* reading what is read is right */
-    silent();
+    assert_int_equal(pinned[5], 0); /* reading what the copy reads is allowed */
+    expect_no_reports();
     pinned[5] = 1;
-    told("missing synchronisation before a host write of pinned memory that 'copy to the device' (stream 1) has not "
-         "finished reading");
+    expect_report(
+        "missing synchronisation before a host write of pinned memory that 'copy to the device' (stream 1) has not "
+        "finished reading");
 }
 
 static void waits_are_enough(void **state) {
@@ -109,31 +111,31 @@ static void waits_are_enough(void **state) {
     le_cu_event event, last;
     ok(cu->EventCreate(&event, LE_CU_EVENT_DISABLE_TIMING));
     ok(cu->EventCreate(&last, LE_CU_EVENT_DISABLE_TIMING));
-    for (int how = 0; how < 5; how++) {
-        ok(cu->MemsetD8Async(address, (unsigned char)(how + 1), BYTES, stream));
+    for (int method = 0; method < 5; method++) {
+        ok(cu->MemsetD8Async(address, (unsigned char)(method + 1), BYTES, stream));
         ok(cu->MemcpyDtoHAsync((void *)pinned, address, BYTES, stream));
         ok(cu->EventRecord(event, stream));
         ok(cu->StreamWaitEvent(other, event, 0));
         ok(cu->EventRecord(last, other));
-        if (how == 0)
+        if (method == 0)
             ok(cu->StreamSynchronize(stream));
-        else if (how == 1)
+        else if (method == 1)
             ok(cu->CtxSynchronize());
-        else if (how == 2)
+        else if (method == 2)
             ok(cu->EventSynchronize(event));
-        else if (how == 3)
+        else if (method == 3)
             ok(cu->EventSynchronize(last));
         else
             while (cu->StreamQuery(stream) == LE_CU_ERROR_NOT_READY)
                 ;
         for (int k = 0; k < BYTES; k++)
-            assert_int_equal(pinned[k], how + 1);
+            assert_int_equal(pinned[k], method + 1);
         pinned[0] = 0;
     }
-    silent();
+    expect_no_reports();
 }
 
-static void neighbours_are_not_told(void **state) {
+static void neighbours_are_not_reported(void **state) {
     (void)state;
     le_cu_stream stream = stream_new();
     volatile unsigned char *pinned = pinned_new(BYTES);
@@ -142,13 +144,13 @@ static void neighbours_are_not_told(void **state) {
     ok(cu->MemcpyDtoHAsync((void *)(pinned + 100), address, 100, stream));
     pinned[99] = 1;
     pinned[200] = 1;
-    silent();
+    expect_no_reports();
     ok(cu->StreamSynchronize(stream));
     assert_int_equal(pinned[99] + pinned[100] + pinned[199] + pinned[200], 16);
-    silent();
+    expect_no_reports();
 }
 
-static void registered_memory_is_watched(void **state) {
+static void registered_memory_is_guarded(void **state) {
     (void)state;
     le_cu_stream stream = stream_new();
     size_t size_bytes = 1 << 16;
@@ -159,7 +161,7 @@ static void registered_memory_is_watched(void **state) {
     ok(cu->MemsetD8Async(address, 7, size_bytes, stream));
     ok(cu->MemcpyDtoHAsync((void *)memory, address, size_bytes, stream));
     assert_int_equal(memory[9999], 0);
-    told("missing synchronisation before a host read of registered memory that 'copy to the host' (stream 1)");
+    expect_report("missing synchronisation before a host read of registered memory that 'copy to the host' (stream 1)");
     ok(cu->MemHostUnregister((void *)memory));
     for (size_t k = 0; k < size_bytes; k++)
         assert_int_equal(memory[k], 7);
@@ -167,19 +169,19 @@ static void registered_memory_is_watched(void **state) {
     free((void *)memory);
 }
 
-static void device_memory_is_not_the_hosts(void **state) {
+static void host_accesses_to_device_memory_are_reported(void **state) {
     (void)state;
     le_cu_deviceptr address = device_new(BYTES);
     volatile unsigned char *wrong = (unsigned char *)(uintptr_t)address;
     ok(cu->MemsetD8Async(address, 7, BYTES, NULL));
     ok(cu->CtxSynchronize());
     (void)wrong[0];
-    told("host read of device memory: what is on the device is reached by copies");
+    expect_report("host read of device memory: use copies to access it");
     wrong[BYTES - 1] = 1;
-    told("host write of device memory");
+    expect_report("host write of device memory");
 }
 
-/* A fault that is none of ours goes to the handler that was there before. */
+/* A fault that sim did not cause goes to the previous handler. */
 static sigjmp_buf escape;
 static void former_handler(int number) {
     (void)number;
@@ -200,12 +202,12 @@ static void other_faults_are_passed_on(void **state) {
     else
         came = true;
     assert_true(came);
-    silent();
+    expect_no_reports();
     munmap((void *)closed, 4096);
     ok(cu->DevicePrimaryCtxRelease(0));
     struct sigaction after;
     sigaction(SIGSEGV, &before, &after);
-    assert_ptr_equal(after.sa_handler, former_handler); /* ours is gone */
+    assert_ptr_equal(after.sa_handler, former_handler); /* sim's handler was removed */
     assert_int_equal(begin(state), 0);
 }
 
@@ -225,18 +227,18 @@ static void a_fault_without_a_handler_ends_the_process(void **state) {
 
 /* ---- streams */
 
-static void unordered_writes_are_told(void **state) {
+static void unordered_writes_are_reported(void **state) {
     (void)state;
     le_cu_stream a = stream_new(), b = stream_new();
     le_cu_deviceptr address = device_new(BYTES), other = device_new(BYTES);
     ok(cu->MemsetD8Async(address, 1, BYTES, a));
     ok(cu->MemcpyDtoDAsync(other, address, BYTES, b));
     ok(cu->CtxSynchronize());
-    told("copy on the device");
-    told("fill");
+    expect_report("copy on the device");
+    expect_report("fill");
 }
 
-static void ordered_ones_are_not(void **state) {
+static void ordered_writes_are_not_reported(void **state) {
     (void)state;
     le_cu_stream a = stream_new(), b = stream_new();
     le_cu_deviceptr address = device_new(BYTES), other = device_new(BYTES);
@@ -250,9 +252,9 @@ static void ordered_ones_are_not(void **state) {
     ok(cu->StreamWaitEvent(a, event, 0));
     ok(cu->MemsetD8Async(address, 2, BYTES, a));
     ok(cu->StreamSynchronize(a));
-    ok(cu->MemsetD8Async(address, 3, BYTES, b)); /* the host waited */
+    ok(cu->MemsetD8Async(address, 3, BYTES, b)); /* the host has waited */
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
 }
 
 static void the_null_stream_orders_blocking_ones(void **state) {
@@ -264,14 +266,14 @@ static void the_null_stream_orders_blocking_ones(void **state) {
     ok(cu->MemsetD8Async(address, 2, BYTES, NULL));
     ok(cu->MemsetD8Async(address, 3, BYTES, blocking));
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
     ok(cu->MemsetD8Async(address, 2, BYTES, NULL));
     ok(cu->MemsetD8Async(address, 3, BYTES, loose));
     ok(cu->CtxSynchronize());
-    told("stream");
+    expect_report("stream");
 }
 
-static void streams_that_are_gone_are_waited_for(void **state) {
+static void destroyed_streams_are_waited_for(void **state) {
     (void)state;
     le_cu_stream loose = stream_new(), blocking;
     volatile unsigned char *pinned = pinned_new(BYTES);
@@ -279,7 +281,7 @@ static void streams_that_are_gone_are_waited_for(void **state) {
     ok(cu->MemsetD8Async(address, 7, BYTES, loose));
     ok(cu->MemcpyDtoHAsync((void *)pinned, address, BYTES, loose));
     ok(cu->StreamDestroy(loose));
-    ok(cu->MemFree(device_new(1))); /* all of it runs: the stream is gone */
+    ok(cu->MemFree(device_new(1))); /* runs all work, after which the stream is freed */
     ok(cu->CtxSynchronize());
     assert_int_equal(pinned[0], 7);
     ok(cu->StreamCreate(&blocking, 0));
@@ -288,10 +290,10 @@ static void streams_that_are_gone_are_waited_for(void **state) {
     ok(cu->MemFree(device_new(1)));
     ok(cu->MemsetD8Async(other, 8, BYTES, NULL));
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
 }
 
-/* ---- ends of memory */
+/* ---- bounds and lifetime of memory */
 
 static void released_arrays_are_known(void **state) {
     (void)state;
@@ -300,24 +302,24 @@ static void released_arrays_are_known(void **state) {
     cu->note_memory(pool + 1024, 1000, true);
     ok(cu->MemsetD8Async(pool, 1, 1000, NULL));
     ok(cu->MemsetD8Async(pool + 1024, 1, 1000, NULL));
-    cu->note_memory(pool, 1000, false); /* what was given before may use it */
+    cu->note_memory(pool, 1000, false); /* work enqueued before may still use it */
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
     ok(cu->MemsetD8Async(pool, 1, 1000, NULL));
     ok(cu->CtxSynchronize());
-    told("fill");
+    expect_report("fill");
 }
 
-static void arrays_end_inside_of_pools(void **state) {
+static void arrays_in_pools_have_bounds(void **state) {
     (void)state;
     le_cu_deviceptr pool = device_new(1 << 16);
     cu->note_memory(pool, 1000, true);
     ok(cu->MemsetD8Async(pool, 1, 1000, NULL));
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
     ok(cu->MemsetD8Async(pool, 1, 1001, NULL));
     ok(cu->CtxSynchronize());
-    told("fill");
+    expect_report("fill");
 }
 
 static void addresses_are_not_used_again(void **state) {
@@ -337,17 +339,17 @@ int main(void) {
         TEST(a_read_before_the_copy_is_over),
         TEST(a_write_before_the_copy_is_over),
         TEST(waits_are_enough),
-        TEST(neighbours_are_not_told),
-        TEST(registered_memory_is_watched),
-        TEST(device_memory_is_not_the_hosts),
+        TEST(neighbours_are_not_reported),
+        TEST(registered_memory_is_guarded),
+        TEST(host_accesses_to_device_memory_are_reported),
         TEST(other_faults_are_passed_on),
         TEST(a_fault_without_a_handler_ends_the_process),
-        TEST(unordered_writes_are_told),
-        TEST(ordered_ones_are_not),
+        TEST(unordered_writes_are_reported),
+        TEST(ordered_writes_are_not_reported),
         TEST(the_null_stream_orders_blocking_ones),
-        TEST(streams_that_are_gone_are_waited_for),
+        TEST(destroyed_streams_are_waited_for),
         TEST(released_arrays_are_known),
-        TEST(arrays_end_inside_of_pools),
+        TEST(arrays_in_pools_have_bounds),
         TEST(addresses_are_not_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

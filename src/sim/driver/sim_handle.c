@@ -1,5 +1,5 @@
-/* Handles: numbers that name objects of sim and outlive them, so that one that was destroyed is known as bad.
- * A handle is the kind, a generation and a slot; no address of anything. Under the state's lock. */
+/* Handles: numbers that name objects of sim. A handle consists of a kind, a generation and a slot, so the handle of a
+ * destroyed object is recognized as invalid. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 
@@ -57,7 +57,7 @@ int le_sim_handles_live(const struct sim_handles *handles) {
     return live;
 }
 
-/* The generation goes on: handles of before stay bad. */
+/* The generation is not reset, so earlier handles stay invalid. */
 void le_sim_handles_finish(struct sim_handles *handles) {
     le_free(handles->at);
     handles->at = NULL;

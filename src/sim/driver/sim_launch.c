@@ -1,5 +1,5 @@
-/* Launches of the table: checked and copied here, arguments and all, and run later on sim's thread; what a kernel
- * prints goes to the process's standard output, as a driver's does. Under the state's lock. */
+/* Kernel launches. They are checked, copied with their arguments and enqueued here, and run later on sim's thread. What
+ * a kernel prints goes to the standard output of the process, as with a real driver. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "base/text.h"
 #include "sim/driver/sim_function.h"
@@ -10,7 +10,7 @@
 struct sim_kernel {
     struct sim_grid grid;
     size_t buffer_bytes;
-    unsigned char buffer[]; /* of the parameters, at their offsets */
+    unsigned char buffer[]; /* the parameters, at their offsets */
 };
 
 void le_sim_kernel_free(struct sim_kernel *kernel) {
@@ -26,7 +26,7 @@ uintptr_t le_sim_kernel_address(const struct sim_kernel *kernel, size_t k) {
     if ((k + 1) * sizeof word > kernel->buffer_bytes)
         return 0;
     memcpy(&word, kernel->buffer + k * sizeof word, sizeof word);
-    return word ? word : 1; /* no address of anything */
+    return word ? word : 1; /* 1: not the address of any allocation */
 }
 
 static size_t parameter_bytes(const struct sim_item *item) {
@@ -38,8 +38,8 @@ static size_t parameter_bytes(const struct sim_item *item) {
     return size_bytes;
 }
 
-/* As cuLaunchKernel: a value that no kernel could have, then what this one cannot. */
-static le_cu_result shape_check(const struct sim_function *function, const struct sim_shape *shape) {
+/* Checks as cuLaunchKernel does: first values that no kernel accepts, then values that this kernel does not accept. */
+static le_cu_result check_shape(const struct sim_function *function, const struct sim_shape *shape) {
     static const unsigned block_max[3] = {1024, 1024, 64}, grid_max[3] = {2147483647, 65535, 65535};
     for (int k = 0; k < 3; k++)
         if (!shape->grid[k] || !shape->block[k] || shape->block[k] > block_max[k] || shape->grid[k] > grid_max[k])
@@ -55,16 +55,16 @@ static le_cu_result shape_check(const struct sim_function *function, const struc
             return LE_CU_ERROR_INVALID_VALUE;
     if ((uint64_t)cluster[0] * cluster[1] * cluster[2] > SIM_CLUSTER_BLOCKS)
         return LE_CU_ERROR_INVALID_VALUE;
-    if (threads > (uint64_t)le_sim_most_threads(function))
+    if (threads > (uint64_t)le_sim_max_threads(function))
         return LE_CU_ERROR_LAUNCH_OUT_OF_RESOURCES;
     return LE_CU_SUCCESS;
 }
 
-static uint64_t product(const unsigned extents[3]) {
+static uint64_t volume(const unsigned extents[3]) {
     return (uint64_t)extents[0] * extents[1] * extents[2];
 }
 
-/* Parameters come one address each, or, in extra, as one buffer: {1, buffer, 2, &size, 0}. */
+/* Parameters are given by an array of their addresses, or, in extra, as one buffer: {1, buffer, 2, &size, 0}. */
 static le_cu_result parameters_copy(const struct sim_item *item, unsigned char *to, void **parameters, void **extra) {
     size_t size_bytes = parameter_bytes(item);
     if (!extra) {
@@ -99,8 +99,8 @@ static struct sim_op *kernel_new(const struct sim_function *function, const stru
         le_free(kernel);
         return NULL;
     }
-    uint64_t blocks = product(shape->grid), threads = product(shape->block);
-    int resident = SIM_MULTIPROCESSORS * le_sim_blocks_for(function, (int)threads, shape->shared_bytes);
+    uint64_t blocks = volume(shape->grid), threads = volume(shape->block);
+    int resident = SIM_MULTIPROCESSORS * le_sim_resident_blocks(function, (int)threads, shape->shared_bytes);
     kernel->grid = (struct sim_grid){.module = function->loaded->module,
                                      .kernel = function->item,
                                      .dynamic_bytes = shape->shared_bytes,
@@ -110,7 +110,7 @@ static struct sim_op *kernel_new(const struct sim_function *function, const stru
     kernel->buffer_bytes = size_bytes;
     memcpy(kernel->grid.grid, shape->grid, sizeof shape->grid);
     memcpy(kernel->grid.block, shape->block, sizeof shape->block);
-    const struct sim_options_now *options = &le_sim_state()->options;
+    const struct sim_settings *options = &le_sim_state()->options;
     op->kind = SIM_OP_KERNEL;
     op->kernel = kernel;
     op->engine = SIM_ENGINE_COMPUTE;
@@ -126,11 +126,12 @@ le_cu_result le_sim_launch(le_cu_function handle, const struct sim_shape *shape,
     struct sim_stream *stream = le_sim_stream_of(stream_handle);
     if (!function || !stream)
         return LE_CU_ERROR_INVALID_HANDLE;
-    le_cu_result result = shape_check(function, shape);
+    le_cu_result result = check_shape(function, shape);
     if (result)
         return result;
-    int resident = le_sim_blocks_for(function, (int)product(shape->block), shape->shared_bytes) * SIM_MULTIPROCESSORS;
-    if (shape->cooperative && product(shape->grid) > (uint64_t)resident)
+    int resident =
+        le_sim_resident_blocks(function, (int)volume(shape->block), shape->shared_bytes) * SIM_MULTIPROCESSORS;
+    if (shape->cooperative && volume(shape->grid) > (uint64_t)resident)
         return LE_CU_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     if (le_sim_fault_now(&state->counts.launch, state->options.faults.launch))
         return LE_CU_ERROR_LAUNCH_FAILED;
@@ -146,16 +147,16 @@ le_cu_result le_sim_launch(le_cu_function handle, const struct sim_shape *shape,
     return le_sim_enqueue(stream, op);
 }
 
-le_cu_result le_sim_launch_keep(le_cu_function handle, const struct sim_shape *shape, void **parameters, void **extra,
-                                struct sim_kept_launch **kept) {
+le_cu_result le_sim_launch_save(le_cu_function handle, const struct sim_shape *shape, void **parameters, void **extra,
+                                struct sim_saved_launch **saved) {
     const struct sim_function *function = le_sim_function_of(handle);
     if (!function)
         return LE_CU_ERROR_INVALID_HANDLE;
-    le_cu_result result = shape_check(function, shape);
+    le_cu_result result = check_shape(function, shape);
     if (result)
         return result;
     size_t size_bytes = parameter_bytes(function->item);
-    struct sim_kept_launch *made = le_alloc_zero(1, sizeof *made + size_bytes);
+    struct sim_saved_launch *made = le_alloc_zero(1, sizeof *made + size_bytes);
     if (!made)
         return LE_CU_ERROR_OUT_OF_MEMORY;
     made->function = handle;
@@ -165,7 +166,7 @@ le_cu_result le_sim_launch_keep(le_cu_function handle, const struct sim_shape *s
     if (result)
         le_free(made);
     else
-        *kept = made;
+        *saved = made;
     return result;
 }
 
@@ -187,12 +188,12 @@ le_cu_result le_sim_LaunchCooperativeKernel(le_cu_function function, unsigned gr
 
 /* ---- running */
 
-static void print(void *user, const char *text, size_t size_bytes) {
+static void append_output(void *user, const char *text, size_t size_bytes) {
     le_text_add_bytes(user, text, size_bytes);
 }
 
-/* What the host has printed before comes before. */
-static void write_out(struct le_text *text) {
+/* Flushes the host's streams first, so that earlier output of the host comes first. */
+static void write_to_stdout(struct le_text *text) {
     if (text->length)
         fflush(NULL);
     for (size_t done = 0; done < text->length;) {
@@ -204,7 +205,7 @@ static void write_out(struct le_text *text) {
     le_text_finish(text);
 }
 
-static le_cu_result result_of(enum sim_grid_status status) {
+static le_cu_result result_of_status(enum sim_grid_status status) {
     switch (status) {
     case SIM_GRID_OK:
         return LE_CU_SUCCESS;
@@ -221,7 +222,8 @@ static le_cu_result result_of(enum sim_grid_status status) {
     }
 }
 
-/* Unchecked, it runs without the lock: it may wait for what the host does. The operation stays at its stream's head. */
+/* An unchecked kernel runs without the lock, because it may wait for something that the host does. The operation stays
+ * at the head of its stream. */
 void le_sim_kernel_run(const struct sim_op *op) {
     struct sim_state *state = le_sim_state();
     struct sim_grid grid = op->kernel->grid;
@@ -230,18 +232,18 @@ void le_sim_kernel_run(const struct sim_op *op) {
     grid.seed = state->options.seed + op->number;
     grid.check = check ? state->check : NULL;
     grid.op = op->number;
-    grid.kept_stacks = &state->kept_stacks;
-    grid.print = print;
+    grid.stack_cache = &state->stack_cache;
+    grid.print = append_output;
     grid.user = &printed;
     if (!state->check)
         pthread_mutex_unlock(&state->lock);
     enum sim_grid_status status = le_sim_grid_run(&grid);
-    write_out(&printed);
+    write_to_stdout(&printed);
     if (!state->check)
         pthread_mutex_lock(&state->lock);
-    else if (!check) /* its code, loaded before checks began, tells nothing of what it writes */
-        le_sim_check_written(state->check);
-    le_cu_result result = result_of(status);
+    else if (!check) /* its module was loaded before checking started, so its writes are unknown */
+        le_sim_check_assume_written(state->check);
+    le_cu_result result = result_of_status(status);
     if (le_sim_fault_now(&state->counts.kernel, state->options.faults.sticky_launch))
         result = LE_CU_ERROR_ILLEGAL_ADDRESS;
     if (result)

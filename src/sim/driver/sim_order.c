@@ -1,6 +1,7 @@
-/* What is over before what: for each operation the last one of every stream that is over before it may start, and the
- * same for the host, which learns by waiting. Kept only while checking; all threads of the host count as one, as what
- * they tell each other is not seen here. Under the state's lock. */
+/* The order of operations, as vectors. For each operation, the vector holds the last operation of every stream that is
+ * complete before it may start. The host has such a vector, too, which grows when it waits. Recorded only while
+ * checking. All host threads count as one, because synchronization between them is not visible here. Guarded by the
+ * state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_guard.h"
 #include "sim/driver/sim_state.h"
@@ -58,7 +59,8 @@ static bool note_slot(struct sim_state *state, uint64_t number, int slot) {
     return true;
 }
 
-/* The NULL stream comes after what blocking streams have, and they after what it has. */
+/* Work of the NULL stream comes after earlier work of blocking streams, and work of blocking streams after earlier work
+ * of the NULL stream. */
 static bool join_implicit(struct sim_state *state, struct sim_stream *stream) {
     if (stream->slot && stream->blocking)
         return le_sim_vector_join(&stream->vector, &state->streams[0]->vector);
@@ -66,17 +68,17 @@ static bool join_implicit(struct sim_state *state, struct sim_stream *stream) {
         if (state->streams[k] && state->streams[k]->blocking &&
             !le_sim_vector_join(&stream->vector, &state->streams[k]->vector))
             return false;
-    return stream->slot || le_sim_vector_join(&stream->vector, &state->gone[true].vector);
+    return stream->slot || le_sim_vector_join(&stream->vector, &state->destroyed[true].vector);
 }
 
-bool le_sim_order_give(struct sim_stream *stream, struct sim_op *op) {
+bool le_sim_order_enqueue(struct sim_stream *stream, struct sim_op *op) {
     struct sim_state *state = le_sim_state();
-    return note_slot(state, op->number, stream->slot) && le_sim_vector_join(&stream->vector, &state->host) &&
+    return note_slot(state, op->number, stream->slot) && le_sim_vector_join(&stream->vector, &state->host_vector) &&
            join_implicit(state, stream) && le_sim_vector_join(&op->vector, &stream->vector) &&
            le_sim_vector_raise(&stream->vector, stream->slot, op->number);
 }
 
-/* b is the operation that runs: nothing else is asked about. */
+/* Only called with b being the running operation. */
 bool le_sim_order_before(void *user, uint64_t a, uint64_t b) {
     const struct sim_state *state = user;
     if (a == b || a < state->first_checked)
@@ -90,22 +92,22 @@ void le_sim_order_host_knows(const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
     if (!state->check)
         return;
-    le_sim_vector_join(&state->host, vector); /* without memory: the host knows less, which is safe */
+    le_sim_vector_join(&state->host_vector, vector); /* out of memory: the host knows less */
     le_sim_guard_release();
 }
 
 le_cu_result le_sim_check_start(void) {
     struct sim_state *state = le_sim_state();
-    state->first_checked = state->numbers + 1;
-    if (!state->kept_check && le_sim_check_new(le_sim_order_before, state, &state->kept_check) != LEAT_OK)
+    state->first_checked = state->op_count + 1;
+    if (!state->context_check && le_sim_check_new(le_sim_order_before, state, &state->context_check) != LEAT_OK)
         return LE_CU_ERROR_OUT_OF_MEMORY;
-    state->check = state->kept_check;
+    state->check = state->context_check;
     if (!le_sim_guard_start()) {
         le_sim_check_stop();
         return LE_CU_ERROR_OUT_OF_MEMORY;
     }
-    le_sim_memory_tell_all();
-    le_sim_modules_tell_all();
+    le_sim_memory_declare_all();
+    le_sim_modules_declare_all();
     return LE_CU_SUCCESS;
 }
 
@@ -113,7 +115,7 @@ void le_sim_check_stop(void) {
     struct sim_state *state = le_sim_state();
     le_sim_guard_stop();
     state->check = NULL;
-    le_sim_vector_finish(&state->host);
+    le_sim_vector_finish(&state->host_vector);
     le_free(state->op_slots);
     state->op_slots = NULL;
     state->op_slot_capacity = 0;
@@ -122,6 +124,6 @@ void le_sim_check_stop(void) {
 void le_sim_check_finish(void) {
     struct sim_state *state = le_sim_state();
     le_sim_check_stop();
-    le_sim_check_free(state->kept_check);
-    state->kept_check = NULL;
+    le_sim_check_free(state->context_check);
+    state->context_check = NULL;
 }

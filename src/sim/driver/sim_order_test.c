@@ -1,4 +1,4 @@
-/* The order of work and the virtual clock of sim's driver, without kernels. */
+/* The order of work, and the virtual clock of sim's driver, without kernels. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,9 +9,9 @@
 
 /* ---- order */
 
-/* Gives a copy of a byte to a place of its own in each of two streams; tells whose was last where both wrote. */
+/* Enqueues fills of one byte in two streams; returns the value of the fill that ran last. */
 static int last_of_two(uint64_t seed, unsigned flags, bool by_event) {
-    begin_again(&(struct le_sim_options){.seed = seed, .only_asked = true});
+    begin_again(&(struct le_sim_options){.seed = seed, .only_on_wait = true});
     le_cu_stream a = stream_new(flags), b = stream_new(flags);
     le_cu_event event = event_new();
     le_cu_deviceptr address = device_new(1);
@@ -28,7 +28,7 @@ static int last_of_two(uint64_t seed, unsigned flags, bool by_event) {
     return back;
 }
 
-static void order_is_the_seeds(void **state) {
+static void the_seed_decides_the_order(void **state) {
     (void)state;
     int seen[3] = {0};
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -40,9 +40,9 @@ static void order_is_the_seeds(void **state) {
     assert_true(seen[1] > 0 && seen[2] > 0);
 }
 
-/* With the NULL stream in the middle: blocking streams are ordered by it, others are not. */
+/* Whether the NULL stream orders two streams with work before and after its own. */
 static bool null_stream_orders(uint64_t seed, unsigned flags) {
-    begin_again(&(struct le_sim_options){.seed = seed, .only_asked = true});
+    begin_again(&(struct le_sim_options){.seed = seed, .only_on_wait = true});
     le_cu_stream a = stream_new(flags), b = stream_new(flags);
     le_cu_deviceptr address = device_new(1), other = device_new(1);
     unsigned char back, *pinned = pinned_new(2);
@@ -66,7 +66,7 @@ static void null_stream_orders_blocking_ones(void **state) {
     assert_true(loose > 0);
 }
 
-static void waits_see_the_record_of_their_time(void **state) {
+static void waits_keep_the_record_they_saw(void **state) {
     (void)state;
     le_cu_stream a = stream_new(1), b = stream_new(1);
     le_cu_event event = event_new();
@@ -79,7 +79,7 @@ static void waits_see_the_record_of_their_time(void **state) {
     ok(cu->EventRecord(event, a));
     ok(cu->StreamWaitEvent(b, event, 0));
     ok(cu->MemsetD8Async(address, 2, 1, a));
-    ok(cu->EventRecord(event, b)); /* recorded again elsewhere: b still waits for the first */
+    ok(cu->EventRecord(event, b)); /* recorded again in another stream: b still waits for the first record */
     ok(cu->EventDestroy(event));
     ok(cu->MemcpyDtoHAsync(pinned, address, 1, b));
     ok(cu->StreamDestroy(a));
@@ -97,11 +97,11 @@ static void host_calls_take_their_time(void **state) {
     uint64_t start_ns = cu->clock_ns();
     ok(cu->MemsetD8Async(address, 0, 1, stream));
     assert_int_equal(cu->clock_ns() - start_ns, 2750);
-    ok(cu->StreamSynchronize(stream)); /* launch, 2 us of work, and the wait */
+    ok(cu->StreamSynchronize(stream)); /* the launch, 2 us of work, and the wait */
     near_ns(cu->clock_ns() - start_ns, 7700);
 }
 
-/* Copies of 11 us each: 1,021 are given without waiting, and once that many are under way each waits for one. */
+/* Copies of 11 us each: 1,021 are enqueued without waiting; once the queue holds that many, each waits for one. */
 static void full_queues_make_the_host_wait(void **state) {
     (void)state;
     le_cu_stream stream = stream_new(1);
@@ -120,12 +120,12 @@ static void full_queues_make_the_host_wait(void **state) {
     near_ns(cu->clock_ns() - start_ns, 110320);
 }
 
-static void events_tell_virtual_times(void **state) {
+static void events_have_virtual_times(void **state) {
     (void)state;
     le_cu_stream stream = stream_new(1);
     le_cu_event start = event_new(), stop = event_new(), untimed;
     float milliseconds = -1;
-    size_t size_bytes = 55000000; /* a millisecond at 55 GB/s */
+    size_t size_bytes = 55000000; /* one millisecond at 55 GB/s */
     void *pinned = pinned_new(size_bytes);
     le_cu_deviceptr address = device_new(size_bytes);
     ok(cu->EventCreate(&untimed, LE_CU_EVENT_DISABLE_TIMING));
@@ -164,12 +164,12 @@ static void polling_ends(void **state) {
     assert_in_range(cu->clock_ns() - start_ns, 1000000, 1100000);
 }
 
-/* What a device does to memory is no data race of C's. */
-__attribute__((no_sanitize_thread)) static unsigned char watched(const volatile unsigned char *memory) {
+/* Writes of the device are not data races in C. */
+__attribute__((no_sanitize_thread)) static unsigned char polled(const volatile unsigned char *memory) {
     return *memory;
 }
 
-static void memory_that_is_watched_changes(void **state) {
+static void polled_memory_changes(void **state) {
     (void)state;
     begin_again(&(struct le_sim_options){.seed = 1});
     le_cu_stream stream = stream_new(1);
@@ -178,12 +178,12 @@ static void memory_that_is_watched_changes(void **state) {
     pinned[0] = 0;
     ok(cu->MemsetD8Async(address, 5, 1, stream));
     ok(cu->MemcpyDtoHAsync(pinned, address, 1, stream));
-    for (int k = 0; k < 10000 && !watched(pinned); k++)
+    for (int k = 0; k < 10000 && !polled(pinned); k++)
         usleep(10000);
-    assert_int_equal(watched(pinned), 5);
+    assert_int_equal(polled(pinned), 5);
 }
 
-/* Engines overlap: up, down, and the device's own. */
+/* Copies to the device and to the host overlap; two copies to the device do not. */
 static void engines_overlap(void **state) {
     (void)state;
     size_t size_bytes = 55000000;
@@ -205,14 +205,14 @@ static void engines_overlap(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(order_is_the_seeds),
+        TEST(the_seed_decides_the_order),
         TEST(null_stream_orders_blocking_ones),
-        TEST(waits_see_the_record_of_their_time),
+        TEST(waits_keep_the_record_they_saw),
         TEST(host_calls_take_their_time),
         TEST(full_queues_make_the_host_wait),
-        TEST(events_tell_virtual_times),
+        TEST(events_have_virtual_times),
         TEST(polling_ends),
-        TEST(memory_that_is_watched_changes),
+        TEST(polled_memory_changes),
         TEST(engines_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* What is known of a pointer, several things at a time: of memory that is nobody's it is nothing, and no error. */
+/* Several attributes of a pointer in one call. For memory that the driver does not know, they are zero, without an
+ * error. */
 #include "sim/driver/sim_state.h"
 #include <string.h>
 

@@ -1,18 +1,19 @@
-/* Queues of operations: giving one fixes its number, its order and its virtual times; which one runs next is the seed's
- * choice among the heads of all streams that may run. Running is sim_worker.c's. Under the state's lock.
+/* Queues of operations. Enqueueing an operation fixes its number, its order and its virtual times. The seed decides
+ * which one runs next, among the heads of the streams that can run. sim_worker.c runs them. Guarded by the state's
+ * lock.
  *
- * A stream is first in, first out. Beyond that an operation waits for the record that a wait names, the NULL stream's
- * for all that blocking streams were given before, and a blocking stream's for what the NULL stream was given before.
- */
+ * A stream is first in, first out. In addition, a wait waits for its record, an operation of the NULL stream waits for
+ * everything enqueued before it in blocking streams, and an operation of a blocking stream waits for everything
+ * enqueued before it in the NULL stream. */
 #include "base/hash.h"
 #include "base/memory.h"
 #include "sim/driver/sim_guard.h"
 #include "sim/driver/sim_state.h"
 
-const char *le_sim_op_what(const struct sim_op *op) {
+const char *le_sim_op_name(const struct sim_op *op) {
     switch (op->kind) {
     case SIM_OP_COPY:
-        return op->copy.what;
+        return op->copy.name;
     case SIM_OP_FILL:
         return "fill";
     case SIM_OP_KERNEL:
@@ -37,34 +38,34 @@ bool le_sim_op_done(int slot, uint64_t number) {
     return !stream || !stream->head || stream->head->number > number;
 }
 
-/* ---- giving */
+/* ---- enqueueing */
 
-static uint64_t later(uint64_t a, uint64_t b) {
+static uint64_t max_ns(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-/* When all that must come before is over, on the virtual clock. */
+/* When everything that must come before the next operation of the stream ends, on the virtual clock. */
 static uint64_t ready_ns(const struct sim_stream *stream) {
     const struct sim_state *state = le_sim_state();
-    uint64_t ready = later(state->clock_ns, stream->end_ns);
+    uint64_t ready = max_ns(state->clock_ns, stream->end_ns);
     if (stream->slot && stream->blocking)
-        return later(ready, state->streams[0]->end_ns);
+        return max_ns(ready, state->streams[0]->end_ns);
     for (int k = 1; !stream->slot && k < state->stream_count; k++)
         if (state->streams[k] && state->streams[k]->blocking)
-            ready = later(ready, state->streams[k]->end_ns);
-    return stream->slot ? ready : later(ready, state->gone[true].end_ns);
+            ready = max_ns(ready, state->streams[k]->end_ns);
+    return stream->slot ? ready : max_ns(ready, state->destroyed[true].end_ns);
 }
 
-/* A full queue: the oldest runs, and the host waits until its place is free. */
+/* If the queue is full, runs the oldest operation, and the host waits until its slot is free. */
 static void make_room(struct sim_stream *stream) {
     struct sim_state *state = le_sim_state();
     while (stream->length >= SIM_QUEUE_DEPTH)
         le_sim_force(stream->slot, stream->head->number);
-    if (stream->given >= SIM_QUEUE_DEPTH)
-        state->clock_ns = later(state->clock_ns, stream->ends_ns[stream->given % SIM_QUEUE_DEPTH]);
+    if (stream->enqueued >= SIM_QUEUE_DEPTH)
+        state->clock_ns = max_ns(state->clock_ns, stream->ends_ns[stream->enqueued % SIM_QUEUE_DEPTH]);
 }
 
-static void append(struct sim_stream *stream, struct sim_op *op) {
+static void append_op(struct sim_stream *stream, struct sim_op *op) {
     struct sim_state *state = le_sim_state();
     op->slot = stream->slot;
     if (stream->tail)
@@ -76,9 +77,9 @@ static void append(struct sim_stream *stream, struct sim_op *op) {
     stream->last_number = op->number;
     stream->end_ns = op->end_ns;
     if (op->kind != SIM_OP_RECORD && op->kind != SIM_OP_WAIT)
-        stream->ends_ns[stream->given++ % SIM_QUEUE_DEPTH] = op->end_ns;
+        stream->ends_ns[stream->enqueued++ % SIM_QUEUE_DEPTH] = op->end_ns;
     if (!state->queued++)
-        pthread_cond_signal(&state->work); /* it may run without being asked, after a while */
+        pthread_cond_signal(&state->work); /* the worker may run it unasked, after a while */
 }
 
 le_cu_result le_sim_enqueue(struct sim_stream *stream, struct sim_op *op) {
@@ -89,15 +90,15 @@ le_cu_result le_sim_enqueue(struct sim_stream *stream, struct sim_op *op) {
         return state->fatal;
     }
     uint64_t start_ns;
-    op->number = state->numbers + 1;
+    op->number = state->op_count + 1;
     if (!le_sim_engines_take(&state->engines, op, ready_ns(stream), &start_ns) ||
-        (state->check && (!le_sim_order_give(stream, op) || !le_sim_guard_add(stream, op)))) {
+        (state->check && (!le_sim_order_enqueue(stream, op) || !le_sim_guard_add(stream, op)))) {
         le_sim_op_free(op);
         return LE_CU_ERROR_OUT_OF_MEMORY;
     }
-    state->numbers++;
+    state->op_count++;
     op->end_ns = start_ns + op->duration_ns;
-    append(stream, op);
+    append_op(stream, op);
     return LE_CU_SUCCESS;
 }
 
@@ -116,7 +117,7 @@ static bool may_run(const struct sim_stream *stream) {
     return true;
 }
 
-/* Each operation has its place in a shuffled order, which the time of asking does not change. */
+/* The seed gives each operation a position in a shuffled order, which does not depend on when this is called. */
 struct sim_op *le_sim_queue_pick(void) {
     const struct sim_state *state = le_sim_state();
     struct sim_op *best = NULL;
@@ -134,11 +135,11 @@ struct sim_op *le_sim_queue_pick(void) {
     return best;
 }
 
-void le_sim_stream_over(struct sim_stream *stream) {
+void le_sim_stream_reap(struct sim_stream *stream) {
     if (!stream->destroyed || stream->head)
         return;
-    struct sim_gone *gone = &le_sim_state()->gone[stream->blocking];
-    gone->end_ns = later(gone->end_ns, stream->end_ns);
+    struct sim_destroyed_streams *gone = &le_sim_state()->destroyed[stream->blocking];
+    gone->end_ns = max_ns(gone->end_ns, stream->end_ns);
     le_sim_vector_join(&gone->vector, &stream->vector);
     le_sim_state()->streams[stream->slot] = NULL;
     le_sim_vector_finish(&stream->vector);
@@ -154,7 +155,7 @@ void le_sim_queue_pop(struct sim_op *op) {
     stream->length--;
     state->queued--;
     le_sim_op_free(op);
-    le_sim_stream_over(stream);
+    le_sim_stream_reap(stream);
 }
 
 void le_sim_queue_drop_all(void) {
@@ -164,11 +165,11 @@ void le_sim_queue_drop_all(void) {
             le_sim_queue_pop(state->streams[k]->head);
 }
 
-/* ---- waiting of the host */
+/* ---- the host waits */
 
 void le_sim_host_waits(uint64_t end_ns, const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
-    state->clock_ns = later(state->clock_ns, end_ns) + le_sim_call_ns(SIM_CALL_SYNCHRONIZE);
+    state->clock_ns = max_ns(state->clock_ns, end_ns) + le_sim_call_ns(SIM_CALL_SYNCHRONIZE);
     le_sim_order_host_knows(vector);
 }
 
@@ -179,30 +180,30 @@ void le_sim_wait_stream(struct sim_stream *stream) {
 
 void le_sim_wait_all(void) {
     struct sim_state *state = le_sim_state();
-    uint64_t end_ns = later(state->gone[false].end_ns, state->gone[true].end_ns);
-    le_sim_order_host_knows(&state->gone[false].vector);
-    le_sim_order_host_knows(&state->gone[true].vector);
+    uint64_t end_ns = max_ns(state->destroyed[false].end_ns, state->destroyed[true].end_ns);
+    le_sim_order_host_knows(&state->destroyed[false].vector);
+    le_sim_order_host_knows(&state->destroyed[true].vector);
     for (int k = 0; k < state->stream_count; k++)
         if (state->streams[k]) {
-            end_ns = later(end_ns, state->streams[k]->end_ns);
+            end_ns = max_ns(end_ns, state->streams[k]->end_ns);
             le_sim_order_host_knows(&state->streams[k]->vector);
         }
-    le_sim_host_waits(end_ns, &state->host);
+    le_sim_host_waits(end_ns, &state->host_vector);
     le_sim_force_all();
 }
 
-/* Polling ends: each time in a row that nothing is over costs the host twice as much, up to the end. */
+/* Each unsuccessful query in a row advances the clock twice as far, but not past end_ns, so that polling ends. */
 le_cu_result le_sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
     if (state->clock_ns < end_ns) {
-        uint64_t step_ns = le_sim_call_ns(SIM_CALL_QUERY) << (state->queries < 30 ? state->queries : 30);
-        state->queries++;
+        uint64_t step_ns = le_sim_call_ns(SIM_CALL_QUERY) << (state->failed_polls < 30 ? state->failed_polls : 30);
+        state->failed_polls++;
         state->clock_ns = end_ns - state->clock_ns < step_ns ? end_ns : state->clock_ns + step_ns;
         return LE_CU_ERROR_NOT_READY;
     }
     if (!le_sim_force_briefly(slot, number))
         return LE_CU_ERROR_NOT_READY;
-    state->queries = 0;
+    state->failed_polls = 0;
     le_sim_order_host_knows(vector);
     return LE_CU_SUCCESS;
 }

@@ -1,5 +1,5 @@
-/* Streams of the table: made, destroyed, waited for. What they hold is sim_queue.c's. Slot 0 is the NULL stream, which
- * the handles NULL and CU_STREAM_LEGACY (1) name; CU_STREAM_PER_THREAD is not offered. Under the state's lock. */
+/* Streams: creation, destruction and waiting; sim_queue.c manages their operations. Slot 0 is the NULL stream, which
+ * the handles NULL and CU_STREAM_LEGACY (1) name. CU_STREAM_PER_THREAD is unsupported. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 
@@ -13,7 +13,7 @@ struct sim_stream *le_sim_stream_of(le_cu_stream stream) {
     return le_sim_handle_get(&state->stream_handles, handle);
 }
 
-/* A slot whose stream is gone may be used again if all that it ran is known to be over: the slot's order goes on. */
+/* A slot whose stream is freed is reused, except while checking, when order is recorded by slot. */
 static int free_slot(const struct sim_state *state) {
     for (int k = 1; !state->check && k < state->stream_count; k++)
         if (!state->streams[k])
@@ -53,8 +53,8 @@ void le_sim_streams_finish(void) {
             le_free(state->streams[k]);
         }
     for (int blocking = 0; blocking < 2; blocking++) {
-        le_sim_vector_finish(&state->gone[blocking].vector);
-        state->gone[blocking].end_ns = 0;
+        le_sim_vector_finish(&state->destroyed[blocking].vector);
+        state->destroyed[blocking].end_ns = 0;
     }
     le_free(state->streams);
     state->streams = NULL;
@@ -62,7 +62,7 @@ void le_sim_streams_finish(void) {
     state->stream_ids = 0;
 }
 
-static le_cu_result create(le_cu_stream *handle, unsigned flags) {
+static le_cu_result create_stream(le_cu_stream *handle, unsigned flags) {
     struct sim_state *state = le_sim_state();
     if (!handle || flags & ~(unsigned)LE_CU_STREAM_NON_BLOCKING)
         return LE_CU_ERROR_INVALID_VALUE;
@@ -82,24 +82,24 @@ static le_cu_result create(le_cu_stream *handle, unsigned flags) {
 
 le_cu_result le_sim_StreamCreate(le_cu_stream *stream, unsigned flags) {
     le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
-    return result ? result : le_sim_leave(create(stream, flags));
+    return result ? result : le_sim_leave(create_stream(stream, flags));
 }
 
-/* What it was given still runs. */
-static le_cu_result destroy(le_cu_stream handle) {
+/* Work that is already enqueued still runs. */
+static le_cu_result destroy_stream(le_cu_stream handle) {
     struct sim_state *state = le_sim_state();
     struct sim_stream *stream = le_sim_handle_get(&state->stream_handles, (uintptr_t)handle);
     if (!stream)
         return LE_CU_ERROR_INVALID_HANDLE;
     le_sim_handle_drop(&state->stream_handles, (uintptr_t)handle);
     stream->destroyed = true;
-    le_sim_stream_over(stream);
+    le_sim_stream_reap(stream);
     return LE_CU_SUCCESS;
 }
 
 le_cu_result le_sim_StreamDestroy(le_cu_stream stream) {
     le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
-    return result ? result : le_sim_leave(destroy(stream));
+    return result ? result : le_sim_leave(destroy_stream(stream));
 }
 
 le_cu_result le_sim_StreamSynchronize(le_cu_stream handle) {

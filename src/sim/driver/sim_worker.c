@@ -1,8 +1,9 @@
-/* sim's own thread: runs what the queues hold when somebody waits for it, in the order that le_sim_queue_pick gives;
- * and, when no call has come for a while, by itself, so that a host that watches memory sees it change. Kernels run
- * here and nowhere else.
+/* sim's own thread. It runs enqueued operations when a call waits for them, in the order of le_sim_queue_pick. If no
+ * call comes for a while, it runs them by itself, so that a host that polls memory sees it change. Kernels run only
+ * here.
  *
- * It holds the lock while it works; but an unchecked kernel runs without it, as it may wait for what the host does. */
+ * The thread holds the lock while it works, except while an unchecked kernel runs, which may wait for something that
+ * the host does. */
 #include "base/clock.h"
 #include "sim/driver/sim_guard.h"
 #include "sim/grid/sim_fiber.h"
@@ -58,9 +59,9 @@ static void run_next(struct sim_state *state) {
     goals_check(state);
 }
 
-/* Waits for work; true: the host has been silent for so long that something runs unasked. */
-static bool idle(struct sim_state *state) {
-    if (!state->queued || state->options.only_asked) {
+/* Waits for work. true: the host has made no call for so long that work must run unasked. */
+static bool wait_for_work(struct sim_state *state) {
+    if (!state->queued || state->options.only_on_wait) {
         pthread_cond_wait(&state->work, &state->lock);
         return false;
     }
@@ -78,10 +79,10 @@ static void *worker_main(void *user) {
     while (!state->stop)
         if (state->goals) {
             run_next(state);
-        } else if (idle(state) && state->queued && !state->goals && !state->stop) {
-            le_sim_guard_background();
+        } else if (wait_for_work(state) && state->queued && !state->goals && !state->stop) {
+            le_sim_guard_drop_unconfirmed();
             run_next(state);
-            pthread_mutex_unlock(&state->lock); /* calls come between */
+            pthread_mutex_unlock(&state->lock); /* let calls run in between */
             pthread_mutex_lock(&state->lock);
         }
     pthread_mutex_unlock(&state->lock);
@@ -101,7 +102,7 @@ static bool conditions_init(struct sim_state *state) {
     return ok;
 }
 
-/* Signals are the host's threads' to handle, faults apart. */
+/* The worker blocks all signals except faults; host threads handle the others. */
 static bool thread_start(struct sim_state *state) {
     sigset_t all, before;
     sigfillset(&all);
@@ -131,7 +132,7 @@ le_cu_result le_sim_worker_start(void) {
     return LE_CU_SUCCESS;
 }
 
-/* Nobody waits any more, and the lock is held: it is let go meanwhile. */
+/* The caller holds the lock, which is released while the thread ends. No other call is waiting. */
 void le_sim_worker_stop(void) {
     struct sim_state *state = le_sim_state();
     if (!state->worker_started)
@@ -144,11 +145,11 @@ void le_sim_worker_stop(void) {
     pthread_cond_destroy(&state->work);
     pthread_cond_destroy(&state->done);
     state->worker_started = false;
-    le_sim_stacks_free(state->kept_stacks.stacks);
-    state->kept_stacks = (struct sim_kept_stacks){0};
+    le_sim_stacks_free(state->stack_cache.stacks);
+    state->stack_cache = (struct sim_stack_cache){0};
 }
 
-/* ---- waiting for it */
+/* ---- waiting for the worker */
 
 static void goal_remove(struct sim_state *state, struct sim_goal *goal) {
     struct sim_goal **at = &state->goals;
@@ -157,8 +158,8 @@ static void goal_remove(struct sim_state *state, struct sim_goal *goal) {
     *at = goal->next;
 }
 
-/* limit_ns 0: without one. */
-static bool reach(struct sim_goal *goal, uint64_t limit_ns) {
+/* limit_ns 0: no limit. */
+static bool wait_for_goal(struct sim_goal *goal, uint64_t limit_ns) {
     struct sim_state *state = le_sim_state();
     if (goal_reached(state, goal))
         return true;
@@ -177,13 +178,13 @@ static bool reach(struct sim_goal *goal, uint64_t limit_ns) {
 }
 
 void le_sim_force(int slot, uint64_t number) {
-    reach(&(struct sim_goal){.slot = slot, .number = number}, 0);
+    wait_for_goal(&(struct sim_goal){.slot = slot, .number = number}, 0);
 }
 
 void le_sim_force_all(void) {
-    reach(&(struct sim_goal){.slot = -1, .number = le_sim_state()->numbers}, 0);
+    wait_for_goal(&(struct sim_goal){.slot = -1, .number = le_sim_state()->op_count}, 0);
 }
 
 bool le_sim_force_briefly(int slot, uint64_t number) {
-    return reach(&(struct sim_goal){.slot = slot, .number = number}, BRIEF_NS);
+    return wait_for_goal(&(struct sim_goal){.slot = slot, .number = number}, BRIEF_NS);
 }

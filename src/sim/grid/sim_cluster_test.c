@@ -1,11 +1,10 @@
-/* Clusters on sim: who is in which, the barrier in its two halves, the others' shared memory, and what ends a kernel.
- */
+/* Clusters on sim: extents and ranks, both halves of the barrier, shared memory of other blocks, and fatal errors. */
 #include "sim/grid/sim_exec_testing.h"
 #include <string.h>
 
 enum { SEEDS = 5, BLOCKS = 24, THREADS = 40 };
 
-/* Every block of a cluster of 2 x 1 x 2 gives its number to all of them, at the giver's rank. */
+/* Every block of a cluster of 2 x 1 x 2 blocks writes its number to all blocks of the cluster, at its own rank. */
 static void extents_and_ranks(void **state) {
     (void)state;
     struct testing t = testing_load(
@@ -47,7 +46,7 @@ static void extents_and_ranks(void **state) {
     testing_finish(&t);
 }
 
-/* Many rounds of a ring, more clusters than are resident, threads that wait for their block between the halves. */
+/* Many rounds around a ring, with more clusters than can be resident, and a block barrier between the two halves. */
 static void rounds(void **state) {
     (void)state;
     struct testing t = testing_load("__global__ void __cluster_dims__(4) ring(int *out) {\n"
@@ -74,7 +73,7 @@ static void rounds(void **state) {
     testing_finish(&t);
 }
 
-/* A kernel that says nothing of clusters is one of single blocks. */
+/* A kernel without __cluster_dims__ has clusters of one block. */
 static void single_blocks(void **state) {
     (void)state;
     struct testing t = testing_load("__global__ void alone(unsigned *out) {\n"
@@ -99,22 +98,22 @@ static void bad_ends(void **state) {
         enum sim_grid_status status;
         unsigned blocks;
     } rows[] = {
-        {"__cluster_barrier_arrive(); __cluster_barrier_arrive();", "arrives at the cluster's barrier again",
-         SIM_GRID_TRAP, 2},
-        {"__cluster_barrier_wait();", "waits at the cluster's barrier, where it has not arrived", SIM_GRID_TRAP, 2},
-        {"__cluster_map_shared_rank(&s, 2);", "a cluster of 2 blocks has none of rank 2", SIM_GRID_TRAP, 2},
-        {"__cluster_map_shared_rank(&blocks, 1);", "is no address of the block's shared memory", SIM_GRID_TRAP, 2},
+        {"__cluster_barrier_arrive(); __cluster_barrier_arrive();",
+         "arrives at the cluster's barrier again without waiting first", SIM_GRID_TRAP, 2},
+        {"__cluster_barrier_wait();", "waits at the cluster's barrier without having arrived", SIM_GRID_TRAP, 2},
+        {"__cluster_map_shared_rank(&s, 2);", "a cluster of 2 blocks has no block of rank 2", SIM_GRID_TRAP, 2},
+        {"__cluster_map_shared_rank(&blocks, 1);", "is not in the block's shared memory", SIM_GRID_TRAP, 2},
         {"if (blockIdx.x == 0) while (*blocks == 0) __nanosleep(1);\n"
          " else *(volatile int *)blocks = 1;\n"
          " __syncthreads(); if (blockIdx.x == 0) { for (int k = 0; k < 1000; k++) __nanosleep(1);\n"
          " __cluster_map_shared_rank(&s, 1); }",
-         "the block of rank 1, whose shared memory is asked for, has ended", SIM_GRID_TRAP, 2},
+         "the block of rank 1 has ended, so its shared memory is gone", SIM_GRID_TRAP, 2},
         {"__cluster_barrier_arrive(); if (threadIdx.x) __syncthreads(); else __cluster_barrier_wait();", "",
          SIM_GRID_OK, 2},
         {"if (blockIdx.x == 0 && threadIdx.x == 0) __syncthreads();\n"
          " __cluster_barrier_arrive(); __cluster_barrier_wait();",
-         "wait for each other for ever: thread 0 waits for __syncthreads", SIM_GRID_DEADLOCK, 2},
-        {"", "its grid is none of whole clusters", SIM_GRID_TRAP, 3},
+         "wait for each other forever: thread 0 waits for __syncthreads", SIM_GRID_DEADLOCK, 2},
+        {"", "the grid does not consist of whole clusters", SIM_GRID_TRAP, 3},
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         char source[1000];

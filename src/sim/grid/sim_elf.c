@@ -1,5 +1,5 @@
-/* What a module's object says about itself: which thread-local variables it has (they are the shared memory), by its
- * symbol table. The object comes from our own compiler, or from the store, that has checked it. */
+/* Reads a module's object file: its segments, and the variables in its symbol table. Thread-local variables are the
+ * shared memory. The object comes from our own compiler, or from the store, which has verified it. */
 #include "base/demangle.h"
 #include "base/memory.h"
 #include "sim/grid/sim_module.h"
@@ -13,7 +13,7 @@ static const void *within(const struct sim_module *module, size_t offset, size_t
     return module->parts.object + offset;
 }
 
-/* A variable's name as in the source, without what is around it; freed with le_free. NULL: out of memory. */
+/* A variable's name as in the source, without its scope; freed with le_free. NULL: out of memory. */
 static char *plain_name(const char *mangled) {
     struct le_arena arena;
     struct le_demangled_function variable;
@@ -34,11 +34,11 @@ static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, cons
         return true;
     }
     if (strncmp(mangled, "_ZGV", 4) == 0 || strcmp(mangled, "__tls_guard") == 0) {
-        size_t *guards = le_realloc(module->guards, (module->guard_count + 1) * sizeof *guards);
+        size_t *guards = le_realloc(module->init_guards, (module->init_guard_count + 1) * sizeof *guards);
         if (!guards)
             return false;
-        module->guards = guards;
-        guards[module->guard_count++] = symbol->st_value;
+        module->init_guards = guards;
+        guards[module->init_guard_count++] = symbol->st_value;
         return true;
     }
     struct sim_shared_symbol *grown = le_realloc(module->shared, (module->shared_count + 1) * sizeof *module->shared);
@@ -54,19 +54,19 @@ static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, cons
 }
 
 static bool add_object(struct sim_module *module, const ElfW(Sym) * symbol, const char *mangled) {
-    struct sim_object *grown = le_realloc(module->objects, (module->object_count + 1) * sizeof *grown);
+    struct sim_variable *grown = le_realloc(module->variables, (module->variable_count + 1) * sizeof *grown);
     if (!grown)
         return false;
-    module->objects = grown;
+    module->variables = grown;
     char *name = plain_name(mangled);
     if (!name)
         return false;
-    grown[module->object_count++] =
-        (struct sim_object){.name = name, .address = module->base + symbol->st_value, .size_bytes = symbol->st_size};
+    grown[module->variable_count++] =
+        (struct sim_variable){.name = name, .address = module->base + symbol->st_value, .size_bytes = symbol->st_size};
     return true;
 }
 
-/* .data and .bss, where variables have padding after them; not what is read-only once loaded. */
+/* .data and .bss, where variables have padding after them; not sections that are read-only once loaded. */
 static bool is_padded(const ElfW(Shdr) * section) {
     return section->sh_flags & SHF_WRITE && !(section->sh_flags & SHF_TLS) &&
            (section->sh_type == SHT_NOBITS || section->sh_type == SHT_PROGBITS);
@@ -101,11 +101,11 @@ static leat_status add_symbols(struct sim_module *module, const ElfW(Shdr) * sec
 leat_status le_sim_elf_read(struct sim_module *module) {
     const ElfW(Ehdr) *header = within(module, 0, sizeof *header);
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_shentsize != sizeof(ElfW(Shdr)))
-        return le_fail(LEAT_DEVICE, "the module holds no object of this machine");
+        return le_fail(LEAT_DEVICE, "the module contains no object for this machine");
     const ElfW(Shdr) *sections = within(module, header->e_shoff, header->e_shnum * sizeof *sections);
     const ElfW(Phdr) *segments = within(module, header->e_phoff, header->e_phnum * sizeof *segments);
     if (!sections || !segments)
-        return le_fail(LEAT_DEVICE, "the module's object is cut short");
+        return le_fail(LEAT_DEVICE, "the module's object is truncated");
     for (int k = 0; k < header->e_phnum; k++) {
         uintptr_t low = module->base + segments[k].p_vaddr, high = low + segments[k].p_memsz;
         if (segments[k].p_type == PT_TLS)
@@ -119,7 +119,7 @@ leat_status le_sim_elf_read(struct sim_module *module) {
         if (segments[k].p_flags & PF_W)
             module->data_low = low, module->data_high = high;
     }
-    for (int k = 0; k < header->e_phnum; k++) { /* tables of virtual functions: nobody writes them */
+    for (int k = 0; k < header->e_phnum; k++) { /* tables of virtual functions are read-only */
         uintptr_t high = module->base + segments[k].p_vaddr + segments[k].p_memsz;
         if (segments[k].p_type == PT_GNU_RELRO && high > module->data_low && high <= module->data_high)
             module->data_low = high;

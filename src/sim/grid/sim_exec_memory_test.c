@@ -1,9 +1,9 @@
-/* Compiling, loading and running with every allocation failing once: an error and nothing lost, never a crash. */
+/* Compiling, loading and running while each allocation fails once: returns an error and leaks nothing. */
 #include "sim/grid/sim_exec_testing.h"
 #include <stdlib.h>
 
 static struct {
-    long until, live; /* requests until one fails; 0: none does */
+    long until, live; /* until: requests until one fails; 0: none */
     bool failed;
 } memory;
 
@@ -45,8 +45,8 @@ static const char *const source = "#include <cuda_fp16.h>\n"
                                   "  while (*(volatile int *)&total < 32 * 3 * n) {}\n"
                                   "}\n";
 
-/* What failed, or LEAT_OK. */
-static leat_status all_of_it(bool check) {
+/* Compiles, loads and runs the kernel; returns the first error. */
+static leat_status compile_and_run(bool check) {
     const char *const expressions[] = {"other<float>"};
     struct sim_compile_options options = {
         .source = source, .name = "kernel.cu", .expressions = expressions, .expression_count = 1, .check = check};
@@ -77,22 +77,22 @@ static leat_status all_of_it(bool check) {
 static void every_allocation_fails_once(void **state) {
     (void)state;
     const struct le_allocator allocator = {.allocate = allocate, .reallocate = reallocate, .release = release};
-    assert_int_equal(all_of_it(false), LEAT_OK); /* into the cache */
+    assert_int_equal(compile_and_run(false), LEAT_OK); /* fills the cache */
     le_memory_use(&allocator);
     long count = 1;
     for (bool more = true; more; count++) {
         memory.until = count;
         memory.failed = false;
         memory.live = 0;
-        leat_status status = all_of_it(false);
+        leat_status status = compile_and_run(false);
         more = memory.failed;
         memory.until = 0;
         if (memory.live)
-            print_error("allocation %ld: %ld blocks were lost\n", count, memory.live);
+            print_error("allocation %ld: %ld blocks leaked\n", count, memory.live);
         assert_int_equal(memory.live, 0);
         if (!more)
             assert_int_equal(status, LEAT_OK);
-        else if (status != LEAT_OK) /* the cache may do without */
+        else if (status != LEAT_OK) /* a failure in the cache is not an error */
             assert_int_equal(status, LEAT_OUT_OF_MEMORY);
     }
     le_memory_use(NULL);

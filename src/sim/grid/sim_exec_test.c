@@ -1,4 +1,4 @@
-/* Kernels on sim, their results against plain C: barriers, shared memory, warps, atomics, waiting, ends. */
+/* Kernels on sim, compared with plain C: barriers, shared memory, warps, atomics, waiting, and how kernels end. */
 #include "sim/grid/sim_exec_testing.h"
 #include "base/clock.h"
 #include <math.h>
@@ -174,7 +174,7 @@ static void atomics(void **state) {
     testing_finish(&t);
 }
 
-/* Blocks that need each other: the last one adds up what all have left; a lock; a flag that another block sets. */
+/* Blocks that depend on each other: the last block sums the results of all; a lock; a flag that another block sets. */
 static void blocks_that_wait(void **state) {
     (void)state;
     struct testing t = testing_load("__device__ unsigned done;\n"
@@ -304,17 +304,21 @@ static void printed_in_order(void **state) {
     testing_finish(&t);
 }
 
-/* Kernels that must not end well: the status, and a word that the message must have. */
+/* Kernels that must fail: the status, and a word of the message. */
 static void bad_ends(void **state) {
     (void)state;
     static const struct {
         const char *kernel, *word;
         enum sim_grid_status status;
     } rows[] = {
-        {"trap", "__trap", SIM_GRID_TRAP},          {"assertion", "assertion", SIM_GRID_ASSERT},
-        {"null", "no memory", SIM_GRID_ADDRESS},    {"divide", "division", SIM_GRID_ADDRESS},
-        {"deep", "stack", SIM_GRID_ADDRESS},        {"alone", "__syncthreads", SIM_GRID_DEADLOCK},
-        {"mixed", "kernel.cu:", SIM_GRID_DEADLOCK}, {"spin", "waited", SIM_GRID_TIMEOUT},
+        {"trap", "__trap", SIM_GRID_TRAP},
+        {"assertion", "assertion", SIM_GRID_ASSERT},
+        {"null", "invalid address", SIM_GRID_ADDRESS},
+        {"divide", "division", SIM_GRID_ADDRESS},
+        {"deep", "stack", SIM_GRID_ADDRESS},
+        {"alone", "__syncthreads", SIM_GRID_DEADLOCK},
+        {"mixed", "kernel.cu:", SIM_GRID_DEADLOCK},
+        {"spin", "waited", SIM_GRID_TIMEOUT},
         {"watch", "waited", SIM_GRID_TIMEOUT},
     };
     struct testing t = testing_load(
@@ -345,12 +349,12 @@ static void bad_ends(void **state) {
     assert_non_null(strstr(t.printed.at, "kernel.cu:5: "));
     assert_non_null(strstr(t.printed.at, "block: ["));
     assert_non_null(strstr(t.printed.at, "Assertion `threadIdx.x < 3` failed."));
-    testing_run(&t, "fine", 1, 1, 0, parameters); /* all of them leave it usable */
+    testing_run(&t, "fine", 1, 1, 0, parameters); /* the module stays usable */
     assert_int_equal(*(int *)le_sim_module_global(t.module, "sink")->address, 42);
     testing_finish(&t);
 }
 
-/* Threads that have ended count as arrived; shared memory that nobody wrote is not zero; orders differ by seed. */
+/* Threads that have ended count as arrived; uninitialized shared memory is not zero; the order depends on the seed. */
 static void hostile_but_legal(void **state) {
     (void)state;
     struct testing t = testing_load("extern \"C\" __global__ void order(int *log, int *count) {\n"
@@ -373,7 +377,7 @@ static void hostile_but_legal(void **state) {
         differ += memcmp(first, log, sizeof log) != 0;
         memset(log, 0, sizeof log);
         count = 0;
-        testing_run(&t, "order", 4, 64, 0, parameters); /* the same seed is the same order */
+        testing_run(&t, "order", 4, 64, 0, parameters); /* the same seed gives the same order */
         assert_memory_equal(log, first, sizeof log);
     }
     assert_int_equal(differ, 3);
@@ -410,7 +414,7 @@ static void product_of_matrices(void **state) {
     clock_t busy = clock();
     assert_int_equal(testing_launch(&t, "product", DIM(N / 8, N / 8, 1), DIM(8, 8, 1), 0, 1, parameters), SIM_GRID_OK);
     double seconds = (double)(le_clock_ns() - start) / 1e9, own = (double)(clock() - busy) / CLOCKS_PER_SEC;
-    print_message("%dx%d tiled product: %.2f s, %.2f s of the processor\n", N, N, seconds, own);
+    print_message("%dx%d tiled product: %.2f s, %.2f s of CPU time\n", N, N, seconds, own);
     busy = clock();
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -420,7 +424,7 @@ static void product_of_matrices(void **state) {
             wrong += sum != c[i * N + j];
         }
     double host = (double)(clock() - busy) / CLOCKS_PER_SEC;
-    print_message("%.2f s of the processor for the same as a loop of the host's\n", host);
+    print_message("%.2f s of CPU time for the same loop on the host\n", host);
     assert_int_equal(wrong, 0);
     assert_true(SANITIZED || own < HOST_TIMES * host);
     free(a);

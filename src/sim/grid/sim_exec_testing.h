@@ -1,4 +1,4 @@
-/* For tests of kernels on sim: compile, load, run, without the driver. What a kernel prints is kept. */
+/* For tests of kernels on sim: compiles, loads and runs them without the driver, and collects what they print. */
 #ifndef LE_SIM_EXEC_TESTING_H
 #define LE_SIM_EXEC_TESTING_H
 #include "base/memory.h"
@@ -15,7 +15,7 @@ struct testing {
     struct sim_module *module;
     struct sim_check *check;
     struct le_text printed;
-    struct sim_grid grid; /* of the last run */
+    struct sim_grid grid; /* the last run's */
 };
 
 static bool testing_before(void *user, uint64_t a, uint64_t b) {
@@ -46,7 +46,7 @@ static void testing_print(void *user, const char *text, size_t size_bytes) {
     le_text_add_bytes(user, text, size_bytes);
 }
 
-/* grid and block: {x, y, z}; parameters: one address each. */
+/* grid and block: {x, y, z}; parameters: the address of each. */
 static inline enum sim_grid_status testing_launch(struct testing *t, const char *kernel, const unsigned grid[3],
                                                   const unsigned block[3], size_t dynamic_bytes, uint64_t seed,
                                                   void **parameters) {
@@ -72,7 +72,7 @@ static inline enum sim_grid_status testing_launch(struct testing *t, const char 
 }
 #define DIM(...) ((const unsigned[3]){__VA_ARGS__})
 
-/* x blocks of y threads; must end well. */
+/* Runs a one-dimensional grid, which must succeed. */
 static inline void testing_run(struct testing *t, const char *kernel, unsigned blocks, unsigned threads, uint64_t seed,
                                void **parameters) {
     enum sim_grid_status status = testing_launch(t, kernel, DIM(blocks, 1, 1), DIM(threads, 1, 1), 0, seed, parameters);

@@ -1,4 +1,4 @@
-/* Switches by hand for x86-64 and aarch64, by ucontext elsewhere. */
+/* Switches in assembly for x86-64 and aarch64, with ucontext elsewhere. */
 #include "sim/grid/sim_fiber.h"
 #include "base/memory.h"
 #include <stdint.h>
@@ -121,19 +121,19 @@ struct first {
 #endif
 
 #ifdef FIBERS_UCONTEXT
-static void begin(unsigned high, unsigned low) {
+static void run_first(unsigned high, unsigned low) {
     struct first *first = (struct first *)(((uintptr_t)high << 16 << 16) | low);
     first->entry(first->argument);
 }
 
-static void prepare(struct sim_fiber *fiber, void (*entry)(void *), void *argument) {
+static void prepare_stack(struct sim_fiber *fiber, void (*entry)(void *), void *argument) {
     struct first *first = fiber->stack;
     *first = (struct first){.entry = entry, .argument = argument};
     getcontext(&first->context);
     first->context.uc_stack.ss_sp = (char *)fiber->stack + sizeof *first;
     first->context.uc_stack.ss_size = fiber->stack_bytes - sizeof *first;
     uintptr_t word = (uintptr_t)first;
-    makecontext(&first->context, (void (*)(void))begin, 2, (unsigned)((uint64_t)word >> 32), (unsigned)word);
+    makecontext(&first->context, (void (*)(void))run_first, 2, (unsigned)((uint64_t)word >> 32), (unsigned)word);
     fiber->point = &first->context;
 }
 
@@ -143,7 +143,7 @@ static void jump(struct sim_fiber *from, struct sim_fiber *to) {
     swapcontext(&here, to->point);
 }
 #else
-static void prepare(struct sim_fiber *fiber, void (*entry)(void *), void *argument) {
+static void prepare_stack(struct sim_fiber *fiber, void (*entry)(void *), void *argument) {
     uintptr_t top = ((uintptr_t)fiber->stack + fiber->stack_bytes) & ~(uintptr_t)15;
     void **frame = (void **)top - FRAME_WORDS;
     memset(frame, 0, FRAME_WORDS * sizeof *frame);
@@ -165,13 +165,13 @@ void le_sim_fiber_start(struct sim_fiber *fiber, void *stack, size_t stack_bytes
     fiber->stack_bytes = stack_bytes;
     fiber->fake = NULL;
 #ifdef FIBERS_ASAN
-    __asan_unpoison_memory_region(stack, stack_bytes); /* frames that were dropped left their marks */
+    __asan_unpoison_memory_region(stack, stack_bytes); /* frames of a dropped fiber left poisoned memory */
 #endif
 #ifdef FIBERS_TSAN
     if (!fiber->tsan)
         fiber->tsan = __tsan_create_fiber(0);
 #endif
-    prepare(fiber, entry, argument);
+    prepare_stack(fiber, entry, argument);
 }
 
 void le_sim_fiber_finish(struct sim_fiber *fiber) {
@@ -183,7 +183,7 @@ void le_sim_fiber_finish(struct sim_fiber *fiber) {
 }
 
 #if defined(FIBERS_ASAN)
-static void home_stack(struct sim_fiber *home) { /* the bounds of the thread's own stack */
+static void home_stack(struct sim_fiber *home) { /* finds the bounds of the thread's own stack */
     pthread_attr_t attributes;
     if (home->stack_bytes || pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
@@ -235,7 +235,8 @@ struct sim_stacks *le_sim_stacks_new(size_t count, size_t stack_bytes, bool guar
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
     stacks->page = page;
     stacks->count = count;
-    stacks->stack_bytes = (stack_bytes + page - 1) / page * page + page; /* one more: ends are staggered */
+    stacks->stack_bytes =
+        (stack_bytes + page - 1) / page * page + page; /* one more page, because the ends are staggered */
     stacks->stride = stacks->stack_bytes + page;
     stacks->guarded = guarded;
     stacks->base = MAP_FAILED;
@@ -246,7 +247,7 @@ struct sim_stacks *le_sim_stacks_new(size_t count, size_t stack_bytes, bool guar
         le_free(stacks);
         return NULL;
     }
-    for (size_t k = 0; stacks->guarded && k < count; k++) /* where it cannot be, stacks are unguarded */
+    for (size_t k = 0; stacks->guarded && k < count; k++) /* if mprotect fails, stacks are unguarded */
         stacks->guarded = mprotect(stacks->base + k * stacks->stride, page, PROT_NONE) == 0;
     return stacks;
 }
@@ -266,7 +267,7 @@ size_t le_sim_stacks_count(const struct sim_stacks *stacks) {
 }
 
 void *le_sim_stacks_at(const struct sim_stacks *stacks, size_t k, size_t *size_bytes) {
-    size_t stagger = k * 5 % 62 * 64; /* below a page */
+    size_t stagger = k * 5 % 62 * 64; /* less than a page */
     *size_bytes = stacks->stack_bytes - stagger;
     return stacks->base + k * stacks->stride + stacks->page;
 }

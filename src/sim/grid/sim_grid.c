@@ -1,6 +1,6 @@
-/* Running a grid: turns of threads in a block, of blocks in the grid. A block runs until all of its threads have ended
- * or do nothing but wait for others; only then is another one started beside it. In a round each thread that is ready
- * gets one turn, up to where it waits. */
+/* Runs a grid: schedules the threads of a block and the blocks of the grid. A block runs until all of its threads have
+ * ended or only wait for others; only then is another one started beside it. In a round, each ready thread runs once,
+ * until it waits. */
 #include "sim/grid/sim_thread_block.h"
 #include "base/memory.h"
 #include <sched.h>
@@ -13,27 +13,29 @@
 enum { RESIDENT = 132, SPIN_LIMIT_MS = 10000, YIELD_NS = 1000000 };
 static _Thread_local struct sim_run *running;
 
-struct sim_run *le_sim_run_now(void) {
+struct sim_run *le_sim_current_run(void) {
     return running;
 }
 
-struct sim_thread_name le_sim_thread_name(const struct sim_run *run, const struct sim_thread *thread) {
-    return (struct sim_thread_name){.block = run->team->number, .thread = (unsigned)(thread - run->team->threads)};
+struct sim_thread_id le_sim_thread_id_of(const struct sim_run *run, const struct sim_thread *thread) {
+    return (struct sim_thread_id){.block = run->thread_block->number,
+                                  .thread = (unsigned)(thread - run->thread_block->threads)};
 }
 
 /* ---- turns */
 
-static void go_home(struct sim_run *run) {
+static void switch_home(struct sim_run *run) {
     struct sim_thread *thread = run->thread;
-    le_sim_fiber_switch(&thread->fiber, &run->home, run->team->state[thread - run->team->threads] == SIM_ENDED);
+    le_sim_fiber_switch(&thread->fiber, &run->home,
+                        run->thread_block->state[thread - run->thread_block->threads] == SIM_ENDED);
 }
 
-static struct sim_thread *take_next(struct sim_run *run) {
-    struct sim_team *team = run->team;
-    while (team->position < run->threads) {
-        unsigned k = team->order[team->position++];
-        if (team->state[k] == SIM_READY) {
-            run->thread = &team->threads[k];
+static struct sim_thread *next_ready_thread(struct sim_run *run) {
+    struct sim_thread_block *thread_block = run->thread_block;
+    while (thread_block->position < run->threads) {
+        unsigned k = thread_block->order[thread_block->position++];
+        if (thread_block->state[k] == SIM_READY) {
+            run->thread = &thread_block->threads[k];
             *run->self = run->thread->self;
             return run->thread;
         }
@@ -41,11 +43,11 @@ static struct sim_thread *take_next(struct sim_run *run) {
     return NULL;
 }
 
-void le_sim_run_next(struct sim_run *run) {
-    struct sim_thread *from = run->thread, *to = take_next(run);
-    bool last = run->team->state[from - run->team->threads] == SIM_ENDED;
+void le_sim_run_next_thread(struct sim_run *run) {
+    struct sim_thread *from = run->thread, *to = next_ready_thread(run);
+    bool last = run->thread_block->state[from - run->thread_block->threads] == SIM_ENDED;
     if (!to)
-        go_home(run);
+        switch_home(run);
     else if (to != from)
         le_sim_fiber_switch(&from->fiber, &to->fiber, last);
 }
@@ -55,14 +57,14 @@ static void thread_main(void *argument) {
     struct sim_run *run = running;
     le_sim_fiber_arrived(&thread->fiber, &run->home);
     run->grid->kernel->call(run->arguments);
-    struct sim_team *team = run->team;
-    le_sim_held_tell(run);
-    team->state[thread - team->threads] = SIM_ENDED;
-    team->live--;
-    team->moved = true;
+    struct sim_thread_block *thread_block = run->thread_block;
+    le_sim_flush_deferred_read(run);
+    thread_block->state[thread - thread_block->threads] = SIM_ENDED;
+    thread_block->live--;
+    thread_block->progressed = true;
     le_sim_warp_ended(run, thread->self->warp);
-    le_sim_cluster_left(run, thread);
-    le_sim_run_next(run);
+    le_sim_cluster_thread_ended(run, thread);
+    le_sim_run_next_thread(run);
     __builtin_unreachable();
 }
 
@@ -90,12 +92,12 @@ void le_sim_run_stop(struct sim_run *run, enum sim_grid_status status, const cha
 
 /* ---- barriers */
 
-static void tell_divergence(struct sim_run *run, const struct sim_team *team, unsigned char waiting) {
+static void report_divergence(struct sim_run *run, const struct sim_thread_block *thread_block, unsigned char waiting) {
     const struct sim_thread *first = NULL, *other = NULL;
-    char place[300];
+    char location[300];
     for (unsigned k = 0; k < run->threads; k++) {
-        const struct sim_thread *thread = &team->threads[k];
-        if (team->state[k] != waiting)
+        const struct sim_thread *thread = &thread_block->threads[k];
+        if (thread_block->state[k] != waiting)
             continue;
         if (!first)
             first = thread;
@@ -104,144 +106,147 @@ static void tell_divergence(struct sim_run *run, const struct sim_team *team, un
     }
     if (!first)
         return;
-    struct sim_thread_name name = le_sim_thread_name(run, first);
-    snprintf(place, sizeof place, "%s:%d", first->file, first->line);
+    struct sim_thread_id id = le_sim_thread_id_of(run, first);
+    snprintf(location, sizeof location, "%s:%d", first->file, first->line);
     if (other) {
-        unsigned k = (unsigned)(other - team->threads);
-        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
+        unsigned k = (unsigned)(other - thread_block->threads);
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, location,
                             "threads of the block wait at different barriers: thread %u here, thread %u at %s:%d",
-                            name.thread, k, other->file, other->line);
-    } else if (team->live < run->threads)
-        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
+                            id.thread, k, other->file, other->line);
+    } else if (thread_block->live < run->threads)
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, location,
                             "%u of the block's %u threads have ended without reaching this barrier",
-                            run->threads - team->live, run->threads);
+                            run->threads - thread_block->live, run->threads);
 }
 
-static void give_results(struct sim_run *run, struct sim_team *team) {
+static void give_results(struct sim_run *run, struct sim_thread_block *thread_block) {
     unsigned yes = 0;
     for (unsigned k = 0; k < run->threads; k++)
-        yes += team->state[k] == SIM_AT_BARRIER && team->threads[k].value;
+        yes += thread_block->state[k] == SIM_AT_BARRIER && thread_block->threads[k].value;
     for (unsigned k = 0; k < run->threads; k++) {
-        struct sim_thread *thread = &team->threads[k];
-        thread->result = thread->kind == SIM_BARRIER_AND  ? yes == team->live
+        struct sim_thread *thread = &thread_block->threads[k];
+        thread->result = thread->kind == SIM_BARRIER_AND  ? yes == thread_block->live
                          : thread->kind == SIM_BARRIER_OR ? yes != 0
                                                           : yes;
     }
-    team->predicated = false;
+    thread_block->predicated = false;
 }
 
-static void release(struct sim_run *run, struct sim_team *team, unsigned char waiting) {
+static void release_barrier(struct sim_run *run, struct sim_thread_block *thread_block, unsigned char waiting) {
     if (run->check)
-        tell_divergence(run, team, waiting);
-    if (team->predicated && waiting == SIM_AT_BARRIER)
-        give_results(run, team);
-    if (team->live == run->threads)
-        memset(team->state, SIM_READY, run->threads);
-    for (unsigned k = 0; team->live < run->threads && k < run->threads; k++)
-        if (team->state[k] == waiting)
-            team->state[k] = SIM_READY;
+        report_divergence(run, thread_block, waiting);
+    if (thread_block->predicated && waiting == SIM_AT_BARRIER)
+        give_results(run, thread_block);
+    if (thread_block->live == run->threads)
+        memset(thread_block->state, SIM_READY, run->threads);
+    for (unsigned k = 0; thread_block->live < run->threads && k < run->threads; k++)
+        if (thread_block->state[k] == waiting)
+            thread_block->state[k] = SIM_READY;
     if (run->check && waiting == SIM_AT_BARRIER)
-        le_sim_check_barrier(run->check, team->number);
-    *(waiting == SIM_AT_BARRIER ? &team->at_barrier : &team->at_grid) = 0;
-    le_sim_order_choose(run, team);
+        le_sim_check_barrier(run->check, thread_block->number);
+    *(waiting == SIM_AT_BARRIER ? &thread_block->at_barrier : &thread_block->at_grid) = 0;
+    le_sim_order_choose(run, thread_block);
 }
 
 /* ---- a block's rounds */
 
-enum outcome { OUTCOME_ENDED, OUTCOME_STALLED, OUTCOME_WAITS, OUTCOME_STOPPED };
+enum round_outcome { OUTCOME_ENDED, OUTCOME_STALLED, OUTCOME_WAITS, OUTCOME_STOPPED };
 
-static void tell_deadlock(struct sim_run *run, const struct sim_team *team) {
+static void report_deadlock(struct sim_run *run, const struct sim_thread_block *thread_block) {
     static const char *const waits[] = {[SIM_AT_BARRIER] = "__syncthreads",
                                         [SIM_AT_GRID] = "the grid's barrier",
                                         [SIM_AT_CLUSTER] = "the cluster's barrier",
-                                        [SIM_AT_WARP] = "the lanes that its mask names"};
+                                        [SIM_AT_WARP] = "the lanes of its mask"};
     const struct sim_thread *first = NULL, *other = NULL;
     for (unsigned k = 0; k < run->threads; k++) {
-        const struct sim_thread *thread = &team->threads[k];
-        if (team->state[k] == SIM_ENDED)
+        const struct sim_thread *thread = &thread_block->threads[k];
+        if (thread_block->state[k] == SIM_ENDED)
             continue;
-        if (!first || (team->state[k] == SIM_AT_WARP && team->state[first - team->threads] != SIM_AT_WARP)) {
+        if (!first || (thread_block->state[k] == SIM_AT_WARP &&
+                       thread_block->state[first - thread_block->threads] != SIM_AT_WARP)) {
             other = first ? first : other;
             first = thread;
         } else if (!other && (thread->line != first->line || thread->mask != first->mask))
             other = thread;
     }
-    char place[300], second[400] = "";
-    unsigned k = (unsigned)(first - team->threads);
-    snprintf(place, sizeof place, "%s:%d", first->file, first->line);
+    char location[300], second[400] = "";
+    unsigned k = (unsigned)(first - thread_block->threads);
+    snprintf(location, sizeof location, "%s:%d", first->file, first->line);
     if (other)
-        snprintf(second, sizeof second, ", thread %u waits for %s at %s:%d", (unsigned)(other - team->threads),
-                 waits[team->state[other - team->threads]], other->file, other->line);
-    struct sim_thread_name name = le_sim_thread_name(run, first);
+        snprintf(second, sizeof second, ", thread %u waits for %s at %s:%d", (unsigned)(other - thread_block->threads),
+                 waits[thread_block->state[other - thread_block->threads]], other->file, other->line);
+    struct sim_thread_id id = le_sim_thread_id_of(run, first);
     if (run->check)
-        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
-                            "the block's threads wait for each other for ever: thread %u waits for %s%s", k,
-                            waits[team->state[k]], second);
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, location,
+                            "the block's threads wait for each other forever: thread %u waits for %s%s", k,
+                            waits[thread_block->state[k]], second);
     run->thread = NULL;
     le_sim_run_stop(run, SIM_GRID_DEADLOCK,
-                    "kernel %s, block %llu: its threads wait for each other for ever: thread %u waits for %s at %s%s",
-                    run->grid->kernel->name, (unsigned long long)team->number, k, waits[team->state[k]], place, second);
+                    "kernel %s, block %llu: its threads wait for each other forever: thread %u waits for %s at %s%s",
+                    run->grid->kernel->name, (unsigned long long)thread_block->number, k, waits[thread_block->state[k]],
+                    location, second);
 }
 
-/* After a round: what those that wait can be given. */
-static bool settle(struct sim_run *run, struct sim_team *team, enum outcome *outcome) {
-    if (team->moved)
+/* Ends a round: completes a barrier or answers lanes if possible. true: the block has another round; otherwise sets
+ * outcome. */
+static bool finish_round(struct sim_run *run, struct sim_thread_block *thread_block, enum round_outcome *outcome) {
+    if (thread_block->progressed)
         run->idle_since_ns = 0;
-    if (team->live == 0) {
+    if (thread_block->live == 0) {
         *outcome = OUTCOME_ENDED;
         return false;
     }
-    if (team->at_barrier && team->at_barrier == team->live) {
-        release(run, team, SIM_AT_BARRIER);
+    if (thread_block->at_barrier && thread_block->at_barrier == thread_block->live) {
+        release_barrier(run, thread_block, SIM_AT_BARRIER);
         return true;
     }
-    if (memchr(team->state, SIM_READY, run->threads)) {
+    if (memchr(thread_block->state, SIM_READY, run->threads)) {
         *outcome = OUTCOME_STALLED;
-        return team->moved;
+        return thread_block->progressed;
     }
-    if (le_sim_warp_answer(run))
+    if (le_sim_warp_answer_activemask(run))
         return true;
     *outcome = OUTCOME_WAITS;
-    if (team->at_grid == team->live || le_sim_cluster_may_go_on(run, team))
+    if (thread_block->at_grid == thread_block->live || le_sim_cluster_may_go_on(run, thread_block))
         return false;
     *outcome = OUTCOME_STOPPED;
-    tell_deadlock(run, team);
+    report_deadlock(run, thread_block);
     return false;
 }
 
-static enum outcome run_team(struct sim_run *run, struct sim_team *team) {
-    enum outcome outcome = OUTCOME_STOPPED;
-    le_sim_team_place(run, team);
-    le_sim_order_choose(run, team);
+static enum round_outcome run_thread_block(struct sim_run *run, struct sim_thread_block *thread_block) {
+    enum round_outcome outcome = OUTCOME_STOPPED;
+    le_sim_thread_block_switch_in(run, thread_block);
+    le_sim_order_choose(run, thread_block);
     if (run->status != SIM_GRID_OK)
         return OUTCOME_STOPPED;
     do {
-        team->position = 0;
-        team->moved = false;
-        struct sim_thread *thread = take_next(run);
+        thread_block->position = 0;
+        thread_block->progressed = false;
+        struct sim_thread *thread = next_ready_thread(run);
         if (thread)
             le_sim_fiber_switch(&run->home, &thread->fiber, false);
         if (run->status != SIM_GRID_OK)
             return OUTCOME_STOPPED;
-    } while (settle(run, team, &outcome));
+    } while (finish_round(run, thread_block, &outcome));
     return outcome;
 }
 
 /* ---- the grid's blocks */
 
-static struct sim_team *free_team(struct sim_run *run) {
-    for (unsigned slot = 0; slot < run->team_limit; slot++) {
-        if (!run->teams[slot])
-            run->teams[slot] = le_sim_team_new(run, slot);
-        if (!run->teams[slot]) {
+static struct sim_thread_block *free_thread_block(struct sim_run *run) {
+    for (unsigned slot = 0; slot < run->thread_block_limit; slot++) {
+        if (!run->thread_blocks[slot])
+            run->thread_blocks[slot] = le_sim_thread_block_new(run, slot);
+        if (!run->thread_blocks[slot]) {
             run->thread = NULL;
-            le_sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the threads of a block");
+            le_sim_run_stop(run, SIM_GRID_MEMORY, "out of memory for the threads of a block");
             return NULL;
         }
-        if (slot >= run->team_count)
-            run->team_count = slot + 1;
-        if (!run->teams[slot]->started)
-            return run->teams[slot];
+        if (slot >= run->thread_block_count)
+            run->thread_block_count = slot + 1;
+        if (!run->thread_blocks[slot]->started)
+            return run->thread_blocks[slot];
     }
     return NULL;
 }
@@ -254,62 +259,63 @@ static struct sim_cluster *free_cluster(struct sim_run *run) {
     return cluster;
 }
 
-/* The next cluster's blocks; false: there is no memory for them. */
+/* Starts the blocks of the next cluster. false: out of memory. */
 static bool start_blocks(struct sim_run *run) {
     struct sim_cluster *cluster = free_cluster(run);
     uint64_t clusters = run->blocks / run->cluster_blocks, k = run->started / run->cluster_blocks;
     uint64_t number = (uint64_t)(((unsigned __int128)k * run->stride + run->first) % clusters);
     for (unsigned rank = 0; rank < run->cluster_blocks && run->status == SIM_GRID_OK; rank++) {
-        struct sim_team *team = free_team(run);
-        if (!team)
+        struct sim_thread_block *thread_block = free_thread_block(run);
+        if (!thread_block)
             return false;
         run->thread = NULL;
         run->started++;
-        team->started = true;
-        team->cluster = cluster;
-        cluster->teams[rank] = team;
-        le_sim_team_begin(run, team, le_sim_cluster_block(run, number, rank), thread_main);
+        thread_block->started = true;
+        thread_block->cluster = cluster;
+        cluster->thread_blocks[rank] = thread_block;
+        le_sim_thread_block_begin(run, thread_block, le_sim_cluster_block(run, number, rank), thread_main);
     }
     return run->status == SIM_GRID_OK;
 }
 
-/* All resident blocks wait at the grid's barrier, or have ended: they go on. */
+/* If all resident blocks wait at the grid's barrier or have ended, releases them. false: they do not. */
 static bool release_grid(struct sim_run *run) {
     unsigned waiting = 0;
     if (run->started < run->blocks)
         return false;
-    for (unsigned k = 0; k < run->team_count; k++) {
-        const struct sim_team *team = run->teams[k];
-        if (team->started && team->at_grid != team->live)
+    for (unsigned k = 0; k < run->thread_block_count; k++) {
+        const struct sim_thread_block *thread_block = run->thread_blocks[k];
+        if (thread_block->started && thread_block->at_grid != thread_block->live)
             return false;
-        waiting += team->started;
+        waiting += thread_block->started;
     }
-    for (unsigned k = 0; waiting && k < run->team_count; k++)
-        if (run->teams[k]->started) {
-            le_sim_team_place(run, run->teams[k]);
-            release(run, run->teams[k], SIM_AT_GRID);
+    for (unsigned k = 0; waiting && k < run->thread_block_count; k++)
+        if (run->thread_blocks[k]->started) {
+            le_sim_thread_block_switch_in(run, run->thread_blocks[k]);
+            release_barrier(run, run->thread_blocks[k], SIM_AT_GRID);
         }
     if (waiting && run->check)
         le_sim_check_grid_barrier(run->check);
     return waiting != 0;
 }
 
-static uint64_t own_time_ns(void) {
+static uint64_t thread_time_ns(void) {
     struct timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Everybody waits for somebody: perhaps for the host. false: long enough, by this thread's own time: while others have
- * the processor its threads wait for nothing. For the same reason it is not given up in each round. */
-static bool idle(struct sim_run *run) {
-    uint64_t now = own_time_ns(), limit_ms = run->grid->spin_limit_ms ? run->grid->spin_limit_ms : SPIN_LIMIT_MS;
+/* Called when all threads wait, perhaps for the host. false: they have waited for too long. The time is the CPU time of
+ * this thread, so time in which other threads have the processor does not count. The processor is yielded once per
+ * YIELD_NS, not in every round. */
+static bool keep_waiting(struct sim_run *run) {
+    uint64_t now = thread_time_ns(), limit_ms = run->grid->spin_limit_ms ? run->grid->spin_limit_ms : SPIN_LIMIT_MS;
     if (!run->idle_since_ns)
         run->idle_since_ns = now;
     if (now - run->idle_since_ns > limit_ms * 1000000) {
         run->thread = NULL;
         le_sim_run_stop(run, SIM_GRID_TIMEOUT,
-                        "kernel %s: for %llu ms its threads have only waited for what none of them does",
+                        "kernel %s: for %llu ms its threads have only waited, and none has made progress",
                         run->grid->kernel->name, (unsigned long long)limit_ms);
         return false;
     }
@@ -320,15 +326,15 @@ static bool idle(struct sim_run *run) {
     return true;
 }
 
-static void end_block(struct sim_run *run, struct sim_team *team) {
+static void end_block(struct sim_run *run, struct sim_thread_block *thread_block) {
     for (unsigned k = 0; k < run->cluster_blocks; k++)
-        if (team->cluster->teams[k] == team)
-            team->cluster->teams[k] = NULL;
-    team->started = false;
+        if (thread_block->cluster->thread_blocks[k] == thread_block)
+            thread_block->cluster->thread_blocks[k] = NULL;
+    thread_block->started = false;
     run->ended++;
     run->idle_since_ns = 0;
     if (run->check)
-        le_sim_check_block_end(run->check, team->number);
+        le_sim_check_block_end(run->check, thread_block->number);
 }
 
 static void run_blocks(struct sim_run *run) {
@@ -336,26 +342,26 @@ static void run_blocks(struct sim_run *run) {
     while (run->grid->cooperative && run->started < run->blocks && start_blocks(run))
         resident += run->cluster_blocks;
     while (run->ended < run->blocks && run->status == SIM_GRID_OK) {
-        bool more = run->started < run->blocks && resident + run->cluster_blocks <= run->team_limit;
+        bool more = run->started < run->blocks && resident + run->cluster_blocks <= run->thread_block_limit;
         if (more && stalled >= resident) {
             if (!start_blocks(run))
                 return;
             resident += run->cluster_blocks;
             stalled = 0;
         }
-        if (stalled >= resident && !release_grid(run) && !idle(run))
+        if (stalled >= resident && !release_grid(run) && !keep_waiting(run))
             return;
         stalled = stalled >= resident ? 0 : stalled;
         do
-            at = (at + 1) % run->team_count;
-        while (!run->teams[at]->started);
+            at = (at + 1) % run->thread_block_count;
+        while (!run->thread_blocks[at]->started);
         run->released = false;
-        enum outcome outcome = run_team(run, run->teams[at]);
+        enum round_outcome outcome = run_thread_block(run, run->thread_blocks[at]);
         if (outcome == OUTCOME_STOPPED)
             return;
         stalled = outcome == OUTCOME_ENDED || run->released ? 0 : stalled + 1;
         if (outcome == OUTCOME_ENDED) {
-            end_block(run, run->teams[at]);
+            end_block(run, run->thread_blocks[at]);
             resident--;
         }
     }
@@ -363,12 +369,12 @@ static void run_blocks(struct sim_run *run) {
 
 /* ---- begin and end */
 
-static void tell_fault(struct sim_run *run) {
-    const char *what = run->fault_guard              ? "the thread's stack ran over"
-                       : run->fault_signal == SIGFPE ? "an integer division by zero, or one that overflows"
-                       : run->fault_signal == SIGILL ? "an instruction that the machine does not have"
-                       : run->fault_signal == SIGBUS ? "a misaligned or unmapped address"
-                                                     : "an address that is no memory";
+static void report_fault(struct sim_run *run) {
+    const char *what = run->fault_guard              ? "stack overflow"
+                       : run->fault_signal == SIGFPE ? "integer division by zero or overflow"
+                       : run->fault_signal == SIGILL ? "illegal instruction"
+                       : run->fault_signal == SIGBUS ? "misaligned or unmapped address"
+                                                     : "invalid address";
     struct sim_thread *thread = run->thread;
     run->status = SIM_GRID_OK;
     run->thread = NULL;
@@ -379,9 +385,9 @@ static void tell_fault(struct sim_run *run) {
                     self ? self->thread.z : 0, what, run->fault_address);
 }
 
-/* Reports name places of grids that are over, too: by the module, not by this run. */
-static bool place(void *module, uintptr_t pc, char *text, size_t size_bytes) {
-    return le_sim_place_find(module, pc, text, size_bytes);
+/* Takes the module, not the run, because reports also name source lines of grids that have ended. */
+static bool find_source_line(void *module, uintptr_t pc, char *text, size_t size_bytes) {
+    return le_sim_source_line_find(module, pc, text, size_bytes);
 }
 
 static void begin_check(struct sim_run *run) {
@@ -394,7 +400,7 @@ static void begin_check(struct sim_run *run) {
                                  .variable_count = (int)run->module->shared_count,
                                  .dynamic = run->area.dynamic,
                                  .dynamic_bytes = grid->dynamic_bytes,
-                                 .place = place,
+                                 .source_line = find_source_line,
                                  .user = run->module};
     memcpy(info.grid, grid->grid, sizeof info.grid);
     memcpy(info.block, grid->block, sizeof info.block);
@@ -423,7 +429,7 @@ static bool make_run(struct sim_run *run) {
     uint64_t limit = grid->cooperative ? run->blocks : grid->resident ? grid->resident : RESIDENT;
     uint64_t clusters = run->blocks / run->cluster_blocks;
     limit = limit > run->cluster_blocks ? limit : run->cluster_blocks;
-    run->team_limit = (unsigned)(limit < run->blocks ? limit : run->blocks);
+    run->thread_block_limit = (unsigned)(limit < run->blocks ? limit : run->blocks);
     run->random = grid->seed * 0x9e3779b97f4a7c15u + 1;
     run->first = le_sim_random(&run->random) % clusters;
     do
@@ -431,11 +437,11 @@ static bool make_run(struct sim_run *run) {
     while (common_divisor(run->stride, clusters) != 1);
     unsigned count = grid->kernel->parameter_count;
     run->orders = le_alloc(SIM_ORDERS * run->threads * sizeof *run->orders);
-    run->teams = le_alloc_zero(run->team_limit, sizeof(struct sim_team *));
-    run->clusters = le_alloc_zero(run->team_limit, sizeof *run->clusters);
+    run->thread_blocks = le_alloc_zero(run->thread_block_limit, sizeof(struct sim_thread_block *));
+    run->clusters = le_alloc_zero(run->thread_block_limit, sizeof *run->clusters);
     run->arguments = le_alloc_zero(count + 1, sizeof(void *));
     run->variables = le_alloc_zero(run->module->shared_count + 1, sizeof *run->variables);
-    if (!run->orders || !run->teams || !run->clusters || !run->arguments || !run->variables)
+    if (!run->orders || !run->thread_blocks || !run->clusters || !run->arguments || !run->variables)
         return false;
     for (unsigned k = 0; k < count; k++)
         run->arguments[k] =
@@ -445,9 +451,9 @@ static bool make_run(struct sim_run *run) {
 }
 
 static void drop_run(struct sim_run *run) {
-    for (unsigned k = 0; run->teams && k < run->team_limit; k++)
-        le_sim_team_free(run, run->teams[k]);
-    le_free(run->teams);
+    for (unsigned k = 0; run->thread_blocks && k < run->thread_block_limit; k++)
+        le_sim_thread_block_free(run, run->thread_blocks[k]);
+    le_free(run->thread_blocks);
     le_free(run->clusters);
     le_free(run->orders);
     le_free(run->arguments);
@@ -465,7 +471,7 @@ enum sim_grid_status le_sim_grid_run(struct sim_grid *grid) {
     run->self = grid->module->table->self;
     enum sim_grid_status status = SIM_GRID_MEMORY;
     if (!le_sim_clusters_make(run)) {
-        snprintf(grid->message, sizeof grid->message, "kernel %s: its grid is none of whole clusters",
+        snprintf(grid->message, sizeof grid->message, "kernel %s: the grid does not consist of whole clusters",
                  grid->kernel->name);
         status = SIM_GRID_TRAP;
     } else if (make_run(run) && le_sim_trap_begin(run)) {
@@ -476,8 +482,8 @@ enum sim_grid_status le_sim_grid_run(struct sim_grid *grid) {
         run_blocks(run);
         if (run->fault_signal) {
             if (run->check && run->thread)
-                le_sim_held_tell(run); /* the access that faulted */
-            tell_fault(run);
+                le_sim_flush_deferred_read(run); /* it may be the access that faulted */
+            report_fault(run);
         }
         running = NULL;
         if (run->check)

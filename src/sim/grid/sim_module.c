@@ -1,4 +1,4 @@
-/* Loading images: the object goes into a sealed file in memory and from there through the dynamic loader. */
+/* Loads images: writes the object into a sealed file in memory and loads that with the dynamic loader. */
 #include "sim/grid/sim_module.h"
 #include "base/memory.h"
 #include "base/store.h"
@@ -22,7 +22,7 @@ static leat_status open_object(struct sim_module *module) {
     module->table = dlsym(module->handle, "leat_sim_table");
     struct link_map *map = NULL;
     if (!module->table || module->table->abi != SIM_ABI || dlinfo(module->handle, RTLD_DI_LINKMAP, &map) != 0)
-        return le_fail(LEAT_DEVICE, "the module is of another version of Leat");
+        return le_fail(LEAT_DEVICE, "the module was made by another version of Leat");
     module->base = map->l_addr;
     *module->table->services = &le_sim_services;
     return LEAT_OK;
@@ -35,40 +35,41 @@ static const struct sim_item *item_at(const struct sim_module *module, uintptr_t
     return NULL;
 }
 
-static void describe(const struct sim_module *module, const struct sim_object *object, char *what, size_t size_bytes) {
-    const struct sim_item *item = item_at(module, object->address);
+static void describe_variable(const struct sim_module *module, const struct sim_variable *variable, char *what,
+                              size_t size_bytes) {
+    const struct sim_item *item = item_at(module, variable->address);
     snprintf(what, size_bytes, "%s variable %s of %zu bytes", item && item->constant ? "__constant__" : "__device__",
-             object->name, object->size_bytes);
+             variable->name, variable->size_bytes);
 }
 
-/* What is after each variable, then the variables, those inside of functions, too: what the linker adds has nothing
- * after it. */
-static void tell_check(struct sim_module *module, bool live) {
+/* Declares the padding after each variable first, then the variables, including those inside functions: objects that
+ * the linker adds have no padding, so another variable may lie there. */
+static void declare_variables(struct sim_module *module, bool live) {
     char what[160];
-    for (size_t k = 0; module->check && k < module->object_count; k++) {
-        const struct sim_object *object = &module->objects[k];
-        describe(module, object, what, sizeof what);
-        le_sim_check_memory(module->check, object->address + object->size_bytes, SIM_PADDING_BYTES, SIM_MEMORY_NONE,
+    for (size_t k = 0; module->check && k < module->variable_count; k++) {
+        const struct sim_variable *variable = &module->variables[k];
+        describe_variable(module, variable, what, sizeof what);
+        le_sim_check_memory(module->check, variable->address + variable->size_bytes, SIM_PADDING_BYTES, SIM_MEMORY_NONE,
                             what);
     }
-    for (size_t k = 0; module->check && k < module->object_count; k++) {
-        const struct sim_object *object = &module->objects[k];
-        describe(module, object, what, sizeof what);
-        le_sim_check_memory(module->check, object->address, object->size_bytes,
+    for (size_t k = 0; module->check && k < module->variable_count; k++) {
+        const struct sim_variable *variable = &module->variables[k];
+        describe_variable(module, variable, what, sizeof what);
+        le_sim_check_memory(module->check, variable->address, variable->size_bytes,
                             live ? SIM_MEMORY_VALID : SIM_MEMORY_NONE, what);
     }
 }
 
 void le_sim_module_check(struct sim_module *module, struct sim_check *check) {
     module->check = module->parts.checking ? check : NULL;
-    tell_check(module, true);
+    declare_variables(module, true);
 }
 
 leat_status le_sim_module_load(const void *image, struct sim_module **out) {
     struct sim_image_parts parts;
     *out = NULL;
     if (!le_sim_image_read(image, SIZE_MAX, &parts))
-        return le_fail(LEAT_DEVICE, "this is no module that the simulator made");
+        return le_fail(LEAT_DEVICE, "the image was not made by the simulator");
     struct sim_module *module = le_alloc_zero(1, sizeof *module);
     if (!module)
         return le_fail_out_of_memory(sizeof *module);
@@ -96,19 +97,19 @@ leat_status le_sim_module_load(const void *image, struct sim_module **out) {
 void le_sim_module_free(struct sim_module *module) {
     if (!module)
         return;
-    tell_check(module, false);
-    le_sim_places_finish(module);
+    declare_variables(module, false);
+    le_sim_source_lines_finish(module);
     if (module->handle)
         dlclose(module->handle);
     if (module->fd >= 0)
         close(module->fd);
     for (size_t k = 0; k < module->shared_count; k++)
         le_free(module->shared[k].name);
-    for (size_t k = 0; k < module->object_count; k++)
-        le_free(module->objects[k].name);
+    for (size_t k = 0; k < module->variable_count; k++)
+        le_free(module->variables[k].name);
     le_free(module->shared);
-    le_free(module->objects);
-    le_free(module->guards);
+    le_free(module->variables);
+    le_free(module->init_guards);
     le_free(module->image);
     le_free(module);
 }
@@ -117,7 +118,7 @@ bool le_sim_module_checking(const struct sim_module *module) {
     return module->parts.checking;
 }
 
-/* Names are compared without spaces, "&" and "::" before them. */
+/* Names are compared without spaces, and without "&" and "::" at the front. */
 static const char *skip_front(const char *name) {
     while (*name == ' ' || *name == '&' || *name == '\t' || strncmp(name, "::", 2) == 0)
         name += *name == ':' ? 2 : 1;
@@ -159,8 +160,8 @@ const struct sim_item *le_sim_module_variable(const struct sim_module *module, s
     return NULL;
 }
 
-/* Whether the mangled name of a variable in a function names this kernel as the function. */
-static bool belongs(const char *mangled, const struct sim_item *kernel) {
+/* Whether the mangled name is that of a variable local to this kernel. */
+static bool is_local_to(const char *mangled, const struct sim_item *kernel) {
     const char *name = kernel->name;
     size_t length = strcspn(name, "<");
     for (size_t k = 0; k < length; k++)
@@ -174,20 +175,20 @@ static bool belongs(const char *mangled, const struct sim_item *kernel) {
     return strncmp(mangled, "_ZZ", 3) == 0 && strstr(mangled, word) != NULL;
 }
 
-/* Variables of other kernels do not count; those of functions and outside of them do for each. */
+/* Excludes variables local to other kernels. Variables of other functions and of namespaces count for every kernel. */
 size_t le_sim_module_shared_bytes(const struct sim_module *module, const struct sim_item *kernel) {
     size_t total = 0;
     for (size_t k = 0; k < module->shared_count; k++) {
         bool others = false;
         for (unsigned i = 0; i < module->table->item_count; i++)
-            others |= module->table->items[i].call && belongs(module->shared[k].mangled, &module->table->items[i]);
-        if (!others || belongs(module->shared[k].mangled, kernel))
+            others |= module->table->items[i].call && is_local_to(module->shared[k].mangled, &module->table->items[i]);
+        if (!others || is_local_to(module->shared[k].mangled, kernel))
             total += module->shared[k].size_bytes;
     }
     return total;
 }
 
-/* A fiber has the host's registers and no others: for occupancy every kernel counts as this many. */
+/* A fiber uses the host's registers. For occupancy, every kernel counts as using this many. */
 int le_sim_module_registers(const struct sim_module *module, const struct sim_item *kernel) {
     (void)module;
     (void)kernel;

@@ -1,4 +1,5 @@
-/* A loaded image: the object's table, its shared variables, and where they are on a thread. Read-only once loaded. */
+/* A loaded image: the object's table, its variables, and the location of its shared memory. Read-only once loaded,
+ * except for the cache of source lines. */
 #ifndef LE_SIM_MODULE_H
 #define LE_SIM_MODULE_H
 #include "sim/grid/sim_exec.h"
@@ -8,50 +9,52 @@
 struct sim_shared_symbol {
     char *name; /* as in the source */
     const char *mangled;
-    size_t offset, size_bytes; /* in the module's block of a thread */
+    size_t offset, size_bytes; /* in the module's thread-local block */
 };
-enum { SIM_PADDING_BYTES = 64 }; /* of nobody's after each variable of a checking module */
-struct sim_object {              /* a variable that can be written, shared ones apart */
+enum { SIM_PADDING_BYTES = 64 }; /* unused bytes after each variable of an instrumented module */
+struct sim_variable {            /* a writable variable that is not shared */
     char *name;                  /* as in the source */
     uintptr_t address;
     size_t size_bytes;
 };
 struct sim_module {
-    char *image; /* a copy */
+    char *image; /* the module's own copy */
     struct sim_image_parts parts;
     void *handle;
     int fd;
     const struct sim_table *table;
     struct sim_check *check;
-    uintptr_t base, low, high; /* of the object in memory */
+    uintptr_t base, low, high; /* of the loaded object */
     uintptr_t text_low, text_high;
-    uintptr_t data_low, data_high; /* writable */
+    uintptr_t data_low, data_high; /* the writable part */
     struct sim_shared_symbol *shared;
     size_t shared_count;
-    size_t *guards; /* offsets of what compilers ask before they construct a variable: set, as all shared memory is */
-    size_t guard_count;
-    struct sim_object *objects;
-    size_t object_count;
-    size_t block_bytes, dynamic_offset; /* of the module's block of a thread */
-    struct sim_place_cache {
+    size_t *init_guards; /* offsets of guard variables for initialization, which are shared memory, too; all bits set
+                            means initialized */
+    size_t init_guard_count;
+    struct sim_variable *variables;
+    size_t variable_count;
+    size_t block_bytes, dynamic_offset; /* the module's thread-local block */
+    struct sim_line_cache {
         uintptr_t pc;
         char *text;
-    } * places;
-    size_t place_count;
+    } * lines;
+    size_t line_count;
 };
 
-/* Where the calling thread has the module's shared memory. */
+/* The module's shared memory on the calling thread. */
 struct sim_shared_area {
     uintptr_t low, high, dynamic;
 };
 struct sim_shared_area le_sim_module_area(const struct sim_module *module);
-bool le_sim_module_has(const struct sim_module *module, uintptr_t pc); /* pc is in its code */
+bool le_sim_module_has(const struct sim_module *module, uintptr_t pc); /* whether pc is in its code */
 
-/* "file:line" of a return address, through addr2line of binutils; the innermost line that is the user's. Kept. */
-bool le_sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes);
-void le_sim_places_finish(struct sim_module *module);
+/* The "file:line" of a return address, found with addr2line of binutils and cached. It is the innermost line in the
+ * user's source. false: unknown. */
+bool le_sim_source_line_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes);
+void le_sim_source_lines_finish(struct sim_module *module);
 
 /* ---- sim_elf.c */
-/* Fills in what the object says of itself; frees nothing on failure. */
+/* Reads the object's segments and symbols into module; frees nothing on failure. */
 leat_status le_sim_elf_read(struct sim_module *module);
 #endif

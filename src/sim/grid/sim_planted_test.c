@@ -1,5 +1,5 @@
-/* Kernels with planted bugs, and right ones, through the compiler, the executor and the checks: what a report says of
- * the source is the compiler's and the executor's part, and tested here. */
+/* Kernels with planted bugs, and correct ones, run through the compiler, the executor and the checks. In particular,
+ * this tests the source locations and names in reports, which come from the compiler and the executor. */
 #include "sim/grid/sim_exec_testing.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ struct planted {
     const char *name, *source;
     unsigned blocks, threads;
     size_t dynamic_bytes;
-    const char *first, *second; /* words that the report must have; NULL: there must be none */
+    const char *first, *second; /* texts in the report; NULL: there must be no report */
 };
 
 static void run_planted(const struct planted *row) {
@@ -135,7 +135,7 @@ static const struct planted bugs[] = {
      " if(threadIdx.x<16)\n"
      "  o[threadIdx.x]=__shfl_down_sync(0xffffffffu,1.f,1);\n"
      "}\n",
-     1, 32, 0, "kernel.cu:3", "its mask names lane 16"},
+     1, 32, 0, "kernel.cu:3", "the mask includes lane 16"},
     {"oob global",
      "__device__ int before=1,g[4]; __device__ int z[3]={1,2,3};\n"
      "__global__ void k(float*o,int n){\n"
@@ -151,7 +151,7 @@ static void planted_bugs_are_found(void **state) {
         run_planted(&bugs[k]);
 }
 
-static const struct planted right_ones[] = {
+static const struct planted correct_kernels[] = {
     {"ok syncwarp",
      "__global__ void k(float*o){\n"
      " __shared__ float s[32];\n"
@@ -230,16 +230,16 @@ static const struct planted right_ones[] = {
      1, 32, 0, NULL, NULL},
 };
 
-static void right_kernels_are_silent(void **state) {
+static void correct_kernels_have_no_reports(void **state) {
     (void)state;
-    for (size_t k = 0; k < ARRAY_LEN(right_ones); k++)
-        run_planted(&right_ones[k]);
+    for (size_t k = 0; k < ARRAY_LEN(correct_kernels); k++)
+        run_planted(&correct_kernels[k]);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_bugs_are_found),
-        cmocka_unit_test(right_kernels_are_silent),
+        cmocka_unit_test(correct_kernels_have_no_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* Blocks of a running grid: their threads' stacks, the order of their turns, their shared memory. */
+/* Thread blocks of a running grid: the stacks of their threads, the order of turns, and shared memory. */
 #include "base/memory.h"
 #include "sim/grid/sim_thread_block.h"
 #include <string.h>
 
-enum { STACK_BYTES = 64 << 10, GUARDED_TEAMS = 8, ALIGNMENT = 128 };
+enum { STACK_BYTES = 64 << 10, GUARDED_BLOCKS = 8, ALIGNMENT = 128 };
 
 uint64_t le_sim_random(uint64_t *state) { /* splitmix64 */
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -21,8 +21,8 @@ static void shuffle(struct sim_run *run, uint16_t *order, unsigned count) {
     }
 }
 
-/* Warps in any order; in each the lanes forward or backward from any one of them. */
-static void by_warps(struct sim_run *run, uint16_t *order) {
+/* Shuffles the warps. The lanes of each warp run forward or backward, starting with any lane. */
+static void order_by_warps(struct sim_run *run, uint16_t *order) {
     uint16_t warps[SIM_BLOCK_WARPS];
     unsigned at = 0;
     for (unsigned w = 0; w < run->warps; w++)
@@ -40,27 +40,27 @@ static void by_warps(struct sim_run *run, uint16_t *order) {
     }
 }
 
-/* The last quarter mixes the lanes of all warps. */
+/* The last quarter of the orders mixes the lanes of all warps. */
 void le_sim_orders_make(struct sim_run *run) {
     for (unsigned k = 0; k < SIM_ORDERS; k++) {
         uint16_t *order = run->orders + (size_t)k * run->threads;
-        by_warps(run, order);
+        order_by_warps(run, order);
         if (k >= SIM_ORDERS * 3 / 4)
             shuffle(run, order, run->threads);
     }
 }
 
-void le_sim_order_choose(struct sim_run *run, struct sim_team *team) {
-    team->order = run->orders + (le_sim_random(&run->random) % SIM_ORDERS) * run->threads;
+void le_sim_order_choose(struct sim_run *run, struct sim_thread_block *thread_block) {
+    thread_block->order = run->orders + (le_sim_random(&run->random) % SIM_ORDERS) * run->threads;
 }
 
 static struct sim_stacks *new_stacks(const struct sim_run *run, bool guarded) {
     return le_sim_stacks_new(run->threads, run->grid->stack_bytes ? run->grid->stack_bytes : STACK_BYTES, guarded);
 }
 
-/* Guards take two of the process's mappings a thread: there is one set of them, whatever the number of modules. */
-static struct sim_stacks *kept_stacks(const struct sim_run *run) {
-    struct sim_kept_stacks *kept = run->grid->kept_stacks;
+/* Guard pages take two mappings of the process per thread, so all modules share one set of guarded stacks. */
+static struct sim_stacks *cached_stacks(const struct sim_run *run) {
+    struct sim_stack_cache *kept = run->grid->stack_cache;
     if (kept->stacks && kept->stack_bytes == run->grid->stack_bytes &&
         le_sim_stacks_count(kept->stacks) >= run->threads)
         return kept->stacks;
@@ -70,64 +70,65 @@ static struct sim_stacks *kept_stacks(const struct sim_run *run) {
     return kept->stacks;
 }
 
-struct sim_team *le_sim_team_new(struct sim_run *run, unsigned slot) {
-    struct sim_team *team = le_alloc_zero(1, sizeof *team);
-    if (!team)
+struct sim_thread_block *le_sim_thread_block_new(struct sim_run *run, unsigned slot) {
+    struct sim_thread_block *thread_block = le_alloc_zero(1, sizeof *thread_block);
+    if (!thread_block)
         return NULL;
-    team->threads = le_alloc_zero(run->threads, sizeof *team->threads);
-    team->state = le_alloc_zero(run->threads, 1);
-    team->stacks = slot || !run->grid->kept_stacks ? new_stacks(run, slot < GUARDED_TEAMS) : kept_stacks(run);
-    if (!team->threads || !team->state || !team->stacks) {
-        le_sim_team_free(run, team);
+    thread_block->threads = le_alloc_zero(run->threads, sizeof *thread_block->threads);
+    thread_block->state = le_alloc_zero(run->threads, 1);
+    thread_block->stacks =
+        slot || !run->grid->stack_cache ? new_stacks(run, slot < GUARDED_BLOCKS) : cached_stacks(run);
+    if (!thread_block->threads || !thread_block->state || !thread_block->stacks) {
+        le_sim_thread_block_free(run, thread_block);
         return NULL;
     }
-    return team;
+    return thread_block;
 }
 
-void le_sim_team_free(struct sim_run *run, struct sim_team *team) {
-    if (!team)
+void le_sim_thread_block_free(struct sim_run *run, struct sim_thread_block *thread_block) {
+    if (!thread_block)
         return;
-    for (unsigned k = 0; team->threads && k < run->threads; k++)
-        le_sim_fiber_finish(&team->threads[k].fiber);
-    if (!run->grid->kept_stacks || team->stacks != run->grid->kept_stacks->stacks)
-        le_sim_stacks_free(team->stacks);
-    le_free(team->threads);
-    le_free(team->state);
-    le_free(team->aside);
-    le_free(team);
+    for (unsigned k = 0; thread_block->threads && k < run->threads; k++)
+        le_sim_fiber_finish(&thread_block->threads[k].fiber);
+    if (!run->grid->stack_cache || thread_block->stacks != run->grid->stack_cache->stacks)
+        le_sim_stacks_free(thread_block->stacks);
+    le_free(thread_block->threads);
+    le_free(thread_block->state);
+    le_free(thread_block->aside);
+    le_free(thread_block);
 }
 
-/* A block's shared memory: the module's variables and as much dynamic memory as it asked for. Put aside, each byte has
- * the alignment that it has in place. */
-struct parts {
-    size_t before, dynamic, after, aside; /* bytes; aside: from the first part's start to the second one's */
+/* A block's shared memory: the module's variables before and after the dynamic memory, and as much dynamic memory as
+ * the launch provides. In the set-aside copy, each byte has the same alignment as in place. */
+struct shared_parts {
+    size_t before, dynamic, after, aside; /* in bytes; aside: offset of the part after the dynamic memory in the copy */
 };
 
-static struct parts parts_of(const struct sim_run *run) {
+static struct shared_parts shared_parts_of(const struct sim_run *run) {
     const struct sim_shared_area *area = &run->area;
     uintptr_t end = area->dynamic + SIM_DYNAMIC_BYTES;
-    struct parts parts = {.before = area->dynamic - area->low, .dynamic = run->grid->dynamic_bytes};
+    struct shared_parts parts = {.before = area->dynamic - area->low, .dynamic = run->grid->dynamic_bytes};
     parts.after = area->high > end ? area->high - end : 0;
     parts.aside = parts.before + (parts.dynamic + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return parts;
 }
 
 bool le_sim_aside_offset(const struct sim_run *run, uintptr_t address, size_t *offset) {
-    struct parts parts = parts_of(run);
+    struct shared_parts parts = shared_parts_of(run);
     size_t from_low = address - run->area.low, from_end = address - run->area.dynamic - SIM_DYNAMIC_BYTES;
     bool is_first = from_low <= parts.before + parts.dynamic;
     *offset = is_first ? from_low : parts.aside + from_end;
     return is_first || from_end < parts.after;
 }
 
-uintptr_t le_sim_aside_place(const struct sim_run *run, size_t offset) {
-    struct parts parts = parts_of(run);
+uintptr_t le_sim_aside_address(const struct sim_run *run, size_t offset) {
+    struct shared_parts parts = shared_parts_of(run);
     return offset < parts.aside ? run->area.low + offset
                                 : run->area.dynamic + SIM_DYNAMIC_BYTES + (offset - parts.aside);
 }
 
 static void move_shared(const struct sim_run *run, unsigned char *copy, bool out) {
-    struct parts parts = parts_of(run);
+    struct shared_parts parts = shared_parts_of(run);
     char *low = (char *)run->area.low, *end = (char *)run->area.dynamic + SIM_DYNAMIC_BYTES;
     if (out) {
         memcpy(copy, low, parts.before + parts.dynamic);
@@ -139,38 +140,38 @@ static void move_shared(const struct sim_run *run, unsigned char *copy, bool out
 }
 
 size_t le_sim_aside_bytes(const struct sim_run *run) {
-    struct parts parts = parts_of(run);
+    struct shared_parts parts = shared_parts_of(run);
     return parts.aside + parts.after;
 }
 
-static bool put_aside(struct sim_run *run, struct sim_team *team) {
-    if (!team->aside) {
-        team->aside = le_alloc(le_sim_aside_bytes(run) + ALIGNMENT);
-        if (team->aside)
-            team->shared = team->aside + (run->area.low - (uintptr_t)team->aside) % ALIGNMENT;
+static bool move_aside(struct sim_run *run, struct sim_thread_block *thread_block) {
+    if (!thread_block->aside) {
+        thread_block->aside = le_alloc(le_sim_aside_bytes(run) + ALIGNMENT);
+        if (thread_block->aside)
+            thread_block->shared = thread_block->aside + (run->area.low - (uintptr_t)thread_block->aside) % ALIGNMENT;
     }
-    if (team->aside)
-        move_shared(run, team->shared, true);
-    return team->aside != NULL;
+    if (thread_block->aside)
+        move_shared(run, thread_block->shared, true);
+    return thread_block->aside != NULL;
 }
 
-void le_sim_team_place(struct sim_run *run, struct sim_team *team) {
-    if (run->team == team)
+void le_sim_thread_block_switch_in(struct sim_run *run, struct sim_thread_block *thread_block) {
+    if (run->thread_block == thread_block)
         return;
-    if (run->team && run->team->live && !put_aside(run, run->team)) {
-        run->thread = NULL; /* nobody runs: there is no fiber to leave */
-        le_sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the shared memory of blocks that wait");
+    if (run->thread_block && run->thread_block->live && !move_aside(run, run->thread_block)) {
+        run->thread = NULL; /* there is no fiber to leave */
+        le_sim_run_stop(run, SIM_GRID_MEMORY, "out of memory for the shared memory of waiting blocks");
         return;
     }
-    if (team->aside && team->live)
-        move_shared(run, team->shared, false);
-    run->team = team;
-    if (run->check && team->live)
-        le_sim_check_block_switch(run->check, team->number);
+    if (thread_block->aside && thread_block->live)
+        move_shared(run, thread_block->shared, false);
+    run->thread_block = thread_block;
+    if (run->check && thread_block->live)
+        le_sim_check_block_switch(run->check, thread_block->number);
 }
 
-/* What nobody has written is anything: all bits set is NaN, and -1. */
-static void spoil_shared(const struct sim_run *run) {
+/* Uninitialized shared memory has all bits set: NaN as float, -1 as integer. */
+static void poison_shared(const struct sim_run *run) {
     const struct sim_shared_area *area = &run->area;
     uintptr_t after = area->dynamic + SIM_DYNAMIC_BYTES;
     memset((void *)area->low, 0xff, area->dynamic + run->grid->dynamic_bytes - area->low);
@@ -178,18 +179,19 @@ static void spoil_shared(const struct sim_run *run) {
         memset((void *)after, 0xff, area->high - after);
 }
 
-static void begin_thread(struct sim_run *run, struct sim_team *team, unsigned k, void (*entry)(void *)) {
-    struct sim_thread *thread = &team->threads[k];
+static void begin_thread(struct sim_run *run, struct sim_thread_block *thread_block, unsigned k,
+                         void (*entry)(void *)) {
+    struct sim_thread *thread = &thread_block->threads[k];
     const unsigned *block = run->grid->block, *grid = run->grid->grid;
     size_t size_bytes;
-    char *stack = le_sim_stacks_at(team->stacks, k, &size_bytes);
+    char *stack = le_sim_stacks_at(thread_block->stacks, k, &size_bytes);
     size_t self_bytes = (sizeof *thread->self + 63) / 64 * 64;
     thread->arrived = false;
     thread->self = (struct sim_self *)(void *)(stack + size_bytes - self_bytes);
     *thread->self = (struct sim_self){
         .thread = {k % block[0], k / block[0] % block[1], k / block[0] / block[1]},
-        .block = {(unsigned)(team->number % grid[0]), (unsigned)(team->number / grid[0] % grid[1]),
-                  (unsigned)(team->number / grid[0] / grid[1])},
+        .block = {(unsigned)(thread_block->number % grid[0]), (unsigned)(thread_block->number / grid[0] % grid[1]),
+                  (unsigned)(thread_block->number / grid[0] / grid[1])},
         .block_dim = {block[0], block[1], block[2]},
         .grid_dim = {grid[0], grid[1], grid[2]},
         .cluster_dim = {run->cluster_dim[0], run->cluster_dim[1], run->cluster_dim[2]},
@@ -202,17 +204,18 @@ static void begin_thread(struct sim_run *run, struct sim_team *team, unsigned k,
     le_sim_fiber_start(&thread->fiber, stack, size_bytes - self_bytes, entry, thread);
 }
 
-void le_sim_team_begin(struct sim_run *run, struct sim_team *team, uint64_t number, void (*entry)(void *)) {
-    team->live = 0;
-    le_sim_team_place(run, team);
-    spoil_shared(run);
-    team->number = number;
-    team->live = run->threads;
-    team->at_barrier = team->at_grid = 0;
-    team->predicated = false;
-    memset(team->state, SIM_READY, run->threads);
+void le_sim_thread_block_begin(struct sim_run *run, struct sim_thread_block *thread_block, uint64_t number,
+                               void (*entry)(void *)) {
+    thread_block->live = 0;
+    le_sim_thread_block_switch_in(run, thread_block);
+    poison_shared(run);
+    thread_block->number = number;
+    thread_block->live = run->threads;
+    thread_block->at_barrier = thread_block->at_grid = 0;
+    thread_block->predicated = false;
+    memset(thread_block->state, SIM_READY, run->threads);
     for (unsigned k = 0; k < run->threads; k++)
-        begin_thread(run, team, k, entry);
+        begin_thread(run, thread_block, k, entry);
     if (run->check)
         le_sim_check_block_begin(run->check, number);
 }

@@ -1,6 +1,6 @@
-/* Faults of the machine while a grid runs on this thread: a handler with a stack of its own sends the fiber home for
- * good, which ends the grid. Faults of other threads, and of pages that are closed on purpose, go to the handler that
- * was there before. The handlers are ours from le_sim_trap_begin to le_sim_trap_end. */
+/* Faults of the machine while a grid runs on this thread. A handler on its own stack leaves the fiber for good, which
+ * ends the grid. Faults of other threads, and of pages that are protected on purpose, go to the previous handler. The
+ * handlers are installed from le_sim_trap_begin to le_sim_trap_end. */
 #include "base/memory.h"
 #include "sim/grid/sim_thread_block.h"
 #include <signal.h>
@@ -11,8 +11,8 @@ enum { TRAP_STACK_BYTES = 64 << 10, LANDING_BYTES = 16 << 10 };
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 static struct sigaction before[ARRAY_LEN(signals)];
 
-/* true: the handler before has dealt with it, as far as can be known: it came back. */
-static bool pass_on(int number, siginfo_t *info, void *context) {
+/* true: the previous handler returned, so it has probably handled the fault. */
+static bool call_previous_handler(int number, siginfo_t *info, void *context) {
     const struct sigaction *old = &before[0];
     for (size_t k = 0; k < ARRAY_LEN(signals); k++)
         if (signals[k] == number)
@@ -28,9 +28,9 @@ static bool pass_on(int number, siginfo_t *info, void *context) {
     return false;
 }
 
-/* Where a fiber goes on after its fault: it goes home for good. */
+/* Where a fiber continues after a fault: it switches to the home stack for good. */
 static void land(void) {
-    struct sim_run *run = le_sim_run_now();
+    struct sim_run *run = le_sim_current_run();
     le_sim_fiber_switch(&run->thread->fiber, &run->home, true);
     __builtin_unreachable();
 }
@@ -40,7 +40,7 @@ static void *stack_of(const ucontext_t *context) {
     return (void *)context->uc_mcontext.gregs[REG_RSP];
 }
 
-static void leave(ucontext_t *context, char *top) {
+static void resume_at_landing(ucontext_t *context, char *top) {
     context->uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)top - 8; /* as after a call */
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)land;
 }
@@ -49,17 +49,17 @@ static void *stack_of(const ucontext_t *context) {
     return (void *)context->uc_mcontext.sp;
 }
 
-static void leave(ucontext_t *context, char *top) {
+static void resume_at_landing(ucontext_t *context, char *top) {
     context->uc_mcontext.sp = (uintptr_t)top;
     context->uc_mcontext.pc = (uintptr_t)land;
 }
 #else
 static void *stack_of(const ucontext_t *context) {
     (void)context;
-    return NULL; /* any may be a fiber's */
+    return NULL; /* unknown */
 }
 
-static void leave(ucontext_t *context, char *top) { /* the handler's stack is left as it is */
+static void resume_at_landing(ucontext_t *context, char *top) { /* abandons the handler's stack */
     (void)context;
     (void)top;
     land();
@@ -68,30 +68,30 @@ static void leave(ucontext_t *context, char *top) { /* the handler's stack is le
 
 static bool on_fiber(const struct sim_run *run, const ucontext_t *context) {
     const void *stack = stack_of(context);
-    return run && run->team && run->thread && (!stack || le_sim_stacks_has(run->team->stacks, stack));
+    return run && run->thread_block && run->thread && (!stack || le_sim_stacks_has(run->thread_block->stacks, stack));
 }
 
 static void on_fault(int number, siginfo_t *info, void *context) {
-    struct sim_run *run = le_sim_run_now();
-    if (!on_fiber(run, context) || info->si_code <= 0) { /* not ours, or sent by somebody */
-        if (!pass_on(number, info, context)) {
+    struct sim_run *run = le_sim_current_run();
+    if (!on_fiber(run, context) || info->si_code <= 0) { /* not on a fiber, or sent by a process */
+        if (!call_previous_handler(number, info, context)) {
             signal(number, SIG_DFL);
             raise(number);
         }
         return;
     }
-    bool guard = le_sim_stacks_guard(run->team->stacks, info->si_addr);
+    bool guard = le_sim_stacks_guard(run->thread_block->stacks, info->si_addr);
     bool closed = number == SIGSEGV && info->si_code == SEGV_ACCERR && !guard;
-    if (closed && run->fault_address != info->si_addr) { /* a page that somebody keeps closed may be opened now */
+    if (closed && run->fault_address != info->si_addr) { /* a protected page: another handler may open it */
         run->fault_address = info->si_addr;
-        if (pass_on(number, info, context))
+        if (call_previous_handler(number, info, context))
             return;
     }
     run->fault_address = info->si_addr;
     run->fault_signal = number;
     run->fault_guard = guard;
     run->status = SIM_GRID_ADDRESS;
-    leave(context, run->landing + LANDING_BYTES);
+    resume_at_landing(context, run->landing + LANDING_BYTES);
 }
 
 bool le_sim_trap_begin(struct sim_run *run) {

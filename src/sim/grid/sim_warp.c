@@ -1,19 +1,20 @@
-/* What the lanes of a warp do together: __syncwarp, shuffles, votes, matches, reductions. A lane waits until all that
- * its mask names wait for the same with the same mask; lanes that the block does not have, or that have ended, do not
- * count. __activemask is answered when nobody else can go on: by the lanes that then stand at the same place. */
+/* Operations of a warp's lanes: __syncwarp, shuffles, votes, matches, reductions. A lane waits until all lanes of its
+ * mask wait in the same operation with the same mask. Lanes that the block does not have, or that have ended, do not
+ * count. __activemask is answered when no other thread can go on; its result is the lanes that are then at the same
+ * call. */
 #include "sim/grid/sim_thread_block.h"
 #include <stdio.h>
 
 struct lanes {
     struct sim_thread *at; /* lane 0 */
     const unsigned char *state;
-    unsigned base, count, ended; /* base: of the block's threads; ended: a mask */
+    unsigned base, count, ended; /* base: the thread number of lane 0; ended: a mask */
 };
 
 static struct lanes lanes_of(const struct sim_run *run, unsigned warp) {
     struct lanes lanes = {.base = warp * SIM_WARP};
-    lanes.at = run->team->threads + lanes.base;
-    lanes.state = run->team->state + lanes.base;
+    lanes.at = run->thread_block->threads + lanes.base;
+    lanes.state = run->thread_block->state + lanes.base;
     lanes.count = run->threads - lanes.base < SIM_WARP ? run->threads - lanes.base : SIM_WARP;
     for (unsigned k = 0; k < lanes.count; k++)
         lanes.ended |= lanes.state[k] == SIM_ENDED ? 1u << k : 0;
@@ -24,7 +25,7 @@ static unsigned all_lanes(unsigned count) {
     return count == SIM_WARP ? ~0u : (1u << count) - 1;
 }
 
-/* The lane that a shuffle reads; itself where there is none. Widths and bounds as the PTX manual has them. */
+/* The lane that a shuffle reads, or the lane itself if there is none. Widths and bounds follow the PTX manual. */
 static unsigned source_lane(const struct sim_thread *thread, unsigned lane) {
     unsigned width = thread->argument >> 8, operand = thread->argument & 255, low = lane & ~(width - 1);
     unsigned source = lane;
@@ -43,7 +44,7 @@ static unsigned source_lane(const struct sim_thread *thread, unsigned lane) {
     }
 }
 
-static uint64_t vote(const struct lanes *lanes, unsigned group, int kind) {
+static uint64_t count_votes(const struct lanes *lanes, unsigned group, int kind) {
     unsigned yes = 0;
     for (unsigned left = group; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
@@ -52,7 +53,7 @@ static uint64_t vote(const struct lanes *lanes, unsigned group, int kind) {
     return kind == SIM_BALLOT ? yes : kind == SIM_ALL ? yes == group : yes != 0;
 }
 
-static unsigned match(const struct lanes *lanes, unsigned group, uint64_t value) {
+static unsigned matching_lanes(const struct lanes *lanes, unsigned group, uint64_t value) {
     unsigned same = 0;
     for (unsigned left = group; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
@@ -82,20 +83,20 @@ static uint32_t reduce_two(int kind, uint32_t a, uint32_t b) {
     }
 }
 
-static uint64_t reduce(const struct lanes *lanes, unsigned group, int kind) {
+static uint64_t reduce_lanes(const struct lanes *lanes, unsigned group, int kind) {
     uint32_t total = (uint32_t)lanes->at[__builtin_ctz(group)].value;
     for (unsigned left = group & (group - 1); left; left &= left - 1)
         total = reduce_two(kind, total, (uint32_t)lanes->at[__builtin_ctz(left)].value);
     return total;
 }
 
-static void report(struct sim_run *run, const struct sim_thread *thread, const char *text, unsigned lane) {
+static void report_lane(struct sim_run *run, const struct sim_thread *thread, const char *text, unsigned lane) {
     if (!run->check)
         return;
-    char place[300];
-    struct sim_thread_name name = le_sim_thread_name(run, thread);
-    snprintf(place, sizeof place, "%s:%d", thread->file, thread->line);
-    le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place, text, lane);
+    char location[300];
+    struct sim_thread_id id = le_sim_thread_id_of(run, thread);
+    snprintf(location, sizeof location, "%s:%d", thread->file, thread->line);
+    le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, location, text, lane);
 }
 
 static uint64_t result_of(struct sim_run *run, const struct lanes *lanes, unsigned group, unsigned lane) {
@@ -110,38 +111,38 @@ static uint64_t result_of(struct sim_run *run, const struct lanes *lanes, unsign
         unsigned source = source_lane(thread, lane);
         if (group >> source & 1)
             return lanes->at[source].value;
-        report(run, thread, "a warp shuffle reads lane %u, which takes no part in it", source);
-        return ~(uint64_t)0; /* anything */
+        report_lane(run, thread, "a warp shuffle reads lane %u, which does not take part in it", source);
+        return ~(uint64_t)0; /* undefined */
     }
     case SIM_BALLOT:
     case SIM_ALL:
     case SIM_ANY:
-        return vote(lanes, group, thread->kind);
+        return count_votes(lanes, group, thread->kind);
     case SIM_MATCH_ANY:
-        return match(lanes, group, thread->value);
+        return matching_lanes(lanes, group, thread->value);
     case SIM_MATCH_ALL:
-        return match(lanes, group, thread->value) == group ? group : 0;
+        return matching_lanes(lanes, group, thread->value) == group ? group : 0;
     default:
-        return reduce(lanes, group, thread->kind);
+        return reduce_lanes(lanes, group, thread->kind);
     }
 }
 
-static void complete(struct sim_run *run, const struct lanes *lanes, unsigned group) {
+static void complete_group(struct sim_run *run, const struct lanes *lanes, unsigned group) {
     unsigned first = (unsigned)__builtin_ctz(group);
     const struct sim_thread *thread = &lanes->at[first];
     unsigned gone = thread->mask & lanes->ended;
     if (gone)
-        report(run, thread, "its mask names lane %u of the warp, which has ended and never comes",
-               (unsigned)__builtin_ctz(gone));
+        report_lane(run, thread, "the mask includes lane %u of the warp, which has ended",
+                    (unsigned)__builtin_ctz(gone));
     for (unsigned left = group; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         lanes->at[lane].result = result_of(run, lanes, group, lane);
     }
     for (unsigned left = group; left; left &= left - 1)
-        run->team->state[lanes->base + (unsigned)__builtin_ctz(left)] = SIM_READY;
-    run->team->moved = true;
+        run->thread_block->state[lanes->base + (unsigned)__builtin_ctz(left)] = SIM_READY;
+    run->thread_block->progressed = true;
     if (run->check && thread->kind == SIM_SYNCWARP)
-        le_sim_check_warp_barrier(run->check, run->team->number, lanes->base / SIM_WARP, group);
+        le_sim_check_warp_barrier(run->check, run->thread_block->number, lanes->base / SIM_WARP, group);
 }
 
 static void try_lane(struct sim_run *run, const struct lanes *lanes, unsigned lane) {
@@ -155,10 +156,10 @@ static void try_lane(struct sim_run *run, const struct lanes *lanes, unsigned la
         if (lanes->state[k] != SIM_AT_WARP || other->kind != thread->kind || other->mask != thread->mask)
             return;
     }
-    complete(run, lanes, group);
+    complete_group(run, lanes, group);
 }
 
-void le_sim_warp_try(struct sim_run *run, struct sim_thread *thread) {
+void le_sim_warp_try_complete(struct sim_run *run, struct sim_thread *thread) {
     struct lanes lanes = lanes_of(run, thread->self->warp);
     try_lane(run, &lanes, thread->self->lane);
 }
@@ -170,7 +171,7 @@ void le_sim_warp_ended(struct sim_run *run, unsigned warp) {
             try_lane(run, &lanes, k);
 }
 
-bool le_sim_warp_answer(struct sim_run *run) {
+bool le_sim_warp_answer_activemask(struct sim_run *run) {
     bool answered = false;
     for (unsigned warp = 0; warp < run->warps; warp++) {
         struct lanes lanes = lanes_of(run, warp);
@@ -185,7 +186,7 @@ bool le_sim_warp_answer(struct sim_run *run) {
             for (unsigned left = group; left; left &= left - 1) {
                 unsigned i = (unsigned)__builtin_ctz(left);
                 lanes.at[i].result = group;
-                run->team->state[lanes.base + i] = SIM_READY;
+                run->thread_block->state[lanes.base + i] = SIM_READY;
             }
             answered = true;
         }

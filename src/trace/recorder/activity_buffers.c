@@ -18,7 +18,7 @@ void le_activity_buffers_finish(struct le_activity_buffers *buffers) {
     buffers->memory = NULL;
 }
 
-/* The first that is free, so that few are ever touched. */
+/* Takes the first free buffer, so that few buffers are ever touched. */
 uint8_t *le_activity_buffer_get(struct le_activity_buffers *buffers) {
     for (size_t k = 0; k < LE_ACTIVITY_BUFFERS / 64; k++) {
         uint64_t used = atomic_load_explicit(&buffers->used[k], memory_order_relaxed);
@@ -33,7 +33,8 @@ uint8_t *le_activity_buffer_get(struct le_activity_buffers *buffers) {
 }
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14; what is older refuses it, and the pages are made when they are used */
+#define MADV_POPULATE_WRITE                                                                                            \
+    23 /* since Linux 5.14; on older kernels the call fails and pages are allocated on first use */
 #endif
 
 void le_activity_buffers_warm(struct le_activity_buffers *buffers) {
@@ -53,15 +54,15 @@ void le_activity_buffers_warm(struct le_activity_buffers *buffers) {
     buffers->warm = wanted;
 }
 
-/* A page more than is valid: a record that was never completed may lie there. */
-static void clear(struct le_activity_buffers *buffers, uint32_t k) {
+/* Clears a page more than is valid, because an incomplete record may follow. */
+static void clear_buffer(struct le_activity_buffers *buffers, uint32_t k) {
     enum { PAGE_BYTES = 4096 };
     size_t size_bytes = buffers->valid_bytes[k] + (size_t)PAGE_BYTES;
     memset(buffers->memory + (size_t)k * LE_ACTIVITY_BUFFER_BYTES, 0,
            size_bytes < LE_ACTIVITY_BUFFER_BYTES ? size_bytes : LE_ACTIVITY_BUFFER_BYTES);
 }
 
-static void give_back(struct le_activity_buffers *buffers, uint32_t k) {
+static void release_buffer(struct le_activity_buffers *buffers, uint32_t k) {
     atomic_fetch_and_explicit(&buffers->used[k / 64], ~((uint64_t)1 << k % 64), memory_order_release);
 }
 
@@ -77,7 +78,7 @@ void le_activity_buffer_full(struct le_activity_buffers *buffers, const uint8_t 
 
 void le_activity_buffers_take(struct le_activity_buffers *buffers, le_activity_take *take, void *user) {
     uint32_t last = atomic_exchange_explicit(&buffers->full, 0, memory_order_acquire), first = 0;
-    while (last) { /* turned round: first come, first taken */
+    while (last) { /* reverse the list: first in, first out */
         uint32_t before = buffers->next[last - 1];
         buffers->next[last - 1] = first;
         first = last;
@@ -88,7 +89,7 @@ void le_activity_buffers_take(struct le_activity_buffers *buffers, le_activity_t
         first = buffers->next[k];
         take(user, buffers->memory + (size_t)k * LE_ACTIVITY_BUFFER_BYTES, buffers->valid_bytes[k]);
         if (buffers->clears)
-            clear(buffers, k);
-        give_back(buffers, k);
+            clear_buffer(buffers, k);
+        release_buffer(buffers, k);
     }
 }

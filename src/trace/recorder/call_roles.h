@@ -1,34 +1,34 @@
-/* CUDA's functions by their names, as cuptiGetCallbackName gives them: which there are, and what the recorder does at a
- * call of them. */
+/* Lists CUDA's functions by the names that cuptiGetCallbackName returns, and says what the recorder does when they are
+ * called. */
 #ifndef LE_CALL_ROLES_H
 #define LE_CALL_ROLES_H
 #include "trace/recorder/cupti.h"
 #include <stdbool.h>
 #include <stdint.h>
 
-enum le_call_roles {
-    LE_PLACE_ORIGIN = 1,   /* keeps where it was made: launches, copies, waits, memory, loading, graphs */
-    LE_PLACE_UPLOAD = 2,   /* copies bytes from the host's memory to a device: (to, from, bytes) */
-    LE_PLACE_DOWNLOAD = 4, /* the other way round */
-    LE_PLACE_EITHER = 8,   /* (to, from, bytes, direction) */
-    LE_PLACE_WAITS = 16,   /* returns when the copy is done */
-    LE_PLACE_RESUME = 32,  /* cuProfilerStart */
-    LE_PLACE_PAUSE = 64,   /* cuProfilerStop */
-    LE_PLACE_GRAPH = 128,  /* begins to make a graph */
-    /* what waits: (event), (stream, event, flags), (stream), () */
-    LE_PLACE_SYNC_EVENT = 256,
-    LE_PLACE_SYNC_STREAM_EVENT = 512,
-    LE_PLACE_SYNC_STREAM = 1024,
-    LE_PLACE_SYNC_CONTEXT = 2048,
-    LE_PLACE_SYNC = 256 | 512 | 1024 | 2048,
-    LE_PLACE_LAUNCH = 4096, /* launches one kernel */
-    LE_PLACE_CAPTURE_BEGIN = 8192,
-    LE_PLACE_CAPTURE_END = 16384
+enum le_call_role {
+    LE_ROLE_ORIGIN = 1,   /* record the caller: launches, copies, waits, memory, loading, graphs */
+    LE_ROLE_UPLOAD = 2,   /* copies from the host's memory to a device; parameters (to, from, bytes) */
+    LE_ROLE_DOWNLOAD = 4, /* copies from a device to the host's memory */
+    LE_ROLE_EITHER = 8,   /* copies in any direction; parameters (to, from, bytes, direction) */
+    LE_ROLE_WAITS = 16,   /* returns only when the copy is done */
+    LE_ROLE_RESUME = 32,  /* cuProfilerStart */
+    LE_ROLE_PAUSE = 64,   /* cuProfilerStop */
+    LE_ROLE_GRAPH = 128,  /* begins to create a graph */
+    /* waits; parameters (event), (stream, event, flags), (stream), () */
+    LE_ROLE_SYNC_EVENT = 256,
+    LE_ROLE_SYNC_STREAM_EVENT = 512,
+    LE_ROLE_SYNC_STREAM = 1024,
+    LE_ROLE_SYNC_CONTEXT = 2048,
+    LE_ROLE_SYNC = 256 | 512 | 1024 | 2048,
+    LE_ROLE_LAUNCH = 4096, /* launches one kernel */
+    LE_ROLE_CAPTURE_BEGIN = 8192,
+    LE_ROLE_CAPTURE_END = 16384
 };
-uint16_t le_call_roles(const char *function_name); /* 0: nothing */
+uint16_t le_call_roles_of(const char *function_name); /* enum le_call_role, combined */
 
-/* Is it `base`, but for what stands for its version? */
+/* Whether the name is `base`, apart from its version. */
 bool le_call_is(const char *function_name, const char *base);
-/* The next function of CUPTI's that has a name: its number after *id (0: the first). False: there are no more. */
+/* Finds the next function after number *id that has a name; 0: the first one. False: there are no more. */
 bool le_call_next(const struct le_cupti *cupti, le_cupti_domain domain, uint32_t *id, const char **name);
 #endif

@@ -1,4 +1,4 @@
-/* See convert.h. What CUPTI calls by other numbers than format.h is mapped here; kinds that are not known are left out.
+/* See convert.h. Maps CUPTI's numbers to those of format.h where they differ. Unknown kinds of activities are left out.
  */
 #include "trace/recorder/convert.h"
 #include "base/memory.h"
@@ -12,14 +12,14 @@
 #define GET_TEXT(record, field) le_part_text(convert->writer, LE_CUPTI_GET_TEXT(at, convert->version, record, field))
 #define PUT(kind, structure)    le_part_put(convert->writer, kind, &(structure), sizeof(structure), NULL, 0)
 
-/* ---- threads: told once each, when a record names them */
+/* ---- threads: each is written once, when a record first refers to it */
 
-static void tell_thread(struct le_convert *convert, uint32_t id, const char *name) {
+static void put_thread(struct le_convert *convert, uint32_t id, const char *name) {
     struct le_trace_thread thread = {.id = id, .name = le_part_text(convert->writer, name)};
     PUT(LE_TRACE_THREAD, thread);
 }
 
-/* Its name, as the system has it; "" where it is gone. */
+/* The system's name for the thread; "" if it has ended. */
 static void thread_name(uint32_t id, char name[64]) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%u/comm", id);
@@ -50,7 +50,7 @@ static bool grow_threads(struct le_convert *convert) {
     return true;
 }
 
-static uint32_t know_thread(struct le_convert *convert, uint32_t id) {
+static uint32_t note_thread(struct le_convert *convert, uint32_t id) {
     char name[64];
     if (!id || id == convert->last_thread)
         return id;
@@ -63,13 +63,14 @@ static uint32_t know_thread(struct le_convert *convert, uint32_t id) {
     *slot = id;
     convert->thread_count++;
     thread_name(id, name);
-    tell_thread(convert, id, name[0] ? name : NULL);
+    put_thread(convert, id, name[0] ? name : NULL);
     return id;
 }
 
 /* ---- calls */
 
-/* "cudaLaunchKernel_v7000" is cudaLaunchKernel; "cuMemAlloc_v2" keeps what tells it from another function. */
+/* Removes a long version: "cudaLaunchKernel_v7000" becomes cudaLaunchKernel. "cuMemAlloc_v2" keeps its suffix, because
+ * it is a different function from cuMemAlloc. */
 static uint32_t name_function(struct le_convert *convert, le_cupti_domain domain, uint32_t id) {
     char plain[256];
     const char *name = NULL;
@@ -98,7 +99,7 @@ static void convert_call(struct le_convert *convert, const uint8_t *at, le_cupti
     struct le_trace_call call = {.start_ns = GET64(API, start),
                                  .end_ns = GET64(API, end),
                                  .correlation = GET(API, correlation),
-                                 .thread = know_thread(convert, GET(API, thread)),
+                                 .thread = note_thread(convert, GET(API, thread)),
                                  .function = function_text(convert, domain, GET(API, function)),
                                  .result = (int32_t)GET(API, result),
                                  .library = domain == LE_CUPTI_DOMAIN_DRIVER ? LE_TRACE_DRIVER : LE_TRACE_RUNTIME};
@@ -204,7 +205,7 @@ static void convert_graph(struct le_convert *convert, const uint8_t *at) {
 /* ---- memory, compiling, overheads */
 
 static void convert_memory(struct le_convert *convert, const uint8_t *at) {
-    _Static_assert((int)LE_CUPTI_RELEASE == (int)LE_TRACE_RELEASE, "operations are the same");
+    _Static_assert((int)LE_CUPTI_RELEASE == (int)LE_TRACE_RELEASE, "both use the same numbers");
     struct le_trace_memory memory = {.time_ns = GET64(MEMORY2, time),
                                      .address = GET64(MEMORY2, address),
                                      .bytes = GET64(MEMORY2, bytes),
@@ -221,7 +222,7 @@ static void convert_jit(struct le_convert *convert, const uint8_t *at) {
     struct le_trace_jit jit = {.start_ns = GET64(JIT, start),
                                .end_ns = GET64(JIT, end),
                                .correlation = GET(JIT, correlation),
-                               .thread = know_thread(convert, GET(JIT, thread)),
+                               .thread = note_thread(convert, GET(JIT, thread)),
                                .entry = GET(JIT, entry),
                                .operation = GET(JIT, operation),
                                .cache_bytes = GET64(JIT, cache_bytes)};
@@ -249,7 +250,7 @@ static uint32_t overhead_kind(uint32_t kind) {
     }
 }
 
-/* An object that is a thread: its process' number, and then its own. */
+/* The thread ID of an object that is a thread: its process ID comes first. */
 static uint32_t object_thread(const uint8_t *object, uint32_t kind) {
     return kind == LE_CUPTI_OBJECT_THREAD ? (uint32_t)le_cupti_load(object + 4, 4) : 0;
 }
@@ -258,12 +259,12 @@ static void convert_overhead(struct le_convert *convert, const uint8_t *at) {
     uint32_t thread = object_thread(at + LE_OFFSET_OVERHEAD_object, GET(OVERHEAD, object_kind));
     struct le_trace_overhead overhead = {.start_ns = GET64(OVERHEAD, start),
                                          .end_ns = GET64(OVERHEAD, end),
-                                         .thread = know_thread(convert, thread),
+                                         .thread = note_thread(convert, thread),
                                          .kind = overhead_kind(GET(OVERHEAD, kind))};
     PUT(LE_TRACE_OVERHEAD, overhead);
 }
 
-/* ---- NVTX: a range comes as two markers of one number */
+/* ---- NVTX: a range is two markers with the same ID */
 
 static bool begin_range(struct le_convert *convert, const struct le_open_range *range) {
     if (convert->range_count == convert->range_capacity) {
@@ -278,7 +279,7 @@ static bool begin_range(struct le_convert *convert, const struct le_open_range *
     return true;
 }
 
-/* Most end soon after they began: the last ones are looked at first. */
+/* Searches backwards, because most ranges end soon after they began. */
 static void end_range(struct le_convert *convert, uint32_t id, uint64_t end_ns) {
     for (uint32_t k = convert->range_count; k-- > 0;) {
         struct le_open_range *open = &convert->ranges[k];
@@ -301,7 +302,7 @@ static void convert_marker(struct le_convert *convert, const uint8_t *at) {
     uint32_t thread = object_thread(at + LE_OFFSET_MARKER_object, GET(MARKER, object_kind));
     struct le_open_range open = {.range = {.start_ns = time_ns,
                                            .end_ns = flags & LE_CUPTI_MARKER_INSTANT ? time_ns : 0,
-                                           .thread = know_thread(convert, thread),
+                                           .thread = note_thread(convert, thread),
                                            .name = GET_TEXT(MARKER, name),
                                            .domain = GET_TEXT(MARKER, domain)},
                                  .id = id};
@@ -315,15 +316,15 @@ void le_convert_end(struct le_convert *convert) {
     convert->range_count = 0;
 }
 
-/* ---- what there is */
+/* ---- devices, contexts, streams, names */
 
-/* Of a GPU that is split (MIG), that of the part: the parts of one GPU are devices of their own. */
+/* For a GPU that is partitioned (MIG), the UUID of the instance: each instance is a device. */
 static const uint8_t *device_uuid(const struct le_convert *convert, const uint8_t *at) {
     return GET(DEVICE, is_mig) ? at + LE_OFFSET_DEVICE_mig_uuid : at + LE_OFFSET_DEVICE_uuid;
 }
 
 static void convert_device(struct le_convert *convert, const uint8_t *at) {
-    _Static_assert((int)LE_BYTES_DEVICE_uuid == (int)LE_TRACE_UUID_BYTES, "both are told whole");
+    _Static_assert((int)LE_BYTES_DEVICE_uuid == (int)LE_TRACE_UUID_BYTES, "a UUID is copied whole");
     struct le_trace_device device = {.id = GET(DEVICE, id),
                                      .name = GET_TEXT(DEVICE, name),
                                      .capability_major = GET(DEVICE, major),
@@ -351,7 +352,7 @@ static void convert_context(struct le_convert *convert, const uint8_t *at) {
 }
 
 static void convert_stream(struct le_convert *convert, const uint8_t *at) {
-    _Static_assert((int)LE_CUPTI_STREAM_NON_BLOCKING == (int)LE_TRACE_STREAM_NON_BLOCKING, "flags are the same");
+    _Static_assert((int)LE_CUPTI_STREAM_NON_BLOCKING == (int)LE_TRACE_STREAM_NON_BLOCKING, "both use the same flags");
     struct le_trace_stream stream = {.id = GET(STREAM, id),
                                      .context = GET(STREAM, context),
                                      .flags = GET(STREAM, flag),
@@ -362,21 +363,21 @@ static void convert_stream(struct le_convert *convert, const uint8_t *at) {
 static void convert_name(struct le_convert *convert, const uint8_t *at) {
     uint32_t thread = object_thread(at + LE_OFFSET_NAME_object, GET(NAME, object_kind));
     if (thread)
-        tell_thread(convert, thread, LE_CUPTI_GET_TEXT(at, convert->version, NAME, name));
+        put_thread(convert, thread, LE_CUPTI_GET_TEXT(at, convert->version, NAME, name));
 }
 
-/* ---- the kinds */
+/* ---- the table of kinds */
 
-static const struct row {
+static const struct conversion {
     le_cupti_kind kind;
-    uint32_t since; /* which version of CUPTI */
+    uint32_t since; /* the first version of CUPTI that has it */
     unsigned group;
     void (*convert)(struct le_convert *convert, const uint8_t *at);
 } rows[] = {
-    {LE_CUPTI_KIND_DEVICE, 12, LE_KINDS_OF_PLACES, convert_device},
-    {LE_CUPTI_KIND_CONTEXT, 12, LE_KINDS_OF_PLACES, convert_context},
-    {LE_CUPTI_KIND_STREAM, 12, LE_KINDS_OF_PLACES, convert_stream},
-    {LE_CUPTI_KIND_NAME, 12, LE_KINDS_OF_PLACES, convert_name},
+    {LE_CUPTI_KIND_DEVICE, 12, LE_KINDS_OF_OBJECTS, convert_device},
+    {LE_CUPTI_KIND_CONTEXT, 12, LE_KINDS_OF_OBJECTS, convert_context},
+    {LE_CUPTI_KIND_STREAM, 12, LE_KINDS_OF_OBJECTS, convert_stream},
+    {LE_CUPTI_KIND_NAME, 12, LE_KINDS_OF_OBJECTS, convert_name},
     {LE_CUPTI_KIND_MARKER, 12, LE_KINDS_OF_HOST, convert_marker},
     {LE_CUPTI_KIND_KERNEL, 12, LE_KINDS_OF_WORK, convert_kernel},
     {LE_CUPTI_KIND_MEMCPY, 12, LE_KINDS_OF_WORK, convert_copy},
@@ -398,7 +399,7 @@ le_cupti_kind le_convert_kind(uint32_t version, unsigned groups, uint32_t k) {
     return 0;
 }
 
-void le_convert(struct le_convert *convert, const void *activity) {
+void le_convert_activity(struct le_convert *convert, const void *activity) {
     uint32_t kind = (uint32_t)le_cupti_load(activity, 4);
     for (size_t k = 0; k < ROWS; k++)
         if (rows[k].kind == (le_cupti_kind)kind) {

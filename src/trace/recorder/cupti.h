@@ -1,7 +1,6 @@
-/* CUPTI's interface, as far as the recorder uses it: own declarations, since no header of CUPTI's is needed to build
- * Leat. The layouts of activity records are in cupti_layout.def; tests/cuda_headers compares both with a real cupti.h,
- * where there is one. LE_CUPTI_SYMBOLS is a table that cupti_library.c fills by dlsym and the tests' stand-in exports.
- */
+/* Declarations of the part of CUPTI that the recorder uses, so that building Leat does not need CUPTI's headers. The
+ * layouts of activity records are in cupti_layout.def. tests/cuda_headers compares both with a real cupti.h, if there
+ * is one. cupti_library.c fills the table LE_CUPTI_SYMBOLS with dlsym; the tests' stand-in exports its functions. */
 #ifndef LE_CUPTI_H
 #define LE_CUPTI_H
 #include <stddef.h>
@@ -79,7 +78,7 @@ typedef struct CUpti_Subscriber_st *le_cupti_subscriber;
     X(THREAD_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, 1)                                                          \
     X(ATTRIBUTE_ZEROED, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 5)
 
-/* Those that no version before this one has all of. */
+/* Constants of newer versions: all of them exist from this version on. */
 #define LE_CUPTI_YOUNGEST_CONSTANT 24
 #define LE_CUPTI_YOUNGER_CONSTANTS(X)                                                                                  \
     X(KIND_JIT, CUPTI_ACTIVITY_KIND_JIT, 52)                                                                           \
@@ -94,7 +93,7 @@ enum {
 #undef X
 };
 
-/* What a callback of a driver's or runtime's function is given. */
+/* The data passed to a callback for a driver or runtime function. */
 struct le_cupti_callback {
     int site; /* LE_CUPTI_ENTER, LE_CUPTI_EXIT */
     const char *function_name;
@@ -149,7 +148,7 @@ typedef void le_cupti_complete_function(le_cupti_context context, uint32_t strea
     X(get_stream_id, cuptiGetStreamIdEx, OPTIONAL,                                                                     \
       (le_cupti_context context, le_cupti_stream stream, uint8_t per_thread, uint32_t * id))
 
-/* Those that no version before this one has. */
+/* Functions of newer versions: they exist from this version on. */
 #define LE_CUPTI_YOUNGEST_SYMBOL 23
 #define LE_CUPTI_YOUNGER_SYMBOLS(X)                                                                                    \
     X(select_driver, cuptiActivityEnableDriverApi, OPTIONAL, (uint32_t id, uint8_t is_on))                             \

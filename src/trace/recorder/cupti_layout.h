@@ -1,5 +1,5 @@
-/* Reads fields of CUPTI's activity records, whose places cupti_layout.def has. A field that a version of CUPTI does not
- * have yet is 0. Everything is known when it is compiled, but for the version. */
+/* Reads fields of CUPTI's activity records at the offsets in cupti_layout.def. A field that the version of CUPTI does
+ * not have yet is 0. Everything except the version is known at compile time. */
 #ifndef LE_CUPTI_LAYOUT_H
 #define LE_CUPTI_LAYOUT_H
 #include <stdint.h>
@@ -16,7 +16,7 @@ enum {
 
 static inline uint64_t le_cupti_load(const uint8_t *at, size_t size_bytes) {
     uint64_t value = 0;
-    memcpy(&value, at, size_bytes); /* little-endian, as all machines with CUDA are */
+    memcpy(&value, at, size_bytes); /* all machines with CUDA are little-endian */
     return value;
 }
 

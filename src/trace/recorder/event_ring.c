@@ -1,9 +1,10 @@
-/* See event_ring.h. `reserved` and `taken` count bytes for ever; their difference is at most the ring's size. */
+/* See event_ring.h. `reserved` and `taken` count all bytes since the start; their difference is at most the ring's
+ * size. */
 #include "trace/recorder/event_ring.h"
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAD = 0xffff /* a record's kind: what is left before the ring's end */ };
+enum { PAD = 0xffff /* the kind of a record that fills the rest of the ring */ };
 
 bool le_event_ring_init(struct le_event_ring *ring) {
     void *words = mmap(NULL, LE_EVENT_RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -28,9 +29,9 @@ static uint64_t make_head(uint32_t kind, uint64_t size_bytes) {
     return head;
 }
 
-/* Where size_bytes in one piece are the caller's own; a pad goes before them where they would not fit before the end.
- */
-static bool reserve(struct le_event_ring *ring, uint64_t size_bytes, uint64_t *position) {
+/* Reserves size_bytes contiguous bytes for the caller. If they do not fit before the end of the ring, a pad fills the
+ * rest and they begin at the start. */
+static bool reserve_bytes(struct le_event_ring *ring, uint64_t size_bytes, uint64_t *position) {
     uint64_t at = atomic_load_explicit(&ring->reserved, memory_order_relaxed), pad;
     do {
         uint64_t left = LE_EVENT_RING_BYTES - at % LE_EVENT_RING_BYTES;
@@ -50,7 +51,7 @@ bool le_event_ring_put(struct le_event_ring *ring, enum le_trace_kind kind, cons
                        size_t structure_bytes, const void *bytes, size_t length) {
     size_t size_bytes = (sizeof(struct le_trace_record) + structure_bytes + length + 7) & ~(size_t)7;
     uint64_t position;
-    if (size_bytes > LE_EVENT_MOST_BYTES || !reserve(ring, size_bytes, &position)) {
+    if (size_bytes > LE_EVENT_MOST_BYTES || !reserve_bytes(ring, size_bytes, &position)) {
         atomic_fetch_add_explicit(&ring->dropped, 1, memory_order_relaxed);
         return false;
     }
@@ -83,7 +84,7 @@ void le_event_ring_take(struct le_event_ring *ring, uint64_t ready, le_event_tak
     }
 }
 
-bool le_event_ring_presses(struct le_event_ring *ring) {
+bool le_event_ring_is_half_full(struct le_event_ring *ring) {
     return atomic_load_explicit(&ring->reserved, memory_order_relaxed) -
                atomic_load_explicit(&ring->taken, memory_order_relaxed) >
            LE_EVENT_RING_BYTES / 2;

@@ -1,6 +1,6 @@
-/* Records on their way from the program's threads to the writer's thread: a ring of bytes, in which any thread puts
- * whole records and one takes them out, in order. Nobody waits and nobody allocates: what does not fit is counted.
- * A record is there once its head is, which is written last. */
+/* A ring buffer that passes records from the program's threads to the writer's thread. Any thread puts whole records;
+ * one thread takes them, in order. No operation waits or allocates; records that do not fit are counted. A record's
+ * head is written last and makes the record visible. */
 #ifndef LE_EVENT_RING_H
 #define LE_EVENT_RING_H
 #include "trace/format.h"
@@ -10,19 +10,20 @@
 enum { LE_EVENT_RING_BYTES = 8 << 20, LE_EVENT_MOST_BYTES = 8 << 10 };
 
 struct le_event_ring {
-    uint64_t *words; /* zeros, where no record is */
+    uint64_t *words; /* 0 where there is no record */
     _Atomic uint64_t reserved, taken, dropped;
 };
 
 bool le_event_ring_init(struct le_event_ring *ring);
 void le_event_ring_finish(struct le_event_ring *ring);
-/* Puts a record of a structure and, where length is not 0, bytes after it. False: it did not fit, and is counted. */
+/* Puts a record with a structure and `length` bytes after it. False: it did not fit, and was counted. */
 bool le_event_ring_put(struct le_event_ring *ring, enum le_trace_kind kind, const void *structure,
                        size_t structure_bytes, const void *bytes, size_t length);
-/* One thread alone: up to where records are there; and those before that point, handed over and taken out. */
+/* For one thread. le_event_ring_ready returns the position up to which records are complete; le_event_ring_take passes
+ * the records before such a position to `take` and removes them. */
 uint64_t le_event_ring_ready(struct le_event_ring *ring);
 typedef void le_event_take(void *user, const struct le_trace_record *record);
 void le_event_ring_take(struct le_event_ring *ring, uint64_t ready, le_event_take *take, void *user);
-/* More than half of it is full. */
-bool le_event_ring_presses(struct le_event_ring *ring);
+/* Whether more than half of the ring is full. */
+bool le_event_ring_is_half_full(struct le_event_ring *ring);
 #endif

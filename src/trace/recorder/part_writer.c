@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEXT_MOST_BYTES = 8 << 10, FAR_NUMBER = 512 };
+enum { TEXT_MOST_BYTES = 8 << 10, FAR_DESCRIPTOR = 512 };
 
 /* ---- the file */
 
@@ -34,55 +34,57 @@ static bool write_all(int file, struct iovec *pieces, int count) {
     return true;
 }
 
-/* Another thread may close all descriptors, and open a file of its own, while this one writes: that file gets the first
- * free number, which is not ours. */
+/* Another thread may close all descriptors and open a file of its own while this one writes. That file gets the lowest
+ * free number, so this one uses a high number. */
 static int move_far(int file) {
-    int far = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, FAR_NUMBER);
+    int far = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, FAR_DESCRIPTOR);
     if (far < 0)
         return file;
     close(file);
     return far;
 }
 
-/* And the file is still somebody's. */
-static bool is_the_file(const struct le_part_writer *writer, int file) {
+/* Whether the descriptor is still this part's file, and the file has not been deleted. */
+static bool is_part_file(const struct le_part_writer *writer, int file) {
     struct stat facts;
-    return fstat(file, &facts) == 0 && facts.st_dev == writer->device && facts.st_ino == writer->number &&
+    return fstat(file, &facts) == 0 && facts.st_dev == writer->device && facts.st_ino == writer->inode &&
            facts.st_nlink;
 }
 
-/* A copy of the descriptor that the file was made with, which no other code knows, if it is still the file's. */
-static int copy_made(const struct le_part_writer *writer) {
-    int file = fcntl(writer->made, F_DUPFD_CLOEXEC, FAR_NUMBER);
-    if (file < 0 && errno == EINVAL) /* where so few may be open, it is not far */
-        file = fcntl(writer->made, F_DUPFD_CLOEXEC, 0);
-    if (file < 0 || is_the_file(writer, file))
+/* Duplicates the descriptor with which the file was created, if it still refers to the file. No other code knows the
+ * copy. */
+static int copy_first_descriptor(const struct le_part_writer *writer) {
+    int file = fcntl(writer->first_descriptor, F_DUPFD_CLOEXEC, FAR_DESCRIPTOR);
+    if (file < 0 && errno == EINVAL) /* the limit on open files is below FAR_DESCRIPTOR */
+        file = fcntl(writer->first_descriptor, F_DUPFD_CLOEXEC, 0);
+    if (file < 0 || is_part_file(writer, file))
         return file;
     close(file);
     return -1;
 }
 
-/* is_closed: the program has closed the descriptor, whose number may be a file of its own by now: that stays open. */
+/* is_closed: the program closed the descriptor, and its number may belong to a file of the program by now. That file
+ * must stay open. */
 static int open_again(const struct le_part_writer *writer, bool *is_closed) {
     int near = open(writer->path, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (near < 0)
-        return copy_made(writer);
-    int far = fcntl(near, F_DUPFD_CLOEXEC, FAR_NUMBER), file = far < 0 ? near : far;
-    *is_closed = !is_the_file(writer, file);
+        return copy_first_descriptor(writer);
+    int far = fcntl(near, F_DUPFD_CLOEXEC, FAR_DESCRIPTOR), file = far < 0 ? near : far;
+    *is_closed = !is_part_file(writer, file);
     if (far >= 0)
         close(*is_closed ? far : near);
     return *is_closed ? -1 : file;
 }
 
-/* Appends, whole or not at all. is_closed: not, for the program has closed the descriptor. */
-static bool append(struct le_part_writer *writer, int file, struct iovec *pieces, int count, bool *is_closed) {
+/* Appends all pieces or nothing. is_closed: it failed because the program closed the descriptor. */
+static bool append_pieces(struct le_part_writer *writer, int file, struct iovec *pieces, int count, bool *is_closed) {
     uint64_t size_bytes = 0;
     for (int k = 0; k < count; k++)
         size_bytes += pieces[k].iov_len;
     bool done = write_all(file, pieces, count);
     *is_closed = !done && errno == EBADF;
     if (!done && ftruncate(file, (off_t)writer->bytes) != 0 && !*is_closed)
-        writer->lost[LE_TRACE_LOST_DISK]++; /* a reader finds the torn block by its checksum */
+        writer->lost[LE_TRACE_LOST_DISK]++; /* the reader detects the incomplete block by its checksum */
     if (done)
         writer->bytes += size_bytes;
     return done;
@@ -105,7 +107,7 @@ static bool write_header(struct le_part_writer *writer, uint64_t time_ns) {
     header.checksum = le_hash(&header, offsetof(struct le_trace_header, checksum), 0);
     struct iovec piece = {.iov_base = &header, .iov_len = sizeof header};
     bool is_closed;
-    return append(writer, writer->made, &piece, 1, &is_closed);
+    return append_pieces(writer, writer->first_descriptor, &piece, 1, &is_closed);
 }
 
 int le_part_writer_init(struct le_part_writer *writer, const char *path, uint64_t time_ns,
@@ -114,16 +116,16 @@ int le_part_writer_init(struct le_part_writer *writer, const char *path, uint64_
     writer->text_count = text_count;
     if (snprintf(writer->path, sizeof writer->path, "%s", path) >= (int)sizeof writer->path)
         return ENAMETOOLONG;
-    writer->made = move_far(open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_CREAT | O_EXCL, 0600));
-    if (writer->made < 0)
+    writer->first_descriptor = move_far(open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_CREAT | O_EXCL, 0600));
+    if (writer->first_descriptor < 0)
         return errno;
-    if (fstat(writer->made, &facts) == 0 && write_header(writer, time_ns)) {
+    if (fstat(writer->first_descriptor, &facts) == 0 && write_header(writer, time_ns)) {
         writer->device = facts.st_dev;
-        writer->number = facts.st_ino;
+        writer->inode = facts.st_ino;
         return 0;
     }
     int error = errno;
-    close(writer->made);
+    close(writer->first_descriptor);
     unlink(path);
     return error;
 }
@@ -141,12 +143,13 @@ static bool try_block(struct le_part_writer *writer, bool *is_closed) {
     int file = open_again(writer, is_closed);
     if (file < 0)
         return false;
-    bool done = append(writer, file, pieces, 2, is_closed);
+    bool done = append_pieces(writer, file, pieces, 2, is_closed);
     writer->blocks += done;
     return (close(file) == 0 || errno == EBADF) && done;
 }
 
-/* A program that closes all of them comes past twice at most: where it was opened and where it was moved to. */
+/* Retries if the program closed the descriptor. A program that closes all descriptors once can do so at most twice per
+ * block: after the file was opened, and after its descriptor was moved. */
 static bool write_block(struct le_part_writer *writer) {
     enum { TRIES = 8 };
     bool is_closed = true, done = false;
@@ -190,7 +193,7 @@ static bool is_within_limit(const struct le_part_writer *writer, size_t size_byt
            writer->bytes + sizeof(struct le_trace_block) + writer->fill + size_bytes <= writer->limit_bytes;
 }
 
-/* Room for a record in the block; NULL, counted: no more is kept. */
+/* Returns room for a record in the block; NULL: the part is closed, and the record was counted as lost. */
 static char *make_room(struct le_part_writer *writer, size_t size_bytes) {
     if (!writer->closed && writer->fill + size_bytes > sizeof writer->block)
         le_part_flush(writer);
@@ -228,16 +231,16 @@ void le_part_put_record(struct le_part_writer *writer, const struct le_trace_rec
         memcpy(at, record, record->bytes);
 }
 
-/* ---- texts: two of the same 64-bit hash are taken for one */
+/* ---- texts: two texts with the same 64-bit hash are assumed to be equal */
 
-static struct le_part_text *find_slot(const struct le_part_texts *texts, uint64_t hash) {
+static struct le_part_text_slot *find_slot(const struct le_part_texts *texts, uint64_t hash) {
     uint32_t mask = texts->capacity - 1;
     for (uint32_t k = (uint32_t)hash & mask;; k = (k + 1) & mask)
         if (!texts->slots[k].id || texts->slots[k].hash == hash)
             return &texts->slots[k];
 }
 
-static bool grow(struct le_part_texts *texts) {
+static bool grow_texts(struct le_part_texts *texts) {
     struct le_part_texts larger = {.count = texts->count, .capacity = texts->capacity ? 2 * texts->capacity : 1024};
     larger.slots = le_alloc_zero(larger.capacity, sizeof *larger.slots);
     if (!larger.slots)
@@ -252,14 +255,14 @@ static bool grow(struct le_part_texts *texts) {
 
 uint32_t le_part_text(struct le_part_writer *writer, const char *text) {
     struct le_part_texts *texts = &writer->texts;
-    if (!text || (2 * texts->count >= texts->capacity && !grow(texts)))
+    if (!text || (2 * texts->count >= texts->capacity && !grow_texts(texts)))
         return 0;
     size_t length = strnlen(text, TEXT_MOST_BYTES);
     uint64_t hash = le_hash(text, length, 0);
-    struct le_part_text *slot = find_slot(texts, hash);
+    struct le_part_text_slot *slot = find_slot(texts, hash);
     if (slot->id)
         return slot->id;
-    *slot = (struct le_part_text){.hash = hash, .id = atomic_fetch_add(writer->text_count, 1) + 1};
+    *slot = (struct le_part_text_slot){.hash = hash, .id = atomic_fetch_add(writer->text_count, 1) + 1};
     texts->count++;
     struct le_trace_string string = {.id = slot->id, .length = (uint32_t)length};
     le_part_put(writer, LE_TRACE_STRING, &string, sizeof string, text, length);

@@ -1,13 +1,17 @@
-/* The recorder's two ends: the driver calls InitializeInjection when CUDA starts, NVTX InitializeInjectionNvtx2; exit
- * calls what ends it. The process' recorder is the one mutable global: CUPTI's callbacks have no other way to it.
- * In a child of fork it is forgotten: CUDA does not work there, and its writer is not there.
+/* How the recorder starts and ends. The driver calls InitializeInjection when CUDA starts, NVTX calls
+ * InitializeInjectionNvtx2, and exit calls end_recording. The process's recorder is the only mutable global, because
+ * CUPTI's callbacks have no other way to find it. A child of fork forgets it: CUDA does not work there, and the writer
+ * thread does not exist there.
  *
- * LEAT_TRACE_FOLDER: where parts go; without it nothing is recorded. LEAT_TRACE_LIMIT: of a part, in bytes.
- * LEAT_TRACE_SOURCE=0: without origins; =empty: CUPTI calls back for them, but none is looked for, which tells what its
- * callbacks alone cost. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. LEAT_TRACE_GRAPHS=only: without
- * launches of single kernels. LEAT_TRACE_CUPTI: other ways to
- * use CUPTI, for bench/gpu/tracing.py to measure: `all` (no call is left out), `only:KIND:KIND...` (kinds of records by
- * CUPTI's numbers). */
+ * Environment variables:
+ *   LEAT_TRACE_FOLDER         the folder for parts; without it, nothing is recorded
+ *   LEAT_TRACE_LIMIT          the maximum size of a part, in bytes
+ *   LEAT_TRACE_SOURCE=0       do not record callers
+ *   LEAT_TRACE_SOURCE=empty   CUPTI calls back for callers, but none are recorded: shows what the callbacks alone cost
+ *   LEAT_TRACE_PAUSED=1       record only between cuProfilerStart and cuProfilerStop
+ *   LEAT_TRACE_GRAPHS=only    do not record launches of single kernels
+ *   LEAT_TRACE_CUPTI          other ways to use CUPTI, which bench/gpu/tracing.py measures: `all` (record every
+ * function) or `only:KIND:KIND...` (record only these kinds of activities, by CUPTI's numbers) */
 #include "trace/recorder/recorder.h"
 #include "base/memory.h"
 #include <dlfcn.h>
@@ -47,9 +51,9 @@ static void complete_buffer(le_cupti_context context, uint32_t stream, uint8_t *
     le_recorder_wake(recorder);
 }
 
-/* ---- beginning and end */
+/* ---- start and end */
 
-static void forget(void) {
+static void forget_recorder(void) {
     atomic_store(&current, NULL);
 }
 
@@ -59,7 +63,7 @@ static void end_recording(void) {
     if (!recorder || recorder->process != getpid())
         return;
     if (recorder->has_cupti)
-        recorder->door.table.activity_flush(LE_CUPTI_FLUSH_FORCED);
+        recorder->library.table.activity_flush(LE_CUPTI_FLUSH_FORCED);
     atomic_store_explicit(&recorder->is_over, true, memory_order_release);
     sem_post(&recorder->wake);
     clock_gettime(CLOCK_REALTIME, &until);
@@ -72,14 +76,14 @@ static bool is_set(const char *variable, const char *value) {
     return text && strcmp(text, value) == 0;
 }
 
-/* Parts sort by when they began. Not 0: errno's reason why there is none. */
+/* Creates the part. Names of parts sort by the time when they began. Returns 0, or the errno of the failure. */
 static int open_part(struct le_recorder *recorder, const char *folder) {
     char path[LE_PART_PATH_BYTES];
     uint64_t time_ns = 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     if (recorder->has_cupti)
-        recorder->door.table.get_timestamp(&time_ns);
+        recorder->library.table.get_timestamp(&time_ns);
     int length = snprintf(path, sizeof path, "%s/part.%012lld.%09ld.%d", folder, (long long)now.tv_sec, now.tv_nsec,
                           (int)recorder->process);
     if (length >= (int)sizeof path)
@@ -87,15 +91,15 @@ static int open_part(struct le_recorder *recorder, const char *folder) {
     return le_part_writer_init(&recorder->writer, path, time_ns, &recorder->text_count);
 }
 
-/* Nobody else can tell of this process. Where the folder is gone `leat trace` has ended, and said what it leaves out.
- */
-static void tell_left_out(const struct le_recorder *recorder, const char *folder, int error) {
+/* Without a part, only a message can report this process. If the folder is gone, `leat trace` has ended and has
+ * reported that a process is still running. */
+static void report_not_recorded(const struct le_recorder *recorder, const char *folder, int error) {
     if (error != ENOENT)
         dprintf(STDERR_FILENO, "leat trace: process %d is not recorded: %s cannot be written: %s\n",
                 (int)recorder->process, folder, strerror(error));
 }
 
-/* No signal of the program's is for the writer. */
+/* All signals are blocked in the writer thread, because they are meant for the program. */
 static bool start_thread(struct le_recorder *recorder) {
     sigset_t all, before;
     sigfillset(&all);
@@ -108,11 +112,11 @@ static bool start_thread(struct le_recorder *recorder) {
     return done;
 }
 
-static void prepare(struct le_recorder *recorder) {
+static void prepare_recorder(struct le_recorder *recorder) {
     bool no_source = is_set("LEAT_TRACE_SOURCE", "0"), is_empty = is_set("LEAT_TRACE_SOURCE", "empty");
     unsigned kinds = no_source || is_empty ? 0 : LE_SOURCE_PYTHON | LE_SOURCE_NATIVE;
-    const char *tries = getenv("LEAT_TRACE_CUPTI"), *limit = getenv("LEAT_TRACE_LIMIT");
-    snprintf(recorder->tries, sizeof recorder->tries, "%s", tries ? tries : "");
+    const char *cupti_options = getenv("LEAT_TRACE_CUPTI"), *limit = getenv("LEAT_TRACE_LIMIT");
+    snprintf(recorder->cupti_options, sizeof recorder->cupti_options, "%s", cupti_options ? cupti_options : "");
     recorder->process = getpid();
     recorder->limit_bytes = limit ? strtoull(limit, NULL, 10) : 0;
     recorder->is_paused = is_set("LEAT_TRACE_PAUSED", "1");
@@ -126,33 +130,33 @@ static void prepare(struct le_recorder *recorder) {
     else
         le_recorder_find_cupti(recorder);
     recorder->convert = (struct le_convert){
-        .cupti = &recorder->door.table, .version = recorder->door.version, .writer = &recorder->writer};
+        .cupti = &recorder->library.table, .version = recorder->library.version, .writer = &recorder->writer};
 }
 
-static void drop(struct le_recorder *recorder) {
+static void free_recorder(struct le_recorder *recorder) {
     if (recorder->has_cupti)
-        recorder->door.table.unsubscribe(recorder->subscriber);
+        recorder->library.table.unsubscribe(recorder->subscriber);
     le_event_ring_finish(&recorder->ring);
     le_activity_buffers_finish(&recorder->buffers);
     le_sources_free(recorder->sources);
     le_free(recorder);
 }
 
-/* The driver calls this inside of cuInit. Whatever happens, the program goes on. */
+/* The driver calls this inside cuInit. Whatever happens, the program continues. */
 int InitializeInjection(void) {
     const char *folder = getenv("LEAT_TRACE_FOLDER");
     struct le_recorder *recorder = NULL;
     if (!folder || atomic_load(&current) || !(recorder = le_alloc_zero(1, sizeof *recorder)))
         return 1;
-    prepare(recorder);
+    prepare_recorder(recorder);
     int error = open_part(recorder, folder);
     if (error) {
-        tell_left_out(recorder, folder, error);
-        drop(recorder);
+        report_not_recorded(recorder, folder, error);
+        free_recorder(recorder);
         return 1;
     }
     atomic_store_explicit(&current, recorder, memory_order_release);
-    pthread_atfork(NULL, NULL, forget);
+    pthread_atfork(NULL, NULL, forget_recorder);
     if (recorder->has_cupti)
         le_recorder_start_cupti(recorder, request_buffer, complete_buffer);
     if (start_thread(recorder))
@@ -160,15 +164,15 @@ int InitializeInjection(void) {
     return 1;
 }
 
-/* ---- NVTX's ranges are CUPTI's to record: it is told where NVTX is. */
+/* ---- NVTX: CUPTI records ranges, so NVTX's table is passed on to CUPTI. */
 
-static bool start_nvtx(void *user, struct le_cupti_library *door) {
+static bool start_nvtx(void *user, struct le_cupti_library *library) {
     int (*start)(void *get_export_table) = NULL;
-    *(void **)&start = dlsym(door->library, "InitializeInjectionNvtx2");
+    *(void **)&start = dlsym(library->handle, "InitializeInjectionNvtx2");
     return start && start(user) == 1;
 }
 
 int InitializeInjectionNvtx2(void *get_export_table) {
-    struct le_cupti_library door;
-    return le_cupti_library_open(&door, start_nvtx, get_export_table);
+    struct le_cupti_library library;
+    return le_cupti_library_open(&library, start_nvtx, get_export_table);
 }

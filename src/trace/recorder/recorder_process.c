@@ -1,4 +1,4 @@
-/* What process is recorded, and on what machine. The writer's thread; see recorder.h. */
+/* Describes the recorded process and its machine. Runs on the writer's thread; see recorder.h. */
 #include "base/thread.h"
 #include "trace/recorder/recorder.h"
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 enum { COMMAND_BYTES = 4096 };
 
-/* At most size_bytes - 1 bytes of a file; "" where it cannot be read. */
+/* Reads at most size_bytes - 1 bytes of a file; "" if it cannot be read. */
 static size_t read_text(const char *path, char *text, size_t size_bytes) {
     size_t length = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -46,7 +46,7 @@ static uint32_t host_text(struct le_part_writer *writer) {
     return le_part_text(writer, host);
 }
 
-/* The driver is there: it has started the recorder. */
+/* The driver is loaded, because it started the recorder. */
 static uint32_t driver_version(void) {
     int version = 0, (*get_version)(int *version) = NULL;
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
@@ -55,7 +55,7 @@ static uint32_t driver_version(void) {
     if (get_version && get_version(&version) != 0)
         version = 0;
     if (driver)
-        dlclose(driver); /* the look-up's own hold on it alone */
+        dlclose(driver); /* releases only the reference that dlopen took */
     return (uint32_t)version;
 }
 
@@ -69,7 +69,7 @@ void le_recorder_describe(struct le_recorder *recorder) {
     const char *language = recorder->sources ? le_sources_language(recorder->sources) : NULL;
     struct le_trace_process process = {.command = command_text(writer),
                                        .language = le_part_text(writer, language),
-                                       .cupti_version = recorder->has_cupti ? recorder->door.version : 0,
+                                       .cupti_version = recorder->has_cupti ? recorder->library.version : 0,
                                        .driver_version = driver_version(),
                                        .host = host_text(writer)};
     le_part_put(writer, LE_TRACE_PROCESS, &process, sizeof process, NULL, 0);

@@ -1,4 +1,4 @@
-/* See selection.h. */
+/* See selection.h. The list has the functions that only tell the program about itself. */
 #include "trace/recorder/selection.h"
 #include "trace/recorder/call_roles.h"
 
@@ -49,10 +49,10 @@ bool le_selection_leaves_out(const char *function_name) {
 
 static bool is_left_out(const struct le_selection *selection, const char *function_name) {
     return le_selection_leaves_out(function_name) ||
-           (selection->graphs_only && le_call_roles(function_name) & LE_PLACE_LAUNCH);
+           (selection->graphs_only && le_call_roles_of(function_name) & LE_ROLE_LAUNCH);
 }
 
-static void find(struct le_selection *selection, const struct le_cupti *cupti, le_cupti_domain domain) {
+static void find_left_out(struct le_selection *selection, const struct le_cupti *cupti, le_cupti_domain domain) {
     int which = domain == LE_CUPTI_DOMAIN_RUNTIME;
     const char *name;
     for (uint32_t id = 0; le_call_next(cupti, domain, &id, &name);)
@@ -64,14 +64,14 @@ void le_selection_find(struct le_selection *selection, const struct le_cupti *cu
     selection->count[0] = selection->count[1] = 0;
     if (!cupti->select_driver || !cupti->select_runtime)
         return;
-    find(selection, cupti, LE_CUPTI_DOMAIN_DRIVER);
-    find(selection, cupti, LE_CUPTI_DOMAIN_RUNTIME);
+    find_left_out(selection, cupti, LE_CUPTI_DOMAIN_DRIVER);
+    find_left_out(selection, cupti, LE_CUPTI_DOMAIN_RUNTIME);
 }
 
 typedef le_cupti_result select_function(uint32_t id, uint8_t is_on);
 
-static bool pick(const struct le_selection *selection, const struct le_cupti *cupti, le_cupti_domain domain,
-                 select_function *select) {
+static bool pick_others(const struct le_selection *selection, const struct le_cupti *cupti, le_cupti_domain domain,
+                        select_function *select) {
     const char *name;
     bool picked = select != NULL;
     for (uint32_t id = 0; picked && le_call_next(cupti, domain, &id, &name);)
@@ -80,8 +80,8 @@ static bool pick(const struct le_selection *selection, const struct le_cupti *cu
 }
 
 bool le_selection_pick(const struct le_selection *selection, const struct le_cupti *cupti) {
-    return pick(selection, cupti, LE_CUPTI_DOMAIN_DRIVER, cupti->select_driver) &&
-           pick(selection, cupti, LE_CUPTI_DOMAIN_RUNTIME, cupti->select_runtime);
+    return pick_others(selection, cupti, LE_CUPTI_DOMAIN_DRIVER, cupti->select_driver) &&
+           pick_others(selection, cupti, LE_CUPTI_DOMAIN_RUNTIME, cupti->select_runtime);
 }
 
 void le_selection_leave_out(const struct le_selection *selection, const struct le_cupti *cupti) {

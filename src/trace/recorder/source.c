@@ -1,5 +1,5 @@
-/* Frames to sources: what was seen before is found by one hash over the whole chain of frames. What is new is looked at
- * in the calling thread (Python: its frames stay only as long as the call) or by the writer (symbols). */
+/* Maps frames to sources. A known chain of frames is found by a single hash over the chain. A new chain is described in
+ * the calling thread (Python, whose frames live only as long as the call) or later by the writer (native symbols). */
 #include "trace/recorder/source.h"
 #include "trace/recorder/source_frame.h"
 #include "trace/recorder/source_native.h"
@@ -18,7 +18,7 @@ static const char unreadable_note[] =
     "The frames of this Python version cannot be read: its source lines are not recorded.";
 static const char no_native_note[] = "Callers in C and C++ are recorded on x86-64 only.";
 
-/* Memory of the system, as the table's. */
+/* Memory comes from mmap, like the table's. */
 struct le_sources *le_sources_new(unsigned kinds, _Atomic uint32_t *texts) {
     struct le_sources *sources =
         mmap(NULL, sizeof *sources, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -49,20 +49,20 @@ const char *le_sources_language(const struct le_sources *sources) {
     return sources->python.language[0] ? sources->python.language : NULL;
 }
 
-static uint32_t python_place(struct le_sources *sources, const struct le_python_frame *frame) {
+static uint32_t python_location(struct le_sources *sources, const struct le_python_frame *frame) {
     uint32_t number = le_source_table_find(sources->table, frame->key);
     if (number)
         return number;
-    struct le_source_location place;
-    le_python_describe(&sources->python, frame, &place);
-    return le_source_table_locate(sources->table, frame->key, &place);
+    struct le_source_location location;
+    le_python_describe(&sources->python, frame, &location);
+    return le_source_table_locate(sources->table, frame->key, &location);
 }
 
-/* False: the thread runs no Python. */
+/* False: the thread is not running Python code. */
 static bool capture_python(struct le_sources *sources, uint32_t *source) {
     struct le_python_frame frames[LE_SOURCE_FRAMES];
     uint64_t keys[LE_SOURCE_FRAMES];
-    uint32_t places[LE_SOURCE_FRAMES];
+    uint32_t locations[LE_SOURCE_FRAMES];
     int count = le_python_frames(&sources->python, frames);
     if (!count)
         return false;
@@ -73,9 +73,9 @@ static bool capture_python(struct le_sources *sources, uint32_t *source) {
     if (*source || le_source_table_is_full(sources->table))
         return true;
     for (int k = 0; k < count; k++)
-        if (!(places[k] = python_place(sources, &frames[k])))
+        if (!(locations[k] = python_location(sources, &frames[k])))
             return true;
-    *source = le_source_table_chain(sources->table, key, places, count);
+    *source = le_source_table_chain(sources->table, key, locations, count);
     return true;
 }
 
@@ -91,7 +91,8 @@ static uint32_t capture_native(struct le_sources *sources, struct le_native_fram
                : le_source_table_defer(sources->table, key, addresses, count);
 }
 
-/* A frame of its own, with a frame pointer: there lies the caller's, and the return address after it. */
+/* noinline gives this function its own frame, with a frame pointer: it points at the caller's frame pointer, which the
+ * return address follows. */
 __attribute__((noinline)) uint32_t le_sources_capture(struct le_sources *sources) {
     int error = errno;
     uint32_t source = 0;
@@ -107,36 +108,37 @@ __attribute__((noinline)) uint32_t le_sources_capture(struct le_sources *sources
     return source;
 }
 
-/* An address's place; is_runtime: it says nothing of the program. */
-static uint32_t native_place(struct le_source_table *table, uintptr_t address, bool *is_runtime) {
+/* The location of an address. is_runtime: it is in CUDA's runtime and says nothing about the program. */
+static uint32_t native_location(struct le_source_table *table, uintptr_t address, bool *is_runtime) {
     uint64_t key = le_source_key(LE_KEY_ADDRESS, &address, sizeof address);
     uint32_t known = le_source_table_find(table, key);
     if (!known) {
-        struct le_source_location place;
-        le_symbol_find(address, &place);
-        uint32_t number = le_source_table_locate(table, le_source_key(LE_KEY_PLACE, &address, sizeof address), &place);
-        known = number << 1 | le_symbol_is_runtime(&place.function);
+        struct le_source_location location;
+        le_symbol_find(address, &location);
+        uint32_t number =
+            le_source_table_locate(table, le_source_key(LE_KEY_LOCATION, &address, sizeof address), &location);
+        known = number << 1 | le_symbol_is_runtime(&location.function);
         le_source_table_set(table, key, known);
     }
     *is_runtime = known & 1;
     return known >> 1;
 }
 
-static void define(struct le_source_table *table, const struct le_source_deferred *deferred) {
-    uint32_t places[LE_SOURCE_ADDRESSES];
+static void define_source(struct le_source_table *table, const struct le_source_deferred *deferred) {
+    uint32_t locations[LE_SOURCE_ADDRESSES];
     int count = 0;
     for (uint32_t k = 0; k < deferred->count; k++) {
         bool is_runtime = false;
-        uint32_t number = native_place(table, deferred->addresses[k], &is_runtime);
+        uint32_t number = native_location(table, deferred->addresses[k], &is_runtime);
         if (!is_runtime || count || k + 1 == deferred->count)
-            places[count++] = number;
+            locations[count++] = number;
     }
-    le_source_table_define(table, deferred->source, places, count);
+    le_source_table_define(table, deferred->source, locations, count);
 }
 
 size_t le_sources_take(struct le_sources *sources, size_t most_bytes, const void **records) {
     struct le_source_deferred deferred;
     while (le_source_table_deferred(sources->table, &deferred))
-        define(sources->table, &deferred);
+        define_source(sources->table, &deferred);
     return le_source_table_take(sources->table, most_bytes, records);
 }

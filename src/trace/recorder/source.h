@@ -1,12 +1,13 @@
-/* Which lines of the program made a call: the calling thread's frames become the number of a SOURCE record.
+/* Finds which source lines of the program made a call: maps the calling thread's frames to the number of a SOURCE
+ * record.
  *
- * Python's frames are read from the thread's own state, without the GIL; a thread with none is told by its return
- * addresses, as module and symbol. A place that was seen before costs no lock, no allocation and no system call. What
- * is new takes a lock for some microseconds and a few bytes of a bounded log; when that is full, sources are 0.
- * Whatever cannot be read is left out, and a NOTE says so once.
+ * Python frames are read from the thread's own state, without the GIL. A thread without Python frames is described by
+ * its return addresses, as module and symbol. A known location costs no lock, allocation or system call. A new one
+ * takes a lock for some microseconds and a few bytes of a bounded log; when the log is full, sources are 0. Frames that
+ * cannot be read are left out, and a NOTE says so once.
  *
- * le_sources_capture is for any thread, le_sources_take for one at a time (the writer). A child of fork has no use for
- * its parent's. */
+ * Any thread may call le_sources_capture; one thread at a time (the writer) calls le_sources_take. A child of fork does
+ * not use its parent's sources. */
 #ifndef LE_SOURCE_H
 #define LE_SOURCE_H
 #include <stdatomic.h>
@@ -16,20 +17,20 @@
 enum le_source_kinds { LE_SOURCE_PYTHON = 1, LE_SOURCE_NATIVE = 2 };
 
 struct le_sources;
-/* kinds: which to look for, of enum le_source_kinds. texts: the last number given to a STRING of the part; sources take
- * theirs from it, too, by atomic addition. NULL: no memory. */
+/* kinds: which frames to look for (enum le_source_kinds). texts: the last number given to a STRING of the part; sources
+ * take new numbers from it by atomic addition. NULL: no memory. */
 struct le_sources *le_sources_new(unsigned kinds, _Atomic uint32_t *texts);
-void le_sources_free(struct le_sources *sources); /* no capture may be under way */
+void le_sources_free(struct le_sources *sources); /* no capture may be in progress */
 
-/* "Python 3.11.7"; NULL: no Python in this process. Whatever the kinds. */
+/* "Python 3.11.7"; NULL: no Python in this process. Independent of the kinds. */
 const char *le_sources_language(const struct le_sources *sources);
 
-/* The place from which the calling thread came here; 0: not known. Keeps errno. */
+/* The source of the calling thread's caller; 0: unknown. Preserves errno. */
 uint32_t le_sources_capture(struct le_sources *sources);
 
-/* Records STRING, SOURCE and NOTE that were not taken before, whole and ready for the file, in the order in which they
- * must stand there: returns how many bytes, at most most_bytes (at least 2048), 0 when there are no more. They stay
- * until le_sources_free. To have each SOURCE before the ORIGIN that names it: first take ORIGINs off their buffers,
- * then take these until 0, then write these before those. */
+/* Returns STRING, SOURCE and NOTE records that were not taken before, whole and in the order in which they must be in
+ * the file: at most most_bytes bytes (at least 2048), 0 when there are no more. The records stay valid until
+ * le_sources_free. To write each SOURCE before the ORIGIN that refers to it, first find out which ORIGINs are complete,
+ * then take and write these records until there are none, then write those ORIGINs. */
 size_t le_sources_take(struct le_sources *sources, size_t most_bytes, const void **records);
 #endif

@@ -1,6 +1,7 @@
-/* The instructions of .eh_frame, of which only what becomes of two registers is kept. An expression is understood where
- * it is the compilers' own for a stack that is aligned anew; whatever else is not understood ends the chain. The
- * information is the loaded module's, and trusted as the unwinder trusts it. */
+/* See source_frame.h. Interprets the instructions of .eh_frame and keeps only their effect on two registers: the
+ * frame's base (DWARF's CFA) and the frame pointer. Of expressions, only the one that compilers emit for a realigned
+ * stack is supported. Anything else that is not supported ends the chain. The information belongs to a loaded module
+ * and is trusted, as the unwinder trusts it. */
 #include "trace/recorder/source_frame.h"
 #include <stddef.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 enum { FRAME_POINTER = 6, STACK_POINTER = 7, RETURN_ADDRESS = 16, MOST_REMEMBERED = 8 };
 enum { OP_DEREF = 0x06, OP_FRAME_OFFSET = 0x70 + FRAME_POINTER };
 
-/* Of libgcc's and libunwind's; no header has it. */
+/* From libgcc or libunwind; no header declares it. */
 struct unwind_bases {
     void *text, *data, *function;
 };
@@ -20,18 +21,18 @@ struct reader {
     const unsigned char *at, *end;
 };
 
-/* What holds from some instruction of the function on. */
-struct row {
+/* The rules that hold from some instruction of the function on. */
+struct unwind_row {
     unsigned base_register;
     int64_t offset;
-    bool is_expression; /* what lies at the frame pointer plus offset */
+    bool is_expression; /* the base is the value stored at frame pointer + offset */
     bool is_last;
     enum le_frame_saved saved;
     int64_t saved_offset;
 };
 
-struct rows {
-    struct row now, initial, remembered[MOST_REMEMBERED];
+struct unwind_rows {
+    struct unwind_row now, initial, remembered[MOST_REMEMBERED];
     unsigned remembered_count;
     uint64_t code_factor;
     int64_t data_factor;
@@ -88,13 +89,13 @@ static struct reader read_block(struct reader *reader) {
     return block;
 }
 
-/* The bytes of an address in this encoding; 0: one that is not used. */
+/* The size of an address in this encoding; 0: not supported. */
 static size_t encoded_bytes(unsigned encoding) {
     static const unsigned char bytes[16] = {8, 0, 2, 4, 8, 0, 0, 0, 8, 0, 2, 4, 8, 0, 0, 0};
     return encoding == 0xff || encoding == 0x50 ? 0 : bytes[encoding & 15];
 }
 
-/* "frame pointer plus n", and then "what lies there" if so asked. */
+/* Reads an expression "frame pointer + n"; with is_deref, "the value at frame pointer + n". */
 static bool read_expression(struct reader block, bool is_deref, int64_t *offset) {
     if (read_bytes(&block, 1) != OP_FRAME_OFFSET)
         return false;
@@ -104,7 +105,7 @@ static bool read_expression(struct reader block, bool is_deref, int64_t *offset)
     return block.at == block.end;
 }
 
-static void save_at(struct rows *rows, uint64_t which, int64_t offset) {
+static void save_at(struct unwind_rows *rows, uint64_t which, int64_t offset) {
     if (which == FRAME_POINTER) {
         rows->now.saved = LE_SAVED_IN_CALLER;
         rows->now.saved_offset = offset;
@@ -112,37 +113,37 @@ static void save_at(struct rows *rows, uint64_t which, int64_t offset) {
         rows->is_unknown = true;
 }
 
-/* A register that is lost, or kept elsewhere. */
-static void lose(struct rows *rows, uint64_t which, bool is_undefined) {
+/* The register's value is undefined, or saved in an unsupported way. */
+static void lose_register(struct unwind_rows *rows, uint64_t which, bool is_undefined) {
     if (which == FRAME_POINTER)
         rows->now.saved = LE_SAVED_UNKNOWN;
     if (which == RETURN_ADDRESS)
         *(is_undefined ? &rows->now.is_last : &rows->is_unknown) = true;
 }
 
-static void save_by_expression(struct rows *rows, uint64_t which, struct reader block) {
+static void save_by_expression(struct unwind_rows *rows, uint64_t which, struct reader block) {
     int64_t offset = 0;
     if (which == FRAME_POINTER && read_expression(block, false, &offset)) {
         rows->now.saved = LE_SAVED_IN_FRAME;
         rows->now.saved_offset = offset;
     } else
-        lose(rows, which, false);
+        lose_register(rows, which, false);
 }
 
-static void restore(struct rows *rows, uint64_t which) {
+static void restore_register(struct unwind_rows *rows, uint64_t which) {
     if (which == FRAME_POINTER) {
         rows->now.saved = rows->initial.saved;
         rows->now.saved_offset = rows->initial.saved_offset;
     }
 }
 
-static void set_base(struct rows *rows, uint64_t which, int64_t offset) {
+static void set_base(struct unwind_rows *rows, uint64_t which, int64_t offset) {
     rows->now.base_register = (unsigned)which;
     rows->now.offset = offset;
     rows->now.is_expression = false;
 }
 
-static void remember(struct rows *rows, bool is_back) {
+static void remember_or_restore(struct unwind_rows *rows, bool is_back) {
     if (!is_back && rows->remembered_count < MOST_REMEMBERED)
         rows->remembered[rows->remembered_count++] = rows->now;
     else if (is_back && rows->remembered_count > 0)
@@ -151,8 +152,8 @@ static void remember(struct rows *rows, bool is_back) {
         rows->is_unknown = true;
 }
 
-/* An instruction about the base; false: it is none. */
-static bool run_base(struct rows *rows, unsigned code, struct reader *reader) {
+/* Runs an instruction that defines the base; false: it is another instruction. */
+static bool run_base(struct unwind_rows *rows, unsigned code, struct reader *reader) {
     uint64_t which = rows->now.base_register;
     switch (code) {
     case 0x0c: /* def_cfa */
@@ -174,15 +175,15 @@ static bool run_base(struct rows *rows, unsigned code, struct reader *reader) {
         return true;
     case 0x0f: /* def_cfa_expression */
         rows->now.is_expression = read_expression(read_block(reader), true, &rows->now.offset);
-        rows->now.base_register = RETURN_ADDRESS; /* none that could be a base */
+        rows->now.base_register = RETURN_ADDRESS; /* a register that cannot be a base */
         return true;
     default:
         return false;
     }
 }
 
-/* An instruction about where registers are saved. */
-static void run_saved(struct rows *rows, unsigned code, struct reader *reader) {
+/* Runs an instruction about where registers are saved. */
+static void run_saved(struct unwind_rows *rows, unsigned code, struct reader *reader) {
     uint64_t which = code < 0x40 ? code == 0 || code == 0x0a || code == 0x0b ? 0 : read_unsigned(reader) : code & 63;
     switch (code < 0x40 ? code : code & 0xc0) {
     case 0x00:
@@ -196,20 +197,20 @@ static void run_saved(struct rows *rows, unsigned code, struct reader *reader) {
         break;
     case 0xc0: /* restore */
     case 0x06:
-        restore(rows, which);
+        restore_register(rows, which);
         break;
     case 0x07:
-        lose(rows, which, true);
+        lose_register(rows, which, true);
         break;
     case 0x08: /* same_value */
         if (which == FRAME_POINTER)
             rows->now.saved = LE_SAVED_SAME;
         break;
     case 0x0a:
-        remember(rows, false);
+        remember_or_restore(rows, false);
         break;
     case 0x0b:
-        remember(rows, true);
+        remember_or_restore(rows, true);
         break;
     case 0x10: /* expression */
         save_by_expression(rows, which, read_block(reader));
@@ -221,7 +222,7 @@ static void run_saved(struct rows *rows, unsigned code, struct reader *reader) {
     }
 }
 
-static void run(struct rows *rows, struct reader *reader) {
+static void run_instructions(struct unwind_rows *rows, struct reader *reader) {
     while (reader->at < reader->end && !rows->is_unknown && rows->location < rows->until) {
         unsigned code = *reader->at++;
         if ((code & 0xc0) == 0x40)
@@ -233,7 +234,7 @@ static void run(struct rows *rows, struct reader *reader) {
     }
 }
 
-/* An entry's bytes after its length; false: an end, or of the 64-bit form, which no linker makes. */
+/* The bytes of an entry after its length. False: the end of the table, or the 64-bit form, which no linker emits. */
 static bool open_entry(const unsigned char *at, struct reader *entry) {
     uint32_t length;
     memcpy(&length, at, sizeof length);
@@ -241,9 +242,9 @@ static bool open_entry(const unsigned char *at, struct reader *entry) {
     return length > 0 && length < 0xfffffff0;
 }
 
-/* The part that functions share: sets the factors and the first row. has_data, encoding: what the function's own part
- * has. */
-static void run_common(struct rows *rows, const unsigned char *at, bool *has_data, unsigned *encoding) {
+/* Runs the common entry (CIE): sets the factors and the initial row. has_data, encoding: the form of the function's own
+ * entry (FDE). */
+static void run_common(struct unwind_rows *rows, const unsigned char *at, bool *has_data, unsigned *encoding) {
     struct reader entry;
     rows->is_unknown = !open_entry(at, &entry);
     if (rows->is_unknown)
@@ -267,25 +268,25 @@ static void run_common(struct rows *rows, const unsigned char *at, bool *has_dat
         else if (*letter == 'P')
             read_bytes(&data, encoded_bytes((unsigned)read_bytes(&data, 1)));
         else if (*letter != 'z')
-            rows->is_unknown = true; /* 'S': a signal's frame */
+            rows->is_unknown = true; /* such as 'S', a signal frame */
     }
-    run(rows, &entry);
+    run_instructions(rows, &entry);
     rows->initial = rows->now;
 }
 
-static bool fits(int64_t offset, int64_t most) {
+static bool is_offset_within(int64_t offset, int64_t most) {
     return offset % 8 == 0 && offset > -most && offset < most;
 }
 
-static struct le_frame_step step_of(const struct row *row) {
+static struct le_frame_step step_of(const struct unwind_row *row) {
     struct le_frame_step step = {.saved = (uint8_t)row->saved, .offset = (int32_t)row->offset};
-    if (row->is_last || !fits(row->offset, 1 << 17))
+    if (row->is_last || !is_offset_within(row->offset, 1 << 17))
         return step;
     step.base = row->is_expression                    ? LE_FRAME_DEREF
                 : row->base_register == STACK_POINTER ? LE_FRAME_STACK
                 : row->base_register == FRAME_POINTER ? LE_FRAME_FRAME
                                                       : LE_FRAME_END;
-    if (!fits(row->saved_offset, 1 << 9))
+    if (!is_offset_within(row->saved_offset, 1 << 9))
         step.saved = LE_SAVED_UNKNOWN;
     else
         step.saved_offset = (int32_t)row->saved_offset;
@@ -303,7 +304,7 @@ struct le_frame_step le_frame_step_find(uintptr_t return_address) {
     struct reader entry;
     if (!own || !open_entry(own, &entry))
         return end;
-    struct rows rows = {.until = 1};
+    struct unwind_rows rows = {.until = 1};
     const unsigned char *back = entry.at;
     bool has_data = false;
     unsigned encoding = 0;
@@ -316,7 +317,7 @@ struct le_frame_step le_frame_step_find(uintptr_t return_address) {
         read_block(&entry);
     rows.location = (uintptr_t)bases.function;
     rows.until = return_address;
-    run(&rows, &entry);
+    run_instructions(&rows, &entry);
     return rows.is_unknown ? end : step_of(&rows.now);
 }
 

@@ -1,8 +1,8 @@
-/* The three forms: pairs of steps (3.9), pairs of a range's length and its line (3.10), and entries of several shapes
- * that also tell columns (3.11 and later). */
+/* See source_lines.h. The three forms: pairs of steps (3.9), pairs of a range's length and its line (3.10), and entries
+ * of several shapes that also have columns (3.11 and later). */
 #include "trace/recorder/source_lines.h"
 
-/* Steps of the offset, and of the line that holds from there on. */
+/* Pairs of a step of the offset and a step of the line that starts there. */
 static int64_t line_by_steps(const struct le_line_table *table, int64_t offset) {
     int64_t line = table->first_line, at = 0;
     for (size_t k = 0; k + 1 < table->length; k += 2) {
@@ -14,7 +14,7 @@ static int64_t line_by_steps(const struct le_line_table *table, int64_t offset) 
     return line;
 }
 
-/* Ranges one after the other: a length, and the step of the line to what the range has; -128: it has none. */
+/* Consecutive ranges: a length, and the step to the line of the range; -128: the range has no line. */
 static int64_t line_by_ranges(const struct le_line_table *table, int64_t offset) {
     int64_t line = table->first_line, end = 0;
     for (size_t k = 0; k + 1 < table->length; k += 2) {
@@ -28,7 +28,7 @@ static int64_t line_by_ranges(const struct le_line_table *table, int64_t offset)
     return 0;
 }
 
-/* Six bits a byte, the lowest first; bit 6: more follow. */
+/* Six bits per byte, lowest first; bit 6: more bytes follow. */
 static uint64_t read_varint(const struct le_line_table *table, size_t at) {
     uint64_t value = 0;
     for (unsigned shift = 0; at < table->length && shift < 36; shift += 6, at++) {
@@ -39,7 +39,7 @@ static uint64_t read_varint(const struct le_line_table *table, size_t at) {
     return value;
 }
 
-/* What the entry at `at` adds to the line. */
+/* The step of the line in the entry at `at`. */
 static int64_t entry_step(const struct le_line_table *table, size_t at) {
     unsigned shape = table->bytes[at] >> 3 & 15;
     if (shape >= 10 && shape <= 12)
@@ -50,7 +50,8 @@ static int64_t entry_step(const struct le_line_table *table, size_t at) {
     return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
 
-/* Entries begin with a byte of which bit 7 is set; it has a shape and how many units of 2 bytes the entry is of. */
+/* The first byte of an entry has bit 7 set. It has the entry's shape, and the number of 2-byte code units that the
+ * entry covers. */
 static int64_t line_by_locations(const struct le_line_table *table, int64_t offset) {
     int64_t line = table->first_line, end = 0;
     for (size_t k = 0; k < table->length; k++) {

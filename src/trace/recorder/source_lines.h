@@ -1,5 +1,5 @@
-/* The tables in which a code object of CPython tells its lines, in the three forms that they have had: pure reading of
- * bytes, none beyond the table's length. */
+/* Reads the line tables of CPython's code objects, in the three forms that they have had. Reads nothing beyond the
+ * table's length. */
 #ifndef LE_SOURCE_LINES_H
 #define LE_SOURCE_LINES_H
 #include "trace/recorder/source_python_layout.h"
@@ -10,6 +10,6 @@ struct le_line_table {
     size_t length;
     int32_t first_line;
 };
-/* The line of the instruction at this offset in bytes; 0: it has none. */
+/* The line of the instruction at this byte offset; 0: it has none. */
 uint32_t le_line_at(const struct le_line_table *table, enum le_python_lines form, int64_t offset);
 #endif

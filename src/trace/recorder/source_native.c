@@ -1,6 +1,7 @@
-/* Steps from frame to frame. The table's value for a return address is its packed step: bit 31 set, then whether it is
- * outside of CUDA's libraries, how its caller's stack pointer is found, and its frame pointer. Addresses are taken for
- * the same code as long as the process lives: a library that is loaded where another was is not noticed. */
+/* See source_native.h. Steps from frame to frame. The table's value for a return address is its packed step: bit 31 is
+ * set, then whether the address is outside CUDA's libraries, how to find the caller's stack pointer, and how to find
+ * its frame pointer. An address is assumed to be the same code as long as the process lives: a library that is loaded
+ * where another one was is not noticed. */
 #include "trace/recorder/source_native.h"
 #include "trace/recorder/source_frame.h"
 #include <link.h>
@@ -12,7 +13,8 @@ enum { MOST_FRAMES = 64, MOST_FRAME_BYTES = 1 << 20 };
 static const uint32_t is_kept = 0x80000000;
 enum { IS_OUTSIDE = 1 << 30, BASE_SHIFT = 28, SAVED_SHIFT = 26, SAVED_OFFSET_SHIFT = 18 };
 
-/* Libraries whose frames tell nothing of the program: CUDA's, ours, and the C library, which calls main. */
+/* Whether frames in this library say nothing about the program: CUDA's libraries, the recorder, and the C library,
+ * which calls main. */
 static bool is_inside(const char *path) {
     static const char *const names[] = {"libcuda.so",  "libcudart",   "libcupti",    "libleat_trace", "libnvrtc",
                                         "libnvidia-",  "libcublas",   "libcudnn",    "libcufft",      "libcurand",
@@ -26,14 +28,14 @@ static bool is_inside(const char *path) {
     return false;
 }
 
-struct search {
+struct module_search {
     uintptr_t address;
     bool is_inside;
 };
 
 static int visit_module(struct dl_phdr_info *module, size_t size_bytes, void *data) {
     (void)size_bytes;
-    struct search *search = data;
+    struct module_search *search = data;
     for (int k = 0; k < module->dlpi_phnum; k++) {
         uintptr_t from = module->dlpi_addr + module->dlpi_phdr[k].p_vaddr;
         if (module->dlpi_phdr[k].p_type != PT_LOAD || search->address - from >= module->dlpi_phdr[k].p_memsz)
@@ -44,13 +46,13 @@ static int visit_module(struct dl_phdr_info *module, size_t size_bytes, void *da
     return 0;
 }
 
-static uint32_t pack(struct le_frame_step step, bool is_outside) {
+static uint32_t pack_step(struct le_frame_step step, bool is_outside) {
     return is_kept | (is_outside ? IS_OUTSIDE : 0) | (uint32_t)step.base << BASE_SHIFT |
            (uint32_t)step.saved << SAVED_SHIFT | (uint32_t)(step.saved_offset / 8 & 0xff) << SAVED_OFFSET_SHIFT |
            (uint32_t)(step.offset / 8 & 0x3ffff);
 }
 
-static struct le_frame_step unpack(uint32_t packed) {
+static struct le_frame_step unpack_step(uint32_t packed) {
     return (struct le_frame_step){
         .base = packed >> BASE_SHIFT & 3,
         .saved = packed >> SAVED_SHIFT & 3,
@@ -64,9 +66,9 @@ static uint32_t find_step(struct le_source_table *table, uintptr_t address) {
     uint32_t packed = le_source_table_find(table, key);
     if (packed || le_source_table_is_full(table))
         return packed;
-    struct search search = {.address = address - 1};
+    struct module_search search = {.address = address - 1};
     dl_iterate_phdr(visit_module, &search);
-    packed = pack(le_frame_step_find(address), !search.is_inside);
+    packed = pack_step(le_frame_step_find(address), !search.is_inside);
     le_source_table_set(table, key, packed);
     return packed;
 }
@@ -75,9 +77,9 @@ static uintptr_t read_stack(uintptr_t at) {
     return *(const uintptr_t *)at;
 }
 
-/* To the caller's frame; false: there is none. */
+/* Steps to the caller's frame; false: there is none. */
 static bool step_out(uint32_t packed, struct le_native_frame *at) {
-    struct le_frame_step step = unpack(packed);
+    struct le_frame_step step = unpack_step(packed);
     uintptr_t base = step.base == LE_FRAME_STACK ? at->stack : at->frame;
     uintptr_t from = at->stack, stack = base + (uintptr_t)(intptr_t)step.offset;
     uintptr_t saved = (uintptr_t)(intptr_t)step.saved_offset;

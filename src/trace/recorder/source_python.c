@@ -1,5 +1,6 @@
-/* Reading CPython's frames, code objects and strings by a layout. Every pointer is looked at before it is followed, and
- * a code object must be of the type that the interpreter says; what does not look right is left out. */
+/* See source_python.h. Reads CPython's frames, code objects and strings by a layout. Pointers are checked before they
+ * are followed, and a code object must have the interpreter's type for code. Anything that does not look right is left
+ * out. */
 #include "trace/recorder/source_python.h"
 #include "trace/recorder/source_lines.h"
 #include <ctype.h>
@@ -29,7 +30,7 @@ static bool is_address(const char *pointer) {
     return (uintptr_t)pointer > 65535 && (uintptr_t)pointer % sizeof(void *) == 0;
 }
 
-/* "Python 3.11.7" of "3.11.7 (main, ...", and 11; 0 where it is not Python 3. */
+/* From "3.11.7 (main, ...", makes "Python 3.11.7" and returns 11; 0: not Python 3. */
 static unsigned read_version(const char *version, char *language, size_t size_bytes) {
     size_t length = strcspn(version, " ");
     if (length + sizeof "Python " > size_bytes)
@@ -60,7 +61,7 @@ void le_python_find(struct le_python *python) {
                           le_python_layout_find(minor, find_symbol("_PyRuntime"), &python->layout);
 }
 
-/* Below 0: it has not begun. */
+/* Negative: the frame has not started running. */
 static int64_t instruction_offset(const struct le_python_layout *layout, const char *frame, const char *code) {
     if (layout->position == LE_PYTHON_BYTES)
         return int_at(frame, layout->frame_instruction);
@@ -69,7 +70,7 @@ static int64_t instruction_offset(const struct le_python_layout *layout, const c
     return word_at(frame, layout->frame_instruction) - (int64_t)(uintptr_t)(code + layout->code_start);
 }
 
-/* What lies at the code's address may be other code one day: its strings and lines are part of the key. */
+/* Other code may have the same address later, so the code's strings and lines are part of the key. */
 static uint64_t frame_key(const struct le_python_layout *layout, const char *code, int64_t offset) {
     const char *lines = pointer_at(code, layout->code_lines);
     uint64_t words[8] = {
@@ -84,10 +85,10 @@ static uint64_t frame_key(const struct le_python_layout *layout, const char *cod
         words[6] = (uint64_t)word_at(lines, layout->bytes_size);
         words[7] = words[6] >= sizeof words[7] ? (uint64_t)word_at(lines, layout->bytes_data) : 0;
     }
-    return le_source_key_of_words(LE_KEY_PLACE, words, 8);
+    return le_source_key_of_words(LE_KEY_LOCATION, words, 8);
 }
 
-/* The code that the frame runs; NULL: none of Python's. */
+/* The code object of the frame; NULL: not a frame of Python code. */
 static const char *frame_code(const struct le_python *python, const char *frame) {
     const struct le_python_layout *layout = &python->layout;
     if (layout->frame_owner != LE_PYTHON_NONE && (unsigned char)frame[layout->frame_owner] >= layout->owner_least)
@@ -134,11 +135,12 @@ static void put_utf8(struct le_source_text *text, uint32_t point) {
 
 static uint32_t code_point(const char *data, unsigned kind, int64_t k) {
     uint32_t point = 0;
-    memcpy(&point, data + (size_t)k * kind, kind); /* kind: bytes of one */
+    memcpy(&point, data + (size_t)k * kind, kind); /* kind: bytes per character */
     return point;
 }
 
-/* A string's bytes, or as many as there is room for. State: 2 bits, kind: 3, compact: 1, ascii: 1. */
+/* Copies a string as UTF-8, as far as there is room. Bits of its state: 2 of interning, 3 of kind, 1 compact, 1 ASCII.
+ */
 static void read_string(const struct le_python_layout *layout, const char *string, struct le_source_text *text) {
     text->length = 0;
     if (!is_address(string))
@@ -153,17 +155,17 @@ static void read_string(const struct le_python_layout *layout, const char *strin
 }
 
 void le_python_describe(const struct le_python *python, const struct le_python_frame *frame,
-                        struct le_source_location *place) {
+                        struct le_source_location *location) {
     const struct le_python_layout *layout = &python->layout;
     const char *lines = pointer_at(frame->code, layout->code_lines);
-    read_string(layout, pointer_at(frame->code, layout->code_name), &place->function);
-    read_string(layout, pointer_at(frame->code, layout->code_file), &place->file);
-    place->language = LE_TRACE_PYTHON;
-    place->line = 0;
+    read_string(layout, pointer_at(frame->code, layout->code_name), &location->function);
+    read_string(layout, pointer_at(frame->code, layout->code_file), &location->file);
+    location->language = LE_TRACE_PYTHON;
+    location->line = 0;
     if (is_address(lines) && word_at(lines, layout->bytes_size) >= 0) {
         struct le_line_table table = {.bytes = (const unsigned char *)lines + layout->bytes_data,
                                       .length = (size_t)word_at(lines, layout->bytes_size),
                                       .first_line = int_at(frame->code, layout->code_first_line)};
-        place->line = le_line_at(&table, layout->lines, frame->offset);
+        location->line = le_line_at(&table, layout->lines, frame->offset);
     }
 }

@@ -1,6 +1,6 @@
-/* Python's frames of the calling thread, read from its memory. Never takes the GIL, never calls into the interpreter
- * but for two functions that read a variable each; changes nothing. What it reads is alive: the thread is inside of a
- * call that its frames made. */
+/* Reads the calling thread's Python frames from memory. Never takes the GIL, changes nothing, and calls only two
+ * functions of the interpreter, each of which reads a variable. The frames cannot disappear, because the thread is
+ * inside a call that they made. */
 #ifndef LE_SOURCE_PYTHON_H
 #define LE_SOURCE_PYTHON_H
 #include "trace/recorder/source_python_layout.h"
@@ -8,7 +8,7 @@
 
 struct le_python {
     bool is_readable;
-    char language[32]; /* "Python 3.11.7"; empty: there is none */
+    char language[32]; /* "Python 3.11.7"; empty: no Python in this process */
     struct le_python_layout layout;
     void *(*this_thread)(void);
     int (*is_finalizing)(void);
@@ -16,14 +16,15 @@ struct le_python {
 };
 
 struct le_python_frame {
-    uint64_t key; /* of the code and the place in it, whatever comes to lie at its address later */
+    uint64_t key; /* identifies the code and the position in it, even if other code has the same address later */
     const char *code;
-    int64_t offset; /* of the instruction, in bytes */
+    int64_t offset; /* of the instruction in the code, in bytes */
 };
 
-void le_python_find(struct le_python *python); /* in this process */
-/* The innermost frames first, at most LE_SOURCE_FRAMES. 0: this thread runs no Python. */
+void le_python_find(struct le_python *python); /* looks for Python in this process */
+/* Returns how many frames it stored, innermost first, at most LE_SOURCE_FRAMES. 0: the thread is not running Python
+ * code. */
 int le_python_frames(const struct le_python *python, struct le_python_frame *frames);
 void le_python_describe(const struct le_python *python, const struct le_python_frame *frame,
-                        struct le_source_location *place);
+                        struct le_source_location *location);
 #endif

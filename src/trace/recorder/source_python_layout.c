@@ -1,4 +1,5 @@
-/* The tables of CPython's layouts: pure data, and reading a description of itself. Offsets are of 64-bit builds. */
+/* See source_python_layout.h. Tables of CPython's layouts, and the code that reads CPython's description of itself.
+ * Offsets are those of 64-bit builds. */
 #include "trace/recorder/source_python_layout.h"
 #include <stddef.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static const struct le_python_layout layouts[] = {
      .position = LE_PYTHON_POINTER, .lines = LE_PYTHON_LOCATIONS},
 };
 
-/* Where a version's description of itself has each number, a uint64_t. */
+/* The offset of each number, a uint64_t, in a version's description of itself. */
 struct description {
     uint16_t minor;
     uint16_t thread_frame, frame_previous, frame_code, frame_instruction, frame_owner;
@@ -53,7 +54,7 @@ static uint64_t number_at(const void *runtime, uint16_t at) {
     return number;
 }
 
-/* False: not what an offset in a structure can be. */
+/* False: the number is too large to be an offset in a structure. */
 static bool read_offset(const void *runtime, uint16_t at, uint16_t *offset) {
     uint64_t number = number_at(runtime, at);
     *offset = (uint16_t)number;
@@ -89,7 +90,8 @@ static bool read_description(const struct description *is, const void *runtime, 
     for (size_t k = 0; k < LENGTH(fields); k++)
         if (!read_offset(runtime, fields[k].at, fields[k].offset))
             return false;
-    layout->compact_data = (uint16_t)(layout->ascii_data + 16); /* after the length and address of its UTF-8 */
+    layout->compact_data =
+        (uint16_t)(layout->ascii_data + 16); /* after the length and address of the string's UTF-8 form */
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* ELF's tables of symbols, read with care: a file may be anything. The large table (.symtab) is taken where the file
- * has not been stripped of it, or else the dynamic one. */
+/* See source_symbols.h. Reads ELF symbol tables. Files are not trusted. Uses the full table (.symtab) if the file has
+ * one, else the dynamic one. */
 #include "trace/recorder/source_symbols.h"
 #include <fcntl.h>
 #include <link.h>
@@ -37,7 +37,7 @@ static int visit_module(struct dl_phdr_info *info, size_t size_bytes, void *data
     return 0;
 }
 
-/* The program itself has no name in the list of modules. */
+/* In the list of modules, the program itself has no name. */
 static bool find_module(uintptr_t address, struct module *module) {
     *module = (struct module){.address = address};
     dl_iterate_phdr(visit_module, module);
@@ -67,7 +67,7 @@ static bool is_within(const struct file *file, uint64_t at, uint64_t bytes) {
     return at <= file->size_bytes && bytes <= file->size_bytes - at;
 }
 
-/* Section number k; false: the file has none, or not whole. */
+/* Reads section k; false: the file does not have it, or not completely. */
 static bool read_section(const struct file *file, const ElfW(Ehdr) * head, unsigned k, ElfW(Shdr) * section) {
     uint64_t at = head->e_shoff + (uint64_t)k * sizeof *section;
     if (k >= head->e_shnum || head->e_shentsize != sizeof *section || !is_within(file, at, sizeof *section))
@@ -86,7 +86,7 @@ static bool copy_name(const struct file *file, const ElfW(Shdr) * names, uint64_
     return length > 0;
 }
 
-/* The function in a section of symbols that holds an address, counted from the module's base. */
+/* Finds the function that contains an address, relative to the module's base, in a symbol table. */
 static bool find_in_section(const struct file *file, const ElfW(Ehdr) * head, const ElfW(Shdr) * section,
                             uint64_t address, struct le_source_text *text) {
     ElfW(Shdr) names;
@@ -124,26 +124,26 @@ static void print_address(uintptr_t address, struct le_source_text *text) {
     text->length = (uint32_t)length;
 }
 
-void le_symbol_find(uintptr_t return_address, struct le_source_location *place) {
+void le_symbol_find(uintptr_t return_address, struct le_source_location *location) {
     struct module module;
     struct file file;
-    uintptr_t address = return_address - 1; /* in the call */
-    place->language = LE_TRACE_NATIVE;
-    place->line = 0;
-    place->file.length = 0;
+    uintptr_t address = return_address - 1; /* inside the call instruction */
+    location->language = LE_TRACE_NATIVE;
+    location->line = 0;
+    location->file.length = 0;
     if (!find_module(address, &module)) {
-        print_address(address, &place->function);
+        print_address(address, &location->function);
         return;
     }
-    place->file.length = (uint32_t)strlen(module.path);
-    memcpy(place->file.bytes, module.path, place->file.length);
+    location->file.length = (uint32_t)strlen(module.path);
+    memcpy(location->file.bytes, module.path, location->file.length);
     bool is_found = false;
     if (open_file(module.path, &file)) {
-        is_found = find_in_file(&file, address - module.base, &place->function);
+        is_found = find_in_file(&file, address - module.base, &location->function);
         munmap((void *)file.bytes, file.size_bytes);
     }
     if (!is_found)
-        print_address(address - module.base, &place->function);
+        print_address(address - module.base, &location->function);
 }
 
 bool le_symbol_is_runtime(const struct le_source_text *function) {

@@ -1,4 +1,4 @@
-/* See report.h: which report is which function, and what surrounds each. */
+/* Chooses the function that makes a report, and sets up its memory and output. See report.h. */
 #include "trace/report/report.h"
 #include "base/memory.h"
 #include "trace/report/report_make.h"
@@ -13,7 +13,7 @@ leat_status le_report_find(struct le_report *report, struct le_findings *finding
     return le_findings_find(report->index, report->finding_arena, findings);
 }
 
-/* Everything that may leave by longjmp. */
+/* Everything that may longjmp. */
 static leat_status make_guarded(struct le_report *report, leat_report which) {
     if (setjmp(report->arena->failure))
         return le_fail_out_of_memory(report->arena->size_bytes);

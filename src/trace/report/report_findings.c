@@ -1,10 +1,10 @@
-/* The findings as text, CSV and JSON. */
+/* Writes the findings as text, CSV and JSON. See report.h. */
 #include "trace/format_figures.h"
 #include "trace/report/report.h"
 #include <string.h>
 
-/* Every line of text, each behind the same start. */
-static void indented(struct le_output *output, const char *start, const char *lines) {
+/* Prints each line of a text after the same prefix. */
+static void print_indented(struct le_output *output, const char *start, const char *lines) {
     while (*lines) {
         size_t length = strcspn(lines, "\n");
         le_output_text(output, start);
@@ -27,10 +27,10 @@ static void print_finding(struct le_report *report, const struct le_finding *fin
     if (report->index->processes.count > 1)
         le_output_format(output, "; process %u", (unsigned)process->id);
     le_output_text(output, "\n");
-    indented(output, "    ", finding->evidence ? finding->evidence : "");
-    for (int k = 0; k < LE_FINDING_PLACES && finding->sources[k] != LE_NONE; k++)
-        indented(output, k == 0 ? "    at " : "       ", le_report_source(report, finding->sources[k]));
-    indented(output, "    > ", finding->advice ? finding->advice : "");
+    print_indented(output, "    ", finding->evidence ? finding->evidence : "");
+    for (int k = 0; k < LE_FINDING_SOURCES && finding->sources[k] != LE_NONE; k++)
+        print_indented(output, k == 0 ? "    at " : "       ", le_report_source(report, finding->sources[k]));
+    print_indented(output, "    > ", finding->advice ? finding->advice : "");
 }
 
 void le_report_findings_text(struct le_report *report, const struct le_findings *findings) {
@@ -58,7 +58,7 @@ static void json_finding(struct le_report *report, const struct le_finding *find
     le_output_json_count(output, "start_ns", finding->start_ns > start_ns ? finding->start_ns - start_ns : 0);
     le_output_json_count(output, "end_ns", finding->end_ns > start_ns ? finding->end_ns - start_ns : 0);
     le_output_open(output, "sources", '[');
-    for (int k = 0; k < LE_FINDING_PLACES && finding->sources[k] != LE_NONE; k++)
+    for (int k = 0; k < LE_FINDING_SOURCES && finding->sources[k] != LE_NONE; k++)
         le_output_json_text(output, NULL, le_report_source(report, finding->sources[k]));
     le_output_close(output, ']');
     le_output_close(output, '}');

@@ -1,5 +1,5 @@
-/* The trace itself: a line for each kernel, copy, set and graph, in nvprof's columns. Times are from the trace's start.
- * In text they have the unit that keeps every nanosecond: ms for starts, us for durations. */
+/* Lists the trace: one line for each kernel, copy, set and graph, with nvprof's columns. Times are relative to the
+ * start of the trace. In text, starts are in ms and durations in us, with enough digits for every nanosecond. */
 #include "trace/report/report.h"
 #include "trace/rules/user_sources.h"
 
@@ -29,10 +29,25 @@ static uint64_t throughput(const struct line *line) {
     return rate < 1e15 ? (uint64_t)(rate + 0.5) : 0;
 }
 
-/* ---- text: columns that hold what most traces have; what is longer keeps its space before it, and its line is longer
- */
+/* ---- text: columns are wide enough for most traces. A longer value is still preceded by a space, and makes its line
+ * longer. */
 
-enum column { START, DURATION, GRID, BLOCK, REGS, SSMEM, DSMEM, SIZE, THROUGHPUT, FROM, TO, DEVICE, CONTEXT, STREAM };
+enum operation_column {
+    START,
+    DURATION,
+    GRID,
+    BLOCK,
+    REGS,
+    SSMEM,
+    DSMEM,
+    SIZE,
+    THROUGHPUT,
+    FROM,
+    TO,
+    DEVICE,
+    CONTEXT,
+    STREAM
+};
 enum { DEVICE_MOST = 80 };
 static const struct {
     const char *name, *unit;
@@ -59,12 +74,12 @@ static void put_text(struct le_output *output, const char *text, int width) {
     le_output_right(output, text, width);
 }
 
-static void put_number(struct le_output *output, enum column column, uint64_t value, int digits) {
+static void put_number(struct le_output *output, enum operation_column column, uint64_t value, int digits) {
     le_output_text(output, " ");
     le_output_fixed(output, value, digits, columns[column].width);
 }
 
-static void put_number_or_dash(struct le_output *output, enum column column, bool is_known, uint64_t value,
+static void put_number_or_dash(struct le_output *output, enum operation_column column, bool is_known, uint64_t value,
                                int digits) {
     if (is_known)
         put_number(output, column, value, digits);
@@ -72,7 +87,7 @@ static void put_number_or_dash(struct le_output *output, enum column column, boo
         put_text(output, "-", columns[column].width);
 }
 
-/* "(132 1 1)"; somewhere in text. */
+/* "(132 1 1)". The result is inside `text`. */
 static const char *extents_text(const uint32_t extents[3], char text[40]) {
     char *at = text + 39;
     *at = '\0';
@@ -116,12 +131,12 @@ static void print_head(struct le_report *report, int device_width) {
     for (int k = START; k <= STREAM; k++)
         put_text(report->output, columns[k].name, k == DEVICE ? device_width : columns[k].width);
     le_output_text(report->output, "  Name\n");
-    for (int k = START; k <= THROUGHPUT; k++) /* the others have none */
+    for (int k = START; k <= THROUGHPUT; k++) /* the other columns have no units */
         put_text(report->output, columns[k].unit, columns[k].width);
     le_output_text(report->output, "\n");
 }
 
-/* One that is longer than any real name leaves the columns as they are. */
+/* The width of the column of devices. Names longer than any real one are ignored. */
 static int widest_device(struct le_report *report) {
     int width = columns[DEVICE].width;
     for (int32_t k = 0; k < report->index->devices.count; k++) {
@@ -219,11 +234,11 @@ static void json_line(struct le_report *report, const struct line *line, const c
     le_output_close(output, '}');
 }
 
-/* ---- all lines; what is shown of a name, device or source is made once for many */
+/* ---- all lines; texts of names, devices and sources are cached */
 
 struct shown {
-    struct le_shown names, devices, sources;
-    const int32_t *places; /* of sources */
+    struct le_shown names, devices, sources; /* caches */
+    const int32_t *user_sources;             /* see user_sources.h */
 };
 
 static const char *shown_name(struct le_report *report, struct shown *shown, int32_t name) {
@@ -241,7 +256,7 @@ static const char *shown_device(struct le_report *report, struct shown *shown, i
 
 static const char *shown_source(struct le_report *report, struct shown *shown, int32_t call) {
     int32_t source = call == LE_NONE ? LE_NONE : report->index->calls.at[call].source;
-    source = source == LE_NONE ? LE_NONE : shown->places[source];
+    source = source == LE_NONE ? LE_NONE : shown->user_sources[source];
     const char **known = le_shown_text(report, &shown->sources, source);
     return *known ? *known : (*known = le_report_source(report, source));
 }
@@ -249,7 +264,7 @@ static const char *shown_source(struct le_report *report, struct shown *shown, i
 static void write_lines(struct le_report *report, int device_width) {
     const struct le_trace_index *index = report->index;
     struct shown *shown = LE_NEW(report->arena, struct shown);
-    shown->places = le_user_sources(index, report->arena);
+    shown->user_sources = le_user_sources(index, report->arena);
     for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {
         struct line line = line_of(index, k);
         const char *name = shown_name(report, shown, line.operation->name);

@@ -37,37 +37,37 @@ void le_output_format(struct le_output *output, const char *format, ...) {
     le_output_bytes(output, text, (size_t)length);
 }
 
-/* So many bytes of the buffer, which are not written yet; no more than it has. */
-static char *room(struct le_output *output, size_t length) {
+/* Makes room for `length` bytes in the buffer, at most LE_OUTPUT_BYTES, and returns where they go. */
+static char *buffer_room(struct le_output *output, size_t length) {
     if (length > LE_OUTPUT_BYTES - output->length)
         le_output_flush(output);
     return output->bytes + output->length;
 }
 
-static void put(struct le_output *output, char byte) {
-    *room(output, 1) = byte;
+static void put_byte(struct le_output *output, char byte) {
+    *buffer_room(output, 1) = byte;
     output->length++;
 }
 
 /* ---- numbers and columns */
 
-static void spaces(struct le_output *output, int count) {
+static void put_spaces(struct le_output *output, int count) {
     for (; count > 0; count--)
-        put(output, ' ');
+        put_byte(output, ' ');
 }
 
 void le_output_fixed(struct le_output *output, uint64_t value, int digits, int width) {
     char text[48];
-    int at = (int)sizeof text, places = 0;
+    int at = (int)sizeof text, written = 0;
     do {
-        if (places == digits && digits > 0)
+        if (written == digits && digits > 0)
             text[--at] = '.';
         text[--at] = (char)('0' + value % 10);
         value /= 10;
-        places++;
-    } while (value || places <= digits);
-    spaces(output, width - ((int)sizeof text - at));
-    char *to = room(output, sizeof text);
+        written++;
+    } while (value || written <= digits);
+    put_spaces(output, width - ((int)sizeof text - at));
+    char *to = buffer_room(output, sizeof text);
     for (size_t k = (size_t)at; k < sizeof text; k++)
         *to++ = text[k];
     output->length += sizeof text - (size_t)at;
@@ -77,7 +77,8 @@ void le_output_count(struct le_output *output, uint64_t value) {
     le_output_fixed(output, value, 0, 0);
 }
 
-/* printf rounds the number itself; so near the middle between two that its product may be rounded over, it is asked. */
+/* printf rounds the exact number, but 100 * value is itself rounded. If it is close to the middle between two results,
+ * printf decides. */
 void le_output_hundredths(struct le_output *output, double value) {
     const double near_middle = 1e-3;
     double scaled = 100 * value;
@@ -97,13 +98,13 @@ int le_output_characters(const char *text) {
 }
 
 void le_output_right(struct le_output *output, const char *text, int width) {
-    spaces(output, width - le_output_characters(text));
+    put_spaces(output, width - le_output_characters(text));
     le_output_text(output, text);
 }
 
 void le_output_left(struct le_output *output, const char *text, int width) {
     le_output_text(output, text);
-    spaces(output, width - le_output_characters(text));
+    put_spaces(output, width - le_output_characters(text));
 }
 
 /* ---- CSV and XML */
@@ -125,13 +126,13 @@ void le_output_xml(struct le_output *output, const char *text) {
         if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
             le_output_text(output, entity);
         else
-            put(output, *text);
+            put_byte(output, *text);
     }
 }
 
 /* ---- JSON */
 
-static size_t escape(char *to, const char *from, size_t length) {
+static size_t escape_json(char *to, const char *from, size_t length) {
     size_t out = 0;
     for (size_t k = 0; k < length; k++) {
         if (from[k] == '"' || from[k] == '\\' || from[k] == '\n')
@@ -141,25 +142,25 @@ static size_t escape(char *to, const char *from, size_t length) {
     return out;
 }
 
-/* Texts of a trace are UTF-8 without control characters; findings have lines. */
-static void quote(struct le_output *output, const char *text) {
+/* Texts of a trace are UTF-8 without control characters. Findings have line breaks. */
+static void put_quoted(struct le_output *output, const char *text) {
     enum { PIECE = LE_OUTPUT_BYTES / 4 };
-    put(output, '"');
+    put_byte(output, '"');
     for (size_t left = strlen(text), some; left > 0; text += some, left -= some) {
         some = left < PIECE ? left : PIECE;
-        output->length += escape(room(output, 2 * some), text, some);
+        output->length += escape_json(buffer_room(output, 2 * some), text, some);
     }
-    put(output, '"');
+    put_byte(output, '"');
 }
 
-static void lead(struct le_output *output, const char *name) {
+static void begin_member(struct le_output *output, const char *name) {
     if (output->comma)
-        put(output, ',');
+        put_byte(output, ',');
     output->comma = true;
     if (!name)
         return;
     size_t length = strlen(name);
-    char *to = room(output, length + 3);
+    char *to = buffer_room(output, length + 3);
     *to++ = '"';
     for (size_t k = 0; k < length; k++)
         *to++ = name[k];
@@ -169,37 +170,37 @@ static void lead(struct le_output *output, const char *name) {
 }
 
 void le_output_open(struct le_output *output, const char *name, char bracket) {
-    lead(output, name);
-    put(output, bracket);
+    begin_member(output, name);
+    put_byte(output, bracket);
     output->comma = false;
 }
 
 void le_output_close(struct le_output *output, char bracket) {
-    put(output, bracket);
+    put_byte(output, bracket);
     output->comma = true;
 }
 
 void le_output_json_text(struct le_output *output, const char *name, const char *text) {
-    lead(output, name);
-    quote(output, text);
+    begin_member(output, name);
+    put_quoted(output, text);
 }
 
 void le_output_json_count(struct le_output *output, const char *name, uint64_t value) {
-    lead(output, name);
+    begin_member(output, name);
     le_output_count(output, value);
 }
 
 void le_output_json_fixed(struct le_output *output, const char *name, uint64_t value, int digits) {
-    lead(output, name);
+    begin_member(output, name);
     le_output_fixed(output, value, digits, 0);
 }
 
 void le_output_json_flag(struct le_output *output, const char *name, bool value) {
-    lead(output, name);
+    begin_member(output, name);
     le_output_text(output, value ? "true" : "false");
 }
 
 void le_output_json_null(struct le_output *output, const char *name) {
-    lead(output, name);
+    begin_member(output, name);
     le_output_text(output, "null");
 }

@@ -1,5 +1,5 @@
-/* The picture of the whole: what ran, the wall time of each device as busy and idle, idle by what the host did, the
- * kernels and copies that took most; then the findings. Sums close to the nanosecond, as printed in JSON. */
+/* The overview: what ran; each device's wall time as busy and idle time, idle time by what the host did; the kernels
+ * and copies that took most time; then the findings. In JSON, sums hold to the nanosecond. */
 #include "trace/device_time.h"
 #include "trace/format_figures.h"
 #include "trace/report/report.h"
@@ -15,13 +15,13 @@ static const char *part_text(struct le_report *report, uint64_t part, uint64_t w
     return le_format_percent(report->arena, part, whole);
 }
 
-static void label(struct le_report *report, const char *text) {
+static void print_label(struct le_report *report, const char *text) {
     le_output_left(report->output, text, LABEL_WIDTH);
 }
 
 /* "label   1.25 ms   12 %" */
-static void time_line(struct le_report *report, const char *name, uint64_t time_ns, uint64_t whole_ns) {
-    label(report, name);
+static void print_time_line(struct le_report *report, const char *name, uint64_t time_ns, uint64_t whole_ns) {
+    print_label(report, name);
     le_output_right(report->output, time_text(report, time_ns), 9);
     le_output_right(report->output, part_text(report, time_ns, whole_ns), 8);
 }
@@ -30,7 +30,7 @@ static void time_line(struct le_report *report, const char *name, uint64_t time_
 
 static void print_process(struct le_report *report, const struct le_process *process) {
     const char *const *texts = report->index->texts.at;
-    label(report, "command");
+    print_label(report, "command");
     le_output_text(report->output, process->command ? texts[process->command] : "(unknown command)");
     le_output_format(report->output, " (process %u", (unsigned)process->id);
     if (process->language) {
@@ -40,14 +40,14 @@ static void print_process(struct le_report *report, const struct le_process *pro
     le_output_text(report->output, process->ended ? ")\n" : ", did not end normally)\n");
     if (!process->host)
         return;
-    label(report, "host");
+    print_label(report, "host");
     le_output_text(report->output, texts[process->host]);
     le_output_text(report->output, "\n");
 }
 
 static void print_device_facts(struct le_report *report, int32_t position) {
     const struct le_trace_device *device = &report->index->devices.at[position];
-    label(report, "device");
+    print_label(report, "device");
     le_output_text(report->output, le_report_device(report, position));
     if (device->multiprocessors)
         le_output_format(report->output, ", %u multiprocessors", (unsigned)device->multiprocessors);
@@ -61,7 +61,7 @@ static void print_device_facts(struct le_report *report, int32_t position) {
 /* ---- the time of a device */
 
 static void print_busy(struct le_report *report, const struct le_device_time *time) {
-    time_line(report, "  busy", time->busy_ns, time->wall_ns);
+    print_time_line(report, "  busy", time->busy_ns, time->wall_ns);
     le_output_format(report->output, "   kernels %s, copies %s", time_text(report, time->kernel_ns),
                      time_text(report, time->copy_ns));
     if (time->both_ns)
@@ -69,7 +69,7 @@ static void print_busy(struct le_report *report, const struct le_device_time *ti
     le_output_text(report->output, "\n");
 }
 
-/* The states that took the device's idle time, the longest first. */
+/* The host's states during the device's idle time, longest first. */
 static int order_states(const struct le_device_time *time, enum le_host_state order[LE_HOST_STATES]) {
     int count = 0;
     for (int state = 0; state < LE_HOST_STATES; state++) {
@@ -86,7 +86,7 @@ static int order_states(const struct le_device_time *time, enum le_host_state or
 static void print_idle(struct le_report *report, const struct le_device_time *time) {
     enum le_host_state order[LE_HOST_STATES];
     int count = order_states(time, order);
-    time_line(report, "  idle", time->idle_ns, time->wall_ns);
+    print_time_line(report, "  idle", time->idle_ns, time->wall_ns);
     le_output_format(report->output, "   in %s gap%s%s\n", le_format_count(report->arena, time->gaps),
                      time->gaps == 1 ? "" : "s", count ? ", while the host was" : "");
     for (int k = 0; k < count; k++) {
@@ -132,25 +132,25 @@ static void print_kernels(struct le_report *report, const struct le_named_times 
             others++;
             continue;
         }
-        time_line(report, shown++ ? "" : "kernels", group->total_ns, total_ns);
+        print_time_line(report, shown++ ? "" : "kernels", group->total_ns, total_ns);
         le_output_format(report->output, "   %s x %s  ", le_format_count(report->arena, group->count),
                          time_text(report, group->total_ns / group->count));
         le_output_text(report->output, short_name(report, name));
         le_output_text(report->output, "\n");
     }
     if (others) {
-        label(report, "");
+        print_label(report, "");
         le_output_format(report->output, "%17s   and %d other%s; see --summary\n", "", others, others == 1 ? "" : "s");
     }
 }
 
-/* Each launch of one is told as a whole. */
+/* Graphs whose launches are recorded as a whole. */
 static void print_graphs(struct le_report *report, const struct le_named_times *names) {
     for (int32_t k = 0; k < names->count; k++) {
         const struct le_named_time *group = &names->at[k];
         if (!is_graph_name(report->index->texts.at[group->name]))
             continue;
-        label(report, "graphs");
+        print_label(report, "graphs");
         le_output_right(report->output, time_text(report, group->total_ns), 9);
         le_output_format(report->output, "%8s   %s x %s\n", "", le_format_count(report->arena, group->count),
                          time_text(report, group->total_ns / group->count));
@@ -164,7 +164,7 @@ static void print_copies(struct le_report *report, const struct le_named_times *
         const char *name = report->index->texts.at[group->name];
         if (!is_copy_name(name) || is_graph_name(name))
             continue;
-        label(report, first ? "copies" : "");
+        print_label(report, first ? "copies" : "");
         first = false;
         le_output_right(report->output, time_text(report, group->total_ns), 9);
         le_output_right(report->output, le_format_bytes(report->arena, group->bytes), 9);
@@ -233,7 +233,7 @@ static void json_overview(struct le_report *report, const struct le_findings *fi
     le_report_json_end(report);
 }
 
-/* ---- all of it */
+/* ---- the whole report */
 
 static void print_devices(struct le_report *report) {
     struct le_device_time time;
@@ -241,7 +241,7 @@ static void print_devices(struct le_report *report) {
     for (int32_t k = 0; k < count && k < DEVICES_SHOWN; k++) {
         le_device_time_find(report->index, k, report->arena, &time);
         print_device_facts(report, k);
-        label(report, "  wall");
+        print_label(report, "  wall");
         le_output_right(report->output, time_text(report, time.wall_ns), 9);
         le_output_text(report->output, "\n");
         print_busy(report, &time);

@@ -1,8 +1,8 @@
-/* Chrome's trace JSON, which Perfetto and chrome://tracing read: a process for each of the program's processes with its
- * threads' calls and ranges, and one for each device with its streams; an arrow leads from a call to what it enqueued.
- * What is on one track lies one inside of the other: ranges that do not are asynchronous events, which have no track.
- * Times are microseconds from the trace's start, with every nanosecond. Tracks of devices have process numbers from
- * 2^30 on, which no operating system hands out. */
+/* Writes Chrome's trace JSON, which Perfetto and chrome://tracing read. Each process of the program becomes a process
+ * with its threads' calls and ranges, and each device becomes a process with its streams. Arrows lead from a call to
+ * the work that it enqueued. Events on a track must nest; ranges that cross others become asynchronous events, which
+ * have no track. Times are microseconds from the start of the trace, with three decimals. Devices have process numbers
+ * from 2^30 on, which no operating system uses. */
 #include "trace/report/report.h"
 #include "trace/rules/user_sources.h"
 
@@ -34,12 +34,13 @@ static void put_time(struct le_report *report, uint64_t time_ns) {
     le_output_json_fixed(report->output, "ts", time_ns - report->index->start_ns, 3);
 }
 
-static void times(struct le_report *report, uint64_t start_ns, uint64_t end_ns) {
+static void put_times(struct le_report *report, uint64_t start_ns, uint64_t end_ns) {
     put_time(report, start_ns);
     le_output_json_fixed(report->output, "dur", end_ns - start_ns, 3);
 }
 
-/* ---- tracks: a process by its number in the trace, so that equal ones stay apart */
+/* ---- tracks: if there are several processes, each is numbered by its position, so that equal process IDs stay
+ * separate */
 
 static uint64_t host_process(const struct le_report *report, int32_t process) {
     return report->index->processes.count == 1 ? report->index->processes.at[process].id : (uint64_t)process + 1;
@@ -49,7 +50,7 @@ static uint64_t thread_process(const struct le_report *report, int32_t thread) {
     return host_process(report, report->index->threads.at[thread].process);
 }
 
-/* device: LE_NONE where a stream's is not known. */
+/* device: LE_NONE if a stream's device is unknown. */
 static uint64_t device_process(int32_t device) {
     return DEVICE_TRACKS + (uint64_t)(device + 1);
 }
@@ -83,7 +84,7 @@ static void name_tracks(struct le_report *report) {
 static void begin_span(struct le_report *report, const struct le_host_span *span, const char *category,
                        const char *name) {
     begin_event(report, "X", thread_process(report, span->thread), report->index->threads.at[span->thread].id);
-    times(report, span->start_ns, span->end_ns);
+    put_times(report, span->start_ns, span->end_ns);
     le_output_json_text(report->output, "cat", category);
     le_output_json_text(report->output, "name", name);
 }
@@ -111,14 +112,14 @@ static void add_span(struct le_report *report, const struct le_host_span *span, 
 
 /* ---- ranges */
 
-/* What is open on a thread's track at the time that the walk below has come to. */
+/* The calls and ranges that are open on a thread's track, during the sweep below. */
 struct track {
     uint64_t call_end_ns;
-    int32_t range; /* the innermost, or LE_NONE */
+    int32_t range; /* the innermost open range, or LE_NONE */
 };
 
-/* Which ranges cross another range or a call of their thread. outer: of an open range that which it lies in. Both
- * tables are sorted by start, what is longer first. */
+/* Finds which ranges cross another range or a call of their thread. outer: by open range, the one that contains it.
+ * Both tables are sorted by start, longer entries first. */
 struct crossing {
     const struct le_trace_index *index;
     struct track *tracks;
@@ -198,15 +199,15 @@ static void add_ranges(struct le_report *report) {
 
 /* ---- calls and operations */
 
-/* What is shown of a source is made once for many calls. */
+/* Texts of sources are cached. */
 static void add_calls(struct le_report *report) {
     const struct le_trace_index *index = report->index;
     struct le_shown *shown = LE_NEW(report->arena, struct le_shown);
-    const int32_t *places = le_user_sources(index, report->arena);
+    const int32_t *user_sources = le_user_sources(index, report->arena);
     for (int32_t k = 0; k < index->calls.count && !report->output->failed; k++) {
-        int32_t place = index->calls.at[k].source == LE_NONE ? LE_NONE : places[index->calls.at[k].source];
-        const char **known = le_shown_text(report, shown, place);
-        add_call(report, &index->calls.at[k], *known ? *known : (*known = le_report_source(report, place)));
+        int32_t source = index->calls.at[k].source == LE_NONE ? LE_NONE : user_sources[index->calls.at[k].source];
+        const char **known = le_shown_text(report, shown, source);
+        add_call(report, &index->calls.at[k], *known ? *known : (*known = le_report_source(report, source)));
         le_report_line_end(report);
     }
 }
@@ -233,8 +234,8 @@ static void operation_facts(struct le_report *report, const struct le_operation 
     le_output_close(output, '}');
 }
 
-/* An arrow's end: from within the call to the operation's start. */
-static void arrow(struct le_report *report, const char *phase, int32_t number, uint64_t time_ns) {
+/* Completes an event that is one end of an arrow from a call to the start of an operation. */
+static void end_arrow_event(struct le_report *report, const char *phase, int32_t number, uint64_t time_ns) {
     put_time(report, time_ns);
     le_output_json_count(report->output, "id", (uint64_t)number + 1);
     le_output_json_text(report->output, "cat", "launch");
@@ -251,7 +252,7 @@ static void add_operation(struct le_report *report, int32_t number, const char *
     const struct le_stream *stream = &index->streams.at[operation->stream];
     uint64_t track = (uint64_t)operation->stream + 1;
     begin_event(report, "X", device_process(stream->device), track);
-    times(report, operation->start_ns, operation->end_ns);
+    put_times(report, operation->start_ns, operation->end_ns);
     le_output_json_text(report->output, "cat", kinds[operation->kind]);
     le_output_json_text(report->output, "name", name);
     operation_facts(report, operation);
@@ -260,9 +261,9 @@ static void add_operation(struct le_report *report, int32_t number, const char *
         return;
     const struct le_call *call = &index->calls.at[operation->call];
     begin_event(report, "s", thread_process(report, call->thread), index->threads.at[call->thread].id);
-    arrow(report, "s", number, call->start_ns);
+    end_arrow_event(report, "s", number, call->start_ns);
     begin_event(report, "f", device_process(stream->device), track);
-    arrow(report, "f", number, operation->start_ns);
+    end_arrow_event(report, "f", number, operation->start_ns);
 }
 
 static void add_operations(struct le_report *report) {

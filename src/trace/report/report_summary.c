@@ -1,4 +1,4 @@
-/* The summary: a line for each kernel, kind of copy, function and range, in nvprof's columns. */
+/* The summary: one line for each kernel, kind of copy, function and range, with nvprof's columns. */
 #include "trace/format_figures.h"
 #include "trace/report/report.h"
 
@@ -12,7 +12,7 @@ static const struct {
 };
 
 /* In hundredths of a percent. */
-static uint64_t share(uint64_t part, uint64_t whole) {
+static uint64_t percent_share(uint64_t part, uint64_t whole) {
     return whole ? (uint64_t)(10000.0 * (double)part / (double)whole + 0.5) : 0;
 }
 
@@ -21,7 +21,7 @@ static void print_group(struct le_report *report, const char *type, const struct
     struct le_output *output = report->output;
     const uint64_t times[] = {group->total_ns / group->count, group->least_ns, group->most_ns};
     le_output_left(output, type, 14);
-    le_output_fixed(output, share(group->total_ns, total_ns), 2, 9);
+    le_output_fixed(output, percent_share(group->total_ns, total_ns), 2, 9);
     le_output_right(output, le_format_time(report->line_arena, group->total_ns), 10);
     le_output_right(output, le_format_count(report->line_arena, group->count), 12);
     for (size_t k = 0; k < ARRAY_LEN(times); k++)
@@ -38,7 +38,7 @@ static void csv_group(struct le_report *report, const char *type, const struct l
                                 group->most_ns};
     le_output_csv(output, type);
     le_output_text(output, ",");
-    le_output_fixed(output, share(group->total_ns, total_ns), 2, 0);
+    le_output_fixed(output, percent_share(group->total_ns, total_ns), 2, 0);
     for (size_t k = 0; k < ARRAY_LEN(columns); k++) {
         le_output_text(output, ",");
         le_output_count(output, columns[k]);
@@ -53,7 +53,7 @@ static void json_group(struct le_report *report, const struct le_named_time *gro
     le_output_open(output, NULL, '{');
     le_output_json_text(output, "name", report->index->texts.at[group->name]);
     le_output_json_count(output, "calls", group->count);
-    le_output_json_fixed(output, "percent", share(group->total_ns, total_ns), 2);
+    le_output_json_fixed(output, "percent", percent_share(group->total_ns, total_ns), 2);
     le_output_json_count(output, "total_ns", group->total_ns);
     le_output_json_count(output, "mean_ns", group->total_ns / group->count);
     le_output_json_count(output, "least_ns", group->least_ns);
@@ -62,7 +62,7 @@ static void json_group(struct le_report *report, const struct le_named_time *gro
     le_output_close(output, '}');
 }
 
-static void section(struct le_report *report, size_t which) {
+static void print_section(struct le_report *report, size_t which) {
     struct le_named_times groups = sections[which].find(report);
     if (report->format == LEAT_REPORT_JSON)
         le_output_open(report->output, sections[which].key, '[');
@@ -88,7 +88,7 @@ leat_status le_report_summary(struct le_report *report) {
     else
         le_report_json_begin(report);
     for (size_t k = 0; k < ARRAY_LEN(sections); k++)
-        section(report, k);
+        print_section(report, k);
     if (report->format == LEAT_REPORT_JSON)
         le_report_json_end(report);
     else if (report->format == LEAT_REPORT_TEXT)

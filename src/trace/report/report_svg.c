@@ -1,6 +1,6 @@
-/* A timeline as a picture that a person can read: for each device how busy it was and what the host did meanwhile, its
- * streams, the host's threads, and where the findings are. One file that needs nothing else, light or dark as the
- * reader likes it. What is narrower than a part of a pixel is drawn together with its neighbours. */
+/* Draws a timeline as SVG: for each device, how busy it was, what the host did meanwhile, and its streams; then the
+ * host's threads, and where the findings are. The file needs no other files and follows the viewer's light or dark
+ * theme. Entries narrower than part of a pixel are joined with their neighbours into one bar. */
 #include "trace/device_time.h"
 #include "trace/format_figures.h"
 #include "trace/report/report.h"
@@ -11,8 +11,8 @@ enum {
     PLOT_LEFT = 190,
     PLOT_WIDTH = 1000,
     WIDTH = PLOT_LEFT + PLOT_WIDTH + 20,
-    HEAD_HEIGHT = 74, /* title, legend, axis */
-    USE_HEIGHT = 60,
+    HEAD_HEIGHT = 74, /* of the title, legend and axis */
+    BUSY_HEIGHT = 60,
     LANE_HEIGHT = 18,
     LANE_STEP = 24,
     MARK_STEP = 16,
@@ -25,13 +25,14 @@ enum {
     THREADS_SHOWN = 8,
     FINDINGS_SHOWN = 12
 };
-/* What is nearer than so much of a pixel is drawn together, as strong as it is dense, up to so many pixels. */
-#define TOGETHER       0.4
-#define TOGETHER_WIDTH 4.0
+/* Entries closer than JOIN_PIXELS are joined into one bar, up to JOIN_WIDTH pixels. Its opacity shows how dense it is.
+ */
+#define JOIN_PIXELS 0.4
+#define JOIN_WIDTH  4.0
 
-enum { KERNELS = LE_HOST_STATES, COPIES, STATES }; /* the device's own, after the host's */
+enum { KERNELS = LE_HOST_STATES, COPIES, STATES }; /* states of the device, after those of the host */
 
-/* What is drawn of a colour: its class, in the legend's order. */
+/* The colours, in the order of the legend. A state's colour is the CSS class "s" + its number. */
 static const struct {
     int state;
     const char *word;
@@ -64,7 +65,7 @@ struct picture {
     struct le_report *report;
     uint64_t start_ns, wall_ns;
     int y;
-    bool is_measured; /* for its height alone */
+    bool is_measured; /* drawn only to find its height */
 };
 
 static double x_of(const struct picture *picture, uint64_t time_ns) {
@@ -73,7 +74,7 @@ static double x_of(const struct picture *picture, uint64_t time_ns) {
     return PLOT_LEFT + PLOT_WIDTH * (part < 1 ? part : 1);
 }
 
-/* At most so many characters of the text; of line_arena where it is longer. */
+/* The text, cut to at most `most` characters. A cut text is in line_arena. */
 static const char *shortened(struct le_report *report, const char *text, int most) {
     size_t length = 0;
     int count = 0;
@@ -101,7 +102,7 @@ static void lane_label(struct picture *picture, int height, const char *text) {
                      picture->y, PLOT_WIDTH, height);
 }
 
-static void heading(struct picture *picture, const char *text) {
+static void draw_heading(struct picture *picture, const char *text) {
     picture->y += 8;
     text_at(picture, 10, picture->y + 12, "title", "start", shortened(picture->report, text, LINE_CHARS));
     picture->y += 20;
@@ -109,7 +110,7 @@ static void heading(struct picture *picture, const char *text) {
 
 /* ---- the axis */
 
-/* 1, 2 or 5 times a power of ten, so that there are about ten of them. */
+/* 1, 2 or 5 times a power of ten, for about ten ticks. */
 static uint64_t tick_step(uint64_t wall_ns) {
     uint64_t step = 1;
     for (int k = 0; step < wall_ns / 10 && step < UINT64_MAX / 10; k++)
@@ -141,100 +142,102 @@ static void draw_legend(struct picture *picture, int y) {
 
 /* ---- how busy a device was */
 
-struct use {
+struct busy_columns {
     const struct picture *picture;
     uint64_t (*columns)[STATES];
 };
 
 static void add_to_columns(void *user, const struct le_device_moment *moment) {
-    const struct use *use = user;
+    const struct busy_columns *busy = user;
     int state = moment->kernels ? KERNELS : moment->copies ? COPIES : (int)moment->host;
-    double scale = COLUMNS / (double)use->picture->wall_ns;
-    uint64_t base = use->picture->start_ns;
+    double scale = COLUMNS / (double)busy->picture->wall_ns;
+    uint64_t base = busy->picture->start_ns;
     int first = (int)((double)(moment->start_ns - base) * scale), last = (int)((double)(moment->end_ns - base) * scale);
     for (int k = first; k <= last && k < COLUMNS; k++) {
         uint64_t low = base + (uint64_t)(k / scale), high = base + (uint64_t)((k + 1) / scale);
         low = low > moment->start_ns ? low : moment->start_ns;
         high = high < moment->end_ns ? high : moment->end_ns;
-        use->columns[k][state] += high > low ? high - low : 0;
+        busy->columns[k][state] += high > low ? high - low : 0;
     }
 }
 
-/* One layer of all columns, from base[k] pixels up; base moves to its top. */
-static void draw_layer(struct picture *picture, const struct use *use, int state, double *base) {
+/* Draws one layer of all columns, from base[k] pixels up, and moves base[k] to its top. */
+static void draw_layer(struct picture *picture, const struct busy_columns *busy, int state, double *base) {
     struct le_output *output = picture->report->output;
     bool any = false;
     for (int k = 0; k < COLUMNS; k++) {
         uint64_t whole = 0;
         for (int other = 0; other < STATES; other++)
-            whole += use->columns[k][other];
-        double height = whole ? USE_HEIGHT * (double)use->columns[k][state] / (double)whole : 0;
+            whole += busy->columns[k][other];
+        double height = whole ? BUSY_HEIGHT * (double)busy->columns[k][state] / (double)whole : 0;
         if (height < 0.05)
             continue;
         if (!any)
             le_output_format(output, "<path class=\"s%d\" d=\"", state);
         any = true;
         le_output_format(output, "M%d %.1fh%dv-%.1fh-%dz", PLOT_LEFT + k * PLOT_WIDTH / COLUMNS,
-                         picture->y + USE_HEIGHT - base[k], PLOT_WIDTH / COLUMNS, height, PLOT_WIDTH / COLUMNS);
+                         picture->y + BUSY_HEIGHT - base[k], PLOT_WIDTH / COLUMNS, height, PLOT_WIDTH / COLUMNS);
         base[k] += height;
     }
     if (any)
         le_output_text(output, "\"/>\n");
 }
 
-static void find_use(const struct picture *picture, int32_t device, struct use *use, struct le_device_time *time) {
+static void fill_columns(const struct picture *picture, int32_t device, struct busy_columns *busy,
+                         struct le_device_time *time) {
     struct le_report *report = picture->report;
     le_device_time_find(report->index, device, report->arena, time);
-    le_device_time_walk(report->index, device, report->arena, add_to_columns, use);
+    le_device_time_walk(report->index, device, report->arena, add_to_columns, busy);
 }
 
-static void draw_use(struct picture *picture, int32_t device) {
+static void draw_busy_columns(struct picture *picture, int32_t device) {
     struct le_report *report = picture->report;
-    struct use use = {.picture = picture, .columns = le_arena_array(report->arena, COLUMNS, sizeof *use.columns)};
+    struct busy_columns busy = {.picture = picture,
+                                .columns = le_arena_array(report->arena, COLUMNS, sizeof *busy.columns)};
     double base[COLUMNS] = {0};
     struct le_device_time time = {0};
     if (!picture->is_measured)
-        find_use(picture, device, &use, &time);
-    heading(picture, le_arena_format(report->arena, "%s: busy %s, %s of %s", le_report_device(report, device),
-                                     le_format_time(report->arena, time.busy_ns),
-                                     le_format_percent(report->arena, time.busy_ns, time.wall_ns),
-                                     le_format_time(report->arena, time.wall_ns)));
-    lane_label(picture, USE_HEIGHT, "busy, idle by cause");
+        fill_columns(picture, device, &busy, &time);
+    draw_heading(picture, le_arena_format(report->arena, "%s: busy %s, %s of %s", le_report_device(report, device),
+                                          le_format_time(report->arena, time.busy_ns),
+                                          le_format_percent(report->arena, time.busy_ns, time.wall_ns),
+                                          le_format_time(report->arena, time.wall_ns)));
+    lane_label(picture, BUSY_HEIGHT, "busy, idle by cause");
     for (size_t k = 0; k < ARRAY_LEN(legend); k++)
-        draw_layer(picture, &use, legend[k].state, base);
-    picture->y += USE_HEIGHT + LANE_STEP - LANE_HEIGHT;
+        draw_layer(picture, &busy, legend[k].state, base);
+    picture->y += BUSY_HEIGHT + LANE_STEP - LANE_HEIGHT;
 }
 
-/* ---- lanes: things one after the other, drawn together where they are near */
+/* ---- lanes: consecutive entries, joined into one bar if they are close together */
 
-struct run {
+struct bar {
     double left, right;
-    int state, name; /* name: LE_NONE for several */
+    int state, name; /* name: LE_NONE: several names */
     uint64_t count, time_ns;
 };
 
-static void tell_run(struct le_report *report, const struct run *run) {
+static void print_bar_title(struct le_report *report, const struct bar *bar) {
     const char *name = "several names";
-    if (run->name != LE_NONE)
-        name = shortened(report, le_report_name(report->line_arena, report->index->texts.at[run->name]), 80);
+    if (bar->name != LE_NONE)
+        name = shortened(report, le_report_name(report->line_arena, report->index->texts.at[bar->name]), 80);
     le_output_xml(report->output, name);
     le_output_text(report->output, ": ");
-    le_output_text(report->output, le_format_count(report->line_arena, run->count));
+    le_output_text(report->output, le_format_count(report->line_arena, bar->count));
     le_output_text(report->output, " x, ");
-    le_output_text(report->output, le_format_time(report->line_arena, run->time_ns));
+    le_output_text(report->output, le_format_time(report->line_arena, bar->time_ns));
 }
 
-/* There may be millions of them. */
-static void draw_run(struct picture *picture, const struct run *run) {
+/* There may be millions of bars. */
+static void draw_bar(struct picture *picture, const struct bar *bar) {
     struct le_report *report = picture->report;
     struct le_output *output = report->output;
-    double width = run->right - run->left < TOGETHER ? TOGETHER : run->right - run->left;
+    double width = bar->right - bar->left < JOIN_PIXELS ? JOIN_PIXELS : bar->right - bar->left;
     double span_ns = width / PLOT_WIDTH * (double)picture->wall_ns;
-    double density = run->count == 1 || span_ns <= 0 ? 1 : 0.25 + 0.75 * (double)run->time_ns / span_ns;
-    if (run->count == 0)
+    double density = bar->count == 1 || span_ns <= 0 ? 1 : 0.25 + 0.75 * (double)bar->time_ns / span_ns;
+    if (bar->count == 0)
         return;
     le_output_text(output, "<rect x=\"");
-    le_output_hundredths(output, run->left);
+    le_output_hundredths(output, bar->left);
     le_output_text(output, "\" y=\"");
     le_output_count(output, (uint64_t)picture->y);
     le_output_text(output, "\" width=\"");
@@ -242,7 +245,7 @@ static void draw_run(struct picture *picture, const struct run *run) {
     le_output_text(output, "\" height=\"");
     le_output_count(output, LANE_HEIGHT);
     le_output_text(output, "\" class=\"s");
-    le_output_count(output, (uint64_t)run->state);
+    le_output_count(output, (uint64_t)bar->state);
     le_output_text(output, "\"");
     if (density < 0.995) {
         le_output_text(output, " fill-opacity=\"");
@@ -250,50 +253,50 @@ static void draw_run(struct picture *picture, const struct run *run) {
         le_output_text(output, "\"");
     }
     le_output_text(output, "><title>");
-    tell_run(report, run);
+    print_bar_title(report, bar);
     le_output_text(output, "</title></rect>\n");
     le_report_line_end(report);
 }
 
-static void add_to_run(struct picture *picture, struct run *run, uint64_t start_ns, uint64_t end_ns, int state,
+static void add_to_bar(struct picture *picture, struct bar *bar, uint64_t start_ns, uint64_t end_ns, int state,
                        int name) {
     double left = x_of(picture, start_ns), right = x_of(picture, end_ns);
-    if (run->count == 0 || run->state != state || left > run->right + TOGETHER || left > run->left + TOGETHER_WIDTH) {
-        draw_run(picture, run);
-        *run = (struct run){.left = left, .right = right, .state = state, .name = name};
+    if (bar->count == 0 || bar->state != state || left > bar->right + JOIN_PIXELS || left > bar->left + JOIN_WIDTH) {
+        draw_bar(picture, bar);
+        *bar = (struct bar){.left = left, .right = right, .state = state, .name = name};
     }
-    run->right = right > run->right ? right : run->right;
-    run->name = run->name == name ? name : LE_NONE;
-    run->count++;
-    run->time_ns += end_ns - start_ns;
+    bar->right = right > bar->right ? right : bar->right;
+    bar->name = bar->name == name ? name : LE_NONE;
+    bar->count++;
+    bar->time_ns += end_ns - start_ns;
 }
 
 static void draw_stream(struct picture *picture, int32_t stream) {
     const struct le_trace_index *index = picture->report->index;
-    struct run run = {0};
+    struct bar bar = {0};
     lane_label(picture, LANE_HEIGHT, le_report_stream(picture->report, stream));
     for (int32_t k = 0; k < index->operations.count && !picture->is_measured; k++) {
         const struct le_operation *operation = &index->operations.at[k];
         if (operation->stream != stream)
             continue;
         bool is_copy = operation->kind == LE_OPERATION_COPY || operation->kind == LE_OPERATION_SET;
-        add_to_run(picture, &run, operation->start_ns, operation->end_ns, is_copy ? COPIES : KERNELS, operation->name);
+        add_to_bar(picture, &bar, operation->start_ns, operation->end_ns, is_copy ? COPIES : KERNELS, operation->name);
     }
-    draw_run(picture, &run);
+    draw_bar(picture, &bar);
     picture->y += LANE_STEP;
 }
 
 static void draw_thread(struct picture *picture, int32_t thread) {
     const struct le_trace_index *index = picture->report->index;
-    struct run run = {0};
+    struct bar bar = {0};
     lane_label(picture, LANE_HEIGHT, le_report_thread(picture->report, thread));
     for (int32_t k = 0; k < index->calls.count && !picture->is_measured; k++) {
         const struct le_call *call = &index->calls.at[k];
         if (call->thread == thread)
-            add_to_run(picture, &run, call->start_ns, call->end_ns,
+            add_to_bar(picture, &bar, call->start_ns, call->end_ns,
                        (int)le_host_state_of((enum le_call_kind)call->kind), call->function);
     }
-    draw_run(picture, &run);
+    draw_bar(picture, &bar);
     picture->y += LANE_STEP;
 }
 
@@ -316,8 +319,9 @@ static int by_position(const void *left, const void *right) {
     return a->position < b->position ? -1 : a->position > b->position;
 }
 
-/* The most of them that weigh anything, in the file's order; *left_out: how many more there are. */
-static int choose(struct ranked *ranked, int32_t count, int most, int32_t *left_out) {
+/* Keeps at most `most` entries, those with the largest weights above 0, in the order of the file. Returns how many;
+ * *left_out: how many more there are. */
+static int choose_heaviest(struct ranked *ranked, int32_t count, int most, int32_t *left_out) {
     int32_t used = 0;
     qsort(ranked, (size_t)count, sizeof *ranked, heavier_first);
     while (used < count && ranked[used].weight)
@@ -328,11 +332,11 @@ static int choose(struct ranked *ranked, int32_t count, int most, int32_t *left_
     return shown;
 }
 
-static void tell_left_out(struct picture *picture, int32_t count, const char *what) {
+static void draw_left_out(struct picture *picture, int32_t count, const char *what) {
     if (count == 0)
         return;
     text_at(picture, PLOT_LEFT, picture->y + 12, "dim", "start",
-            le_arena_format(picture->report->arena, "and %d more %s with less to show", (int)count, what));
+            le_arena_format(picture->report->arena, "and %d more %s with less activity", (int)count, what));
     picture->y += LANE_STEP;
 }
 
@@ -348,10 +352,10 @@ static void draw_streams(struct picture *picture, int32_t device) {
         if (index->streams.at[stream].device == device)
             ranked[stream].weight += index->operations.at[k].end_ns - index->operations.at[k].start_ns + 1;
     }
-    int shown = choose(ranked, index->streams.count, STREAMS_SHOWN, &left_out);
+    int shown = choose_heaviest(ranked, index->streams.count, STREAMS_SHOWN, &left_out);
     for (int k = 0; k < shown; k++)
         draw_stream(picture, ranked[k].position);
-    tell_left_out(picture, left_out, "streams");
+    draw_left_out(picture, left_out, "streams");
 }
 
 static void draw_threads(struct picture *picture) {
@@ -363,11 +367,11 @@ static void draw_threads(struct picture *picture) {
         ranked[k].position = k;
     for (int32_t k = 0; k < index->calls.count; k++)
         ranked[index->calls.at[k].thread].weight += index->calls.at[k].end_ns - index->calls.at[k].start_ns + 1;
-    heading(picture, "Host threads, in CUDA calls");
-    int shown = choose(ranked, index->threads.count, THREADS_SHOWN, &left_out);
+    draw_heading(picture, "Host threads, in CUDA calls");
+    int shown = choose_heaviest(ranked, index->threads.count, THREADS_SHOWN, &left_out);
     for (int k = 0; k < shown; k++)
         draw_thread(picture, ranked[k].position);
-    tell_left_out(picture, left_out, "threads");
+    draw_left_out(picture, left_out, "threads");
 }
 
 /* ---- findings */
@@ -394,7 +398,7 @@ static void draw_marks(struct picture *picture, const struct le_findings *findin
 
 static void list_findings(struct picture *picture, const struct le_findings *findings) {
     struct le_report *report = picture->report;
-    heading(picture, findings->count ? "Findings; gains are upper bounds and do not add up" : "Findings: none");
+    draw_heading(picture, findings->count ? "Findings; gains are upper bounds and do not add up" : "Findings: none");
     for (int k = 0; k < findings->count && k < FINDINGS_SHOWN; k++) {
         const struct le_finding *finding = &findings->at[k];
         const char *gain = finding->gain_ns ? le_arena_format(report->arena, " (at most %s)",
@@ -407,7 +411,7 @@ static void list_findings(struct picture *picture, const struct le_findings *fin
     }
 }
 
-/* ---- all of it */
+/* ---- the whole picture */
 
 static int32_t devices_used(const struct le_trace_index *index, bool *used) {
     int32_t count = 0;
@@ -421,7 +425,8 @@ static int32_t devices_used(const struct le_trace_index *index, bool *used) {
     return count;
 }
 
-/* The picture's height comes first in the file: all of this is drawn twice, the first time into nothing. */
+/* The picture's height comes first in the file, so the body is drawn twice: the first time without output, to measure
+ * it. */
 static void draw_body(struct picture *picture, const struct le_findings *findings) {
     struct le_report *report = picture->report;
     bool *used = LE_NEW_ARRAY(report->arena, report->index->devices.count + 1, bool);
@@ -430,11 +435,11 @@ static void draw_body(struct picture *picture, const struct le_findings *finding
     for (int32_t k = 0; k < report->index->devices.count && shown < DEVICES_SHOWN; k++) {
         if (!used[k])
             continue;
-        draw_use(picture, k);
+        draw_busy_columns(picture, k);
         draw_streams(picture, k);
         shown++;
     }
-    tell_left_out(picture, count - shown, "devices");
+    draw_left_out(picture, count - shown, "devices");
     draw_threads(picture);
 }
 
@@ -445,7 +450,7 @@ static bool write_nothing(void *user, const void *bytes, size_t size_bytes) {
     return true;
 }
 
-/* Where the body would end. */
+/* Where the body ends. */
 static int body_end(struct picture *picture, const struct le_findings *findings) {
     struct le_output *output = picture->report->output;
     leat_report_write *write = output->write;

@@ -1,4 +1,5 @@
-/* Reports: a device's time against a count of every nanosecond, the same bytes again, forms that quote what they must.
+/* Reports: a device's time against a count of every nanosecond, the same bytes each time, correct quoting in all
+ * formats.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 
 struct sink {
     char *at;
-    size_t length, most; /* most: beyond it writing fails; 0: never */
+    size_t length, most; /* most: writing more fails; 0: no limit */
 };
 
 static bool keep(void *user, const void *bytes, size_t size_bytes) {
@@ -36,9 +37,9 @@ static char *made(const struct le_trace_index *index, leat_report report, leat_r
     return sink.at;
 }
 
-static struct le_trace_index *scene(void) {
+static struct le_trace_index *example_index(void) {
     struct le_made_trace trace = {0};
-    le_scene_make(&trace);
+    le_example_make(&trace);
     struct le_trace_index *index = le_made_index(&trace);
     le_made_finish(&trace);
     return index;
@@ -53,7 +54,7 @@ static void assert_says(const char *text, const char *part) {
 
 enum { SPAN_NS = 3000 };
 
-/* What a moment is, by asking every operation, call and pause. */
+/* The states at a moment, found by looking at every operation, call and pause. */
 static void count_moment(const struct le_trace_index *index, uint64_t now, struct le_device_time *time) {
     bool kernels = false, copies = false;
     enum le_host_state host = LE_HOST_OTHER;
@@ -158,8 +159,8 @@ static void pauses_and_compiling_come_first(void **state) {
 
 /* ---- reports */
 
-/* The file that other tests read is this trace. */
-static void scene_is_the_kept_file(void **state) {
+/* The file that other tests read is the same as this trace. */
+static void example_is_the_kept_file(void **state) {
     (void)state;
     struct le_made_trace trace = {0};
     unsigned char kept[1 << 15];
@@ -167,7 +168,7 @@ static void scene_is_the_kept_file(void **state) {
     assert_non_null(file);
     size_t length = fread(kept, 1, sizeof kept, file);
     fclose(file);
-    le_scene_make(&trace);
+    le_example_make(&trace);
     assert_int_equal(length, trace.file.length);
     assert_memory_equal(kept, trace.file.at, length);
     le_made_finish(&trace);
@@ -175,7 +176,7 @@ static void scene_is_the_kept_file(void **state) {
 
 static void reports_are_the_same_again(void **state) {
     (void)state;
-    struct le_trace_index *first = scene(), *second = scene();
+    struct le_trace_index *first = example_index(), *second = example_index();
     for (int report = LEAT_REPORT_OVERVIEW; report <= LEAT_REPORT_SVG; report++)
         for (int format = LEAT_REPORT_TEXT; format <= LEAT_REPORT_JSON; format++) {
             if (report == LEAT_REPORT_OVERVIEW && format == LEAT_REPORT_CSV)
@@ -192,7 +193,7 @@ static void reports_are_the_same_again(void **state) {
 
 static void the_overview_has_the_figures(void **state) {
     (void)state;
-    struct le_trace_index *index = scene();
+    struct le_trace_index *index = example_index();
     char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_TEXT);
     assert_says(text, "  wall          3.20 ms\n");
     assert_says(text, "  busy          1.14 ms    36 %   kernels 340 us, copies 800 us\n");
@@ -207,11 +208,11 @@ static void the_overview_has_the_figures(void **state) {
     le_trace_free(index);
 }
 
-/* Beside kernels, as what is launched as a whole. */
+/* Graphs that are launched as a whole have their own line beside the kernels. */
 static void the_overview_has_graphs(void **state) {
     (void)state;
     struct le_made_trace trace = {0};
-    le_scene_make(&trace);
+    le_example_make(&trace);
     for (uint32_t k = 0; k < 40; k++)
         le_made_graph(&trace, le_made_call(&trace, 4001, "cuGraphLaunch", 2800000 + 2000 * k, 1000), 7, 3,
                       2801500 + 2000 * k, 500);
@@ -225,9 +226,9 @@ static void the_overview_has_graphs(void **state) {
     le_made_finish(&trace);
 }
 
-static void forms_quote_what_they_must(void **state) {
+static void formats_quote_special_characters(void **state) {
     (void)state;
-    struct le_trace_index *index = scene();
+    struct le_trace_index *index = example_index();
     char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_JSON);
     assert_says(text, "\"command\":\"python3 steps.py \\\"a, b\\\" <x>\"");
     free(text);
@@ -249,7 +250,7 @@ static void forms_quote_what_they_must(void **state) {
     le_trace_free(index);
 }
 
-/* Sixty launches that the host is too slow for, from a function whose name is longer than any line. */
+/* Sixty launches for which the host is too slow, from a function whose name is longer than any line. */
 static void make_slow_launches(struct le_made_trace *trace, const char *function) {
     le_made_part(trace, 1);
     le_made_process(trace, "a.out", NULL);
@@ -263,7 +264,7 @@ static void make_slow_launches(struct le_made_trace *trace, const char *function
     le_made_end(trace, 8000000, 0);
 }
 
-/* Whatever a trace's own texts are, a line of the report ends where it should. */
+/* Texts in the trace never add line breaks to a report. */
 static void long_texts_stay_on_their_line(void **state) {
     (void)state;
     char function[3000];
@@ -282,7 +283,7 @@ static void long_texts_stay_on_their_line(void **state) {
     le_made_finish(&trace);
 }
 
-/* Long names and great numbers make a line longer, and never run together. */
+/* Long names and large numbers make a line longer, but columns stay separate. */
 static void columns_stay_apart(void **state) {
     (void)state;
     struct le_made_trace trace = {0};
@@ -310,7 +311,7 @@ static void assert_event(const char *text, const char *phase, const char *start_
     assert_int_equal(strstr(text, event) != NULL, is_there);
 }
 
-/* On a track of Perfetto's what overlaps must lie one inside of the other: a range that does not has none. */
+/* Events on a Perfetto track must nest, so a range that crosses another has no track. */
 static void perfetto_has_crossing_ranges_apart(void **state) {
     (void)state;
     struct le_made_trace trace = {0};
@@ -344,12 +345,12 @@ static void perfetto_has_crossing_ranges_apart(void **state) {
     le_made_finish(&trace);
 }
 
-/* A stream whose device no record tells of has a named process, too. */
+/* A stream whose device is unknown belongs to a named process, too. */
 static void perfetto_names_an_unknown_device(void **state) {
     (void)state;
     struct le_made_trace trace = {0};
     le_made_part(&trace, 1);
-    trace.device = 5000; /* more than any machine has: it is not believed */
+    trace.device = 5000; /* rejected: no machine has so many devices */
     le_made_kernel(&trace, 0, 7, "k", 1000, 10, 1, 1);
     le_made_end(&trace, 2000, 0);
     struct le_trace_index *index = le_made_index(&trace);
@@ -371,7 +372,7 @@ static void names_are_readable(void **state) {
         {"_ZN2ns3fooEv", "ns::foo"},
         {"_ZN12_GLOBAL__N_13barEv", "(anon)::bar"},
         {"_Z3addILi4EEvPf", "add<4>"},
-        {LE_SCENE_KERNEL, "at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float> >"},
+        {LE_EXAMPLE_KERNEL, "at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float> >"},
         {"_Z99short", "_Z99short"},
         {"_Z", "_Z"},
     };
@@ -382,9 +383,9 @@ static void names_are_readable(void **state) {
     le_arena_finish(&arena);
 }
 
-static void failures_are_told(void **state) {
+static void failures_are_reported(void **state) {
     (void)state;
-    struct le_trace_index *index = scene();
+    struct le_trace_index *index = example_index();
     struct sink full = {.most = 100};
     assert_int_equal(le_report_make(index, LEAT_REPORT_SUMMARY, LEAT_REPORT_TEXT, keep, &full), LEAT_FILE);
     assert_int_equal(le_report_make(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_CSV, keep, &full), LEAT_INVALID);
@@ -392,8 +393,8 @@ static void failures_are_told(void **state) {
     le_trace_free(index);
 }
 
-/* A trace of nothing, and one of a kernel that took no time at all. */
-static void the_least_is_reported(void **state) {
+/* An empty trace, and a trace with one kernel of no duration. */
+static void tiny_traces_are_reported(void **state) {
     (void)state;
     for (int with = 0; with < 2; with++) {
         struct le_made_trace trace = {0};
@@ -453,7 +454,7 @@ static void every_allocation_fails_once(void **state) {
     struct le_made_trace trace = {0};
     make_random(&trace, 1);
     le_made_flush(&trace);
-    make_random(&trace, 2); /* a second part, so that parts are joined */
+    make_random(&trace, 2); /* a second part, so that parts are merged */
     le_made_flush(&trace);
     le_memory_use(&failing);
     for (size_t k = 0; k < ARRAY_LEN(reports); k++) {
@@ -474,18 +475,18 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_time_counts_every_nanosecond),
         cmocka_unit_test(pauses_and_compiling_come_first),
-        cmocka_unit_test(scene_is_the_kept_file),
+        cmocka_unit_test(example_is_the_kept_file),
         cmocka_unit_test(reports_are_the_same_again),
         cmocka_unit_test(the_overview_has_the_figures),
         cmocka_unit_test(the_overview_has_graphs),
-        cmocka_unit_test(forms_quote_what_they_must),
+        cmocka_unit_test(formats_quote_special_characters),
         cmocka_unit_test(long_texts_stay_on_their_line),
         cmocka_unit_test(columns_stay_apart),
         cmocka_unit_test(perfetto_has_crossing_ranges_apart),
         cmocka_unit_test(perfetto_names_an_unknown_device),
         cmocka_unit_test(names_are_readable),
-        cmocka_unit_test(failures_are_told),
-        cmocka_unit_test(the_least_is_reported),
+        cmocka_unit_test(failures_are_reported),
+        cmocka_unit_test(tiny_traces_are_reported),
         cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Names, places and groups, as reports show them. */
+/* Names, source lines and totals by name, as reports show them. See report.h. */
 #include "base/demangle.h"
 #include "base/memory.h"
 #include "trace/report/report.h"
@@ -34,7 +34,7 @@ const char **le_shown_text(const struct le_report *report, struct le_shown *show
     return &slot->text;
 }
 
-/* ---- places */
+/* ---- sources, devices, streams, threads */
 
 static const char *last_part(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -86,7 +86,7 @@ const char *le_memory_kind_name(unsigned kind) {
 }
 
 const char *le_overhead_name(uint32_t kind) {
-    static const char *const names[] = {"overhead",         "driver compiles", "profiler's buffers", "instrumentation",
+    static const char *const names[] = {"overhead",         "driver compiler", "profiler buffers", "instrumentation",
                                         "driver resources", "lazy loading",    "queue full"};
     return names[kind < ARRAY_LEN(names) ? kind : 0];
 }
@@ -104,7 +104,7 @@ void le_report_notes_text(struct le_report *report) {
     }
 }
 
-/* ---- JSON's frame */
+/* ---- the first and last members of JSON */
 
 void le_report_json_begin(struct le_report *report) {
     le_output_open(report->output, NULL, '{');
@@ -124,7 +124,7 @@ void le_report_json_end(struct le_report *report) {
 
 /* ---- groups */
 
-/* Groups in the order in which their names were first seen; of: each name's, plus one. */
+/* Groups in the order in which their names were first seen. of: by name, the group's position plus one. */
 struct grouping {
     struct le_named_time *at;
     int32_t *of, count;
@@ -146,7 +146,7 @@ static struct le_named_time *group_of(struct grouping *groups, int32_t name) {
     return &groups->at[*of - 1];
 }
 
-static void add(struct le_named_time *group, uint64_t time_ns, uint64_t bytes) {
+static void add_time(struct le_named_time *group, uint64_t time_ns, uint64_t bytes) {
     group->count++;
     group->total_ns += time_ns;
     group->bytes += bytes;
@@ -154,7 +154,7 @@ static void add(struct le_named_time *group, uint64_t time_ns, uint64_t bytes) {
     group->most_ns = time_ns > group->most_ns ? time_ns : group->most_ns;
 }
 
-/* Equal totals: by position, which is the order of the file. */
+/* Equal totals are sorted by the position of the name, which is the order in the file. */
 static int longer_first(const void *left, const void *right) {
     const struct le_named_time *a = left, *b = right;
     if (a->total_ns != b->total_ns)
@@ -175,7 +175,7 @@ struct le_named_times le_named_times_of_operations(const struct le_report *repor
     struct grouping groups = new_groups(report, index->operations.count);
     for (int32_t k = 0; k < index->operations.count; k++) {
         const struct le_operation *operation = &index->operations.at[k];
-        add(group_of(&groups, operation->name), operation->end_ns - operation->start_ns, operation->bytes);
+        add_time(group_of(&groups, operation->name), operation->end_ns - operation->start_ns, operation->bytes);
     }
     return sort_groups(&groups);
 }
@@ -184,7 +184,8 @@ struct le_named_times le_named_times_of_calls(const struct le_report *report) {
     const struct le_trace_index *index = report->index;
     struct grouping groups = new_groups(report, index->calls.count);
     for (int32_t k = 0; k < index->calls.count; k++)
-        add(group_of(&groups, index->calls.at[k].function), index->calls.at[k].end_ns - index->calls.at[k].start_ns, 0);
+        add_time(group_of(&groups, index->calls.at[k].function),
+                 index->calls.at[k].end_ns - index->calls.at[k].start_ns, 0);
     return sort_groups(&groups);
 }
 
@@ -192,6 +193,7 @@ struct le_named_times le_named_times_of_ranges(const struct le_report *report) {
     const struct le_trace_index *index = report->index;
     struct grouping groups = new_groups(report, index->ranges.count);
     for (int32_t k = 0; k < index->ranges.count; k++)
-        add(group_of(&groups, index->ranges.at[k].name), index->ranges.at[k].end_ns - index->ranges.at[k].start_ns, 0);
+        add_time(group_of(&groups, index->ranges.at[k].name), index->ranges.at[k].end_ns - index->ranges.at[k].start_ns,
+                 0);
     return sort_groups(&groups);
 }

@@ -1,6 +1,6 @@
-/* Findings: what a trace says would make the program faster. A rule is one function over an index, in a file rule_*.c
- * with its threshold and the reason for it; findings.c has the list of rules and orders what they find by gain. Nothing
- * here prints. Gains are upper bounds, of one process' wall time, and are never added up. */
+/* Findings: what would make a program faster, according to its trace. A rule is one function in a file rule_*.c, with
+ * its thresholds and the reasons for them. rules.def lists the rules; findings.c runs them and sorts their findings by
+ * gain. Nothing here prints. Gains are upper bounds of one process's wall time and must not be added up. */
 #ifndef LE_FINDING_H
 #define LE_FINDING_H
 #include "base/arena.h"
@@ -9,17 +9,17 @@
 
 enum le_confidence { LE_LIKELY, LE_PLAUSIBLE, LE_HINT };
 
-enum { LE_FINDING_PLACES = 4 };
+enum { LE_FINDING_SOURCES = 4 };
 struct le_finding {
-    const char *rule;     /* its name, as docs/FINDINGS.md has it: "launch-bound" */
-    const char *title;    /* one line: what is the matter, with its main figures */
+    const char *rule;     /* its name in docs/FINDINGS.md: "launch-bound" */
+    const char *title;    /* one line: what is wrong, with the main numbers */
     const char *evidence; /* lines: counts, times, names */
-    const char *advice;   /* lines: the next thing to do, in the words of the library that made the calls */
-    uint64_t gain_ns;     /* at most; 0: none is claimed */
+    const char *advice;   /* lines: what to do next, in the words of the framework that made the calls */
+    uint64_t gain_ns;     /* upper bound; 0: the rule promises no gain */
     enum le_confidence confidence;
     int32_t process;
-    int32_t sources[LE_FINDING_PLACES]; /* where in the program, most expensive first; LE_NONE ends them */
-    uint64_t start_ns, end_ns;          /* when; for pictures */
+    int32_t sources[LE_FINDING_SOURCES]; /* places in the program, most expensive first; LE_NONE ends the list */
+    uint64_t start_ns, end_ns;           /* where to mark it on a timeline */
 };
 
 struct le_findings {
@@ -27,6 +27,7 @@ struct le_findings {
     int count, capacity;
 };
 
-/* Into arena; sorted by gain, then rule and start: the same trace gives the same list. */
+/* Findings are allocated from the arena and sorted by gain, then rule and start, so the same trace gives the same list.
+ */
 leat_status le_findings_find(const struct le_trace_index *index, struct le_arena *arena, struct le_findings *findings);
 #endif

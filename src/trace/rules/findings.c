@@ -1,11 +1,11 @@
-/* Asks every rule about every process, or about each device that a process used, and puts what they found in order. One
- * thread; the same index gives the same list. */
+/* Runs every rule on every process, or on each device that a process used, and sorts the findings. Runs on one thread;
+ * the same index gives the same list. */
 #include "trace/rules/finding.h"
 #include "trace/rules/rule_input.h"
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a_, const void *b_) {
+static int compare_findings(const void *a_, const void *b_) {
     const struct le_finding *a = a_, *b = b_;
     if (a->gain_ns != b->gain_ns)
         return a->gain_ns > b->gain_ns ? -1 : 1;
@@ -21,8 +21,9 @@ static int compare(const void *a_, const void *b_) {
 
 enum scope { DEVICE = 1, PROCESS = 2 };
 
-/* Those that ask about one of the scopes. What a rule works out for itself goes when it is done. */
-static void ask_rules(struct le_rule_input *scene, unsigned scopes, struct le_arena *passing) {
+/* Runs the rules that have one of the scopes. A rule's own data is in the rule_arena, which is emptied after each rule.
+ */
+static void ask_rules(struct le_rule_input *input, unsigned scopes, struct le_arena *rule_arena) {
     static const struct {
         enum scope scope;
         void (*ask)(struct le_rule_input *);
@@ -31,33 +32,33 @@ static void ask_rules(struct le_rule_input *scene, unsigned scopes, struct le_ar
 #include "trace/rules/rules.def"
 #undef LE_RULE
     };
-    scene->scratch = passing;
+    input->scratch = rule_arena;
     for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
         if (!(rules[k].scope & scopes))
             continue;
-        scene->names_device = rules[k].scope == DEVICE && scene->index->devices.count > 1;
-        rules[k].ask(scene);
-        le_rule_input_drop(scene);
-        le_arena_finish(passing);
+        input->names_device = rules[k].scope == DEVICE && input->index->devices.count > 1;
+        rules[k].ask(input);
+        le_rule_input_drop_charges(input);
+        le_arena_finish(rule_arena);
     }
 }
 
-static void ask_about_process(struct le_rule_input *scene, struct le_arena *of_device, struct le_arena *passing) {
-    struct le_device_parts parts = le_device_parts_of(&scene->owners, scene->process, scene->scratch);
+static void ask_about_process(struct le_rule_input *input, struct le_arena *device_arena, struct le_arena *rule_arena) {
+    struct le_device_parts parts = le_device_parts_of(&input->owners, input->process, input->scratch);
     if (parts.count == 1) {
-        ask_rules(scene, DEVICE | PROCESS, passing);
+        ask_rules(input, DEVICE | PROCESS, rule_arena);
         return;
     }
     for (int32_t part = 0; part < parts.count; part++) {
-        struct le_rule_input on = le_rule_input_for_device(scene, &parts, part, of_device);
-        ask_rules(&on, DEVICE, passing);
-        le_arena_finish(of_device);
+        struct le_rule_input device_input = le_rule_input_for_device(input, &parts, part, device_arena);
+        ask_rules(&device_input, DEVICE, rule_arena);
+        le_arena_finish(device_arena);
     }
-    ask_rules(scene, PROCESS, passing);
+    ask_rules(input, PROCESS, rule_arena);
 }
 
-/* What is of the whole trace is in arenas[0], of a process in arenas[1], of a device in arenas[2], of a rule
- * in arenas[3]. */
+/* arenas[0] holds data about the whole trace, arenas[1] about a process, arenas[2] about a device, arenas[3] a rule's
+ * own. */
 enum { ARENAS = 4 };
 
 static void ask_about_all(const struct le_trace_index *index, struct le_arena *arena, struct le_arena *arenas,
@@ -65,10 +66,10 @@ static void ask_about_all(const struct le_trace_index *index, struct le_arena *a
     struct le_rule_input whole = {.index = index, .arena = arena, .scratch = &arenas[0], .findings = findings};
     le_rule_input_init(&whole);
     for (int32_t process = 0; process < index->processes.count; process++) {
-        struct le_rule_input scene = whole;
-        scene.scratch = &arenas[1];
-        if (le_rule_input_choose(&scene, process))
-            ask_about_process(&scene, &arenas[2], &arenas[3]);
+        struct le_rule_input input = whole;
+        input.scratch = &arenas[1];
+        if (le_rule_input_set_process(&input, process))
+            ask_about_process(&input, &arenas[2], &arenas[3]);
         le_arena_finish(&arenas[1]);
     }
     le_arena_finish(&arenas[0]);
@@ -87,6 +88,6 @@ leat_status le_findings_find(const struct le_trace_index *index, struct le_arena
     }
     ask_about_all(index, arena, arenas, findings);
     if (findings->count > 1)
-        qsort(findings->at, (size_t)findings->count, sizeof *findings->at, compare);
+        qsort(findings->at, (size_t)findings->count, sizeof *findings->at, compare_findings);
     return LEAT_OK;
 }

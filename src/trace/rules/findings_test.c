@@ -1,11 +1,12 @@
-/* The list of findings as a whole: order, places, whose words advice is in, clean programs, memory that runs out. */
+/* The list of findings as a whole: its order, source lines, the framework of the advice, programs without findings, and
+ * memory that runs out. */
 #include "trace/rules/index_testing.h"
 #include "base/memory.h"
 
-/* Steps that leave nothing to say: the device is full, results come down pinned, the host waits once a step. */
-static struct play *clean(const char *command, const char *kernel, int32_t (*place)(struct play *)) {
+/* Steps without findings: the device is full, results are copied to pinned memory, the host waits once per step. */
+static struct play *clean(const char *command, const char *kernel, int32_t (*make_source)(struct play *)) {
     struct play *play = play_new(command);
-    play->source = place ? place(play) : LE_NONE;
+    play->source = make_source ? make_source(play) : LE_NONE;
     play_call(play, "cuInit", LE_CALL_START, MS(300));
     play_call(play, "cuModuleLoadData", LE_CALL_LOAD, MS(2));
     for (int k = 0; k < 8; k++)
@@ -59,10 +60,10 @@ static void clean_programs_have_no_findings(void **state) {
     }
 }
 
-/* Pageable copies, called by whom the place or the kernel's name says. */
-static struct play *copying(const char *command, const char *kernel, int32_t (*place)(struct play *)) {
+/* Pageable copies, made by the framework that the source or the kernel's name shows. */
+static struct play *copying(const char *command, const char *kernel, int32_t (*make_source)(struct play *)) {
     struct play *play = play_new(command);
-    play->source = place ? place(play) : LE_NONE;
+    play->source = make_source ? make_source(play) : LE_NONE;
     for (int k = 0; k < 10; k++) {
         play_copy(play, (struct played_copy){.up = true, .bytes = 40000000, .stream = 1, .host = 8});
         play_launch(play, 1, kernel, 2112, 256, MS(20));
@@ -72,8 +73,9 @@ static struct play *copying(const char *command, const char *kernel, int32_t (*p
     return play;
 }
 
-static void expect_advice(const char *command, const char *kernel, int32_t (*place)(struct play *), const char *words) {
-    struct play *play = copying(command, kernel, place);
+static void expect_advice(const char *command, const char *kernel, int32_t (*make_source)(struct play *),
+                          const char *words) {
+    struct play *play = copying(command, kernel, make_source);
     const struct le_finding *finding = play_found(play, "pageable-copy");
     assert_non_null(finding);
     if (!strstr(finding->advice, words))
@@ -82,7 +84,7 @@ static void expect_advice(const char *command, const char *kernel, int32_t (*pla
     play_free(play);
 }
 
-static void advice_is_in_the_librarys_words(void **state) {
+static void advice_is_in_the_frameworks_words(void **state) {
     (void)state;
     expect_advice("./app", "_Z5scalePf", NULL, "cudaMallocHost");
     expect_advice("python3 app.py", "kernel", in_cupy, "cupyx.empty_pinned");
@@ -95,33 +97,33 @@ static void advice_is_in_the_librarys_words(void **state) {
     expect_advice("python3 app.py", "loop_multiply_fusion", NULL, "jax.device_put");
     expect_advice("python3 train_torch.py", "gemm", NULL, "pin_memory");
     for (int advice = 0; advice < LE_ADVICES; advice++)
-        for (int user = 0; user < LE_USERS; user++)
-            assert_true(strlen(le_advice_text((enum le_advice)advice, (enum le_user)user)) > 0);
+        for (int user = 0; user < LE_FRAMEWORKS; user++)
+            assert_true(strlen(le_advice_text((enum le_advice)advice, (enum le_framework)user)) > 0);
 }
 
-static void libraries_are_told_by_their_own_names(void **state) {
+static void frameworks_are_recognized_by_names(void **state) {
     (void)state;
-    assert_int_equal(le_user_of_kernel("_Z17inner_loop_kernelPf"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("my_cupy_like"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("loop_kernel"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("_Z12sensor_fusionPf"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("confusion"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("fusion_kernel"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("loop_add_fusion"), LE_USER_JAX);
-    assert_int_equal(le_user_of_kernel("input_reduce_fusion_12"), LE_USER_JAX);
-    assert_int_equal(le_user_of_kernel("fusion"), LE_USER_JAX);
-    assert_int_equal(le_user_of_kernel("wrapped_add"), LE_USER_JAX);
-    assert_int_equal(le_user_of_kernel("triton_per_fused_sum_0"), LE_USER_TORCH);
-    assert_int_equal(le_user_of_command("/home/me/blowtorch/solver --steps 5"), LE_USERS);
-    assert_int_equal(le_user_of_command("/opt/torch/bin/python3 app.py"), LE_USERS);
-    assert_int_equal(le_user_of_command("python3 /home/me/blowtorch/app.py"), LE_USERS);
-    assert_int_equal(le_user_of_command("./train_torch"), LE_USERS);
-    assert_int_equal(le_user_of_command("/usr/bin/python3.12 pytorch_train.py"), LE_USER_TORCH);
-    assert_int_equal(le_user_of_command("python -m jax.tools"), LE_USER_JAX);
-    assert_int_equal(le_user_of_command(""), LE_USERS);
+    assert_int_equal(le_framework_of_kernel("_Z17inner_loop_kernelPf"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("my_cupy_like"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("loop_kernel"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("_Z12sensor_fusionPf"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("confusion"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("fusion_kernel"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("loop_add_fusion"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_kernel("input_reduce_fusion_12"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_kernel("fusion"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_kernel("wrapped_add"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_kernel("triton_per_fused_sum_0"), LE_FRAMEWORK_TORCH);
+    assert_int_equal(le_framework_of_command("/home/me/blowtorch/solver --steps 5"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_command("/opt/torch/bin/python3 app.py"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_command("python3 /home/me/blowtorch/app.py"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_command("./train_torch"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_command("/usr/bin/python3.12 pytorch_train.py"), LE_FRAMEWORK_TORCH);
+    assert_int_equal(le_framework_of_command("python -m jax.tools"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_command(""), LE_FRAMEWORKS);
 }
 
-static void places_are_the_users_own(void **state) {
+static void sources_are_outside_libraries(void **state) {
     (void)state;
     struct play *play = play_new("python3 app.py");
     int32_t outer = play_source(play, "/home/u/app.py", 3, LE_NONE);
@@ -166,7 +168,7 @@ static void findings_are_in_order_and_repeat(void **state) {
         assert_string_equal(finding->evidence, again->findings.at[k].evidence);
         if (k > 0)
             assert_true(finding->gain_ns <= finding[-1].gain_ns);
-        assert_true(finding->gain_ns <= play->host_ns - 1000000000); /* never more than all */
+        assert_true(finding->gain_ns <= play->host_ns - 1000000000); /* at most the whole run */
         assert_true(finding->end_ns > finding->start_ns);
     }
     play_free(play);
@@ -176,14 +178,14 @@ static void findings_are_in_order_and_repeat(void **state) {
 static void kernels_have_names_that_people_read(void **state) {
     (void)state;
     struct play *play = play_new("./app");
-    struct le_rule_input scene = {.index = &play->index, .arena = &play->arena};
-    assert_string_equal(le_kernel_name(&scene, play_text(play, "plain")), "plain");
-    assert_string_equal(le_kernel_name(&scene, play_text(play, "_Z5saxpyfPfS_")), "saxpy");
+    struct le_rule_input input = {.index = &play->index, .arena = &play->arena};
+    assert_string_equal(le_kernel_name(&input, play_text(play, "plain")), "plain");
+    assert_string_equal(le_kernel_name(&input, play_text(play, "_Z5saxpyfPfS_")), "saxpy");
     char name[200] = "";
     memset(name, 'n', 60);
     strcpy(name + 60, "\xc3\xa4rest of it");
-    const char *shown = le_kernel_name(&scene, play_text(play, name));
-    assert_int_equal(strlen(shown), 63); /* 60, and no half of what comes then */
+    const char *shown = le_kernel_name(&input, play_text(play, name));
+    assert_int_equal(strlen(shown), 63); /* 60 bytes, because the next character would be cut in half, and "..." */
     assert_string_equal(shown + 60, "...");
     play_free(play);
 }
@@ -204,7 +206,7 @@ static void empty_traces_are_fine(void **state) {
     le_arena_finish(&arena);
 }
 
-/* Operations of which neither the call, the device nor the shape is known. */
+/* Operations whose call, device and shape are unknown. */
 static void missing_links_are_fine(void **state) {
     (void)state;
     struct play *play = much();
@@ -219,7 +221,7 @@ static void missing_links_are_fine(void **state) {
         play->index.streams.at[k].device = LE_NONE;
     for (int32_t k = 0; k < play->index.calls.count; k++)
         play->index.calls.at[k].operation = k % 2 ? LE_NONE : play->index.calls.at[k].operation;
-    for (int32_t k = 0; k < play->index.shapes.count; k++) /* as a damaged file may have them */
+    for (int32_t k = 0; k < play->index.shapes.count; k++) /* as in a damaged file */
         for (int axis = 0; axis < 3; axis++)
             play->index.shapes.at[k].grid[axis] = play->index.shapes.at[k].block[axis] = UINT32_MAX - (uint32_t)k;
     assert_int_equal(le_findings_find(&play->index, &play->arena, &play->findings), LEAT_OK);
@@ -273,7 +275,7 @@ static void expect_figure(const char *figure, const char *text) {
     assert_string_equal(figure, text);
 }
 
-/* docs/FINDINGS.md has them all. */
+/* docs/FINDINGS.md describes every rule. */
 static void every_rule_is_explained(void **state) {
     (void)state;
     static const char *const rules[] = {
@@ -290,7 +292,7 @@ static void every_rule_is_explained(void **state) {
         char heading[64];
         snprintf(heading, sizeof heading, "**%s** `", rules[k]);
         if (!strstr(text, heading))
-            print_error("not there: %s\n", rules[k]);
+            print_error("missing in docs/FINDINGS.md: %s\n", rules[k]);
         assert_non_null(strstr(text, heading));
     }
 }
@@ -327,9 +329,9 @@ static void figures_are_short(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clean_programs_have_no_findings),
-        cmocka_unit_test(advice_is_in_the_librarys_words),
-        cmocka_unit_test(libraries_are_told_by_their_own_names),
-        cmocka_unit_test(places_are_the_users_own),
+        cmocka_unit_test(advice_is_in_the_frameworks_words),
+        cmocka_unit_test(frameworks_are_recognized_by_names),
+        cmocka_unit_test(sources_are_outside_libraries),
         cmocka_unit_test(findings_are_in_order_and_repeat),
         cmocka_unit_test(empty_traces_are_fine),
         cmocka_unit_test(missing_links_are_fine),

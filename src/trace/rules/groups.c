@@ -1,4 +1,4 @@
-/* Open addressing over a table of positions, which is two thirds full at most. */
+/* See groups.h. Open addressing over a table of positions that is at most two thirds full. */
 #include "trace/rules/groups.h"
 #include "base/hash.h"
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static int *slot_of(const struct le_position_groups *groups, uint64_t key) {
     return &groups->slots[at];
 }
 
-static void grow(struct le_arena *arena, struct le_position_groups *groups) {
+static void grow_slots(struct le_arena *arena, struct le_position_groups *groups) {
     groups->slot_count = groups->slot_count ? 2 * groups->slot_count : 64;
     groups->slots = LE_NEW_ARRAY(arena, groups->slot_count, int);
     for (int k = 0; k < groups->count; k++)
@@ -19,7 +19,7 @@ static void grow(struct le_arena *arena, struct le_position_groups *groups) {
 
 struct le_position_group *le_groups_get(struct le_arena *arena, struct le_position_groups *groups, uint64_t key) {
     if (3 * (int64_t)groups->count >= 2 * (int64_t)groups->slot_count)
-        grow(arena, groups);
+        grow_slots(arena, groups);
     if (!groups->at && groups->most) {
         groups->at = LE_NEW_ARRAY(arena, groups->most, struct le_position_group);
         groups->capacity = groups->most;
@@ -37,7 +37,7 @@ const struct le_position_group *le_groups_find(const struct le_position_groups *
     return slot ? &groups->at[slot - 1] : NULL;
 }
 
-static int compare(const void *a_, const void *b_) {
+static int compare_groups(const void *a_, const void *b_) {
     const struct le_position_group *a = a_, *b = b_;
     if (a->extra_ns != b->extra_ns)
         return a->extra_ns > b->extra_ns ? -1 : 1;
@@ -46,8 +46,8 @@ static int compare(const void *a_, const void *b_) {
 
 void le_groups_sort(struct le_position_groups *groups) {
     if (groups->count > 1)
-        qsort(groups->at, (size_t)groups->count, sizeof *groups->at, compare);
-    groups->slot_count = 0; /* positions are others now */
+        qsort(groups->at, (size_t)groups->count, sizeof *groups->at, compare_groups);
+    groups->slot_count = 0; /* the slots' positions are no longer valid */
 }
 
 void le_groups_sum(const struct le_position_groups *groups, uint64_t *time_ns, uint64_t *extra_ns) {

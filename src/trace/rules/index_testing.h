@@ -1,6 +1,6 @@
-/* A played program for tests of the rules: a host and a device with one engine for kernels and one for each direction
- * of copies, on a clock of their own. What is played becomes the index that the reader would make of it. Rates are an
- * H200's. */
+/* A simulated program for tests of the rules: a host, and a device with one engine for kernels and one for each
+ * direction of copies, with a simulated clock. The simulation produces the index that the reader would make from a
+ * trace of the program. Rates are those of an H200. */
 #ifndef LE_INDEX_TESTING_H
 #define LE_INDEX_TESTING_H
 #include <stdarg.h>
@@ -20,10 +20,11 @@ enum { PLAY_MOST = 40000, PLAY_STREAMS = 12, PLAY_TEXTS = 512 };
 
 struct play {
     struct le_trace_index index;
-    uint64_t host_ns, stream_ns[PLAY_STREAMS], engine_ns[3]; /* engines: kernels, up, down */
-    uint64_t launch_ns;                                      /* what a launch takes the host */
-    int32_t source, thread;                                  /* of the calls that come; threads: 0 and 1 */
-    bool shared;                                             /* kernels of streams run at once */
+    uint64_t host_ns, stream_ns[PLAY_STREAMS],
+        engine_ns[3];       /* engines: kernels, copies to the device, copies to the host */
+    uint64_t launch_ns;     /* how long a launch takes the host */
+    int32_t source, thread; /* of the following calls; thread is 0 or 1 */
+    bool shared;            /* kernels in different streams run at the same time */
     struct le_arena arena;
     struct le_findings findings;
 };
@@ -91,7 +92,7 @@ static inline void play_free(struct play *play) {
     free(play);
 }
 
-/* A second device like the first; streams from `first` on are its own, and the first of them its null stream. */
+/* Adds a second device like the first one. Streams from `first` on belong to it, and `first` is its null stream. */
 static inline void play_second_device(struct play *play, int first) {
     struct le_trace_index *index = &play->index;
     index->devices.at[1] = index->devices.at[0];
@@ -104,7 +105,7 @@ static inline void play_second_device(struct play *play, int first) {
     play->shared = true;
 }
 
-/* A place in the program, called from `parent`. */
+/* Adds a source line of the program that is called from `parent`. */
 static inline int32_t play_source(struct play *play, const char *file, int32_t line, int32_t parent) {
     play->index.sources.at[play->index.sources.count] =
         (struct le_source){.parent = parent, .file = play_text(play, file), .line = line};
@@ -144,7 +145,7 @@ static inline struct le_operation *play_operation(struct play *play, struct le_c
     return operation;
 }
 
-/* Equal shapes are one, as in the reader's index. */
+/* Equal shapes share one position, as in the reader's index. */
 static inline void play_shape(struct play *play, struct le_operation *operation, struct le_shape shape) {
     for (int32_t k = 0; k < operation->shape; k++)
         if (memcmp(&play->index.shapes.at[k], &shape, sizeof shape) == 0) {
@@ -165,7 +166,7 @@ static inline void play_launch(struct play *play, int stream, const char *name, 
 }
 
 struct played_copy {
-    uint64_t bytes, host, sample; /* host: address; 0: not known */
+    uint64_t bytes, host, sample; /* host: an address; 0: unknown */
     int stream;
     bool up, pinned, async;
 };
@@ -204,7 +205,7 @@ static inline int play_compare(const void *a_, const void *b_) {
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* Ends the program and asks the rules. */
+/* Ends the program and runs the rules. */
 static inline void play_end(struct play *play) {
     struct le_trace_index *index = &play->index;
     index->processes.at[0].end_ns = play->host_ns;
@@ -227,15 +228,15 @@ static inline void play_expect_none(const struct play *play) {
     assert_int_equal(play->findings.count, 0);
 }
 
-/* A threshold from one side; ends the play. */
+/* Checks whether the rule finds anything, and frees the simulation. */
 static inline void play_expect_when(struct play *play, const char *rule, bool is_there) {
     if ((play_found(play, rule) != NULL) != is_there)
-        print_error("%s should %sbe there\n", rule, is_there ? "" : "not ");
+        print_error("%s: a finding was %sexpected\n", rule, is_there ? "" : "not ");
     assert_true((play_found(play, rule) != NULL) == is_there);
     play_free(play);
 }
 
-/* A finding of the rule, its gain within a few percent of what is known. */
+/* Checks that the rule finds something with about the expected gain (5 % off at most). */
 static inline const struct le_finding *play_expect(const struct play *play, const char *rule, double gain_ns) {
     const struct le_finding *finding = play_found(play, rule);
     if (!finding)

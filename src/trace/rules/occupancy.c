@@ -1,11 +1,12 @@
-/* The rules of NVIDIA's occupancy calculator: registers are given to warps in units of 256, shared memory to blocks in
- * units of 128 bytes, of which each block takes 1 KiB for the system from capability 8 on. */
+/* The rules of NVIDIA's occupancy calculator: registers are allocated to warps in units of 256, shared memory to thread
+ * blocks in units of 128 bytes. From compute capability 8 on, the system takes 1 KiB of shared memory for each block.
+ */
 #include "trace/rules/occupancy.h"
 
 enum { REGISTER_UNIT = 256, SHARED_UNIT = 128, SYSTEM_SHARED_BYTES = 1024 };
 
-/* No more than 2^30: nothing that runs has as many, and what a damaged file says is not multiplied further. */
-static uint64_t product(const uint32_t extents[3]) {
+/* Capped at 2^30, more than any real launch has, so that numbers from a damaged file cannot overflow. */
+static uint64_t capped_product(const uint32_t extents[3]) {
     uint64_t most = 1u << 30, count = extents[0] < most ? extents[0] : most;
     for (int k = 1; k < 3; k++) {
         count *= extents[k] ? extents[k] : 1;
@@ -15,18 +16,18 @@ static uint64_t product(const uint32_t extents[3]) {
 }
 
 uint64_t le_shape_blocks(const struct le_shape *shape) {
-    return product(shape->grid);
+    return capped_product(shape->grid);
 }
 
 uint64_t le_shape_threads(const struct le_shape *shape) {
-    return product(shape->block);
+    return capped_product(shape->block);
 }
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
+static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
@@ -37,13 +38,13 @@ uint32_t le_occupancy_blocks(const struct le_trace_device *device, const struct 
     uint64_t warps = (threads + warp - 1) / warp;
     uint64_t blocks = device->multiprocessor_threads / (warps * warp);
     if (device->multiprocessor_blocks)
-        blocks = least(blocks, device->multiprocessor_blocks);
+        blocks = smaller(blocks, device->multiprocessor_blocks);
     uint64_t registers = round_up((uint64_t)shape->registers * warp, REGISTER_UNIT) * warps;
     if (registers && device->multiprocessor_registers)
-        blocks = least(blocks, device->multiprocessor_registers / registers);
+        blocks = smaller(blocks, device->multiprocessor_registers / registers);
     uint64_t shared = (uint64_t)shape->static_shared_bytes + shape->dynamic_shared_bytes;
     shared = round_up(shared + (device->capability_major >= 8 ? SYSTEM_SHARED_BYTES : 0), SHARED_UNIT);
     if (shared && device->multiprocessor_shared_bytes)
-        blocks = least(blocks, device->multiprocessor_shared_bytes / shared);
+        blocks = smaller(blocks, device->multiprocessor_shared_bytes / shared);
     return (uint32_t)blocks;
 }

@@ -1,16 +1,17 @@
-/* See owners.h. Which device a call was for: that of the work it enqueued, of the stream or context it waited for, of
- * the memory it took; else the one that its thread used last, as the current device is a thread's; before its first
- * work, the one it was to use first. So each call is of one device, and no finding is told of it twice. */
+/* See owners.h. A call belongs to the device of the work that it enqueued, of the stream or context that it waited for,
+ * or of the memory that it allocated. Otherwise it belongs to the device that its thread used last, because the current
+ * device is a property of the thread; before the thread's first work, to the device that it uses first. So each call
+ * belongs to exactly one device, and no call counts in the findings of two devices. */
 #include "trace/rules/owners.h"
 
 typedef int32_t key_of_position(const void *user, int32_t position);
 
-/* positions: NULL for 0, 1, ... Those whose key is LE_NONE are left out. */
-static struct le_grouped group(struct le_arena *arena, const struct le_positions *positions, int32_t keys,
-                               key_of_position *key_of, const void *user) {
+/* positions->at: NULL for 0, 1, ... Positions whose key is LE_NONE are left out. */
+static struct le_grouped group_by_key(struct le_arena *arena, const struct le_positions *positions, int32_t keys,
+                                      key_of_position *key_of, const void *user) {
     struct le_grouped grouped = {.at = LE_NEW_ARRAY(arena, positions->count, int32_t),
                                  .first = LE_NEW_ARRAY(arena, (int64_t)keys + 2, int32_t)};
-    int32_t *next = grouped.first + 1; /* while they are put in, where the next one of a key goes */
+    int32_t *next = grouped.first + 1; /* while positions are added: where the key's next position goes */
     for (int32_t k = 0; k < positions->count; k++) {
         int32_t key = key_of(user, positions->at ? positions->at[k] : k);
         if (key != LE_NONE)
@@ -59,13 +60,14 @@ static int32_t device_of_operation(const struct le_trace_index *index, int32_t o
     return stream == LE_NONE ? LE_NONE : index->streams.at[stream].device;
 }
 
-static void tell_device(int32_t *devices, int32_t call, int32_t device) {
+static void set_device(int32_t *devices, int32_t call, int32_t device) {
     if (call != LE_NONE && devices[call] == LE_NONE)
         devices[call] = device;
 }
 
-/* From the end each thread's first device is known when its first call is reached. */
-static void follow_threads(const struct le_trace_index *index, int32_t *devices, struct le_arena *arena) {
+/* Gives each remaining call the device that its thread used last. The backward pass finds each thread's first device,
+ * for the calls before its first work. */
+static void set_devices_by_thread(const struct le_trace_index *index, int32_t *devices, struct le_arena *arena) {
     int32_t *current = LE_NEW_ARRAY(arena, index->threads.count, int32_t);
     for (int32_t k = 0; k < index->threads.count; k++)
         current[k] = LE_NONE;
@@ -86,10 +88,10 @@ static int32_t *find_devices_of_calls(const struct le_trace_index *index, struct
     for (int32_t k = 0; k < index->calls.count; k++)
         devices[k] = device_of_operation(index, index->calls.at[k].operation);
     for (int32_t k = 0; k < index->waits.count; k++)
-        tell_device(devices, index->waits.at[k].call, index->waits.at[k].device);
+        set_device(devices, index->waits.at[k].call, index->waits.at[k].device);
     for (int32_t k = 0; k < index->memory.count; k++)
-        tell_device(devices, index->memory.at[k].call, index->memory.at[k].device);
-    follow_threads(index, devices, arena);
+        set_device(devices, index->memory.at[k].call, index->memory.at[k].device);
+    set_devices_by_thread(index, devices, arena);
     return devices;
 }
 
@@ -98,17 +100,17 @@ void le_owners_find(struct le_owners *owners, const struct le_trace_index *index
     struct le_positions operations = {.count = index->operations.count}, calls = {.count = index->calls.count},
                         overheads = {.count = index->overheads.count};
     *owners = (struct le_owners){.index = index};
-    owners->operations = group(arena, &operations, processes, process_of_operation, index);
-    owners->calls = group(arena, &calls, processes, process_of_call, index);
-    owners->overheads = group(arena, &overheads, processes, process_of_overhead, index);
+    owners->operations = group_by_key(arena, &operations, processes, process_of_operation, index);
+    owners->calls = group_by_key(arena, &calls, processes, process_of_call, index);
+    owners->overheads = group_by_key(arena, &overheads, processes, process_of_overhead, index);
     if (index->devices.count > 1)
         owners->devices_of_calls = find_devices_of_calls(index, arena);
 }
 
-/* A process' devices, as its parts are numbered. */
+/* Maps devices to the numbers of a process's parts. */
 struct numbering {
     const struct le_owners *owners;
-    const int32_t *parts; /* of each device; 0 for those that it did not use */
+    const int32_t *parts; /* part number by device; 0 for devices that the process did not use */
 };
 
 static int32_t part_of(const struct numbering *numbering, int32_t device) {
@@ -125,7 +127,7 @@ static int32_t part_of_call(const void *user, int32_t position) {
     return part_of(numbering, numbering->owners->devices_of_calls[position]);
 }
 
-/* Sets the devices, and each one's number in parts. */
+/* Fills parts->devices, and numbers with each device's position in it. */
 static void number_devices(const struct le_trace_index *index, const struct le_positions *operations,
                            struct le_device_parts *parts, int32_t *numbers) {
     for (int32_t k = 0; k < operations->count; k++) {
@@ -149,7 +151,7 @@ struct le_device_parts le_device_parts_of(const struct le_owners *owners, int32_
     if (parts.count < 2)
         return parts;
     struct numbering numbering = {.owners = owners, .parts = numbers};
-    parts.operations = group(arena, &operations, parts.count, part_of_operation, &numbering);
-    parts.calls = group(arena, &calls, parts.count, part_of_call, &numbering);
+    parts.operations = group_by_key(arena, &operations, parts.count, part_of_operation, &numbering);
+    parts.calls = group_by_key(arena, &calls, parts.count, part_of_call, &numbering);
     return parts;
 }

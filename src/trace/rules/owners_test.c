@@ -1,4 +1,4 @@
-/* Programs that use two devices: what one does is not taken for the other's, and nothing is told twice. */
+/* Programs that use two devices: work on one device does not count for the other, and no finding is reported twice. */
 #include "trace/rules/index_testing.h"
 
 enum { OTHER = 6 }; /* the second device's null stream */
@@ -18,7 +18,7 @@ static const struct le_finding *found_on(const struct play *play, const char *ru
     return NULL;
 }
 
-/* Each fills 19 % of its device: both at once are not 38 % of one. */
+/* Each kernel fills 19 % of its device. Two at once are not 38 % of one device. */
 static void small_grids_are_found_on_both(void **state) {
     (void)state;
     struct play *play = play_new("./app");
@@ -39,7 +39,7 @@ static void small_grids_are_found_on_both(void **state) {
     play_free(play);
 }
 
-/* A copy to the one device, while the other one computes, does not wait for that. */
+/* A copy to one device does not wait for kernels on the other. */
 static void copies_do_not_wait_for_another_device(void **state) {
     (void)state;
     for (int other = 0; other <= OTHER; other += OTHER) {
@@ -76,7 +76,7 @@ static void a_busy_device_hides_no_idle_one(void **state) {
     play_free(play);
 }
 
-/* Layers in turn on two devices, each in its null stream: these do not wait for each other. */
+/* Layers alternate between two devices, each in its null stream. These streams do not wait for each other. */
 static void each_device_has_its_null_stream(void **state) {
     (void)state;
     for (int other = 1; other <= OTHER; other += OTHER - 1) {
@@ -92,8 +92,8 @@ static void each_device_has_its_null_stream(void **state) {
     }
 }
 
-/* What is the host's own is told of the process, once. */
-static void the_hosts_time_is_told_once(void **state) {
+/* Findings about the host's own time are about the process, and are reported once. */
+static void host_time_is_reported_once(void **state) {
     (void)state;
     struct play *play = play_new("./app");
     play_second_device(play, OTHER);
@@ -117,7 +117,7 @@ static int32_t part_of(const struct le_device_parts *parts, int32_t call) {
         for (int32_t at = 0; at < calls.count; at++) {
             if (calls.at[at] != call)
                 continue;
-            assert_int_equal(part, LE_NONE); /* of one device alone */
+            assert_int_equal(part, LE_NONE); /* only on one device */
             part = k;
         }
     }
@@ -130,7 +130,8 @@ static int32_t play_nothing(struct play *play, int32_t thread) {
     return (int32_t)(call - play->index.calls.at);
 }
 
-/* By what the call enqueued, waited for or took; else as the calls of its thread are. */
+/* A call belongs to the device of what it enqueued, waited for or allocated, else to the device that its thread used
+ * last. */
 static void calls_have_one_device(void **state) {
     (void)state;
     struct play *play = play_new("./app");
@@ -166,7 +167,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_grids_are_found_on_both),   cmocka_unit_test(copies_do_not_wait_for_another_device),
         cmocka_unit_test(a_busy_device_hides_no_idle_one), cmocka_unit_test(each_device_has_its_null_stream),
-        cmocka_unit_test(the_hosts_time_is_told_once),     cmocka_unit_test(calls_have_one_device),
+        cmocka_unit_test(host_time_is_reported_once),      cmocka_unit_test(calls_have_one_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,23 +8,23 @@ struct launched {
     uint64_t count, captured; /* captured: into graphs, so that no kernel ran for the call itself */
 };
 
-static struct launched count_launches(const struct le_rule_input *scene) {
+static struct launched count_launches(const struct le_rule_input *input) {
     struct launched launches = {0};
-    for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_rule_input_call(scene, k);
+    for (int32_t k = 0; k < input->call_count; k++) {
+        const struct le_call *call = le_rule_input_call(input, k);
         launches.count += call->kind == LE_CALL_LAUNCH;
         launches.captured += call->kind == LE_CALL_LAUNCH && call->operation == LE_NONE;
     }
     return launches;
 }
 
-static const char *evidence(const struct le_rule_input *scene, struct launched launches) {
-    struct le_arena *arena = scene->arena;
+static const char *distortion_evidence(const struct le_rule_input *input, struct launched launches) {
+    struct le_arena *arena = input->arena;
     const char *each = "", *captured = "";
     if (launches.count)
         each = le_arena_format(arena, ", among them %s at %s each",
                                le_format_counted(arena, launches.count, "launch", "launches"),
-                               le_format_time(arena, scene->launch_recording_ns));
+                               le_format_time(arena, input->launch_recording_ns));
     if (2 * launches.captured > launches.count)
         captured = le_arena_format(arena,
                                    "\n%s captured into graphs: `leat trace --graphs only` does not record them one "
@@ -33,21 +33,21 @@ static const char *evidence(const struct le_rule_input *scene, struct launched l
     return le_arena_format(arena,
                            "%s recorded%s; the profiler's own pauses took %s\n"
                            "the times of kernels are not affected%s",
-                           le_format_counted(arena, (uint64_t)scene->call_count, "call was", "calls were"), each,
-                           le_format_time(arena, le_periods_total(&scene->pauses)), captured);
+                           le_format_counted(arena, (uint64_t)input->call_count, "call was", "calls were"), each,
+                           le_format_time(arena, le_periods_total(&input->pauses)), captured);
 }
 
-void le_rule_distortion(struct le_rule_input *scene) {
-    uint64_t time_ns = scene->recording_ns, whole_ns = scene->end_ns - scene->start_ns;
-    if (time_ns < scene->worth_ns || time_ns * 100 < whole_ns * LEAST_DISTORTION)
+void le_rule_distortion(struct le_rule_input *input) {
+    uint64_t time_ns = input->recording_ns, whole_ns = input->end_ns - input->start_ns;
+    if (time_ns < input->least_gain_ns || time_ns * 100 < whole_ns * LEAST_DISTORTION)
         return;
-    struct le_arena *arena = scene->arena;
-    le_rule_input_claim(scene, &(struct le_claim){
+    struct le_arena *arena = input->arena;
+    le_rule_input_claim(input, &(struct le_claim){
                                    .rule = "distortion",
                                    .title = le_arena_format(arena, "Recording took about %s, %s of the run",
                                                             le_format_time(arena, time_ns),
                                                             le_format_percent(arena, time_ns, whole_ns)),
-                                   .evidence = evidence(scene, count_launches(scene)),
+                                   .evidence = distortion_evidence(input, count_launches(input)),
                                    .advice = LE_ADVICE_DISTORTION,
                                    .confidence = LE_LIKELY,
                                });

@@ -19,24 +19,24 @@ static bool is_graph(const struct le_operation *operation) {
     return operation->kind == LE_OPERATION_GRAPH || operation->graph != 0;
 }
 
-/* A graph is told apart by its number, a kernel by its name. The nodes of a graph that are recorded one by one share
+/* A graph is identified by its number, a kernel by its name. The nodes of a graph that are recorded one by one share
  * its call: only the first of them counts. */
-static struct le_position_groups launches_by_name(struct le_rule_input *scene) {
-    struct le_position_groups names = {.most = scene->operation_count};
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_rule_input_operation(scene, k);
-        const struct le_call *call = le_call_of(scene, operation);
-        if (!call || !(is_graph(operation) ? le_operation_of(scene, call) == operation : le_is_kernel(operation)))
+static struct le_position_groups launches_by_name(struct le_rule_input *input) {
+    struct le_position_groups names = {.most = input->operation_count};
+    for (int32_t k = 0; k < input->operation_count; k++) {
+        const struct le_operation *operation = le_rule_input_operation(input, k);
+        const struct le_call *call = le_call_of(input, operation);
+        if (!call || !(is_graph(operation) ? le_operation_of(input, call) == operation : le_is_kernel(operation)))
             continue;
         uint64_t key = is_graph(operation) ? GRAPH_KEY | operation->graph : (uint64_t)operation->name;
-        struct le_position_group *group = le_groups_get(scene->scratch, &names, key);
+        struct le_position_group *group = le_groups_get(input->scratch, &names, key);
         *(group->count++ ? &group->time_ns : &group->extra_ns) += le_call_ns(call);
     }
     return names;
 }
 
-static struct first first_launches(struct le_rule_input *scene) {
-    struct le_position_groups names = launches_by_name(scene);
+static struct first first_launches(struct le_rule_input *input) {
+    struct le_position_groups names = launches_by_name(input);
     struct first first = {0};
     for (int k = 0; k < names.count; k++) {
         const struct le_position_group *group = &names.at[k];
@@ -48,41 +48,41 @@ static struct first first_launches(struct le_rule_input *scene) {
     return first;
 }
 
-static const char *evidence(const struct le_rule_input *scene, const struct first *first) {
+static const char *first_evidence(const struct le_rule_input *input, const struct first *first) {
     static const char covers[] = "this covers start-up, loading, compiling and what the host did before";
     if (first->kernels + first->graphs == 0)
         return covers;
-    return le_arena_format(scene->arena, "%s\nthe first launches of %s took %s longer than later ones", covers,
-                           le_kernels_and_graphs(scene, first->kernels, first->graphs),
-                           le_format_time(scene->arena, first->time_ns));
+    return le_arena_format(input->arena, "%s\nthe first launches of %s took %s longer than later ones", covers,
+                           le_kernels_and_graphs(input, first->kernels, first->graphs),
+                           le_format_time(input->arena, first->time_ns));
 }
 
-static const struct le_operation *first_kernel(const struct le_rule_input *scene) {
-    for (int32_t k = 0; k < scene->operation_count; k++)
-        if (le_is_kernel(le_rule_input_operation(scene, k)))
-            return le_rule_input_operation(scene, k);
+static const struct le_operation *first_kernel(const struct le_rule_input *input) {
+    for (int32_t k = 0; k < input->operation_count; k++)
+        if (le_is_kernel(le_rule_input_operation(input, k)))
+            return le_rule_input_operation(input, k);
     return NULL;
 }
 
-void le_rule_first_call(struct le_rule_input *scene) {
-    const struct le_process *process = &scene->index->processes.at[scene->process];
-    const struct le_operation *operation = first_kernel(scene);
+void le_rule_first_call(struct le_rule_input *input) {
+    const struct le_process *process = &input->index->processes.at[input->process];
+    const struct le_operation *operation = first_kernel(input);
     if (!operation)
         return;
-    uint64_t begin_ns = process->start_ns && process->start_ns < scene->start_ns ? process->start_ns : scene->start_ns;
+    uint64_t begin_ns = process->start_ns && process->start_ns < input->start_ns ? process->start_ns : input->start_ns;
     uint64_t setup_ns = operation->end_ns - begin_ns;
-    struct first first = first_launches(scene);
-    uint64_t whole_ns = scene->end_ns - begin_ns, apart_ns = setup_ns + first.time_ns;
+    struct first first = first_launches(input);
+    uint64_t whole_ns = input->end_ns - begin_ns, apart_ns = setup_ns + first.time_ns;
     if (apart_ns < LEAST_SETUP_NS || apart_ns * 100 < whole_ns * LEAST_SETUP)
         return;
-    struct le_arena *arena = scene->arena;
-    le_rule_input_claim(scene,
+    struct le_arena *arena = input->arena;
+    le_rule_input_claim(input,
                         &(struct le_claim){
                             .rule = "first-call",
                             .title = le_arena_format(arena, "The first %s ended after %s of %s",
                                                      is_graph(operation) ? "graph" : "kernel",
                                                      le_format_time(arena, setup_ns), le_format_time(arena, whole_ns)),
-                            .evidence = evidence(scene, &first),
+                            .evidence = first_evidence(input, &first),
                             .advice = LE_ADVICE_FIRST,
                             .confidence = LE_LIKELY,
                             .start_ns = begin_ns,

@@ -9,9 +9,9 @@ enum { LEAST_LOADING_NS = 5000000 };
 /* Percent of the run. */
 enum { LEAST_SHARE_OF_WHOLE = 2 };
 
-static bool is_inside(const struct le_rule_input *scene, const struct le_host_span *span) {
-    return span->thread != LE_NONE && scene->index->threads.at[span->thread].process == scene->process &&
-           span->start_ns >= scene->start_ns && span->end_ns <= scene->end_ns;
+static bool is_inside(const struct le_rule_input *input, const struct le_host_span *span) {
+    return span->thread != LE_NONE && input->index->threads.at[span->thread].process == input->process &&
+           span->start_ns >= input->start_ns && span->end_ns <= input->end_ns;
 }
 
 struct loading {
@@ -19,20 +19,20 @@ struct loading {
     uint64_t load_count, compile_count;
 };
 
-static struct loading gather(const struct le_rule_input *scene) {
-    const struct le_trace_index *index = scene->index;
-    struct loading loading = {.loads = le_periods_new(scene->scratch, index->overheads.count),
-                              .compiled = le_periods_new(scene->scratch, index->jits.count)};
+static struct loading gather_loading(const struct le_rule_input *input) {
+    const struct le_trace_index *index = input->index;
+    struct loading loading = {.loads = le_periods_new(input->scratch, index->overheads.count),
+                              .compiled = le_periods_new(input->scratch, index->jits.count)};
     for (int32_t k = 0; k < index->overheads.count; k++) {
         const struct le_host_span *span = &index->overheads.at[k];
-        if (span->kind == LE_TRACE_OVERHEAD_LAZY_LOADING && is_inside(scene, span)) {
+        if (span->kind == LE_TRACE_OVERHEAD_LAZY_LOADING && is_inside(input, span)) {
             loading.load_count++;
             le_periods_add(&loading.loads, span->start_ns, span->end_ns);
         }
     }
     for (int32_t k = 0; k < index->jits.count; k++) {
         const struct le_host_span *span = &index->jits.at[k];
-        if (span->kind == JIT_COMPILES && is_inside(scene, span)) {
+        if (span->kind == JIT_COMPILES && is_inside(input, span)) {
             loading.compile_count++;
             le_periods_add(&loading.compiled, span->start_ns, span->end_ns);
         }
@@ -48,9 +48,9 @@ static uint64_t loading_alone_ns(const struct loading *loading) {
     return time_ns;
 }
 
-static const char *evidence(const struct le_rule_input *scene, const struct loading *loading, uint64_t load_ns,
-                            uint64_t compile_ns) {
-    struct le_arena *arena = scene->arena;
+static const char *lazy_evidence(const struct le_rule_input *input, const struct loading *loading, uint64_t load_ns,
+                                 uint64_t compile_ns) {
+    struct le_arena *arena = input->arena;
     const char *loads = le_arena_format(arena, "%s loaded at first use in %s",
                                         le_format_counted(arena, loading->load_count, "module", "modules"),
                                         le_format_time(arena, load_ns));
@@ -63,18 +63,18 @@ static const char *evidence(const struct le_rule_input *scene, const struct load
                            loads, le_format_count(arena, loading->compile_count), le_format_time(arena, compile_ns));
 }
 
-void le_rule_lazy_loading(struct le_rule_input *scene) {
-    struct loading loading = gather(scene);
+void le_rule_lazy_loading(struct le_rule_input *input) {
+    struct loading loading = gather_loading(input);
     uint64_t load_ns = loading_alone_ns(&loading), compile_ns = le_periods_total(&loading.compiled);
     uint64_t whole_ns = load_ns + compile_ns;
-    if (whole_ns < LEAST_LOADING_NS || whole_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_SHARE_OF_WHOLE)
+    if (whole_ns < LEAST_LOADING_NS || whole_ns * 100 < (input->end_ns - input->start_ns) * LEAST_SHARE_OF_WHOLE)
         return;
-    struct le_arena *arena = scene->arena;
-    le_rule_input_claim(scene, &(struct le_claim){
+    struct le_arena *arena = input->arena;
+    le_rule_input_claim(input, &(struct le_claim){
                                    .rule = "lazy-loading",
                                    .title = le_arena_format(arena, "Code was loaded after the first kernel: %s",
                                                             le_format_time(arena, whole_ns)),
-                                   .evidence = evidence(scene, &loading, load_ns, compile_ns),
+                                   .evidence = lazy_evidence(input, &loading, load_ns, compile_ns),
                                    .advice = loading.compile_count ? LE_ADVICE_PTX : LE_ADVICE_LOADING,
                                    .gain_ns = compile_ns,
                                    .confidence = LE_PLAUSIBLE,

@@ -17,7 +17,7 @@ enum { MOST_IDLE_NS = 200000 };
 /* Both directions together reach 92 % of their rates (measured: 101 of 110 GB/s). */
 #define DUPLEX 0.92
 
-struct pieces {
+struct piece_totals {
     uint64_t up, down, up_bytes, down_bytes, pageable;
     double up_ns, down_ns, kernel_ns;
     uint64_t start_ns, end_ns;
@@ -25,14 +25,14 @@ struct pieces {
     bool unknown, has_null;
 };
 
-static void add_stream(struct le_rule_input *scene, struct pieces *pieces, int32_t stream) {
-    le_groups_get(scene->scratch, &pieces->streams, (uint64_t)stream)->count++;
-    pieces->has_null |= scene->index->streams.at[stream].is_null;
+static void add_stream(struct le_rule_input *input, struct piece_totals *pieces, int32_t stream) {
+    le_groups_get(input->scratch, &pieces->streams, (uint64_t)stream)->count++;
+    pieces->has_null |= input->index->streams.at[stream].is_null;
 }
 
-static void add_copy(struct le_rule_input *scene, struct pieces *pieces, const struct le_operation *operation,
+static void add_copy(struct le_rule_input *input, struct piece_totals *pieces, const struct le_operation *operation,
                      double rate) {
-    const struct le_shape *shape = le_shape_of(scene, operation);
+    const struct le_shape *shape = le_shape_of(input, operation);
     if (operation->bytes < LEAST_PIECE_BYTES ||
         (shape->direction != LE_TRACE_HTOD && shape->direction != LE_TRACE_DTOH))
         return;
@@ -44,42 +44,42 @@ static void add_copy(struct le_rule_input *scene, struct pieces *pieces, const s
     *(is_up ? &pieces->up_ns : &pieces->down_ns) += time_ns;
     pieces->start_ns = pieces->start_ns ? pieces->start_ns : operation->start_ns;
     pieces->end_ns = operation->end_ns > pieces->end_ns ? operation->end_ns : pieces->end_ns;
-    const struct le_transfer *transfer = le_transfer_of(scene, le_call_of(scene, operation));
+    const struct le_transfer *transfer = le_transfer_of(input, le_call_of(input, operation));
     if (transfer && transfer->host)
-        le_groups_get(scene->scratch, &pieces->addresses, transfer->host)->count++;
+        le_groups_get(input->scratch, &pieces->addresses, transfer->host)->count++;
     else
         pieces->unknown = true;
-    add_stream(scene, pieces, operation->stream);
-    le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
+    add_stream(input, pieces, operation->stream);
+    le_rule_input_charge(input, le_call_of(input, operation), le_operation_ns(operation));
 }
 
-static struct pieces gather(struct le_rule_input *scene, double rate) {
-    struct pieces pieces = {.addresses.most = scene->operation_count};
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_rule_input_operation(scene, k);
+static struct piece_totals gather_pieces(struct le_rule_input *input, double rate) {
+    struct piece_totals pieces = {.addresses.most = input->operation_count};
+    for (int32_t k = 0; k < input->operation_count; k++) {
+        const struct le_operation *operation = le_rule_input_operation(input, k);
         if (operation->kind == LE_OPERATION_COPY)
-            add_copy(scene, &pieces, operation, rate);
+            add_copy(input, &pieces, operation, rate);
     }
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_rule_input_operation(scene, k);
+    for (int32_t k = 0; k < input->operation_count; k++) {
+        const struct le_operation *operation = le_rule_input_operation(input, k);
         if (le_is_kernel(operation) && operation->start_ns >= pieces.start_ns && operation->end_ns <= pieces.end_ns)
-            add_stream(scene, &pieces, operation->stream);
+            add_stream(input, &pieces, operation->stream);
     }
-    pieces.kernel_ns = (double)le_periods_overlap(&scene->kernels, pieces.start_ns, pieces.end_ns);
+    pieces.kernel_ns = (double)le_periods_overlap(&input->kernels, pieces.start_ns, pieces.end_ns);
     return pieces;
 }
 
-/* Busy, with the short idle parts. */
-static double present_ns(const struct le_rule_input *scene, const struct pieces *pieces) {
+/* The present time: when the device was busy, with short idle times between. */
+static double present_ns(const struct le_rule_input *input, const struct piece_totals *pieces) {
     uint64_t time_ns = 0, until_ns = 0;
-    for (int64_t k = le_periods_after(&scene->busy, pieces->start_ns); k < scene->busy.count; k++) {
-        const struct le_period *span = &scene->busy.at[k];
-        if (span->start_ns >= pieces->end_ns)
+    for (int64_t k = le_periods_after(&input->busy, pieces->start_ns); k < input->busy.count; k++) {
+        const struct le_period *period = &input->busy.at[k];
+        if (period->start_ns >= pieces->end_ns)
             break;
-        if (until_ns && span->start_ns - until_ns <= MOST_IDLE_NS)
-            time_ns += span->start_ns - until_ns;
-        time_ns += span->end_ns - span->start_ns;
-        until_ns = span->end_ns;
+        if (until_ns && period->start_ns - until_ns <= MOST_IDLE_NS)
+            time_ns += period->start_ns - until_ns;
+        time_ns += period->end_ns - period->start_ns;
+        until_ns = period->end_ns;
     }
     return (double)time_ns;
 }
@@ -88,7 +88,7 @@ static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-static double best_ns(const struct pieces *pieces, double rate) {
+static double best_ns(const struct piece_totals *pieces, double rate) {
     double both_ns = (double)(pieces->up_bytes + pieces->down_bytes) / (2 * rate * DUPLEX);
     double slowest_ns = larger(larger(pieces->up_ns, pieces->down_ns), pieces->kernel_ns);
     double all_ns = pieces->up_ns + pieces->down_ns + pieces->kernel_ns;
@@ -98,7 +98,7 @@ static double best_ns(const struct pieces *pieces, double rate) {
     return larger(slowest_ns, both_ns) + (all_ns - slowest_ns) / (double)count;
 }
 
-static const char *reason(const struct pieces *pieces) {
+static const char *reason(const struct piece_totals *pieces) {
     if (pieces->pageable)
         return "the copies use pageable memory, which the driver copies one piece at a time while the host waits";
     if (pieces->streams.count == 1)
@@ -108,22 +108,22 @@ static const char *reason(const struct pieces *pieces) {
     return "there are several streams, but copies in one direction share an engine, or the host waits between pieces";
 }
 
-static bool has_pieces(const struct pieces *pieces) {
+static bool has_pieces(const struct piece_totals *pieces) {
     return pieces->up >= LEAST_PIECES && pieces->down >= LEAST_PIECES && pieces->kernel_ns > 0 &&
            (pieces->unknown || pieces->addresses.count >= LEAST_PIECES);
 }
 
-void le_rule_no_overlap(struct le_rule_input *scene) {
-    double rate = le_pinned_rate(scene);
-    struct pieces pieces = gather(scene, rate);
+void le_rule_no_overlap(struct le_rule_input *input) {
+    double rate = le_pinned_rate(input);
+    struct piece_totals pieces = gather_pieces(input, rate);
     if (!has_pieces(&pieces))
         return;
-    double now_ns = present_ns(scene, &pieces), then_ns = best_ns(&pieces, rate), gain_ns = now_ns - then_ns;
-    if (gain_ns * 100 < now_ns * LEAST_PERCENT || gain_ns < (double)scene->worth_ns)
+    double now_ns = present_ns(input, &pieces), then_ns = best_ns(&pieces, rate), gain_ns = now_ns - then_ns;
+    if (gain_ns * 100 < now_ns * LEAST_PERCENT || gain_ns < (double)input->least_gain_ns)
         return;
-    struct le_arena *arena = scene->arena;
+    struct le_arena *arena = input->arena;
     le_rule_input_claim(
-        scene,
+        input,
         &(struct le_claim){
             .rule = "no-overlap",
             .title = le_arena_format(arena, "Copies and kernels do not overlap: %s, or %s in several streams",
@@ -136,7 +136,7 @@ void le_rule_no_overlap(struct le_rule_input *scene) {
                 le_format_count(arena, pieces.down), le_format_bytes(arena, pieces.down_bytes),
                 le_format_time(arena, (uint64_t)pieces.kernel_ns),
                 le_format_counted(arena, (uint64_t)pieces.streams.count, "stream", "streams"), rate,
-                le_pinned_rate_from(scene)),
+                le_pinned_rate_from(input)),
             .advice = LE_ADVICE_STREAMS,
             .gain_ns = (uint64_t)gain_ns,
             .confidence = pieces.unknown ? LE_HINT : LE_PLAUSIBLE,

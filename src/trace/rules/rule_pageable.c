@@ -13,48 +13,48 @@ struct pageable {
 };
 
 /* Adds the bytes of a buffer; each buffer counts once. Addresses may be unknown. */
-static void know_buffer(struct le_rule_input *scene, struct le_position_groups *buffers, const struct le_call *call,
-                        uint64_t bytes, struct pageable *all) {
-    const struct le_transfer *transfer = le_transfer_of(scene, call);
+static void add_buffer(struct le_rule_input *input, struct le_position_groups *buffers, const struct le_call *call,
+                       uint64_t bytes, struct pageable *all) {
+    const struct le_transfer *transfer = le_transfer_of(input, call);
     if (!transfer || transfer->host == 0) {
         all->unknown++;
         return;
     }
-    struct le_position_group *buffer = le_groups_get(scene->scratch, buffers, transfer->host);
+    struct le_position_group *buffer = le_groups_get(input->scratch, buffers, transfer->host);
     if (bytes > buffer->bytes) {
         all->buffers_bytes += bytes - buffer->bytes;
         buffer->bytes = bytes;
     }
 }
 
-static struct pageable add_up(struct le_rule_input *scene, double rate) {
+static struct pageable sum_pageable(struct le_rule_input *input, double rate) {
     struct pageable all = {0};
-    struct le_position_groups buffers = {.most = scene->operation_count};
+    struct le_position_groups buffers = {.most = input->operation_count};
     uint64_t until_ns = 0;
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_rule_input_operation(scene, k);
-        if (operation->kind != LE_OPERATION_COPY || !le_is_pageable(le_shape_of(scene, operation)) ||
+    for (int32_t k = 0; k < input->operation_count; k++) {
+        const struct le_operation *operation = le_rule_input_operation(input, k);
+        if (operation->kind != LE_OPERATION_COPY || !le_is_pageable(le_shape_of(input, operation)) ||
             operation->bytes < LEAST_COPY_BYTES)
             continue;
         uint64_t time_ns = operation->end_ns - le_once_from(&until_ns, operation->start_ns, operation->end_ns);
         uint64_t pinned_ns = (uint64_t)((double)operation->bytes / rate);
-        const struct le_call *call = le_call_of(scene, operation);
+        const struct le_call *call = le_call_of(input, operation);
         all.count++;
         all.bytes += operation->bytes;
         all.time_ns += time_ns;
         all.gain_ns += time_ns > pinned_ns ? time_ns - pinned_ns : 0;
-        know_buffer(scene, &buffers, call, operation->bytes, &all);
-        le_blame(scene, call, le_operation_ns(operation));
+        add_buffer(input, &buffers, call, operation->bytes, &all);
+        le_rule_input_charge(input, call, le_operation_ns(operation));
     }
     return all;
 }
 
-void le_rule_pageable_copy(struct le_rule_input *scene) {
-    double rate = le_pinned_rate(scene);
-    struct pageable all = add_up(scene, rate);
-    if (all.count == 0 || all.gain_ns < scene->worth_ns)
+void le_rule_pageable_copy(struct le_rule_input *input) {
+    double rate = le_pinned_rate(input);
+    struct pageable all = sum_pageable(input, rate);
+    if (all.count == 0 || all.gain_ns < input->least_gain_ns)
         return;
-    struct le_arena *arena = scene->arena;
+    struct le_arena *arena = input->arena;
     uint64_t pinning_ns = all.buffers_bytes / 1000 * PINNING_PS_PER_BYTE;
     bool pays = all.unknown == 0 && pinning_ns < all.gain_ns;
     const char *cost =
@@ -62,14 +62,14 @@ void le_rule_pageable_copy(struct le_rule_input *scene) {
                     : le_arena_format(arena, "the host buffers have %s in total; pinning them once takes about %s",
                                       le_format_bytes(arena, all.buffers_bytes), le_format_time(arena, pinning_ns));
     le_rule_input_claim(
-        scene, &(struct le_claim){
+        input, &(struct le_claim){
                    .rule = "pageable-copy",
                    .title = le_arena_format(arena, "Pageable copies: %s took %s (%s); pinned memory reaches %.0f GB/s",
                                             le_format_bytes(arena, all.bytes), le_format_time(arena, all.time_ns),
                                             le_format_rate(arena, all.bytes, all.time_ns), rate),
                    .evidence = le_arena_format(arena, "%s\n%s\nassumed: pinned memory reaches %.0f GB/s, %s",
                                                le_format_counted(arena, all.count, "copy", "copies"), cost, rate,
-                                               le_pinned_rate_from(scene)),
+                                               le_pinned_rate_from(input)),
                    .advice = LE_ADVICE_PIN,
                    .gain_ns = all.gain_ns,
                    .confidence = pays ? LE_LIKELY : LE_PLAUSIBLE,

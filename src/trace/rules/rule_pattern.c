@@ -45,20 +45,20 @@ struct stretch {
     uint64_t least_ns; /* in streams, with a device that waits for nothing */
 };
 
-static const struct le_call *call_at(const struct le_rule_input *scene, const struct sequence *sequence, int32_t k) {
-    return &scene->index->calls.at[sequence->calls[k]];
+static const struct le_call *call_at(const struct le_rule_input *input, const struct sequence *sequence, int32_t k) {
+    return &input->index->calls.at[sequence->calls[k]];
 }
 
 static bool is_step(const struct le_call *call) {
     return call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_WAIT && call->kind != LE_CALL_GRAPH_BUILD;
 }
 
-static bool cuts(const struct le_call *call) {
+static bool ends_segment(const struct le_call *call) {
     return call->kind == LE_CALL_WAIT || call->kind == LE_CALL_COPY || call->kind == LE_CALL_GRAPH_LAUNCH;
 }
 
-static uint64_t symbol_of(const struct le_rule_input *scene, const struct le_call *call) {
-    const struct le_operation *operation = le_operation_of(scene, call);
+static uint64_t symbol_of(const struct le_rule_input *input, const struct le_call *call) {
+    const struct le_operation *operation = le_operation_of(input, call);
     int64_t parts[5] = {call->kind, 0};
     if (operation && operation->kind == LE_OPERATION_KERNEL) {
         parts[1] = operation->name;
@@ -71,13 +71,13 @@ static uint64_t symbol_of(const struct le_rule_input *scene, const struct le_cal
     return le_hash(parts, sizeof parts, 0);
 }
 
-static int32_t busiest_thread(const struct le_rule_input *scene) {
+static int32_t busiest_thread(const struct le_rule_input *input) {
     struct le_position_groups threads = {0};
     const struct le_position_group *most = NULL;
-    for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_rule_input_call(scene, k);
+    for (int32_t k = 0; k < input->call_count; k++) {
+        const struct le_call *call = le_rule_input_call(input, k);
         if (call->kind == LE_CALL_LAUNCH)
-            le_groups_get(scene->scratch, &threads, (uint64_t)call->thread)->count++;
+            le_groups_get(input->scratch, &threads, (uint64_t)call->thread)->count++;
     }
     for (int k = 0; k < threads.count; k++)
         if (!most || threads.at[k].count > most->count)
@@ -85,27 +85,27 @@ static int32_t busiest_thread(const struct le_rule_input *scene) {
     return most ? (int32_t)most->key : LE_NONE;
 }
 
-static void make_sequence(struct le_rule_input *scene, struct sequence *sequence) {
-    int32_t thread = busiest_thread(scene);
-    sequence->symbols = LE_NEW_ARRAY(scene->scratch, scene->call_count, uint64_t);
-    sequence->calls = LE_NEW_ARRAY(scene->scratch, scene->call_count, int32_t);
+static void make_sequence(struct le_rule_input *input, struct sequence *sequence) {
+    int32_t thread = busiest_thread(input);
+    sequence->symbols = LE_NEW_ARRAY(input->scratch, input->call_count, uint64_t);
+    sequence->calls = LE_NEW_ARRAY(input->scratch, input->call_count, int32_t);
     sequence->count = 0;
-    for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_rule_input_call(scene, k);
+    for (int32_t k = 0; k < input->call_count; k++) {
+        const struct le_call *call = le_rule_input_call(input, k);
         if (call->thread != thread || !is_step(call))
             continue;
-        sequence->symbols[sequence->count] = symbol_of(scene, call);
-        sequence->calls[sequence->count++] = scene->calls[k];
+        sequence->symbols[sequence->count] = symbol_of(input, call);
+        sequence->calls[sequence->count++] = input->calls[k];
     }
 }
 
 /* How often runs of symbols come again at each distance, weighed by the distance. */
-static void count_distances(struct le_rule_input *scene, const struct sequence *sequence, uint64_t *weights) {
+static void count_distances(struct le_rule_input *input, const struct sequence *sequence, uint64_t *weights) {
     struct le_position_groups last = {.most = SEARCHED};
     int32_t count = sequence->count < SEARCHED ? sequence->count : SEARCHED;
     for (int32_t k = 0; k + RUN <= count; k++) {
         uint64_t key = le_hash(sequence->symbols + k, RUN * sizeof *sequence->symbols, 0);
-        struct le_position_group *group = le_groups_get(scene->scratch, &last, key);
+        struct le_position_group *group = le_groups_get(input->scratch, &last, key);
         if (group->count++ && k - group->first <= LONGEST_PERIOD)
             weights[k - group->first] += (uint64_t)(k - group->first);
         group->first = k;
@@ -127,10 +127,10 @@ static void find_stretch(const struct sequence *sequence, int32_t period, struct
     turns->count = (turns->to - turns->from) / period;
 }
 
-static struct turns find_turns(struct le_rule_input *scene, const struct sequence *sequence) {
-    uint64_t *weights = LE_NEW_ARRAY(scene->scratch, LONGEST_PERIOD + 1, uint64_t);
+static struct turns find_turns(struct le_rule_input *input, const struct sequence *sequence) {
+    uint64_t *weights = LE_NEW_ARRAY(input->scratch, LONGEST_PERIOD + 1, uint64_t);
     struct turns best = {0};
-    count_distances(scene, sequence, weights);
+    count_distances(input, sequence, weights);
     for (int candidate = 0; candidate < CANDIDATES; candidate++) {
         int32_t period = 0;
         for (int32_t k = 1; k <= LONGEST_PERIOD; k++)
@@ -147,15 +147,15 @@ static struct turns find_turns(struct le_rule_input *scene, const struct sequenc
     return best;
 }
 
-static void end_stretch(const struct le_rule_input *scene, const struct stretch *stretch, struct turns *turns) {
+static void end_stretch(const struct le_rule_input *input, const struct stretch *stretch, struct turns *turns) {
     uint64_t span_ns = stretch->end_ns - stretch->start_ns;
-    uint64_t busy_ns = le_periods_overlap(&scene->busy, stretch->start_ns, stretch->end_ns);
+    uint64_t busy_ns = le_periods_overlap(&input->busy, stretch->start_ns, stretch->end_ns);
     uint64_t least_ns = busy_ns > stretch->hidden_ns ? busy_ns - stretch->hidden_ns : 0;
     uint64_t slack_ns = span_ns > stretch->least_ns ? span_ns - stretch->least_ns : 0; /* else recording hid */
     turns->span_ns += span_ns;
     turns->graph_ns += stretch->nodes_ns > least_ns ? stretch->nodes_ns : least_ns;
     le_estimate_add(&turns->recording,
-                    le_estimate_within(le_recording_estimate(scene, stretch->start_ns, stretch->end_ns), slack_ns));
+                    le_estimate_within(le_recording_estimate(input, stretch->start_ns, stretch->end_ns), slack_ns));
 }
 
 static void add_node(const struct le_call *call, const struct le_operation *operation, struct stretch *segment) {
@@ -170,13 +170,13 @@ static void add_node(const struct le_call *call, const struct le_operation *oper
 }
 
 /* Adds the segment of calls first..last, without a wait in it, to the account. */
-static void add_segment(struct le_rule_input *scene, const struct sequence *sequence, int32_t first, int32_t last,
+static void add_segment(struct le_rule_input *input, const struct sequence *sequence, int32_t first, int32_t last,
                         struct stretch *stretch, struct turns *turns) {
     struct stretch segment = {0};
     int64_t launches = 0;
     for (int32_t k = first; k <= last; k++) {
-        const struct le_call *call = call_at(scene, sequence, k);
-        const struct le_operation *operation = le_operation_of(scene, call);
+        const struct le_call *call = call_at(input, sequence, k);
+        const struct le_operation *operation = le_operation_of(input, call);
         if (!operation)
             continue;
         add_node(call, operation, &segment);
@@ -186,9 +186,9 @@ static void add_segment(struct le_rule_input *scene, const struct sequence *sequ
         return;
     int64_t graphs = launches > turns->graph_launches ? launches / turns->graph_launches : 1;
     turns->launches += launches;
-    le_blame(scene, call_at(scene, sequence, first), segment.end_ns - segment.start_ns);
+    le_rule_input_charge(input, call_at(input, sequence, first), segment.end_ns - segment.start_ns);
     if (segment.start_ns >= stretch->end_ns) {
-        end_stretch(scene, stretch, turns);
+        end_stretch(input, stretch, turns);
         *stretch = (struct stretch){.start_ns = segment.start_ns};
     }
     stretch->end_ns = segment.end_ns > stretch->end_ns ? segment.end_ns : stretch->end_ns;
@@ -197,26 +197,26 @@ static void add_segment(struct le_rule_input *scene, const struct sequence *sequ
     stretch->least_ns += segment.least_ns;
 }
 
-static void account(struct le_rule_input *scene, const struct sequence *sequence, struct turns *turns) {
+static void add_segments(struct le_rule_input *input, const struct sequence *sequence, struct turns *turns) {
     for (int32_t k = turns->from; k < turns->from + turns->period; k++)
-        turns->graph_launches += call_at(scene, sequence, k)->kind == LE_CALL_LAUNCH;
+        turns->graph_launches += call_at(input, sequence, k)->kind == LE_CALL_LAUNCH;
     if (turns->graph_launches == 0)
         return;
     if (turns->graph_launches < LEAST_NODES)
         turns->graph_launches = GRAPH_OF_ALIKE;
     struct stretch stretch = {0};
     for (int32_t k = turns->from, first = k; k <= turns->to; k++) {
-        if (k < turns->to && !cuts(call_at(scene, sequence, k)))
+        if (k < turns->to && !ends_segment(call_at(input, sequence, k)))
             continue;
         if (k > first)
-            add_segment(scene, sequence, first, k - 1, &stretch, turns);
+            add_segment(input, sequence, first, k - 1, &stretch, turns);
         first = k + 1;
     }
-    end_stretch(scene, &stretch, turns);
+    end_stretch(input, &stretch, turns);
 }
 
-static const char *title(const struct le_rule_input *scene, const struct turns *turns, uint64_t span_ns) {
-    struct le_arena *arena = scene->arena;
+static const char *title(const struct le_rule_input *input, const struct turns *turns, uint64_t span_ns) {
+    struct le_arena *arena = input->arena;
     const char *calls = turns->period == 1 ? "The same call is made"
                                            : le_arena_format(arena, "The same %s calls are made",
                                                              le_format_count(arena, (uint64_t)turns->period));
@@ -226,7 +226,7 @@ static const char *title(const struct le_rule_input *scene, const struct turns *
 }
 
 /* What the calls of a turn are: "500 launches, 1 wait, the first launch of kernel0". */
-static const char *describe_turn(const struct le_rule_input *scene, const struct sequence *sequence,
+static const char *describe_turn(const struct le_rule_input *input, const struct sequence *sequence,
                                  const struct turns *turns) {
     static const struct {
         const char *one, *many;
@@ -237,15 +237,15 @@ static const char *describe_turn(const struct le_rule_input *scene, const struct
                  {"wait", "waits"}};
     static const uint8_t word_of[] = {[LE_CALL_LAUNCH] = 0,     [LE_CALL_GRAPH_LAUNCH] = 1, [LE_CALL_COPY] = 2,
                                       [LE_CALL_COPY_ASYNC] = 2, [LE_CALL_SET] = 3,          [LE_CALL_WAIT] = 4};
-    struct le_arena *arena = scene->arena;
+    struct le_arena *arena = input->arena;
     uint64_t counts[ARRAY_LEN(words)] = {0};
     const char *text = "", *kernel = NULL;
     for (int32_t k = turns->from; k < turns->from + turns->period; k++) {
-        const struct le_call *call = call_at(scene, sequence, k);
-        const struct le_operation *operation = le_operation_of(scene, call);
+        const struct le_call *call = call_at(input, sequence, k);
+        const struct le_operation *operation = le_operation_of(input, call);
         counts[word_of[call->kind]]++;
         if (!kernel && operation && operation->kind == LE_OPERATION_KERNEL)
-            kernel = le_kernel_name(scene, operation->name);
+            kernel = le_kernel_name(input, operation->name);
     }
     for (size_t k = 0; k < ARRAY_LEN(words); k++)
         if (counts[k])
@@ -256,37 +256,37 @@ static const char *describe_turn(const struct le_rule_input *scene, const struct
     return le_arena_format(arena, counts[0] == 1 ? "%s; it launches %s" : "%s; the first launches %s", text, kernel);
 }
 
-void le_rule_repeating_pattern(struct le_rule_input *scene) {
+void le_rule_repeating_pattern(struct le_rule_input *input) {
     struct sequence sequence;
-    make_sequence(scene, &sequence);
-    struct turns turns = find_turns(scene, &sequence);
+    make_sequence(input, &sequence);
+    struct turns turns = find_turns(input, &sequence);
     if (turns.count < LEAST_TURNS)
         return;
-    account(scene, &sequence, &turns);
+    add_segments(input, &sequence, &turns);
     uint64_t span_ns = turns.span_ns - turns.recording.likely;
     struct le_estimate gain = {0};
     if (turns.span_ns > turns.graph_ns)
         gain = le_estimate_of_rest(turns.recording, turns.span_ns - turns.graph_ns);
     if (turns.launches < LEAST_NODES * LEAST_TURNS || gain.likely * 100 < span_ns * LEAST_GAIN ||
-        gain.likely < scene->worth_ns)
+        gain.likely < input->least_gain_ns)
         return;
-    struct le_arena *arena = scene->arena;
-    const struct le_call *first = call_at(scene, &sequence, turns.from);
-    const struct le_call *last = call_at(scene, &sequence, turns.to - 1);
+    struct le_arena *arena = input->arena;
+    const struct le_call *first = call_at(input, &sequence, turns.from);
+    const struct le_call *last = call_at(input, &sequence, turns.to - 1);
     le_rule_input_claim(
-        scene,
+        input,
         &(struct le_claim){
             .rule = "repeating-pattern",
-            .title = title(scene, &turns, span_ns),
+            .title = title(input, &turns, span_ns),
             .evidence = le_arena_format(
                 arena,
                 "each time: %s\na launch takes %s now, and %s in graphs of %s launches; the %s that recording "
                 "added are not counted\nassumed: kernel arguments stay the same, or are updated in the "
                 "graph at 0.2 us each%s",
-                describe_turn(scene, &sequence, &turns), le_format_time(arena, span_ns / (uint64_t)turns.launches),
+                describe_turn(input, &sequence, &turns), le_format_time(arena, span_ns / (uint64_t)turns.launches),
                 le_format_time(arena, turns.graph_ns / (uint64_t)turns.launches),
                 le_format_count(arena, (uint64_t)turns.graph_launches), le_format_time(arena, turns.recording.likely),
-                le_unrecorded(scene, gain)),
+                le_recording_doubt_text(input, gain)),
             .advice = LE_ADVICE_GRAPH,
             .gain_ns = gain.likely,
             .confidence = LE_PLAUSIBLE,

@@ -19,11 +19,11 @@ struct waves {
     uint64_t loss;                  /* parts per million */
 };
 
-static struct waves waves_of(const struct le_rule_input *scene, const struct le_operation *operation) {
+static struct waves waves_of(const struct le_rule_input *input, const struct le_operation *operation) {
     if (operation->kind != LE_OPERATION_KERNEL || operation->shape == LE_NONE)
         return (struct waves){0};
-    struct waves waves = {.blocks = le_shape_blocks(le_shape_of(scene, operation)),
-                          .at_once = scene->rooms[operation->shape]};
+    struct waves waves = {.blocks = le_shape_blocks(le_shape_of(input, operation)),
+                          .at_once = input->blocks_at_once[operation->shape]};
     if (waves.at_once == 0 || waves.blocks <= waves.at_once)
         return (struct waves){0};
     waves.full = (waves.blocks + waves.at_once - 1) / waves.at_once;
@@ -34,22 +34,22 @@ static struct waves waves_of(const struct le_rule_input *scene, const struct le_
 }
 
 /* In groups, extra_ns is the time lost. */
-static struct le_position_groups gather(struct le_rule_input *scene) {
-    struct le_position_groups groups = {.most = scene->operation_count};
+static struct le_position_groups gather_tails(struct le_rule_input *input) {
+    struct le_position_groups groups = {.most = input->operation_count};
     uint64_t until_ns = 0; /* kernels of several streams may overlap */
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_rule_input_operation(scene, k);
-        struct waves waves = waves_of(scene, operation);
+    for (int32_t k = 0; k < input->operation_count; k++) {
+        const struct le_operation *operation = le_rule_input_operation(input, k);
+        struct waves waves = waves_of(input, operation);
         if (waves.loss * 100 < 1000000ull * LEAST_LOSS)
             continue;
         int32_t parts[2] = {operation->name, operation->shape};
-        struct le_position_group *group = le_groups_get(scene->scratch, &groups, le_hash(parts, sizeof parts, 0));
+        struct le_position_group *group = le_groups_get(input->scratch, &groups, le_hash(parts, sizeof parts, 0));
         if (group->count++ == 0)
             group->first = k;
         group->time_ns += le_operation_ns(operation);
         uint64_t alone_ns = operation->end_ns - le_once_from(&until_ns, operation->start_ns, operation->end_ns);
         group->extra_ns += (uint64_t)((double)alone_ns * (double)waves.loss / 1e6);
-        le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
+        le_rule_input_charge(input, le_call_of(input, operation), le_operation_ns(operation));
     }
     for (int k = 0; k < groups.count; k++)
         if (groups.at[k].time_ns / groups.at[k].count < SHORTEST_MEAN_NS)
@@ -57,18 +57,18 @@ static struct le_position_groups gather(struct le_rule_input *scene) {
     return groups;
 }
 
-void le_rule_tail_wave(struct le_rule_input *scene) {
-    struct le_position_groups groups = gather(scene);
+void le_rule_tail_wave(struct le_rule_input *input) {
+    struct le_position_groups groups = gather_tails(input);
     uint64_t time_ns, lost_ns;
     le_groups_sum(&groups, &time_ns, &lost_ns);
-    if (lost_ns < scene->worth_ns || time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_OF_WHOLE)
+    if (lost_ns < input->least_gain_ns || time_ns * 100 < (input->end_ns - input->start_ns) * LEAST_OF_WHOLE)
         return;
     le_groups_sort(&groups);
-    struct le_arena *arena = scene->arena;
-    const struct le_operation *first = le_rule_input_operation(scene, groups.at[0].first);
-    struct waves waves = waves_of(scene, first);
+    struct le_arena *arena = input->arena;
+    const struct le_operation *first = le_rule_input_operation(input, groups.at[0].first);
+    struct waves waves = waves_of(input, first);
     le_rule_input_claim(
-        scene,
+        input,
         &(struct le_claim){
             .rule = "tail-wave",
             .title = le_arena_format(
@@ -78,7 +78,7 @@ void le_rule_tail_wave(struct le_rule_input *scene) {
             .evidence = le_arena_format(arena,
                                         "%s: %s, %s in total; all kernels with a tail wave: %s\n"
                                         "assumed: all blocks of a kernel take the same time",
-                                        le_kernel_name(scene, first->name),
+                                        le_kernel_name(input, first->name),
                                         le_format_counted(arena, groups.at[0].count, "launch", "launches"),
                                         le_format_time(arena, groups.at[0].time_ns), le_format_time(arena, time_ns)),
             .advice = LE_ADVICE_TAIL,

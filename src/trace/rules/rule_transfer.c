@@ -13,65 +13,65 @@ struct traffic {
 };
 
 /* Whether the same host memory was copied in this direction before. */
-static bool is_again(struct le_rule_input *scene, struct le_position_groups *seen, const struct le_call *call,
+static bool is_again(struct le_rule_input *input, struct le_position_groups *seen, const struct le_call *call,
                      uint8_t direction) {
-    const struct le_transfer *transfer = le_transfer_of(scene, call);
+    const struct le_transfer *transfer = le_transfer_of(input, call);
     if (!transfer || transfer->host == 0)
         return false;
     uint64_t parts[3] = {transfer->host, transfer->bytes, direction};
-    return le_groups_get(scene->scratch, seen, le_hash(parts, sizeof parts, 0))->count++ > 0;
+    return le_groups_get(input->scratch, seen, le_hash(parts, sizeof parts, 0))->count++ > 0;
 }
 
-static bool is_transfer(const struct le_rule_input *scene, const struct le_operation *operation) {
-    uint8_t direction = le_shape_of(scene, operation)->direction;
+static bool is_transfer(const struct le_rule_input *input, const struct le_operation *operation) {
+    uint8_t direction = le_shape_of(input, operation)->direction;
     return operation->kind == LE_OPERATION_COPY && (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
 }
 
-static struct traffic add_up(struct le_rule_input *scene) {
+static struct traffic sum_transfers(struct le_rule_input *input) {
     struct traffic traffic = {0};
     uint64_t up_until = 0, down_until = 0, again_until = 0;
-    struct le_position_groups seen = {.most = scene->operation_count};
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_rule_input_operation(scene, k);
-        if (!is_transfer(scene, operation))
+    struct le_position_groups seen = {.most = input->operation_count};
+    for (int32_t k = 0; k < input->operation_count; k++) {
+        const struct le_operation *operation = le_rule_input_operation(input, k);
+        if (!is_transfer(input, operation))
             continue;
         uint64_t start_ns = operation->start_ns, end_ns = operation->end_ns;
-        uint8_t direction = le_shape_of(scene, operation)->direction;
+        uint8_t direction = le_shape_of(input, operation)->direction;
         bool is_up = direction == LE_TRACE_HTOD;
         *(is_up ? &traffic.up_bytes : &traffic.down_bytes) += operation->bytes;
         *(is_up ? &traffic.up_ns : &traffic.down_ns) +=
             end_ns - le_once_from(is_up ? &up_until : &down_until, start_ns, end_ns);
-        if (is_again(scene, &seen, le_call_of(scene, operation), direction))
+        if (is_again(input, &seen, le_call_of(input, operation), direction))
             traffic.again_ns += end_ns - le_once_from(&again_until, start_ns, end_ns);
-        le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
+        le_rule_input_charge(input, le_call_of(input, operation), le_operation_ns(operation));
     }
     return traffic;
 }
 
-static uint64_t transfers_alone_ns(const struct le_rule_input *scene) {
+static uint64_t transfers_alone_ns(const struct le_rule_input *input) {
     uint64_t until_ns = 0, alone_ns = 0;
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_rule_input_operation(scene, k);
-        if (!is_transfer(scene, operation))
+    for (int32_t k = 0; k < input->operation_count; k++) {
+        const struct le_operation *operation = le_rule_input_operation(input, k);
+        if (!is_transfer(input, operation))
             continue;
         uint64_t from_ns = le_once_from(&until_ns, operation->start_ns, operation->end_ns);
-        alone_ns += operation->end_ns - from_ns - le_periods_overlap(&scene->kernels, from_ns, operation->end_ns);
+        alone_ns += operation->end_ns - from_ns - le_periods_overlap(&input->kernels, from_ns, operation->end_ns);
     }
     return alone_ns;
 }
 
-void le_rule_transfer_bound(struct le_rule_input *scene) {
-    uint64_t alone = transfers_alone_ns(scene), busy_ns = le_periods_total(&scene->busy);
-    if (alone * 100 < busy_ns * LEAST_OF_BUSY || alone < scene->worth_ns ||
-        alone * 100 < (scene->end_ns - scene->start_ns) * LEAST_OF_WHOLE_TIME)
+void le_rule_transfer_bound(struct le_rule_input *input) {
+    uint64_t alone = transfers_alone_ns(input), busy_ns = le_periods_total(&input->busy);
+    if (alone * 100 < busy_ns * LEAST_OF_BUSY || alone < input->least_gain_ns ||
+        alone * 100 < (input->end_ns - input->start_ns) * LEAST_OF_WHOLE_TIME)
         return;
-    struct traffic traffic = add_up(scene);
-    struct le_arena *arena = scene->arena;
-    uint64_t kernels_ns = le_periods_total(&scene->kernels), hidden_ns = alone < kernels_ns ? alone : kernels_ns;
+    struct traffic traffic = sum_transfers(input);
+    struct le_arena *arena = input->arena;
+    uint64_t kernels_ns = le_periods_total(&input->kernels), hidden_ns = alone < kernels_ns ? alone : kernels_ns;
     uint64_t again_ns = traffic.again_ns < alone ? traffic.again_ns : alone;
     bool again = again_ns > hidden_ns;
     le_rule_input_claim(
-        scene,
+        input,
         &(struct le_claim){
             .rule = "transfer-bound",
             .title = le_arena_format(arena, "Transfer-bound: the device only copied for %s of its %s of work",

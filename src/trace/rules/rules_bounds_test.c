@@ -1,5 +1,5 @@
-/* Random programs of two threads: no finding promises more than the time that its rule is about, each moment counted
- * once. Those times are worked out here from the index alone. */
+/* Random programs with two threads: no finding promises more than the time that its rule looks at, with each moment
+ * counted once. These times are computed here from the index alone. */
 #include "trace/rules/index_testing.h"
 
 struct interval {
@@ -53,7 +53,7 @@ enum {
     ALLOCATIONS = 1 << LE_CALL_ALLOCATE | 1 << LE_CALL_RELEASE | 1 << LE_CALL_PIN,
 };
 
-/* The most that a finding of the rule may promise. */
+/* The largest gain that the rule may promise. */
 static uint64_t most_ns(const struct play *play, const char *rule) {
     static const struct {
         const char *rule;
@@ -72,9 +72,9 @@ static uint64_t most_ns(const struct play *play, const char *rule) {
     uint64_t whole_ns = process->end_ns - process->start_ns, idle_ns = whole_ns - time_of(play, 0, ALL);
     if (strcmp(rule, "launch-bound") == 0 || strcmp(rule, "needless-wait") == 0)
         return idle_ns;
-    if (strcmp(rule, "repeating-pattern") == 0) /* half a microsecond of each node is hidden */
+    if (strcmp(rule, "repeating-pattern") == 0) /* plus the half microsecond of each node that a graph hides */
         return idle_ns + 500 * (uint64_t)play->index.operations.count;
-    if (strcmp(rule, "allocation-churn") == 0) /* while the device idles */
+    if (strcmp(rule, "allocation-churn") == 0) /* only while the device is idle */
         return time_of(play, ALLOCATIONS, ALL) - time_of(play, 0, ALL);
     for (size_t k = 0; k < ARRAY_LEN(of); k++)
         if (strcmp(rule, of[k].rule) == 0)
@@ -96,7 +96,7 @@ static void build_graph(struct play *play, uint32_t nodes) {
     play_call(play, "cuGraphInstantiate", LE_CALL_GRAPH_BUILD, US(200));
 }
 
-/* One of what programs do, in a stream of its thread's. */
+/* One random step of a program, in a stream of its thread. */
 static void step(struct play *play, uint32_t kind, uint32_t size, int stream) {
     static const char *const names[] = {"a", "b", "c", "d"};
     struct played_copy copy = {.bytes = 1000 << size, .host = 64 + size, .sample = 7, .stream = stream};
@@ -131,7 +131,7 @@ static void step(struct play *play, uint32_t kind, uint32_t size, int stream) {
     }
 }
 
-/* Phases, each a few steps again and again. */
+/* Several phases, each of which repeats a few steps. */
 static void play_thread(struct play *play, uint32_t *random) {
     enum { STEPS = 4 };
     for (uint32_t phase = 0; phase < 3; phase++) {
@@ -146,30 +146,30 @@ static void play_thread(struct play *play, uint32_t *random) {
     }
 }
 
-struct place {
+struct call_start {
     uint64_t start_ns;
     int32_t call;
 };
 
-static int by_place(const void *a_, const void *b_) {
-    const struct place *a = a_, *b = b_;
+static int by_call_start(const void *a_, const void *b_) {
+    const struct call_start *a = a_, *b = b_;
     if (a->start_ns != b->start_ns)
         return a->start_ns < b->start_ns ? -1 : 1;
     return a->call < b->call ? -1 : a->call > b->call;
 }
 
-/* Calls of two threads, by start as the reader has them. */
+/* Sorts the calls of both threads by start, as the reader does. */
 static void sort_calls(struct play *play) {
-    static struct place places[PLAY_MOST];
+    static struct call_start starts[PLAY_MOST];
     static struct le_call calls[PLAY_MOST];
     static int32_t to[PLAY_MOST];
     int32_t count = play->index.calls.count;
     for (int32_t k = 0; k < count; k++)
-        places[k] = (struct place){play->index.calls.at[k].start_ns, k};
-    qsort(places, (size_t)count, sizeof *places, by_place);
+        starts[k] = (struct call_start){play->index.calls.at[k].start_ns, k};
+    qsort(starts, (size_t)count, sizeof *starts, by_call_start);
     for (int32_t k = 0; k < count; k++) {
-        calls[k] = play->index.calls.at[places[k].call];
-        to[places[k].call] = k;
+        calls[k] = play->index.calls.at[starts[k].call];
+        to[starts[k].call] = k;
     }
     memcpy(play->index.calls.at, calls, (size_t)count * sizeof *calls);
     for (int32_t k = 0; k < play->index.operations.count; k++)
@@ -183,7 +183,7 @@ static struct play *random_program(uint32_t seed) {
     uint64_t start_ns = play->host_ns;
     play_thread(play, &random);
     uint64_t end_ns = play->host_ns;
-    for (int k = 0; k < PLAY_STREAMS; k++) { /* the other thread does not wait for these */
+    for (int k = 0; k < PLAY_STREAMS; k++) { /* streams that the other thread does not wait for */
         end_ns = play->stream_ns[k] > end_ns ? play->stream_ns[k] : end_ns;
         play->stream_ns[k] = 0;
     }
@@ -197,7 +197,7 @@ static struct play *random_program(uint32_t seed) {
     return play;
 }
 
-static void gains_are_within_what_they_are_of(void **state) {
+static void gains_are_within_their_time(void **state) {
     (void)state;
     int found = 0;
     for (uint32_t seed = 1; seed <= 300; seed++) {
@@ -217,7 +217,7 @@ static void gains_are_within_what_they_are_of(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gains_are_within_what_they_are_of),
+        cmocka_unit_test(gains_are_within_their_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,8 @@ enum { MIB = 1 << 20 };
 static const uint64_t piece = 40000000; /* bytes */
 static const double size = 40000000;
 
-/* So that the rules about proportions are quiet: kernels that take long. */
-static void work(struct play *play, uint64_t time_ns) {
+/* Long kernels, so that rules about proportions find nothing. */
+static void play_busy(struct play *play, uint64_t time_ns) {
     play_launch(play, 1, "work", 10560, 256, time_ns);
     play_wait(play);
 }
@@ -17,23 +17,23 @@ static void finds_pageable_copies(void **state) {
     struct play *play = play_new(own);
     for (int k = 0; k < 20; k++) {
         play_copy(play, (struct played_copy){.up = true, .bytes = piece, .host = 0x1000, .stream = 1});
-        work(play, MS(20));
+        play_busy(play, MS(20));
     }
     play_end(play);
     const struct le_finding *finding = play_expect(play, "pageable-copy", 20 * (size / 9 - size / 55));
-    assert_int_equal(finding->confidence, LE_LIKELY); /* 40 MB to pin, once */
+    assert_int_equal(finding->confidence, LE_LIKELY); /* the 40 MB are pinned only once */
     assert_non_null(strstr(finding->advice, "cudaMallocHost"));
     play_free(play);
 }
 
 static void pageable_has_its_limits(void **state) {
     (void)state;
-    for (int known = 0; known < 2; known++) { /* each memory used once: pinning it may not pay */
+    for (int known = 0; known < 2; known++) { /* each buffer is used once, so pinning may not pay */
         struct play *play = play_new(own);
         for (uint64_t k = 0; k < 20; k++) {
             play_copy(play, (struct played_copy){
                                 .up = true, .bytes = piece, .stream = 1, .host = known ? 0x1000 + k * piece : 0});
-            work(play, MS(20));
+            play_busy(play, MS(20));
         }
         play_end(play);
         assert_int_equal(play_found(play, "pageable-copy")->confidence, LE_PLAUSIBLE);
@@ -43,15 +43,15 @@ static void pageable_has_its_limits(void **state) {
         struct play *play = play_new(own);
         for (int k = 0; k < 50; k++) {
             play_copy(play, (struct played_copy){.up = true, .bytes = 65537 - (uint64_t)small, .stream = 1});
-            work(play, US(50));
+            play_busy(play, US(50));
         }
         play_end(play);
         assert_true((play_found(play, "pageable-copy") == NULL) == small);
         play_free(play);
     }
-    struct play *play = play_new(own); /* pinned ones are none */
+    struct play *play = play_new(own); /* pinned copies are not pageable */
     play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = piece, .stream = 1});
-    work(play, MS(20));
+    play_busy(play, MS(20));
     play_end(play);
     play_expect_none(play);
     play_free(play);
@@ -62,17 +62,18 @@ static void finds_blocked_async(void **state) {
     struct play *play = play_new(own);
     for (int k = 0; k < 20; k++) {
         play_copy(play, (struct played_copy){.up = true, .async = true, .bytes = 4 * MIB, .stream = 1});
-        work(play, MS(3));
+        play_busy(play, MS(3));
     }
     play_end(play);
-    play_expect(play, "blocked-async", 20 * (4 * MIB / 9.0 - 0.5e3)); /* less the call, and what comes after */
+    play_expect(play, "blocked-async",
+                20 * (4 * MIB / 9.0 - 0.5e3)); /* without the call itself and what comes after it */
     play_free(play);
     for (int variant = 0; variant < 2; variant++) { /* not asynchronous; pinned */
         play = play_new(own);
         for (int k = 0; k < 20; k++) {
             play_copy(play, (struct played_copy){
                                 .up = true, .async = variant, .pinned = variant, .bytes = 4 * MIB, .stream = 1});
-            work(play, MS(3));
+            play_busy(play, MS(3));
         }
         play_end(play);
         assert_null(play_found(play, "blocked-async"));
@@ -82,7 +83,7 @@ static void finds_blocked_async(void **state) {
         play = play_new(own);
         for (int k = 0; k < 50; k++) {
             play_copy(play, (struct played_copy){.up = true, .async = true, .bytes = fast ? 350000 : 400000});
-            work(play, US(100));
+            play_busy(play, US(100));
         }
         play_end(play);
         assert_true((play_found(play, "blocked-async") == NULL) == fast);
@@ -90,7 +91,7 @@ static void finds_blocked_async(void **state) {
     }
 }
 
-/* A product launched 3,000 times, then copied back: the copy looks slow. */
+/* A product is launched 3,000 times and then copied back: the copy looks slow. */
 static void finds_the_blamed_copy(void **state) {
     (void)state;
     struct play *play = play_new(own);
@@ -112,7 +113,7 @@ static void finds_the_blamed_copy(void **state) {
 
 static void blame_has_its_limits(void **state) {
     (void)state;
-    for (int waits = 0; waits < 2; waits++) { /* waited for first: nobody is blamed for 50 launches */
+    for (int waits = 0; waits < 2; waits++) { /* waits: 50 launches are not enough */
         struct play *play = play_new(own);
         for (int k = 0; k < 50; k++)
             play_launch(play, 1, "matmul", 1024, 256, US(100));
@@ -123,7 +124,7 @@ static void blame_has_its_limits(void **state) {
         assert_true((play_found(play, "blamed-wait") == NULL) == waits);
         play_free(play);
     }
-    for (int launches = 99; launches <= 100; launches++) { /* a wait alone has to be for many */
+    for (int launches = 99; launches <= 100; launches++) { /* a wait needs many launches */
         struct play *play = play_new(own);
         for (int k = 0; k < launches; k++)
             play_launch(play, 1, "matmul", 1024, 256, US(100));
@@ -140,7 +141,7 @@ static struct play *transfers(uint64_t bytes, uint64_t kernel_ns, bool again) {
         play_copy(play,
                   (struct played_copy){
                       .up = true, .pinned = true, .bytes = bytes, .stream = 1, .host = again ? 8 : 8 + k * bytes});
-        work(play, kernel_ns);
+        play_busy(play, kernel_ns);
     }
     play_end(play);
     return play;
@@ -151,7 +152,7 @@ static void finds_transfer_bound(void **state) {
     struct play *play = transfers(piece, US(500), false); /* 727 us up, 500 us of kernels */
     play_expect(play, "transfer-bound", 20 * 500e3);
     play_free(play);
-    play = transfers(piece, US(200), true); /* the same again 19 times */
+    play = transfers(piece, US(200), true); /* the same memory 19 times more */
     play_expect(play, "transfer-bound", 19 * size / 55);
     play_free(play);
     play = transfers(piece, US(700), false);
@@ -162,7 +163,7 @@ static void finds_transfer_bound(void **state) {
     play_free(play);
 }
 
-/* Copies from the device to itself are work like kernels'. */
+/* Copies from the device to itself count as work, like kernels. */
 static void transfers_cross_the_bus(void **state) {
     (void)state;
     for (int within = 0; within < 2; within++) {
@@ -170,7 +171,7 @@ static void transfers_cross_the_bus(void **state) {
         play_copy(play, (struct played_copy){.up = true, .bytes = 4, .stream = 1});
         for (int k = 0; k < 20; k++) {
             play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = piece, .stream = 1});
-            work(play, US(500));
+            play_busy(play, US(500));
         }
         for (int32_t k = 0; k < play->index.shapes.count && within; k++)
             if (play->index.shapes.at[k].from == LE_TRACE_PINNED)
@@ -197,14 +198,14 @@ static void finds_small_copies(void **state) {
     struct play *play = play_new(own);
     for (int k = 0; k < 1000; k++)
         play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = 400, .stream = 1});
-    work(play, MS(60));
+    play_busy(play, MS(60));
     play_end(play);
-    play_expect(play, "small-copies", 1000 * (6e3 + 1.5e3 + 1e3 - 1.12e3)); /* 1.12: CUPTI's */
+    play_expect(play, "small-copies", 1000 * (6e3 + 1.5e3 + 1e3 - 1.12e3)); /* 1.12 us are CUPTI's */
     play_free(play);
     play = play_new(own); /* with the host's own time between them */
     for (int k = 0; k < 1000; k++, play->host_ns += US(20))
         play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = 400, .stream = 1});
-    work(play, MS(60));
+    play_busy(play, MS(60));
     play_end(play);
     play_expect(play, "small-copies", 1000 * (28.5e3 - 1.12e3));
     play_free(play);
@@ -222,8 +223,8 @@ static void finds_small_copies(void **state) {
     play_free(play);
 }
 
-/* Of sampled copies the recorder took 2.3 us each, as it told, or the part of it that it told. */
-static void takes_off_its_samples(void **state) {
+/* The recorder takes 2.3 us for each sampled copy, but no more than it measured in total. */
+static void subtracts_the_cost_of_samples(void **state) {
     (void)state;
     for (int part = 1; part <= 4; part++) {
         struct play *play = play_new(own);
@@ -231,7 +232,7 @@ static void takes_off_its_samples(void **state) {
         for (int k = 0; k < 1000; k++)
             play_copy(play, (struct played_copy){
                                 .up = true, .pinned = true, .bytes = 400, .host = 64, .sample = 7, .stream = 1});
-        work(play, MS(60));
+        play_busy(play, MS(60));
         play->index.processes.at[0].recorder_ns = (uint64_t)part * 1000 * 2300 / 2;
         play_end(play);
         play_expect(play, "small-copies", 1000 * (8.5e3 - 1.12e3 - (part < 2 ? 1.15e3 : 2.3e3)));
@@ -239,7 +240,7 @@ static void takes_off_its_samples(void **state) {
     }
 }
 
-/* Where the program switched recording on, from Python. */
+/* For a Python program that switches recording on. */
 static void recording_takes_more_of_copies_of_python(void **state) {
     (void)state;
     for (int is_async = 0; is_async <= 1; is_async++) {
@@ -259,7 +260,7 @@ static void recording_takes_more_of_copies_of_python(void **state) {
 static struct play *trips(int count, uint64_t bytes, bool changed) {
     struct play *play = play_new(own);
     for (uint64_t k = 0; k < (uint64_t)count; k++) {
-        work(play, MS(5));
+        play_busy(play, MS(5));
         struct played_copy copy = {.bytes = bytes, .host = 64, .sample = 100 + k, .stream = 1, .pinned = true};
         play_copy(play, copy);
         copy.up = true;
@@ -277,10 +278,10 @@ static void finds_round_trips(void **state) {
     assert_non_null(strstr(play_found(play, "round-trip")->title,
                            "400 MB were copied to the host in 10 copies and back unchanged in 10"));
     play_free(play);
-    play = play_new(own); /* what came down once goes up again and again */
+    play = play_new(own); /* bytes are copied to the host once and back several times */
     struct played_copy copy = {.bytes = piece, .host = 64, .sample = 100, .stream = 1, .pinned = true};
     for (int k = 0; k <= 10; k++, copy.up = true) {
-        work(play, MS(1));
+        play_busy(play, MS(1));
         play_copy(play, copy);
     }
     play_end(play);
@@ -327,7 +328,8 @@ static struct play *normalise(int turns, int arrays, int streams, bool pinned, u
 
 static void finds_no_overlap(void **state) {
     (void)state;
-    /* now 10 * (4.44 + 0.05 + 2.35) ms a turn; then 400 MB up at 55 GB/s, both at 101, and a tenth of the rest */
+    /* now: 10 * (4.44 + 0.05 + 2.35) ms per turn. Then: 400 MB to the device at 55 GB/s, both directions at 101 GB/s,
+     * and a tenth of the rest. */
     double turn = 10 * (size / 9 + 50e3 + size / 17 + 10e3);
     double then = 20 * size / (2 * 55 * 0.92) + (10 * size / 55 + 500e3) / 10;
     struct play *play = normalise(5, 10, 1, false, piece);
@@ -367,7 +369,7 @@ static struct play *blamed(uint64_t kernel_ns, uint64_t bytes, uint64_t work_ns)
     struct play *play = play_new(own);
     play_launch(play, 1, "before", 10560, 256, kernel_ns);
     play_copy(play, (struct played_copy){.pinned = true, .bytes = bytes, .stream = 1});
-    work(play, work_ns);
+    play_busy(play, work_ns);
     play_end(play);
     return play;
 }
@@ -385,7 +387,7 @@ static void enqueueing_is_left_to_async_copies(void **state) {
     struct play *play = play_new(own);
     for (int k = 0; k < 100; k++) { /* calls of 60 us */
         play_copy(play, (struct played_copy){.up = true, .async = true, .bytes = 463500, .stream = 1});
-        work(play, US(100));
+        play_busy(play, US(100));
     }
     play_end(play);
     play_expect(play, "blocked-async", 100 * (60e3 - 8e3));
@@ -398,7 +400,7 @@ static void pinning_has_to_pay(void **state) {
         struct play *play = play_new(own);
         for (int k = 0; k < uses; k++)
             play_copy(play, (struct played_copy){.up = true, .bytes = piece, .host = 0x1000, .stream = 1});
-        work(play, MS(20));
+        play_busy(play, MS(20));
         play_end(play);
         assert_int_equal(play_found(play, "pageable-copy")->confidence, uses == 4 ? LE_LIKELY : LE_PLAUSIBLE);
         play_free(play);
@@ -440,14 +442,14 @@ static struct play *scattered(int count, uint64_t pause_ns, uint64_t work_ns) {
     struct play *play = play_new(own);
     for (int k = 0; k < count; k++, play->host_ns += pause_ns)
         play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = 400, .stream = 1});
-    work(play, work_ns);
+    play_busy(play, work_ns);
     play_end(play);
     return play;
 }
 
 static void small_copies_have_limits(void **state) {
     (void)state;
-    struct play *play = scattered(1000, US(60), MS(10)); /* the pauses are the host's */
+    struct play *play = scattered(1000, US(60), MS(10)); /* the pauses are the host's own work */
     play_expect(play, "small-copies", 1000 * (8.5e3 - 1.12e3));
     play_free(play);
     play_expect_when(scattered(100, 0, MS(12)), "small-copies", true); /* 5.8 % */
@@ -473,7 +475,7 @@ static void transfers_have_to_be_a_quarter(void **state) {
         for (int k = 0; k < 20; k++)
             play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = piece, .stream = 1});
         play->host_ns += MS(much ? 40 : 50);
-        work(play, MS(1));
+        play_busy(play, MS(1));
         play_end(play);
         play_expect_when(play, "transfer-bound", much);
     }
@@ -489,7 +491,7 @@ int main(void) {
         cmocka_unit_test(finds_transfer_bound),
         cmocka_unit_test(finds_small_copies),
         cmocka_unit_test(finds_round_trips),
-        cmocka_unit_test(takes_off_its_samples),
+        cmocka_unit_test(subtracts_the_cost_of_samples),
         cmocka_unit_test(recording_takes_more_of_copies_of_python),
         cmocka_unit_test(finds_no_overlap),
         cmocka_unit_test(no_overlap_has_its_limits),

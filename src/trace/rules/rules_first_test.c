@@ -3,7 +3,7 @@
 
 static const char *const own = "/home/u/app";
 
-static void work(struct play *play, uint64_t time_ns) {
+static void play_busy(struct play *play, uint64_t time_ns) {
     play_launch(play, 1, "work", 10560, 256, time_ns);
     play_wait(play);
 }
@@ -13,14 +13,14 @@ static void finds_first_calls(void **state) {
     struct play *play = play_new(own);
     play_call(play, "cuInit", LE_CALL_START, MS(300));
     for (int k = 0; k < 100; k++)
-        work(play, MS(1));
+        play_busy(play, MS(1));
     play_end(play);
     assert_non_null(strstr(play_expect(play, "first-call", 0)->title, "The first kernel ended after 301 ms of 401 ms"));
     play_free(play);
     play = play_new(own);
     play_call(play, "cuInit", LE_CALL_START, MS(98));
     for (int k = 0; k < 300; k++)
-        work(play, MS(1));
+        play_busy(play, MS(1));
     play_end(play);
     assert_null(play_found(play, "first-call")); /* 99 ms */
     play_free(play);
@@ -28,7 +28,7 @@ static void finds_first_calls(void **state) {
         play = play_new(own);
         play_call(play, "cuInit", LE_CALL_START, MS(300));
         for (int k = 0; k < (much ? 1250 : 1180); k++)
-            work(play, MS(1));
+            play_busy(play, MS(1));
         play_end(play);
         assert_true((play_found(play, "first-call") == NULL) == much); /* 301 of 1,550 or of 1,480 ms */
         play_free(play);
@@ -65,13 +65,13 @@ static void first_launches_of_graphs_count(void **state) {
     }
 }
 
-static void first_launches_are_told_with_kernels_and_graphs(void **state) {
+static void first_launches_name_kernels_and_graphs(void **state) {
     (void)state;
     struct play *play = play_new(own);
     play_call(play, "cuInit", LE_CALL_START, MS(300));
     for (int k = 0; k < 2; k++) {
         play->launch_ns = k ? US(3) : US(103);
-        work(play, MS(1));
+        play_busy(play, MS(1));
         struct le_call *call = play_call(play, "cuGraphLaunch", LE_CALL_GRAPH_LAUNCH, k ? US(5) : US(55));
         play_operation(play, call, 1, 0, play->host_ns, MS(1))->kind = LE_OPERATION_GRAPH;
         play_wait(play);
@@ -82,20 +82,20 @@ static void first_launches_are_told_with_kernels_and_graphs(void **state) {
     play_free(play);
     play = play_new(own); /* nothing is launched twice */
     play_call(play, "cuInit", LE_CALL_START, MS(300));
-    work(play, MS(1));
+    play_busy(play, MS(1));
     play_end(play);
     assert_null(strstr(play_expect(play, "first-call", 0)->evidence, "first launches"));
     play_free(play);
 }
 
-/* A copy or a set is no kernel. */
+/* A copy or a set is not a kernel. */
 static void the_first_kernel_is_no_copy(void **state) {
     (void)state;
     struct play *play = play_new(own);
     play_call(play, "cuInit", LE_CALL_START, MS(120));
     play_copy(play, (struct played_copy){.up = true, .bytes = 4096, .stream = 1});
     play->host_ns += MS(800);
-    work(play, MS(100));
+    play_busy(play, MS(100));
     play_end(play);
     assert_non_null(strstr(play_expect(play, "first-call", 0)->title, "The first kernel ended after 1.02 s of 1.02 s"));
     play_free(play);
@@ -111,7 +111,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_first_calls),
         cmocka_unit_test(first_launches_of_graphs_count),
-        cmocka_unit_test(first_launches_are_told_with_kernels_and_graphs),
+        cmocka_unit_test(first_launches_name_kernels_and_graphs),
         cmocka_unit_test(the_first_kernel_is_no_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,14 @@
-/* Rules about what the host does beside launches and copies: known answers, and thresholds from both sides. */
+/* Rules about what the host does other than launches and copies: known answers, and thresholds from both sides. */
 #include "trace/rules/index_testing.h"
 
 static const char *const own = "/home/u/app";
 
-static void work(struct play *play, uint64_t time_ns) {
+static void play_busy(struct play *play, uint64_t time_ns) {
     play_launch(play, 1, "work", 10560, 256, time_ns);
     play_wait(play);
 }
 
-/* A wait after every kernel, of whose results none comes down. */
+/* Waits after every kernel, without copying results to the host. */
 static struct play *waits(int count, uint64_t host_ns, bool down, bool managed) {
     struct play *play = play_new(own);
     if (managed)
@@ -26,12 +26,13 @@ static struct play *waits(int count, uint64_t host_ns, bool down, bool managed) 
 
 static void finds_needless_waits(void **state) {
     (void)state;
-    struct play *play = waits(200, US(10), false, false); /* 2 us to come back, 10 of its own, 4 to start */
+    struct play *play =
+        waits(200, US(10), false, false); /* 2 us to return from the wait, 10 us of host work, 4 us to start a kernel */
     const struct le_finding *finding = play_expect(play, "needless-wait", 199 * (16e3 - 1.34e3));
-    /* 1.34: CUPTI's, of a launch and a wait; 0.3 more or less */
+    /* 1.34 us are CUPTI's, for a launch and a wait; plus or minus 0.3 us */
     assert_non_null(strstr(finding->evidence, "between 2.86 ms and 2.98 ms"));
     play_free(play);
-    play = waits(21, US(10), false, false); /* the last one is for the end */
+    play = waits(21, US(10), false, false); /* the last wait is at the end of the program */
     assert_non_null(play_found(play, "needless-wait"));
     play_free(play);
     play = waits(20, US(10), false, false);
@@ -40,12 +41,12 @@ static void finds_needless_waits(void **state) {
     play = waits(200, US(10), true, false);
     assert_null(play_found(play, "needless-wait"));
     play_free(play);
-    play = waits(200, US(10), false, true); /* the host may read it where it is */
+    play = waits(200, US(10), false, true); /* the host may read managed memory directly */
     assert_null(play_found(play, "needless-wait"));
     play_free(play);
 }
 
-/* Managed memory of another process is nothing that this one's host reads. */
+/* The host does not read managed memory of another process. */
 static void another_process_has_its_own_memory(void **state) {
     (void)state;
     for (int process = 0; process < 2; process++) {
@@ -60,7 +61,7 @@ static void another_process_has_its_own_memory(void **state) {
     }
 }
 
-static void time_not_recorded_is_no_compiling(void **state) {
+static void unrecorded_time_is_not_compiling(void **state) {
     (void)state;
     for (int paused = 0; paused < 2; paused++) {
         struct play *play = play_new("python3 app.py");
@@ -80,10 +81,10 @@ static void time_not_recorded_is_no_compiling(void **state) {
     }
 }
 
-/* Modules for one kernel, each compiled for `compile`, with digits in its name or not. */
+/* Several modules for one kernel, each compiled for `compile_ns`. The name may contain a number. */
 static struct play *compiled(int count, uint64_t compile_ns, const char *format) {
     struct play *play = play_new("python3 app.py");
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < count; k++) {
         char name[32];
         snprintf(name, sizeof name, format, k);
@@ -110,7 +111,7 @@ static void finds_compiling(void **state) {
     play = compiled(3, MS(100), "scale"); /* three types */
     assert_null(play_found(play, "compiling"));
     play_free(play);
-    play = compiled(20, MS(20), "triton_poi_fused_add_%d"); /* kernels of their own */
+    play = compiled(20, MS(20), "triton_poi_fused_add_%d"); /* different kernels */
     assert_null(play_found(play, "compiling"));
     play_free(play);
     play = compiled(20, MS(20), "triton_poi_fused_add_0");
@@ -121,7 +122,7 @@ static void finds_compiling(void **state) {
     play_free(play);
 }
 
-/* Loads of a millisecond compiled; where they are shorter, the host may have done other things before them. */
+/* A load that takes a millisecond compiled something. Before a shorter one, the host may have done something else. */
 static void short_loads_are_no_proof_of_compiling(void **state) {
     (void)state;
     for (int is_long = 0; is_long < 2; is_long++) {
@@ -129,7 +130,7 @@ static void short_loads_are_no_proof_of_compiling(void **state) {
         for (int k = 0; k < 10; k++) {
             play->host_ns += MS(10);
             play_call(play, "cuModuleLoadData", LE_CALL_LOAD, US(is_long ? 1000 : 999));
-            work(play, MS(1));
+            play_busy(play, MS(1));
         }
         play_end(play);
         const struct le_finding *finding = play_found(play, "compiling");
@@ -155,7 +156,7 @@ static void names_of_their_own_are_no_recompilation(void **state) {
 
 static struct play *loaded(uint64_t load_ns, uint64_t jit_ns, bool before) {
     struct play *play = play_new(own);
-    work(play, MS(50));
+    play_busy(play, MS(50));
     uint64_t start_ns = before ? play->host_ns - MS(60) : play->host_ns;
     play->index.overheads.at[play->index.overheads.count++] = (struct le_host_span){
         .start_ns = start_ns, .end_ns = start_ns + load_ns, .kind = LE_TRACE_OVERHEAD_LAZY_LOADING};
@@ -163,7 +164,7 @@ static struct play *loaded(uint64_t load_ns, uint64_t jit_ns, bool before) {
         play->index.jits.at[play->index.jits.count++] =
             (struct le_host_span){.start_ns = start_ns, .end_ns = start_ns + jit_ns, .kind = 3};
     play->host_ns += load_ns + jit_ns;
-    work(play, MS(50));
+    play_busy(play, MS(50));
     play_end(play);
     return play;
 }
@@ -191,7 +192,7 @@ static void finds_loading(void **state) {
     play_free(play);
 }
 
-/* Launches of `kernel`, of which those beyond `depth` hold the host. */
+/* Kernel launches; those beyond `depth` hold the host. */
 static struct play *queued(int count, int depth) {
     struct play *play = play_new(own);
     for (int k = 0; k < count; k++) {
@@ -205,11 +206,11 @@ static struct play *queued(int count, int depth) {
 
 static void finds_full_queues(void **state) {
     (void)state;
-    struct play *play = queued(3000, 1070); /* 51 have run by then */
+    struct play *play = queued(3000, 1070); /* 51 kernels have finished by then */
     const struct le_finding *finding = play_expect(play, "queue-full", 0);
     assert_non_null(strstr(finding->title, "1,930 launches held the host for 122 ms"));
     play_free(play);
-    play = queued(3000, 1040); /* 990 in the queue: these are slow for another reason */
+    play = queued(3000, 1040); /* 990 launches in the queue: not full, so these are slow for another reason */
     assert_null(play_found(play, "queue-full"));
     play_free(play);
     play = queued(1000, 1000);
@@ -219,10 +220,10 @@ static void finds_full_queues(void **state) {
 
 static struct play *allocating_by(const char *take, const char *give, int count, uint64_t malloc_ns, uint64_t free_ns) {
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < count; k++) {
         play_call(play, take, LE_CALL_ALLOCATE, malloc_ns);
-        work(play, MS(1));
+        play_busy(play, MS(1));
         play_call(play, give, LE_CALL_RELEASE, free_ns);
     }
     play_end(play);
@@ -244,7 +245,7 @@ static void finds_allocation_churn(void **state) {
     play = allocating(19, US(80), US(50));
     assert_null(play_found(play, "allocation-churn"));
     play_free(play);
-    play = allocating(100, US(2), US(2)); /* a pool's */
+    play = allocating(100, US(2), US(2)); /* from a pool */
     assert_null(play_found(play, "allocation-churn"));
     play_free(play);
     static const char *const pooled[] = {"cudaMallocAsync", "cuMemAllocFromPoolAsync_ptsz", "cudaMallocFromPoolAsync"};
@@ -259,7 +260,7 @@ static struct play *graphs_of(int builds, int launches, uint64_t launch_ns, uint
     struct play *play = play_new(own);
     for (int k = 0; k < builds; k++) {
         play_call(play, "cuStreamBeginCapture", LE_CALL_GRAPH_BUILD, US(5));
-        for (int launch = 0; launch < 40; launch++) /* 4 us each, 0.22 of them CUPTI's, as of every call */
+        for (int launch = 0; launch < 40; launch++) /* 4 us each, of which 0.22 us are CUPTI's, as in every call */
             play_call(play, "cuLaunchKernel", LE_CALL_LAUNCH, US(4));
         play_call(play, "cuStreamEndCapture", LE_CALL_GRAPH_BUILD, US(5));
         play_call(play, "cuGraphInstantiate", LE_CALL_GRAPH_BUILD, US(274));
@@ -276,7 +277,8 @@ static struct play *graphs_of(int builds, int launches, uint64_t launch_ns, uint
     return play;
 }
 
-/* What CuPy captures are short calls, which cost twice their time where the program switched recording on. */
+/* Launches that CuPy captures are short calls. If the program switches recording on, they take twice their own time
+ * more. */
 static void recording_takes_more_of_what_is_captured(void **state) {
     (void)state;
     struct play *play = play_new(own);
@@ -308,7 +310,8 @@ static void finds_rebuilt_graphs(void **state) {
         play_expect(play, "graph-rebuilt", 49 * (284e3 + 160e3 - 43 * 0.22e3 - 40 * 0.9e3));
     assert_non_null(strstr(finding->evidence, "between 18.9 ms and 20.1 ms"));
     play_free(play);
-    play = graphs_of(50, 1, US(100), US(60)); /* of 100 us the first launch would take 5 and 40 times 0.23 again */
+    play = graphs_of(50, 1, US(100),
+                     US(60)); /* of the first launch's 100 us, a later launch would take 5 us and 40 times 0.23 us */
     play_expect(play, "graph-rebuilt",
                 49 * (284e3 + 160e3 - 43 * 0.22e3 - 40 * 0.9e3 + 100e3 - 0.22e3 - 5e3 - 40 * 0.23e3 + 60e3 - 0.22e3));
     play_free(play);
@@ -329,7 +332,7 @@ static void finds_rebuilt_graphs(void **state) {
 static struct play *started(uint64_t start_ns, uint64_t work_ns) {
     struct play *play = play_new(own);
     play_call(play, "cuInit", LE_CALL_START, start_ns);
-    work(play, work_ns);
+    play_busy(play, work_ns);
     play_end(play);
     return play;
 }
@@ -347,8 +350,8 @@ static struct play *between_host_time(const char *kernel, bool loads) {
     return play;
 }
 
-/* What the host does for itself stays; what it does before a module is loaded is for the device, but for Numba, which
- * compiles for the processor, too. */
+/* The host's own work stays on the host. What it does before a module is loaded is for the device, except with Numba,
+ * which compiles for the CPU, too. */
 static void the_host_keeps_its_own_time(void **state) {
     (void)state;
     play_expect_when(between_host_time("kernel", false), "host-would-win", false);
@@ -358,7 +361,7 @@ static void the_host_keeps_its_own_time(void **state) {
     play_free(play);
 }
 
-static void finds_work_for_the_processor(void **state) {
+static void finds_work_for_the_cpu(void **state) {
     (void)state;
     struct play *play = started(MS(300), MS(1));
     play_expect(play, "host-would-win", 300e6 + 1e6 - 50e6);
@@ -399,7 +402,7 @@ static void finds_distortion(void **state) {
 static void captured_launches_have_an_option(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, US(100));
+    play_busy(play, US(100));
     play_call(play, "cuStreamBeginCapture", LE_CALL_GRAPH_BUILD, US(5));
     for (int k = 0; k < 2000; k++)
         play_call(play, "cuLaunchKernel", LE_CALL_LAUNCH, US(1));
@@ -410,7 +413,7 @@ static void captured_launches_have_an_option(void **state) {
     play_free(play);
 }
 
-/* CUPTI's own pauses are the recording's where a thread of the program was held; the second thread makes no calls. */
+/* CUPTI's pauses count as recording if they held a thread of the program. The second thread makes no calls. */
 static void pauses_are_distortion(void **state) {
     static const uint32_t kinds[] = {LE_TRACE_OVERHEAD_FLUSH, LE_TRACE_OVERHEAD_RESOURCE,
                                      LE_TRACE_OVERHEAD_LAZY_LOADING};
@@ -427,7 +430,7 @@ static void pauses_are_distortion(void **state) {
 static struct play *waits_after(int count, uint64_t kernel_ns, uint64_t host_ns) {
     struct play *play = play_new(own);
     for (int k = 0; k < count; k++, play->host_ns += host_ns)
-        work(play, kernel_ns);
+        play_busy(play, kernel_ns);
     play_end(play);
     return play;
 }
@@ -436,7 +439,7 @@ static void needless_waits_have_limits(void **state) {
     (void)state;
     play_expect_when(waits_after(200, US(600), US(10)), "needless-wait", true); /* 14.7 us of 617: 2.4 % */
     play_expect_when(waits_after(200, US(900), US(10)), "needless-wait", false);
-    struct play *play = waits_after(200, US(20), US(100)); /* waits of 23 us, and 10 to start again */
+    struct play *play = waits_after(200, US(20), US(100)); /* waits of 23 us, and 10 us to start again */
     play_expect(play, "needless-wait", 199 * 33e3);
     play_free(play);
 }
@@ -444,10 +447,10 @@ static void needless_waits_have_limits(void **state) {
 static void pools_take_their_time_too(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < 1000; k++)
         play_call(play, "cudaMalloc", LE_CALL_ALLOCATE, US(5));
-    work(play, MS(1));
+    play_busy(play, MS(1));
     play_end(play);
     play_expect(play, "allocation-churn", 1000 * 4e3);
     play_free(play);
@@ -459,15 +462,15 @@ static void loading_has_to_be_a_part_of_the_whole(void **state) {
     (void)state;
     for (int much = 0; much < 2; much++) {
         struct play *play = loaded(US(5200), 0, false);
-        work(play, much ? MS(100) : MS(200)); /* 2.5 or 1.7 % */
+        play_busy(play, much ? MS(100) : MS(200)); /* 2.5 or 1.7 % */
         play_end(play);
         play_expect_when(play, "lazy-loading", much);
     }
     play_expect_when(compiled(20, US(1500), "scale"), "compiling", true);
 }
 
-/* Beyond 1,100 launches, `count` of so long. */
-static struct play *held(int count, uint64_t launch_ns) {
+/* After 1,100 launches, `count` launches of this length. */
+static struct play *full_queue(int count, uint64_t launch_ns) {
     struct play *play = play_new(own);
     for (int k = 0; k < 1100 + count; k++) {
         play->launch_ns = k < 1100 ? US(3) : launch_ns;
@@ -480,13 +483,13 @@ static struct play *held(int count, uint64_t launch_ns) {
 
 static void full_queues_have_limits(void **state) {
     (void)state;
-    play_expect_when(held(10, US(200)), "queue-full", true);
-    play_expect_when(held(9, US(200)), "queue-full", false);
-    play_expect_when(held(500, US(21)), "queue-full", true);
-    play_expect_when(held(500, US(19)), "queue-full", false);
+    play_expect_when(full_queue(10, US(200)), "queue-full", true);
+    play_expect_when(full_queue(9, US(200)), "queue-full", false);
+    play_expect_when(full_queue(500, US(21)), "queue-full", true);
+    play_expect_when(full_queue(500, US(19)), "queue-full", false);
 }
 
-/* Graphs of `nodes`, whose first launch takes 100 us. */
+/* Graphs with `nodes` nodes, whose first launch takes 100 us. */
 static struct play *added(int nodes) {
     struct play *play = play_new(own);
     for (int build = 0; build < 50; build++) {
@@ -503,7 +506,7 @@ static struct play *added(int nodes) {
     return play;
 }
 
-/* What a launch takes that is not the first: 5 us, and 0.23 of each node. */
+/* Launches after the first one take 5 us, and 0.23 us per node. */
 static void later_launches_cost_too(void **state) {
     (void)state;
     struct play *play = added(0);
@@ -518,7 +521,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_needless_waits),
         cmocka_unit_test(finds_compiling),
-        cmocka_unit_test(time_not_recorded_is_no_compiling),
+        cmocka_unit_test(unrecorded_time_is_not_compiling),
         cmocka_unit_test(names_of_their_own_are_no_recompilation),
         cmocka_unit_test(finds_loading),
         cmocka_unit_test(finds_full_queues),
@@ -528,7 +531,7 @@ int main(void) {
         cmocka_unit_test(the_host_keeps_its_own_time),
         cmocka_unit_test(another_process_has_its_own_memory),
         cmocka_unit_test(short_loads_are_no_proof_of_compiling),
-        cmocka_unit_test(finds_work_for_the_processor),
+        cmocka_unit_test(finds_work_for_the_cpu),
         cmocka_unit_test(finds_distortion),
         cmocka_unit_test(captured_launches_have_an_option),
         cmocka_unit_test(pauses_are_distortion),

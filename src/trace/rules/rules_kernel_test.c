@@ -4,7 +4,7 @@
 
 static const char *const own = "/home/u/app";
 
-/* call_ns: how long a launch's call takes of launch_ns; 0: what is usual in these tests. */
+/* call_ns: the part of launch_ns that the launch call takes; 0: the default in these tests. */
 static struct play *launches_by(const char *library, bool is_switched, int count, uint64_t launch_ns,
                                 uint64_t kernel_ns, uint64_t call_ns) {
     struct play *play = play_new(own);
@@ -12,7 +12,7 @@ static struct play *launches_by(const char *library, bool is_switched, int count
     play->launch_ns = call_ns ? call_ns : play->launch_ns;
     for (int k = 0; k < count; k++) {
         char name[32];
-        snprintf(name, sizeof name, "%skernel%d", library, k * 7 % 61); /* no pattern of few */
+        snprintf(name, sizeof name, "%skernel%d", library, k * 7 % 61); /* no short pattern */
         play_launch(play, 1, name, 2000, 256, kernel_ns);
         play->host_ns += launch_ns - play->launch_ns;
     }
@@ -26,14 +26,15 @@ static struct play *launches_of(const char *library, bool is_switched, int count
     return launches_by(library, is_switched, count, launch_ns, kernel_ns, 0);
 }
 
-/* The device idles while the host takes `launch` for each kernel of `kernel`, most of it its own code. */
+/* The device is idle while the host takes launch_ns for each kernel of kernel_ns, mostly in its own code. */
 static struct play *launches(int count, uint64_t launch_ns, uint64_t kernel_ns) {
     return launches_of("", false, count, launch_ns, kernel_ns);
 }
 
 static void finds_launch_bound(void **state) {
     (void)state;
-    struct play *play = launches(300, US(20), US(5)); /* 15 us idle before each, 1.1 of them CUPTI's */
+    struct play *play =
+        launches(300, US(20), US(5)); /* idle for 15 us before each kernel, of which 1.1 us are CUPTI's */
     play_expect(play, "launch-bound", 299 * (15e3 - 1.1e3));
     play_free(play);
     play = launches(51, US(20), US(5));
@@ -44,14 +45,14 @@ static void finds_launch_bound(void **state) {
     play_free(play);
 }
 
-/* Where the program switches recording on, a launch of CuPy's that took 3 us as recorded took 1.29 to 1.9 of them for
- * that, one of PyTorch's 2.04 to 2.88, and the call's 0.22; what recording cannot have taken, it has not. */
+/* If the program switches recording on, a recorded launch of 3 us contains 1.29 to 1.9 us of recording in CuPy and 2.04
+ * to 2.88 us in PyTorch, plus 0.22 us for the call. Recording never takes more than the whole. */
 static void recording_takes_more_of_python(void **state) {
     (void)state;
     struct play *play = launches(300, US(20), US(5));
     assert_non_null(strstr(play_found(play, "launch-bound")->evidence, "between 4.06 ms and 4.24 ms"));
     play_free(play);
-    play = launches_of("cupy_", false, 300, US(20), US(5)); /* from the start: as C's */
+    play = launches_of("cupy_", false, 300, US(20), US(5)); /* recording from the start: as in C */
     play_expect(play, "launch-bound", 299 * (15e3 - 1.12e3));
     play_free(play);
     play = launches_of("cupy_", true, 300, US(20), US(5));
@@ -62,8 +63,7 @@ static void recording_takes_more_of_python(void **state) {
     finding = play_expect(play, "launch-bound", 299 * (15e3 - 2.68e3));
     assert_non_null(strstr(finding->evidence, "between 3.56 ms and 3.81 ms"));
     play_free(play);
-    play =
-        launches_of("triton_poi_fused_", true, 300, US(8), US(5)); /* 3 us, of which a program of C's would lose 1.1 */
+    play = launches_of("triton_poi_fused_", true, 300, US(8), US(5)); /* 3 us, of which 1.1 us would be CUPTI's in C */
     assert_null(play_found(play, "launch-bound"));
     play_free(play);
     play = launches(300, US(8), US(5));
@@ -71,7 +71,7 @@ static void recording_takes_more_of_python(void **state) {
     play_free(play);
 }
 
-/* In proportion to the call, to the point where it waited. */
+/* The cost grows with the length of the call, up to twice the usual length; a longer call has waited. */
 static void recording_takes_more_of_longer_calls(void **state) {
     static const struct {
         uint64_t call_ns;
@@ -101,7 +101,7 @@ static void launch_bound_needs_a_quarter(void **state) {
     play_free(play);
 }
 
-/* Steps of `kernels` launches and a wait. */
+/* Steps, each of `kernels` launches and a wait. */
 static struct play *steps(int count, int kernels, uint64_t launch_ns, uint64_t kernel_ns) {
     struct play *play = play_new(own);
     play->launch_ns = launch_ns;
@@ -120,7 +120,7 @@ static struct play *steps(int count, int kernels, uint64_t launch_ns, uint64_t k
 static void finds_the_pattern(void **state) {
     (void)state;
     struct play *play = steps(40, 500, US(4), US(1.5)); /* 500 small kernels a step */
-    /* a launch 4 - 1.1 us, a node 1.0 us, and 8 us for the graph */
+    /* a launch takes 4 - 1.1 us, a node 1.0 us, and a graph 8 us */
     const struct le_finding *finding = play_expect(play, "repeating-pattern", 40 * (500 * (2.9e3 - 1e3) - 8e3));
     assert_non_null(strstr(finding->title, "The same 501 calls are made 40 times in a row: "));
     assert_non_null(strstr(finding->evidence, "each time: 500 launches, 1 wait; the first launches kernel0\n"));
@@ -137,7 +137,7 @@ static void pattern_needs_turns(void **state) {
     play = steps(9, 100, US(8), US(1.5));
     assert_null(play_found(play, "repeating-pattern"));
     play_free(play);
-    play = steps(400, 4, US(8), US(1.5)); /* a graph of four is no gain */
+    play = steps(400, 4, US(8), US(1.5)); /* a graph of four nodes gains nothing */
     assert_null(play_found(play, "repeating-pattern"));
     play_free(play);
     play = steps(40, 100, US(3), US(40)); /* long kernels */
@@ -145,7 +145,7 @@ static void pattern_needs_turns(void **state) {
     play_free(play);
 }
 
-/* Launches without waits and without two alike are a pattern, too; random ones are not. */
+/* The same launch again and again, without waits, is a pattern, too. Random launches are not. */
 static void pattern_of_one_and_none(void **state) {
     (void)state;
     struct play *play = play_new(own);
@@ -197,12 +197,12 @@ static void finds_small_grids(void **state) {
     play = grids(63, 64, US(20), 100);
     assert_non_null(play_found(play, "small-grid"));
     play_free(play);
-    play = grids(63, 64, US(19), 100); /* short: its latency */
+    play = grids(63, 64, US(19), 100); /* short kernels: bound by latency */
     assert_null(play_found(play, "small-grid"));
     play_free(play);
 }
 
-/* Small grids that run side by side fill the device together. */
+/* Small grids that run at the same time fill the device together. */
 static void small_grids_together(void **state) {
     (void)state;
     struct play *play = play_new(own);
@@ -216,7 +216,7 @@ static void small_grids_together(void **state) {
     play_free(play);
 }
 
-/* What the host does not wait for is not won. */
+/* Time for which the host does not wait is not gained. */
 static void small_grid_is_capped_by_waits(void **state) {
     (void)state;
     struct play *play = play_new(own);
@@ -267,10 +267,10 @@ static void knows_occupancy(void **state) {
     assert_int_equal(le_occupancy_blocks(&device, &shape), 8);
     shape.registers = 64;
     assert_int_equal(le_occupancy_blocks(&device, &shape), 4);
-    shape.registers = 65; /* 72 a thread, by the unit */
+    shape.registers = 65; /* rounded up to 72 per thread */
     assert_int_equal(le_occupancy_blocks(&device, &shape), 3);
     shape.registers = 16;
-    shape.dynamic_shared_bytes = 100 << 10; /* with the system's 1 KiB, 2 times 101 of 228 */
+    shape.dynamic_shared_bytes = 100 << 10; /* with the system's 1 KiB: 2 times 101 KiB of 228 KiB */
     assert_int_equal(le_occupancy_blocks(&device, &shape), 2);
     shape.dynamic_shared_bytes = 0;
     shape.block[0] = 32;
@@ -308,7 +308,7 @@ static void finds_kernels_apart(void **state) {
     play_free(play);
 }
 
-/* An event that a stream waited for orders kernels, in the process that has them. */
+/* A wait for an event orders kernels, but only within its own process. */
 static void another_process_orders_nothing(void **state) {
     (void)state;
     for (int process = 0; process < 2; process++) {
@@ -341,7 +341,7 @@ static void the_null_stream_waits_for_its_context(void **state) {
     }
 }
 
-static void work(struct play *play, uint64_t time_ns) {
+static void play_busy(struct play *play, uint64_t time_ns) {
     play_launch(play, 1, "work", 10560, 256, time_ns);
     play_wait(play);
 }
@@ -350,7 +350,7 @@ static void gaps_of_launches_have_limits(void **state) {
     (void)state;
     play_expect_when(launches(300, US(195), US(5)), "launch-bound", true); /* 190 us idle */
     play_expect_when(launches(300, US(215), US(5)), "launch-bound", false);
-    for (int late = 0; late < 2; late++) { /* 24 or 26 us after its call */
+    for (int late = 0; late < 2; late++) { /* a kernel that starts 24 or 26 us after its call */
         struct play *play = launches(300, US(60), US(5));
         for (int32_t k = 0; k < play->index.operations.count; k++) {
             play->index.operations.at[k].start_ns += US(late ? 25 : 23);
@@ -369,13 +369,13 @@ static void a_graph_has_its_costs(void **state) {
     play = steps(400, 20, US(4), US(1.5)); /* 8 us for its launch */
     play_expect(play, "repeating-pattern", 400 * (20 * (2.88e3 - 1e3) + 2.5e3 - 8e3));
     play_free(play);
-    play = steps(40, 500, US(4), US(3.5)); /* recording hid where the device waited less than 0.3 us */
+    play = steps(40, 500, US(4), US(3.5)); /* the device waited less than 0.3 us, so recording is hidden */
     play_expect(play, "repeating-pattern", 40 * (500 * (4e3 - 200 - 3e3) - 8e3));
     play_free(play);
     play_expect_when(steps(40, 500, US(7), US(6.5)), "repeating-pattern", true); /* 0.8 us of 6.8: 11 % */
     play_expect_when(steps(40, 500, US(10), US(9.5)), "repeating-pattern", false);
     play_expect_when(steps(400, 5, US(8), US(1.5)), "repeating-pattern", true);
-    play = play_new(own); /* all alike: a graph of each 500 */
+    play = play_new(own); /* all launches are the same: graphs of 500 launches */
     for (int k = 0; k < 2000; k++)
         play_launch(play, 1, "same", 4, 128, 600);
     play_wait(play);
@@ -384,14 +384,14 @@ static void a_graph_has_its_costs(void **state) {
     play_free(play);
 }
 
-/* Beside other work of so long. */
+/* The kernels, followed by other work of this length. */
 static struct play *beside(uint32_t blocks, int count, uint64_t kernel_ns, uint64_t work_ns) {
     struct play *play = play_new(own);
     for (int k = 0; k < count; k++) {
         play_launch(play, 1, "grid", blocks, 256, kernel_ns);
         play_wait(play);
     }
-    work(play, work_ns);
+    play_busy(play, work_ns);
     play_end(play);
     return play;
 }
@@ -406,7 +406,7 @@ static void grids_have_to_be_a_part_of_the_whole(void **state) {
     play_expect_when(grids(1057, 256, US(19), 200), "tail-wave", false);
 }
 
-/* Kernels in four streams, of which each meets the next for `shared_ns`; then work that fills the device. */
+/* Kernels in four streams, each of which overlaps the next for `shared_ns`; then work that fills the device. */
 static struct play *parts(int count, uint64_t kernel_ns, uint64_t shared_ns, uint64_t work_ns) {
     struct play *play = play_new(own);
     play->shared = true;
@@ -416,7 +416,7 @@ static struct play *parts(int count, uint64_t kernel_ns, uint64_t shared_ns, uin
     }
     play_wait(play);
     if (work_ns)
-        work(play, work_ns);
+        play_busy(play, work_ns);
     play_end(play);
     return play;
 }

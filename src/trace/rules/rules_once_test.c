@@ -1,14 +1,14 @@
-/* Threads, streams and copies at one time: what a rule promises counts each moment once. */
+/* Threads, streams and copies at the same time: the gain of a rule counts each moment once. */
 #include "trace/rules/index_testing.h"
 
 static const char *const own = "/home/u/app";
 
-static void work(struct play *play, uint64_t time_ns) {
+static void play_busy(struct play *play, uint64_t time_ns) {
     play_launch(play, 1, "work", 10560, 256, time_ns);
     play_wait(play);
 }
 
-/* The host waits for the step before the last: the device is never idle, and a graph gains what it hides. */
+/* The host waits for the step before the last one. The device is never idle, and a graph gains only what it hides. */
 static void a_busy_device_needs_no_graph(void **state) {
     (void)state;
     struct play *play = play_new(own);
@@ -27,7 +27,7 @@ static void a_busy_device_needs_no_graph(void **state) {
     play_free(play);
 }
 
-/* Copies beside the kernels, in another stream, end nothing that the device does. */
+/* Copies in another stream do not interrupt the kernels. */
 static void copies_beside_kernels_are_no_gap(void **state) {
     (void)state;
     struct play *play = play_new(own);
@@ -69,7 +69,7 @@ static void tails_at_once_take_their_time_once(void **state) {
     play_free(play);
 }
 
-/* Both threads make the call, at the same time. */
+/* Both threads make the call at the same time. */
 static struct le_call *call_twice(struct play *play, const char *function, enum le_call_kind kind, uint64_t time_ns) {
     play_call(play, function, kind, time_ns);
     play->host_ns -= time_ns;
@@ -92,10 +92,10 @@ static void copy_twice(struct play *play, struct played_copy copy) {
 
 static struct play *copies_of_two(struct played_copy copy, int count) {
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < count; k++)
         copy_twice(play, copy);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     play_end(play);
     return play;
 }
@@ -125,7 +125,7 @@ static void copies_of_two_threads_take_their_time_once(void **state) {
 static void round_trips_of_two_threads_take_their_time_once(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     struct played_copy copy = {.pinned = true, .bytes = 40000000, .stream = 1, .host = 64, .sample = 7};
     for (int k = 0; k < 10; k++) {
         copy.up = false;
@@ -141,10 +141,10 @@ static void round_trips_of_two_threads_take_their_time_once(void **state) {
 static void allocations_of_two_threads_take_their_time_once(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < 50; k++)
         call_twice(play, "cudaMalloc", LE_CALL_ALLOCATE, US(100));
-    work(play, MS(1));
+    play_busy(play, MS(1));
     play_end(play);
     assert_non_null(strstr(play_expect(play, "allocation-churn", 50 * 99e3)->title, "100 calls took 5.00 ms"));
     play_free(play);
@@ -166,17 +166,17 @@ static void waits_of_two_threads_are_one_gap(void **state) {
         play->host_ns += US(10);
     }
     play_end(play);
-    play_expect(play, "needless-wait", 99 * (16e3 - 2.24e3)); /* two launches are recorded in each gap */
+    play_expect(play, "needless-wait", 99 * (16e3 - 2.24e3)); /* each gap has the recording of two launches */
     play_free(play);
 }
 
-static void blame_of_two_threads_is_told_once(void **state) {
+static void blamed_waits_of_two_threads_count_once(void **state) {
     (void)state;
     struct play *play = play_new(own);
     play->shared = true;
     play_launch(play, 1, "work", 10560, 256, MS(50));
     copy_twice(play, (struct played_copy){.pinned = true, .bytes = 1000, .stream = 1});
-    struct le_call *calls = play->index.calls.at; /* the other stream's waits, too */
+    struct le_call *calls = play->index.calls.at; /* including the waits for the other stream */
     calls[2].end_ns = calls[1].end_ns;
     play->index.operations.at[2].start_ns = play->index.operations.at[1].start_ns;
     play->index.operations.at[2].end_ns = play->index.operations.at[1].end_ns;
@@ -189,10 +189,10 @@ static void blame_of_two_threads_is_told_once(void **state) {
 static void graphs_of_two_threads_take_their_time_once(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < 50; k++)
         call_twice(play, "cuGraphInstantiate", LE_CALL_GRAPH_BUILD, US(300));
-    work(play, MS(1));
+    play_busy(play, MS(1));
     play_end(play);
     play_expect(play, "graph-rebuilt", 50 * 299.5e3);
     play_free(play);
@@ -227,7 +227,7 @@ int main(void) {
         cmocka_unit_test(round_trips_of_two_threads_take_their_time_once),
         cmocka_unit_test(allocations_of_two_threads_take_their_time_once),
         cmocka_unit_test(waits_of_two_threads_are_one_gap),
-        cmocka_unit_test(blame_of_two_threads_is_told_once),
+        cmocka_unit_test(blamed_waits_of_two_threads_count_once),
         cmocka_unit_test(graphs_of_two_threads_take_their_time_once),
         cmocka_unit_test(full_queues_of_two_threads_hold_once),
     };

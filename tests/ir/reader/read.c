@@ -257,6 +257,8 @@ static void access_line(struct reader *r, bool left) {
         le_read_fail(r, "an access must follow its statement");
     a.symbol = le_read_find(r, &r->symbols, "symbol");
     a.subscripts = le_read_nodes(r, &a.rank);
+    for (int d = 0; d < a.rank; d++)
+        a.bare |= (unsigned)(a.subscripts[d]->kind == LE_NODE_INDEX) << d;
     a.under_condition = le_read_accept_word(r, "conditional");
     a.guarded = a.under_condition || le_read_accept_word(r, "guarded");
     a.has_edge = le_read_accept_word(r, "edge");

@@ -1,4 +1,4 @@
-// Most threads use an atomic, one does not.
+// All threads but one use an atomic.
 // launch: greatest --grid 2 --block 64 y=i32[1]
 // says: global race in kernel greatest: block (
 // says: atomic_beside_plain.cu:

@@ -1,4 +1,4 @@
-// A loop with a barrier whose turns differ from thread to thread.
+// A loop with a barrier, with a different number of iterations in each thread.
 // launch: rounds --grid 1 --block 64 y=i32[64]
 // says: divergent barrier in kernel rounds: block (0,0,0) thread (
 // says: barrier_in_loop.cu:9

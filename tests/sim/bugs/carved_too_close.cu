@@ -1,4 +1,4 @@
-// Two arrays in dynamic shared memory, the second placed by count where it must be by bytes.
+// Two arrays in dynamic shared memory; the second one's offset is a count of elements instead of bytes.
 // launch: split --grid 1 --block 64 --shared 512 y=f32[64]
 // says: shared race in kernel split: block (0,0,0) thread (
 // says: carved_too_close.cu:

@@ -1,4 +1,4 @@
-// What another block has been given is read behind a barrier of the block alone.
+// Values from another block are read after a barrier of only this block.
 // launch: turn --grid 4 --block 32 y=f32[128]
 // says: shared race in kernel turn: block (
 // says: of shared 'given' (128 bytes)

@@ -1,4 +1,4 @@
-// The neighbour's shared memory is read before it has written it.
+// The neighbour's shared memory is read before the neighbour has written it.
 // launch: turn --grid 4 --block 32 y=f32[128]
 // says: shared 'own' (128 bytes) of block (
 // says: cluster_read_too_early.cu:

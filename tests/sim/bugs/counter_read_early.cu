@@ -1,4 +1,4 @@
-// A counter that is read before all have counted.
+// A counter is read before all threads have counted.
 // launch: count --grid 1 --block 128 y=u32[1]
 // says: shared race in kernel count: block (0,0,0) thread (
 // says: of shared 'n' (4 bytes)

@@ -1,4 +1,4 @@
-// Threads that leave the loop early do not come to its barrier.
+// Threads that leave the loop early do not reach its barrier.
 // launch: search --grid 1 --block 64 x=i32[64] y=i32[64]
 // says: divergent barrier in kernel search: block (0,0,0) thread (
 // says: divergent_after_loop.cu:12

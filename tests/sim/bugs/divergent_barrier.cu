@@ -1,4 +1,4 @@
-// A barrier that half of the block does not reach.
+// Half of the block does not reach a barrier.
 // launch: half --grid 2 --block 64 y=f32[128]
 // says: divergent barrier in kernel half: block (
 // says: divergent_barrier.cu:9

@@ -1,4 +1,4 @@
-// The flag of the last block is looked at before the barrier that shows it.
+// The flag of the last block is read before the barrier that makes it visible.
 // launch: total --grid 4 --block 64 partial=f32[4] sum=f32[1] count=u32[1]
 // says: in kernel total: block (
 // says: flag_before_barrier.cu:13

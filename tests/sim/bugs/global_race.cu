@@ -1,4 +1,4 @@
-// Every block adds to one place without an atomic.
+// Every block adds to the same address without an atomic.
 // launch: total --grid 4 --block 32 x=f32[128] sum=f32[1]
 // says: global race in kernel total: block (
 // says: global_race.cu:12

@@ -1,4 +1,4 @@
-// Two steps of all blocks, as if a kernel waited for all of itself between them.
+// Two steps of all blocks, without a grid barrier between them.
 // launch: steps --grid 4 --block 32 a=f32[128] b=f32[128]
 // says: global race in kernel steps: block (
 // says: grid_barrier_forgotten.cu:

@@ -1,4 +1,4 @@
-// Counts without atomics, from all blocks.
+// All blocks count without atomics.
 // launch: count --grid 4 --block 64 bins=u32[16]
 // says: global race in kernel count: block (
 // says: histogram_global.cu:6

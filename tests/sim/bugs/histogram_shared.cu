@@ -1,4 +1,4 @@
-// Counts without atomics, of one block.
+// The threads of one block count without atomics.
 // launch: count --grid 1 --block 64 bins=u32[16]
 // says: shared race in kernel count: block (0,0,0) thread (
 // says: histogram_shared.cu:10

@@ -1,4 +1,4 @@
-// The fence is one of the block where it must be one of the device.
+// A fence of the block, where one of the device is needed.
 // launch: total --grid 8 --block 32 partial=f32[8] sum=f32[1] count=u32[1]
 // says: global race in kernel total: block (
 // says: last_block_fence_of_block.cu:16

@@ -1,4 +1,4 @@
-// The last block adds what all blocks left, but nobody fences.
+// The last block sums the results of all blocks, without a fence.
 // launch: total --grid 8 --block 32 partial=f32[8] sum=f32[1] count=u32[1]
 // says: global race in kernel total: block (
 // says: last_block_no_fence.cu:17

@@ -1,4 +1,4 @@
-// A lock that is let go without a fence before.
+// A lock is released without a fence before.
 // launch: add --grid 8 --block 32 lock=i32[1] value=i32[1]
 // says: global race in kernel add: block (
 // says: lock_no_fence.cu:10

@@ -1,4 +1,4 @@
-// A lock without an atomic: look, then take.
+// A lock without an atomic: tests the lock, then takes it.
 // launch: add --grid 4 --block 32 lock=i32[1] value=i32[1]
 // says: global race in kernel add: block (
 // says: lock_of_plain_reads.cu:

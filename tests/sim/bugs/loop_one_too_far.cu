@@ -1,4 +1,4 @@
-// A loop over a tile that ends one too late.
+// A loop over a tile runs one iteration too many.
 // launch: sum --grid 1 --block 32 x=f32[32] y=f32[32]
 // says: out of bounds in kernel sum: block (0,0,0) thread (
 // says: loop_one_too_far.cu:11

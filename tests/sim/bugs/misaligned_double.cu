@@ -1,4 +1,4 @@
-// A double at an address that is a multiple of 4 alone.
+// A double at an address that is only a multiple of 4.
 // launch: load --grid 1 --block 4 x=f32[32] y=f64[4]
 // says: misaligned access in kernel load: block (0,0,0) thread (
 // says: misaligned_double.cu:8

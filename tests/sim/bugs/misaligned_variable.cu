@@ -1,4 +1,4 @@
-// An int at an odd address of a variable of the module.
+// An int at an odd address in a variable of the module.
 // launch: set --grid 1 --block 1 y=i32[1] n=1
 // says: misaligned access in kernel set: block (0,0,0) thread (0,0,0) at
 // says: misaligned_variable.cu:8

@@ -1,4 +1,4 @@
-// A pointer that nobody set.
+// A pointer that is never set.
 // launch: copy --grid 1 --block 32 y=f32[32]
 // says: out of bounds in kernel copy: block (0,0,0) thread (
 // says: null_pointer.cu:7

@@ -1,4 +1,4 @@
-// The first lane of each warp adds what its warp wrote, without __syncwarp.
+// The first lane of each warp sums the values of its warp, without __syncwarp.
 // launch: sum --grid 1 --block 128 x=i32[128] y=i32[1]
 // says: shared race in kernel sum: block (0,0,0) thread (
 // says: one_lane_sums_early.cu:13

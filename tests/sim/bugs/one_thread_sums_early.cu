@@ -1,4 +1,4 @@
-// One thread adds what the others may not have written yet.
+// One thread sums values that the others may not have written yet.
 // launch: sum --grid 1 --block 128 x=i32[128] y=i32[1]
 // says: shared race in kernel sum: block (0,0,0) thread (
 // says: one_thread_sums_early.cu:13

@@ -1,4 +1,4 @@
-// One element past a shared array, by way of a pointer.
+// One element past a shared array, through a pointer.
 // launch: rotate --grid 1 --block 32 y=i32[32]
 // says: out of bounds in kernel rotate: block (0,0,0) thread (31,0,0) at
 // says: out_of_bounds_shared.cu:6

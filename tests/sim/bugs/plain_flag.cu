@@ -1,4 +1,4 @@
-// A flag between blocks that is neither volatile nor atomic on one side.
+// A flag between blocks whose store is neither volatile nor atomic.
 // launch: hand_over --grid 2 --block 32 data=f32[32] flag=i32[1] y=f32[32]
 // says: global race in kernel hand_over: block (
 // says: plain_flag.cu:

@@ -1,4 +1,4 @@
-// A volatile flag hands data over, but nothing says that the data are there before the flag.
+// A volatile flag hands data over, but nothing orders the data before the flag.
 // launch: hand_over --grid 2 --block 32 data=f32[1] flag=i32[1] y=f32[1]
 // says: global race in kernel hand_over: block (
 // says: producer_no_fence.cu:

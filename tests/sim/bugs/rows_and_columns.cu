@@ -1,4 +1,4 @@
-// Rows and columns mixed up: what does not fit is found where the array ends.
+// Rows and columns are mixed up: accesses past the end of the array are found.
 // launch: turn --grid 2,3 --block 16,16 x=f32[48,32] y=f32[48,32]
 // says: out of bounds in kernel turn: block (
 // says: rows_and_columns.cu:7

@@ -1,4 +1,4 @@
-// Threads look at a flag that others may be setting.
+// Threads read a flag that others may be setting.
 // launch: search --grid 1 --block 128 x=i32[128] y=i32[128]
 // says: shared race in kernel search: block (0,0,0) thread (
 // says: of shared 'found' (1 byte)

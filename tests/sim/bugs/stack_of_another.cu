@@ -1,4 +1,4 @@
-// A pointer to a thread's own array, followed by its neighbours.
+// Threads read another thread's local array through a pointer.
 // launch: share --grid 1 --block 32 y=i32[32]
 // says: out of bounds in kernel share: block (0,0,0) thread (
 // says: stack_of_another.cu:11

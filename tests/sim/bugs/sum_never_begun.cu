@@ -1,4 +1,4 @@
-// A shared sum that nobody sets to zero.
+// A shared sum that is never set to zero.
 // launch: total --grid 1 --block 64 y=i32[1]
 // says: uninitialised read in kernel total: block (0,0,0) thread (
 // says: sum_never_begun.cu:8

@@ -1,4 +1,4 @@
-// A mask that names lanes that do not come.
+// A mask includes lanes that never arrive.
 // launch: half --grid 1 --block 32 y=i32[32]
 // says: divergent barrier in kernel half: block (0,0,0) thread (
 // says: syncwarp_mask.cu:9

@@ -1,4 +1,4 @@
-// The tile's edge is filled only where the image goes on; all of it is read.
+// The tile's edge is filled only where the image continues, but it is always read.
 // launch: blur --grid 2 --block 32 x=f32[64] y=f32[64]
 // says: uninitialised read in kernel blur: block (
 // says: tile_half_filled.cu:15

@@ -1,4 +1,4 @@
-// A tile that is filled again before all have read it.
+// A tile is filled again before all threads have read it.
 // launch: matmul --grid 2,2 --block 8,8 a=f32[16,16] b=f32[16,16] c=f32[16,16] n=16
 // says: shared race in kernel matmul: block (
 // says: tile_reuse.cu:

@@ -1,4 +1,4 @@
-// Two threads write different values into one place.
+// Two threads write different values to the same address.
 // launch: halve --grid 1 --block 64 y=i32[32]
 // says: global race in kernel halve: block (0,0,0) thread (
 // says: two_writers.cu:6

@@ -1,4 +1,4 @@
-// Four floats at once where two are left.
+// A float4 is read where only two floats are left.
 // launch: scale --grid 1 --block 32 x=f32[102]
 // says: out of bounds in kernel scale: block (0,0,0) thread (25,0,0) at
 // says: of them after the end of an array of 408 bytes

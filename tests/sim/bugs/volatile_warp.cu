@@ -1,4 +1,4 @@
-// A warp's last steps of old: volatile alone no longer keeps the lanes in step.
+// The last steps of a reduction as in old code: volatile alone no longer keeps the lanes of a warp in step.
 // launch: sum --grid 2 --block 64 y=i32[2]
 // says: shared race in kernel sum: block (
 // says: with no barrier or __syncwarp between

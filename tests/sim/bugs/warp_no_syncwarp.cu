@@ -1,4 +1,4 @@
-// Lanes that exchange through shared memory as if they ran in step.
+// Lanes exchange values through shared memory as if they ran in step.
 // launch: reduce --grid 1 --block 64 x=f32[64] y=f32[1]
 // says: shared race in kernel reduce: block (0,0,0) thread (
 // says: warp_no_syncwarp.cu:13

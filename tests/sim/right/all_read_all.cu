@@ -1,4 +1,4 @@
-// Reads of the whole array by all, writes to another: no order is needed.
+// All threads read the whole array and write to another one: no order is needed.
 // launch: nearest --grid 2 --block 64 x=f32[128] y=f32[128]
 __global__ void nearest(const float *__restrict__ x, float *__restrict__ y) {
     unsigned i = blockIdx.x * 64 + threadIdx.x;

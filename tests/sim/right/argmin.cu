@@ -1,4 +1,4 @@
-// The place of the least value: value and index in one word of 64 bits.
+// The position of the smallest value, with value and index in one 64-bit word.
 // launch: least --grid 4 --block 64 best=u64[1]
 __global__ void least(unsigned long long *best) {
     unsigned i = blockIdx.x * 64 + threadIdx.x, value = (i * 7919u + 13u) % 1009u;

@@ -1,4 +1,4 @@
-// Addition of doubles by compare-and-swap, begun with a plain read, as CUDA's guide has it.
+// Addition of doubles by compare-and-swap that starts with a plain read, as in CUDA's programming guide.
 // launch: total --grid 4 --block 64 sum=f64[1]
 __device__ double add(double *address, double value) {
     unsigned long long *at = (unsigned long long *)address, old = *at, assumed;

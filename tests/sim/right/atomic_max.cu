@@ -1,4 +1,4 @@
-// The greatest float by compare-and-swap.
+// The maximum of floats by compare-and-swap.
 // launch: greatest --grid 4 --block 64 y=f32[1]
 __device__ float atomic_max(float *address, float value) {
     int *at = (int *)address, old = *(volatile int *)at, assumed;

@@ -1,4 +1,4 @@
-// A bitonic sort of a block, pairs in shared memory.
+// A bitonic sort by one block, in shared memory.
 // launch: sort --grid 2 --block 128 y=i32[256]
 __global__ void sort(int *y) {
     __shared__ int a[128];

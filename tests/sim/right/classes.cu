@@ -1,4 +1,4 @@
-// Virtual functions, tables of functions, types defined where a variable is, constants in functions.
+// Virtual functions, tables of functions, types defined in a declaration of a variable, constants in functions.
 // launch: classes --grid 2 --block 64 y=i32[128]
 class shape {
   public:

@@ -1,4 +1,4 @@
-// Clusters of two dimensions count in one counter of their first block's; blocks that have nothing to do end early.
+// Clusters of two dimensions use a counter in their first block's shared memory; blocks without work end early.
 // launch: count --grid 4,4,2 --block 32 n=i32[8]
 __global__ void __cluster_dims__(2, 2) count(int *n) {
     __shared__ int counter;

@@ -1,5 +1,5 @@
-// Each warp's total goes to all blocks of the cluster, which add them up in the same order; then each block reads its
-// neighbour's dynamic memory, with a barrier before it goes.
+// Each warp's total goes to all blocks of the cluster, which add them in the same order. Then each block reads its
+// neighbour's dynamic memory, with a barrier before it ends.
 // launch: sums --grid 8 --block 64 --shared 256 x=f32[512] y=f32[512]
 __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64) sums(const float *x, float *y) {
     __shared__ float totals[8];

@@ -1,4 +1,4 @@
-// Two tiles in turn: one barrier for each step.
+// Two tiles used in turn, with one barrier for each step.
 // launch: smooth --grid 2 --block 64 x=f32[640] y=f32[128]
 __global__ void smooth(const float *x, float *y) {
     __shared__ float tile[2][64];

@@ -1,4 +1,4 @@
-// Blocks at the edge fill what lies outside with zeros; all threads come to every barrier.
+// Blocks at the edge fill the outside of the image with zeros; all threads reach every barrier.
 // launch: blur --grid 3,3 --block 8,8 x=f32[20,20] y=f32[20,20] n=20
 __global__ void blur(const float *x, float *y, int n) {
     __shared__ float tile[10][10];

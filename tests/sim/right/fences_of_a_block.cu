@@ -1,4 +1,4 @@
-// Warps hand over by a shared flag with fences of the block, many times, each value read once.
+// Warps hand values over many times with a shared flag and fences of the block; each value is read once.
 // launch: relay --grid 2 --block 128 y=i32[2]
 __global__ void relay(int *y) {
     __shared__ int value;

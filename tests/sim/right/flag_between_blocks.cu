@@ -1,4 +1,4 @@
-// Block 0 makes, the others wait for its flag.
+// Block 0 produces data, and the others wait for its flag.
 // launch: hand_over --grid 4 --block 64 data=f32[64] flag=i32[1] y=f32[256]
 __global__ void hand_over(float *data, volatile int *flag, float *y) {
     if (blockIdx.x == 0) {

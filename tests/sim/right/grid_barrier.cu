@@ -1,4 +1,4 @@
-// Blocks that wait for each other: arrive by an atomic, wait by volatile reads.
+// Blocks wait for each other: they arrive with an atomic, and wait with volatile reads.
 // launch: steps --grid 6 --block 32 a=f32[192] b=f32[192] arrived=u32[1]
 __device__ void wait_for_all(unsigned *arrived, unsigned goal) {
     __syncthreads();

@@ -1,4 +1,4 @@
-// Groups of any kind by one type, parts of groups, sums and scans over them.
+// Groups of any kind as thread_group, partitions of groups, and sums and scans over them.
 // launch: groups --grid 2 --block 64 --shared 256 x=i32[128]
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

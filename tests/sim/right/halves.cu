@@ -1,4 +1,4 @@
-// 16-bit floats: rounding in each direction, integers, pairs, counting.
+// 16-bit floats: rounding in each direction, integers, pairs, increments.
 // launch: halves --grid 1 --block 1 sum=i32[1]
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

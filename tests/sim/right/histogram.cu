@@ -1,4 +1,4 @@
-// Counts in shared memory by atomics, added to the whole by atomics.
+// Atomic counts in shared memory, added to the totals with atomics.
 // launch: count --grid 4 --block 128 x=u8[4096] bins=u32[256]
 __global__ void count(const unsigned char *x, unsigned *bins) {
     __shared__ unsigned mine[256];

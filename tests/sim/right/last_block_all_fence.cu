@@ -1,4 +1,4 @@
-// Every thread fences its own write; after the barrier one of them counts.
+// Every thread fences its own write; after the barrier, one thread counts.
 // launch: total --grid 12 --block 96 partial=f32[1152] sum=f32[1] count=u32[1]
 __device__ float load_volatile(const volatile float *p) { return *p; }
 __global__ void total(float *partial, float *sum, unsigned *count) {

@@ -1,4 +1,4 @@
-// The last block adds what all blocks left: thread 0 writes, fences, counts.
+// The last block sums the results of all blocks: thread 0 writes, fences and counts.
 // launch: total --grid 32 --block 64 x=f32[2048] partial=f32[32] sum=f32[1] count=u32[1]
 __global__ void total(const float *x, float *partial, float *sum, unsigned *count) {
     __shared__ float sums[64];

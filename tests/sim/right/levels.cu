@@ -1,4 +1,4 @@
-// A breadth-first search by one block: a level at a time, the same value from whoever comes first.
+// A breadth-first search by one block, one level at a time; several threads may store the same value.
 // launch: search --grid 1 --block 64 level=i32[256]
 __global__ void search(int *level) {
     __shared__ bool more;

@@ -1,4 +1,4 @@
-// Arrays of a thread's own, handed to functions by address.
+// Local arrays of a thread, passed to functions by address.
 // launch: local --grid 2 --block 64 y=i32[128]
 __device__ void fill(int *a, int n, int from) {
     for (int k = 0; k < n; k++)

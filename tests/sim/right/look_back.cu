@@ -1,4 +1,4 @@
-// A scan over blocks: each waits for those before it, one after another.
+// A scan over blocks: each block waits for those before it, one after the other.
 // launch: scan --grid 12 --block 32 x=i32[384] y=i32[384] state=i32[12] sums=i32[12] totals=i32[12]
 __global__ void scan(const int *x, int *y, volatile int *state, int *sums, int *totals) {
     __shared__ int before;

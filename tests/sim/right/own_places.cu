@@ -1,4 +1,4 @@
-// Threads that write and read their own places again and again need no barrier.
+// Threads that repeatedly write and read only their own elements need no barrier.
 // launch: own --grid 2 --block 64 y=i32[128]
 __global__ void own(int *y) {
     __shared__ int mine[64];

@@ -1,4 +1,4 @@
-// One warp makes tiles, the other uses them, by way of a volatile counter and fences of the block.
+// One warp produces tiles and the other uses them, with a volatile counter and fences of the block.
 // launch: pipeline --grid 2 --block 64 y=i32[64]
 __global__ void pipeline(int *y) {
     __shared__ int tile[32];

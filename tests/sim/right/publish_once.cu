@@ -1,4 +1,4 @@
-// One block makes a table, the others see by a volatile word and fences that it is there.
+// One block makes a table; a volatile word and fences tell the others when it is complete.
 // launch: table --grid 6 --block 32 state=i32[1] squares=i32[32] y=i32[192]
 __global__ void table(int *state, int *squares, int *y) {
     __shared__ int mine;

@@ -1,4 +1,4 @@
-// One pass of a sort by a bit: ballots within warps, counts through shared memory.
+// One pass of a radix sort, by one bit: ballots within warps, counts through shared memory.
 // launch: split --grid 1 --block 128 y=u32[128]
 __global__ void split(unsigned *y) {
     __shared__ unsigned zeros[4], values[128];

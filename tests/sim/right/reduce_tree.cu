@@ -1,4 +1,4 @@
-// A tree reduction, a barrier at every level.
+// A tree reduction, with a barrier at every level.
 // launch: reduce --grid 4 --block 128 x=f32[512] y=f32[4]
 __global__ void reduce(const float *x, float *y) {
     __shared__ float sums[128];

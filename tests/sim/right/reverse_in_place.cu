@@ -1,4 +1,4 @@
-// Each thread swaps two elements that no other touches.
+// Each thread swaps two elements that no other thread accesses.
 // launch: reverse --grid 2 --block 64 x=i32[256]
 __device__ void swap(int *a, int *b) {
     int v = *a;

@@ -1,4 +1,4 @@
-// Exclusive scan, up and down a tree.
+// An exclusive scan, up and down a tree.
 // launch: scan --grid 1 --block 64 x=i32[128] y=i32[128]
 __global__ void scan(const int *x, int *y) {
     __shared__ int a[128];

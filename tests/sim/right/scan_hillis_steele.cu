@@ -1,4 +1,4 @@
-// Inclusive scan, two barriers for each step.
+// An inclusive scan, with two barriers for each step.
 // launch: scan --grid 2 --block 128 x=i32[256] y=i32[256]
 __global__ void scan(const int *x, int *y) {
     __shared__ int a[128];

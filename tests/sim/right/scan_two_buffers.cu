@@ -1,4 +1,4 @@
-// Inclusive scan between two halves of dynamic shared memory.
+// An inclusive scan between two halves of dynamic shared memory.
 // launch: scan --grid 2 --block 64 --shared 512 x=f32[128] y=f32[128]
 __global__ void scan(const float *x, float *y) {
     extern __shared__ float buffer[];

@@ -1,4 +1,4 @@
-// A barrier of all blocks that turns a phase over: the last to arrive lets the others go.
+// A barrier of all blocks with a phase: the last block to arrive changes the phase and so releases the others.
 // launch: steps --grid 4 --block 32 x=i32[128] y=i32[128] count=u32[1] phase=u32[1]
 __device__ void meet(unsigned *count, volatile unsigned *phase) {
     __syncthreads();

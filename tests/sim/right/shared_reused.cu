@@ -1,4 +1,4 @@
-// The same shared memory as floats, then as ints of another layout.
+// The same shared memory is used as floats, then as ints in another layout.
 // launch: reuse --grid 2 --block 64 --shared 256 x=f32[128] y=i32[128]
 __global__ void reuse(const float *x, int *y) {
     extern __shared__ float f[];

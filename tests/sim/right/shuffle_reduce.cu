@@ -1,4 +1,4 @@
-// Sums of warps by shuffles, then of the block through shared memory.
+// Sums over warps with shuffles, then over the block through shared memory.
 // launch: sum --grid 3 --block 160 x=f32[480] y=f32[3]
 __global__ void sum(const float *x, float *y) {
     __shared__ float warps[32];

@@ -1,4 +1,4 @@
-// A lock around plain loads and stores: taken by compare-and-swap, fences on both sides, let go by an exchange.
+// A lock around plain loads and stores: a compare-and-swap takes it, an exchange frees it, with fences on both sides.
 // launch: add --grid 16 --block 32 lock=i32[1] value=i32[4]
 __device__ void acquire(int *lock) {
     while (atomicCAS(lock, 0, 1) != 0) {

@@ -1,4 +1,4 @@
-// Lanes of a warp exchange through shared memory, with __syncwarp and no barrier.
+// Lanes of a warp exchange values through shared memory, with __syncwarp and no barrier.
 // launch: turn --grid 2 --block 96 x=i32[192] y=i32[192]
 __global__ void turn(const int *x, int *y) {
     __shared__ int tile[96];

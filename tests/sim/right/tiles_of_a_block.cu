@@ -1,4 +1,4 @@
-// Cooperative groups: tiles of 8 exchange through shared memory, then the block.
+// Cooperative groups: tiles of 8 threads exchange values through shared memory, then the block.
 // launch: tiles --grid 2 --block 64 x=i32[128] y=i32[128]
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

@@ -1,4 +1,4 @@
-// A tile with a column of padding that nobody writes or reads.
+// A tile with a column of padding that is never written or read.
 // launch: transpose --grid 3,2 --block 16,16 x=f32[32,48] y=f32[48,32]
 __global__ void transpose(const float *x, float *y) {
     __shared__ float tile[16][17];

@@ -1,4 +1,4 @@
-// Rounds until nothing changes, decided by all threads of the block.
+// Rounds until no value changes, decided by all threads of the block.
 // launch: settle --grid 2 --block 64 y=i32[128]
 __global__ void settle(int *y) {
     __shared__ int a[64];

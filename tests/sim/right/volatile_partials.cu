@@ -1,4 +1,4 @@
-// The last block reads what others left through a volatile pointer, all of its threads at once.
+// All threads of the last block read the results of the others through a volatile pointer.
 // launch: total --grid 10 --block 32 partial=f32[10] sum=f32[1] count=u32[1]
 __global__ void total(volatile float *partial, float *sum, unsigned *count) {
     __shared__ unsigned ticket;

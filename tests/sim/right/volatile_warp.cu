@@ -1,4 +1,4 @@
-// Code of old: a warp's last steps on volatile shared memory, with __syncwarp between.
+// Old code: a warp's last steps on volatile shared memory, with __syncwarp between them.
 // launch: reduce --grid 2 --block 64 x=f32[128] y=f32[2]
 __device__ void warp_reduce(volatile float *s, unsigned t) {
     float v = s[t];

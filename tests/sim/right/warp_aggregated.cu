@@ -1,4 +1,4 @@
-// One atomic for all lanes that are here.
+// One atomic for all active lanes.
 // launch: keep --grid 4 --block 64 y=i32[256] count=i32[1]
 __device__ int next(int *count) {
     unsigned here = __activemask();

@@ -1,4 +1,4 @@
-// Each warp has its part of shared memory and its own __syncwarp, in loops of different length.
+// Each warp has its own part of shared memory and its own __syncwarp, in loops of different length.
 // launch: rounds --grid 2 --block 128 y=i32[256]
 __global__ void rounds(int *y) {
     __shared__ int parts[4][32];

@@ -1,4 +1,4 @@
-// What CUDA has beside the usual mathematics: parts of words, rounding in a direction, constants.
+// CUDA's additions to the usual mathematics: parts of words, rounding modes, constants.
 // launch: words --grid 1 --block 1
 #include <math.h>
 

@@ -1,4 +1,4 @@
-// Blocks take work by a counter: one thread asks, all are told.
+// Blocks take work items from a counter: one thread draws an item for all threads of its block.
 // launch: work --grid 3 --block 32 next=u32[1] y=u32[640] items=20
 __global__ void work(unsigned *next, unsigned *y, unsigned items) {
     __shared__ unsigned item;
