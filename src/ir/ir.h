@@ -112,9 +112,8 @@ struct le_range_nodes {
 struct le_ir_index {
     const char *name;
     bool explicit_range, depends, from_dots;
-    bool stepped; /* of a `for` with `by`: counts from 0 by 1; range.by is 0 if `by` is 0, which is an error, and else 1
-                   */
-    bool host;    /* of a FOR stage: the host runs the loop around the kernels, whose indices do not include it */
+    bool stepped;   /* of a `for` with `by`: counts from 0 by 1; range.by is 0 if `by` is 0 (an error), else 1 */
+    bool host;      /* of a FOR stage: the host runs the loop around the kernels, whose indices do not include it */
     int host_value; /* if host: the value (i64, rank 0) that holds it while the loop runs */
     struct le_range_nodes range;
     struct le_location location;
@@ -217,9 +216,9 @@ struct le_stage {
     bool dead;
     bool guarded; /* SCAN: its reads are under a condition. If one may be out of range, the scan is not computed, and
                      its readers compute the reduction themselves */
-    int leader,
-        sibling; /* reductions fused into one kernel: the first of them, and the next after this one; -1: none */
-    int access;  /* of the left side, for messages; -1: none */
+    /* Reductions fused into one kernel: the first of them, and the next one after this; -1: none. */
+    int leader, sibling;
+    int access; /* of the left side, for messages; -1: none */
 };
 
 struct le_ir {

@@ -54,7 +54,8 @@ struct le_name {
     struct le_definition *definition;
     enum le_edge edge;
     struct le_symbol *fill;
-    /* of the current statement */ struct le_index *free; /* valid if free_of is the statement's number */
+    /* of the current statement */
+    struct le_index *free; /* valid if free_of is the statement's number */
     int free_of;
 };
 
