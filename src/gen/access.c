@@ -28,7 +28,7 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
             continue;
         if (!le_node_depends(subscripts[d], index))
             continue;
-        if (!le_affine(&g->space, subscripts[d], &f))
+        if (!le_affine_of(&g->space, subscripts[d], &f))
             return false;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
@@ -59,7 +59,8 @@ bool le_gen_load_is_safe(struct gen *g, const struct le_node *node) {
 /* The axis may be in the pointer: an affine subscript that stays inside. */
 static bool is_plain(const struct gen *g, const struct le_layout *layout, struct le_node *subscript, int d, int stretch,
                      bool trusted, struct le_affine *f) {
-    return (trusted || le_axis_is_safe(&g->space, layout, subscript, d, stretch)) && le_affine(&g->space, subscript, f);
+    return (trusted || le_axis_is_safe(&g->space, layout, subscript, d, stretch)) &&
+           le_affine_of(&g->space, subscript, f);
 }
 
 bool le_gen_is_linear(struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch,
@@ -117,7 +118,7 @@ static bool by_lane(const struct access *a, const struct le_affine *f) {
 
 static bool moves_with_lane(const struct access *a, int d, const struct scope *lane) {
     struct le_affine f;
-    if (!lane || !le_affine(&a->g->space, a->subscripts[d], &f))
+    if (!lane || !le_affine_of(&a->g->space, a->subscripts[d], &f))
         return true;
     for (int k = 0; k < f.count; k++)
         if (a->g->merged_into[f.index[k]] == lane->index)
@@ -146,7 +147,8 @@ static int64_t pointer_stride(const struct access *a, int index) {
     int64_t stride = 0;
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
-        if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) || !le_affine(&a->g->space, a->subscripts[d], &f))
+        if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) ||
+            !le_affine_of(&a->g->space, a->subscripts[d], &f))
             continue;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
@@ -159,7 +161,8 @@ static int64_t pointer_start(const struct access *a) {
     int64_t start = a->layout->offset;
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
-        if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) || !le_affine(&a->g->space, a->subscripts[d], &f))
+        if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) ||
+            !le_affine_of(&a->g->space, a->subscripts[d], &f))
             continue;
         start += wrapping_product(f.constant, a->layout->strides[d]);
         for (int k = 0; k < f.count; k++) /* an index whose loop was merged into another's starts at its low end */

@@ -66,7 +66,7 @@ static bool find_place(const struct map *m, int value, struct le_node *const *su
         struct le_affine f;
         if (d < stretch && layout->shape[d] == 1)
             continue;
-        if (!le_affine(m->c.space, subscripts[d], &f))
+        if (!le_affine_of(m->c.space, subscripts[d], &f))
             return false;
         p->start += wrapping_product(f.constant, layout->strides[d]);
         for (int k = 0; k < f.count; k++)

@@ -39,7 +39,7 @@ static bool find_stride(const struct cuda *c, const struct le_node *load, int in
         bool stretched = d < load->stretch && layout->shape[d] == 1;
         if (stretched || !le_node_depends(load->operands[d], index))
             continue;
-        if (!le_affine(c->space, load->operands[d], &f))
+        if (!le_affine_of(c->space, load->operands[d], &f))
             return false;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
@@ -142,7 +142,7 @@ static bool axis_is_aligned(const struct load_check *l, const struct le_node *lo
     int64_t stride = l->c->layouts[load->value].strides[d], low;
     int inner = l->g->indices[l->inner];
     struct le_affine f;
-    if (!le_affine(l->c->space, load->operands[d], &f))
+    if (!le_affine_of(l->c->space, load->operands[d], &f))
         return stride % l->width == 0 && !le_node_depends(load->operands[d], inner);
     *constant += f.constant * stride;
     for (int k = 0; k < f.count; k++) {

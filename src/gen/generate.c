@@ -348,7 +348,7 @@ static void narrow_load(struct le_node *node, void *user) {
             continue;
         if (le_interval(n->kernel->space, node->operands[d], &low, &high) && low >= 0 && high < layout->shape[d])
             continue;
-        if (le_affine(n->kernel->space, node->operands[d], &f))
+        if (le_affine_of(n->kernel->space, node->operands[d], &f))
             narrow_axis(n, &f, layout->shape[d]);
     }
 }

@@ -44,8 +44,8 @@ bool le_gen_find_scan(const struct le_kernel *kernel, const struct le_stage *sta
     const struct le_range_nodes *r = &kernel->ir->indices.at[n->indices[0]].range;
     struct le_affine end, other;
     *s = (struct scan){.reduction = n, .scanned = n->indices[0], .suffix = r->low->free_count > 0};
-    if (!le_affine(kernel->space, s->suffix ? r->low : r->high, &end) || end.count != 1 ||
-        !le_affine(kernel->space, s->suffix ? r->high : r->low, &other) || other.count)
+    if (!le_affine_of(kernel->space, s->suffix ? r->low : r->high, &end) || end.count != 1 ||
+        !le_affine_of(kernel->space, s->suffix ? r->high : r->low, &other) || other.count)
         return false;
     s->index = end.index[0];
     s->range = kernel->space->ranges[s->index];

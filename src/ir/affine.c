@@ -1,5 +1,5 @@
-/* Analysis of integer nodes for the range rules: affine sums of indices, intervals, and whether a node is computed by
- * its own statement. */
+/* Analysis of integer nodes for the range rules: affine combinations of indices, intervals, and whether a node is
+ * computed by its own statement. */
 #include "ir/ranges.h"
 
 int64_t le_range_count(const struct le_range *r) {
@@ -46,18 +46,18 @@ static bool add_scaled(struct le_affine *f, const struct le_affine *g, int64_t s
     return true;
 }
 
-static bool affine(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving);
+static bool find_affine(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving);
 
 static bool affine_op(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving) {
     struct le_affine a, b;
     *out = (struct le_affine){0};
     if (node->code == LE_OP_NEG)
-        return affine(space, node->operands[0], &a, moving) && add_scaled(out, &a, -1);
+        return find_affine(space, node->operands[0], &a, moving) && add_scaled(out, &a, -1);
     if (node->code != LE_OP_ADD && node->code != LE_OP_SUB && node->code != LE_OP_MUL)
         return false;
     if (node->code == LE_OP_MUL)
-        moving = NULL; /* a factor has to be known */
-    if (!affine(space, node->operands[0], &a, moving) || !affine(space, node->operands[1], &b, moving))
+        moving = NULL; /* a factor must be known */
+    if (!find_affine(space, node->operands[0], &a, moving) || !find_affine(space, node->operands[1], &b, moving))
         return false;
     if (node->code == LE_OP_MUL) {
         if (a.count && b.count)
@@ -68,8 +68,9 @@ static bool affine_op(const struct le_space *space, struct le_node *node, struct
     return add_scaled(out, &b, node->code == LE_OP_ADD ? 1 : -1);
 }
 
-/* moving: set if a part of the constant changes as the statement runs and counts as 0; NULL: such parts are refused. */
-static bool affine(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving) {
+/* *moving is set if part of the constant varies while the statement runs; it counts as 0. If moving is NULL, such parts
+ * are rejected. */
+static bool find_affine(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving) {
     *out = (struct le_affine){0};
     if (node->kind == LE_NODE_INDEX)
         return add_term(out, node->index, 1);
@@ -92,18 +93,18 @@ static bool affine(const struct le_space *space, struct le_node *node, struct le
            space->evaluate(space->user, node, &out->constant) == LEAT_OK;
 }
 
-bool le_affine(const struct le_space *space, struct le_node *node, struct le_affine *out) {
-    return affine(space, node, out, NULL);
+bool le_affine_of(const struct le_space *space, struct le_node *node, struct le_affine *out) {
+    return find_affine(space, node, out, NULL);
 }
 
 bool le_affine_moving(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving) {
     *moving = false;
-    return affine(space, node, out, moving);
+    return find_affine(space, node, out, moving);
 }
 
 /* ---- intervals */
 
-static bool clip(__int128 low, __int128 high, int64_t *out_low, int64_t *out_high) {
+static bool clip_to_i64(__int128 low, __int128 high, int64_t *out_low, int64_t *out_high) {
     if (low < INT64_MIN || high > INT64_MAX)
         return false;
     *out_low = (int64_t)low;
@@ -121,7 +122,7 @@ static bool affine_interval(const struct le_space *space, const struct le_affine
         lo += a < b ? a : b;
         hi += a < b ? b : a;
     }
-    return clip(lo, hi, low, high);
+    return clip_to_i64(lo, hi, low, high);
 }
 
 static bool type_interval(enum le_type type, int64_t *low, int64_t *high) {
@@ -138,9 +139,9 @@ static bool type_interval(enum le_type type, int64_t *low, int64_t *high) {
 
 static bool binary_interval(int code, const int64_t a[2], const int64_t b[2], int64_t *low, int64_t *high) {
     if (code == LE_OP_ADD)
-        return clip((__int128)a[0] + b[0], (__int128)a[1] + b[1], low, high);
+        return clip_to_i64((__int128)a[0] + b[0], (__int128)a[1] + b[1], low, high);
     if (code == LE_OP_SUB)
-        return clip((__int128)a[0] - b[1], (__int128)a[1] - b[0], low, high);
+        return clip_to_i64((__int128)a[0] - b[1], (__int128)a[1] - b[0], low, high);
     if (code == LE_OP_MIN || code == LE_OP_MAX) {
         bool least = code == LE_OP_MIN;
         *low = (a[0] < b[0]) == least ? a[0] : b[0];
@@ -154,7 +155,7 @@ static bool binary_interval(int code, const int64_t a[2], const int64_t b[2], in
             lo = p[k] < lo ? p[k] : lo;
             hi = p[k] > hi ? p[k] : hi;
         }
-        return clip(lo, hi, low, high);
+        return clip_to_i64(lo, hi, low, high);
     }
     if (code == LE_OP_FLOORDIV && b[0] == b[1] && b[0] > 0) {
         *low = a[0] / b[0] - (a[0] % b[0] < 0);
@@ -179,7 +180,7 @@ static bool op_interval(const struct le_space *space, struct le_node *n, int64_t
     if (n->operand_count == 2)
         return binary_interval(n->code, x[0], x[1], low, high);
     if (n->code == LE_OP_NEG)
-        return clip(-(__int128)x[0][1], -(__int128)x[0][0], low, high);
+        return clip_to_i64(-(__int128)x[0][1], -(__int128)x[0][0], low, high);
     if (n->code == LE_OP_CLAMP) {
         int64_t m[2];
         return binary_interval(LE_OP_MAX, x[0], x[1], &m[0], &m[1]) && binary_interval(LE_OP_MIN, m, x[2], low, high);
@@ -200,7 +201,7 @@ bool le_interval(const struct le_space *space, struct le_node *node, int64_t *lo
     struct le_affine f;
     if (!le_type_is_int(node->type) && node->type != LE_BOOL)
         return false;
-    if (node->type == LE_I64 && le_affine(space, node, &f))
+    if (node->type == LE_I64 && le_affine_of(space, node, &f))
         return affine_interval(space, &f, low, high);
     if (node->kind == LE_NODE_OP && node->type == LE_I64 && op_interval(space, node, low, high))
         return true;
@@ -213,7 +214,7 @@ bool le_interval(const struct le_space *space, struct le_node *node, int64_t *lo
     return type_interval(node->type, low, high);
 }
 
-/* ---- what a statement computes first */
+/* ---- temporaries that a statement computes first */
 
 struct made_first {
     const struct le_ir *ir;

@@ -1,9 +1,9 @@
-/* Whether a stage may write into the array that it reads: what it reads of it is the element that it writes, or lies
- * apart from all that it writes, on some axis and for whatever numbers the host's indices and scalars have. Where
- * neither is known, the whole part that is written may be put together elsewhere if it is a box.
+/* Whether a stage may write in place into an array that it reads. It may if each element it reads is the one it writes
+ * at that point, or is disjoint on some axis from everything it writes, for all values of host indices and scalars. If
+ * neither can be shown but the stage writes a box, the caller may compute the box elsewhere and copy it.
  *
- * A subscript is a sum of *terms*: indices of the stage, and whatever else is one number while the stage runs, which
- * nothing is known of but that it is the same on both sides. */
+ * A subscript is a sum of *terms*: indices of the stage, and any other nodes that are constant while the stage runs.
+ * Nothing is known about those except that equal nodes have equal values. */
 #include "ir/alias.h"
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ static bool add_node(const struct le_space *space, struct sum *f, struct le_node
     return (node->kind == LE_NODE_INDEX || le_node_is_hosts(space->ir, node)) && add_term(f, node, factor);
 }
 
-/* ---- ends: the greatest or least that a sum comes to, in terms of what is one number */
+/* ---- extremes: the greatest or smallest value of a sum, in terms of constant nodes */
 
 static int stage_term(const struct le_ir *ir, const struct sum *f) {
     for (int k = 0; k < f->count; k++)
@@ -77,7 +77,7 @@ static int stage_term(const struct le_ir *ir, const struct sum *f) {
     return -1;
 }
 
-/* One end of an index takes the place of it: that of its bounds as they are written, or the number that is known. */
+/* Replaces an index by one of its bounds: by the node of the bound, or by its number if that is known. */
 static bool add_end(const struct le_space *space, struct sum *f, int index, int64_t factor, bool upper) {
     const struct le_range_nodes *bounds = &space->ir->indices.at[index].range;
     const struct le_range *r = &space->ranges[index];
@@ -87,7 +87,7 @@ static bool add_end(const struct le_space *space, struct sum *f, int index, int6
     int64_t end;
     if (highest && (!le_mul_i64(factor, -1, &end) || !le_add_i64(with.constant, end, &with.constant)))
         return false;
-    *f = with; /* the last one is one before the high end */
+    *f = with; /* the last value is one below the high bound */
     if (bound && add_node(space, &with, bound, factor)) {
         *f = with;
         return true;
@@ -112,9 +112,9 @@ static bool add_extreme(const struct le_space *space, struct sum *f, struct le_n
     return true;
 }
 
-/* ---- what is apart */
+/* ---- disjoint subscripts */
 
-/* The least that a sum of numbers may be is above 0. */
+/* Whether the sum is above 0 for all values of its terms. */
 static bool is_positive(const struct le_space *space, const struct sum *f) {
     int64_t least = f->constant, x;
     for (int k = 0; k < f->count; k++) {
@@ -127,7 +127,7 @@ static bool is_positive(const struct le_space *space, const struct sum *f) {
     return least > 0;
 }
 
-/* All that `high` comes to lies above all of `low`. */
+/* Whether every value of `high` is above every value of `low`. */
 static bool lies_above(const struct le_space *space, struct le_node *high, struct le_node *low) {
     struct sum difference, most;
     int64_t x;
@@ -140,21 +140,21 @@ static bool lies_above(const struct le_space *space, struct le_node *high, struc
            is_positive(space, &difference);
 }
 
-struct reads {
+struct base_reads {
     const struct le_space *space;
     const struct le_stage *stage;
     int value;
-    bool harmless; /* no read but of the element that is written, or of what is apart from all that are */
+    bool all_safe; /* every read is of the element being written, or disjoint from all writes */
 };
 
-static bool is_own(const struct reads *r, const struct le_node *load) {
+static bool is_written_element(const struct base_reads *r, const struct le_node *load) {
     bool own = r->stage->kind == LE_STAGE_MAP || r->stage->kind == LE_STAGE_CONTRACT;
     for (int d = 0; own && d < load->operand_count; d++)
         own = load->operands[d] == r->stage->left[d];
     return own;
 }
 
-static bool is_apart(const struct reads *r, const struct le_node *load) {
+static bool is_disjoint(const struct base_reads *r, const struct le_node *load) {
     for (int d = load->stretch; d < load->operand_count; d++)
         if (lies_above(r->space, load->operands[d], r->stage->left[d]) ||
             lies_above(r->space, r->stage->left[d], load->operands[d]))
@@ -163,18 +163,18 @@ static bool is_apart(const struct reads *r, const struct le_node *load) {
 }
 
 static void find_read(struct le_node *node, void *user) {
-    struct reads *r = user;
-    if (node->kind == LE_NODE_LOAD && !node->live && node->value == r->value && r->harmless)
-        r->harmless = node->edge == LE_EDGE_NONE && node->operand_count == r->stage->left_count &&
-                      (is_own(r, node) || is_apart(r, node));
+    struct base_reads *r = user;
+    if (node->kind == LE_NODE_LOAD && !node->live && node->value == r->value && r->all_safe)
+        r->all_safe = node->edge == LE_EDGE_NONE && node->operand_count == r->stage->left_count &&
+                      (is_written_element(r, node) || is_disjoint(r, node));
 }
 
 static void find_any(struct le_node *node, void *user) {
-    struct reads *r = user;
-    r->harmless &= node->kind != LE_NODE_LOAD || node->value != r->value;
+    struct base_reads *r = user;
+    r->all_safe &= node->kind != LE_NODE_LOAD || node->value != r->value;
 }
 
-/* Bounds are looked at again and again while the stage writes. */
+/* Bounds may be evaluated again at any time while the stage writes. */
 static void walk_bounds(struct le_ir *ir, const struct le_stage *stage, void (*visit)(struct le_node *node, void *user),
                         void *user) {
     for (int q = 0; q < stage->index_count; q++) {
@@ -187,18 +187,18 @@ static void walk_bounds(struct le_ir *ir, const struct le_stage *stage, void (*v
 }
 
 bool le_alias_is_safe(const struct le_space *space, const struct le_stage *stage, int base) {
-    struct reads r = {.space = space, .stage = stage, .value = base, .harmless = true};
+    struct base_reads r = {.space = space, .stage = stage, .value = base, .all_safe = true};
     le_node_walk_through(space->ir, stage->node, find_read, &r);
     if (stage->product)
         le_node_walk(space->ir, stage->product, find_read, &r);
     for (int d = 0; d < stage->left_count; d++)
         le_node_walk(space->ir, stage->left[d], find_read, &r);
     walk_bounds(space->ir, stage, find_any, &r);
-    return r.harmless;
+    return r.all_safe;
 }
 
-/* ---- the same for all bases of an EACH, which writes wherever it likes: any read of one is too near, but for that of
- * what the element itself has written */
+/* ---- all bases of an EACH. It may write anywhere, so no read of a base is safe, except live loads of what the element
+ * itself has written */
 
 struct base {
     int value, pair;
@@ -207,7 +207,7 @@ struct base {
 struct bases {
     struct base *at; /* by value */
     int count;
-    bool *apart; /* by pair */
+    bool *safe; /* by pair */
 };
 
 static int by_value(const void *a, const void *b) {
@@ -224,24 +224,24 @@ static void find_base(struct le_node *node, void *user) {
     while (found && found > bases->at && found[-1].value == key.value)
         found--;
     for (; found && found < end && found->value == key.value; found++)
-        bases->apart[found->pair] = false;
+        bases->safe[found->pair] = false;
 }
 
 bool *le_alias_safe_bases(const struct le_space *space, const struct le_stage *stage, struct le_arena *arena) {
     struct bases bases = {.at = LE_NEW_ARRAY(arena, stage->pair_count, struct base),
                           .count = stage->pair_count,
-                          .apart = LE_NEW_ARRAY(arena, stage->pair_count, bool)};
+                          .safe = LE_NEW_ARRAY(arena, stage->pair_count, bool)};
     for (int k = 0; k < stage->pair_count; k++) {
         bases.at[k] = (struct base){.value = stage->pairs[k].source, .pair = k};
-        bases.apart[k] = true;
+        bases.safe[k] = true;
     }
     qsort(bases.at, (size_t)bases.count, sizeof *bases.at, by_value);
     le_node_walk_through(space->ir, stage->node, find_base, &bases);
     walk_bounds(space->ir, stage, find_base, &bases);
-    return bases.apart;
+    return bases.safe;
 }
 
-/* ---- what is a box */
+/* ---- boxes */
 
 static bool is_fixed(const struct le_ir *ir, const struct le_node *node) {
     return !node || le_node_is_hosts(ir, node);

@@ -1,4 +1,4 @@
-/* Nodes: made once, shared where equal, folded where they are constant. Nothing here knows stages or ranges. */
+/* Construction of nodes: equal nodes are shared, and constants are folded. Independent of stages and ranges. */
 #include "base/hash.h"
 #include "ir/region.h"
 #include <math.h>
@@ -121,7 +121,7 @@ static void free_remove(struct le_node *node, int index) {
         }
 }
 
-/* What its indices' bounds depend on counts as well. */
+/* The bounds of an index; what they depend on counts as well. */
 static int bounds_of(const struct le_ir *ir, int index, struct le_node *out[3]) {
     const struct le_range_nodes *r = &ir->indices.at[index].range;
     int n = 0;
@@ -281,8 +281,7 @@ struct le_node *le_node_len(struct le_ir *ir, int symbol, int axis) {
     return le_node_make(ir, &(struct le_node){.kind = LE_NODE_LEN, .type = LE_I64, .symbol = symbol, .axis = axis});
 }
 
-/* Whole arithmetic of two i64 constants; NULL where it would overflow or is another operation. */
-/* false: no i64 holds it, or the exponent is negative. */
+/* Returns false if the result does not fit i64, or the exponent is negative. */
 static bool power_i64(int64_t base, int64_t exponent, int64_t *result) {
     bool odd = exponent % 2 != 0;
     *result = base == -1 && !odd ? 1 : base;
@@ -295,6 +294,7 @@ static bool power_i64(int64_t base, int64_t exponent, int64_t *result) {
     return true;
 }
 
+/* Folds arithmetic of i64 constants; NULL if it would overflow, or for any other operation. */
 static struct le_node *fold_i64(struct le_ir *ir, int code, struct le_node **x, int count) {
     int64_t a, b, r;
     if (count < 1 || x[0]->kind != LE_NODE_CONST || x[0]->type != LE_I64)
@@ -320,7 +320,6 @@ static struct le_node *fold_i64(struct le_ir *ir, int code, struct le_node **x, 
     return NULL;
 }
 
-/* Whether a stands to b as the comparison says. */
 static bool compare_reals(int code, double a, double b) {
     switch (code) {
     case LE_OP_EQ:
@@ -338,8 +337,8 @@ static bool compare_reals(int code, double a, double b) {
     }
 }
 
-/* What never rounds, of float and bool constants: signs, comparisons, what joins those; else NULL. A complex number is
- * divided by a constant without a question then. */
+/* Folds operations on float and bool constants that never round: signs, comparisons, AND and OR; else NULL. This
+ * removes the comparisons from a complex division by a constant. */
 static struct le_node *fold_exact(struct le_ir *ir, int code, struct le_node **x, int count) {
     for (int k = 0; k < count; k++)
         if (x[k]->kind != LE_NODE_CONST || x[k]->type != x[0]->type)
@@ -409,7 +408,7 @@ struct le_node *le_node_cast(struct le_ir *ir, enum le_type type, struct le_node
         ir, &(struct le_node){.kind = LE_NODE_CAST, .type = type, .operands = &operand, .operand_count = 1});
 }
 
-/* f32 has all integers of up to 24 bits, and f16 has none above 65,504. */
+/* f32 represents all integers of up to 24 bits exactly, and f16 has no finite value above 65,504. */
 bool le_round_takes(enum le_type type, enum le_type rounded) {
     return type == LE_F32 || type == LE_F64 || (le_type_is_int(type) && le_type_bits(type) > 16 && rounded == LE_BF16);
 }
@@ -444,20 +443,20 @@ struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, en
                                               .index_count = count});
 }
 
-static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
-                                  int count, int epoch);
+static struct le_node *substitute_node(struct le_ir *ir, struct le_node *node, const int *from,
+                                       struct le_node *const *to, int count, int epoch);
 
 static struct le_range_nodes substitute_range(struct le_ir *ir, struct le_range_nodes range, const int *from,
                                               struct le_node *const *to, int count, int epoch) {
     struct le_node **part[] = {&range.low, &range.high, &range.by};
     for (int q = 0; q < 3; q++)
         if (*part[q])
-            *part[q] = substitute(ir, *part[q], from, to, count, epoch);
+            *part[q] = substitute_node(ir, *part[q], from, to, count, epoch);
     return range;
 }
 
-/* A dependent range changes with its outer index: the reduction or region gets a fresh index with the range rewritten,
- * and so does each further one whose range depends on that. */
+/* A dependent range uses an outer index. If substitution changes it, the reduction or region gets a new index with the
+ * new range, and so does each later index whose range depends on a replaced one. */
 static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int *from, struct le_node *const *to,
                                int count, int epoch) {
     int *old = LE_NEW_ARRAY(ir->arena, copy->index_count, int), made = 0;
@@ -477,17 +476,17 @@ static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int
     }
     int inner = ++ir->epoch;
     for (int k = 0; made > 0 && k < copy->operand_count; k++)
-        copy->operands[k] = substitute(ir, copy->operands[k], old, fresh, made, inner);
+        copy->operands[k] = substitute_node(ir, copy->operands[k], old, fresh, made, inner);
 }
 
-static bool touches(const struct le_node *node, const int *from, int count) {
+static bool depends_on_any(const struct le_node *node, const int *from, int count) {
     for (int k = 0; k < count; k++)
         if (le_node_depends(node, from[k]))
             return true;
     return false;
 }
 
-/* What follows from `where` need not be the whole axis. */
+/* An index with an explicit range need not cover the whole axis. */
 static bool is_bare(const struct le_ir *ir, const struct le_node *load) {
     for (int k = 0; k < load->operand_count; k++)
         if (load->operands[k]->kind != LE_NODE_INDEX || ir->indices.at[load->operands[k]->index].explicit_range)
@@ -495,9 +494,9 @@ static bool is_bare(const struct le_ir *ir, const struct le_node *load) {
     return true;
 }
 
-static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
-                                  int count, int epoch) {
-    if (!touches(node, from, count))
+static struct le_node *substitute_node(struct le_ir *ir, struct le_node *node, const int *from,
+                                       struct le_node *const *to, int count, int epoch) {
+    if (!depends_on_any(node, from, count))
         return node;
     if (node->kind == LE_NODE_INDEX) {
         for (int k = 0; k < count; k++)
@@ -512,16 +511,17 @@ static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const 
     int few_indices[16];
     copy.operands = node->operand_count <= 8 ? few : LE_NEW_ARRAY(ir->arena, node->operand_count, struct le_node *);
     for (int k = 0; k < node->operand_count; k++)
-        copy.operands[k] = substitute(ir, node->operands[k], from, to, count, epoch);
+        copy.operands[k] = substitute_node(ir, node->operands[k], from, to, count, epoch);
     copy.indices = node->index_count <= 16 ? few_indices : LE_NEW_ARRAY(ir->arena, node->index_count, int);
     if (node->index_count)
         memcpy(copy.indices, node->indices, (size_t)node->index_count * sizeof(int));
     if (node->index_count)
         substitute_indices(ir, &copy, from, to, count, epoch);
     if (node->fill)
-        copy.fill = substitute(ir, node->fill, from, to, count, epoch);
+        copy.fill = substitute_node(ir, node->fill, from, to, count, epoch);
     bool made_for_it = copy.kind == LE_NODE_LOAD && ir->values.at[copy.value].symbol < 0;
-    copy.trusted = copy.trusted && (made_for_it || is_bare(ir, &copy)); /* it has all that its readers' indices reach */
+    copy.trusted = copy.trusted &&
+                   (made_for_it || is_bare(ir, &copy)); /* a temporary covers every point of its readers' indices */
     struct le_node *made = le_node_make(ir, &copy);
     node->epoch = epoch;
     node->memo = made;
@@ -530,28 +530,28 @@ static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const 
 
 struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                    int count) {
-    return substitute(ir, node, from, to, count, ++ir->epoch);
+    return substitute_node(ir, node, from, to, count, ++ir->epoch);
 }
 
-static void walk(struct le_ir *ir, struct le_node *node, int epoch, void (*visit)(struct le_node *, void *),
-                 void *user) {
+static void walk_node(struct le_ir *ir, struct le_node *node, int epoch, void (*visit)(struct le_node *, void *),
+                      void *user) {
     if (node->epoch == epoch)
         return;
     node->epoch = epoch;
     for (int k = 0; k < node->operand_count; k++)
-        walk(ir, node->operands[k], epoch, visit, user);
+        walk_node(ir, node->operands[k], epoch, visit, user);
     if (node->fill)
-        walk(ir, node->fill, epoch, visit, user);
+        walk_node(ir, node->fill, epoch, visit, user);
     for (int k = 0; k < node->index_count; k++) {
         struct le_node *bounds[3];
         for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--)
-            walk(ir, bounds[b - 1], epoch, visit, user);
+            walk_node(ir, bounds[b - 1], epoch, visit, user);
     }
     visit(node, user);
 }
 
 void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user) {
-    walk(ir, root, ++ir->epoch, visit, user);
+    walk_node(ir, root, ++ir->epoch, visit, user);
 }
 
 void le_ir_adopt_indices(struct le_ir *ir, int statement, int from) {

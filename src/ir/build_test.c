@@ -1,4 +1,4 @@
-/* Nodes: one of each, folded where that is exact, substituted; sums of indices and intervals. */
+/* Construction of nodes: sharing, exact folding and substitution; affine combinations and intervals. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -58,14 +58,14 @@ static struct le_node *element(int value, struct le_node *first, struct le_node 
     return le_node_make(ir, &model);
 }
 
-/* ---- one of each */
+/* ---- sharing */
 
-static void equal_nodes_are_one(void **state) {
+static void equal_nodes_are_shared(void **state) {
     (void)state;
     struct le_node *a = add(index_of(0), i64(3)), *b = add(index_of(0), i64(3));
     assert_ptr_equal(a, b);
     assert_ptr_not_equal(a, add(index_of(0), i64(4)));
-    assert_ptr_not_equal(a, add(i64(3), index_of(0))); /* the order stays */
+    assert_ptr_not_equal(a, add(i64(3), index_of(0))); /* operands are not reordered */
     assert_ptr_not_equal(le_node_real(ir, LE_F64, 0.0), le_node_real(ir, LE_F64, -0.0));
     assert_ptr_not_equal(le_node_real(ir, LE_F64, 1.0), le_node_real(ir, LE_F32, 1.0));
     assert_ptr_equal(element(0, index_of(0), index_of(1)), element(0, index_of(0), index_of(1)));
@@ -75,14 +75,14 @@ static void equal_nodes_are_one(void **state) {
     assert_ptr_equal(a, add(index_of(0), i64(3)));
 }
 
-static void facts_follow_from_operands(void **state) {
+static void derives_facts_from_operands(void **state) {
     (void)state;
     struct le_node *load = element(0, index_of(1), index_of(0));
     assert_true(load->loads && !load->reduces && load->free_count == 2 && load->free[0] == 0 && load->free[1] == 1);
     int k = 2;
     struct le_node *sum = le_node_reduce(ir, LE_RED_SUM, LE_F64, element(0, index_of(0), index_of(2)), &k, 1);
     assert_true(sum->reduces && sum->free_count == 1 && sum->free[0] == 0);
-    /* bounds count: nothing inside moves with i, but k runs to i + 1 */
+    /* bounds count: the body does not depend on i, but k ranges to i + 1 */
     struct le_node *one = le_node_reduce(ir, LE_RED_SUM, LE_I64, i64(1), &k, 1);
     assert_true(le_node_depends(one, 0) && !le_node_depends(one, 2));
     assert_int_equal(add(index_of(0), i64(1))->depth, 1);
@@ -90,7 +90,7 @@ static void facts_follow_from_operands(void **state) {
 
 /* ---- folding */
 
-static void whole_arithmetic_folds(void **state) {
+static void folds_integer_arithmetic(void **state) {
     (void)state;
     assert_ptr_equal(add(i64(2), i64(3)), i64(5));
     assert_ptr_equal(op2(LE_OP_SUB, LE_I64, i64(2), i64(3)), i64(-1));
@@ -98,7 +98,7 @@ static void whole_arithmetic_folds(void **state) {
     struct le_node *x = i64(7), *least = i64(INT64_MIN);
     assert_ptr_equal(le_node_op(ir, LE_OP_NEG, LE_I64, &x, 1), i64(-7));
     assert_ptr_equal(op2(LE_OP_FLOORDIV, LE_I64, i64(-7), i64(2)), i64(-4));
-    /* what overflows is left for the machine, which wraps */
+    /* overflow is left to the machine, which wraps */
     assert_int_equal(add(i64(INT64_MAX), i64(1))->kind, LE_NODE_OP);
     assert_int_equal(mul(i64(INT64_MAX), i64(2))->kind, LE_NODE_OP);
     assert_int_equal(le_node_op(ir, LE_OP_NEG, LE_I64, &least, 1)->kind, LE_NODE_OP);
@@ -108,8 +108,8 @@ static void whole_arithmetic_folds(void **state) {
                      LE_NODE_OP);
 }
 
-/* A question about constants, and what is made of its answers: `wide` of a complex number's division. */
-static void exact_questions_fold(void **state) {
+/* Folded comparisons of constants, as for `wide` in a complex division. */
+static void folds_exact_comparisons(void **state) {
     (void)state;
     struct le_node *two = le_node_real(ir, LE_F64, -2), *zero = le_node_real(ir, LE_F64, -0.0);
     struct le_node *none = le_node_real(ir, LE_F64, (double)NAN), *size = le_node_op(ir, LE_OP_ABS, LE_F64, &two, 1);
@@ -126,7 +126,7 @@ static void exact_questions_fold(void **state) {
     assert_int_equal(op2(LE_OP_DIV, LE_F64, size, two)->kind, LE_NODE_OP);
 }
 
-static void casts_fold(void **state) {
+static void folds_casts(void **state) {
     static const struct {
         enum le_type from;
         uint64_t bits;
@@ -147,15 +147,15 @@ static void casts_fold(void **state) {
     assert_true(le_const_real(le_node_cast(ir, LE_F64, big)) == 18446744073709551616.0);
     assert_true(le_const_real(le_node_cast(ir, LE_F32, i64(16777217))) == 16777216.0);
     assert_true(le_const_real(le_node_cast(ir, LE_F32, le_node_real(ir, LE_F64, 0.1))) == (double)0.1f);
-    /* a float to a whole number saturates: the machine's business */
+    /* casting a float to an integer saturates: left to the machine */
     assert_int_equal(le_node_cast(ir, LE_I64, le_node_real(ir, LE_F64, 1e300))->kind, LE_NODE_CAST);
-    /* to its own type: nothing; a 16-bit float computes in f32 */
+    /* a cast to its own type does nothing; a 16-bit float computes in f32 */
     assert_ptr_equal(le_node_cast(ir, LE_I64, index_of(0)), index_of(0));
     struct le_node *single = le_node_real(ir, LE_F32, 2);
     assert_ptr_equal(le_node_cast(ir, LE_F16, single), single);
 }
 
-static void choices_fold(void **state) {
+static void folds_selects(void **state) {
     (void)state;
     assert_ptr_equal(le_node_select(ir, le_node_bool(ir, true), i64(1), i64(2)), i64(1));
     assert_ptr_equal(le_node_select(ir, le_node_bool(ir, false), i64(1), i64(2)), i64(2));
@@ -168,7 +168,7 @@ static void choices_fold(void **state) {
 
 /* ---- substitution */
 
-static void indices_are_replaced_at_once(void **state) {
+static void substitutes_indices_simultaneously(void **state) {
     (void)state;
     int from[] = {0, 1};
     struct le_node *to[] = {index_of(1), index_of(0)};
@@ -176,7 +176,8 @@ static void indices_are_replaced_at_once(void **state) {
     assert_ptr_equal(le_node_substitute(ir, load, from, to, 2), element(0, index_of(1), add(index_of(0), i64(2))));
     struct le_node *apart = le_node_len(ir, 0, 1);
     assert_ptr_equal(le_node_substitute(ir, apart, from, to, 2), apart);
-    struct le_node *two[] = {i64(5), i64(6)}; /* made anew, but not folded: a pass changes no shape of a node */
+    struct le_node *two[] = {i64(5),
+                             i64(6)}; /* rebuilt, but not folded: substitution does not change the shape of a node */
     assert_int_equal(le_node_substitute(ir, add(index_of(0), index_of(1)), from, two, 2)->free_count, 0);
 }
 
@@ -193,7 +194,7 @@ static void a_dependent_range_gets_its_own_index(void **state) {
     assert_true(made->free_count == 1 && made->free[0] == 1);
 }
 
-static void shared_nodes_are_walked_once(void **state) {
+static void walks_shared_nodes_once(void **state) {
     (void)state;
     struct le_node *x = index_of(0); /* 2**100 leaves, if it were a tree */
     for (int k = 0; k < 100; k++)
@@ -204,7 +205,7 @@ static void shared_nodes_are_walked_once(void **state) {
     assert_true(le_node_depends(y, 1) && !le_node_depends(y, 0));
 }
 
-/* ---- sums of indices, intervals */
+/* ---- affine combinations, intervals */
 
 static leat_status no_value(void *user, struct le_node *node, int64_t *value) {
     (void)user, (void)node, (void)value;
@@ -224,19 +225,19 @@ static struct le_space *space_of(void) {
     return &space;
 }
 
-static void sums_of_indices(void **state) {
+static void affine_combinations(void **state) {
     struct le_affine f;
     (void)state;
     struct le_node *x = add(mul(i64(2), index_of(0)), op2(LE_OP_SUB, LE_I64, index_of(1), le_node_len(ir, 0, 1)));
-    assert_true(le_affine(space_of(), x, &f));
+    assert_true(le_affine_of(space_of(), x, &f));
     assert_true(f.count == 2 && f.constant == -5 && f.factor[0] == 2 && f.factor[1] == 1);
-    assert_true(le_affine(space_of(), op2(LE_OP_SUB, LE_I64, x, x), &f) && f.count == 0 && f.constant == 0);
-    assert_true(le_affine(space_of(), mul(add(index_of(0), i64(1)), le_node_len(ir, 0, 0)), &f));
+    assert_true(le_affine_of(space_of(), op2(LE_OP_SUB, LE_I64, x, x), &f) && f.count == 0 && f.constant == 0);
+    assert_true(le_affine_of(space_of(), mul(add(index_of(0), i64(1)), le_node_len(ir, 0, 0)), &f));
     assert_true(f.count == 1 && f.factor[0] == 4 && f.constant == 4);
-    assert_false(le_affine(space_of(), mul(index_of(0), index_of(1)), &f));
-    assert_false(le_affine(space_of(), op2(LE_OP_FLOORDIV, LE_I64, index_of(0), i64(2)), &f));
-    assert_false(le_affine(space_of(), element(1, index_of(0), NULL), &f));
-    assert_false(le_affine(space_of(), add(mul(i64(INT64_MAX), index_of(0)), mul(i64(2), index_of(0))), &f));
+    assert_false(le_affine_of(space_of(), mul(index_of(0), index_of(1)), &f));
+    assert_false(le_affine_of(space_of(), op2(LE_OP_FLOORDIV, LE_I64, index_of(0), i64(2)), &f));
+    assert_false(le_affine_of(space_of(), element(1, index_of(0), NULL), &f));
+    assert_false(le_affine_of(space_of(), add(mul(i64(INT64_MAX), index_of(0)), mul(i64(2), index_of(0))), &f));
 }
 
 static void interval_is(struct le_node *node, int64_t low, int64_t high) {
@@ -280,16 +281,16 @@ static void counts_of_ranges(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(equal_nodes_are_one),
-        TEST(facts_follow_from_operands),
-        TEST(whole_arithmetic_folds),
-        TEST(exact_questions_fold),
-        TEST(casts_fold),
-        TEST(choices_fold),
-        TEST(indices_are_replaced_at_once),
+        TEST(equal_nodes_are_shared),
+        TEST(derives_facts_from_operands),
+        TEST(folds_integer_arithmetic),
+        TEST(folds_exact_comparisons),
+        TEST(folds_casts),
+        TEST(folds_selects),
+        TEST(substitutes_indices_simultaneously),
         TEST(a_dependent_range_gets_its_own_index),
-        TEST(shared_nodes_are_walked_once),
-        TEST(sums_of_indices),
+        TEST(walks_shared_nodes_once),
+        TEST(affine_combinations),
         TEST(intervals),
         TEST(counts_of_ranges),
     };

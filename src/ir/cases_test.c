@@ -1,12 +1,12 @@
-/* Passes, verifier and range rules, by cases in the IR's own text: tests/ir/NAME.txt.
+/* Tests of passes, verifier and range rules, as cases in the IR's text: tests/ir/NAME.txt.
  *
- * A case is "== ir", the IR, and what is to happen, up to "== end":
- *   == passes NAME...    they run, in order
- *   == stages            what is left: stages, the nodes above them, and indices with ranges, as they are printed
- *   == unsound WORDS     the verifier says so
+ * A case is "== ir", the IR, and the expected results, up to "== end":
+ *   == passes NAME...    the passes to run, in order
+ *   == stages            the stages, the nodes before them, and indices with ranges, as printed
+ *   == unsound WORDS     part of the verifier's message
  *   == extents NAME N... an array's shape; == number NAME N: a scalar's value
- *   == ranges            what the range rules find: "i.0 0..4", "k.1 0..4 depends", "y [4, 5]"
- *   == refused WORDS     the range rules say so */
+ *   == ranges            the result of the range rules: "i.0 0..4", "k.1 0..4 depends", "y [4, 5]"
+ *   == refused WORDS     part of the range rules' message */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -24,17 +24,17 @@ static int cases;
 
 /* ---- a case's parts */
 
-struct part {
+struct case_part {
     const char *name, *rest, *body; /* rest: of the heading's line */
 };
 struct test_case {
     const char *file;
     int line;
-    struct part parts[40];
+    struct case_part parts[40];
     int count;
 };
 
-static const struct part *find_part(const struct test_case *test, const char *name) {
+static const struct case_part *find_part(const struct test_case *test, const char *name) {
     for (int k = 0; k < test->count; k++)
         if (strcmp(test->parts[k].name, name) == 0)
             return &test->parts[k];
@@ -102,7 +102,7 @@ struct numbers {
     const struct le_ir *ir;
 };
 
-/* Scalar inputs alone have values, and the host's indices. */
+/* Only scalar inputs and host indices have values. */
 static leat_status evaluate(void *user, struct le_node *node, int64_t *value) {
     const struct numbers *n = user;
     int read = node->kind == LE_NODE_LOAD    ? node->value
@@ -172,7 +172,7 @@ static void print_found(const struct le_space *space, struct le_text *out) {
 }
 
 static void check_ranges(const struct test_case *test, struct le_arena *arena, struct le_ir *ir) {
-    const struct part *ranges = find_part(test, "ranges"), *refused = find_part(test, "refused");
+    const struct case_part *ranges = find_part(test, "ranges"), *refused = find_part(test, "refused");
     struct numbers numbers = {.test = test, .ir = ir};
     struct le_space space = {.ir = ir, .arena = arena, .evaluate = evaluate, .user = &numbers};
     struct le_text found = {0};
@@ -195,9 +195,9 @@ static void check_ranges(const struct test_case *test, struct le_arena *arena, s
 
 /* ---- cases */
 
-static void judge(const struct test_case *test, struct le_arena *arena) {
-    const struct part *text = find_part(test, "ir"), *passes = find_part(test, "passes");
-    const struct part *stages = find_part(test, "stages"), *unsound = find_part(test, "unsound");
+static void check_case(const struct test_case *test, struct le_arena *arena) {
+    const struct case_part *text = find_part(test, "ir"), *passes = find_part(test, "passes");
+    const struct case_part *stages = find_part(test, "stages"), *unsound = find_part(test, "unsound");
     struct le_ir *ir;
     if (!text || le_ir_read(arena, text->body, strlen(text->body), &ir) != LEAT_OK)
         wrong(test, "no IR", "", text ? le_errors_text() : "");
@@ -219,7 +219,7 @@ static void run_case(const struct test_case *test) {
     le_arena_init(&arena);
     if (setjmp(arena.failure))
         fail_msg("out of memory");
-    judge(test, &arena);
+    check_case(test, &arena);
     le_arena_finish(&arena);
     cases++;
 }
@@ -241,7 +241,7 @@ static void run_file(const char *path) {
             continue;
         *at = 0;
         *end = 0;
-        struct part part = {.name = at + 3, .rest = end, .body = next};
+        struct case_part part = {.name = at + 3, .rest = end, .body = next};
         char *space = strchr(at + 3, ' ');
         if (space) {
             *space = 0;
@@ -261,7 +261,7 @@ static void run_file(const char *path) {
         wrong(&test, "a case without an end", "", "");
 }
 
-static void cases_come_out(void **state) {
+static void cases_pass(void **state) {
     glob_t files;
     (void)state;
     assert_int_equal(glob("tests/ir/*.txt", 0, NULL, &files), 0);
@@ -272,6 +272,6 @@ static void cases_come_out(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cases_come_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cases_pass)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

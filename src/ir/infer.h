@@ -1,5 +1,4 @@
-/* What the files of the range rules share while they look at one statement: ranges.c finds the ranges, range_check.c
- * checks the subscripts. */
+/* State of the range rules for one statement. ranges.c finds the ranges, range_check.c checks the subscripts. */
 #ifndef LE_INFER_H
 #define LE_INFER_H
 #include "ir/ranges.h"
@@ -10,10 +9,10 @@ struct le_form {
     int axis;
     int64_t length;
     bool affine;
-    bool stretched; /* an extent of 1 that `...` repeats */
-    bool tied;      /* an index with a dependent range is replaced by one of its ends */
-    bool window;    /* the replaced index has bounds without other indices: with it the subscript is no offset */
-    bool moving;    /* a part that changes from element to element is left out of f: only rule 3 uses it */
+    bool stretched; /* an extent of 1 that `...` broadcasts */
+    bool tied;      /* an index with a dependent range was replaced by one of its bounds */
+    bool window;    /* the bounds of the replaced index use no other index; the subscript is then not an offset */
+    bool moving;    /* a part that varies between elements is left out of f: only rule 3 uses the form */
     struct le_affine f;
 };
 
@@ -25,20 +24,21 @@ struct le_forms {
 struct le_infer {
     struct le_space *space;
     const struct le_ir_statement *st;
-    struct le_forms forms, counted; /* counted: those that bound indices, dependent indices replaced by their ends */
+    struct le_forms forms,
+        counted; /* counted: the forms that bound indices, with dependent indices replaced by their bounds */
     struct le_arena *arena;
-    bool now; /* a range was found for the present values of the host's indices, so it is checked for those */
+    bool now; /* a range was found for the current values of host indices, so accesses are checked for those values */
 };
 
-/* The form's least and greatest value without its term `without` (-1: with all terms). */
+/* The smallest and greatest value of the form without its term `without` (-1: with all terms). */
 void le_form_ends(struct le_infer *in, const struct le_form *form, int without, __int128 *low, __int128 *high);
 bool le_form_has_host(struct le_infer *in, const struct le_form *form);
-/* Evaluates an integer node; the host's indices have their present values. */
+/* Evaluates an integer node for the current values of host indices. */
 bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value);
-/* The subscript or bound reads a value that another statement of the block computes. */
+/* Whether the subscript or bound reads a value computed by another statement of the block. */
 bool le_is_computed(struct le_infer *in, struct le_node *node);
 
-/* Whether the loop that the statement was folded into makes no turn, as far as its ends are known now. */
+/* Whether the loop that was folded into the statement's stage is known to have no iterations. */
 bool le_is_never_reached(struct le_infer *in);
 /* Checks every access whose subscripts are known before the statement runs. */
 leat_status le_check_accesses(struct le_infer *in);

@@ -1,10 +1,11 @@
-/* The intermediate representation: what a specialised program computes, for any extents.
+/* The intermediate representation (IR): what a specialised program computes, for any extents.
  *
- * A *value* is an array or scalar at one moment: each assignment makes a new one, so a stage reads a snapshot by naming
- * an older value. A *statement* keeps what the range rules need. A *stage* computes one value: for every point of its
- * indices, `node` is written to `target[left]`. Nodes are immutable, shared (equal nodes are one node) and live in the
- * IR's arena; operands of every node have the types that its operation wants, so later floors know no type rules. Types
- * are strong; 16-bit floats appear only in values: arithmetic on them is f32, rounded where a value is assigned. */
+ * A *value* is an array or scalar at one moment. Each assignment makes a new value, so a stage reads a snapshot by
+ * naming an older value. A *statement* keeps the input of the range rules. A *stage* computes one value: for every
+ * point of its indices, it writes `node` to `target[left]`. Nodes are immutable, shared (equal nodes are the same node)
+ * and live in the IR's arena. The operands of a node have the types that its operation expects, so later rooms need no
+ * typing rules. Types are strong. 16-bit floats appear only as types of values: arithmetic on them is done in f32 and
+ * rounded when a value is assigned. */
 #ifndef LE_IR_H
 #define LE_IR_H
 #include "base/arena.h"
@@ -18,50 +19,50 @@ enum le_node_kind {
     LE_NODE_LOAD,   /* element of `value` at operands (i64), cast to f32 if 16-bit; edge, fill */
     LE_NODE_OP,     /* code: an operation or LE_CODE_MULADD, MULSUB, NMULADD */
     LE_NODE_CAST,   /* operand to type */
-    LE_NODE_ROUND,  /* the operand rounded once to the 16-bit float `rounded`, as an f32 */
+    LE_NODE_ROUND,  /* the operand rounded once to 16-bit float type `rounded`, as an f32 */
     LE_NODE_SELECT, /* operands: condition (bool), then, else */
     LE_NODE_RAND,   /* code: LE_CODE_RAND, LE_CODE_RANDN; operands: seed, then arguments (i64 or u64) */
-    LE_NODE_REDUCE, /* code: enum le_reduction without MEAN; operands: body; over indices */
-    LE_NODE_COUNT,  /* i64: points of indices */
-    LE_NODE_ELSE,   /* operands: term, otherwise: where a read of the term falls outside */
-    LE_NODE_LOCAL,  /* variable `local` of a region around it, as it is at that moment */
-    LE_NODE_REGION, /* `region` runs for one element; the value is what its RETURN gives; of type LE_NONE, without one,
-                       in an EACH stage. operands: all nodes that its steps name; indices: those of its FORs, outer
-                       ones first */
-    LE_NODE_SECOND  /* operand, a REGION, gives two numbers of one type: the other one */
+    LE_NODE_REDUCE, /* code: enum le_reduction except MEAN; operands: body; over indices */
+    LE_NODE_COUNT,  /* i64: number of points of indices */
+    LE_NODE_ELSE,   /* operands: term, otherwise. The value is otherwise if a read of the term is out of range */
+    LE_NODE_LOCAL,  /* current value of variable `local` of an enclosing region */
+    LE_NODE_REGION, /* runs `region` for one element. The value is what its RETURN returns; type LE_NONE: no value, in
+                       an EACH stage. operands: all nodes that its steps name; indices: those of its FORs, outermost
+                       first */
+    LE_NODE_SECOND  /* the second of the two values that its operand, a REGION, returns; both have one type */
 };
 
-/* Code for one element over variables of its own, in order: the body of an `each`, or a def's block. Steps name nodes
+/* Code that runs for one element, with its own variables: the body of an `each`, or of a def's block. Steps name nodes
  * by their number in the REGION node's operands, and indices by their number in its indices, so that passes that walk,
- * substitute and compare nodes need not look inside. Variables have no value before they are set; each FOR's index is
- * read as an INDEX node. A step's nodes are evaluated when it runs, so a LOCAL gives what was set last. Steps that are
- * not reached make no reads. */
+ * substitute and compare nodes need not look inside. A variable has no value before it is set. The index of a FOR is
+ * read with an INDEX node. A step's nodes are evaluated when the step runs, so a LOCAL returns the latest value. Steps
+ * that are not reached perform no reads. */
 enum le_region_kind {
-    LE_REGION_SET,   /* local = value, of its type */
-    LE_REGION_STORE, /* targets[target] of the stage at subscripts op= value; EACH stages only */
-    LE_REGION_FOR,   /* index runs through its range, by a positive step: the steps up to END */
-    LE_REGION_WHILE, /* as long as value (bool) holds */
+    LE_REGION_SET,   /* local = value, of the local's type */
+    LE_REGION_STORE, /* EACH stages only: element of the stage's target number `target`, at the subscripts, op= value */
+    LE_REGION_FOR,   /* repeats the steps up to END for index over its range; the step is positive */
+    LE_REGION_WHILE, /* repeats the steps up to END while value (bool) is true */
     LE_REGION_IF,
     LE_REGION_ELSE,
     LE_REGION_BREAK, /* leaves the innermost FOR or WHILE */
     LE_REGION_RETURN,
-    LE_REGION_FAIL, /* the last step of one that should have met a RETURN: an error in the data */
+    LE_REGION_FAIL, /* last step of a region that should have reached a RETURN: a fault */
     LE_REGION_END
 };
 struct le_region_step {
     enum le_region_kind kind;
-    int local;                            /* SET: number in le_ir.locals */
-    int value;                            /* SET, STORE, WHILE, IF, RETURN: number of an operand */
-    int second;                           /* RETURN: of the other number's operand, above value; 0: there is none */
+    int local;  /* SET: number in le_ir.locals */
+    int value;  /* SET, STORE, WHILE, IF, RETURN: number of an operand */
+    int second; /* RETURN: operand number of the second value, greater than `value`; 0: none */
     int first_subscript, subscript_count; /* STORE: numbers of operands, i64 */
     int target;                           /* STORE: number in the stage's pairs */
     enum le_scatter scatter;              /* STORE */
-    bool own;                             /* STORE: different elements write different places */
-    int access;                           /* STORE: for messages */
+    bool own;                             /* STORE: different elements write different addresses */
+    int access;                           /* STORE: number in le_ir.accesses, for messages */
     int index;                            /* FOR: number in the node's indices */
     int partner;                          /* as in le_step */
-    struct le_location location;          /* FAIL: of the def: line and column */
-    const char *text;                     /* its statement's source, one line */
+    struct le_location location;          /* FAIL: line and column of the def */
+    const char *text;                     /* the source of its statement, in one line */
 };
 struct le_region {
     struct le_region_step *steps;
@@ -72,37 +73,37 @@ struct le_node {
     enum le_node_kind kind;
     enum le_type type, rounded;
     int code;
-    uint64_t bits; /* CONST: the type's bytes come first in memory */
+    uint64_t bits; /* CONST: the bytes of the value come first in memory */
     int index, symbol, axis, value;
     enum le_edge edge;
-    struct le_node *fill;           /* LE_EDGE_FILL: of the load's type */
-    int stretch;                    /* LOAD: leading axes that come from `...`: an extent of 1 stretches */
+    struct le_node *fill;           /* LE_EDGE_FILL: has the load's type */
+    int stretch;                    /* LOAD: number of leading axes from `...`, whose extent of 1 broadcasts */
     int access;                     /* LOAD: number in le_ir.accesses, for messages */
     int local;                      /* LOCAL */
     const struct le_region *region; /* REGION */
-    bool live;    /* LOAD: of a target of its own EACH stage: what the element has stored there so far */
-    bool changes; /* holds a LOCAL that no REGION in it sets, or a live LOAD: its value is another from one step of the
-                     region around it to the next */
-    bool trusted; /* LOAD: its subscripts are bare indices whose range is the axis: never outside */
+    bool live;    /* LOAD of a target of its own EACH stage: reads what the element has stored there so far */
+    bool changes; /* contains a LOCAL that no REGION in it sets, or a live LOAD: its value may differ between steps of
+                     the enclosing region */
+    bool trusted; /* LOAD: never out of range, because its subscripts are bare indices that range over the axis */
     struct le_node **operands;
     int operand_count;
     int *indices; /* REDUCE, COUNT, REGION */
     int index_count;
-    int *free; /* indices that it depends on, ascending */
+    int *free; /* indices that it depends on, in ascending order */
     int free_count;
-    bool reduces; /* holds a REDUCE, or a COUNT or REGION with a range that depends on an index outside of it */
-    bool loads;   /* holds a LOAD of an array */
-    bool untrusted;      /* holds, its ranges included, a LOAD that may fall outside, or a REGION that may fail */
+    bool reduces;   /* contains a REDUCE, or a COUNT or REGION with a range that depends on an index outside of it */
+    bool loads;     /* contains a LOAD of an array */
+    bool untrusted; /* it or its ranges contain a LOAD that may be out of range, or a REGION that may fail */
     int depth, id;
-    int64_t cost; /* additions for one element, reductions apart */
+    int64_t cost; /* estimated cost for one element, in additions; a reduction's body counts once */
     uint64_t hash;
-    int epoch; /* says which walk or substitution wrote memo */
+    int epoch; /* the walk or substitution that wrote memo */
     void *memo;
-    int code_epoch; /* the same for the code generator's */
+    int code_epoch; /* the same for code_memo */
     void *code_memo;
     int safe_epoch, asked_epoch;
-    bool safe;                    /* the code generator's: no read of it can fall outside */
-    bool asks_first, asks_second; /* of a REGION, the code generator's: which of two numbers its kernel reads */
+    bool safe;                    /* for the code generator: none of its reads can be out of range */
+    bool asks_first, asks_second; /* for the code generator, of a REGION: which of its two values the kernel reads */
 };
 
 struct le_range_nodes {
@@ -111,22 +112,22 @@ struct le_range_nodes {
 struct le_ir_index {
     const char *name;
     bool explicit_range, depends, from_dots;
-    bool stepped; /* of a `for` with `by`: runs from 0 by 1; range.by is 0 if that is 0, which is an error, or else 1 */
-    bool host;    /* of a FOR stage: the loop is the host's, and around the kernels, whose indices do not list it */
-    int host_value; /* of those: the value (i64, rank 0) that holds it while the loop runs */
+    bool stepped;   /* of a `for` with `by`: counts from 0 by 1; range.by is 0 if `by` is 0 (an error), else 1 */
+    bool host;      /* of a FOR stage: the host runs the loop around the kernels, whose indices do not include it */
+    int host_value; /* if host: the value (i64, rank 0) that holds it while the loop runs */
     struct le_range_nodes range;
     struct le_location location;
 };
 
-/* An access, as the range rules see it: subscripts of `symbol`. */
+/* An access as input to the range rules: subscripts of `symbol`. */
 struct le_ir_access {
     int symbol, stretch, statement;
     struct le_node **subscripts;
     int rank;
-    unsigned bare; /* bit d: subscript d is written as an index alone, not as what comes to one, such as i+0 */
-    bool under_condition, guarded; /* as le_access's */
+    unsigned bare; /* bit d: subscript d is written as a bare index, not as an expression equal to one, such as i+0 */
+    bool under_condition, guarded; /* as in le_access */
     bool left;
-    bool has_edge; /* or an `else`, in an element's assignment */
+    bool has_edge; /* has an edge mode, or an `else` in an element's assignment */
     int *around;
     int around_count;
     struct le_location location;
@@ -135,21 +136,21 @@ struct le_ir_access {
 struct le_ir_statement {
     enum le_step_kind kind;
     struct le_location location;
-    const char *text; /* its source text, clipped to one line */
-    int symbol;       /* that it defines or writes */
+    const char *text; /* its source text, shortened to one line */
+    int symbol;       /* the symbol that it defines or writes */
     bool is_new, has_else;
-    bool conditional; /* as le_step's */
-    bool unchecked;   /* no result needs it, and its ranges depend on data or it stands in a block of the host's: they
-                         are not found */
+    bool conditional; /* as in le_step */
+    bool unchecked;   /* no result needs it, and its ranges depend on data or it is inside a host block: its ranges are
+                         not inferred */
     struct le_node **left; /* ASSIGN to an array */
     int left_count;
-    struct le_node *value; /* AGREE: the size; NEW, DEFAULT, FILL: the start value */
+    struct le_node *value; /* AGREE: the size; NEW, DEFAULT, FILL: the initial value */
     struct le_node **sizes;
     int size_count, axis, array;
     int *free, *all; /* index ids */
     int free_count, all_count;
     int first_access, access_count;
-    int loop; /* index of the host's loop around it that has become a part of its stage; -1: none has */
+    int loop; /* index of the enclosing host loop that was folded into its stage; -1: none */
 };
 
 struct le_value {
@@ -157,33 +158,35 @@ struct le_value {
     const char *name;  /* "u.2" */
     enum le_type type; /* storage type */
     int rank;
-    int stage;   /* that makes it; -1: an input */
-    bool wanted; /* a result, or read on the host: it has to be stored */
-    bool moved;  /* MOVE stages set it, several perhaps: `stage` is the first of them when it was made */
-    int uses;    /* stages that read it */
+    int stage;   /* the stage that makes it; -1: an input */
+    bool wanted; /* a result, or read by the host: it must be stored */
+    bool moved;  /* set by one or more MOVE stages; `stage` is the first of them, which may be dead */
+    int uses;    /* number of stages that read it */
 };
 
-/* Stages run in order. Control stages enclose those up to their END, as LE_STEP_*'s do; blocks nest. What a block
- * changes of the outside is handed on by MOVE stages. A symbol that a loop assigns has one value for its head: moved
- * from the value before the loop, from the body's last value right before END, and from the value at hand right before
- * a BREAK; that is its value after the loop, too. (Where a loop has many BREAKs, scalars have another value for after
- * it, which the body may move to wherever it stands.) A symbol that an IF assigns has one value for after it, moved at
- * the end of both branches. So every stage reads values that are set on every way that leads to it. */
+/* Stages run in order. Control stages enclose the stages up to their END, as control steps do in le_tree. Blocks nest.
+ * MOVE stages hand on the values that a block changes. A symbol assigned in a loop has one value for the loop's head.
+ * It is moved there from the value before the loop, from the body's last value right before END, and from the current
+ * value right before a BREAK. This is also its value after the loop. (In a loop with many BREAKs, a scalar has a
+ * separate value for after the loop, and the body may move to it anywhere.) A symbol assigned in an IF has one value
+ * for after the IF, moved to at the end of both branches. So every stage reads values that are set on every path to it.
+ */
 
 enum le_stage_kind {
-    LE_STAGE_MAP,     /* target[left] = node at every point; all else is base's */
+    LE_STAGE_MAP,     /* target[left] = node at every point; other elements are those of base */
     LE_STAGE_SCATTER, /* target = base; target[left] op= node, in index order */
-    LE_STAGE_FILL,    /* a new array, all of it node (which has no index) */
-    LE_STAGE_EACH, /* node, a REGION, at every point: it stores into the targets of pairs, which start as their bases */
-    LE_STAGE_SCAN, /* target[left] = node, a REDUCE over one index that ends (or starts) at one of left's: all its
-                      totals at once, in linear time */
-    LE_STAGE_CONTRACT, /* target[left] = node, or in its stead product, which a library computes; the extents say which
-                        */
-    LE_STAGE_MOVE,     /* every target of pairs takes what its source holds, all at once; shares its memory */
-    LE_STAGE_FOR,      /* index runs through its range; target: its host_value */
+    LE_STAGE_FILL,    /* a new array filled with node, which has no index */
+    LE_STAGE_EACH, /* runs node, a REGION, at every point; it stores into the targets of pairs, which start as copies of
+                      their bases */
+    LE_STAGE_SCAN, /* target[left] = node, a REDUCE over one index whose range ends (or starts) at an index of left;
+                      computes all totals in linear time */
+    LE_STAGE_CONTRACT, /* target[left] = node, or product instead, which a library computes; the extents decide */
+    LE_STAGE_MOVE,     /* assigns the source of each pair to its target, all at once; shares the memory */
+    LE_STAGE_FOR,      /* index takes each value of its range; target: its host_value */
     LE_STAGE_LOOP,     /* a `while`: repeats the stages up to END */
-    LE_STAGE_TEST, /* leaves that LOOP unless node (bool) holds; in the same block, after what computes the condition */
-    LE_STAGE_IF,   /* node (bool); up to ELSE, which is always there */
+    LE_STAGE_TEST,     /* leaves the LOOP if node (bool) is false; lies in the loop's own block, after the stages of the
+                          condition */
+    LE_STAGE_IF,       /* if node (bool) is true: the stages up to ELSE, which always exists */
     LE_STAGE_ELSE,
     LE_STAGE_BREAK, /* leaves the innermost FOR or LOOP */
     LE_STAGE_END
@@ -194,26 +197,28 @@ struct le_pair {
 struct le_stage {
     enum le_stage_kind kind;
     int statement;
-    const char *name; /* of its statement, or of the reduction that was hoisted out of it */
-    int target, base; /* values; base -1: none, target is written whole */
+    const char *name; /* text of its statement, for tables */
+    int target, base; /* values; base -1: none, every element of target is written */
     int *indices;     /* loop order, outermost first */
     int index_count;
-    struct le_node **left; /* i64, one an axis */
+    struct le_node **left; /* i64, one per axis */
     int left_count;
     struct le_node *node;    /* of the target's compute type */
-    struct le_node *product; /* CONTRACT: the same as sums of products of loads (ir/passes/contract.h); else NULL */
+    struct le_node *product; /* CONTRACT: node as sums of products of loads (ir/passes/contract.h); else NULL */
     enum le_scatter scatter;
-    struct le_pair *pairs; /* EACH: what it writes, and the base of each (target and base are the first's); MOVE */
+    struct le_pair *pairs; /* EACH: targets and their bases; target and base are those of the first pair. MOVE: targets
+                              and sources */
     int pair_count;
-    int index; /* FOR: of the host's */
-    int block; /* that it lies in: 0 outside of all; each FOR, LOOP and branch of an IF has one, by number in order.
-                  FOR, LOOP, IF, ELSE and END lie in the block around theirs; TEST and BREAK in the one that they leave
-                */
+    int index; /* FOR: the host index */
+    int block; /* the block that contains it; 0: top level. Each FOR, LOOP and branch of an IF has a block, numbered in
+                  order. FOR, LOOP, IF, ELSE and END lie in the block around theirs, TEST and BREAK in the block that
+                  they leave */
     bool dead;
-    bool guarded;        /* SCAN: its reads stand under a condition: where one may fall outside, it is not made, and its
-                            readers reduce on their own */
-    int leader, sibling; /* reductions that one kernel makes: the stage that leads them, the next of them; -1: none */
-    int access;          /* of the left side, for messages; -1 */
+    bool guarded; /* SCAN: its reads are under a condition. If one may be out of range, the scan is not computed, and
+                     its readers compute the reduction themselves */
+    /* Reductions fused into one kernel: the first of them, and the next one after this; -1: none. */
+    int leader, sibling;
+    int access; /* of the left side, for messages; -1: none */
 };
 
 struct le_ir {
@@ -243,22 +248,22 @@ struct le_ir {
         struct le_local {
             const char *name;
             enum le_type type;
-            int within; /* region.c's, while it looks */
+            int within; /* scratch for region.c */
         } * at;
         int count, capacity;
     } locals;        /* variables of all regions */
-    int block_count; /* but for 0 */
+    int block_count; /* without block 0 */
     struct {
         struct le_ir_note {
             int line;
             const char *text;
         } * at;
         int count, capacity;
-    } notes;                /* for the user, as it is lowered */
+    } notes;                /* notes for the user, found while lowering */
     int *last;              /* by symbol: its last value; -1: none */
     int *first;             /* by symbol: the input's value; -1: none */
-    struct le_node **fixed; /* by symbol: the node that a scalar which needs no array stands for; NULL */
-    struct le_node **table; /* of equal nodes */
+    struct le_node **fixed; /* by symbol: the node to use for a scalar that need not be stored; NULL */
+    struct le_node **table; /* hash table that finds an equal node */
     int node_count, table_size;
     int epoch;
 };
@@ -272,58 +277,65 @@ struct le_node *le_node_index(struct le_ir *ir, int index);
 struct le_node *le_node_len(struct le_ir *ir, int symbol, int axis);
 struct le_node *le_node_op(struct le_ir *ir, int code, enum le_type type, struct le_node **operands, int count);
 struct le_node *le_node_cast(struct le_ir *ir, enum le_type type, struct le_node *operand);
-/* Whether a number of that type is rounded as it is. All others become an f32 first, which does not change them. */
+/* Whether ROUND takes operands of that type directly. All other types are converted to f32 first, which is exact. */
 bool le_round_takes(enum le_type type, enum le_type rounded);
-/* operand: a number of any type; a cast to f32 before this may round it twice. */
+/* operand: of any type. Casting it to f32 first might round it twice. */
 struct le_node *le_node_round(struct le_ir *ir, enum le_type rounded, struct le_node *operand);
 struct le_node *le_node_select(struct le_ir *ir, struct le_node *condition, struct le_node *then,
                                struct le_node *otherwise);
 struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, enum le_type type, struct le_node *body,
                                const int *indices, int count);
-struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model); /* any kind; finds the equal one */
+struct le_node *
+le_node_make(struct le_ir *ir,
+             const struct le_node *model); /* any kind; returns the existing node if there is an equal one */
 /* Whether it reads a variable that no REGION in it sets. */
 bool le_node_has_free_local(struct le_ir *ir, struct le_node *node);
-bool le_region_fails(const struct le_node *node);       /* a REGION that may: region.c */
-bool le_region_has_while(const struct le_node *node);   /* the same */
-bool le_region_gives_two(const struct le_node *region); /* whichever RETURN is met */
+bool le_region_fails(const struct le_node *node);       /* whether it is a REGION that may fail (region.c) */
+bool le_region_has_while(const struct le_node *node);   /* whether it is a REGION with a WHILE */
+bool le_region_gives_two(const struct le_node *region); /* whether every RETURN has two values */
 bool le_node_is_const(const struct le_node *node);
-int64_t le_const_i64(const struct le_node *node); /* of a CONST of an integer type or bool */
+int64_t le_const_i64(const struct le_node *node); /* node: a CONST of an integer type or bool */
 double le_const_real(const struct le_node *node);
 bool le_node_depends(const struct le_node *node, int index);
-bool le_node_chooses(const struct le_node *node);      /* some operands may not be evaluated: SELECT, ELSE, && and || */
-bool le_node_is_untrusted(const struct le_node *node); /* a LOAD that may fall outside, but for its edge mode */
-/* Whether two nodes are different sums over the same indices, or such sums divided; *a and *b become those. */
+bool le_node_chooses(const struct le_node *node); /* whether it may skip operands: SELECT, ELSE, && and || */
+bool le_node_is_untrusted(
+    const struct le_node *node); /* whether it is a LOAD that may be out of range, disregarding its edge mode */
+/* Whether two nodes are different sums over the same indices, or quotients of such sums. If so, *a and *b are set to
+ * the sums. */
 bool le_node_share_loops(struct le_node **a, struct le_node **b);
-/* It depends on no index but the host's: one number while a kernel runs. */
+/* Whether node depends on host indices only, so that its value is constant while a kernel runs. */
 bool le_node_is_hosts(const struct le_ir *ir, const struct le_node *node);
-/* The same at other indices: index from[k] becomes to[k]. */
+/* Returns node with index from[k] replaced by to[k]. */
 struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                    int count);
-/* Substitution gives a dependent range that changes with it an index of its own: the statement finds the ranges of
- * those from number `from` on. */
+/* Substitution creates a new index for a dependent range that it changes. This adds the indices from number `from` on
+ * to those whose ranges the statement finds. */
 void le_ir_adopt_indices(struct le_ir *ir, int statement, int from);
 /* Calls visit for every distinct node reachable from root, operands first. */
 void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user);
-/* The same, and through loads of guarded scans what those read: where such a scan is not made, its reader reads it. */
+/* The same, and continues through loads of guarded scans into the nodes of those scans, because a reader computes a
+ * guarded scan itself where the scan is skipped. */
 void le_node_walk_through(struct le_ir *ir, struct le_node *node, void (*visit)(struct le_node *node, void *user),
                           void *user);
 
-/* lower.c: a specialised tree to one stage a statement. inputs: by symbol, as for le_specialise; wanted: symbols asked
- * for as results. NULL on error. */
+/* lower.c: lowers a specialised tree, one stage per statement. inputs: by symbol, as for le_specialise. wanted: the
+ * symbols requested as results. Returns NULL on error. */
 struct le_ir *le_lower(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs,
                        const int *wanted, int wanted_count);
 
-/* passes.c: the list of passes, each with the verifier after it. NULL and LEAT_INTERNAL when the verifier objects. */
+/* passes.c: the list of passes, ended by a NULL name. The verifier runs after each; if it finds a problem, the result
+ * is LEAT_INTERNAL. */
 struct le_pass {
     const char *name;
     void (*run)(struct le_ir *ir);
 };
 extern const struct le_pass le_passes[];
 leat_status le_passes_run(struct le_ir *ir);
-/* Up to the first pass of that name, and with it; "lower": none. LEAT_INVALID: there is no such pass. */
+/* Runs the passes up to and including the first one named `last`; "lower" runs none. LEAT_INVALID if there is no such
+ * pass. */
 leat_status le_passes_run_to(struct le_ir *ir, const char *last);
 leat_status le_ir_verify(const struct le_ir *ir); /* verify.c */
-void le_pass_demand(struct le_ir *ir); /* which statements results need, and the numbers that the host evaluates */
+void le_pass_demand(struct le_ir *ir);            /* finds the statements that results need, and the host scalars */
 void le_pass_contract(struct le_ir *ir);
 void le_pass_find_scans(struct le_ir *ir);
 void le_pass_fold_loops(struct le_ir *ir);
@@ -331,10 +343,10 @@ void le_pass_inline(struct le_ir *ir);
 void le_pass_hoist(struct le_ir *ir);
 void le_pass_fuse_reductions(struct le_ir *ir);
 void le_pass_elide_copies(struct le_ir *ir);
-void le_pass_dead_code(struct le_ir *ir); /* marks stages dead whose value nobody reads, and counts uses */
+void le_pass_dead_code(struct le_ir *ir); /* marks stages dead whose values are not read, and counts uses */
 
-void le_ir_number_stages(struct le_ir *ir); /* tells values who makes them, after stages were moved */
+void le_ir_number_stages(struct le_ir *ir); /* updates le_value.stage after stages were moved */
 
-/* text/print.c: the IR as text. tests/ir/reader reads it back. */
+/* text/print.c: prints the IR as text. tests/ir/reader reads it back. */
 void le_ir_print(const struct le_ir *ir, struct le_text *out);
 #endif

@@ -1,4 +1,4 @@
-/* The loops around a node, as inline.c, hoist.c and find_scans.c look at them. */
+/* The loops around a node, for inline.c, hoist.c and find_scans.c. */
 #include "ir/path.h"
 
 bool le_has_index(const int *set, int count, int index) {

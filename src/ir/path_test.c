@@ -1,4 +1,4 @@
-/* Paths of loops: any number of them, and each as it was when others have gone on from it. */
+/* Paths of loops: paths of any length, and paths that stay unchanged when others are made from them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 enum { LOOPS = 200 };
 
-static void test_a_path_holds_any_number_of_loops(void **state) {
+static void test_paths_of_any_length(void **state) {
     (void)state;
     struct le_arena arena;
     int all[LOOPS + 1];
@@ -32,7 +32,7 @@ static void test_a_path_holds_any_number_of_loops(void **state) {
     le_arena_finish(&arena);
 }
 
-static void test_paths_part(void **state) {
+static void test_paths_are_immutable(void **state) {
     (void)state;
     struct le_arena arena;
     le_arena_init(&arena);
@@ -47,7 +47,7 @@ static void test_paths_part(void **state) {
 }
 
 int main(void) {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_path_holds_any_number_of_loops),
-                                              cmocka_unit_test(test_paths_part)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_paths_of_any_length),
+                                              cmocka_unit_test(test_paths_are_immutable)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

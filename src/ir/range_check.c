@@ -1,8 +1,7 @@
-/* The check of subscripts: an access whose subscripts are known before its statement runs must stay inside its array.
- */
+/* The bounds check: an access whose subscripts are known before its statement runs must be inside its array. */
 #include "ir/infer.h"
 
-/* The index has no values; in a block: in no turn. */
+/* The index has no values; inside a block: in no iteration. */
 static bool is_empty(struct le_infer *in, int index) {
     const struct le_range *r = &in->space->ranges[index];
     return r->solved && (!r->dynamic || (r->bounded && in->space->inside)) && r->low >= r->high;
@@ -21,21 +20,21 @@ static bool reads_nothing(struct le_infer *in, const struct le_form *form) {
     return false;
 }
 
-/* The range depends on another index, so that it may be empty for some of that index's values. */
+/* The range depends on another index, so it may be empty for some of that index's values. */
 static bool is_dynamic(struct le_infer *in, int index) {
     return in->space->ranges[index].dynamic;
 }
 
-/* The range depends on another index, or on data that a block may change between its turns. */
-static bool is_moving(struct le_infer *in, int index) {
+/* The range depends on another index, or on data that a block may change between its iterations. */
+static bool is_varying(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     return is_dynamic(in, index) || (r->low && le_is_computed(in, r->low)) || (r->high && le_is_computed(in, r->high));
 }
 
-/* An access inside a range that is empty at some points is made at the others only. */
+/* An access in a range that is empty at some points is performed at the others only. */
 static bool may_be_skipped(struct le_infer *in, const struct le_form *form) {
     bool in_block = in->st->kind == LE_STEP_EACH || le_form_has_host(in, form);
-    bool (*skips)(struct le_infer *, int) = in_block ? is_moving : is_dynamic;
+    bool (*skips)(struct le_infer *, int) = in_block ? is_varying : is_dynamic;
     for (int k = 0; k < form->access->around_count; k++)
         if (skips(in, form->access->around[k]))
             return true;
@@ -46,7 +45,7 @@ static bool may_be_skipped(struct le_infer *in, const struct le_form *form) {
 }
 
 /* A statement that a loop may skip does not run for all values of the loop's index. */
-static bool checked_now(struct le_infer *in, const struct le_form *form) {
+static bool is_checked_now(struct le_infer *in, const struct le_form *form) {
     if (!form->affine || form->moving || form->stretched || form->access->guarded || form->access->has_edge)
         return false;
     if (in->st->conditional && !in->now && le_form_has_host(in, form))
@@ -72,7 +71,7 @@ bool le_is_never_reached(struct le_infer *in) {
     return known && low >= high;
 }
 
-static leat_status outside(struct le_infer *in, const struct le_form *form, __int128 low, __int128 high) {
+static leat_status fail_outside(struct le_infer *in, const struct le_form *form, __int128 low, __int128 high) {
     const char *name = in->space->ir->tree->symbols[form->access->symbol]->name;
     bool left = form->access->left;
     return le_fail_at(LEAT_MISMATCH, form->access->location,
@@ -84,12 +83,12 @@ static leat_status outside(struct le_infer *in, const struct le_form *form, __in
 leat_status le_check_accesses(struct le_infer *in) {
     for (int k = 0; k < in->forms.count; k++) {
         const struct le_form *form = &in->forms.at[k];
-        if (!checked_now(in, form))
+        if (!is_checked_now(in, form))
             continue;
         __int128 lo, hi;
         le_form_ends(in, form, -1, &lo, &hi);
         if (lo < 0 || hi >= form->length)
-            return outside(in, form, lo, hi);
+            return fail_outside(in, form, lo, hi);
     }
     return LEAT_OK;
 }

@@ -1,12 +1,12 @@
-/* The range rules: the first that applies gives an index its range.
+/* The range rules. The first rule that applies to an index gives it its range:
  *
  *   1. an explicit range                      2. bare X[..i..]: that axis
  *   3. only i+c: the whole axis               4. strides, windows: the largest range that stays inside, in rounds
  *   5. otherwise an error
  *
- * An index with a dependent range (its bounds use another index) counts in subscripts as its two ends. Such a *tied*
- * subscript bounds the other index by rule 2 only if no bare subscript is written. A subscript under a condition (?:,
- * && or ||) bounds an index by rules 3 and 4 only if nothing else does. */
+ * In subscripts, an index with a dependent range (its bounds use another index) is replaced by each of its two bounds.
+ * Such a *tied* subscript bounds the other index by rule 2 only if no subscript is that bare index itself. A subscript
+ * under a condition (?:, && or ||) bounds an index by rules 3 and 4 only if nothing else does. */
 #include "ir/infer.h"
 
 static struct le_range *range_of(struct le_infer *in, int index) {
@@ -61,11 +61,11 @@ static bool depends_on_hosts(struct le_infer *in, const struct le_node *node, bo
     return false;
 }
 
-/* The value of a node; the host's indices have their present values. */
+/* The value of a node, for the current values of host indices. */
 bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value) {
     struct le_affine f;
     in->now |= node->free_count > 0;
-    if (!le_affine(in->space, node, &f))
+    if (!le_affine_of(in->space, node, &f))
         return node->free_count > 0 && !node->reduces && !node->changes &&
                in->space->evaluate(in->space->user, node, value) == LEAT_OK;
     __int128 sum = f.constant;
@@ -79,7 +79,7 @@ bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value) {
     return sum >= INT64_MIN && sum <= INT64_MAX;
 }
 
-/* What the range of an index needs must have a value. */
+/* Evaluates the numbers that the range of an index needs, so that a failure is reported. */
 static void require_numbers(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     struct le_node *bounds[] = {r->low, r->high, r->by};
@@ -90,7 +90,7 @@ static void require_numbers(struct le_infer *in, int index) {
             le_bound_value(in, bounds[k], &value);
     for (int k = 0; k < in->forms.count && in->space->failure == LEAT_OK; k++) {
         struct le_form *form = &in->forms.at[k];
-        le_affine(in->space, form->access->subscripts[form->axis], &form->f);
+        le_affine_of(in->space, form->access->subscripts[form->axis], &form->f);
     }
     in->space->must = false;
 }
@@ -105,7 +105,7 @@ static leat_status no_range(struct le_infer *in, int index) {
                       le_range_advice(in->arena, name, use_of(in, index)), "index '%s' has no range", name);
 }
 
-/* Bounds the values of a dependent range, if possible: low and high become the hull of all of its ranges. */
+/* Bounds the values of a dependent range, if possible: low..high becomes the hull of all its ranges. */
 static void bound_dynamic(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     struct le_range *out = range_of(in, index);
@@ -124,7 +124,7 @@ static bool is_extent(struct le_infer *in, int index) {
     return false;
 }
 
-/* Whether the bounds are evaluated as the statement runs. */
+/* Whether the bounds are evaluated while the statement runs. */
 static bool is_dynamic(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     bool by_hosts = false;
@@ -149,7 +149,7 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
     const struct le_node *by = ix->range.by;
     bool by_moves =
         by && (by->free_count || by->reduces || by->changes ||
-               (ix->host && le_is_made_first(in->space->ir, ix->range.by))); /* evaluated as the statement runs */
+               (ix->host && le_is_made_first(in->space->ir, ix->range.by))); /* evaluated while the statement runs */
     if (by && !by_moves && !le_bound_value(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0 && ix->stepped)
@@ -217,7 +217,7 @@ bool le_is_computed(struct le_infer *in, struct le_node *subscript) {
     return c.found;
 }
 
-/* An element's private values are fixed while one of its reductions runs: then they are a part of the constant. */
+/* An element's private values are constant while one of its reductions runs, so there they are part of the constant. */
 static bool is_affine(struct le_infer *in, struct le_node *subscript, struct le_form *out) {
     if (le_is_computed(in, subscript) || !le_affine_moving(in->space, subscript, &out->f, &out->moving))
         return false;
@@ -227,7 +227,7 @@ static bool is_affine(struct le_infer *in, struct le_node *subscript, struct le_
     return true;
 }
 
-static void collect(struct le_infer *in) {
+static void collect_forms(struct le_infer *in) {
     for (int k = 0; k < in->st->access_count; k++) {
         const struct le_ir_access *a = &in->space->ir->accesses.at[in->st->first_access + k];
         if (!in->space->shaped[a->symbol])
@@ -246,7 +246,7 @@ static void collect(struct le_infer *in) {
 static bool substitute_end(struct le_infer *in, const struct le_affine *f, int term, struct le_node *end,
                            int64_t offset, struct le_affine *out) {
     struct le_affine g;
-    if (!le_affine(in->space, end, &g))
+    if (!le_affine_of(in->space, end, &g))
         return false;
     __int128 c = (__int128)f->factor[term] * (g.constant + (__int128)offset) + f->constant;
     if (c < INT64_MIN || c > INT64_MAX)
@@ -278,7 +278,7 @@ static bool substitute_end(struct le_infer *in, const struct le_affine *f, int t
     return true;
 }
 
-/* Adds form with each dependent index replaced by its two ends. */
+/* Adds the form with each dependent index replaced by its two bounds. */
 static void count_form(struct le_infer *in, const struct le_form *form, int depth) {
     for (int k = 0; k < form->f.count; k++) {
         if (!range_of(in, form->f.index[k])->dynamic || depth > 8)
@@ -305,7 +305,7 @@ static int term_of(const struct le_affine *f, int index) {
     return -1;
 }
 
-/* i+c; the host's indices are fixed while the statement runs. */
+/* i+c; host indices are constant while the statement runs. */
 static bool is_offset(struct le_infer *in, const struct le_form *form, int index) {
     for (int k = 0; k < form->f.count; k++)
         if (form->f.index[k] == index ? form->f.factor[k] != 1 : !is_host(in, form->f.index[k]))
@@ -330,7 +330,7 @@ static bool is_conditional(struct le_infer *in, int index) {
     return true;
 }
 
-/* Rule 3 applies: all subscripts that count are offsets of the index. */
+/* Whether rule 3 applies: all subscripts that count are offsets of the index. */
 static bool has_only_offsets(struct le_infer *in, int index) {
     bool conditional = is_conditional(in, index);
     for (int k = 0; k < in->counted.count; k++) {
@@ -371,7 +371,7 @@ static leat_status take_axis(struct le_infer *in, int index, applies *rule) {
     return LEAT_OK;
 }
 
-/* An index of `...` that every array stretches. */
+/* An index of `...` that broadcasts in every array. */
 static void take_stretched(struct le_infer *in, int index) {
     for (int k = 0; k < in->forms.count && in->space->ir->indices.at[index].from_dots; k++) {
         const struct le_form *c = &in->forms.at[k];
@@ -402,7 +402,7 @@ static int64_t floor_div(__int128 a, __int128 b) {
     return q < -LE_INDEX_MAX ? -LE_INDEX_MAX : q > LE_INDEX_MAX ? LE_INDEX_MAX : (int64_t)q;
 }
 
-/* The term of the only index without a range; -1 if there is none, or several, or if an index has a dependent range. */
+/* The term of the only index without a range; -1 if there are none or several, or an index has a dependent range. */
 static int lone_index(struct le_infer *in, const struct le_form *form) {
     int found = -1;
     for (int k = 0; k < form->f.count && !form->moving; k++) {
@@ -420,7 +420,6 @@ static int lone_index(struct le_infer *in, const struct le_form *form) {
     return found;
 }
 
-/* The form's least and greatest value without its term `without` (-1: with all terms). */
 void le_form_ends(struct le_infer *in, const struct le_form *form, int without, __int128 *low, __int128 *high) {
     *low = *high = form->f.constant;
     for (int k = 0; k < form->f.count; k++) {
@@ -455,7 +454,7 @@ static void solve_form(struct le_infer *in, const struct le_form *form, int term
     *high = spans ? n : c > 0 ? floor_div((__int128)n - 1 - hi, c) + 1 : floor_div(lo, -(__int128)c) + 1;
 }
 
-/* Solves the indices that are alone without a range in some subscript. Subscripts under a condition count only if
+/* Solves each index that is the only one without a range in some subscript. Subscripts under a condition count only if
  * `conditions` is set. */
 static bool rule_round(struct le_infer *in, bool conditions) {
     int solved[LE_AFFINE_MAX * 4], count = 0;
@@ -499,7 +498,7 @@ static leat_status infer(struct le_infer *in) {
         status = rule_explicit_inside_out(in, st->all[k]);
     if (status != LEAT_OK)
         return status;
-    collect(in);
+    collect_forms(in);
     for (int k = 0; k < in->forms.count; k++)
         if (in->forms.at[k].affine && !in->forms.at[k].stretched)
             count_form(in, &in->forms.at[k], 0);
@@ -528,7 +527,7 @@ static leat_status set_shape(struct le_infer *in, int64_t *extents, int rank) {
             return le_fail_at(LEAT_MISMATCH, in->st->location, NULL, "%s axis %d: the size %lld is negative",
                               in->space->ir->tree->symbols[symbol]->name, d, (long long)extents[d]);
         if (!le_mul_i64(elements, extents[d] ? extents[d] : 1, &elements) || elements > INT64_MAX / 64)
-            return le_fail_at(LEAT_OUT_OF_MEMORY, in->st->location, NULL, "%s is too large for any memory",
+            return le_fail_at(LEAT_OUT_OF_MEMORY, in->st->location, NULL, "'%s' is too large for any memory",
                               in->space->ir->tree->symbols[symbol]->name);
         in->space->shape[symbol][d] = extents[d];
     }
@@ -542,9 +541,10 @@ static leat_status new_shape(struct le_infer *in) {
         int index = in->st->left[d]->index;
         const struct le_range *r = range_of(in, index);
         if (r->dynamic || r->low != 0 || r->by != 1)
-            return le_fail_at(LEAT_PROGRAM, in->st->location, "declare its shape above",
-                              "'%s' is new, so index '%s' must run from 0 by 1%s", symbol_name(in, in->st->symbol),
-                              index_name(in, index), r->dynamic ? ", equally far for every element" : "");
+            return le_fail_at(LEAT_PROGRAM, in->st->location, "declare its shape first",
+                              "'%s' is new, so index '%s' must start at 0 with step 1%s",
+                              symbol_name(in, in->st->symbol), index_name(in, index),
+                              r->dynamic ? ", and end at the same value for every element" : "");
         extents[d] = r->high < 0 ? 0 : r->high;
     }
     return set_shape(in, extents, in->st->left_count);
@@ -569,7 +569,7 @@ static leat_status agree(struct le_infer *in) {
     int64_t extent = in->space->shape[in->st->array][in->st->axis];
     if (!in->st->value)
         return LEAT_OK;
-    bool known = le_affine(in->space, in->st->value, &f) && f.count == 0;
+    bool known = le_affine_of(in->space, in->st->value, &f) && f.count == 0;
     if (in->space->failure != LEAT_OK)
         return in->space->failure;
     if (!known)

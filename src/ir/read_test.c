@@ -1,5 +1,5 @@
-/* The IR's text: every program of the tests and examples comes back as it was, after every pass; broken text is refused
- * with a line that says why. */
+/* The IR's text: every program of the tests and examples is read back unchanged, after every pass. Broken text is
+ * rejected with a message. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static struct le_ir *read_back(struct le_arena *arena, const char *text) {
     return ir;
 }
 
-/* The IR as it is, and as it was read back, go through the passes side by side. */
+/* Runs the passes on the IR and on the IR read back from its text, side by side. */
 static void compare_passes(struct le_arena *arena, struct le_ir *ir) {
     for (int k = 0;; k++) {
         char *text = text_of(ir);
@@ -91,7 +91,7 @@ static char *read_file(const char *path) {
     return text;
 }
 
-/* Arrays of the rank that the program needs, f32 where it does not say. */
+/* Binds arrays of the rank that the program needs, f32 unless it declares a type. */
 static const struct le_input *made_up(struct le_arena *arena, const struct le_tree *tree) {
     struct le_input *inputs = LE_NEW_ARRAY(arena, tree->symbol_count, struct le_input);
     for (int k = 0; k < tree->symbol_count; k++) {
@@ -103,7 +103,7 @@ static const struct le_input *made_up(struct le_arena *arena, const struct le_tr
     return inputs;
 }
 
-/* The sections of the case at hand: "in NAME TYPE EXTENT...", "scalar NAME VALUE". */
+/* The sections of the current case: "in NAME TYPE EXTENT...", "scalar NAME VALUE". */
 static const char *sections;
 
 static const struct le_input *of_sections(struct le_arena *arena, const struct le_tree *tree) {
@@ -130,7 +130,7 @@ static const struct le_input *of_sections(struct le_arena *arena, const struct l
     return inputs;
 }
 
-/* Some; with LEAT_TEST_ALL each. */
+/* A sample of the cases; all with LEAT_TEST_ALL. */
 #ifdef __SANITIZE_ADDRESS__
 enum { PART = 9 };
 #else
@@ -152,7 +152,7 @@ static void compare_cases(const char *path) {
     free(text);
 }
 
-static void every_program_comes_back(void **state) {
+static void reads_every_program_back(void **state) {
     glob_t files;
     (void)state;
     assert_int_equal(glob("tests/programs/*.txt", 0, NULL, &files), 0);
@@ -174,42 +174,42 @@ static void every_program_comes_back(void **state) {
 
 static const char *const REFUSED[][2] = {
     {"map x.0 = 1\n", "there is no value 'x.0'"},
-    {"hello\n", "'hello' is no line of the IR"},
-    {"symbol x: f33\n", "'f33' is no type"},
+    {"hello\n", "'hello' is not a valid line of the IR"},
+    {"symbol x: f33\n", "'f33' is not a type"},
     {"symbol x: f32[a, b, c, d, e, f, g, h, i]\n", "more than 8 axes"},
-    {"symbol x: f32\nsymbol x: f32\n", "there is a second 'x'"},
+    {"symbol x: f32\nsymbol x: f32\n", "duplicate name 'x'"},
     {"symbol x: f32\nvalue x.0: f32 of x\n", "no stage makes 'x.0'"},
     {"symbol x: f32\nvalue x.0: f32 of y\n", "there is no symbol 'y'"},
-    {"index i\n", "is no new index"},
-    {"index i.x\n", "a name, a point and a number"},
+    {"index i\n", "is not a new index"},
+    {"index i.x\n", "expected an index NAME.NUMBER"},
     {"index i.99999\n", "the index's number is too large"},
-    {"index i.0\nindex j.0\n", "there is a second index 0"},
+    {"index i.0\nindex j.0\n", "duplicate index 0"},
     {"index i.0 in 0 .. j.1\n", "there is no index 'j.1'"},
     {"index i.0 in 0 .. 1.5:f64\n", "a bound is not i64"},
-    {"index i.0 in 0 .. 300:i8\n", "'300' is no i8"},
-    {"index i.0 in 0 .. -1:u8\n", "'-1' is no u8"},
-    {"index i.0 in 0 .. 1:f16\n", "'1' is no f16"},
-    {"index i.0 in 0 .. 0x1ffffffff:f32\n", "'0x1ffffffff' is no f32"},
-    {"index i.0 in 0 .. (+)\n", "'+' is no node of 0 operands"},
-    {"index i.0 in 0 .. (frob 1 2)\n", "'frob' is no node of 2 operands"},
+    {"index i.0 in 0 .. 300:i8\n", "'300' is not a valid i8"},
+    {"index i.0 in 0 .. -1:u8\n", "'-1' is not a valid u8"},
+    {"index i.0 in 0 .. 1:f16\n", "'1' is not a valid f16"},
+    {"index i.0 in 0 .. 0x1ffffffff:f32\n", "'0x1ffffffff' is not a valid f32"},
+    {"index i.0 in 0 .. (+)\n", "'+' is not a node with 0 operands"},
+    {"index i.0 in 0 .. (frob 1 2)\n", "'frob' is not a node with 2 operands"},
     {"index i.0 in 0 .. (< 1:f32 2:f32)\n", "the operand is f32, not i64"},
     {"index i.0 in 0 .. (+ 1 2\n", "a node is missing"},
-    {"index i.0 in 0 .. %0\n", "nothing is numbered"},
+    {"index i.0 in 0 .. %0\n", "no node is numbered"},
     {"%0 = 1\nindex i.0 in 0 .. %1\n", "above 0"},
-    {"%1 = 1\n", "number %0 comes next"},
-    {"%0 = 1\n", "%0 belongs to no line"},
-    {"index i.0 in 0 .. 1 2\n", "the line goes on"},
-    {"symbol x: f32[n]\ninput x: f32[n] of x\nindex i.0 in 0 .. x[0; fog]\n", "'fog' is no edge mode"},
+    {"%1 = 1\n", "expected number %0"},
+    {"%0 = 1\n", "%0 is not followed by a line"},
+    {"index i.0 in 0 .. 1 2\n", "unexpected text at the end of the line"},
+    {"symbol x: f32[n]\ninput x: f32[n] of x\nindex i.0 in 0 .. x[0; fog]\n", "'fog' is not a valid edge mode"},
     {"symbol x: f32[n]\ninput x: f32[n] of x\nindex i.0 in 0 .. x[0; wrap; clamp]\n", "a second edge mode"},
     {"symbol x: i64[n]\ninput x: i64[n] of x\nindex i.0 in 0 .. x[0]?7\n", "there is no access 7"},
-    {"read x[0]\n", "below its statement"},
-    {"statement jump\n", "'jump' is no kind of statement"},
+    {"read x[0]\n", "must follow its statement"},
+    {"statement jump\n", "'jump' is not a valid kind of statement"},
     {"statement assign\n", "the statement's symbol is missing"},
     {"symbol n: i64\nstatement bind n\n", "the statement's array is missing"},
     {"symbol y: f32[_]\nstatement assign y makes left [0]\n", "bare indices on the left"},
     {"symbol x: f32\nvalue x.0: f32 of x\nmap x.0 =\n", "a node is missing"},
-    {"symbol x: f32\nvalue x.0: f32 of x\nmap x.0 = 1:f32 statement\n", "the line goes on"},
-    {"symbol x: f32\nvalue x.0: f32 of x\nmap x.0 with x.0 = 1:f32\n", "no leader stands above"},
+    {"symbol x: f32\nvalue x.0: f32 of x\nmap x.0 = 1:f32 statement\n", "unexpected text at the end of the line"},
+    {"symbol x: f32\nvalue x.0: f32 of x\nmap x.0 with x.0 = 1:f32\n", "there is no leader before this stage"},
 };
 
 static void expect_refused(const char *text, const char *words) {
@@ -225,14 +225,14 @@ static void expect_refused(const char *text, const char *words) {
     le_arena_finish(&arena);
 }
 
-static void broken_text_is_refused(void **state) {
+static void rejects_broken_text(void **state) {
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(REFUSED); k++)
         expect_refused(REFUSED[k][0], REFUSED[k][1]);
 }
 
-/* What could be read can be verified, and what is verified can go through the passes and be printed. */
-static void use(const char *text, size_t size_bytes, int *read, int *sound) {
+/* IR that can be read can be printed, verified and, if sound, run through the passes. */
+static void use_text(const char *text, size_t size_bytes, int *read, int *sound) {
     struct le_arena arena;
     struct le_ir *ir;
     le_arena_init(&arena);
@@ -275,7 +275,7 @@ static const char SOUND[] = "symbol x: f32[n, m]\n"
                             "  read y[i.3, j.4] around {i.3, j.4}\n"
                             "map s.2 = (sum {i.3, j.4} (f64 y.1[i.3, j.4]))\n";
 
-/* Words of the text stand where others stood, characters are lost or turned. */
+/* Mutates the text: replaces words by other words, deletes and flips characters. */
 static void mangle(char *text, size_t *length, unsigned *seed) {
     for (int edits = 1 + rand_r(seed) % 3; edits > 0; edits--) {
         size_t a = (size_t)rand_r(seed) % *length, b = (size_t)rand_r(seed) % *length;
@@ -292,11 +292,11 @@ static void mangle(char *text, size_t *length, unsigned *seed) {
     }
 }
 
-static void mangled_text_is_no_danger(void **state) {
+static void survives_mangled_text(void **state) {
     unsigned seed = 12345;
     int read = 0, sound = 0;
     (void)state;
-    use(SOUND, sizeof SOUND - 1, &read, &sound);
+    use_text(SOUND, sizeof SOUND - 1, &read, &sound);
     if (sound != 1)
         fail_msg("%s", le_errors_text());
     for (int k = 0; k < 10000; k++) {
@@ -304,15 +304,14 @@ static void mangled_text_is_no_danger(void **state) {
         size_t length = sizeof SOUND - 1;
         memcpy(text, SOUND, sizeof SOUND);
         mangle(text, &length, &seed);
-        use(text, length, &read, &sound);
+        use_text(text, length, &read, &sound);
     }
     print_message("%d could be read, %d are sound\n", read, sound);
     assert_true(read > sound && sound > 100);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_program_comes_back),
-                                       cmocka_unit_test(broken_text_is_refused),
-                                       cmocka_unit_test(mangled_text_is_no_danger)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reads_every_program_back),
+                                       cmocka_unit_test(rejects_broken_text), cmocka_unit_test(survives_mangled_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* Regions as parts of nodes: which are equal, what they cost, and which variables they leave open. How they are written
- * and read back is print_region.c's and read_region.c's, whether they are sound the verifier's to say. */
+/* Regions as parts of nodes: equality, cost, and the variables that they read but do not set. print_region.c prints
+ * them, tests/ir/reader reads them back, and the verifier checks them. */
 #include "ir/region.h"
 #include "base/hash.h"
 
-#define TURNS 16 /* of a loop, as far as costs go */
+#define TURNS 16 /* estimated iterations of a loop */
 
 uint64_t le_region_hash(const struct le_region *region, uint64_t seed) {
     for (int k = 0; k < region->step_count; k++) {
@@ -78,21 +78,21 @@ bool le_region_gives_two(const struct le_node *node) {
     return true;
 }
 
-/* ---- open variables */
+/* ---- variables that a node reads but does not set */
 
-struct look {
+struct free_search {
     struct le_ir *ir;
-    bool loads; /* a live load counts, too */
+    bool loads; /* live loads count, too */
     int epoch;
 };
 
-static void enter(const struct look *l, const struct le_region *region, int by) {
+static void enter_region(const struct free_search *l, const struct le_region *region, int by) {
     for (int k = 0; k < region->step_count; k++)
         if (region->steps[k].kind == LE_REGION_SET)
             l->ir->locals.at[region->steps[k].local].within += by;
 }
 
-static bool is_open(const struct look *l, struct le_node *node) {
+static bool is_open(const struct free_search *l, struct le_node *node) {
     if (!node || !node->changes || node->epoch == l->epoch)
         return false;
     node->epoch = l->epoch;
@@ -101,7 +101,7 @@ static bool is_open(const struct look *l, struct le_node *node) {
     if (node->live && l->loads)
         return true;
     if (node->kind == LE_NODE_REGION)
-        enter(l, node->region, 1);
+        enter_region(l, node->region, 1);
     bool found = is_open(l, node->fill);
     for (int k = 0; k < node->operand_count && !found; k++)
         found = is_open(l, node->operands[k]);
@@ -110,17 +110,17 @@ static bool is_open(const struct look *l, struct le_node *node) {
         found = is_open(l, r->low) || is_open(l, r->high) || is_open(l, r->by);
     }
     if (node->kind == LE_NODE_REGION)
-        enter(l, node->region, -1);
+        enter_region(l, node->region, -1);
     return found;
 }
 
 bool le_node_has_free_local(struct le_ir *ir, struct le_node *node) {
-    struct look l = {.ir = ir, .epoch = ++ir->epoch};
+    struct free_search l = {.ir = ir, .epoch = ++ir->epoch};
     return is_open(&l, node);
 }
 
 bool le_node_changes(struct le_ir *ir, struct le_node *node) {
-    struct look l = {.ir = ir, .loads = true, .epoch = ++ir->epoch};
-    node->changes = true; /* it is not known yet */
+    struct free_search l = {.ir = ir, .loads = true, .epoch = ++ir->epoch};
+    node->changes = true; /* is_open skips nodes without it */
     return is_open(&l, node);
 }

@@ -1,4 +1,4 @@
-/* Regions as nodes: which are one, what moves from step to step, what substitution makes of their loops. */
+/* Regions as nodes: sharing, whether values vary between steps, and substitution in their loops. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static struct le_node *region_of(struct le_region_step *steps, int count, struct
         &(struct le_node){.kind = LE_NODE_REGION, .type = LE_F64, .region = region, .operands = x, .operand_count = 2});
 }
 
-static void equal_regions_are_one(void **state) {
+static void equal_regions_are_shared(void **state) {
     struct le_region_step steps[] = {{.kind = LE_REGION_SET, .local = 1, .value = 0},
                                      {.kind = LE_REGION_RETURN, .value = 1}};
     struct le_region_step same[] = {{.kind = LE_REGION_SET, .local = 1, .value = 0, .text = "another text"},
@@ -75,7 +75,7 @@ static void equal_regions_are_one(void **state) {
     assert_ptr_not_equal(region_of(steps, 2, one, z), region_of(steps, 2, one, one));
 }
 
-static void variables_change_what_holds_them(void **state) {
+static void nodes_with_variables_change(void **state) {
     struct le_region_step steps[] = {{.kind = LE_REGION_SET, .local = 1, .value = 0},
                                      {.kind = LE_REGION_RETURN, .value = 1}};
     struct le_node *one = le_node_real(ir, LE_F64, 1.0);
@@ -85,7 +85,7 @@ static void variables_change_what_holds_them(void **state) {
     assert_false(region_of(steps, 2, one, local(1))->changes); /* it sets its own */
     assert_true(region_of(steps, 2, local(0), local(1))->changes);
     assert_true(le_node_has_free_local(ir, region_of(steps, 2, local(0), local(1))));
-    /* set inside another region, it is open outside of that */
+    /* a variable set only inside an inner region is free outside of it */
     struct le_node *inner = region_of(steps, 2, one, local(1)), *x[] = {inner, local(1)};
     assert_true(le_node_has_free_local(ir, le_node_op(ir, LE_OP_ADD, LE_F64, x, 2)));
     struct le_node *index = le_node_index(ir, 0);
@@ -98,11 +98,11 @@ static void variables_change_what_holds_them(void **state) {
     assert_false(le_node_has_free_local(ir, le_node_make(ir, &load)));
 }
 
-static void loops_are_inside(void **state) {
+static void loops_belong_to_regions(void **state) {
     (void)state;
     assert_int_equal(the_region()->free_count, 1);
     assert_true(le_node_depends(the_region(), 0));
-    assert_true(the_region()->cost > 16 * 16); /* its innermost step counts for many */
+    assert_true(the_region()->cost > 16 * 16); /* the innermost step is counted once per estimated iteration */
 }
 
 static void dependent_loops_get_indices_of_their_own(void **state) {
@@ -122,9 +122,9 @@ static void dependent_loops_get_indices_of_their_own(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(equal_regions_are_one),
-        TEST(variables_change_what_holds_them),
-        TEST(loops_are_inside),
+        TEST(equal_regions_are_shared),
+        TEST(nodes_with_variables_change),
+        TEST(loops_belong_to_regions),
         TEST(dependent_loops_get_indices_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

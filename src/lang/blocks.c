@@ -1,5 +1,5 @@
-/* Statements with blocks become steps that enclose the steps of their blocks. An `each` and its body are one statement:
- * indices and accesses are collected until it ends. */
+/* Checks statements with blocks. They become steps that enclose the steps of their blocks. An `each` and its body are
+ * one statement: indices and accesses are collected until it ends. */
 #include "lang/check.h"
 #include <limits.h>
 #include <string.h>
@@ -13,9 +13,9 @@ static void check_block(struct le_checker *c, struct le_stmts stmts) {
 }
 
 /* Blocks and expressions share one limit of depth. */
-static void start(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices) {
+static void start_block_statement(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices) {
     le_checker_start(c, stmt, no_indices);
-    if (++c->now.depth >= LE_DEPTH_MAX) /* an expression needs one more */
+    if (++c->now.depth >= LE_DEPTH_MAX) /* an expression needs one more level */
         le_checker_fail(c, stmt->location, "split it into several statements",
                         "blocks and else-ifs are nested too deeply (limit: %d)", LE_DEPTH_MAX);
 }
@@ -40,14 +40,14 @@ static int open_else(struct le_checker *c, int opened) {
     return c->now.steps->count - 1;
 }
 
-/* A chain of else-ifs is handled in a loop: each link stands in the `else` of the previous one. */
+/* An else-if chain is handled in a loop, although each `if` is nested in the `else` of the previous one. */
 static void check_if(struct le_checker *c, const struct le_stmt *stmt) {
     struct {
         int *at, count, capacity;
     } opened = {0};
     int guards = c->now.guards;
     for (const struct le_stmt *link = stmt; link; link = le_stmt_chained(link)) {
-        start(c, link, LE_SCALAR_NEEDED);
+        start_block_statement(c, link, LE_SCALAR_NEEDED);
         *LE_PUSH(c->arena, &opened) = open_step(c, LE_STEP_IF, le_resolve_scalar(c, link->value));
         c->now.guards = guards + 1;
         c->now.conditional = c->now.conditional || c->now.in_for;
@@ -65,7 +65,7 @@ static void check_if(struct le_checker *c, const struct le_stmt *stmt) {
 /* ---- loops */
 
 static void check_while(struct le_checker *c, const struct le_stmt *stmt) {
-    start(c, stmt, LE_SCALAR_NEEDED);
+    start_block_statement(c, stmt, LE_SCALAR_NEEDED);
     int opened = open_step(c, LE_STEP_WHILE, le_resolve_scalar(c, stmt->value));
     c->now.loop = opened;
     c->now.guards++;
@@ -74,42 +74,43 @@ static void check_while(struct le_checker *c, const struct le_stmt *stmt) {
     close_step(c, opened);
 }
 
-static struct le_index *for_index(struct le_checker *c, const struct le_stmt *stmt) {
+static struct le_index *make_for_index(struct le_checker *c, const struct le_stmt *stmt) {
     const struct le_ast_binder *binder = &stmt->binders.at[0];
     struct le_name *name = le_checker_name(c, stmt->name);
     if (name->conflict)
         le_checker_leave(c);
-    le_checker_unused(c, name, binder->location);
+    le_checker_require_unbound(c, name, binder->location);
     int place = c->all.count;
     struct le_index *index = le_checker_index(c, name, binder->location);
     struct le_scope scope = le_checker_scope(c);
     le_checker_range(c, index, &binder->range, &scope);
-    le_checker_no_dots(c);
+    le_checker_reject_dots(c);
     index->loop = true;
     index->host = !c->now.element;
-    if (index->host) { /* the host's index does not belong to the statement of its bounds */
+    if (index->host) { /* a host index does not belong to the statement of its bounds */
         c->all.count--;
         memmove(&c->all.at[place], &c->all.at[place + 1], (size_t)(c->all.count - place) * sizeof *c->all.at);
     }
     return index;
 }
 
-static bool moves(const struct le_tree_node *node, const void *user) {
+static bool may_change(const struct le_tree_node *node, const void *user) {
     (void)user;
     return node->kind == LE_TREE_INDEX || node->kind == LE_TREE_READ ||
            (node->kind == LE_TREE_SCALAR && node->symbol->assigned);
 }
 
-/* It is inside another `for` and its ends may change with it, so it may be empty for some values of the outer index. */
+/* Whether the `for` may have no iterations for some values of an outer index: it is inside another `for`, and its
+ * bounds may vary with it. */
 static bool may_be_empty(const struct le_checker *c, const struct le_index *index) {
     return index->host && c->now.in_for &&
-           (le_tree_any(index->low, moves, NULL) || le_tree_any(index->high, moves, NULL));
+           (le_tree_any(index->low, may_change, NULL) || le_tree_any(index->high, may_change, NULL));
 }
 
 static void check_for(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_position *now = &c->now;
-    start(c, stmt, LE_SCALAR_NEEDED);
-    struct le_index *index = for_index(c, stmt);
+    start_block_statement(c, stmt, LE_SCALAR_NEEDED);
+    struct le_index *index = make_for_index(c, stmt);
     bool leaves = le_stmts_leave(stmt->body, true);
     if (!index->host)
         c->around[now->around_count++] = index;
@@ -151,12 +152,12 @@ static void bind_indices(struct le_checker *c, const struct le_stmt *stmt) {
         struct le_name *name = le_checker_name(c, binder->name);
         if (name->conflict)
             le_checker_leave(c);
-        le_checker_unused(c, name, binder->location);
+        le_checker_require_unbound(c, name, binder->location);
         struct le_index *index = le_checker_index(c, name, binder->location);
         struct le_scope scope = le_checker_scope(c);
         if (binder->has_range)
             le_checker_range(c, index, &binder->range, &scope);
-        le_checker_no_dots(c);
+        le_checker_reject_dots(c);
         *LE_PUSH(c->arena, &c->free) = index;
         le_checker_bind(c, name, NULL, index);
     }
@@ -166,9 +167,9 @@ static void bind_indices(struct le_checker *c, const struct le_stmt *stmt) {
 struct written {
     const struct le_tree_node *left;
     bool read;
-    struct le_location wrong;      /* the first store that does not fit; {0}: all do */
-    struct le_location read_place; /* of the read that the message names */
-    unsigned axes[LE_INDICES_MAX]; /* by index of the each: bit mask of the axes at which all accesses have it bare */
+    struct le_location wrong;         /* the first store with an unsuitable subscript; {0}: none */
+    struct le_location read_location; /* of the read to name in the message */
+    unsigned axes[LE_INDICES_MAX];    /* by index of the each: bit mask of the axes where all accesses have it bare */
 };
 
 /* Bit mask of the axes whose subscript is the bare index. */
@@ -189,9 +190,9 @@ static void add_access(struct le_checker *c, struct written *written, const stru
         written->axes[i] &= axes;
     }
     if (!fits && c->free.count == 0)
-        written->axes[0] = 0; /* stands for `...` */
+        written->axes[0] = 0; /* entry 0 stands for `...` */
     if (!access->left && (!written->read || !fits))
-        written->read_place = node->location;
+        written->read_location = node->location;
     if (access->left && !fits && written->wrong.line == 0)
         written->wrong = node->location;
     written->read = written->read || !access->left;
@@ -203,12 +204,13 @@ static void check_written(struct le_checker *c, const struct written *written) {
     for (int i = 0; written->read && i < c->free.count + (c->free.count == 0); i++)
         if (written->axes[i] == 0)
             le_checker_fail(
-                c, location, "write to another array, or read a copy that is made before the each",
-                "'%s' is written here and read in line %d: in an each both need '%s' bare, in the same place", name,
-                written->read_place.line, c->free.count ? c->free.at[i]->name : "...");
+                c, location, "write to another array, or read a copy made before the each",
+                "'%s' is written here and read on line %d: inside an each, both need the bare subscript '%s' on the "
+                "same axis",
+                name, written->read_location.line, c->free.count ? c->free.at[i]->name : "...");
 }
 
-/* An array that the body writes may be read there only at the element's own position. */
+/* An array that the body writes may be read in the body only at the element's own subscripts. */
 static void check_own(struct le_checker *c) {
     struct {
         struct written *at;
@@ -239,7 +241,7 @@ static void check_each(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_position *now = &c->now;
     if (now->element)
         le_checker_leave(c); /* structure.c has reported it */
-    start(c, stmt, "an each must bind all of its indices");
+    start_block_statement(c, stmt, "an each must bind all of its indices");
     le_checker_open(c, now->block, INT_MAX);
     bind_indices(c, stmt);
     int opened = open_step(c, LE_STEP_EACH, NULL);
@@ -256,12 +258,12 @@ static void check_each(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_finish(c, &now->steps->at[opened]);
 }
 
-/* ---- all */
+/* ---- entry point */
 
 static void hoist_declarations(struct le_checker *c, const struct le_stmts *stmts);
 
-/* Inputs belong to the program: an `in` inside a block is handled before the outermost block. */
-static void hoist(struct le_checker *c, const struct le_stmt *stmt) {
+/* Inputs belong to the program, so an `in` inside a block is checked before the outermost block. */
+static void hoist_inputs(struct le_checker *c, const struct le_stmt *stmt) {
     for (const struct le_stmt *next = stmt; next; next = le_stmt_chained(stmt)) {
         stmt = next;
         if (stmt->kind == LE_STMT_DECL && stmt->decl == LE_DECL_IN)
@@ -274,12 +276,12 @@ static void hoist(struct le_checker *c, const struct le_stmt *stmt) {
 
 static void hoist_declarations(struct le_checker *c, const struct le_stmts *stmts) {
     for (int k = 0; k < stmts->count; k++)
-        hoist(c, stmts->at[k]);
+        hoist_inputs(c, stmts->at[k]);
 }
 
 void le_check_control(struct le_checker *c, const struct le_stmt *stmt) {
     if (!c->now.block)
-        hoist(c, stmt);
+        hoist_inputs(c, stmt);
     switch (stmt->kind) {
     case LE_STMT_IF:
         check_if(c, stmt);

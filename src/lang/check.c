@@ -1,5 +1,5 @@
-/* Turns the ast into a checked tree. Statements are checked in order and separately, so that all errors of a program
- * are reported at once. An error leaves its statement by longjmp; the name that the statement would have set is marked
+/* Turns the ast into a checked tree. Statements are checked in order and independently, so that all errors of a program
+ * are reported at once. An error leaves its statement by longjmp. The name that the statement would have set is marked
  * broken, and its uses report no further errors. All memory belongs to the arena. */
 #include "lang/check.h"
 #include "lang/static_ranges.h"
@@ -49,8 +49,8 @@ _Noreturn static void fail_circle(struct le_checker *c, const bool *placed) {
                     c->free.at[first]->name);
 }
 
-/* Sorts the free indices: indices whose bounds depend on others come last, each after those. The indices of an each
- * keep their order: their bounds use only indices to the left. */
+/* Sorts the free indices: those whose bounds depend on other indices come last, each after the ones it depends on. The
+ * indices of an each keep their order, because their bounds use only indices to the left. */
 static void finish_free(struct le_checker *c, struct le_step *step) {
     int count = c->free.count;
     bool *placed = LE_NEW_ARRAY(c->arena, count, bool);
@@ -94,7 +94,7 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
         struct le_name *name = le_checker_name(c, binder->name);
         if (name->conflict)
             le_checker_leave(c);
-        le_checker_unused(c, name, binder->location);
+        le_checker_require_unbound(c, name, binder->location);
         struct le_index *index = le_checker_free_index(c, name, binder->location);
         if (index->has_range)
             le_checker_fail(c, binder->location, NULL, "index '%s' has two ranges", binder->name);
@@ -103,7 +103,7 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
     }
 }
 
-/* The indices that are not on the left, as "i, k"; NULL: none. */
+/* The names of the indices that are not on the left, as "i, k"; NULL if there are none. */
 static const char *reduced_names(struct le_checker *c, const struct le_tree_node *left, struct le_index **first) {
     const char *names = NULL;
     *first = NULL;
@@ -125,7 +125,7 @@ static bool has_bare(const struct le_tree_node *node, const void *user) {
     return false;
 }
 
-/* An index that is never bare may be meant as a value, as in x[n*i]. */
+/* An index that is never bare may be intended as a value, like n in x[n*i]. */
 static const char *reduce_advice(struct le_checker *c, const struct le_tree_node *value, const char *names,
                                  const struct le_index *first) {
     if (le_tree_any(value, has_bare, first) || first->has_range)
@@ -155,7 +155,7 @@ static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, co
             bare = left->children[j]->index != subscript->index;
         if (!bare)
             le_checker_fail(c, subscript->location,
-                            le_arena_format(c->arena, "declare its shape above: `out %s: f64[...]`", stmt->name),
+                            le_arena_format(c->arena, "declare its shape first: `out %s: f64[...]`", stmt->name),
                             "'%s' is new, so its subscripts must be distinct bare indices", stmt->name);
     }
 }
@@ -184,7 +184,7 @@ static const char *no_value_advice(struct le_checker *c, const struct le_stmt *s
                            names);
 }
 
-/* The existing symbol that an assignment changes; in a def's block only a local one. */
+/* The existing symbol that an assignment changes. In a def's block it must be local. */
 static struct le_symbol *find_assigned(const struct le_checker *c, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (c->now.in_call && !(binding && le_syntax_block_within(binding->block, c->now.element)))
@@ -195,7 +195,7 @@ static struct le_symbol *find_assigned(const struct le_checker *c, const struct 
 static void check_name(struct le_checker *c, const struct le_stmt *stmt, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (le_frame_argument(c->now.frame, stmt->name, NULL))
-        le_checker_fail(c, stmt->location, "choose another name", "'%s' is a parameter, and stands for an array",
+        le_checker_fail(c, stmt->location, "choose another name", "'%s' is a parameter that names an array",
                         stmt->name);
     if (name->conflict || name->broken || (!c->now.in_call && !binding && name->is_index))
         le_checker_leave(c);
@@ -208,7 +208,8 @@ static _Noreturn void fail_array_in_def(struct le_checker *c, const struct le_st
     le_checker_fail(c, stmt->location, NULL, "'%s': a def's block can read arrays, but not write them", stmt->name);
 }
 
-/* The symbol that is assigned: an existing one, an input that `op=` updates, or a new one, which is not added yet. */
+/* The symbol that the statement assigns: an existing one, an input updated with `op=`, or a new one that has not been
+ * added yet. */
 static struct le_symbol *find_target(struct le_checker *c, const struct le_stmt *stmt, struct le_name *name) {
     check_name(c, stmt, name);
     struct le_symbol *symbol = find_assigned(c, name);
@@ -221,7 +222,7 @@ static struct le_symbol *find_target(struct le_checker *c, const struct le_stmt 
         fail_array_in_def(c, stmt);
     if (stmt->op != LE_ASSIGN_SET && (c->now.in_call || name->ended))
         le_checker_fail(c, stmt->location,
-                        c->now.in_call ? "set it in the def: what a def's block assigns is private to it"
+                        c->now.in_call ? "set it in the def first: variables of a def's block are private to it"
                                        : "declare it before the block",
                         "'%s' has no value", stmt->name);
     symbol = LE_NEW(c->arena, struct le_symbol);
@@ -256,8 +257,8 @@ static void check_target(struct le_checker *c, struct le_symbol *target, const s
     else
         le_checker_use_scalar(c, target, location);
     if (c->now.element && !left && !target->local)
-        le_checker_fail(c, location, "use another name for what each element computes",
-                        "'%s' comes from outside the each, and is read-only inside it", target->name);
+        le_checker_fail(c, location, "use another name for the element's own value",
+                        "'%s' is defined outside the each and is read-only inside it", target->name);
 }
 
 static void add_target(struct le_checker *c, const struct le_stmt *stmt, struct le_symbol *target,
@@ -289,7 +290,7 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_tree_node *otherwise = stmt->otherwise ? le_resolve_top(c, stmt->otherwise) : NULL;
     for (int k = first_read; c->now.element && otherwise && k < c->accesses.count; k++)
         c->accesses.at[k].has_else = true;
-    struct le_symbol *known = find_assigned(c, name); /* the right side may have made it an input */
+    struct le_symbol *known = find_assigned(c, name); /* the right side may have made the name an input */
     bool is_new = !known;
     if (known) {
         target = known;
@@ -298,7 +299,7 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     if (left)
         left->symbol = target;
     if (!(left && left->dots))
-        le_checker_no_dots(c);
+        le_checker_reject_dots(c);
     if (left && left->dots && c->now.element && !c->now.binds_dots)
         le_checker_fail(c, left->location, "write `each ..., i { }`", "the each does not bind `...`");
     if (!c->now.element)
@@ -320,7 +321,7 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_finish(c, step);
 }
 
-/* ---- all of it */
+/* ---- statements and the program */
 
 static void check_statement(struct le_checker *c, const struct le_stmt *stmt) {
     switch (stmt->kind) {
@@ -379,54 +380,55 @@ static bool is_too_large(const struct le_checker *c) {
     return c->node_count > LE_NODES_MAX;
 }
 
-/* Sizes of the lists that an element's statements add to. */
-struct amount {
+/* Sizes of the lists that an element's statements extend. */
+struct list_sizes {
     int steps, indices, accesses;
 };
 
-static struct amount amount_of(const struct le_checker *c) {
-    return (struct amount){c->now.steps->count, c->all.count, c->accesses.count};
+static struct list_sizes list_sizes_of(const struct le_checker *c) {
+    return (struct list_sizes){c->now.steps->count, c->all.count, c->accesses.count};
 }
 
-static void forget_after(struct le_checker *c, const struct amount *reached) {
+static void truncate_lists(struct le_checker *c, const struct list_sizes *reached) {
     c->now.steps->count = reached->steps;
     c->all.count = reached->indices;
     c->accesses.count = reached->accesses;
 }
 
-/* In an element's blocks, statements after one that always leaves are checked, then dropped. */
+/* In an element's blocks, statements after one that always leaves the block are checked, then dropped. */
 void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
     struct le_position position = c->now;
-    struct amount reached = {0};
+    struct list_sizes reached = {0};
     bool ends = false;
     for (int k = 0; k < stmts.count && !le_program_errors_full() && !is_too_large(c); k++) {
         if (c->now.in_call)
             check_statement(c, stmts.at[k]);
         else
             le_check_try(c, stmts.at[k], check_statement);
-        position.guards += position.element && le_stmt_leaves(stmts.at[k], true); /* what follows may not run */
+        position.guards +=
+            position.element && le_stmt_leaves(stmts.at[k], true); /* the statements after it may not run */
         c->now = position;
         if (!ends && position.element && le_stmt_ends(stmts.at[k])) {
             ends = true;
-            reached = amount_of(c);
+            reached = list_sizes_of(c);
         }
     }
     if (ends)
-        forget_after(c, &reached);
+        truncate_lists(c, &reached);
 }
 
-/* A plain `out y` marks a name that is assigned later, which must not happen only in a block. */
+/* A plain `out y` marks a name that is assigned later. It must be assigned outside of blocks. */
 static void check_marked(const struct le_checker *c) {
     for (int k = 0; k < c->names.count; k++) {
         const struct le_name *name = c->names.at[k];
         if (name->wants_out && !name->symbol && name->ended)
             le_program_error_add(LEAT_PROGRAM, name->out_location,
                                  "declare it before the block: `out y = 0`, or `out y: f64[...]`",
-                                 "'%s' is set only in a block, and ends with the block", name->text);
+                                 "'%s' is set only in a block and does not exist after it", name->text);
     }
 }
 
-/* Names that are set in blocks end with them and cannot be results. */
+/* Names set in blocks do not exist after them and cannot be results. */
 static void check_results(const struct le_checker *c) {
     for (int k = 0; k < c->symbols.count; k++)
         if (!c->symbols.at[k]->in_block && c->symbols.at[k]->name[0])

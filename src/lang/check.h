@@ -1,18 +1,17 @@
-/* Internals of the checker: what classify.c finds out about every name, and the state that statements (check.c,
- * blocks.c), declarations (declare.c), defs (definition.c) and expressions (resolve.c) share while the tree is built.
- */
+/* Internals of the checker: what classify.c records about every name, and the state shared by statements (check.c,
+ * blocks.c), declarations (declare.c), defs (definition.c) and expressions (resolve.c) while they build the tree. */
 #ifndef LE_CHECK_H
 #define LE_CHECK_H
 #include "lang/program_error.h"
 #include "lang/tree.h"
 #include <setjmp.h>
 
-/* A block of statements, or the block of a def that is being inlined. Names set in it end with it. NULL is the
- * program's top level. */
+/* A block of statements, or the block of a def that is being inlined. Names set in it exist only inside it. NULL stands
+ * for the program's top level. */
 struct le_syntax_block {
-    const struct le_syntax_block *outer; /* the enclosing block in the text, whose names are visible, too */
+    const struct le_syntax_block *outer; /* the enclosing block in the text; its names are visible, too */
     int limit;                           /* defs with this number or above are not visible */
-    struct le_syntax_block *before;      /* the block that was open before */
+    struct le_syntax_block *before;      /* the block that was current before */
     int mark;                            /* the number of changes when it was opened */
 };
 /* What a name means in a block: a symbol, or the index of a `for` or an `each`. */
@@ -25,43 +24,44 @@ struct le_binding {
 struct le_frame;
 struct le_definition {
     const struct le_stmt *stmt;
-    int number;                  /* of its statement: a def sees only defs with lower numbers */
+    int number;                  /* of its statement; a def can call only defs with lower numbers */
     struct le_definition *older; /* def of the same name */
     const struct le_syntax_block *block;
-    const struct le_frame *frame; /* in force where the def stands */
-    bool *takes_array;            /* by parameter: whether it stands for an array */
+    const struct le_frame *frame; /* the frame that was current where the def was defined */
+    bool *takes_array;            /* by parameter: it names an array */
 };
 
-/* All that is known about a name. */
+/* What is known about a name. */
 struct le_name {
     const char *text;
     /* from classify.c, over the whole program */
     bool declared, assigned, subscripted, bound, bare, mentioned;
     struct le_location index_location; /* where it is first used as an index */
-    struct le_location value_place;    /* where it is first used as a value */
-    const char *value_use;             /* how, for a message: "is assigned" */
-    int local;                         /* how many enclosing parameters and reductions bind the name */
+    struct le_location value_location; /* where it is first used as a value */
+    const char *value_use;             /* that use, for a message: "is assigned" */
+    int local;                         /* number of enclosing parameters and reductions that bind it */
     bool is_index, conflict;
     /* as the statements are checked */
     bool wants_out;                         /* an `out` precedes the first assignment or use */
-    bool listed;                            /* is in the list of index names */
+    bool listed;                            /* in the list of index names */
     bool ended;                             /* a block that set it has ended */
-    const struct le_syntax_block *ended_in; /* a block inside this def's block, which set it, has ended */
+    const struct le_syntax_block *ended_in; /* the def's block in which an inner block that set it has ended */
     struct le_location out_location;
     struct le_symbol *symbol; /* at the top level */
-    /* what a block may change, until it ends */
-    bool broken; /* the statement that sets it has an error: uses report no further ones */
+    /* what a block may change; restored when the block ends */
+    bool broken; /* the statement that sets it has an error: uses report no more errors */
     struct le_binding *binding;
     struct le_definition *definition;
     enum le_edge edge;
     struct le_symbol *fill;
-    /* of the statement at hand */
+    /* of the current statement */
     struct le_index *free; /* valid if free_of is the statement's number */
     int free_of;
 };
 
-/* The parameters that stand for the caller's text while a def is inlined: all parameters of an expression def; of a
- * block def those that stand for arrays (the others are symbols, and their arguments are NULL). */
+/* The parameters that are replaced by the caller's arguments, as text, while a def is inlined. For an expression def
+ * these are all parameters. For a block def they are those that name arrays; its other parameters are symbols, and
+ * their arguments here are NULL. */
 struct le_frame {
     const struct le_stmt *definition;
     struct le_ast *const *arguments;
@@ -92,26 +92,26 @@ struct le_steps {
     int count, capacity;
 };
 
-/* The checker's position; restored as a whole when a statement fails or a call has been inlined. */
+/* The checker's position. It is restored as a whole when a statement fails or a call has been inlined. */
 struct le_position {
     const struct le_stmt *stmt;
     int statement;          /* number of the statement that owns the free indices */
     const char *no_indices; /* why free indices are not allowed; NULL: they are */
     int index_limit;        /* limit for the number of indices */
     int around_count, depth;
-    int guards;          /* how many conditions and control statements of an element enclose what is resolved */
-    int conditions;      /* how many of these are ?:, && and || of the statement at hand */
+    int guards;          /* number of an element's conditions and control statements around what is being resolved */
+    int conditions;      /* how many of them are ?:, && and || of the current statement */
     int dots_reductions; /* enclosing reductions over `...` */
-    bool has_dots;       /* `...` stands outside of them, for at least one axis */
+    bool has_dots;       /* `...` occurs outside of those reductions, for at least one axis */
     struct le_location dots_location;
-    const struct le_symbol *owner; /* the symbol that the statement assigns */
+    const struct le_symbol *owner; /* the symbol assigned by the statement */
     struct le_syntax_block *block;
     const struct le_frame *frame;
     struct le_steps *steps;
     int loop; /* step of the innermost `for` or `while`; -1: none */
     bool in_for, conditional;
-    /* In an `each` or a def's block, which run for one element: what is assigned inside this block is private to the
-     * element. */
+    /* Set inside an `each` or a def's block, which run for one element. Scalars assigned inside this block are private
+     * to the element. */
     const struct le_syntax_block *element;
     bool in_call;
     bool binds_dots; /* the each binds `...` */
@@ -143,11 +143,11 @@ struct le_checker {
             struct le_name *name, before;
         } * at;
         int count, capacity;
-    } changes; /* changes that open blocks have made to names */
+    } changes; /* changes made to names by blocks that are still open */
     int node_count, number;
     struct le_symbol *defaulting; /* the input whose default is being resolved */
     struct le_position now;
-    /* of the statement at hand; an `each` with its body is one statement */
+    /* of the current statement; an `each` with its body is one statement */
     struct le_indices free, all;
     struct {
         struct le_access *at;
@@ -161,21 +161,21 @@ struct le_checker {
 
 _Noreturn void le_checker_fail(struct le_checker *c, struct le_location location, const char *expected,
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Leaves the statement without an error: it has been reported already. */
+/* Leaves the statement without reporting an error, because one has already been reported. */
 _Noreturn void le_checker_leave(struct le_checker *c);
 struct le_name *le_checker_name(struct le_checker *c, const char *text);
 
 /* classify.c: finds out which names are indices; reports errors. */
 void le_classify(struct le_checker *c, struct le_stmts stmts);
 
-/* structure.c: reports statements in places where they are not allowed. */
+/* structure.c: reports statements that are not allowed where they are. */
 void le_check_structure(struct le_stmts stmts);
-/* Whether they contain a return or, if breaks is set, a break that leaves the enclosing loop. */
+/* Whether the statements contain a return or, if breaks is set, a break out of the enclosing loop. */
 bool le_stmts_leave(struct le_stmts stmts, bool breaks);
 bool le_stmt_leaves(const struct le_stmt *stmt, bool breaks);
-bool le_stmts_end(struct le_stmts stmts);      /* Whether one of the statements ends its block */
-bool le_stmt_ends(const struct le_stmt *stmt); /* whether what follows it in its block never runs */
-/* The next link of a chain of else-ifs; NULL at the end of the chain. */
+bool le_stmts_end(struct le_stmts stmts);      /* whether one of the statements ends its block */
+bool le_stmt_ends(const struct le_stmt *stmt); /* whether the statements after it in its block never run */
+/* The next `if` of an else-if chain; NULL at the end of the chain. */
 const struct le_stmt *le_stmt_chained(const struct le_stmt *stmt);
 
 /* scope.c: blocks, and the meaning of names in them. */
@@ -193,7 +193,7 @@ struct le_symbol *le_checker_find(const struct le_name *name, const struct le_sy
 const struct le_definition *le_checker_definition(const struct le_name *name, const struct le_scope *scope);
 bool le_syntax_block_within(const struct le_syntax_block *block, const struct le_syntax_block *outer);
 
-/* symbol.c: adds an input when it is first used. `use` does not matter if its kind is known. */
+/* symbol.c: adds an input when it is first used. `use` is ignored if its kind is already known. */
 enum le_name_use { LE_USE_SCALAR, LE_USE_ARRAY, LE_USE_DECLARED };
 struct le_symbol *le_checker_add_symbol(struct le_checker *c, struct le_name *name, struct le_symbol *symbol);
 struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, enum le_name_use use,
@@ -213,15 +213,16 @@ struct le_scope le_checker_scope(const struct le_checker *c);
 struct le_tree_node *le_resolve_top(struct le_checker *c, const struct le_ast *ast);
 /* The same for an expression that must be a scalar. */
 struct le_tree_node *le_resolve_scalar(struct le_checker *c, const struct le_ast *ast);
-/* Fails if `...` is neither on the left nor bound by the each. */
-void le_checker_no_dots(struct le_checker *c);
-/* The argument that the name stands for; NULL if it is not a parameter here. *where becomes its frame; may be NULL. */
+/* Fails if `...` is used but is neither on the left side nor bound by the each. */
+void le_checker_reject_dots(struct le_checker *c);
+/* The argument of the parameter `name`; NULL if it is not a parameter here. *where is set to its frame; where may be
+ * NULL. */
 const struct le_ast *le_frame_argument(const struct le_frame *frame, const char *name, const struct le_frame **where);
-/* Makes an index, for a reduction, `each` or `for`. */
+/* Creates an index for a reduction, `each` or `for`. */
 struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, struct le_location location);
 /* Fails if the name is the index of an enclosing `each` or `for`. */
-void le_checker_unused(struct le_checker *c, const struct le_name *name, struct le_location location);
-/* The statement's free index of that name; made at its first use. */
+void le_checker_require_unbound(struct le_checker *c, const struct le_name *name, struct le_location location);
+/* The statement's free index of that name; created at its first use. */
 struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *name, struct le_location location);
 void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range,
                       const struct le_scope *scope);
@@ -252,6 +253,6 @@ void le_check_control(struct le_checker *c, const struct le_stmt *stmt);
 void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt);
 void le_check_edge(struct le_checker *c, const struct le_stmt *stmt);
 
-/* types.c: finds types. inputs NULL: only what the text tells; unknown types stay LE_NONE. */
+/* types.c: finds types. If inputs is NULL, only from the text: types that depend on inputs stay LE_NONE. */
 bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le_input *inputs);
 #endif

@@ -1,4 +1,4 @@
-/* Checked programs as le_tree_print shows them, and the errors that the text alone has. */
+/* Checked programs as le_tree_print shows them, and errors that are found from the text alone. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct le_tree *check(struct le_arena *arena, const char *text) {
+static struct le_tree *check_program(struct le_arena *arena, const char *text) {
     le_arena_init(arena);
     if (setjmp(arena->failure))
         fail_msg("out of memory");
     return le_check(arena, text, strlen(text));
 }
 
-/* The tree prints every line of `lines` in this order, among others. */
+/* The printed tree contains the lines of `lines`, in this order. */
 static void makes(const char *text, const char *lines) {
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, text);
+    struct le_tree *tree = check_program(&arena, text);
     if (!tree)
         fail_msg("%s\n%s", text, le_errors_text());
     struct le_text printed = {0};
@@ -42,7 +42,7 @@ static void makes(const char *text, const char *lines) {
 
 static void fails(const char *text, int line, int column, const char *message) {
     struct le_arena arena;
-    if (check(&arena, text))
+    if (check_program(&arena, text))
         fail_msg("no error in\n%s", text);
     const leat_error *error = le_error_at(0);
     if (error->code != LEAT_PROGRAM || error->line != line || error->column != column ||
@@ -51,10 +51,10 @@ static void fails(const char *text, int line, int column, const char *message) {
     le_arena_finish(&arena);
 }
 
-/* At a place that says little: where a limit was met. */
+/* The location is not checked: it is where a limit was reached. */
 static void is_too_much(const char *text, const char *message) {
     struct le_arena arena;
-    assert_null(check(&arena, text));
+    assert_null(check_program(&arena, text));
     assert_int_equal(le_errors_count(), 1);
     if (!strstr(le_error_at(0)->message, message))
         fail_msg("%s", le_error_at(0)->message);
@@ -101,9 +101,9 @@ static void inlines_defs(void **state) {
     fails("def f(a) = a\nf = 3", 2, 1, "'f' is a def");
 }
 
-static void tells_names_that_do_not_fit(void **state) {
+static void reports_misused_names(void **state) {
     (void)state;
-    fails("e[i] = x[i]\ns = sum(e: x[e])", 2, 9, "'e' is a value and an index");
+    fails("e[i] = x[i]\ns = sum(e: x[e])", 2, 9, "'e' is both a value and an index");
     fails("y[i] = x[i] + x[i,0]", 1, 15, "'x' has 1 axis, but 2 subscripts are given");
     fails("y = s * 2\nz[i] = s[i]", 2, 8, "'s' is a scalar and has no subscripts");
     fails("y[i] = x[i]\nz = x", 2, 5, "'x' is an array and needs subscripts");
@@ -119,7 +119,7 @@ static void tells_names_that_do_not_fit(void **state) {
     fails("in x[n], k\ny[n] = x[k]", 2, 3, "'y' is new");
 }
 
-static void tells_assignments_that_do_not_fit(void **state) {
+static void reports_invalid_assignments(void **state) {
     (void)state;
     fails("c[i] = a[i,k] * x[k]", 1, 12, "index 'k' is not on the left");
     fails("y[i] = x[i] where j in 0..3", 1, 19, "index 'j' is not on the left");
@@ -138,7 +138,7 @@ static void tells_assignments_that_do_not_fit(void **state) {
     makes("x1[i] += A[i,j] * y_1[j]", "input  x1  array, rank 1, assigned\nx1[i] += (A[i, j] * y_1[j]) for i, j");
 }
 
-static void knows_what_has_no_value(void **state) {
+static void reports_names_without_a_value(void **state) {
     (void)state;
     static const struct {
         const char *text, *name, *message;
@@ -150,7 +150,7 @@ static void knows_what_has_no_value(void **state) {
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct le_arena arena;
-        struct le_tree *tree = check(&arena, rows[k].text);
+        struct le_tree *tree = check_program(&arena, rows[k].text);
         assert_non_null(tree);
         const struct le_symbol *symbol = tree->symbols[le_tree_find(tree, rows[k].name)];
         assert_true(symbol->update_only);
@@ -158,12 +158,12 @@ static void knows_what_has_no_value(void **state) {
         le_arena_finish(&arena);
     }
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, "u[i] += u[i-1] else 0");
+    struct le_tree *tree = check_program(&arena, "u[i] += u[i-1] else 0");
     assert_false(tree->symbols[le_tree_find(tree, "u")]->update_only);
     le_arena_finish(&arena);
 }
 
-static void blocks_become_steps(void **state) {
+static void lowers_blocks_to_steps(void **state) {
     (void)state;
     makes("var c = 0\nfor t in n-1..-1 by -1 { c += t }",
           "new c = 0\nfor t in (n - 1)..neg(1) by neg(1)\n  c += t\nend");
@@ -182,17 +182,17 @@ static void blocks_become_steps(void **state) {
     makes("out y: f64[n]\neach ..., i { y[...,i] = x[...,i] }\nin n", "each ..., i\n  y[..., i] = x[..., i]\nend");
 }
 
-static void names_of_blocks_end_with_them(void **state) {
+static void names_do_not_outlive_their_block(void **state) {
     (void)state;
     makes("for t in 0..2 { q = 1 }\nif a { q[i] = x[i] }\nq2 = 3",
           "block  q  scalar\nblock  q  array, rank 1\n  make q = 1\n  make q[i] = x[i] for i");
     makes("var y\nif a { var y = 3; y = 4 }\ny = 5", "new y\nif a\n  new y = 3\n  y = 4\nend\ny = 5");
     makes("u[i] = x[i]\nfor t in 0..2 { u[i] = u[i-1] else 0 }", "make u[i] = x[i] for i\nfor t in 0..2\n  u[i] = u[");
     makes("for t in 0..2 { u[i] = u[i-1] else 0 }", "input  u  array, rank 1, assigned");
-    fails("for t in 0..3 { w = t }\ny = w", 2, 5, "'w' has no value here: it ended with the block that set it");
-    fails("for t in 0..3 { w[i] = x[i] }\ny[i] = w[i]", 2, 8, "it ended with the block that set it");
+    fails("for t in 0..3 { w = t }\ny = w", 2, 5, "'w' has no value here: it exists only inside the block that set it");
+    fails("for t in 0..3 { w[i] = x[i] }\ny[i] = w[i]", 2, 8, "it exists only inside the block that set it");
     fails("def f(x) { if x > 0 { h = 1 }; return h }\ny = f(2)", 1, 39,
-          "'h' has no value here: it ended with the block that set it");
+          "'h' has no value here: it exists only inside the block that set it");
     fails("def f(x) = x + 1\ny = f", 2, 5, "'f' is a def");
     fails("for t in 0..3 { w = t }\nw += 1", 2, 1, "'w' has no value");
     fails("if a { def f(q) = q * 2 }\nz = f(3)", 2, 5, "unknown function 'f'");
@@ -201,12 +201,12 @@ static void names_of_blocks_end_with_them(void **state) {
     fails("for t in 0..3 { y[t] = 1 }", 1, 19, "'y' is new");
     fails("for t in 0..3 { for t in 0..3 { y = 3 } }", 1, 21, "'t' is already the index of an enclosing");
     fails("for t in 0..3 { y[i] = x[i] where t in 0..3 }", 1, 35, "'t' is already the index of an enclosing");
-    fails("for t in 0..3 { t = 4 }", 1, 5, "'t' is a value and an index");
+    fails("for t in 0..3 { t = 4 }", 1, 5, "'t' is both a value and an index");
     fails("while x[i] { y = 1 }", 1, 9, "index 'i' is not allowed here: a scalar is required");
     fails("if x[...] { y = 1 }", 1, 4, "'...' is not on the left");
 }
 
-static void statements_stand_where_they_may(void **state) {
+static void reports_misplaced_statements(void **state) {
     (void)state;
     fails("y = 1\nreturn 3", 2, 1, "'return' outside of a def's block");
     fails("y = 1\nif y { break }", 2, 8, "'break' outside of a `for` or `while`");
@@ -219,18 +219,19 @@ static void statements_stand_where_they_may(void **state) {
     fails("def f(a) { if a { b = 1 } }", 1, 1, "'f' has no `return`");
 }
 
-static void each_keeps_to_its_element(void **state) {
+static void each_accesses_only_its_element(void **state) {
     (void)state;
     makes("in h\neach i { h[b[i]] += 1 }", "each i\n  h[b[i]] += 1\nend");
     makes("out y: f64[3,3]\neach i { for j in 1..3 { y[i,j] = y[i,j-1] + 1 } }", "y[i, j] = (y[i, (j - 1)] + 1)");
     makes("out y: f64[3]\neach ... { y[...] = x[...]; y[...] += y[...] }", "y[...] += y[...]");
     fails("out y: f64[2,2]\neach i { y[i,j] = m[i,j] }", 2, 14, "index 'j' is not allowed here: inside an each");
-    fails("out y: f64[2,2]\neach i, j { y[i,j] = m[i,j] + y[j,i] }", 2, 13, "'y' is written here and read in line 2");
-    fails("out y: f64[2]\neach i { y[i] = y[i-1] }", 2, 10, "in an each both need 'i' bare");
-    fails("out h: i64[2]\neach i { h[b[i]] += h[i] }", 2, 10, "in an each both need 'i' bare");
-    fails("out y: f64[2]\nin n\neach ... { y[...] = y[0] + n }", 3, 12, "in an each both need '...' bare");
-    fails("s = 0\nout y: f64[2]\neach i { s = 3; y[i] = s }", 3, 10, "'s' comes from outside the each");
-    fails("each i { s += x[i] }", 1, 10, "'s' comes from outside the each");
+    fails("out y: f64[2,2]\neach i, j { y[i,j] = m[i,j] + y[j,i] }", 2, 13, "'y' is written here and read on line 2");
+    fails("out y: f64[2]\neach i { y[i] = y[i-1] }", 2, 10, "inside an each, both need the bare subscript 'i'");
+    fails("out h: i64[2]\neach i { h[b[i]] += h[i] }", 2, 10, "inside an each, both need the bare subscript 'i'");
+    fails("out y: f64[2]\nin n\neach ... { y[...] = y[0] + n }", 3, 12,
+          "inside an each, both need the bare subscript '...'");
+    fails("s = 0\nout y: f64[2]\neach i { s = 3; y[i] = s }", 3, 10, "'s' is defined outside the each");
+    fails("each i { s += x[i] }", 1, 10, "'s' is defined outside the each");
     fails("each i { y[i] = x[i] }", 1, 10, "'y' has no shape: an each cannot make new arrays");
     fails("each i { var q: f64[3] }", 1, 14, "'q' is an array");
     fails("out y: f64[3]\neach i, i { y[i] = 1 }", 2, 9, "'i' is already the index of an enclosing");
@@ -240,7 +241,7 @@ static void each_keeps_to_its_element(void **state) {
     fails("out y: f64[3]\neach i { y[...,i] = 1 }", 2, 10, "the each does not bind `...`");
 }
 
-static void blocks_of_defs_are_put_in_place(void **state) {
+static void inlines_blocks_of_defs(void **state) {
     (void)state;
     makes("t = 5\ndef f(a) { t = a; return t * 2 }\nu = f(3)\nv = t",
           "make t = 5  # i64\nmake u = {make a = 3; make t = a; return (t * 2)}  # i64\nmake v = t");
@@ -260,7 +261,7 @@ static void blocks_of_defs_are_put_in_place(void **state) {
     fails("t = 3\ndef f(a) { t += a; return t }\ny = f(2)", 2, 12, "'t' has no value");
     fails("def f(a) { q[0] = 1; return a }\ny = f(2)", 1, 12, "can read arrays, but not write them");
     fails("def f(a) { return a[0] }\ny = f(3)", 2, 7, "the argument for 'a' must be the name of an array");
-    fails("def f(a) { a = 3; return a[0] }\ny = f(x)", 1, 12, "'a' is a parameter, and stands for an array");
+    fails("def f(a) { a = 3; return a[0] }\ny = f(x)", 1, 12, "'a' is a parameter that names an array");
     fails("def f(k) { for k in 0..3 { k = 2 }; return k }\ny = f(1)", 1, 28, "'k' is an index");
     fails("def f(a) { return a + x[...] }\ny[...] = f(x[...])", 1, 23, "'...' is not on the left");
 }
@@ -273,10 +274,10 @@ static const struct le_step *find_step(const struct le_tree *tree, enum le_step_
     return NULL;
 }
 
-/* "x k, y !": the statement's reads and writes with the indices around them, ! for a guarded one. */
+/* "x k, y !": the statement's accesses with the indices around them; ! marks a guarded one. */
 static void accesses_are(const char *text, enum le_step_kind kind, const char *wanted) {
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, text);
+    struct le_tree *tree = check_program(&arena, text);
     if (!tree)
         fail_msg("%s\n%s", text, le_errors_text());
     const struct le_step *step = find_step(tree, kind);
@@ -295,7 +296,7 @@ static void accesses_are(const char *text, enum le_step_kind kind, const char *w
     le_arena_finish(&arena);
 }
 
-static void an_each_has_the_accesses_of_its_body(void **state) {
+static void each_lists_the_accesses_of_its_body(void **state) {
     (void)state;
     accesses_are("in y\neach i { a = x[i]; for k in 0..n[0] { a += sum(j: w[j]); y[i] = a } }", LE_STEP_EACH,
                  "x, n, w k j, y k =");
@@ -313,7 +314,7 @@ static void an_each_has_the_accesses_of_its_body(void **state) {
 
 static void partners_are(const char *text, const int *wanted, int count) {
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, text);
+    struct le_tree *tree = check_program(&arena, text);
     assert_non_null(tree);
     assert_int_equal(tree->step_count, count);
     for (int k = 0; k < count; k++)
@@ -322,7 +323,7 @@ static void partners_are(const char *text, const int *wanted, int count) {
     le_arena_finish(&arena);
 }
 
-static void steps_know_their_partners(void **state) {
+static void steps_have_partners(void **state) {
     (void)state;
     partners_are("var y\nwhile y { if y { break } }", (const int[]){0, 5, 4, 1, 2, 1}, 6);
     partners_are("var y\nif y { y = 1 } else { y = 2 }", (const int[]){0, 3, 0, 5, 0, 3}, 6);
@@ -330,11 +331,12 @@ static void steps_know_their_partners(void **state) {
     partners_are("in y\neach i { for k in 0..2 { y[i] = k } }", (const int[]){4, 3, 0, 1, 0}, 5);
 }
 
-static void indices_know_what_they_hang_on(void **state) {
+static void indices_record_dependent_bounds(void **state) {
     (void)state;
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, "out y: f64[9]\nfor t in 0..3 { s = sum(k in 0..t: x[k]) }\n"
-                                         "each i { m = i; for j in 0..m { y[i] += j }; for l in 0..9 { y[i] += l } }");
+    struct le_tree *tree =
+        check_program(&arena, "out y: f64[9]\nfor t in 0..3 { s = sum(k in 0..t: x[k]) }\n"
+                              "each i { m = i; for j in 0..m { y[i] += j }; for l in 0..9 { y[i] += l } }");
     assert_non_null(tree);
     const struct le_step *loop = find_step(tree, LE_STEP_FOR), *each = find_step(tree, LE_STEP_EACH);
     assert_true(loop->index->host && loop->index->has_range && !loop->index->depends);
@@ -342,7 +344,7 @@ static void indices_know_what_they_hang_on(void **state) {
     const struct le_step *sum = find_step(tree, LE_STEP_ASSIGN);
     assert_int_equal(sum->free_count, 0);
     assert_int_equal(sum->all_count, 1);
-    assert_false(sum->all[0]->depends); /* t is fixed while the statement runs */
+    assert_false(sum->all[0]->depends); /* t is constant while the statement runs */
     assert_int_equal(each->free_count, 1);
     assert_int_equal(each->all_count, 3);
     assert_true(each->all[1]->depends && !each->all[1]->host);
@@ -350,7 +352,7 @@ static void indices_know_what_they_hang_on(void **state) {
     le_arena_finish(&arena);
 }
 
-static void steps_know_whether_a_loop_may_pass_them(void **state) {
+static void steps_record_whether_a_loop_may_skip_them(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -365,7 +367,7 @@ static void steps_know_whether_a_loop_may_pass_them(void **state) {
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct le_arena arena;
-        struct le_tree *tree = check(&arena, rows[k].text);
+        struct le_tree *tree = check_program(&arena, rows[k].text);
         assert_non_null(tree);
         if (find_step(tree, LE_STEP_ASSIGN)->conditional != rows[k].conditional)
             fail_msg("%s", rows[k].text);
@@ -373,7 +375,7 @@ static void steps_know_whether_a_loop_may_pass_them(void **state) {
     }
 }
 
-static void depth_and_size_have_limits(void **state) {
+static void limits_depth_and_size(void **state) {
     (void)state;
     struct le_text text = {0};
     le_text_add(&text, "var y = 0\n");
@@ -402,19 +404,19 @@ static void depth_and_size_have_limits(void **state) {
           "make y");
 }
 
-static void all_errors_come_at_once(void **state) {
+static void reports_all_errors_at_once(void **state) {
     (void)state;
     struct le_arena arena;
-    assert_null(check(
+    assert_null(check_program(
         &arena, "a[i] = x[i] * sqrt(1, 2)\nb[i] = frob(a[i])\nc[i] = a[i,0] + b[0]\nd = sum(k: b[k])\ne[i] = x[i,0]"));
-    assert_int_equal(le_errors_count(), 3); /* what is broken makes no others */
+    assert_int_equal(le_errors_count(), 3); /* broken names cause no further errors */
     assert_int_equal(le_error_at(2)->line, 5);
     le_arena_finish(&arena);
 }
 
 static void results_are(const char *text, const char *names) {
     struct le_arena arena;
-    struct le_tree *tree = check(&arena, text);
+    struct le_tree *tree = check_program(&arena, text);
     assert_non_null(tree);
     int count, *ids = le_tree_results(&arena, tree, &count);
     struct le_text found = {0};
@@ -438,7 +440,7 @@ static void finds_the_default_results(void **state) {
     results_are("in n\nedge n clamp", "");
 }
 
-/* The sizes of a program are found out before memory is: every failed request leaves through the arena. */
+/* A failed allocation at any point leaves through the arena. */
 struct budget {
     int left;
 };
@@ -473,7 +475,7 @@ static bool try_check(int requests) {
     return done;
 }
 
-static void every_failed_allocation_is_survived(void **state) {
+static void survives_every_failed_allocation(void **state) {
     (void)state;
     int requests = 0;
     while (requests < 1000 && !try_check(requests))
@@ -486,22 +488,22 @@ int main(void) {
         cmocka_unit_test(finds_inputs_and_indices),
         cmocka_unit_test(binds_in_scope),
         cmocka_unit_test(inlines_defs),
-        cmocka_unit_test(tells_names_that_do_not_fit),
-        cmocka_unit_test(tells_assignments_that_do_not_fit),
-        cmocka_unit_test(knows_what_has_no_value),
-        cmocka_unit_test(blocks_become_steps),
-        cmocka_unit_test(names_of_blocks_end_with_them),
-        cmocka_unit_test(statements_stand_where_they_may),
-        cmocka_unit_test(each_keeps_to_its_element),
-        cmocka_unit_test(blocks_of_defs_are_put_in_place),
-        cmocka_unit_test(an_each_has_the_accesses_of_its_body),
-        cmocka_unit_test(steps_know_their_partners),
-        cmocka_unit_test(indices_know_what_they_hang_on),
-        cmocka_unit_test(steps_know_whether_a_loop_may_pass_them),
-        cmocka_unit_test(depth_and_size_have_limits),
-        cmocka_unit_test(all_errors_come_at_once),
+        cmocka_unit_test(reports_misused_names),
+        cmocka_unit_test(reports_invalid_assignments),
+        cmocka_unit_test(reports_names_without_a_value),
+        cmocka_unit_test(lowers_blocks_to_steps),
+        cmocka_unit_test(names_do_not_outlive_their_block),
+        cmocka_unit_test(reports_misplaced_statements),
+        cmocka_unit_test(each_accesses_only_its_element),
+        cmocka_unit_test(inlines_blocks_of_defs),
+        cmocka_unit_test(each_lists_the_accesses_of_its_body),
+        cmocka_unit_test(steps_have_partners),
+        cmocka_unit_test(indices_record_dependent_bounds),
+        cmocka_unit_test(steps_record_whether_a_loop_may_skip_them),
+        cmocka_unit_test(limits_depth_and_size),
+        cmocka_unit_test(reports_all_errors_at_once),
         cmocka_unit_test(finds_the_default_results),
-        cmocka_unit_test(every_failed_allocation_is_survived),
+        cmocka_unit_test(survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,26 @@
-/* Finds out which names are indices, over the whole program and before anything else: those that reductions, `where`,
- * `each` and `for` bind, and those that stand bare in a subscript and are never declared or assigned. A name that is
- * also a value is an error. Parameters of a def and what its block assigns are local to it and do not count. */
+/* Determines which names are indices, for the whole program and before any other check: names bound by reductions,
+ * `where`, `each` and `for`, and names that appear bare in a subscript and are never declared or assigned. A name that
+ * is also a value is an error. Parameters of a def and names that its block assigns are local to it and do not count.
+ */
 #include "lang/check.h"
 #include <string.h>
 
-static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscript);
+static void visit_expression(struct le_checker *c, const struct le_ast *ast, bool in_subscript);
 
 static void visit_all(struct le_checker *c, const struct le_asts *list, int first, bool in_subscript) {
     for (int k = first; k < list->count; k++)
-        visit(c, list->at[k], in_subscript);
+        visit_expression(c, list->at[k], in_subscript);
 }
 
-/* use: how the text uses the name there. */
+/* use: how the name is used there, for the message. */
 static void set_value(struct le_name *name, struct le_location location, const char *use) {
     if (!name->value_use) {
-        name->value_place = location;
+        name->value_location = location;
         name->value_use = use;
     }
 }
 
-static void set_index_place(struct le_name *name, struct le_location location) {
+static void set_index_location(struct le_name *name, struct le_location location) {
     if (!name->bare && !name->bound)
         name->index_location = location;
 }
@@ -30,7 +31,7 @@ static void visit_name(struct le_checker *c, const struct le_ast *ast, bool in_s
         return;
     name->mentioned = true;
     if (in_subscript) {
-        set_index_place(name, ast->location);
+        set_index_location(name, ast->location);
         name->bare = true;
     }
 }
@@ -43,20 +44,20 @@ static void visit_array(struct le_checker *c, const char *text, struct le_locati
     set_value(name, location, "is read as an array");
 }
 
-/* Binds the names, each from its binder on. */
+/* Binds the names; each is visible after its binder. */
 static void visit_binders(struct le_checker *c, const struct le_ast_binders *binders, bool local) {
     for (int k = 0; k < binders->count; k++) {
         const struct le_ast_binder *binder = &binders->at[k];
         if (binder->has_range) {
-            visit(c, binder->range.low, false);
-            visit(c, binder->range.high, false);
+            visit_expression(c, binder->range.low, false);
+            visit_expression(c, binder->range.high, false);
             if (binder->range.by)
-                visit(c, binder->range.by, false);
+                visit_expression(c, binder->range.by, false);
         }
         if (binder->dots)
             continue;
         struct le_name *name = le_checker_name(c, binder->name);
-        set_index_place(name, binder->location);
+        set_index_location(name, binder->location);
         name->bound = true;
         name->local += local;
     }
@@ -70,7 +71,7 @@ static void visit_reduction(struct le_checker *c, const struct le_ast *ast, bool
             le_checker_name(c, ast->binders.at[k].name)->local--;
 }
 
-static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscript) {
+static void visit_expression(struct le_checker *c, const struct le_ast *ast, bool in_subscript) {
     switch (ast->kind) {
     case LE_AST_NUMBER:
     case LE_AST_DOTS:
@@ -117,10 +118,10 @@ static void visit_declaration(struct le_checker *c, const struct le_stmt *stmt) 
             if (stmt->decl == LE_DECL_IN && size->kind == LE_AST_NAME)
                 declare_size(c, item, size);
             else
-                visit(c, size, false);
+                visit_expression(c, size, false);
         }
         if (item->value)
-            visit(c, item->value, false);
+            visit_expression(c, item->value, false);
     }
 }
 
@@ -132,14 +133,14 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
         set_value(name, stmt->location, "is assigned");
     name->subscripted = name->subscripted || (stmt->has_subscripts && !own);
     visit_all(c, &stmt->subscripts, 0, true);
-    visit(c, stmt->value, false);
+    visit_expression(c, stmt->value, false);
     if (stmt->otherwise)
-        visit(c, stmt->otherwise, false);
+        visit_expression(c, stmt->otherwise, false);
     visit_binders(c, &stmt->binders, false);
 }
 
-/* Marks what a def's block assigns as local; step -1 undoes it. */
-static void set_own(struct le_checker *c, struct le_stmts stmts, int step) {
+/* Marks the names that a def's block assigns as local. step is 1, or -1 to undo it. */
+static void mark_locals(struct le_checker *c, struct le_stmts stmts, int step) {
     for (int k = 0; k < stmts.count; k++) {
         const struct le_stmt *stmt = stmts.at[k];
         if (stmt->kind == LE_STMT_ASSIGN)
@@ -147,9 +148,9 @@ static void set_own(struct le_checker *c, struct le_stmts stmts, int step) {
         for (int i = 0; i < stmt->items.count; i++)
             le_checker_name(c, stmt->items.at[i].name)->local += step;
         for (const struct le_stmt *next; (next = le_stmt_chained(stmt)); stmt = next)
-            set_own(c, stmt->body, step);
-        set_own(c, stmt->body, step);
-        set_own(c, stmt->otherwise_body, step);
+            mark_locals(c, stmt->body, step);
+        mark_locals(c, stmt->body, step);
+        mark_locals(c, stmt->otherwise_body, step);
     }
 }
 
@@ -158,11 +159,11 @@ static void visit_statements(struct le_checker *c, struct le_stmts stmts);
 static void visit_definition(struct le_checker *c, const struct le_stmt *stmt) {
     for (int k = 0; k < stmt->names.count; k++)
         le_checker_name(c, stmt->names.at[k])->local++;
-    set_own(c, stmt->body, 1);
+    mark_locals(c, stmt->body, 1);
     if (stmt->value)
-        visit(c, stmt->value, false);
+        visit_expression(c, stmt->value, false);
     visit_statements(c, stmt->body);
-    set_own(c, stmt->body, -1);
+    mark_locals(c, stmt->body, -1);
     for (int k = 0; k < stmt->names.count; k++)
         le_checker_name(c, stmt->names.at[k])->local--;
 }
@@ -172,7 +173,7 @@ static void visit_control(struct le_checker *c, const struct le_stmt *stmt) {
         stmt = next;
         visit_binders(c, &stmt->binders, false);
         if (stmt->value)
-            visit(c, stmt->value, false);
+            visit_expression(c, stmt->value, false);
         visit_statements(c, stmt->body);
     }
     visit_statements(c, stmt->otherwise_body);
@@ -189,7 +190,7 @@ static void visit_statement(struct le_checker *c, const struct le_stmt *stmt) {
     case LE_STMT_ASSIGN:
         visit_assignment(c, stmt);
         break;
-    default: /* EDGE and RETURN have at most a value */
+    default: /* including EDGE and RETURN, which have at most a value */
         visit_control(c, stmt);
         break;
     }
@@ -209,8 +210,9 @@ void le_classify(struct le_checker *c, struct le_stmts stmts) {
         if (!name->is_index || !(is_value || name->subscripted))
             continue;
         name->conflict = true;
-        const char *advice = le_arena_format(c->arena, "it %s in line %d, and is an index here: rename one of them",
-                                             name->value_use, name->value_place.line);
-        le_program_error_add(LEAT_PROGRAM, name->index_location, advice, "'%s' is a value and an index", name->text);
+        const char *advice = le_arena_format(c->arena, "it %s on line %d, and is an index here: rename one of them",
+                                             name->value_use, name->value_location.line);
+        le_program_error_add(LEAT_PROGRAM, name->index_location, advice, "'%s' is both a value and an index",
+                             name->text);
     }
 }

@@ -1,37 +1,37 @@
-/* What makes both parts of a complex number at once, as a block of an element's that returns them: a product, with
- * loops over its indices, since no reduction keeps two parts, a sum whose terms are dear, a choice whose branches call
- * defs, and what has reads that one of its parts would not make. */
+/* Complex values whose two parts are computed together, by an element's block that returns both: a product (with loops
+ * over its indices, because no reduction has two parts), a sum whose terms are costly, a select whose branches call
+ * defs, and expressions with reads that one of the parts alone would not perform. */
 #include "lang/complex_split.h"
 
-struct block {
+struct block_builder {
     struct le_complex_splitter *c;
     const struct le_tree_node *from;
     enum le_type type; /* of the parts */
-    struct list steps;
+    struct step_list steps;
 };
 
-static struct block block_for(struct le_complex_splitter *c, const struct le_tree_node *from) {
-    return (struct block){.c = c, .from = from, .type = le_type_strong(le_type_part(from->type))};
+static struct block_builder block_builder_for(struct le_complex_splitter *c, const struct le_tree_node *from) {
+    return (struct block_builder){.c = c, .from = from, .type = le_type_strong(le_type_part(from->type))};
 }
 
-static struct le_maker maker_of(const struct block *b) {
+static struct le_maker maker_of(const struct block_builder *b) {
     return (struct le_maker){.arena = b->c->arena, .location = b->from->location, .type = b->type};
 }
 
-static struct le_step *add_step(struct block *b, enum le_step_kind kind) {
+static struct le_step *add_step(struct block_builder *b, enum le_step_kind kind) {
     struct le_step *step = LE_PUSH(b->c->arena, &b->steps);
     *step = (struct le_step){.kind = kind, .location = b->from->location, .partner = -1};
     return step;
 }
 
-static struct le_tree_node *value_of(struct block *b, struct le_symbol *symbol) {
+static struct le_tree_node *value_of(struct block_builder *b, struct le_symbol *symbol) {
     struct le_tree_node *node = LE_NEW(b->c->arena, struct le_tree_node);
     *node = (struct le_tree_node){
         .kind = LE_TREE_SCALAR, .location = b->from->location, .type = symbol->type, .symbol = symbol};
     return node;
 }
 
-static struct le_symbol *add_local(struct block *b, const char *name, struct le_tree_node *value) {
+static struct le_symbol *add_local(struct block_builder *b, const char *name, struct le_tree_node *value) {
     struct le_symbol *symbol = le_complex_local(b->c, name, b->type);
     struct le_step *step = add_step(b, LE_STEP_NEW);
     step->symbol = symbol;
@@ -39,21 +39,21 @@ static struct le_symbol *add_local(struct block *b, const char *name, struct le_
     return symbol;
 }
 
-static void assign(struct block *b, struct le_symbol *symbol, struct le_tree_node *value) {
+static void assign_local(struct block_builder *b, struct le_symbol *symbol, struct le_tree_node *value) {
     struct le_step *step = add_step(b, LE_STEP_ASSIGN);
     step->symbol = symbol;
     step->value = le_make_child(value);
     step->term = step->update = b->type;
 }
 
-/* Both are computed before one is written. */
-static void assign_both(struct block *b, struct le_twin to, const char *name, struct le_parts parts) {
+/* Computes both parts before it assigns either. */
+static void assign_both(struct block_builder *b, struct le_twin to, const char *name, struct le_parts parts) {
     struct le_symbol *next = add_local(b, name, parts.im);
-    assign(b, to.re, parts.re);
-    assign(b, to.im, value_of(b, next));
+    assign_local(b, to.re, parts.re);
+    assign_local(b, to.im, value_of(b, next));
 }
 
-static struct le_parts end(struct block *b, struct le_parts result) {
+static struct le_parts end_block(struct block_builder *b, struct le_parts result) {
     struct le_step *step = add_step(b, LE_STEP_RETURN);
     step->value = le_make_child(result.re);
     step->otherwise = le_make_child(result.im);
@@ -64,43 +64,43 @@ static struct le_parts end(struct block *b, struct le_parts result) {
                                   .operand = b->type,
                                   .steps = b->steps.at,
                                   .step_count = b->steps.count};
-    return le_complex_returned(b->c, node);
+    return le_complex_call_parts(b->c, node);
 }
 
-static struct le_parts end_with(struct block *b, struct le_twin result) {
-    return end(b, (struct le_parts){value_of(b, result.re), value_of(b, result.im)});
+static struct le_parts end_block_with(struct block_builder *b, struct le_twin result) {
+    return end_block(b, (struct le_parts){value_of(b, result.re), value_of(b, result.im)});
 }
 
 struct le_parts le_complex_sum(struct le_complex_splitter *c, const struct le_tree_node *from, struct le_parts sums) {
-    struct block b = block_for(c, from);
-    return end(&b, sums);
+    struct block_builder b = block_builder_for(c, from);
+    return end_block(&b, sums);
 }
 
-/* ---- what makes all its reads, whichever part of it is asked for */
+/* ---- values that perform all their reads, whichever part is used */
 
-static struct le_parts held(struct block *b, struct le_parts parts) {
+static struct le_parts store_parts(struct block_builder *b, struct le_parts parts) {
     struct le_symbol *re = add_local(b, "part", parts.re), *im = add_local(b, "part", parts.im);
     return (struct le_parts){value_of(b, re), value_of(b, im)};
 }
 
-struct le_parts le_complex_together(struct le_complex_splitter *c, const struct le_tree_node *from,
-                                    struct le_parts parts) {
-    struct block b = block_for(c, from);
+struct le_parts le_complex_with_all_reads(struct le_complex_splitter *c, const struct le_tree_node *from,
+                                          struct le_parts parts) {
+    struct block_builder b = block_builder_for(c, from);
     b.type = le_type_compute(b.type);
-    return end(&b, held(&b, parts));
+    return end_block(&b, store_parts(&b, parts));
 }
 
-struct le_parts le_complex_computed(struct le_complex_splitter *c, const struct le_tree_node *from) {
-    struct block b = block_for(c, from);
+struct le_parts le_complex_operands_first(struct le_complex_splitter *c, const struct le_tree_node *from) {
+    struct block_builder b = block_builder_for(c, from);
     struct le_parts operands[2] = {{0}};
     for (int k = 0; k < from->child_count; k++)
-        operands[k] = held(&b, le_complex_both(c, from->children[k]));
-    return end(&b, le_complex_operate(c, from, operands[0], operands[1]));
+        operands[k] = store_parts(&b, le_complex_both(c, from->children[k]));
+    return end_block(&b, le_complex_operate(c, from, operands[0], operands[1]));
 }
 
 /* ---- products */
 
-static void multiply(struct block *b, struct le_twin to) {
+static void multiply_by_term(struct block_builder *b, struct le_twin to) {
     struct le_maker m = maker_of(b);
     struct le_parts body = le_complex_term(b->c, b->from);
     struct le_symbol *re = add_local(b, "product", body.re), *im = add_local(b, "product", body.im);
@@ -110,7 +110,7 @@ static void multiply(struct block *b, struct le_twin to) {
 
 struct le_parts le_complex_product(struct le_complex_splitter *c, const struct le_tree_node *from) {
     int count = from->index_count;
-    struct block b = block_for(c, from);
+    struct block_builder b = block_builder_for(c, from);
     struct le_maker m = maker_of(&b);
     struct le_index **indices = le_complex_indices(c, from->indices, count);
     struct le_twin product = {.re = add_local(&b, "product", le_make_host_scalar(&m, 1)),
@@ -120,18 +120,18 @@ struct le_parts le_complex_product(struct le_complex_splitter *c, const struct l
         indices[k]->folds = true;
         add_step(&b, LE_STEP_FOR)->index = indices[k];
     }
-    multiply(&b, product);
+    multiply_by_term(&b, product);
     for (int k = count - 1; k >= 0; k--) {
         b.steps.at[first + k].partner = b.steps.count;
         add_step(&b, LE_STEP_END)->partner = first + k;
     }
-    return end_with(&b, product);
+    return end_block_with(&b, product);
 }
 
-/* ---- choices */
+/* ---- selects */
 
 struct le_parts le_complex_choice(struct le_complex_splitter *c, const struct le_tree_node *from) {
-    struct block b = block_for(c, from);
+    struct block_builder b = block_builder_for(c, from);
     struct le_maker m = maker_of(&b);
     struct le_tree_node *condition = le_complex_condition(c, from->children[0]);
     struct le_twin chosen = {.re = add_local(&b, "chosen", le_make_host_scalar(&m, 0)),
@@ -146,5 +146,5 @@ struct le_parts le_complex_choice(struct le_complex_splitter *c, const struct le
     add_step(&b, LE_STEP_END)->partner = otherwise;
     b.steps.at[opened].partner = otherwise;
     b.steps.at[otherwise].partner = closed;
-    return end_with(&b, chosen);
+    return end_block_with(&b, chosen);
 }

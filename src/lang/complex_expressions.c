@@ -1,5 +1,6 @@
-/* Expressions of a program with complex numbers to expressions of real ones: copies in which every complex node is two,
- * which share what is below them. Statements are complex_statements.c's, arithmetic is complex_arithmetic.c's. */
+/* Splits the expressions of a program with complex numbers into real ones: copies in which every complex node becomes
+ * two that share the nodes below them. complex_statements.c splits statements, and complex_arithmetic.c builds the
+ * arithmetic. */
 #include "lang/complex_split.h"
 
 /* ---- indices and accesses */
@@ -8,7 +9,7 @@ struct le_tree_node *le_complex_real(struct le_complex_splitter *c, const struct
     return node ? le_make_child(le_complex_parts(c, node).re) : NULL;
 }
 
-/* The first copy keeps the number. */
+/* The first copy keeps the id. */
 struct le_index *le_complex_index(struct le_complex_splitter *c, const struct le_index *from) {
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     *index = *from;
@@ -42,7 +43,7 @@ static void add_access(struct le_complex_splitter *c, const struct le_access *fr
 
 /* ---- nodes */
 
-static struct le_maker maker(struct le_complex_splitter *c, const struct le_tree_node *node, enum le_type type) {
+static struct le_maker maker_for(struct le_complex_splitter *c, const struct le_tree_node *node, enum le_type type) {
     return (struct le_maker){c->arena, node->location, le_type_part(type)};
 }
 
@@ -59,11 +60,10 @@ static struct le_tree_node *shallow_copy(struct le_complex_splitter *c, const st
     return node;
 }
 
-/* Whether it is not zero, of complex numbers; other nodes as they are. */
 struct le_tree_node *le_complex_condition(struct le_complex_splitter *c, const struct le_tree_node *node) {
     struct le_parts parts = le_complex_parts(c, node);
-    struct le_maker m = maker(c, node, node->type);
-    return parts.im ? le_parts_true(&m, parts) : parts.re;
+    struct le_maker m = maker_for(c, node, node->type);
+    return parts.im ? le_parts_nonzero(&m, parts) : parts.re;
 }
 
 static struct le_parts copy_real(struct le_complex_splitter *c, const struct le_tree_node *from) {
@@ -73,22 +73,22 @@ static struct le_parts copy_real(struct le_complex_splitter *c, const struct le_
     return (struct le_parts){.re = node};
 }
 
-/* As a complex number. */
 struct le_parts le_complex_both(struct le_complex_splitter *c, const struct le_tree_node *node) {
     struct le_parts parts = le_complex_parts(c, node);
-    struct le_maker m = maker(c, node, LE_WEAK_FLOAT);
+    struct le_maker m = maker_for(c, node, LE_WEAK_FLOAT);
     return parts.im ? parts : (struct le_parts){parts.re, le_make_host_scalar(&m, 0)};
 }
 
-struct le_tree_node *le_complex_kept(struct le_complex_splitter *c, const struct le_tree_node *node, bool imaginary) {
+struct le_tree_node *le_complex_one_part(struct le_complex_splitter *c, const struct le_tree_node *node,
+                                         bool imaginary) {
     struct le_parts parts = le_complex_both(c, node);
-    if (!le_complex_has_reads(node, imaginary))
-        parts = le_complex_together(c, node, parts);
+    if (!le_complex_has_all_reads(node, imaginary))
+        parts = le_complex_with_all_reads(c, node, parts);
     return imaginary ? parts.im : parts.re;
 }
 
 static struct le_parts split_const(struct le_complex_splitter *c, const struct le_tree_node *from) {
-    struct le_maker m = maker(c, from, LE_WEAK_FLOAT);
+    struct le_maker m = maker_for(c, from, LE_WEAK_FLOAT);
     if (!le_type_is_complex(from->type))
         return (struct le_parts){.re = shallow_copy(c, from)};
     return (struct le_parts){le_make_host_scalar(&m, 0), le_make_host_scalar(&m, from->real)};
@@ -103,7 +103,7 @@ static struct le_parts split_scalar(struct le_complex_splitter *c, const struct 
     return parts;
 }
 
-/* The subscripts are shared. */
+/* Both parts share the subscripts. */
 static struct le_parts split_read(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct le_parts parts = copy_real(c, from);
     const struct le_access *access = &c->owner->accesses[from->access];
@@ -122,7 +122,7 @@ static struct le_parts split_read(struct le_complex_splitter *c, const struct le
 
 struct le_parts le_complex_operate(struct le_complex_splitter *c, const struct le_tree_node *from, struct le_parts a,
                                    struct le_parts b) {
-    struct le_maker m = maker(c, from, from->operand);
+    struct le_maker m = maker_for(c, from, from->operand);
     switch ((enum le_op)from->op) {
     case LE_OP_NEG:
         return le_parts_negative(&m, a);
@@ -144,32 +144,32 @@ struct le_parts le_complex_operate(struct le_complex_splitter *c, const struct l
 static struct le_parts split_operation(struct le_complex_splitter *c, const struct le_tree_node *from) {
     if (!le_type_is_complex(from->operand))
         return copy_real(c, from);
-    if (le_complex_passes_reads(from))
-        return le_complex_computed(c, from);
+    if (le_complex_may_skip_reads(from))
+        return le_complex_operands_first(c, from);
     struct le_parts a = le_complex_both(c, from->children[0]), b = {0};
     if (from->child_count == 2)
         b = le_complex_both(c, from->children[1]);
     return le_complex_operate(c, from, a, b);
 }
 
-/* It gives a complex number that a block makes. */
-static bool calls(const struct le_tree_node *node) {
+/* Whether it contains a complex number that is computed by a block. */
+static bool contains_block(const struct le_tree_node *node) {
     bool product = node->kind == LE_TREE_REDUCE && node->op == LE_RED_PROD;
     if (le_type_is_complex(node->type) && (node->kind == LE_TREE_CALL || product))
         return true;
     for (int k = 0; k < node->child_count; k++)
-        if (calls(node->children[k]))
+        if (contains_block(node->children[k]))
             return true;
     return false;
 }
 
-/* Under a condition each part would make what it needs for itself. */
+/* Without a block, each part of a select would compute its branches again. */
 static struct le_parts split_select(struct le_complex_splitter *c, const struct le_tree_node *from) {
     if (!le_type_is_complex(from->type))
         return copy_real(c, from);
-    if (c->element && (calls(from->children[1]) || calls(from->children[2])))
+    if (c->element && (contains_block(from->children[1]) || contains_block(from->children[2])))
         return le_complex_choice(c, from);
-    struct le_maker m = maker(c, from, from->type);
+    struct le_maker m = maker_for(c, from, from->type);
     struct le_tree_node *condition = le_complex_condition(c, from->children[0]);
     struct le_parts a = le_complex_both(c, from->children[1]), b = le_complex_both(c, from->children[2]);
     return (struct le_parts){le_make_select(&m, condition, a.re, b.re), le_make_select(&m, condition, a.im, b.im)};
@@ -184,13 +184,13 @@ static struct le_tree_node *cast_to(struct le_complex_splitter *c, const struct 
     return node;
 }
 
-/* A complex number as a real one is its real part, as a bool whether it is not zero. */
+/* Casting a complex number to a real type gives its real part; casting it to bool, whether it is not zero. */
 static struct le_parts split_cast(struct le_complex_splitter *c, const struct le_tree_node *from) {
     enum le_type type = le_type_part(from->type);
     if (from->type == LE_BOOL)
         return copy_real(c, from);
     if (!le_type_is_complex(from->type))
-        return (struct le_parts){.re = cast_to(c, from, type, le_complex_kept(c, from->children[0], false))};
+        return (struct le_parts){.re = cast_to(c, from, type, le_complex_one_part(c, from->children[0], false))};
     struct le_parts parts = from->child_count == 2 ? (struct le_parts){le_complex_parts(c, from->children[0]).re,
                                                                        le_complex_parts(c, from->children[1]).re}
                                                    : le_complex_both(c, from->children[0]);
@@ -200,10 +200,10 @@ static struct le_parts split_cast(struct le_complex_splitter *c, const struct le
 static struct le_parts split_part(struct le_complex_splitter *c, const struct le_tree_node *from) {
     if (from->op == LE_PART_CONJ && le_type_is_complex(from->children[0]->type)) {
         struct le_parts parts = le_complex_both(c, from->children[0]);
-        struct le_maker m = maker(c, from, from->type);
+        struct le_maker m = maker_for(c, from, from->type);
         return (struct le_parts){parts.re, le_make_op(&m, LE_OP_NEG, parts.im, NULL)};
     }
-    struct le_tree_node *part = le_complex_kept(c, from->children[0], from->op == LE_PART_IM);
+    struct le_tree_node *part = le_complex_one_part(c, from->children[0], from->op == LE_PART_IM);
     if (from->type == part->type || le_type_is_weak(from->type))
         return (struct le_parts){.re = part};
     return (struct le_parts){.re = cast_to(c, from, from->type, part)};
@@ -217,12 +217,12 @@ struct le_parts le_complex_term(struct le_complex_splitter *c, const struct le_t
     return term;
 }
 
-/* It gives a complex number that takes a loop or a block to make. */
-static bool is_dear(const struct le_tree_node *node) {
+/* Whether it contains a complex number that takes a loop or a block to compute. */
+static bool is_costly(const struct le_tree_node *node) {
     if (le_type_is_complex(node->type) && (node->kind == LE_TREE_CALL || node->kind == LE_TREE_REDUCE))
         return true;
     for (int k = 0; k < node->child_count; k++)
-        if (is_dear(node->children[k]))
+        if (is_costly(node->children[k]))
             return true;
     return false;
 }
@@ -236,10 +236,10 @@ static bool is_index_around(const struct le_tree_node *node, const void *user) {
     return false;
 }
 
-/* Whether both its parts are asked for where it stands, and what they share takes loops or blocks. What is the same for
- * all terms around it is computed but once anyway. */
+/* Whether both parts are needed per element or per term, and what they share takes loops or blocks. A sum that is the
+ * same for all terms around it is computed only once anyway. */
 static bool needs_block(struct le_complex_splitter *c, const struct le_tree_node *from) {
-    return is_dear(from->children[0]) && (c->element || (c->around && le_tree_any(from, is_index_around, c)));
+    return is_costly(from->children[0]) && (c->element || (c->around && le_tree_any(from, is_index_around, c)));
 }
 
 static struct le_parts split_complex_sum(struct le_complex_splitter *c, const struct le_tree_node *from) {
@@ -261,7 +261,7 @@ static struct le_parts split_reduction(struct le_complex_splitter *c, const stru
     return out;
 }
 
-struct le_parts le_complex_returned(struct le_complex_splitter *c, struct le_tree_node *call) {
+struct le_parts le_complex_call_parts(struct le_complex_splitter *c, struct le_tree_node *call) {
     struct le_tree_node *second = LE_NEW(c->arena, struct le_tree_node);
     *second = (struct le_tree_node){
         .kind = LE_TREE_PART, .op = LE_PART_IM, .location = call->location, .type = call->type, .child_count = 1};
@@ -273,7 +273,7 @@ struct le_parts le_complex_returned(struct le_complex_splitter *c, struct le_tre
 static struct le_parts split_call(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct le_tree_node *call = shallow_copy(c, from);
     le_complex_call(c, from, call);
-    return le_type_is_complex(from->type) ? le_complex_returned(c, call) : (struct le_parts){.re = call};
+    return le_type_is_complex(from->type) ? le_complex_call_parts(c, call) : (struct le_parts){.re = call};
 }
 
 static struct le_parts split_kind(struct le_complex_splitter *c, const struct le_tree_node *node) {

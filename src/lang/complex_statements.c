@@ -1,10 +1,10 @@
-/* Complex numbers to pairs of real ones: a specialised program becomes one in which every complex symbol is two, every
- * complex expression two and every complex assignment two steps. What is below lang knows real numbers only.
+/* Splits complex numbers into pairs of real ones: every complex symbol, expression and assignment of a specialised
+ * program becomes two. The rooms below lang know only real numbers.
  *
- * A statement with indices is copied once for each part, with indices of its own, and each copy lists the accesses of
- * both parts, so that the rules of ranges say the same of both. The first part's step is held: the second still reads
- * what was there before. Steps for one element run one after the other, so there the second part is computed into a
- * local first. */
+ * A statement with indices is copied once for each part, with its own indices. Each copy lists the accesses of both
+ * parts, so that the range rules give the same result for both. The step of the first part is held, so that the second
+ * part still reads the old values. Steps that run for one element run one after the other. There the second part is
+ * first computed into a local variable. */
 #include "lang/complex_split.h"
 #include <string.h>
 
@@ -31,15 +31,15 @@ static struct le_symbol *add_symbol(struct le_complex_splitter *c, const struct 
     return symbol;
 }
 
-/* The fill of an edge may be met by complex arrays, whatever it is. */
-static bool is_twin(const struct le_symbol *symbol) {
+/* The fill of an edge is always split, because it may apply to a complex array. */
+static bool needs_imaginary(const struct le_symbol *symbol) {
     return le_type_is_complex(symbol->type) || !symbol->name[0];
 }
 
 static void add_imaginary(struct le_complex_splitter *c, const struct le_symbol *from) {
     struct le_twin *twin = &c->twins[from->id];
     const char *name = from->name[0] ? le_arena_format(c->arena, "%s.im", from->name) : "";
-    if (!is_twin(from))
+    if (!needs_imaginary(from))
         return;
     twin->im = add_symbol(c, from, name);
     twin->re->imaginary = twin->im;
@@ -53,7 +53,7 @@ static void split_symbols(struct le_complex_splitter *c) {
         add_imaginary(c, c->from->symbols[k]);
 }
 
-/* A def's variables are its own in every copy of it. */
+/* Gives every copy of a def its own variables. */
 static void renew_local(struct le_complex_splitter *c, const struct le_symbol *symbol,
                         const struct le_tree_node *owner) {
     struct le_twin *twin = &c->twins[symbol->id];
@@ -76,8 +76,8 @@ struct le_symbol *le_complex_local(struct le_complex_splitter *c, const char *na
 
 /* ---- statements */
 
-/* A copy of the step without what it holds; outside of elements its lists are collected until finish. */
-static struct le_step *start(struct le_complex_splitter *c, const struct le_step *from) {
+/* Copies the step without its contents. Outside of elements, its lists are collected until finish_step. */
+static struct le_step *start_step(struct le_complex_splitter *c, const struct le_step *from) {
     if (!c->element) {
         c->owner = from;
         c->all.count = c->accesses.count = 0;
@@ -104,7 +104,7 @@ static void take_lists(struct le_complex_splitter *c, struct le_step *step) {
         memcpy(step->accesses, c->accesses.at, (size_t)c->accesses.count * sizeof *step->accesses);
 }
 
-static struct le_step *finish(struct le_complex_splitter *c, struct le_step *step) {
+static struct le_step *finish_step(struct le_complex_splitter *c, struct le_step *step) {
     if (!c->element)
         take_lists(c, step);
     *LE_PUSH(c->arena, c->steps) = *step;
@@ -117,12 +117,12 @@ static void copy_sizes(struct le_complex_splitter *c, const struct le_step *from
         step->sizes[k] = le_complex_real(c, from->sizes[k]);
 }
 
-/* As the symbol keeps it. */
+/* The parts of value as the symbol stores them. */
 static struct le_parts parts_for(struct le_complex_splitter *c, struct le_twin twin, const struct le_tree_node *value) {
     return twin.im ? le_complex_both(c, value) : (struct le_parts){.re = le_complex_condition(c, value)};
 }
 
-/* NEW, DEFAULT, FILL, whose value may be missing; also BIND and AGREE. */
+/* Splits NEW, DEFAULT, FILL, BIND and AGREE. The value may be missing. */
 static void split_setting(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     bool is_new = from->kind == LE_STEP_NEW;
@@ -132,27 +132,28 @@ static void split_setting(struct le_complex_splitter *c, const struct le_step *f
                         twin.re->name, le_type_name(twin.re->type));
     struct le_parts parts = {.re = NULL};
     for (int part = 0; part < (twin.im ? 2 : 1); part++) {
-        struct le_step *step = start(c, from);
+        struct le_step *step = start_step(c, from);
         copy_sizes(c, from, step);
         step->symbol = part ? twin.im : twin.re;
-        if (from->value && (!c->element || part == 0)) /* a statement has lists of its own */
+        if (from->value &&
+            (!c->element || part == 0)) /* outside of elements each step has its own lists, so it needs its own copy */
             parts = parts_for(c, twin, from->value);
         if (from->value)
             step->value = le_make_child(part ? parts.im : parts.re);
-        finish(c, step);
+        finish_step(c, step);
     }
 }
 
 /* ---- assignments */
 
-/* The parts of the statement's value. Both fall back to its `else` where a read of either falls outside. */
+/* The parts of the statement's value. Both take the `else` value if a read of either is out of range. */
 static struct le_parts split_value(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_parts parts = le_complex_both(c, from->value);
-    bool whole = le_complex_has_reads(from->value, false) && le_complex_has_reads(from->value, true);
-    return from->otherwise && !whole ? le_complex_together(c, from->value, parts) : parts;
+    bool whole = le_complex_has_all_reads(from->value, false) && le_complex_has_all_reads(from->value, true);
+    return from->otherwise && !whole ? le_complex_with_all_reads(c, from->value, parts) : parts;
 }
 
-/* value and else, to be stored in a part of a complex symbol. */
+/* Copies value and else for one part of a complex symbol. */
 static void copy_terms(struct le_complex_splitter *c, const struct le_step *from, bool imaginary,
                        struct le_step *step) {
     struct le_parts parts = split_value(c, from);
@@ -165,23 +166,23 @@ static void copy_terms(struct le_complex_splitter *c, const struct le_step *from
 
 static void assign_part(struct le_complex_splitter *c, const struct le_step *from, bool imaginary) {
     struct le_twin twin = le_twin_of(c, from->symbol);
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     step->symbol = imaginary ? twin.im : twin.re;
     if (from->left)
         step->left = le_complex_left(c, from->left, step->symbol);
     copy_terms(c, from, imaginary, step);
     step->held = !imaginary;
-    finish(c, step);
+    finish_step(c, step);
 }
 
 static void assign_real(struct le_complex_splitter *c, const struct le_step *from) {
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     if (from->left)
         step->left = le_complex_left(c, from->left, step->symbol);
     step->value = le_make_child(le_complex_condition(c, from->value));
     if (from->otherwise)
         step->otherwise = le_make_child(le_complex_condition(c, from->otherwise));
-    finish(c, step);
+    finish_step(c, step);
 }
 
 static struct le_symbol *new_local(struct le_complex_splitter *c, const struct le_symbol *like) {
@@ -189,14 +190,14 @@ static struct le_symbol *new_local(struct le_complex_splitter *c, const struct l
     return add_symbol(c, &local, le_arena_format(c->arena, "%s.next", like->name));
 }
 
-/* Both parts are computed before one is written. */
+/* Computes both parts before it writes either. */
 static void assign_element(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     struct le_parts parts = split_value(c, from), others = {0};
     struct le_symbol *next = new_local(c, twin.im);
     if (from->otherwise)
         others = le_complex_both(c, from->otherwise);
-    struct le_step *first = start(c, from), *step;
+    struct le_step *first = start_step(c, from), *step;
     first->symbol = next;
     first->left = NULL;
     first->op = LE_ASSIGN_SET;
@@ -204,22 +205,22 @@ static void assign_element(struct le_complex_splitter *c, const struct le_step *
     first->value = le_make_child(parts.im);
     first->otherwise = others.im ? le_make_child(others.im) : NULL;
     first->term = first->update = next->type;
-    finish(c, first);
+    finish_step(c, first);
     struct le_tree_node *saved = LE_NEW(c->arena, struct le_tree_node);
     *saved =
         (struct le_tree_node){.kind = LE_TREE_SCALAR, .location = from->location, .type = next->type, .symbol = next};
     for (int part = 0; part < 2; part++) {
-        step = start(c, from);
+        step = start_step(c, from);
         step->symbol = part ? twin.im : twin.re;
         if (from->left)
             step->left = le_complex_left(c, from->left, step->symbol);
         step->value = le_make_child(part ? saved : parts.re);
         step->otherwise = part || !others.re ? NULL : le_make_child(others.re);
-        finish(c, step);
+        finish_step(c, step);
     }
 }
 
-/* ---- *= and /=, which need both parts of what is there */
+/* ---- *= and /=, which need both parts of the old value */
 
 static bool uses_index(const struct le_tree_node *node, const struct le_index *index) {
     if (node->kind == LE_TREE_INDEX)
@@ -237,8 +238,8 @@ static bool uses_any(const struct le_step *owner, const struct le_tree_node *nod
     return false;
 }
 
-/* i, i + e or c * i + e, of no other index. */
-static bool moves_with(const struct le_step *owner, const struct le_tree_node *node, const struct le_index *index) {
+/* Whether the node is i, i + e or c * i + e, with no other index. */
+static bool is_linear_in(const struct le_step *owner, const struct le_tree_node *node, const struct le_index *index) {
     if (uses_any(owner, node, index) || !uses_index(node, index))
         return false;
     if (node->kind == LE_TREE_INDEX)
@@ -251,23 +252,23 @@ static bool moves_with(const struct le_step *owner, const struct le_tree_node *n
         return false;
     if (uses_index(a, index) == uses_index(b, index))
         return false;
-    return moves_with(owner, uses_index(a, index) ? a : b, index);
+    return is_linear_in(owner, uses_index(a, index) ? a : b, index);
 }
 
-/* Whether different points of the statement update different places. */
-static bool is_own(const struct le_step *from) {
+/* Whether different points of the statement update different elements. */
+static bool updates_distinct_elements(const struct le_step *from) {
     for (int k = 0; k < from->free_count; k++) {
         bool found = false;
         for (int d = 0; from->left && d < from->left->child_count; d++)
-            found |= moves_with(from, from->left->children[d], from->free[k]);
+            found |= is_linear_in(from, from->left->children[d], from->free[k]);
         if (!found)
             return false;
     }
     return true;
 }
 
-static struct le_tree_node *updated(struct le_complex_splitter *c, const struct le_step *from,
-                                    struct le_tree_node *value) {
+static struct le_tree_node *updated_value(struct le_complex_splitter *c, const struct le_step *from,
+                                          struct le_tree_node *value) {
     struct le_tree_node *old = LE_NEW(c->arena, struct le_tree_node), *node = LE_NEW(c->arena, struct le_tree_node);
     if (from->left)
         *old = *from->left;
@@ -286,20 +287,20 @@ static struct le_tree_node *updated(struct le_complex_splitter *c, const struct 
     return node;
 }
 
-/* z *= w as z = z * w. */
+/* Rewrites z *= w as z = z * w. */
 static struct le_step *spell_out(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = LE_NEW(c->arena, struct le_step);
     *step = *from;
     step->op = LE_ASSIGN_SET;
     step->term = from->update;
-    step->value = updated(c, from, from->value);
+    step->value = updated_value(c, from, from->value);
     if (from->otherwise)
-        step->otherwise = updated(c, from, from->otherwise);
+        step->otherwise = updated_value(c, from, from->otherwise);
     return step;
 }
 
-/* A number takes the product of all terms. */
-static struct le_step *reduced(struct le_complex_splitter *c, const struct le_step *from) {
+/* Replaces the value of an update of a scalar by the product of all its terms. */
+static struct le_step *as_product(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = LE_NEW(c->arena, struct le_step);
     struct le_tree_node *product = LE_NEW(c->arena, struct le_tree_node);
     *product = (struct le_tree_node){.kind = LE_TREE_REDUCE,
@@ -318,7 +319,7 @@ static struct le_step *reduced(struct le_complex_splitter *c, const struct le_st
     return step;
 }
 
-static bool reads(const struct le_step *from) {
+static bool reads_target(const struct le_step *from) {
     for (int k = 0; k < from->access_count; k++)
         if (!from->accesses[k].left && from->accesses[k].node->symbol == from->symbol)
             return true;
@@ -333,8 +334,8 @@ static void assign_parts(struct le_complex_splitter *c, const struct le_step *fr
 static int split_each(struct le_complex_splitter *c, const struct le_step *from);
 static void end_each(struct le_complex_splitter *c, const struct le_step *from, int each);
 
-/* Element by element, so that each one finds what those before it have made of its place. */
-static void scatter(struct le_complex_splitter *c, const struct le_step *from) {
+/* Updates element by element with an EACH, so that each point sees the updates of the points before it. */
+static void scatter_elements(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step each = *from, end = {.kind = LE_STEP_END, .location = from->location};
     each.kind = LE_STEP_EACH;
     each.symbol = NULL;
@@ -354,28 +355,29 @@ static void scatter(struct le_complex_splitter *c, const struct le_step *from) {
     c->steps->at[c->steps->count - 1].partner = opened;
 }
 
-/* Where an each's elements meet in one place they come one after the other, and find what those before have made of
- * it, as the language has it for all of them. */
-static void update(struct le_complex_splitter *c, const struct le_step *from) {
+/* If several elements of an each update the same address, they run one after the other and see earlier updates, as the
+ * language requires. */
+static void split_update(struct le_complex_splitter *c, const struct le_step *from) {
     if (c->element)
         assign_element(c, spell_out(c, from));
-    else if (is_own(from))
+    else if (updates_distinct_elements(from))
         assign_parts(c, spell_out(c, from));
     else if (!from->left && !from->otherwise)
-        assign_parts(c, spell_out(c, reduced(c, from)));
-    else if (!from->left || reads(from))
-        le_complex_fail(c, from->location, "write out what every element becomes, or go through them in a `for`",
-                        "'%s' of complex numbers must not scatter or reduce %s",
+        assign_parts(c, spell_out(c, as_product(c, from)));
+    else if (!from->left || reads_target(from))
+        le_complex_fail(c, from->location,
+                        "compute each element in an assignment with `=`, or loop over the elements with `for`",
+                        "'%s' of complex numbers cannot scatter or reduce %s",
                         from->op == LE_ASSIGN_MUL ? "*=" : "/=", from->otherwise ? "with an `else`" : "what it reads");
     else
-        scatter(c, from);
+        scatter_elements(c, from);
 }
 
 static void split_assignment(struct le_complex_splitter *c, const struct le_step *from) {
     if (!le_twin_of(c, from->symbol).im)
         assign_real(c, from);
     else if (from->op == LE_ASSIGN_MUL || from->op == LE_ASSIGN_DIV)
-        update(c, from);
+        split_update(c, from);
     else if (c->element)
         assign_element(c, from);
     else
@@ -385,46 +387,46 @@ static void split_assignment(struct le_complex_splitter *c, const struct le_step
 /* ---- control steps and defs */
 
 static void split_return(struct le_complex_splitter *c, const struct le_step *from) {
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     struct le_parts parts = c->gives_two ? le_complex_both(c, from->value) : le_complex_parts(c, from->value);
     step->value = le_make_child(parts.re);
     if (c->gives_two)
         step->otherwise = le_make_child(parts.im);
-    finish(c, step);
+    finish_step(c, step);
 }
 
 static void split_control(struct le_complex_splitter *c, const struct le_step *from) {
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     if (from->index)
         step->index = le_complex_index(c, from->index);
     if (from->value)
         step->value = le_make_child(le_complex_condition(c, from->value));
-    finish(c, step);
+    finish_step(c, step);
 }
 
-/* The statement's lists are whole at its END. */
+/* The statement's lists are complete at its END. */
 static int split_each(struct le_complex_splitter *c, const struct le_step *from) {
-    struct le_step *step = start(c, from);
+    struct le_step *step = start_step(c, from);
     c->element = true;
-    finish(c, step);
+    finish_step(c, step);
     return c->steps->count - 1;
 }
 
 static void end_each(struct le_complex_splitter *c, const struct le_step *from, int each) {
-    struct le_step *step = start(c, from);
-    finish(c, step);
+    struct le_step *step = start_step(c, from);
+    finish_step(c, step);
     c->element = false;
     take_lists(c, &c->steps->at[each]);
 }
 
-static void split_given(struct le_complex_splitter *c, const struct le_step *from) {
+static void split_parameter(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     struct le_parts given = parts_for(c, twin, from->value);
     for (int part = 0; part < (twin.im ? 2 : 1); part++) {
-        struct le_step *step = start(c, from);
+        struct le_step *step = start_step(c, from);
         step->symbol = part ? twin.im : twin.re;
         step->value = le_make_child(part ? given.im : given.re);
-        finish(c, step);
+        finish_step(c, step);
     }
 }
 
@@ -461,11 +463,11 @@ static void split_steps(struct le_complex_splitter *c, const struct le_step *fro
             end_each(c, &from[k], each);
         else if (from[k].kind == LE_STEP_EACH)
             each = split_each(c, begun = &from[k]);
-        else if (from[k].given)
-            split_given(c, &from[k]);
+        else if (from[k].is_parameter)
+            split_parameter(c, &from[k]);
         else
             split_step(c, &from[k]);
-        at[k] = c->steps->count - 1; /* a control step stays one step */
+        at[k] = c->steps->count - 1; /* a control step is copied to one step */
     }
     for (int k = 0; k < count; k++)
         if (has_partner(from[k].kind))
@@ -473,7 +475,7 @@ static void split_steps(struct le_complex_splitter *c, const struct le_step *fro
 }
 
 void le_complex_call(struct le_complex_splitter *c, const struct le_tree_node *from, struct le_tree_node *node) {
-    struct list *outer = c->steps, inner = {0};
+    struct step_list *outer = c->steps, inner = {0};
     bool element = c->element, gives_two = c->gives_two;
     for (int k = 0; k < from->step_count; k++)
         if (from->steps[k].symbol && from->steps[k].symbol->local)
@@ -514,7 +516,7 @@ struct le_tree *le_complex_split(struct le_arena *arena, struct le_tree *from, c
     if (!from->has_complex)
         return from;
     struct le_complex_splitter *c = LE_NEW(arena, struct le_complex_splitter);
-    struct list steps = {0};
+    struct step_list steps = {0};
     c->arena = arena;
     c->from = from;
     c->tree = LE_NEW(arena, struct le_tree);

@@ -62,7 +62,7 @@ static struct le_symbol *input_symbol(struct le_checker *c, const struct le_ast_
     return symbol;
 }
 
-/* Bare names are bound before sizes that use them are compared. */
+/* Binds bare names first; sizes that use them are compared later. */
 static void declare_input(struct le_checker *c, const struct le_ast_item *item, bool *agrees) {
     struct le_name *name = le_checker_name(c, item->name);
     struct le_symbol *symbol = input_symbol(c, item, name);
@@ -88,7 +88,8 @@ static void declare_inputs(struct le_checker *c, const struct le_stmt *stmt) {
     }
 }
 
-/* A plain `out y` marks an input, or a name that is assigned elsewhere. Returns true if nothing is left to do. */
+/* A plain `out y` marks an input, or a name that is assigned elsewhere. Returns true if that is all the declaration
+ * does. */
 static bool mark_out(struct le_name *name, const struct le_ast_item *item, bool in_block) {
     if (item->is_array || item->value || item->type != LE_NONE || name->binding)
         return false;
@@ -104,7 +105,7 @@ static bool mark_out(struct le_name *name, const struct le_ast_item *item, bool 
     return true;
 }
 
-/* A block may declare a name that has another meaning outside. */
+/* Checks that the name can be declared here. A block may redeclare a name from outside. */
 static void check_new(struct le_checker *c, const struct le_ast_item *item, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     const struct le_symbol *symbol = binding ? binding->symbol : name->symbol;
@@ -131,7 +132,7 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
         return;
     if (stmt->decl == LE_DECL_OUT && c->now.block)
         le_checker_fail(c, item->location, "declare it before the block",
-                        "'%s' is declared with `out` in a block, and ends with the block", item->name);
+                        "'%s' is declared with `out` in a block and does not exist after it", item->name);
     check_new(c, item, name);
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     struct le_tree_node **sizes = LE_NEW_ARRAY(c->arena, item->sizes.count, struct le_tree_node *);
@@ -158,7 +159,7 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
 void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     if (stmt->decl == LE_DECL_IN) {
-        if (!c->now.block) /* in a block it has been declared already */
+        if (!c->now.block) /* blocks.c has already declared the inputs of blocks */
             declare_inputs(c, stmt);
         return;
     }

@@ -1,12 +1,12 @@
-/* Defs, and their inlining at calls. A parameter of an expression def stands for the caller's argument. A block def
- * becomes a CALL node with its own steps: the first steps assign its parameters, which are private scalars, except
- * parameters that stand for arrays. An error in it leaves the calling statement. */
+/* Defs, and their inlining at calls. A parameter of an expression def is replaced by the caller's argument. A block def
+ * becomes a CALL node with its own steps. The first steps assign its parameters, which are private scalars, except for
+ * parameters that name arrays. An error in the def leaves the calling statement. */
 #include "lang/check.h"
 #include <string.h>
 
 #define STEP_COST 8 /* nodes that an inlined step counts as */
 
-/* ---- which parameters name arrays */
+/* ---- parameters that name arrays */
 
 static bool names_array_in_range(struct le_checker *c, const struct le_ast_binders *binders, const char *parameter);
 
@@ -14,7 +14,7 @@ static bool is_name(const struct le_ast *ast, const char *name) {
     return ast->kind == LE_AST_NAME && ast->name == name;
 }
 
-/* Whether the parameter is subscripted, passed to len, or passed on to a def that does so. */
+/* Whether the parameter is subscripted, passed to len, or passed to a def that does so. */
 static bool names_array_in(struct le_checker *c, const struct le_ast *ast, const char *parameter) {
     if (!ast)
         return false;
@@ -107,13 +107,13 @@ static void add_parameter(struct le_checker *c, const char *text, struct le_tree
     le_checker_add_symbol(c, le_checker_name(c, text), symbol);
     struct le_step *step = le_checker_step(c, LE_STEP_ASSIGN, value->location);
     step->symbol = symbol;
-    step->is_new = step->given = true;
+    step->is_new = step->is_parameter = true;
     step->value = value;
 }
 
-/* Inlines the block; values are the arguments of the parameters that do not stand for arrays. */
-static void run_block(struct le_checker *c, const struct le_definition *definition, const struct le_frame *frame,
-                      struct le_tree_node *const *values, struct le_steps *steps) {
+/* Inlines the block. values: the arguments of parameters that do not name arrays; NULL for the others. */
+static void inline_block(struct le_checker *c, const struct le_definition *definition, const struct le_frame *frame,
+                         struct le_tree_node *const *values, struct le_steps *steps) {
     struct le_position *now = &c->now;
     now->element = le_checker_open(c, definition->block, definition->number);
     now->in_call = true;
@@ -151,7 +151,7 @@ static struct le_tree_node *call_block(struct le_checker *c, const struct le_ast
     struct le_steps steps = {0};
     struct le_position position = c->now;
     int index_count = c->all.count;
-    run_block(c, definition, &frame, values, &steps);
+    inline_block(c, definition, &frame, values, &steps);
     c->now = position;
     c->now.index_limit += c->all.count - index_count;
     le_checker_count(c, steps.count * STEP_COST, ast->location);

@@ -1,5 +1,5 @@
-/* The tables of habits.h. A row says what to write, with the reader's x, a, b and c for whatever stands there. Advice
- * names only what the language has. */
+/* The tables of habits.h. A row says what to write; x, a, b and c stand for the user's own names. Advice names only
+ * what the language has. */
 #include "lang/habits.h"
 #include "base/status.h"
 #include <string.h>
@@ -8,13 +8,13 @@ struct habit {
     const char *word, *advice;
 };
 
-static const char *find(const struct habit *table, size_t count, const char *word) {
+static const char *find_advice(const struct habit *table, size_t count, const char *word) {
     for (size_t k = 0; k < count; k++)
         if (strcmp(table[k].word, word) == 0)
             return table[k].advice;
     return NULL;
 }
-#define FIND(table, word) find(table, ARRAY_LEN(table), word)
+#define FIND(table, word) find_advice(table, ARRAY_LEN(table), word)
 
 /* ---- syntax */
 
@@ -31,7 +31,7 @@ static const char *find(const struct habit *table, size_t count, const char *wor
 #define PREFIX   "write functions and constants without a prefix, as in exp(x) and pi"
 #define SUFFIX   "write numbers without a suffix"
 
-/* NULL: whatever it is; found "NAME": any name. `wanted` is compared up to the row's length. The first row counts. */
+/* NULL matches any token, and found "NAME" any name. `wanted` matches as a prefix. The first matching row counts. */
 static const struct {
     const char *wanted, *before, *found, *after, *advice;
 } SYNTAX[] = {
@@ -52,7 +52,7 @@ static const struct {
     {"',' or the end of the ranges", NULL, NULL, NULL, WHERE},
     {"an index", NULL, NULL, NULL, "write `i in low..high`"},
     {"'..'", NULL, NULL, NULL, RANGE},
-    /* characters that no token has */
+    /* characters that are not part of any token */
     {NULL, "math", ".", "pi", "write pi"},
     {NULL, "np", ".", "pi", "write pi"},
     {NULL, "np", ".", "inf", "write inf"},
@@ -148,20 +148,20 @@ static const struct {
     {"a statement", NULL, "%", NULL, "comments start with #"},
 };
 
-static bool is_same(const char *row, const char *word) {
+static bool matches_word(const char *row, const char *word) {
     return !row || strcmp(row, word) == 0;
 }
 
-static bool finds(const char *row, const struct le_syntax *syntax) {
-    return is_same(row, syntax->found) || (syntax->found_name && strcmp(row, "NAME") == 0);
+static bool matches_found(const char *row, const struct le_syntax *syntax) {
+    return matches_word(row, syntax->found) || (syntax->found_name && strcmp(row, "NAME") == 0);
 }
 
 const char *le_habit_of_syntax(const struct le_syntax *syntax) {
     for (size_t k = 0; k < ARRAY_LEN(SYNTAX); k++) {
         const char *wanted = SYNTAX[k].wanted;
         if ((!wanted || strncmp(wanted, syntax->wanted, strlen(wanted)) == 0) &&
-            is_same(SYNTAX[k].before, syntax->before) && finds(SYNTAX[k].found, syntax) &&
-            is_same(SYNTAX[k].after, syntax->after))
+            matches_word(SYNTAX[k].before, syntax->before) && matches_found(SYNTAX[k].found, syntax) &&
+            matches_word(SYNTAX[k].after, syntax->after))
             return SYNTAX[k].advice;
     }
     return NULL;

@@ -1,4 +1,4 @@
-/* What is written by habit, and what the message says to write instead. */
+/* Idioms of other languages, and the advice in the message. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@ struct row {
     const char *text, *message, *advice;
 };
 
-/* The first error of the program has the message and the advice. */
+/* Checks the message and the advice of the program's first error. */
 static void says(const struct row *row) {
     struct le_arena arena;
     le_arena_init(&arena);
@@ -31,7 +31,7 @@ static void all_say(const struct row *rows, size_t count) {
         says(&rows[k]);
 }
 
-static void words_of_other_languages(void **state) {
+static void syntax_of_other_languages(void **state) {
     (void)state;
     static const struct row rows[] = {
         {"y = if c then a else b", "'if' is reserved", "c ? a : b"},
@@ -125,18 +125,19 @@ static void functions_of_other_languages(void **state) {
     all_say(rows, ARRAY_LEN(rows));
 }
 
-static void names_that_are_a_value_and_an_index(void **state) {
+static void names_used_as_value_and_index(void **state) {
     (void)state;
     static const struct row rows[] = {
-        {"in x[n,c]\ny = sum(c: x[0,c])", "'c' is a value and an index",
-         "is bound to an extent by `in x[...]` in line 1"},
-        {"c = 3\ny = sum(c: x[c])", "'c' is a value and an index", "is assigned in line 1"},
-        {"y[i] = w[i]\nz[i] = x[w] where w in 0..2", "'w' is a value and an index", "is read as an array in line 1"},
+        {"in x[n,c]\ny = sum(c: x[0,c])", "'c' is both a value and an index",
+         "is bound to an extent by `in x[...]` on line 1"},
+        {"c = 3\ny = sum(c: x[c])", "'c' is both a value and an index", "is assigned on line 1"},
+        {"y[i] = w[i]\nz[i] = x[w] where w in 0..2", "'w' is both a value and an index",
+         "is read as an array on line 1"},
     };
     all_say(rows, ARRAY_LEN(rows));
 }
 
-static void inputs_that_are_constants(void **state) {
+static void constants_of_other_languages(void **state) {
     (void)state;
     assert_string_equal(le_habit_of_input("True"), "write true");
     assert_string_equal(le_habit_of_input("NaN"), "write nan");
@@ -145,12 +146,9 @@ static void inputs_that_are_constants(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_of_other_languages),
-        cmocka_unit_test(operators_of_other_languages),
-        cmocka_unit_test(arrays_of_other_languages),
-        cmocka_unit_test(functions_of_other_languages),
-        cmocka_unit_test(names_that_are_a_value_and_an_index),
-        cmocka_unit_test(inputs_that_are_constants),
+        cmocka_unit_test(syntax_of_other_languages),     cmocka_unit_test(operators_of_other_languages),
+        cmocka_unit_test(arrays_of_other_languages),     cmocka_unit_test(functions_of_other_languages),
+        cmocka_unit_test(names_used_as_value_and_index), cmocka_unit_test(constants_of_other_languages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

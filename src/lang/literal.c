@@ -1,4 +1,4 @@
-/* See literal.h. */
+/* Integer literals with a sign, and their ranges. */
 #include "lang/literal.h"
 
 static const struct le_tree_node *without_sign(const struct le_tree_node *node, int *sign) {

@@ -1,5 +1,5 @@
-/* Whole numbers that stand beside a type without widening it: those written in the text, and those that the caller
- * binds. Either must be in the type's range. */
+/* Integers that are combined with a type without widening it: literals, and integers bound by the caller. They must be
+ * in the type's range. */
 #ifndef LE_LITERAL_H
 #define LE_LITERAL_H
 #include "lang/tree.h"
@@ -9,13 +9,14 @@ struct le_literal {
     uint64_t size; /* the absolute value */
 };
 
-/* false: node is no literal; it may have a sign. */
+/* Returns false if node is not an integer literal, possibly with a sign. */
 bool le_literal_of(const struct le_tree_node *node, struct le_literal *literal);
-/* Of an integer type, also a weak one. */
+/* type: an integer type, possibly weak. */
 bool le_literal_fits(const struct le_literal *literal, enum le_type type);
-/* Through a sign, which *sign becomes, or LE_OPS if there is none. NULL: it is no scalar. */
+/* The scalar that node reads, possibly through a sign. *sign is the sign's le_op, or LE_OPS if there is none. Returns
+ * NULL if node is not a scalar. */
 const struct le_symbol *le_signed_scalar(const struct le_tree_node *node, int *sign);
-/* The literal with a sign before it. */
+/* The literal with the sign applied. */
 struct le_literal le_literal_signed(struct le_literal literal, int sign);
 struct le_literal le_literal_of_i64(int64_t value);
 #endif

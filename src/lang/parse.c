@@ -4,7 +4,7 @@
 #include "lang/habits.h"
 #include <string.h>
 
-/* ---- moves */
+/* ---- tokens */
 
 const struct le_token *le_parser_peek(const struct le_parser *p, int offset) {
     int last = p->tokens.count - 1;
@@ -53,7 +53,7 @@ struct le_location le_parser_span(const struct le_parser *p, int first_token) {
     return location;
 }
 
-static _Noreturn void leave(struct le_parser *p) {
+static _Noreturn void leave_statement(struct le_parser *p) {
     longjmp(p->failure, 1);
 }
 
@@ -63,7 +63,7 @@ _Noreturn void le_parser_fail(struct le_parser *p, struct le_location location, 
     va_start(arguments, format);
     le_errors_add(LEAT_PROGRAM, location, expected, format, arguments);
     va_end(arguments);
-    leave(p);
+    leave_statement(p);
 }
 
 static const char *token_text(const struct le_parser *p, int at) {
@@ -86,7 +86,7 @@ const char *le_parser_advice(const struct le_parser *p, const char *what) {
 _Noreturn void le_parser_fail_wanted(struct le_parser *p, const char *what) {
     const struct le_token *token = le_parser_now(p);
     if (token->kind == LE_TOKEN_BAD)
-        leave(p); /* the scanner has reported it */
+        leave_statement(p); /* the scanner has reported it */
     const char *advice = le_parser_advice(p, what);
     if (token->kind == LE_TOKEN_EOF || (token->kind == LE_TOKEN_END && token->length == 0))
         le_parser_fail(p, le_parser_location(token), advice, "expected %s, found the end of the program", what);
@@ -112,7 +112,7 @@ const char *le_parser_name(struct le_parser *p, const char *what) {
     return le_parser_next(p)->word->text;
 }
 
-void le_parser_deeper(struct le_parser *p) {
+void le_parser_enter(struct le_parser *p) {
     if (++p->depth > LE_NESTING_MAX)
         le_parser_fail(p, le_parser_location(le_parser_now(p)), "split it into several statements",
                        "nesting is too deep (limit: %d levels)", LE_NESTING_MAX);
@@ -120,7 +120,7 @@ void le_parser_deeper(struct le_parser *p) {
 
 /* ---- statements */
 
-static void statement(struct le_parser *p, struct le_stmt *stmt);
+static void parse_statement(struct le_parser *p, struct le_stmt *stmt);
 
 static void check_end(struct le_parser *p, const char *wanted) {
     const struct le_token *token = le_parser_now(p);
@@ -128,10 +128,10 @@ static void check_end(struct le_parser *p, const char *wanted) {
         le_parser_fail_wanted(p, wanted);
 }
 
-static struct le_stmts block(struct le_parser *p) {
+static struct le_stmts parse_block(struct le_parser *p) {
     struct le_stmts stmts = {0};
     le_parser_expect(p, '{', "");
-    le_parser_deeper(p);
+    le_parser_enter(p);
     p->braces++;
     while (!le_parser_at(p, '}')) {
         if (le_parser_now(p)->kind == LE_TOKEN_EOF)
@@ -141,7 +141,7 @@ static struct le_stmts block(struct le_parser *p) {
             continue;
         }
         struct le_stmt *stmt = LE_NEW(p->arena, struct le_stmt);
-        statement(p, stmt);
+        parse_statement(p, stmt);
         *LE_PUSH(p->arena, &stmts) = stmt;
         check_end(p, "the end of the statement");
     }
@@ -151,7 +151,7 @@ static struct le_stmts block(struct le_parser *p) {
     return stmts;
 }
 
-static void declared_type(struct le_parser *p, struct le_ast_item *item) {
+static void parse_declared_type(struct le_parser *p, struct le_ast_item *item) {
     const struct le_token *token = le_parser_now(p);
     const char *meant = token->kind == LE_TOKEN_NAME ? le_habit_of_type(token->word->text) : NULL;
     if (meant)
@@ -163,13 +163,13 @@ static void declared_type(struct le_parser *p, struct le_ast_item *item) {
     le_parser_next(p);
 }
 
-static void declaration(struct le_parser *p, struct le_stmt *stmt) {
+static void parse_declaration(struct le_parser *p, struct le_stmt *stmt) {
     stmt->kind = LE_STMT_DECL;
     do {
         struct le_ast_item item = {.location = le_parser_location(le_parser_now(p))};
         item.name = le_parser_name(p, "a name");
         if (le_parser_accept(p, ':'))
-            declared_type(p, &item);
+            parse_declared_type(p, &item);
         if (le_parser_accept(p, '[')) {
             item.is_array = true;
             item.sizes = le_parse_expressions(p, ']');
@@ -180,7 +180,7 @@ static void declaration(struct le_parser *p, struct le_stmt *stmt) {
     } while (le_parser_accept(p, ','));
 }
 
-static void edge(struct le_parser *p, struct le_stmt *stmt) {
+static void parse_edge(struct le_parser *p, struct le_stmt *stmt) {
     stmt->kind = LE_STMT_EDGE;
     do {
         const char *name = le_parser_name(p, "a name");
@@ -210,7 +210,7 @@ static void check_parameter(struct le_parser *p, const struct le_stmt *stmt) {
             le_parser_fail(p, location, NULL, "'%s' has two parameters named '%s'", stmt->name, name);
 }
 
-static void definition(struct le_parser *p, struct le_stmt *stmt) {
+static void parse_definition(struct le_parser *p, struct le_stmt *stmt) {
     stmt->kind = LE_STMT_DEF;
     stmt->name = le_parser_name(p, "a name");
     le_parser_expect(p, '(', "");
@@ -225,12 +225,12 @@ static void definition(struct le_parser *p, struct le_stmt *stmt) {
     if (le_parser_accept(p, '='))
         stmt->value = le_parse_expression(p);
     else if (le_parser_at(p, '{'))
-        stmt->body = block(p);
+        stmt->body = parse_block(p);
     else
         le_parser_fail_wanted(p, "'=' and an expression");
 }
 
-static void for_loop(struct le_parser *p, struct le_stmt *stmt) {
+static void parse_for(struct le_parser *p, struct le_stmt *stmt) {
     stmt->kind = LE_STMT_FOR;
     struct le_ast_binder index = {.location = le_parser_location(le_parser_now(p)), .has_range = true};
     index.name = stmt->name = le_parser_name(p, "an index");
@@ -238,20 +238,20 @@ static void for_loop(struct le_parser *p, struct le_stmt *stmt) {
         le_parser_fail_wanted(p, "'in'");
     index.range = le_parse_range(p);
     *LE_PUSH(p->arena, &stmt->binders) = index;
-    stmt->body = block(p);
+    stmt->body = parse_block(p);
 }
 
-/* A chain of else-ifs is parsed in a loop: each link is in the `else` of the previous one. */
-static void condition(struct le_parser *p, struct le_stmt *stmt) {
+/* An else-if chain is parsed in a loop, although each `if` is nested in the `else` of the previous one. */
+static void parse_if(struct le_parser *p, struct le_stmt *stmt) {
     for (;;) {
         stmt->kind = LE_STMT_IF;
         stmt->value = le_parse_expression(p);
-        stmt->body = block(p);
+        stmt->body = parse_block(p);
         if (!le_parser_accept_key(p, LE_KEY_ELSE))
             return;
         const struct le_token *token = le_parser_now(p);
         if (!le_parser_accept_key(p, LE_KEY_IF)) {
-            stmt->otherwise_body = block(p);
+            stmt->otherwise_body = parse_block(p);
             return;
         }
         struct le_stmt *next = LE_NEW(p->arena, struct le_stmt);
@@ -262,7 +262,7 @@ static void condition(struct le_parser *p, struct le_stmt *stmt) {
     }
 }
 
-static bool assignment_sign(struct le_parser *p, struct le_stmt *stmt) {
+static bool accept_assignment_sign(struct le_parser *p, struct le_stmt *stmt) {
     const struct le_token *token = le_parser_now(p);
     if (token->kind != LE_TOKEN_SIGN)
         return false;
@@ -276,14 +276,14 @@ static bool assignment_sign(struct le_parser *p, struct le_stmt *stmt) {
     return true;
 }
 
-static void assignment(struct le_parser *p, struct le_stmt *stmt) {
+static void parse_assignment(struct le_parser *p, struct le_stmt *stmt) {
     stmt->kind = LE_STMT_ASSIGN;
     stmt->name = le_parser_name(p, "a statement");
     if (le_parser_accept(p, '[')) {
         stmt->has_subscripts = true;
         stmt->subscripts = le_parse_subscripts(p);
     }
-    if (!assignment_sign(p, stmt))
+    if (!accept_assignment_sign(p, stmt))
         le_parser_fail_wanted(p, "'=' or another assignment");
     stmt->value = le_parse_expression(p);
     if (le_parser_accept_key(p, LE_KEY_ELSE))
@@ -294,34 +294,34 @@ static void assignment(struct le_parser *p, struct le_stmt *stmt) {
     }
 }
 
-static void keyword_statement(struct le_parser *p, struct le_stmt *stmt, enum le_keyword key) {
+static void parse_keyword_statement(struct le_parser *p, struct le_stmt *stmt, enum le_keyword key) {
     if (key == LE_KEY_ELSE || key == LE_KEY_WHERE || key == LE_KEY_BY)
         le_parser_fail_wanted(p, "a statement");
     le_parser_next(p);
     switch (key) {
     case LE_KEY_IN:
         stmt->decl = LE_DECL_IN;
-        declaration(p, stmt);
+        parse_declaration(p, stmt);
         break;
     case LE_KEY_OUT:
         stmt->decl = LE_DECL_OUT;
-        declaration(p, stmt);
+        parse_declaration(p, stmt);
         break;
     case LE_KEY_VAR:
         stmt->decl = LE_DECL_VAR;
-        declaration(p, stmt);
+        parse_declaration(p, stmt);
         break;
     case LE_KEY_EDGE:
-        edge(p, stmt);
+        parse_edge(p, stmt);
         break;
     case LE_KEY_DEF:
-        definition(p, stmt);
+        parse_definition(p, stmt);
         break;
     case LE_KEY_FOR:
-        for_loop(p, stmt);
+        parse_for(p, stmt);
         break;
     case LE_KEY_IF:
-        condition(p, stmt);
+        parse_if(p, stmt);
         break;
     case LE_KEY_BREAK:
         stmt->kind = LE_STMT_BREAK;
@@ -329,12 +329,12 @@ static void keyword_statement(struct le_parser *p, struct le_stmt *stmt, enum le
     case LE_KEY_EACH:
         stmt->kind = LE_STMT_EACH;
         stmt->binders = le_parse_binders(p);
-        stmt->body = block(p);
+        stmt->body = parse_block(p);
         break;
     case LE_KEY_WHILE:
         stmt->kind = LE_STMT_WHILE;
         stmt->value = le_parse_expression(p);
-        stmt->body = block(p);
+        stmt->body = parse_block(p);
         break;
     default: /* return */
         stmt->kind = LE_STMT_RETURN;
@@ -343,7 +343,7 @@ static void keyword_statement(struct le_parser *p, struct le_stmt *stmt, enum le
     }
 }
 
-static void statement(struct le_parser *p, struct le_stmt *stmt) {
+static void parse_statement(struct le_parser *p, struct le_stmt *stmt) {
     int first = p->at;
     const struct le_token *token = le_parser_now(p);
     stmt->location = le_parser_location(token);
@@ -351,9 +351,9 @@ static void statement(struct le_parser *p, struct le_stmt *stmt) {
     if (token->kind != LE_TOKEN_NAME)
         le_parser_fail_wanted(p, "a statement");
     if (token->word->kind == LE_WORD_KEYWORD)
-        keyword_statement(p, stmt, (enum le_keyword)token->word->value);
+        parse_keyword_statement(p, stmt, (enum le_keyword)token->word->value);
     else
-        assignment(p, stmt);
+        parse_assignment(p, stmt);
     int last = p->at - 1;
     stmt->size_bytes = p->tokens.at[last].offset + p->tokens.at[last].length - p->tokens.at[first].offset;
     while (p->tokens.at[last].line > token->line)
@@ -379,7 +379,7 @@ static bool try_statement(struct le_parser *p, struct le_stmt *stmt) {
     p->depth = p->braces = 0;
     if (setjmp(p->failure))
         return false;
-    statement(p, stmt);
+    parse_statement(p, stmt);
     check_end(p, "the end of the statement");
     return true;
 }
@@ -391,7 +391,7 @@ struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_b
                              size_bytes, LE_TEXT_MAX);
         return stmts;
     }
-    struct le_parser p = {.arena = arena, .text = text, .tokens = le_scan(arena, text, (int)size_bytes)};
+    struct le_parser p = {.arena = arena, .text = text, .tokens = le_scan_tokens(arena, text, (int)size_bytes)};
     while (le_parser_now(&p)->kind != LE_TOKEN_EOF && !le_program_errors_full()) {
         if (le_parser_now(&p)->kind == LE_TOKEN_END) {
             le_parser_next(&p);

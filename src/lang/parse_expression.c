@@ -1,4 +1,5 @@
-/* Parses expressions. Recursion is as deep as the text nests (LE_NESTING_MAX); chains of operators are loops. */
+/* Parses expressions. The recursion is as deep as the nesting of the text (LE_NESTING_MAX); chains of operators are
+ * parsed in loops. */
 #include "lang/habits.h"
 #include "lang/parse.h"
 #include <locale.h>
@@ -25,7 +26,7 @@ static const struct {
 };
 #define LEVEL_COMPARE 2
 
-static struct le_ast *expression_unary(struct le_parser *p);
+static struct le_ast *parse_unary(struct le_parser *p);
 
 static struct le_ast *new_ast(struct le_parser *p, enum le_ast_kind kind, struct le_location location) {
     struct le_ast *ast = LE_NEW(p->arena, struct le_ast);
@@ -35,8 +36,8 @@ static struct le_ast *new_ast(struct le_parser *p, enum le_ast_kind kind, struct
     return ast;
 }
 
-/* Updates the depth for an operand. */
-static void deepen(struct le_parser *p, struct le_ast *ast, const struct le_ast *below) {
+/* Updates the depth of ast for an operand. */
+static void add_depth(struct le_parser *p, struct le_ast *ast, const struct le_ast *below) {
     if (below->depth >= ast->depth)
         ast->depth = below->depth + 1;
     if (ast->depth > LE_DEPTH_MAX)
@@ -45,9 +46,9 @@ static void deepen(struct le_parser *p, struct le_ast *ast, const struct le_ast 
                        LE_DEPTH_MAX);
 }
 
-static void deepen_all(struct le_parser *p, struct le_ast *ast) {
+static void add_depths(struct le_parser *p, struct le_ast *ast) {
     for (int k = 0; k < ast->children.count; k++)
-        deepen(p, ast, ast->children.at[k]);
+        add_depth(p, ast, ast->children.at[k]);
 }
 
 static struct le_ast *new_parent(struct le_parser *p, enum le_ast_kind kind, struct le_location location, enum le_op op,
@@ -57,13 +58,13 @@ static struct le_ast *new_parent(struct le_parser *p, enum le_ast_kind kind, str
     ast->children.at = LE_NEW_ARRAY(p->arena, count, struct le_ast *);
     ast->children.count = ast->children.capacity = count;
     memcpy(ast->children.at, children, (size_t)count * sizeof *children);
-    deepen_all(p, ast);
+    add_depths(p, ast);
     return ast;
 }
 
 /* ---- numbers */
 
-static struct le_ast *whole_number(struct le_parser *p, struct le_ast *ast, const char *text, int base) {
+static struct le_ast *parse_whole_number(struct le_parser *p, struct le_ast *ast, const char *text, int base) {
     for (const char *c = text; *c; c++) {
         int digit = *c <= '9' ? *c - '0' : (*c | 32) - 'a' + 10;
         if (__builtin_mul_overflow(ast->integer, (uint64_t)base, &ast->integer) ||
@@ -86,14 +87,14 @@ static double read_real(const char *text) {
     return value;
 }
 
-static struct le_ast *number(struct le_parser *p) {
+static struct le_ast *parse_number(struct le_parser *p) {
     const struct le_token *token = le_parser_next(p);
     struct le_ast *ast = new_ast(p, LE_AST_NUMBER, le_parser_location(token));
     char *text = le_arena_copy(p->arena, p->text + token->offset, (size_t)token->length);
     if (text[0] == '0' && (text[1] | 32) == 'x')
-        return whole_number(p, ast, text + 2, 16);
+        return parse_whole_number(p, ast, text + 2, 16);
     if (strspn(text, "0123456789") == (size_t)token->length)
-        return whole_number(p, ast, text, 10);
+        return parse_whole_number(p, ast, text, 10);
     if (text[token->length - 1] == 'j') {
         ast->imaginary = true;
         text[token->length - 1] = 0;
@@ -103,7 +104,7 @@ static struct le_ast *number(struct le_parser *p) {
     return ast;
 }
 
-static struct le_ast *constant(struct le_parser *p, const struct le_token *token) {
+static struct le_ast *parse_constant(struct le_parser *p, const struct le_token *token) {
     static const double values[] = {
         [LE_CONSTANT_INF] = INFINITY, [LE_CONSTANT_NAN] = NAN, [LE_CONSTANT_PI] = 3.14159265358979323846};
     struct le_ast *ast = new_ast(p, LE_AST_NUMBER, le_parser_location(token));
@@ -119,9 +120,9 @@ static struct le_ast *constant(struct le_parser *p, const struct le_token *token
 
 /* ---- ranges, binders, lists */
 
-/* An expression inside another one. */
+/* Parses an expression inside another one. */
 static struct le_ast *parse_inner(struct le_parser *p) {
-    le_parser_deeper(p);
+    le_parser_enter(p);
     struct le_ast *result = le_parse_expression(p);
     p->depth--;
     return result;
@@ -136,7 +137,7 @@ struct le_ast_range le_parse_range(struct le_parser *p) {
     return range;
 }
 
-static void binder(struct le_parser *p, struct le_ast_binder *binder) {
+static void parse_binder(struct le_parser *p, struct le_ast_binder *binder) {
     int first = p->at;
     *binder = (struct le_ast_binder){0};
     if (le_parser_accept(p, LE_SIGN_DOTS)) {
@@ -156,7 +157,7 @@ struct le_ast_binders le_parse_binders(struct le_parser *p) {
     struct le_ast_binders binders = {0};
     do {
         struct le_ast_binder next;
-        binder(p, &next);
+        parse_binder(p, &next);
         if (binders.count == LE_INDICES_MAX)
             le_parser_fail(p, next.location, "split it into several statements",
                            "the statement has %d indices; the limit is %d", binders.count + 1, LE_INDICES_MAX);
@@ -197,7 +198,7 @@ struct le_asts le_parse_subscripts(struct le_parser *p) {
 
 /* ---- expressions */
 
-/* After RED "(": whether names and commas lead to "in" or ":". */
+/* After NAME "(": whether names and commas are followed by "in" or ":". */
 static bool is_reduction(const struct le_parser *p) {
     for (int k = 0;; k += 2) {
         const struct le_token *token = le_parser_peek(p, k), *after = le_parser_peek(p, k + 1);
@@ -211,7 +212,7 @@ static bool is_reduction(const struct le_parser *p) {
     }
 }
 
-static struct le_ast *reduction(struct le_parser *p, const struct le_word *word, int first) {
+static struct le_ast *parse_reduction(struct le_parser *p, const struct le_word *word, int first) {
     struct le_ast *ast = new_ast(p, LE_AST_REDUCE, (struct le_location){0});
     ast->op = word->value;
     ast->name = word->text;
@@ -220,15 +221,15 @@ static struct le_ast *reduction(struct le_parser *p, const struct le_word *word,
     *LE_PUSH(p->arena, &ast->children) = parse_inner(p);
     le_parser_expect(p, ')', "");
     ast->location = le_parser_span(p, first);
-    deepen_all(p, ast);
+    add_depths(p, ast);
     for (int k = 0; k < ast->binders.count; k++) {
         const struct le_ast_binder *b = &ast->binders.at[k];
         if (!b->has_range)
             continue;
-        deepen(p, ast, b->range.low);
-        deepen(p, ast, b->range.high);
+        add_depth(p, ast, b->range.low);
+        add_depth(p, ast, b->range.high);
         if (b->range.by)
-            deepen(p, ast, b->range.by);
+            add_depth(p, ast, b->range.by);
     }
     return ast;
 }
@@ -245,12 +246,12 @@ static _Noreturn void fail_reduction(struct le_parser *p, const struct le_word *
                    "unknown reduction '%s'", word->text);
 }
 
-static struct le_ast *call(struct le_parser *p, const struct le_word *word, int first) {
+static struct le_ast *parse_call(struct le_parser *p, const struct le_word *word, int first) {
     if (is_reduction(p) && word->kind != LE_WORD_REDUCTION)
         fail_reduction(p, word, first);
     if (word->kind == LE_WORD_REDUCTION) {
         if (is_reduction(p))
-            return reduction(p, word, first);
+            return parse_reduction(p, word, first);
         if (word->value != LE_RED_MIN && word->value != LE_RED_MAX)
             le_parser_fail(p, le_parser_location(&p->tokens.at[first]),
                            le_arena_format(p->arena, "write %s(i: x[i])", word->text), "'%s' needs an index",
@@ -261,7 +262,7 @@ static struct le_ast *call(struct le_parser *p, const struct le_word *word, int 
     if (!le_parser_accept(p, ')'))
         ast->children = le_parse_expressions(p, ')');
     ast->location = le_parser_span(p, first);
-    deepen_all(p, ast);
+    add_depths(p, ast);
     return ast;
 }
 
@@ -280,35 +281,35 @@ static void check_reserved(struct le_parser *p, const struct le_token *token) {
                    word->text);
 }
 
-static struct le_ast *named(struct le_parser *p) {
+static struct le_ast *parse_named(struct le_parser *p) {
     int first = p->at;
     const struct le_token *token = le_parser_now(p);
     const struct le_word *word = token->word;
     if (word->kind == LE_WORD_CONSTANT) {
         le_parser_next(p);
-        return constant(p, token);
+        return parse_constant(p, token);
     }
     check_reserved(p, token);
     le_parser_next(p);
     if (le_parser_accept(p, '('))
-        return call(p, word, first);
+        return parse_call(p, word, first);
     struct le_ast *ast = new_ast(p, LE_AST_NAME, le_parser_location(token));
     ast->name = word->text;
     if (le_parser_accept(p, '[')) {
         ast->kind = LE_AST_SUBSCRIPT;
         ast->children = le_parse_subscripts(p);
         ast->location = le_parser_span(p, first);
-        deepen_all(p, ast);
+        add_depths(p, ast);
     }
     return ast;
 }
 
-static struct le_ast *primary(struct le_parser *p) {
+static struct le_ast *parse_primary(struct le_parser *p) {
     const struct le_token *token = le_parser_now(p);
     if (token->kind == LE_TOKEN_NUMBER)
-        return number(p);
+        return parse_number(p);
     if (token->kind == LE_TOKEN_NAME)
-        return named(p);
+        return parse_named(p);
     if (!le_parser_accept(p, '('))
         le_parser_fail_wanted(p, "an expression");
     struct le_ast *inner = parse_inner(p);
@@ -316,30 +317,30 @@ static struct le_ast *primary(struct le_parser *p) {
     return inner;
 }
 
-static struct le_ast *unary_inner(struct le_parser *p);
+static struct le_ast *parse_inner_unary(struct le_parser *p);
 
-static struct le_ast *expression_unary(struct le_parser *p) {
+static struct le_ast *parse_unary(struct le_parser *p) {
     const struct le_token *token = le_parser_now(p);
     struct le_ast *result;
     if (token->kind == LE_TOKEN_SIGN && (token->sign == '-' || token->sign == '!' || token->sign == '~')) {
         le_parser_next(p);
-        struct le_ast *operand = unary_inner(p);
+        struct le_ast *operand = parse_inner_unary(p);
         enum le_op op = token->sign == '-' ? LE_OP_NEG : token->sign == '!' ? LE_OP_LNOT : LE_OP_NOT;
         result = new_parent(p, LE_AST_UNARY, le_parser_location(token), op, 1, &operand);
     } else {
-        result = primary(p);
+        result = parse_primary(p);
         token = le_parser_now(p);
         if (le_parser_accept(p, LE_SIGN_POW)) {
-            struct le_ast *both[] = {result, unary_inner(p)};
+            struct le_ast *both[] = {result, parse_inner_unary(p)};
             result = new_parent(p, LE_AST_BINARY, le_parser_location(token), LE_OP_POW, 2, both);
         }
     }
     return result;
 }
 
-static struct le_ast *unary_inner(struct le_parser *p) {
-    le_parser_deeper(p);
-    struct le_ast *result = expression_unary(p);
+static struct le_ast *parse_inner_unary(struct le_parser *p) {
+    le_parser_enter(p);
+    struct le_ast *result = parse_unary(p);
     p->depth--;
     return result;
 }
@@ -352,8 +353,8 @@ static int find_operator(const struct le_token *token) {
     return -1;
 }
 
-static struct le_ast *expression_binary(struct le_parser *p, int lowest_level) {
-    struct le_ast *left = expression_unary(p);
+static struct le_ast *parse_binary(struct le_parser *p, int lowest_level) {
+    struct le_ast *left = parse_unary(p);
     bool compared = false;
     for (;;) {
         const struct le_token *token = le_parser_now(p);
@@ -363,14 +364,14 @@ static struct le_ast *expression_binary(struct le_parser *p, int lowest_level) {
         if (operators[k].level == LEVEL_COMPARE && compared)
             le_parser_fail(p, le_parser_location(token), "write a < b && b < c", "comparisons do not chain");
         le_parser_next(p);
-        struct le_ast *both[] = {left, expression_binary(p, operators[k].level + 1)};
+        struct le_ast *both[] = {left, parse_binary(p, operators[k].level + 1)};
         left = new_parent(p, LE_AST_BINARY, le_parser_location(token), operators[k].op, 2, both);
         compared = operators[k].level == LEVEL_COMPARE;
     }
 }
 
 struct le_ast *le_parse_expression(struct le_parser *p) {
-    struct le_ast *result = expression_binary(p, 0);
+    struct le_ast *result = parse_binary(p, 0);
     const struct le_token *token = le_parser_now(p);
     if (le_parser_accept(p, '?')) {
         struct le_ast *parts[3] = {result, parse_inner(p)};

@@ -1,4 +1,4 @@
-/* Text to ast: what a newline ends, numbers, errors with their places, and text that nobody would write. */
+/* Parsing: newlines, numbers, errors with their locations, and unusual text. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static void counts(const char *text, int statements) {
     le_arena_finish(&arena);
 }
 
-static void newlines_end_statements_or_not(void **state) {
+static void newlines_end_statements(void **state) {
     (void)state;
     counts("", 0);
     counts("\n\n# only a comment\n   y[i] = x[i]   # end\n\n", 1);
@@ -56,7 +56,7 @@ static void place_is(const char *text, int line, int column, int span, const cha
     le_arena_finish(&arena);
 }
 
-static void errors_have_places(void **state) {
+static void errors_have_locations(void **state) {
     (void)state;
     place_is("y[i] = x[i] +* 2", 1, 14, 1, "expected an expression, found '*'");
     place_is("\xef\xbb\xbfy = *", 1, 5, 1, "expected an expression, found '*'");
@@ -79,7 +79,7 @@ static void errors_have_places(void **state) {
     place_is("y[i] = x[i] where i in 0.5", 1, 27, 0, "'..' of a range");
 }
 
-static void all_errors_come_at_once(void **state) {
+static void reports_all_errors_at_once(void **state) {
     (void)state;
     struct le_arena arena;
     const char *text = "a = 1 +\n;b = 2\nc = 1 2\nd = (3]\ne = 4";
@@ -98,7 +98,7 @@ static void a_nul_byte_is_an_error(void **state) {
     le_arena_finish(&arena);
 }
 
-static double number(const char *digits) {
+static double parsed_number(const char *digits) {
     struct le_arena arena;
     char text[128];
     snprintf(text, sizeof text, "y = %s", digits);
@@ -113,22 +113,22 @@ static double number(const char *digits) {
 
 static void reads_numbers(void **state) {
     (void)state;
-    assert_true(number("0") == 0);
-    assert_true(number("0x10") == 16);
-    assert_true(number("0XfF") == 255);
-    assert_true(number("18446744073709551615") == 18446744073709551616.0);
-    assert_true(number("00000000000000000000000000000000000000000007") == 7);
-    assert_true(number("1.") == 1);
-    assert_true(number(".25") == .25);
-    assert_true(number("1e-3") == 1e-3);
-    assert_true(number("1.5E+2") == 150);
-    assert_true(number("inf") > 1e308);
+    assert_true(parsed_number("0") == 0);
+    assert_true(parsed_number("0x10") == 16);
+    assert_true(parsed_number("0XfF") == 255);
+    assert_true(parsed_number("18446744073709551615") == 18446744073709551616.0);
+    assert_true(parsed_number("00000000000000000000000000000000000000000007") == 7);
+    assert_true(parsed_number("1.") == 1);
+    assert_true(parsed_number(".25") == .25);
+    assert_true(parsed_number("1e-3") == 1e-3);
+    assert_true(parsed_number("1.5E+2") == 150);
+    assert_true(parsed_number("inf") > 1e308);
     counts("y = 1.+2", 1);
     counts("y[i] = 1 where i in 0..2", 1);
     counts("y[i] = 1 where i in 0. .. 2", 1);
 }
 
-/* Repeats the unit, between two ends. */
+/* Repeats `unit` between a beginning and an end. */
 static void survives(const char *start, const char *unit, int count, const char *end, bool right) {
     struct le_arena arena;
     size_t unit_bytes = strlen(unit), size_bytes = strlen(start) + unit_bytes * (size_t)count + strlen(end);
@@ -148,7 +148,7 @@ static void survives(const char *start, const char *unit, int count, const char 
     free(text);
 }
 
-static void hostile_text_ends_in_an_error(void **state) {
+static void rejects_hostile_text(void **state) {
     (void)state;
     survives("y = ", "-", 10000, "1", false);
     survives("y = ", "(", 1 << 18, "", false);
@@ -170,7 +170,7 @@ static void hostile_text_ends_in_an_error(void **state) {
     survives("def f(", "a, ", 1000, "b) = 1", false);
 }
 
-static void nesting_has_the_limit_that_it_says(void **state) {
+static void limits_nesting(void **state) {
     (void)state;
     for (int depth = LE_NESTING_MAX; depth <= LE_NESTING_MAX + 1; depth++) {
         char text[2 * LE_NESTING_MAX + 16] = "y = ";
@@ -186,13 +186,13 @@ static void nesting_has_the_limit_that_it_says(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(newlines_end_statements_or_not),
-        cmocka_unit_test(errors_have_places),
-        cmocka_unit_test(all_errors_come_at_once),
+        cmocka_unit_test(newlines_end_statements),
+        cmocka_unit_test(errors_have_locations),
+        cmocka_unit_test(reports_all_errors_at_once),
         cmocka_unit_test(a_nul_byte_is_an_error),
         cmocka_unit_test(reads_numbers),
-        cmocka_unit_test(hostile_text_ends_in_an_error),
-        cmocka_unit_test(nesting_has_the_limit_that_it_says),
+        cmocka_unit_test(rejects_hostile_text),
+        cmocka_unit_test(limits_nesting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* A tree as text, one line a step, for people and tests; it is not read back. A step stands as it will run: `...`
- * spelled out, defs inlined, each operation in parentheses; with the type of what an assignment computes, once it is
- * known. */
+/* Prints a tree as text, one line per step, for people and tests. It is not read back. Steps are printed as they will
+ * run: `...` is expanded, defs are inlined, and each operation is in parentheses. An assignment shows the type of its
+ * value once it is known. */
 #include "base/text.h"
 #include "lang/tree.h"
 
@@ -116,7 +116,7 @@ static void print_call(struct le_text *out, const char *name, const struct le_tr
     le_text_add(out, ")");
 }
 
-/* A def's block, in one line. */
+/* Prints a def's block in one line. */
 static void print_block(struct le_text *out, const struct le_tree_node *node) {
     le_text_add(out, "{");
     for (int k = 0; k < node->step_count; k++) {
@@ -287,7 +287,7 @@ static void print_step(struct le_text *out, const struct le_step *step) {
     }
 }
 
-static bool opens(enum le_step_kind kind) {
+static bool opens_block(enum le_step_kind kind) {
     return kind == LE_STEP_EACH || kind == LE_STEP_FOR || kind == LE_STEP_WHILE || kind == LE_STEP_IF;
 }
 
@@ -302,7 +302,7 @@ static void print_steps(struct le_text *out, const struct le_tree *tree) {
         if (tree->steps[k].term != LE_NONE)
             le_text_add(out, "  # %s", le_type_name(tree->steps[k].term));
         le_text_add(out, "\n");
-        depth += opens(kind) || kind == LE_STEP_ELSE;
+        depth += opens_block(kind) || kind == LE_STEP_ELSE;
     }
 }
 

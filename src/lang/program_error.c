@@ -1,4 +1,4 @@
-/* Reports errors of a program's text. */
+/* Reports errors in a program's text. */
 #include "lang/program_error.h"
 
 void le_program_error_add(leat_status code, struct le_location location, const char *expected, const char *format,

@@ -9,6 +9,6 @@ void le_program_error_add(leat_status code, struct le_location location, const c
     __attribute__((format(printf, 4, 5)));
 /* "'x' has 2 axes, but 1 subscript is given". */
 const char *le_rank_text(struct le_arena *arena, const char *array, int rank, int subscripts);
-/* Whether the record is full, so that further errors would not be kept. */
+/* Whether the record is full; further errors would be dropped. */
 bool le_program_errors_full(void);
 #endif

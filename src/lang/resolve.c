@@ -1,5 +1,6 @@
-/* Turns expressions of the ast into nodes of the tree: names become symbols and indices, and defs are inlined.
- * Recursion is limited to LE_DEPTH_MAX, including defs. A node of an inlined def has its location in the def. */
+/* Turns expressions of the ast into nodes of the tree: names become symbols and indices, and defs are inlined. The
+ * recursion depth is limited to LE_DEPTH_MAX, including defs. The location of a node from an inlined def is in the def.
+ */
 #include "lang/check.h"
 #include "lang/habits.h"
 #include <limits.h>
@@ -55,7 +56,7 @@ struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, st
     return index;
 }
 
-void le_checker_unused(struct le_checker *c, const struct le_name *name, struct le_location location) {
+void le_checker_require_unbound(struct le_checker *c, const struct le_name *name, struct le_location location) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (binding && binding->index)
         le_checker_fail(c, location, "choose another name", "'%s' is already the index of an enclosing each or for",
@@ -75,16 +76,16 @@ struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *nam
     return name->free;
 }
 
-/* Indices and symbols with lower numbers are older than the range that is being resolved. */
-struct older {
+/* Indices and symbols with lower ids are older than the range that is being resolved. */
+struct id_limits {
     const struct le_checker *c;
     int index, symbol;
 };
 
-/* Whether the node changes as the statement runs: it is another index of the statement, but not of a reduction inside
- * the range, or a private scalar. */
-static bool changes(const struct le_tree_node *node, const void *user) {
-    const struct older *older = user;
+/* Whether the node varies while the statement runs: it is a private scalar, or another index of the statement that does
+ * not belong to a reduction inside the range. */
+static bool may_vary(const struct le_tree_node *node, const void *user) {
+    const struct id_limits *older = user;
     if (node->kind == LE_TREE_SCALAR)
         return node->symbol->local && node->symbol->id < older->symbol;
     if (node->kind != LE_TREE_INDEX || node->index->host)
@@ -97,7 +98,7 @@ static bool changes(const struct le_tree_node *node, const void *user) {
 
 void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range,
                       const struct le_scope *scope) {
-    struct older older = {c, c->tree->index_count, c->symbols.count};
+    struct id_limits older = {c, c->tree->index_count, c->symbols.count};
     struct le_tree_node *low = le_resolve(c, range->low, scope), *high = le_resolve(c, range->high, scope);
     struct le_tree_node *by = range->by ? le_resolve(c, range->by, scope) : NULL;
     index->has_range = true;
@@ -105,7 +106,7 @@ void le_checker_range(struct le_checker *c, struct le_index *index, const struct
     index->high = high;
     index->by = by;
     index->depends =
-        le_tree_any(low, changes, &older) || le_tree_any(high, changes, &older) || le_tree_any(by, changes, &older);
+        le_tree_any(low, may_vary, &older) || le_tree_any(high, may_vary, &older) || le_tree_any(by, may_vary, &older);
 }
 
 /* ---- names */
@@ -121,7 +122,7 @@ const struct le_ast *le_frame_argument(const struct le_frame *frame, const char 
     return NULL;
 }
 
-static struct le_index *find_bound(const struct le_index_bounds *bound, const char *name) {
+static struct le_index *find_bound_index(const struct le_index_bounds *bound, const char *name) {
     for (; bound; bound = bound->outer)
         if (bound->name == name)
             return bound->index;
@@ -136,7 +137,7 @@ static struct le_tree_node *index_node(struct le_checker *c, struct le_index *in
 
 static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_location location) {
     if (symbol == c->now.owner)
-        symbol->update_only = false; /* it is read before it is assigned, so it must be bound */
+        symbol->update_only = false; /* read before it is assigned, so it must be bound */
     else
         symbol->read = true;
     if (symbol == c->defaulting)
@@ -152,7 +153,7 @@ static struct le_symbol *find_symbol(struct le_checker *c, struct le_name *name,
         return symbol;
     if (name->ended || (c->now.in_call && name->ended_in == c->now.element))
         le_checker_fail(c, location, le_arena_format(c->arena, "write `var %s` before the block", name->text),
-                        "'%s' has no value here: it ended with the block that set it", name->text);
+                        "'%s' has no value here: it exists only inside the block that set it", name->text);
     if (use == LE_USE_SCALAR && le_checker_definition(name, scope))
         le_checker_fail(c, location, le_arena_format(c->arena, "write %s(...)", name->text), "'%s' is a def: call it",
                         name->text);
@@ -164,7 +165,7 @@ static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_a
     const struct le_ast *argument = le_frame_argument(scope->frame, ast->name, &frame);
     if (argument)
         return le_resolve(c, argument, frame->caller);
-    struct le_index *bound = find_bound(scope->bound, ast->name);
+    struct le_index *bound = find_bound_index(scope->bound, ast->name);
     if (bound)
         return index_node(c, bound, ast->location);
     struct le_name *name = le_checker_name(c, ast->name);
@@ -182,7 +183,8 @@ static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_a
     return node;
 }
 
-/* The array that a name stands for, following parameters; *found is its name. NULL: an error has been reported. */
+/* The array that a name stands for, following parameters. *found is set to its name. NULL: an error has been reported.
+ */
 static struct le_symbol *find_array(struct le_checker *c, const char *text, const struct le_scope *scope,
                                     struct le_location location, struct le_name **found) {
     const struct le_frame *frame;
@@ -197,7 +199,7 @@ static struct le_symbol *find_array(struct le_checker *c, const char *text, cons
     if (name->conflict || name->broken)
         return NULL;
     const struct le_binding *binding = le_checker_binding(name, scope->block);
-    if (find_bound(scope->bound, text) || (binding ? binding->index != NULL : name->is_index && !name->symbol))
+    if (find_bound_index(scope->bound, text) || (binding ? binding->index != NULL : name->is_index && !name->symbol))
         le_checker_fail(c, location, NULL, "'%s' is an index, not an array", text);
     return find_symbol(c, name, scope, LE_USE_ARRAY, location);
 }
@@ -304,10 +306,10 @@ static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_as
     return node;
 }
 
-/* What to write instead of an unknown function: it may be a later def, a habit from elsewhere, or misspelled. */
+/* Advice for an unknown function: it may be a later def, known from another language, or misspelled. */
 static const char *function_hint(struct le_checker *c, const char *name) {
     if (le_checker_name(c, name)->definition)
-        return "call only defs that stand above: there is no recursion";
+        return "define it above the call: there is no recursion";
     const char *habit = le_habit_of_function(c->arena, name);
     if (habit)
         return habit;
@@ -371,7 +373,7 @@ static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_a
     le_checker_fail(c, ast->location, function_hint(c, ast->name), "unknown function '%s'", ast->name);
 }
 
-/* ---- the rest */
+/* ---- other expressions */
 
 static struct le_tree_node *resolve_number(struct le_checker *c, const struct le_ast *ast) {
     struct le_tree_node *node = le_checker_node(c, LE_TREE_CONST, ast->location, 0);
@@ -382,8 +384,8 @@ static struct le_tree_node *resolve_number(struct le_checker *c, const struct le
     return node;
 }
 
-/* What is resolved next is evaluated only under a condition; step -1 ends that. */
-static void guard(struct le_checker *c, int step) {
+/* step 1: expressions resolved from now on are evaluated under a condition; step -1 ends this. */
+static void add_conditions(struct le_checker *c, int step) {
     c->now.guards += step;
     c->now.conditions += step;
 }
@@ -396,9 +398,9 @@ static struct le_tree_node *resolve_operator(struct le_checker *c, const struct 
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
     if (ast->children.count < 2)
         return node;
-    guard(c, guards);
+    add_conditions(c, guards);
     node->children[1] = le_resolve(c, ast->children.at[1], scope);
-    guard(c, -guards);
+    add_conditions(c, -guards);
     return node;
 }
 
@@ -406,10 +408,10 @@ static struct le_tree_node *resolve_select(struct le_checker *c, const struct le
                                            const struct le_scope *scope) {
     struct le_tree_node *node = le_checker_node(c, LE_TREE_SELECT, ast->location, 3);
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
-    guard(c, 1);
+    add_conditions(c, 1);
     node->children[1] = le_resolve(c, ast->children.at[1], scope);
     node->children[2] = le_resolve(c, ast->children.at[2], scope);
-    guard(c, -1);
+    add_conditions(c, -1);
     return node;
 }
 
@@ -460,13 +462,13 @@ struct le_tree_node *le_resolve_top(struct le_checker *c, const struct le_ast *a
     return le_resolve(c, ast, &scope);
 }
 
-void le_checker_no_dots(struct le_checker *c) {
+void le_checker_reject_dots(struct le_checker *c) {
     if (c->now.has_dots && !c->now.binds_dots)
         le_checker_fail(c, c->now.dots_location, "write sum(...: x[...])", "'...' is not on the left");
 }
 
 struct le_tree_node *le_resolve_scalar(struct le_checker *c, const struct le_ast *ast) {
     struct le_tree_node *node = le_resolve_top(c, ast);
-    le_checker_no_dots(c);
+    le_checker_reject_dots(c);
     return node;
 }

@@ -1,6 +1,6 @@
-/* Turns text into tokens. Words are interned; comments, and newlines that do not end a statement, are dropped. Numbers
- * are not converted here. A bad character does not end the scan: its token is BAD, and the parser reports nothing more
- * about it. */
+/* Turns text into tokens. Words are interned. Comments, and newlines that do not end a statement, are dropped. Numbers
+ * are not converted here. A bad character does not stop the scan: it becomes a BAD token, about which the parser
+ * reports nothing more. */
 #include "lang/scan.h"
 #include "base/text.h"
 #include "lang/program_error.h"
@@ -11,11 +11,11 @@ struct scanner {
     struct le_arena *arena;
     const char *text;
     int size, at, line, line_start;
-    int parentheses;            /* that are open */
+    int parentheses;            /* number of open parentheses and brackets */
     bool newline;               /* a newline follows the last token and may end the statement */
     struct le_token newline_at; /* the first such newline */
     struct le_tokens tokens;
-    struct le_names names; /* of words */
+    struct le_names names; /* from words to their number in `words` */
     struct {
         struct le_word **at;
         int count, capacity;
@@ -77,33 +77,33 @@ static bool begins_name(char c) {
     return le_is_letter(c) || c == '_';
 }
 
-static char peek(const struct scanner *s, int at) {
+static char peek_char(const struct scanner *s, int at) {
     return at < s->size ? s->text[at] : 0;
 }
 
 static int skip_digits(const struct scanner *s, int at) {
-    while (le_is_digit(peek(s, at)))
+    while (le_is_digit(peek_char(s, at)))
         at++;
     return at;
 }
 
-/* The end of the number that starts at `at`. A dot that is followed by another belongs to a range. */
+/* The end of the number that starts at `at`. A dot followed by another dot belongs to a range. */
 static int number_end(const struct scanner *s, int at) {
-    if (peek(s, at) == '0' && (peek(s, at + 1) | 32) == 'x' && is_hex(peek(s, at + 2))) {
+    if (peek_char(s, at) == '0' && (peek_char(s, at + 1) | 32) == 'x' && is_hex(peek_char(s, at + 2))) {
         at += 2;
-        while (is_hex(peek(s, at)))
+        while (is_hex(peek_char(s, at)))
             at++;
         return at;
     }
     at = skip_digits(s, at);
-    if (peek(s, at) == '.' && peek(s, at + 1) != '.')
+    if (peek_char(s, at) == '.' && peek_char(s, at + 1) != '.')
         at = skip_digits(s, at + 1);
-    if ((peek(s, at) | 32) == 'e') {
-        int digits = at + 1 + (peek(s, at + 1) == '+' || peek(s, at + 1) == '-');
-        if (le_is_digit(peek(s, digits)))
+    if ((peek_char(s, at) | 32) == 'e') {
+        int digits = at + 1 + (peek_char(s, at + 1) == '+' || peek_char(s, at + 1) == '-');
+        if (le_is_digit(peek_char(s, digits)))
             at = skip_digits(s, digits);
     }
-    return peek(s, at) == 'j' ? at + 1 : at;
+    return peek_char(s, at) == 'j' ? at + 1 : at;
 }
 
 static struct le_token token_here(const struct scanner *s, enum le_token_kind kind, int sign, int length) {
@@ -116,7 +116,7 @@ static struct le_token token_here(const struct scanner *s, enum le_token_kind ki
 }
 
 /* Whether the last token needs a continuation: an operator, a comma or an opening bracket. */
-static bool wants_more(const struct scanner *s) {
+static bool needs_continuation(const struct scanner *s) {
     if (s->tokens.count == 0)
         return false;
     const struct le_token *last = &s->tokens.at[s->tokens.count - 1];
@@ -124,21 +124,21 @@ static bool wants_more(const struct scanner *s) {
            last->sign != '{';
 }
 
-static bool carries_on(const struct le_token *token) {
+static bool continues_statement(const struct le_token *token) {
     if (token->kind == LE_TOKEN_NAME)
         return token->word->kind == LE_WORD_KEYWORD &&
                (token->word->value == LE_KEY_ELSE || token->word->value == LE_KEY_WHERE);
     return token->kind == LE_TOKEN_SIGN && token->sign != '}';
 }
 
-static void push_end(struct scanner *s, struct le_token end) {
+static void push_statement_end(struct scanner *s, struct le_token end) {
     if (s->tokens.count > 0 && s->tokens.at[s->tokens.count - 1].kind != LE_TOKEN_END)
         *LE_PUSH(s->arena, &s->tokens) = end;
 }
 
-static void push(struct scanner *s, struct le_token token) {
-    if (s->newline && s->parentheses == 0 && !wants_more(s) && !carries_on(&token))
-        push_end(s, s->newline_at);
+static void push_token(struct scanner *s, struct le_token token) {
+    if (s->newline && s->parentheses == 0 && !needs_continuation(s) && !continues_statement(&token))
+        push_statement_end(s, s->newline_at);
     s->newline = false;
     if (token.kind == LE_TOKEN_SIGN) {
         if (token.sign == '(' || token.sign == '[')
@@ -152,21 +152,21 @@ static void push(struct scanner *s, struct le_token token) {
 
 static void scan_word(struct scanner *s) {
     int end = s->at + 1;
-    while (begins_name(peek(s, end)) || le_is_digit(peek(s, end)))
+    while (begins_name(peek_char(s, end)) || le_is_digit(peek_char(s, end)))
         end++;
     int length = end - s->at;
     const char *text = s->text + s->at;
     bool is_min = length == 3 && memcmp(text, "min", 3) == 0, is_max = length == 3 && memcmp(text, "max", 3) == 0;
-    if ((is_min || is_max) && peek(s, end) == '=' && peek(s, end + 1) != '=') {
-        push(s, token_here(s, LE_TOKEN_SIGN, is_min ? LE_SIGN_MIN_SET : LE_SIGN_MAX_SET, 4));
+    if ((is_min || is_max) && peek_char(s, end) == '=' && peek_char(s, end + 1) != '=') {
+        push_token(s, token_here(s, LE_TOKEN_SIGN, is_min ? LE_SIGN_MIN_SET : LE_SIGN_MAX_SET, 4));
         return;
     }
     struct le_token token = token_here(s, LE_TOKEN_NAME, 0, length);
     token.word = find_word(s, text, length);
-    push(s, token);
+    push_token(s, token);
 }
 
-/* A run of bad characters is one error. */
+/* Consecutive bad characters are one error. */
 static bool is_stray(char c) {
     return !begins_name(c) && !le_is_digit(c) && !strchr(" \t\r\f\n;#+-*/%<>=!~&|^?:,()[]{}.", c ? c : 1);
 }
@@ -174,9 +174,9 @@ static bool is_stray(char c) {
 /* The word or sign that starts at `at`. */
 static const char *text_at(const struct scanner *s, int at) {
     int end = at;
-    while (begins_name(peek(s, end)) || le_is_digit(peek(s, end)))
+    while (begins_name(peek_char(s, end)) || le_is_digit(peek_char(s, end)))
         end++;
-    if (end == at && peek(s, at) == '*' && peek(s, at + 1) == '*')
+    if (end == at && peek_char(s, at) == '*' && peek_char(s, at + 1) == '*')
         end = at + 2;
     else if (end == at && at < s->size)
         end = at + 1;
@@ -206,21 +206,21 @@ static void scan_stray(struct scanner *s) {
                              c >= 0x80 ? "names consist of ASCII letters, digits and _" : stray_advice(s),
                              "unexpected character '%.*s'", end - s->at < 12 ? end - s->at : 12, s->text + s->at);
     else
-        le_program_error_add(LEAT_PROGRAM, location, "a program is UTF-8 text", "unexpected character with code %d", c);
-    push(s, token);
+        le_program_error_add(LEAT_PROGRAM, location, "programs are UTF-8 text", "unexpected character with code %d", c);
+    push_token(s, token);
 }
 
 static void scan_sign(struct scanner *s) {
     for (size_t k = 0; k < ARRAY_LEN(signs); k++) {
         int length = (int)strlen(signs[k].text);
         if (length <= s->size - s->at && memcmp(signs[k].text, s->text + s->at, (size_t)length) == 0) {
-            push(s, token_here(s, LE_TOKEN_SIGN, signs[k].sign, length));
+            push_token(s, token_here(s, LE_TOKEN_SIGN, signs[k].sign, length));
             return;
         }
     }
     char c = s->text[s->at];
     if (c != 0 && strchr("-+*/%<>=!~&|^?:,()[]{}", c))
-        push(s, token_here(s, LE_TOKEN_SIGN, c, 1));
+        push_token(s, token_here(s, LE_TOKEN_SIGN, c, 1));
     else
         scan_stray(s);
 }
@@ -236,7 +236,7 @@ static void scan_newline(struct scanner *s) {
 
 static void scan_semicolon(struct scanner *s) {
     s->newline = false;
-    push_end(s, token_here(s, LE_TOKEN_END, ';', 1));
+    push_statement_end(s, token_here(s, LE_TOKEN_END, ';', 1));
     s->at++;
 }
 
@@ -257,16 +257,16 @@ static void scan_token(struct scanner *s) {
         scan_semicolon(s);
     else if (begins_name(c))
         scan_word(s);
-    else if (le_is_digit(c) || (c == '.' && le_is_digit(peek(s, s->at + 1))))
-        push(s, token_here(s, LE_TOKEN_NUMBER, 0, number_end(s, s->at) - s->at));
+    else if (le_is_digit(c) || (c == '.' && le_is_digit(peek_char(s, s->at + 1))))
+        push_token(s, token_here(s, LE_TOKEN_NUMBER, 0, number_end(s, s->at) - s->at));
     else
         scan_sign(s);
 }
 
-struct le_tokens le_scan(struct le_arena *arena, const char *text, int size_bytes) {
+struct le_tokens le_scan_tokens(struct le_arena *arena, const char *text, int size_bytes) {
     struct scanner s = {.arena = arena, .text = text, .size = size_bytes, .line = 1};
     add_reserved(&s);
-    if (size_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, as some editors write it */
+    if (size_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, which some editors write */
         s.at = s.line_start = 3;
     while (s.at < s.size)
         scan_token(&s);

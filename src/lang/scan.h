@@ -5,7 +5,7 @@
 
 enum le_token_kind { LE_TOKEN_END, LE_TOKEN_EOF, LE_TOKEN_BAD, LE_TOKEN_NUMBER, LE_TOKEN_NAME, LE_TOKEN_SIGN };
 
-/* Signs of one character are that character. */
+/* A sign of one character is represented by that character. */
 enum le_sign {
     LE_SIGN_DOTS = 256, /* ... */
     LE_SIGN_TO,         /* .. */
@@ -68,5 +68,5 @@ struct le_tokens {
 };
 
 /* Ends with END and EOF. Errors are added to the thread's record. */
-struct le_tokens le_scan(struct le_arena *arena, const char *text, int size_bytes);
+struct le_tokens le_scan_tokens(struct le_arena *arena, const char *text, int size_bytes);
 #endif

@@ -1,5 +1,5 @@
-/* Blocks, and the meaning of names in them. A block sees the names of the enclosing blocks in the text; for a def that
- * is being inlined these are not the blocks around the call. Changes that a block makes to a name are undone when it
+/* Blocks, and the meaning of names in them. A block sees the names of its enclosing blocks in the text. For a def that
+ * is being inlined, these are not the blocks around the call. Changes that a block makes to a name are undone when it
  * ends. */
 #include "lang/check.h"
 #include <limits.h>
@@ -11,8 +11,9 @@ struct le_syntax_block *le_checker_open(struct le_checker *c, const struct le_sy
     return block;
 }
 
-/* Later uses of a name that ended with its block are reported. Names of a def's block were never visible outside. */
-static void put_back(struct le_checker *c, const struct le_change *change) {
+/* Restores the name, and marks it as ended if the block had defined it, so that later uses are reported. Names of a
+ * def's block were never visible outside. */
+static void undo_change(struct le_checker *c, const struct le_change *change) {
     struct le_name *name = change->name;
     bool ends = name->binding != change->before.binding && name->binding->symbol;
     if (ends && !c->now.in_call)
@@ -29,7 +30,7 @@ static void put_back(struct le_checker *c, const struct le_change *change) {
 void le_checker_close(struct le_checker *c) {
     struct le_syntax_block *block = c->now.block;
     while (c->changes.count > block->mark)
-        put_back(c, &c->changes.at[--c->changes.count]);
+        undo_change(c, &c->changes.at[--c->changes.count]);
     c->now.block = block->before;
 }
 
@@ -51,7 +52,7 @@ void le_checker_bind(struct le_checker *c, struct le_name *name, struct le_symbo
 }
 
 /* Whether `block` is visible from `from`; *limit becomes the limit of visible defs. */
-static bool sees(const struct le_syntax_block *from, const struct le_syntax_block *block, int *limit) {
+static bool is_visible(const struct le_syntax_block *from, const struct le_syntax_block *block, int *limit) {
     for (; from != block; from = from->outer) {
         if (!from)
             return false;
@@ -64,7 +65,7 @@ static bool sees(const struct le_syntax_block *from, const struct le_syntax_bloc
 const struct le_binding *le_checker_binding(const struct le_name *name, const struct le_syntax_block *from) {
     int limit = INT_MAX;
     const struct le_binding *binding = name->binding;
-    while (binding && !sees(from, binding->block, &limit))
+    while (binding && !is_visible(from, binding->block, &limit))
         binding = binding->older;
     return binding;
 }
@@ -77,7 +78,7 @@ struct le_symbol *le_checker_find(const struct le_name *name, const struct le_sy
 const struct le_definition *le_checker_definition(const struct le_name *name, const struct le_scope *scope) {
     for (const struct le_definition *definition = name->definition; definition; definition = definition->older) {
         int limit = scope->limit;
-        if (sees(scope->block, definition->block, &limit) && definition->number < limit)
+        if (is_visible(scope->block, definition->block, &limit) && definition->number < limit)
             return definition;
     }
     return NULL;
@@ -85,5 +86,5 @@ const struct le_definition *le_checker_definition(const struct le_name *name, co
 
 bool le_syntax_block_within(const struct le_syntax_block *block, const struct le_syntax_block *outer) {
     int limit = INT_MAX;
-    return sees(block, outer, &limit);
+    return is_visible(block, outer, &limit);
 }

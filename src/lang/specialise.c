@@ -1,6 +1,5 @@
-/* Specialises a checked tree for the kinds, ranks and types of its inputs: makes a copy in which `...` is spelled out
- * as indices and every node has its type. Threads may share the original. Errors are due to the inputs: LEAT_MISMATCH.
- */
+/* Specialises a checked tree for the kinds, ranks and types of its inputs: makes a copy in which `...` is expanded into
+ * indices and every node has a type. Threads may share the original. Errors are caused by the inputs: LEAT_MISMATCH. */
 #include "lang/check.h"
 #include "lang/habits.h"
 #include <string.h>
@@ -9,10 +8,10 @@ struct nodes {
     struct le_tree_node **at;
     int count, capacity;
 };
-/* What `...` stands for in a statement, or in one reduction over it. */
+/* The expansion of `...` in a statement, or in one reduction over it. */
 struct dots {
-    int need;                  /* axes */
-    struct nodes reads, lefts; /* subscripts that begin with `...` */
+    int need;                  /* number of axes */
+    struct nodes reads, lefts; /* accesses whose subscripts begin with `...` */
 };
 struct copier {
     struct le_arena *arena;
@@ -21,19 +20,20 @@ struct copier {
     const struct le_input *inputs;
     struct le_index **indices; /* copies, by the original's id */
     int number;
-    struct le_step *step;       /* the copy at hand */
+    struct le_step *step;       /* the current copy */
     struct le_step *statement;  /* the statement that owns the accesses: the step, or the enclosing each */
     const struct le_step *each; /* the original of the enclosing each; NULL: none */
-    struct dots dots;           /* of the statement */
+    struct dots dots;           /* `...` of the statement */
     struct le_indices all;
-    int counted; /* number of indices for the limit, without those of calls and of an each's other statements */
+    int counted; /* number of indices that count towards the limit: without those of calls and of other statements of
+                    the each */
     int in_calls;
     struct le_index *around[LE_INDICES_MAX];
     int around_count;
     jmp_buf failure;
 };
 
-static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *node, struct dots *dots);
+static struct le_tree_node *copy_node(struct copier *c, const struct le_tree_node *node, struct dots *dots);
 
 __attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *c, struct le_location location,
                                                                  const char *expected, const char *format, ...) {
@@ -51,9 +51,8 @@ static void fit_array(struct le_arena *arena, struct le_symbol *symbol, const st
         le_program_error_add(LEAT_MISMATCH, symbol->location, "bind an array", "'%s' is a scalar and has no subscripts",
                              symbol->name);
     else if (symbol->any_rank ? input->rank < symbol->rank : input->rank != symbol->rank)
-        le_program_error_add(LEAT_MISMATCH, symbol->location,
-                             "write as many subscripts as it has axes, or bind another array", "%s",
-                             le_rank_text(arena, symbol->name, input->rank, symbol->rank));
+        le_program_error_add(LEAT_MISMATCH, symbol->location, "write one subscript per axis, or bind another array",
+                             "%s", le_rank_text(arena, symbol->name, input->rank, symbol->rank));
     else if (symbol->declared != LE_NONE && symbol->declared != input->type)
         le_program_error_add(LEAT_MISMATCH, symbol->location, NULL, "'%s' is %s, but is declared %s", symbol->name,
                              le_type_name(input->type), le_type_name(symbol->declared));
@@ -132,9 +131,9 @@ static struct le_index *add_index(struct copier *c, struct le_index value, struc
 static struct le_index *copy_index(struct copier *c, const struct le_index *from, struct dots *dots) {
     struct le_index *index = add_index(c, *from, from->location);
     c->indices[from->id] = index;
-    index->low = copy(c, from->low, dots);
-    index->high = copy(c, from->high, dots);
-    index->by = copy(c, from->by, dots);
+    index->low = copy_node(c, from->low, dots);
+    index->high = copy_node(c, from->high, dots);
+    index->by = copy_node(c, from->by, dots);
     return index;
 }
 
@@ -189,7 +188,7 @@ static void copy_access(struct copier *c, const struct le_tree_node *from, struc
 }
 
 static _Noreturn void fail_rank(struct copier *c, const struct le_tree_node *read) {
-    fail(c, read->location, "write as many subscripts as it has axes", "%s",
+    fail(c, read->location, "write one subscript per axis", "%s",
          le_rank_text(c->arena, read->symbol->name, read->symbol->rank, read->child_count));
 }
 
@@ -207,7 +206,7 @@ static void copy_read(struct copier *c, const struct le_tree_node *from, struct 
     *LE_PUSH(c->arena, &dots->reads) = read;
 }
 
-/* The indices of `...` come before the reduction's others. */
+/* The indices of `...` come before the reduction's other indices. */
 static void add_dots_indices(struct copier *c, struct le_tree_node *node, const struct dots *dots) {
     struct le_index **found = dots_indices(c, dots->need, node->location);
     spell_out_all(c, dots, found);
@@ -230,7 +229,7 @@ static void copy_reduction(struct copier *c, const struct le_tree_node *from, st
         node->indices[k] = copy_index(c, from->indices[k], outer);
     for (int k = 0; k < from->index_count; k++)
         c->around[c->around_count++] = node->indices[k];
-    node->children[0] = copy(c, from->children[0], from->dots ? &own : outer);
+    node->children[0] = copy_node(c, from->children[0], from->dots ? &own : outer);
     c->around_count = around_count;
     if (from->dots)
         add_dots_indices(c, node, &own);
@@ -253,7 +252,7 @@ static void copy_call(struct copier *c, const struct le_tree_node *from, struct 
     c->step = step;
 }
 
-static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *from, struct dots *dots) {
+static struct le_tree_node *copy_node(struct copier *c, const struct le_tree_node *from, struct dots *dots) {
     if (!from)
         return NULL;
     struct le_tree_node *node = LE_NEW(c->arena, struct le_tree_node);
@@ -265,7 +264,7 @@ static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *fr
         return node;
     }
     for (int k = 0; k < from->child_count; k++)
-        node->children[k] = copy(c, from->children[k], dots);
+        node->children[k] = copy_node(c, from->children[k], dots);
     if (from->kind == LE_TREE_READ)
         copy_read(c, from, node, dots);
     else if (from->kind == LE_TREE_INDEX)
@@ -282,20 +281,20 @@ static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *fr
 static void check_left(struct copier *c, const struct le_tree_node *left, int count) {
     const struct le_symbol *symbol = left->symbol;
     if (symbol->rank != count)
-        fail(c, left->location, "write as many subscripts as it has axes", "%s",
+        fail(c, left->location, "write one subscript per axis", "%s",
              le_rank_text(c->arena, symbol->name, symbol->rank, count));
     if (count > LEAT_RANK_MAX)
         fail(c, left->location, NULL, "'%s' has %d axes; the limit is %d", symbol->name, count, LEAT_RANK_MAX);
 }
 
-/* Copies the left side; its `...` stands for the remaining axes of an existing array. */
+/* Copies the left side. Its `...` stands for the remaining axes of an existing array. */
 static void copy_left(struct copier *c, const struct le_step *from, struct dots *dots) {
     struct le_tree_node *left = LE_NEW(c->arena, struct le_tree_node);
     *left = *from->left;
     left->symbol = c->step->symbol;
     left->children = LE_NEW_ARRAY(c->arena, left->child_count, struct le_tree_node *);
     for (int k = 0; k < left->child_count; k++)
-        left->children[k] = copy(c, from->left->children[k], dots);
+        left->children[k] = copy_node(c, from->left->children[k], dots);
     c->step->left = left;
     if (!left->dots) {
         left->symbol->any_rank = false;
@@ -308,7 +307,7 @@ static void copy_left(struct copier *c, const struct le_step *from, struct dots 
     *LE_PUSH(c->arena, &dots->lefts) = left;
 }
 
-/* Spells out the statement's `...`, now that the number of its axes is known. */
+/* Expands the statement's `...`, now that the number of its axes is known. */
 static void spell_out_statement(struct copier *c, const struct le_step *from) {
     struct le_step *statement = c->statement;
     const struct dots *dots = &c->dots;
@@ -325,7 +324,7 @@ static void spell_out_statement(struct copier *c, const struct le_step *from) {
         left->symbol->any_rank = false;
         check_left(c, left, count);
         spell_out(c, left, indices, need, count);
-        left->dots_count = 0; /* an extent of 1 does not stretch here */
+        left->dots_count = 0; /* an extent of 1 does not broadcast here */
     }
     struct le_index **free = LE_NEW_ARRAY(c->arena, need + from->free_count, struct le_index *);
     if (need > 0)
@@ -342,13 +341,13 @@ static void copy_free(struct copier *c, const struct le_step *from) {
         c->indices[from->free[k]->id] = add_index(c, *from->free[k], from->free[k]->location);
     for (int k = 0; k < from->free_count; k++) {
         struct le_index *index = c->indices[from->free[k]->id];
-        index->low = copy(c, index->low, &c->dots);
-        index->high = copy(c, index->high, &c->dots);
-        index->by = copy(c, index->by, &c->dots);
+        index->low = copy_node(c, index->low, &c->dots);
+        index->high = copy_node(c, index->high, &c->dots);
+        index->by = copy_node(c, index->by, &c->dots);
     }
 }
 
-/* An element's `for` encloses the accesses in its body. */
+/* The `for` of an element encloses the accesses in its body. */
 static void copy_loop(struct copier *c, const struct le_step *steps, int number, struct dots *dots) {
     const struct le_step *from = &steps[number];
     bool element = c->in_calls > 0 || c->statement->kind == LE_STEP_EACH;
@@ -370,11 +369,11 @@ static void copy_contents(struct copier *c, const struct le_step *steps, int num
     copy_loop(c, steps, number, dots);
     step->sizes = LE_NEW_ARRAY(c->arena, from->size_count, struct le_tree_node *);
     for (int k = 0; k < from->size_count; k++)
-        step->sizes[k] = copy(c, from->sizes[k], dots);
+        step->sizes[k] = copy_node(c, from->sizes[k], dots);
     if (from->left)
         copy_left(c, from, dots);
-    step->value = copy(c, from->value, dots);
-    step->otherwise = copy(c, from->otherwise, dots);
+    step->value = copy_node(c, from->value, dots);
+    step->otherwise = copy_node(c, from->otherwise, dots);
     if (from->left && !from->is_new)
         copy_access(c, from->left, step->left);
 }

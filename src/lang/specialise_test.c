@@ -1,4 +1,4 @@
-/* Trees for given inputs: types by NumPy's promotion, `...` spelled out, operands' types, and what does not fit. */
+/* Specialised trees: types by NumPy's promotion, `...` expanded, operand types, and mismatches. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -53,14 +53,14 @@ static void fails(const char *text, const struct bound *bounds, const char *mess
     le_arena_finish(&arena);
 }
 
-/* z[i] = expression over arrays a and b (LE_NONE: there is no b). */
+/* z[i] = expression over arrays a and b (LE_NONE: without b). */
 static void of(enum le_type a, enum le_type b, const char *expression, enum le_type type) {
     char text[128];
     snprintf(text, sizeof text, "in a, b\nz[i] = %s where i in 0..9", expression);
     type_is(text, INPUTS({"a", 1, a}, {"b", b == LE_NONE ? 0 : 1, b == LE_NONE ? LE_WEAK_INT : b}), "z", type);
 }
 
-static void promotes_as_numpy_does(void **state) {
+static void promotes_like_numpy(void **state) {
     (void)state;
     of(LE_F32, 0, "a[i] * 2", LE_F32);
     of(LE_I16, 0, "a[i] + 10", LE_I16);
@@ -86,7 +86,7 @@ static void promotes_as_numpy_does(void **state) {
     of(LE_F32, LE_F64, "f32(b[i])", LE_F32);
 }
 
-static void functions_and_reductions_have_their_types(void **state) {
+static void finds_types_of_functions_and_reductions(void **state) {
     (void)state;
     of(LE_I32, 0, "sqrt(a[i])", LE_F64);
     of(LE_F32, 0, "exp(-a[i])", LE_F32);
@@ -109,7 +109,7 @@ static void functions_and_reductions_have_their_types(void **state) {
     of(LE_F32, 0, "a[i]*len(a, 0)", LE_F32);
 }
 
-static void scalars_are_what_they_are_assigned(void **state) {
+static void finds_types_of_scalars(void **state) {
     (void)state;
     type_is("s = 0.0\ns += x[i]", INPUTS({"x", 1, LE_F32}), "s", LE_F32);
     type_is("k = 0\nk = k + 1", NULL, "k", LE_WEAK_INT);
@@ -124,7 +124,7 @@ static void scalars_are_what_they_are_assigned(void **state) {
     type_is("u[i] = u[i] + d[i]", INPUTS({"u", 1, LE_F32}, {"d", 1, LE_F64}), "u", LE_F32);
 }
 
-static void dots_become_indices(void **state) {
+static void expands_dots_to_indices(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -159,7 +159,7 @@ static void dots_become_indices(void **state) {
     }
 }
 
-static void loops_and_calls_have_types(void **state) {
+static void finds_types_of_loops_and_calls(void **state) {
     (void)state;
     type_is("s = 0.0\nfor j in 0..3 { s = 0.5*s + x[j] }", INPUTS({"x", 1, LE_F32}), "s", LE_F32);
     type_is("var a = 0\nvar b = 0\nfor j in 0..3 { b = a; a = x[j] }", INPUTS({"x", 1, LE_F32}), "b", LE_F32);
@@ -182,7 +182,7 @@ static void loops_and_calls_have_types(void **state) {
     fails("in y\neach i { y[i] = x[i] }", INPUTS({"x", 1, LE_F64}, {"y", 1, LE_I64}), "needs a cast");
 }
 
-static void long_chains_of_types_settle(void **state) {
+static void long_chains_of_types_converge(void **state) {
     (void)state;
     struct le_text text = {0};
     le_text_add(&text, "var a0 = f32(1)\n");
@@ -196,7 +196,7 @@ static void long_chains_of_types_settle(void **state) {
     le_text_finish(&text);
 }
 
-static void tells_what_does_not_fit(void **state) {
+static void reports_mismatches(void **state) {
     (void)state;
     fails("y = x * 2", INPUTS({"x", 1, LE_F64}), "'x' is an array and needs subscripts");
     fails("y[i] = n[i]", INPUTS({"n", 0, LE_WEAK_INT}), "'n' is a scalar and has no subscripts");
@@ -218,7 +218,7 @@ static void tells_what_does_not_fit(void **state) {
     fails("y[...,a,b,c,d,e] = x[...] * w[a,b,c,d,e]", INPUTS({"x", 4, LE_F64}, {"w", 5, LE_F64}), "the limit is 8");
 }
 
-static void tells_what_is_missing(void **state) {
+static void reports_missing_inputs(void **state) {
     (void)state;
     struct le_arena arena;
     assert_null(specialise(&arena, "C[i,j] += A[i,k] * B[k,j]", INPUTS({"A", 2, LE_F64})));
@@ -235,7 +235,7 @@ static const struct le_tree_node *value_of(const struct le_tree *tree) {
     return tree->steps[tree->step_count - 1].value;
 }
 
-static void operands_have_the_types_that_they_are_converted_to(void **state) {
+static void records_operand_types(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -263,7 +263,7 @@ static void operands_have_the_types_that_they_are_converted_to(void **state) {
     }
 }
 
-static void accesses_follow_the_copy(void **state) {
+static void copies_accesses(void **state) {
     (void)state;
     struct le_arena arena;
     struct le_tree *tree = specialise(&arena, "in u\nu[...,i] = sum(k in 0..2: i > 0 && x[...,k] > 0 ? x[...,i] : 0)",
@@ -293,7 +293,7 @@ static void accesses_follow_the_copy(void **state) {
     le_arena_finish(&arena);
 }
 
-static void an_each_and_its_calls_follow_the_copy(void **state) {
+static void copies_each_and_calls(void **state) {
     (void)state;
     struct le_arena arena;
     struct le_tree *tree = specialise(&arena,
@@ -328,17 +328,17 @@ static void an_each_and_its_calls_follow_the_copy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promotes_as_numpy_does),
-        cmocka_unit_test(functions_and_reductions_have_their_types),
-        cmocka_unit_test(scalars_are_what_they_are_assigned),
-        cmocka_unit_test(loops_and_calls_have_types),
-        cmocka_unit_test(long_chains_of_types_settle),
-        cmocka_unit_test(dots_become_indices),
-        cmocka_unit_test(tells_what_does_not_fit),
-        cmocka_unit_test(tells_what_is_missing),
-        cmocka_unit_test(operands_have_the_types_that_they_are_converted_to),
-        cmocka_unit_test(accesses_follow_the_copy),
-        cmocka_unit_test(an_each_and_its_calls_follow_the_copy),
+        cmocka_unit_test(promotes_like_numpy),
+        cmocka_unit_test(finds_types_of_functions_and_reductions),
+        cmocka_unit_test(finds_types_of_scalars),
+        cmocka_unit_test(finds_types_of_loops_and_calls),
+        cmocka_unit_test(long_chains_of_types_converge),
+        cmocka_unit_test(expands_dots_to_indices),
+        cmocka_unit_test(reports_mismatches),
+        cmocka_unit_test(reports_missing_inputs),
+        cmocka_unit_test(records_operand_types),
+        cmocka_unit_test(copies_accesses),
+        cmocka_unit_test(copies_each_and_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

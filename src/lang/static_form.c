@@ -1,5 +1,6 @@
-/* Subscripts as sums of indices, as far as the text tells. This follows le_affine (ir/affine.c), which knows all
- * numbers: what is not affine here is not affine there, and a known factor is the same number there. */
+/* Subscripts as linear combinations of indices, as far as the text determines them. This mirrors le_affine_of
+ * (ir/affine.c), which knows all numbers: a node that is not affine here is not affine there, and a known factor is the
+ * same there. */
 #include "lang/static_form.h"
 
 static void set_constant(struct le_static_form *f, bool known, int64_t value) {
@@ -36,14 +37,14 @@ static void add_term(struct le_static_form *f, struct le_static_term term) {
         found->factor = 0;
 }
 
-static void add(struct le_static_form *f, const struct le_static_form *g) {
+static void add_form(struct le_static_form *f, const struct le_static_form *g) {
     f->affine = f->affine && g->affine;
     f->known = f->known && g->known && !__builtin_add_overflow(f->constant, g->constant, &f->constant);
     for (int k = 0; k < g->count; k++)
         add_term(f, g->terms[k]);
 }
 
-static void scale(struct le_static_form *f, bool known, int64_t factor) {
+static void scale_form(struct le_static_form *f, bool known, int64_t factor) {
     if (f->affine && known && factor == 0) {
         set_constant(f, true, 0);
         return;
@@ -63,18 +64,18 @@ static bool has_known_term(const struct le_static_form *f) {
     return false;
 }
 
-static void multiply(struct le_static_form *f, struct le_static_form *g) {
+static void multiply_forms(struct le_static_form *f, struct le_static_form *g) {
     if (!f->affine || !g->affine || (has_known_term(f) && has_known_term(g))) {
         set_opaque(f);
     } else if (g->count == 0) {
-        scale(f, g->known, g->constant);
+        scale_form(f, g->known, g->constant);
     } else if (f->count == 0) {
-        scale(g, f->known, f->constant);
+        scale_form(g, f->known, f->constant);
         *f = *g;
     } else {
-        scale(f, false, 0);
-        scale(g, false, 0);
-        add(f, g);
+        scale_form(f, false, 0);
+        scale_form(g, false, 0);
+        add_form(f, g);
     }
 }
 
@@ -85,16 +86,16 @@ static bool is_own_index(const struct le_tree_node *node, const void *user) {
     return node->kind == LE_TREE_INDEX && !node->index->host;
 }
 
-/* It may be any of its operands: each index in them may count. */
+/* The value may be that of any operand, so each index in them gets an unknown factor. */
 static void form_of_any(const struct le_tree_node *node, const struct le_static_shape *shapes,
                         struct le_static_form *out) {
     struct le_static_form operand;
     set_constant(out, false, 0);
     for (int k = 0; k < node->child_count; k++) {
-        le_static_form(node->children[k], shapes, &operand);
-        scale(&operand, false, 0);
+        le_static_form_of(node->children[k], shapes, &operand);
+        scale_form(&operand, false, 0);
         operand.affine = true;
-        add(out, &operand);
+        add_form(out, &operand);
     }
 }
 
@@ -113,23 +114,23 @@ static void form_of_operation(const struct le_tree_node *node, const struct le_s
         return;
     }
     if (!is_sum && node->op != LE_OP_MUL && node->op != LE_OP_NEG &&
-        le_op_info((enum le_op)node->op)->rule != LE_RULE_ROUND) { /* those keep an integer */
+        le_op_info((enum le_op)node->op)->rule != LE_RULE_ROUND) { /* rounding leaves an integer unchanged */
         form_of_other(node, out);
         return;
     }
-    le_static_form(node->children[0], shapes, out);
+    le_static_form_of(node->children[0], shapes, out);
     if (node->op == LE_OP_NEG)
-        scale(out, true, -1);
+        scale_form(out, true, -1);
     if (node->child_count < 2)
         return;
     struct le_static_form right;
-    le_static_form(node->children[1], shapes, &right);
+    le_static_form_of(node->children[1], shapes, &right);
     if (node->op == LE_OP_SUB)
-        scale(&right, true, -1);
+        scale_form(&right, true, -1);
     if (is_sum)
-        add(out, &right);
+        add_form(out, &right);
     else
-        multiply(out, &right);
+        multiply_forms(out, &right);
 }
 
 static void form_of_length(const struct le_tree_node *node, const struct le_static_shape *shapes,
@@ -144,7 +145,8 @@ static void form_of_length(const struct le_tree_node *node, const struct le_stat
         set_constant(out, true, shapes[symbol->id].extents[axis]);
 }
 
-void le_static_form(const struct le_tree_node *node, const struct le_static_shape *shapes, struct le_static_form *out) {
+void le_static_form_of(const struct le_tree_node *node, const struct le_static_shape *shapes,
+                       struct le_static_form *out) {
     switch (node->kind) {
     case LE_TREE_CONST:
         set_constant(out, node->type == LE_WEAK_INT && !node->is_u64, node->integer);
@@ -166,7 +168,7 @@ void le_static_form(const struct le_tree_node *node, const struct le_static_shap
         return;
     case LE_TREE_CAST:
         if (node->type == LE_I64)
-            le_static_form(node->children[0], shapes, out);
+            le_static_form_of(node->children[0], shapes, out);
         else
             form_of_other(node, out);
         return;
@@ -178,7 +180,7 @@ void le_static_form(const struct le_tree_node *node, const struct le_static_shap
 
 bool le_static_value(const struct le_tree_node *node, const struct le_static_shape *shapes, int64_t *value) {
     struct le_static_form f;
-    le_static_form(node, shapes, &f);
+    le_static_form_of(node, shapes, &f);
     *value = f.constant;
     return f.affine && f.known && f.count == 0;
 }

@@ -1,5 +1,5 @@
-/* What a program's text alone says about subscripts and sizes: values of constant expressions, and subscripts as sums
- * of indices with factors. What depends on an input is unknown. */
+/* Facts about subscripts and sizes that follow from the program's text alone: values of constant expressions, and
+ * subscripts as linear combinations of indices. Whatever depends on an input is unknown. */
 #ifndef LE_STATIC_FORM_H
 #define LE_STATIC_FORM_H
 #include "lang/tree.h"
@@ -11,19 +11,20 @@ struct le_static_shape {
 
 struct le_static_term {
     const struct le_index *index;
-    int64_t factor; /* 0: unknown, it may be any number */
+    int64_t factor; /* 0: unknown */
 };
 
-/* A sum of a constant and of factors times indices. The host's indices are unknown constants. */
+/* A constant plus a sum of factors times indices. Host indices count as unknown constants. */
 struct le_static_form {
-    bool affine; /* false: it never is such a sum, whatever the inputs are */
-    bool known;  /* the constant is */
+    bool affine; /* false: not of this form, whatever the inputs are */
+    bool known;  /* whether the constant is known */
     int64_t constant;
     int count;
     struct le_static_term terms[LE_INDICES_MAX];
 };
 
 /* shapes: by symbol id. */
-void le_static_form(const struct le_tree_node *node, const struct le_static_shape *shapes, struct le_static_form *out);
+void le_static_form_of(const struct le_tree_node *node, const struct le_static_shape *shapes,
+                       struct le_static_form *out);
 bool le_static_value(const struct le_tree_node *node, const struct le_static_shape *shapes, int64_t *value);
 #endif

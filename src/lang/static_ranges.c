@@ -1,5 +1,6 @@
-/* The range rules (ir/ranges.c) on the text alone. An index is reported only if no input can give it a range: factors
- * that are unknown are taken as what helps. Extents are known of arrays whose sizes are written in the program. */
+/* The range rules (ir/ranges.c) applied to the text alone. An index is reported only if no input can give it a range:
+ * unknown factors are assumed to be whatever gives it one. Extents are known for arrays whose sizes are written in the
+ * program. */
 #include "lang/static_ranges.h"
 #include "lang/program_error.h"
 #include "lang/static_form.h"
@@ -18,11 +19,11 @@ struct subscript {
 };
 
 struct found {
-    bool solved; /* it has a range, or may have one */
+    bool solved; /* it has a range, or may get one from the inputs */
     bool known;  /* the range is low, low + by, ... below high */
     int64_t low, high, by;
-    struct axis bare, offset; /* where it stands bare, and as i+c */
-    bool other;               /* it may count in another way */
+    struct axis bare, offset; /* an axis where it is bare, and one where it is i+c */
+    bool other;               /* other subscripts may bound it, too */
 };
 
 struct statics {
@@ -30,7 +31,7 @@ struct statics {
     struct le_static_shape *shapes; /* by symbol */
     struct found *found;            /* by index */
     const struct le_step *step;     /* the statement */
-    int blocks;                     /* of the host's around it: it may not run */
+    int blocks;                     /* number of enclosing host blocks; if not 0, the statement may not run */
     bool changed;
 };
 
@@ -55,7 +56,7 @@ const char *le_subscript_text(struct le_arena *arena, __int128 low, __int128 hig
 const char *le_outside_advice(struct le_arena *arena, const char *array, int axis, bool negative, bool written) {
     if (negative)
         return le_arena_format(arena, "subscripts count from 0: for the last element write len(%s,%d)-1", array, axis);
-    return written ? "add a `where` that stays inside, or declare a longer array"
+    return written ? "add a `where` that stays in range, or declare a longer array"
                    : "add an edge mode, `else`, or `where`";
 }
 
@@ -105,14 +106,14 @@ static void visit_all(struct statics *s, visit_subscript *visit) {
         for (int d = 0; d < access->node->child_count; d++) {
             bool known = shape->known[d] && !access->node->dots;
             struct subscript subscript = {.axis = {access, d, known, shape->extents[d]}};
-            le_static_form(access->node->children[d], s->shapes, &subscript.form);
+            le_static_form_of(access->node->children[d], s->shapes, &subscript.form);
             if (subscript.form.affine)
                 visit(s, &subscript);
         }
     }
 }
 
-/* The indices without a range that stand in the bounds of a range, or in the bounds of indices there. */
+/* Visits the indices without a range in the bounds of a range, directly or through the bounds of other indices. */
 struct bounds {
     struct statics *s;
     void (*visit)(struct statics *s, const struct le_index *index);
@@ -144,7 +145,7 @@ static void visit_tied(struct statics *s, const struct subscript *subscript,
         visit_bounds(&(struct bounds){s, visit, 0}, subscript->form.terms[k].index);
 }
 
-/* ---- which indices may have a range */
+/* ---- indices that may have a range */
 
 static void mark_solved(struct statics *s, const struct le_index *index) {
     struct found *found = &s->found[index->id];
@@ -152,7 +153,7 @@ static void mark_solved(struct statics *s, const struct le_index *index) {
     found->solved = true;
 }
 
-/* The subscript may give a range to an index if all others that surely stand in it have one. */
+/* The subscript may give an index a range if all other indices with a known factor have one. */
 static void solve_subscript(struct statics *s, const struct subscript *subscript) {
     const struct le_static_form *form = &subscript->form;
     const struct le_index *missing = NULL;
@@ -200,7 +201,7 @@ static void solve(struct statics *s) {
     }
 }
 
-/* ---- ranges that are known */
+/* ---- known ranges */
 
 static bool is_offset(const struct le_static_form *form) {
     return form->count == 1 && form->terms[0].factor == 1;
@@ -252,7 +253,7 @@ static void find_known(struct statics *s) {
     }
 }
 
-/* ---- subscripts outside */
+/* ---- subscripts out of range */
 
 static bool has_points(const struct statics *s, struct le_index *const *indices, int count) {
     for (int k = 0; k < count; k++) {
@@ -263,7 +264,7 @@ static bool has_points(const struct statics *s, struct le_index *const *indices,
     return true;
 }
 
-/* The access is made, if the program runs at all. */
+/* Whether the access is performed in every run of the program. */
 static bool is_made(const struct statics *s, const struct le_access *access) {
     bool has_else = access->has_else || (s->step->otherwise && !access->left);
     return s->blocks == 0 && !access->guarded && access->node->edge == LE_EDGE_NONE && !has_else &&
@@ -318,7 +319,7 @@ static bool is_dependent(const struct statics *s, const struct le_index *index) 
     struct le_static_form form;
     const struct le_tree_node *ends[] = {index->low, index->high};
     for (int k = 0; k < 2 && index->depends; k++) {
-        le_static_form(ends[k], s->shapes, &form);
+        le_static_form_of(ends[k], s->shapes, &form);
         for (int q = 0; form.affine && q < form.count; q++)
             if (form.terms[q].factor)
                 return true;
@@ -336,9 +337,9 @@ static void set_shape(struct statics *s) {
         shape->known[d] = found->known && !step->left->dots;
         shape->extents[d] = found->high < 0 ? 0 : found->high;
         if (dependent || (found->known && (found->low != 0 || found->by != 1)))
-            le_program_error_add(LEAT_PROGRAM, step->location, "declare its shape above",
-                                 "'%s' is new, so index '%s' must run from 0 by 1%s", step->symbol->name, index->name,
-                                 dependent ? ", equally far for every element" : "");
+            le_program_error_add(LEAT_PROGRAM, step->location, "declare its shape first",
+                                 "'%s' is new, so index '%s' must start at 0 with step 1%s", step->symbol->name,
+                                 index->name, dependent ? ", and end at the same value for every element" : "");
     }
 }
 

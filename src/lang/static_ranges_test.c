@@ -1,4 +1,4 @@
-/* What a program's text alone shows can never run, and what may run after all. */
+/* Programs that can be shown from their text to fail in every run, and programs that may run. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static void indices_need_a_range(void **state) {
     says("out y: f64[sum(k: 2)]", "index 'k' has no range");
 }
 
-static void what_inputs_may_give_a_range(void **state) {
+static void inputs_may_give_a_range(void **state) {
     (void)state;
     may_run("y[i] = x[2*i]");
     may_run("in n\ny[i] = x[n*i]");
@@ -80,9 +80,10 @@ static void steps_and_new_arrays(void **state) {
     says("var s = 0\nfor t in 0..3 by 0 { s += t }", "`by` must not be zero");
     says("out y: f64[3]\neach i { for k in 0..3 by 0 { y[i] = k } }", "`by` must not be zero");
     may_run("var s = 0\nfor t in 3..0 by -1 { s += t }");
-    says("y[i] = i where i in 1..3", "'y' is new, so index 'i' must run from 0 by 1");
-    says("y[i] = i where i in 0..3 by 2", "'y' is new, so index 'i' must run from 0 by 1");
-    says("y[i,j] = 1 where i in 0..3, j in 0..i+1", "'y' is new, so index 'j' must run from 0 by 1, equally far");
+    says("y[i] = i where i in 1..3", "'y' is new, so index 'i' must start at 0 with step 1");
+    says("y[i] = i where i in 0..3 by 2", "'y' is new, so index 'i' must start at 0 with step 1");
+    says("y[i,j] = 1 where i in 0..3, j in 0..i+1",
+         "'y' is new, so index 'j' must start at 0 with step 1, and end at the same value");
     says("s = sum(k in 0..4611686018427387904: k)", "the range of index 'k' is too large");
     may_run("out y: f64[3]\ny[i] = i where i in 1..3 by 2");
 }
@@ -117,7 +118,7 @@ static void a_program_has_a_result(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indices_need_a_range),   cmocka_unit_test(what_inputs_may_give_a_range),
+        cmocka_unit_test(indices_need_a_range),   cmocka_unit_test(inputs_may_give_a_range),
         cmocka_unit_test(steps_and_new_arrays),   cmocka_unit_test(sizes_in_the_text),
         cmocka_unit_test(a_program_has_a_result),
     };

@@ -1,5 +1,6 @@
-/* Checks where statements stand, before names are resolved: `break` in a loop, `return` in a def's block, `each`
- * outside of defs and of another `each`. Chains of else-ifs are walked in a loop, since they may be very long. */
+/* Checks that statements are allowed where they are, before names are resolved: `break` in a loop, `return` in a def's
+ * block, `each` outside of defs and of another `each`. Else-if chains are walked in a loop, because they may be very
+ * long. */
 #include "lang/check.h"
 #include <string.h>
 
@@ -50,9 +51,9 @@ bool le_stmt_ends(const struct le_stmt *stmt) {
     return stmt->kind == LE_STMT_BREAK || stmt->kind == LE_STMT_RETURN;
 }
 
-/* ---- what stands where */
+/* ---- allowed positions */
 
-static void tell(const struct le_stmt *stmt, const char *word, const char *expected, const char *message) {
+static void report_statement(const struct le_stmt *stmt, const char *word, const char *expected, const char *message) {
     struct le_location location = stmt->location;
     location.span = (int)strlen(word);
     le_program_error_add(LEAT_PROGRAM, location, expected, "%s", message);
@@ -60,25 +61,25 @@ static void tell(const struct le_stmt *stmt, const char *word, const char *expec
 
 static void check_all(struct le_stmts stmts, struct surroundings around);
 
-static void check_place(const struct le_stmt *stmt, const struct surroundings *around) {
+static void check_position(const struct le_stmt *stmt, const struct surroundings *around) {
     switch (stmt->kind) {
     case LE_STMT_BREAK:
         if (!around->loop)
-            tell(stmt, "break", "write it inside the loop that it should leave",
-                 "'break' outside of a `for` or `while`");
+            report_statement(stmt, "break", "write it inside the loop that it should leave",
+                             "'break' outside of a `for` or `while`");
         break;
     case LE_STMT_RETURN:
         if (!around->def)
-            tell(stmt, "return", "assign the result to a name", "'return' outside of a def's block");
+            report_statement(stmt, "return", "assign the result to a name", "'return' outside of a def's block");
         break;
     case LE_STMT_EACH:
         if (around->def || around->each)
-            tell(stmt, "each", "write a `for`",
-                 around->each ? "an 'each' inside another 'each'" : "an 'each' inside a def");
+            report_statement(stmt, "each", "write a `for`",
+                             around->each ? "an 'each' inside another 'each'" : "an 'each' inside a def");
         break;
     case LE_STMT_DECL:
         if (around->def && stmt->decl == LE_DECL_IN)
-            tell(stmt, "in", "declare inputs above the def", "'in' inside a def");
+            report_statement(stmt, "in", "declare inputs above the def", "'in' inside a def");
         break;
     case LE_STMT_DEF:
         if (!stmt->value && !le_stmts_leave(stmt->body, false))
@@ -90,8 +91,8 @@ static void check_place(const struct le_stmt *stmt, const struct surroundings *a
     }
 }
 
-static void check_one(const struct le_stmt *stmt, struct surroundings around) {
-    check_place(stmt, &around);
+static void check_nested(const struct le_stmt *stmt, struct surroundings around) {
+    check_position(stmt, &around);
     if (stmt->kind == LE_STMT_DEF)
         around = (struct surroundings){.def = true};
     if (stmt->kind == LE_STMT_EACH)
@@ -106,7 +107,7 @@ static void check_one(const struct le_stmt *stmt, struct surroundings around) {
 
 static void check_all(struct le_stmts stmts, struct surroundings around) {
     for (int k = 0; k < stmts.count && !le_program_errors_full(); k++)
-        check_one(stmts.at[k], around);
+        check_nested(stmts.at[k], around);
 }
 
 void le_check_structure(struct le_stmts stmts) {

@@ -1,4 +1,4 @@
-/* Symbols are made at their first use; later uses tell whether they are arrays, and their rank. */
+/* Symbols are created at their first use. Later uses determine whether they are arrays, and their rank. */
 #include "lang/check.h"
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct le_name *le_checker_name(struct le_checker *c, const char *text) {
     return name;
 }
 
-/* name NULL: a symbol without a name. Inputs belong to the program, wherever they are first used. */
+/* name NULL: the symbol has no name. Inputs belong to the program, wherever they are first used. */
 struct le_symbol *le_checker_add_symbol(struct le_checker *c, struct le_name *name, struct le_symbol *symbol) {
     symbol->id = c->symbols.count;
     *LE_PUSH(c->arena, &c->symbols) = symbol;
@@ -61,11 +61,11 @@ struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, e
 static _Noreturn void fail_rank(struct le_checker *c, const struct le_symbol *symbol, int count,
                                 struct le_location location) {
     le_checker_fail(c, location,
-                    le_arena_format(c->arena, "write as many subscripts as in line %d", symbol->location.line), "%s",
+                    le_arena_format(c->arena, "write as many subscripts as on line %d", symbol->location.line), "%s",
                     le_rank_text(c->arena, symbol->name, symbol->rank, count));
 }
 
-/* The rank of an array that the program makes with `...` depends on the inputs. */
+/* The rank of an array that the program defines with `...` depends on the inputs, so it is not checked here. */
 static void use_any_rank(struct le_checker *c, struct le_symbol *symbol, int count, bool dots,
                          struct le_location location) {
     if (!symbol->is_input)
@@ -88,10 +88,10 @@ void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int co
         symbol->rank = 1;
     }
     if (!symbol->is_array)
-        le_checker_fail(
-            c, location,
-            le_arena_format(c->arena, "write it without [ ]: it is a scalar since line %d", symbol->location.line),
-            "'%s' is a scalar and has no subscripts", symbol->name);
+        le_checker_fail(c, location,
+                        le_arena_format(c->arena, "write it without [ ]: it is a scalar, as used on line %d",
+                                        symbol->location.line),
+                        "'%s' is a scalar and has no subscripts", symbol->name);
     if (symbol->any_rank)
         use_any_rank(c, symbol, count, dots, location);
     else if (dots ? count > symbol->rank : count != symbol->rank)

@@ -2,14 +2,15 @@
 #include "lang/tree.h"
 #include <string.h>
 
-static bool stands_before(const struct le_tree *tree, int a, int b) {
+static bool precedes(const struct le_tree *tree, int a, int b) {
     struct le_location left = tree->symbols[a]->location, right = tree->symbols[b]->location;
     return left.line != right.line ? left.line < right.line : left.column < right.column;
 }
 
-static void merge(const struct le_tree *tree, const int *a, int a_count, const int *b, int b_count, int *out) {
+static void merge_by_location(const struct le_tree *tree, const int *a, int a_count, const int *b, int b_count,
+                              int *out) {
     while (a_count > 0 || b_count > 0) {
-        bool take_b = a_count == 0 || (b_count > 0 && stands_before(tree, *b, *a));
+        bool take_b = a_count == 0 || (b_count > 0 && precedes(tree, *b, *a));
         *out++ = take_b ? *b++ : *a++;
         if (take_b)
             b_count--;
@@ -18,14 +19,14 @@ static void merge(const struct le_tree *tree, const int *a, int a_count, const i
     }
 }
 
-/* By place; symbols made at one place stay in their order. */
-static void sort_by_place(const struct le_tree *tree, int *ids, int count, int *scratch) {
+/* Sorts by location. The sort is stable. */
+static void sort_by_location(const struct le_tree *tree, int *ids, int count, int *scratch) {
     if (count < 2)
         return;
     int half = count / 2;
-    sort_by_place(tree, ids, half, scratch);
-    sort_by_place(tree, ids + half, count - half, scratch);
-    merge(tree, ids, half, ids + half, count - half, scratch);
+    sort_by_location(tree, ids, half, scratch);
+    sort_by_location(tree, ids + half, count - half, scratch);
+    merge_by_location(tree, ids, half, ids + half, count - half, scratch);
     memcpy(ids, scratch, (size_t)count * sizeof *ids);
 }
 
@@ -40,7 +41,7 @@ int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *co
         if (symbol->assigned && !symbol->in_block && (symbol->is_input || !symbol->read))
             ids[(*count)++] = k;
     }
-    sort_by_place(tree, ids, *count, scratch);
+    sort_by_location(tree, ids, *count, scratch);
     return ids;
 }
 
@@ -48,32 +49,32 @@ int le_tree_find(const struct le_tree *tree, const char *name) {
     return name[0] ? le_names_get(&tree->names, name, strlen(name)) : -1;
 }
 
-/* ---- all of a node */
+/* ---- traversal of a node */
 
-struct question {
+struct node_query {
     bool (*holds)(const struct le_tree_node *node, const void *user);
     const void *user;
 };
 
-static bool any(const struct le_tree_node *node, const struct question *q);
+static bool any_node(const struct le_tree_node *node, const struct node_query *q);
 
-static bool any_of(struct le_tree_node *const *nodes, int count, const struct question *q) {
+static bool any_of(struct le_tree_node *const *nodes, int count, const struct node_query *q) {
     for (int k = 0; k < count; k++)
-        if (any(nodes[k], q))
+        if (any_node(nodes[k], q))
             return true;
     return false;
 }
 
-static bool any_of_range(const struct le_index *index, const struct question *q) {
-    return index && (any(index->low, q) || any(index->high, q) || any(index->by, q));
+static bool any_of_range(const struct le_index *index, const struct node_query *q) {
+    return index && (any_node(index->low, q) || any_node(index->high, q) || any_node(index->by, q));
 }
 
-static bool any_of_step(const struct le_step *step, const struct question *q) {
-    return any(step->value, q) || any(step->otherwise, q) || any(step->left, q) ||
+static bool any_of_step(const struct le_step *step, const struct node_query *q) {
+    return any_node(step->value, q) || any_node(step->otherwise, q) || any_node(step->left, q) ||
            any_of(step->sizes, step->size_count, q) || any_of_range(step->index, q);
 }
 
-static bool any(const struct le_tree_node *node, const struct question *q) {
+static bool any_node(const struct le_tree_node *node, const struct node_query *q) {
     if (!node)
         return false;
     if (q->holds(node, q->user) || any_of(node->children, node->child_count, q))
@@ -89,8 +90,8 @@ static bool any(const struct le_tree_node *node, const struct question *q) {
 
 bool le_tree_any(const struct le_tree_node *node, bool (*holds)(const struct le_tree_node *node, const void *user),
                  const void *user) {
-    struct question q = {holds, user};
-    return any(node, &q);
+    struct node_query q = {holds, user};
+    return any_node(node, &q);
 }
 
 _Static_assert((int)LE_SPECIAL_CONJ - (int)LE_SPECIAL_RE == (int)LE_PART_CONJ, "the parts are in one order");

@@ -1,17 +1,17 @@
 /* Finds the types of all nodes and symbols: NumPy's promotion from the leaves up, repeated over the program until no
- * type changes (a scalar's type is promoted from all of its assignments). Without inputs this finds what the text alone
- * tells: LE_NONE is an unknown type; whatever is combined with it is unknown, too, and no rule applies to it.
+ * type changes (a scalar's type is promoted from all of its assignments). Without inputs, it finds what follows from
+ * the text alone. LE_NONE is an unknown type. Anything combined with it is unknown, too, and no rule applies to it.
  *
  * An error leaves its step by longjmp. Errors are not reported while types still change; a last pass reports them. */
 #include "lang/check.h"
 #include "lang/habits.h"
 #include "lang/literal.h"
 
-#define PASSES_MAX 64 /* more passes are made if they are short */
+#define PASSES_MAX 64 /* more are made while all passes together visit fewer than NODES_MAX nodes */
 #define NODES_MAX  100000000
 
-struct state {                 /* of a symbol */
-    enum le_type strong, weak; /* promoted from what has been assigned so far */
+struct symbol_state {          /* of a symbol */
+    enum le_type strong, weak; /* promoted from the assignments so far */
     bool unknown;
     int first;                        /* first step that assigns it, from 1 */
     int read;                         /* last pass that read it */
@@ -21,12 +21,12 @@ struct typer {
     struct le_arena *arena;
     struct le_tree *tree;
     const struct le_input *inputs;
-    struct state *states;
+    struct symbol_state *states;
     int pass;
     int64_t node_count; /* in all passes */
     bool changed, report;
     int step;                           /* from 1 */
-    enum le_type returns, weak_returns; /* of the call at hand, so far; LE_NONE: none */
+    enum le_type returns, weak_returns; /* of the current call, so far; LE_NONE: none */
     bool unknown_returns;
     struct {
         struct le_fit *at;
@@ -35,7 +35,7 @@ struct typer {
     jmp_buf failure;
 };
 
-static enum le_type find(struct typer *t, struct le_tree_node *node);
+static enum le_type find_type(struct typer *t, struct le_tree_node *node);
 static void type_step(struct typer *t, struct le_step *step);
 
 __attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct typer *t, struct le_location location,
@@ -51,7 +51,7 @@ __attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct typer *t
 
 /* ---- symbols */
 
-static struct state *state_of(struct typer *t, const struct le_symbol *symbol) {
+static struct symbol_state *state_of(struct typer *t, const struct le_symbol *symbol) {
     return &t->states[symbol->id];
 }
 
@@ -62,9 +62,9 @@ static void set_type(struct typer *t, struct le_symbol *symbol, enum le_type typ
     symbol->type = type;
 }
 
-/* A scalar is assigned a value of that type. */
-static void meet_scalar(struct typer *t, struct le_symbol *symbol, enum le_type type) {
-    struct state *s = state_of(t, symbol);
+/* Promotes the scalar's type for an assignment of the given type. */
+static void promote_scalar(struct typer *t, struct le_symbol *symbol, enum le_type type) {
+    struct symbol_state *s = state_of(t, symbol);
     if (symbol->declared != LE_NONE)
         return;
     if (type == LE_NONE)
@@ -88,11 +88,11 @@ static void start_input(struct typer *t, struct le_symbol *symbol) {
     else if (symbol->declared != LE_NONE)
         symbol->type = symbol->declared;
     else if (!input)
-        meet_scalar(t, symbol, LE_NONE);
+        promote_scalar(t, symbol, LE_NONE);
     else if (input->bound)
-        meet_scalar(t, symbol, input->type);
+        promote_scalar(t, symbol, input->type);
     else if (!symbol->wants_default)
-        meet_scalar(t, symbol, LE_WEAK_INDEX);
+        promote_scalar(t, symbol, LE_WEAK_INDEX);
 }
 
 static void start_symbols(struct typer *t) {
@@ -108,7 +108,7 @@ static void start_symbols(struct typer *t) {
 
 /* ---- rules */
 
-static enum le_type join(enum le_type a, enum le_type b) {
+static enum le_type join_types(enum le_type a, enum le_type b) {
     return a == LE_NONE || b == LE_NONE ? LE_NONE : le_type_promote(a, b);
 }
 
@@ -122,7 +122,8 @@ static bool default_of(struct typer *t, const struct le_symbol *symbol, struct l
     return !t->inputs[symbol->id].bound && start && le_literal_of(start, literal);
 }
 
-/* A number that the caller binds meets an integer type: its value is checked when it is known. *literal: it is. */
+/* If the node is an input that the caller binds to a plain integer, records that its value must fit the type. Returns
+ * true if the value is already known: then *literal is set. */
 static bool is_input_literal(struct typer *t, const struct le_tree_node *node, enum le_type type,
                              struct le_literal *literal) {
     int sign;
@@ -138,7 +139,7 @@ static bool is_input_literal(struct typer *t, const struct le_tree_node *node, e
     return known;
 }
 
-/* A literal that is combined with the type is in its range. */
+/* Fails if a literal that is combined with the type is out of its range. */
 static void check_fits(struct typer *t, const struct le_tree_node *node, enum le_type type) {
     struct le_literal literal;
     if (!le_type_is_int(type) || !(le_literal_of(node, &literal) || is_input_literal(t, node, type, &literal)) ||
@@ -153,15 +154,15 @@ static void check_fits(struct typer *t, const struct le_tree_node *node, enum le
 }
 
 static void check_whole(struct typer *t, struct le_tree_node *node, const char *what) {
-    enum le_type type = find(t, node);
+    enum le_type type = find_type(t, node);
     if (type != LE_NONE && !le_type_is_int(type))
         fail(t, node->location, "write i64(...)", "%s must be an integer, not %s", what, le_type_name(type));
 }
 
-static enum le_type meet(struct typer *t, struct le_tree_node *const *nodes, int count) {
-    enum le_type type = find(t, nodes[0]);
+static enum le_type common_type(struct typer *t, struct le_tree_node *const *nodes, int count) {
+    enum le_type type = find_type(t, nodes[0]);
     for (int k = 1; k < count; k++)
-        type = join(type, find(t, nodes[k]));
+        type = join_types(type, find_type(t, nodes[k]));
     for (int k = 0; k < count; k++)
         check_fits(t, nodes[k], type);
     return type;
@@ -186,8 +187,8 @@ static _Noreturn void fail_order(struct typer *t, const struct le_tree_node *nod
 }
 
 static enum le_type find_compare(struct typer *t, struct le_tree_node *node) {
-    enum le_type a = find(t, node->children[0]), b = find(t, node->children[1]);
-    node->operand = is_whole(a) && is_whole(b) ? LE_NONE : join(a, b);
+    enum le_type a = find_type(t, node->children[0]), b = find_type(t, node->children[1]);
+    node->operand = is_whole(a) && is_whole(b) ? LE_NONE : join_types(a, b);
     if (le_type_is_complex(node->operand) && node->op != LE_OP_EQ && node->op != LE_OP_NE)
         fail_order(t, node, le_op_info((enum le_op)node->op)->name, node->operand);
     return LE_BOOL;
@@ -195,12 +196,12 @@ static enum le_type find_compare(struct typer *t, struct le_tree_node *node) {
 
 static enum le_type find_logic(struct typer *t, struct le_tree_node *node) {
     for (int k = 0; k < node->child_count; k++)
-        find(t, node->children[k]);
+        find_type(t, node->children[k]);
     node->operand = LE_NONE;
     return LE_BOOL;
 }
 
-/* Operand and result have one type. */
+/* Operands and result have the same type. */
 static enum le_type find_uniform(struct typer *t, const struct le_tree_node *node, enum le_rule rule,
                                  enum le_type type) {
     switch (rule) {
@@ -243,13 +244,13 @@ static void check_complex(struct typer *t, const struct le_tree_node *node, enum
          "'%s' is not defined for complex numbers, and this is %s", name, le_type_name(type));
 }
 
-/* The count of a shift may have any integer type, also one that has no integer type in common with the left side. */
+/* The shift count may have any integer type, even if the promotion with the left side's type is a float. */
 static enum le_type shift_type(const struct le_tree_node *node, enum le_type type) {
     enum le_type left = node->children[0]->type;
     return le_type_is_float(type) && is_whole(left) && is_whole(node->children[1]->type) ? le_type_strong(left) : type;
 }
 
-/* Fails if an operand is a float, whatever the other operand is. */
+/* Fails if any operand is a float or complex number. */
 static void check_integers(struct typer *t, const struct le_tree_node *node) {
     for (int k = 0; k < node->child_count; k++)
         if (le_type_is_float(node->children[k]->type) || le_type_is_complex(node->children[k]->type))
@@ -263,7 +264,7 @@ static enum le_type find_operation(struct typer *t, struct le_tree_node *node) {
     if (rule == LE_RULE_LOGIC)
         return find_logic(t, node);
     bool has_sign = node->op == LE_OP_NEG || node->op == LE_OP_NOT;
-    enum le_type type = has_sign ? find(t, node->children[0]) : meet(t, node->children, node->child_count);
+    enum le_type type = has_sign ? find_type(t, node->children[0]) : common_type(t, node->children, node->child_count);
     if (rule == LE_RULE_SHIFT)
         type = shift_type(node, type);
     if (rule == LE_RULE_BITS || rule == LE_RULE_SHIFT || rule == LE_RULE_INTEGER)
@@ -289,7 +290,7 @@ static void check_bounds(struct typer *t, const struct le_index *index) {
 static enum le_type find_reduction(struct typer *t, struct le_tree_node *node) {
     for (int k = 0; k < node->index_count; k++)
         check_bounds(t, node->indices[k]);
-    enum le_type type = find(t, node->children[0]);
+    enum le_type type = find_type(t, node->children[0]);
     enum le_reduction reduction = (enum le_reduction)node->op;
     if (le_type_is_complex(type) && (reduction == LE_RED_MIN || reduction == LE_RED_MAX || reduction == LE_RED_ARGMIN ||
                                      reduction == LE_RED_ARGMAX))
@@ -320,7 +321,7 @@ static enum le_type find_len(struct typer *t, struct le_tree_node *node) {
         uint64_t rank = (uint64_t)symbol->rank;
         if (axis.negative ? axis.size > rank : axis.size >= rank)
             fail(t, node->location,
-                 le_arena_format(t->arena, "its axes are 0 to %d, or -1 to -%d backwards", symbol->rank - 1,
+                 le_arena_format(t->arena, "its axes are 0 to %d, or -1 to -%d from the end", symbol->rank - 1,
                                  symbol->rank),
                  "'%s' has no axis %s%llu", symbol->name, axis.negative ? "-" : "", (unsigned long long)axis.size);
     }
@@ -328,12 +329,12 @@ static enum le_type find_len(struct typer *t, struct le_tree_node *node) {
 }
 
 static enum le_type find_select(struct typer *t, struct le_tree_node *node) {
-    find(t, node->children[0]);
-    return node->operand = meet(t, node->children + 1, 2);
+    find_type(t, node->children[0]);
+    return node->operand = common_type(t, node->children + 1, 2);
 }
 
-/* A call's type is promoted from all of its returns; weak ones do not widen it. */
-static void meet_return(struct typer *t, enum le_type type) {
+/* A call's type is promoted from all of its returns. Weak types do not widen it. */
+static void promote_return(struct typer *t, enum le_type type) {
     if (type == LE_NONE)
         t->unknown_returns = true;
     else if (le_type_is_weak(type))
@@ -361,7 +362,7 @@ static enum le_type find_call(struct typer *t, struct le_tree_node *node) {
 
 static enum le_type find_cast(struct typer *t, const struct le_tree_node *node) {
     for (int k = 0; k < node->child_count; k++) {
-        enum le_type type = find(t, node->children[k]);
+        enum le_type type = find_type(t, node->children[k]);
         if (node->child_count == 2 && le_type_is_complex(type))
             fail(t, node->children[k]->location, "take re(...) or im(...) of it", "a part of a %s must be real, not %s",
                  le_type_name(node->type), le_type_name(type));
@@ -371,7 +372,7 @@ static enum le_type find_cast(struct typer *t, const struct le_tree_node *node) 
 
 static enum le_type find_part(struct typer *t, const struct le_tree_node *node) {
     t->tree->has_complex = true;
-    enum le_type type = find(t, node->children[0]);
+    enum le_type type = find_type(t, node->children[0]);
     return node->op == LE_PART_CONJ ? without_bool(type) : le_type_part(le_type_to_float(type));
 }
 
@@ -416,7 +417,7 @@ static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
     }
 }
 
-static enum le_type find(struct typer *t, struct le_tree_node *node) {
+static enum le_type find_type(struct typer *t, struct le_tree_node *node) {
     t->node_count++;
     node->type = find_kind(t, node);
     t->tree->has_complex |= le_type_is_complex(node->type);
@@ -446,7 +447,7 @@ static void check_stored(struct typer *t, const struct le_tree_node *node, const
 }
 
 static enum le_type update_type(struct typer *t, const struct le_step *step, enum le_type type) {
-    enum le_type update = join(read_symbol(t, step->symbol), type);
+    enum le_type update = join_types(read_symbol(t, step->symbol), type);
     if (step->op == LE_ASSIGN_DIV)
         return le_type_to_float(update);
     return step->op == LE_ASSIGN_SUB ? without_bool(update) : update;
@@ -456,14 +457,14 @@ static void type_assignment(struct typer *t, struct le_step *step) {
     struct le_symbol *symbol = step->symbol;
     struct le_tree_node *nodes[] = {step->value, step->otherwise};
     int count = step->otherwise ? 2 : 1;
-    struct state *s = state_of(t, symbol);
+    struct symbol_state *s = state_of(t, symbol);
     if (s->first == 0)
         s->first = t->step;
     for (int k = 0; k < step->free_count; k++)
         check_bounds(t, step->free[k]);
     for (int k = 0; step->left && k < step->left->child_count; k++)
         check_whole(t, step->left->children[k], "a subscript");
-    enum le_type type = meet(t, nodes, count), update = type;
+    enum le_type type = common_type(t, nodes, count), update = type;
     if (symbol->is_array && s->first == t->step && !symbol->is_input && symbol->declared == LE_NONE)
         set_type(t, symbol, le_type_strong(type));
     if (step->op != LE_ASSIGN_SET)
@@ -471,7 +472,7 @@ static void type_assignment(struct typer *t, struct le_step *step) {
     if (le_type_is_complex(update) && (step->op == LE_ASSIGN_MIN || step->op == LE_ASSIGN_MAX))
         fail_order(t, step->value, step->op == LE_ASSIGN_MIN ? "min=" : "max=", update);
     if (!symbol->is_array)
-        meet_scalar(t, symbol, update);
+        promote_scalar(t, symbol, update);
     step->term = type;
     step->update = update;
     if (step->left)
@@ -485,9 +486,9 @@ static void type_new(struct typer *t, struct le_step *step) {
     struct le_symbol *symbol = step->symbol;
     for (int k = 0; k < step->size_count; k++)
         check_whole(t, step->sizes[k], "a size");
-    enum le_type type = step->value ? find(t, step->value) : LE_WEAK_INT;
+    enum le_type type = step->value ? find_type(t, step->value) : LE_WEAK_INT;
     if (!symbol->is_array)
-        meet_scalar(t, symbol, type);
+        promote_scalar(t, symbol, type);
     if (!step->value || (!symbol->is_array && symbol->declared == LE_NONE))
         return;
     check_fits(t, step->value, read_symbol(t, symbol));
@@ -495,11 +496,11 @@ static void type_new(struct typer *t, struct le_step *step) {
 }
 
 static void type_default(struct typer *t, struct le_step *step) {
-    enum le_type type = find(t, step->value);
+    enum le_type type = find_type(t, step->value);
     state_of(t, step->symbol)->start = step->value;
     if (t->inputs && t->inputs[step->symbol->id].bound)
         return;
-    meet_scalar(t, step->symbol, type);
+    promote_scalar(t, step->symbol, type);
     check_fits(t, step->value, step->symbol->declared);
     check_stored(t, step->value, step->symbol, type);
 }
@@ -507,15 +508,15 @@ static void type_default(struct typer *t, struct le_step *step) {
 static void type_step(struct typer *t, struct le_step *step) {
     switch (step->kind) {
     case LE_STEP_AGREE:
-        if (le_type_is_complex(find(t, step->value)))
+        if (le_type_is_complex(find_type(t, step->value)))
             fail(t, step->value->location, NULL, "a size must be an integer, not %s", le_type_name(step->value->type));
         break;
     case LE_STEP_WHILE:
     case LE_STEP_IF:
-        find(t, step->value);
+        find_type(t, step->value);
         break;
     case LE_STEP_RETURN:
-        meet_return(t, find(t, step->value));
+        promote_return(t, find_type(t, step->value));
         break;
     case LE_STEP_FOR:
         check_bounds(t, step->index);
@@ -537,7 +538,7 @@ static void type_step(struct typer *t, struct le_step *step) {
         type_new(t, step);
         break;
     case LE_STEP_FILL:
-        meet_scalar(t, step->symbol, find(t, step->value));
+        promote_scalar(t, step->symbol, find_type(t, step->value));
         break;
     case LE_STEP_ASSIGN:
         type_assignment(t, step);
@@ -569,7 +570,7 @@ bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le
     t->arena = arena;
     t->tree = tree;
     t->inputs = inputs;
-    t->states = LE_NEW_ARRAY(arena, tree->symbol_count, struct state);
+    t->states = LE_NEW_ARRAY(arena, tree->symbol_count, struct symbol_state);
     start_symbols(t);
     bool right;
     do
@@ -577,8 +578,8 @@ bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le
     while (t->changed && (t->pass < PASSES_MAX || t->node_count < NODES_MAX));
     if (t->changed) {
         le_program_error_add(LEAT_PROGRAM, (struct le_location){0},
-                             "declare the types of scalars that are assigned later: `var s: f64`",
-                             "the types of the scalars depend on each other in a chain that is too long");
+                             "declare the types of these scalars, as in `var s: f64`",
+                             "the chain of scalars whose types depend on each other is too long");
         return false;
     }
     tree->fits = t->fits.at;

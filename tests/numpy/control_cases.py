@@ -362,7 +362,7 @@ def errors():
     x = arr('f64', [3, -1, 2, 5]); m = arr('f64', [[3, 2], [1, 0]])
     bad('for t in 0..3 { acc += x[t] }\ny = 1', dict(x=x), 'acc')
     bad('for t in 0..3 { w = t }', {})
-    bad('for t in 0..3 { w = t }\ny = w', {}, 'w', 'ended')
+    bad('for t in 0..3 { w = t }\ny = w', {}, 'w', 'exists')
     bad('for t in 0..3 { y[t] = x[t] }', dict(x=x), 'y', 'declare')
     bad('y = 1\nreturn 3', {}, 'return')
     bad('y = 1\nbreak', {}, 'break')

@@ -1,11 +1,11 @@
-/* A specialised tree to IR: one stage a statement. Statements with blocks are lower_control.c's and lower_region.c's.
- */
+/* Lowers a specialised tree to IR, one stage per statement. lower_control.c and lower_region.c lower statements with
+ * blocks. */
 #include "ir/lower/lower.h"
 #include <string.h>
 
-#define FIXED_COST_MAX 64 /* a scalar of more arithmetic is stored rather than repeated */
+#define FIXED_COST_MAX 64 /* a scalar that costs more is stored rather than recomputed */
 
-enum { TEXT_BYTES = 240, NAME_BYTES = 60 }; /* of a statement at most: in comments; in tables */
+enum { TEXT_BYTES = 240, NAME_BYTES = 60 }; /* limits of a statement's text in comments and in tables */
 
 /* ---- values */
 
@@ -14,7 +14,7 @@ int le_lower_new_value(struct lower *l, int symbol, enum le_type type, int rank,
     struct le_value *v = LE_PUSH(ir->arena, &ir->values);
     const char *name = symbol >= 0 ? l->tree->symbols[symbol]->name : "t";
     if (!name || !*name)
-        name = "fill"; /* an edge's: no name of the program's */
+        name = "fill"; /* the fill of an edge has no name in the program */
     *v = (struct le_value){.id = ir->values.count - 1, .symbol = symbol, .type = type, .rank = rank, .stage = stage};
     v->name = stage < 0 ? name : le_arena_format(ir->arena, "%s.%d", name, v->id);
     return v->id;
@@ -22,8 +22,8 @@ int le_lower_new_value(struct lower *l, int symbol, enum le_type type, int rank,
 
 /* ---- statements */
 
-/* What is longer ends in "...", after a whole character. */
-static const char *shorten(struct le_arena *arena, const char *text, size_t most_bytes) {
+/* Shortens a longer text to end in "...", without splitting a UTF-8 character. */
+static const char *shorten_text(struct le_arena *arena, const char *text, size_t most_bytes) {
     size_t length = strlen(text);
     if (length <= most_bytes)
         return text;
@@ -33,7 +33,7 @@ static const char *shorten(struct le_arena *arena, const char *text, size_t most
     return le_arena_format(arena, "%.*s...", (int)length, text);
 }
 
-/* Behind ends of lines and comments, with the spaces around them; `at` itself where there are none. */
+/* Returns the position after line breaks and comments, with the spaces around them; `at` if there are none. */
 static int skip_breaks(const char *text, int at, int size_bytes) {
     int end = at;
     bool comment = false, found = false;
@@ -46,7 +46,8 @@ static int skip_breaks(const char *text, int at, int size_bytes) {
 
 const char *le_lower_text(struct lower *l, const struct le_step *step) {
     const char *text = l->tree->text + step->offset;
-    int most = step->size_bytes < TEXT_BYTES ? step->size_bytes : TEXT_BYTES + 1; /* one more: it is cut */
+    int most =
+        step->size_bytes < TEXT_BYTES ? step->size_bytes : TEXT_BYTES + 1; /* one more, so that shorten_text cuts it */
     char *line = LE_NEW_ARRAY(l->ir->arena, most + 1, char);
     int length = 0;
     for (int at = 0; at < step->size_bytes && length < most;) {
@@ -55,17 +56,17 @@ const char *le_lower_text(struct lower *l, const struct le_step *step) {
             line[length++] = text[at++];
             continue;
         }
-        if (length > 0 && line[length - 1] == '{') /* a block's statements have lines of their own */
+        if (length > 0 && line[length - 1] == '{') /* statements of the block get lines of their own */
             break;
         if (next < step->size_bytes)
             line[length++] = ' ';
         at = next;
     }
-    return shorten(l->ir->arena, line, TEXT_BYTES);
+    return shorten_text(l->ir->arena, line, TEXT_BYTES);
 }
 
 const char *le_lower_stage_name(struct le_ir *ir, int statement) {
-    return statement < 0 ? "" : shorten(ir->arena, ir->statements.at[statement].text, NAME_BYTES);
+    return statement < 0 ? "" : shorten_text(ir->arena, ir->statements.at[statement].text, NAME_BYTES);
 }
 
 struct le_ir_statement *le_lower_statement(struct lower *l, const struct le_step *step) {
@@ -173,7 +174,7 @@ void le_lower_set(struct lower *l, const struct le_symbol *symbol, struct le_nod
     l->ir->fixed[symbol->id] = le_lower_repeats(node) ? node : NULL;
 }
 
-/* The start value has to fit the type that the first assignment gives. */
+/* The initial value must fit the type that the first assignment gives. */
 static void check_start(struct lower *l, const struct le_step *step, enum le_type type) {
     const char *name = step->symbol->name;
     bool whole = le_type_is_int(type);
@@ -256,7 +257,7 @@ static struct le_node **lower_left(struct lower *l, const struct le_step *step) 
     return left;
 }
 
-/* Both sides come before the accesses, which may stand in a def's block and read its variables. */
+/* Both sides are lowered before the accesses, which may be inside a def's block and read its variables. */
 static void lower_assign(struct lower *l, const struct le_step *step) {
     le_lower_statement(l, step);
     le_lower_number_accesses(l, step);
@@ -279,7 +280,7 @@ static void show_held(struct lower *l, const struct lower_hold *held) {
     l->ir->fixed[held->symbol->id] = held->fixed;
 }
 
-/* What a held step assigns is hidden until the next one, the other half of its statement, is done. */
+/* The assignment of a held step stays hidden until the next step, the other half of its statement, has been lowered. */
 static void lower_halves(struct lower *l, const struct le_step *step) {
     struct lower_hold before = l->held, old = {.symbol = step->symbol,
                                                .value = l->current[step->symbol->id],

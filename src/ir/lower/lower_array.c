@@ -1,8 +1,8 @@
-/* Assignments to arrays: which are maps and which are scatters, what `op=` computes, and scatters in a wider type. */
+/* Lowers assignments to arrays: decides between maps and scatters, expands `op=`, and widens scatters that compute in
+ * another type. */
 #include "ir/lower/lower.h"
 #include <string.h>
 
-/* Whether different points write different elements: each index of its own in a subscript that it moves. */
 bool le_lower_injective(struct le_node *const *left, int left_count, const int *indices, int count) {
     for (int k = 0; k < count; k++) {
         bool found = false;
@@ -45,7 +45,6 @@ static enum le_reduction update_reduction(enum le_assign op) {
     }
 }
 
-/* old op term, over the reduced indices if there are any. */
 struct le_node *le_lower_updated(struct lower *l, const struct le_step *step, struct le_node *old, struct le_node *term,
                                  const int *reduced, int count) {
     enum le_type type = le_type_compute(le_type_strong(step->update));
@@ -63,7 +62,7 @@ struct le_node *le_lower_updated(struct lower *l, const struct le_step *step, st
     return le_lower_op2(l, code, type, old, term);
 }
 
-/* Splits the statement's indices into those that the left side moves with and the reduced ones. */
+/* Splits the statement's indices into those that the left side depends on (kept) and the others (reduced). */
 static int split_indices(struct le_node *const *left, int left_count, const int *all, int count, int *kept,
                          int *reduced) {
     int kept_count = 0, reduced_count = 0;
@@ -79,8 +78,10 @@ static int split_indices(struct le_node *const *left, int left_count, const int 
     return kept_count;
 }
 
-/* Whether what a kept index runs over hangs on a reduced one, for whose values it is not known by then. */
-static bool kept_hangs(const struct le_ir *ir, const int *kept, int kept_count, const int *reduced, int count) {
+/* Whether the range of a kept index depends on a reduced one. The kept index is the outer loop, where the reduced one
+ * has no value. */
+static bool kept_depends_on_reduced(const struct le_ir *ir, const int *kept, int kept_count, const int *reduced,
+                                    int count) {
     for (int k = 0; k < kept_count; k++) {
         const struct le_range_nodes *range = &ir->indices.at[kept[k]].range;
         const struct le_node *bounds[] = {range->low, range->high, range->by};
@@ -101,10 +102,11 @@ struct le_node *le_lower_term(struct lower *l, const struct le_step *step) {
                         &(struct le_node){.kind = LE_NODE_ELSE, .type = term->type, .operands = x, .operand_count = 2});
 }
 
-/* ---- scatters that compute in another type than their array's */
+/* ---- scatters that compute in a type other than their array's */
 
-/* max= and min= compare in the wider type, 16-bit floats compute in f32, bools subtract as integers: the array is taken
- * to that type, updated, and rounded back once. Sums and products of integers wrap the same in their own type. */
+/* max= and min= compare in the wider type, 16-bit floats compute in f32, bools subtract as integers: the array is
+ * converted to that type, updated, and rounded back once. Sums and products of integers wrap to the same result in
+ * their own type. */
 bool le_lower_needs_wide(enum le_assign op, enum le_type type, enum le_type wide) {
     if (op == LE_ASSIGN_SET)
         return false;
@@ -113,7 +115,7 @@ bool le_lower_needs_wide(enum le_assign op, enum le_type type, enum le_type wide
     return (op == LE_ASSIGN_MIN || op == LE_ASSIGN_MAX) && wide != type;
 }
 
-/* Fresh indices over all of the symbol's axes. */
+/* New indices over all axes of the symbol. */
 static int *whole_axes(struct lower *l, const struct le_symbol *symbol, struct le_node **subscripts) {
     struct le_ir *ir = l->ir;
     struct le_ir_statement *st = &ir->statements.at[l->statement];
@@ -133,7 +135,7 @@ static int *whole_axes(struct lower *l, const struct le_symbol *symbol, struct l
     return indices;
 }
 
-/* target = source, element by element, as `type`. */
+/* Adds a stage that converts source to `type`, element by element. Returns the new value. */
 int le_lower_convert(struct lower *l, const struct le_symbol *symbol, int source, enum le_type type) {
     struct le_ir *ir = l->ir;
     struct le_node **left = LE_NEW_ARRAY(ir->arena, symbol->rank, struct le_node *);
@@ -154,8 +156,8 @@ int le_lower_convert(struct lower *l, const struct le_symbol *symbol, int source
     return s->target;
 }
 
-/* Whether one update of an element may stand for those of all values of an index that its subscripts name but do not
- * depend on, as in h[true ? j : i]. */
+/* Whether the updates of one element may be reduced first. This matters for an index that the subscripts name but do
+ * not depend on, as in h[true ? j : i]. */
 static bool may_reduce(enum le_assign op) {
     return op == LE_ASSIGN_ADD || op == LE_ASSIGN_MUL || op == LE_ASSIGN_MIN || op == LE_ASSIGN_MAX;
 }
@@ -171,7 +173,7 @@ void le_lower_array(struct lower *l, const struct le_step *step, struct le_node 
     int access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
     bool map = (kept_count == count || may_reduce(step->op)) &&
                le_lower_injective(left, left_count, kept, kept_count) &&
-               !kept_hangs(ir, kept, kept_count, reduced, count - kept_count);
+               !kept_depends_on_reduced(ir, kept, kept_count, reduced, count - kept_count);
     if (map && step->op != LE_ASSIGN_SET) {
         struct le_node old = {.kind = LE_NODE_LOAD,
                               .type = le_type_compute(type),

@@ -1,35 +1,36 @@
-/* The host's blocks: loops and branches become control stages, and what they change of the outside is handed on by MOVE
- * stages (ir.h says how). What follows a BREAK in its block never runs, and is left out. */
+/* Lowers host blocks. Loops and branches become control stages, and MOVE stages hand on the values that they change
+ * (see le_stage_kind in ir.h). Statements after a BREAK in its block never run and are dropped. */
 #include "ir/lower/lower.h"
 #include <string.h>
 
-/* ---- what a block changes */
+/* ---- values that a block changes */
 
-struct changes {
-    int *symbols, *values; /* values: of the head, or after both branches */
+struct changed_values {
+    int *symbols, *values; /* values: at the loop's head, or after both branches */
     int count;
 };
 
-static bool exists(const struct lower *l, int symbol) {
+static bool has_value(const struct lower *l, int symbol) {
     return l->current[symbol] >= 0 || l->ir->fixed[symbol];
 }
 
-static bool sets(enum le_step_kind kind) {
+static bool sets_symbol(enum le_step_kind kind) {
     return kind == LE_STEP_ASSIGN || kind == LE_STEP_NEW || kind == LE_STEP_FILL;
 }
 
-/* The symbols that the steps from first to before end set: those that are there before come first; *count is of all. */
+/* The symbols set by steps first..end-1. Those that already have a value come first; *before is their number, *count
+ * the number of all. */
 static int *find_set(struct lower *l, int first, int end, int *count, int *before) {
     int *out = LE_NEW_ARRAY(l->ir->arena, end - first, int);
     l->looks++;
     *count = *before = 0;
     for (int k = first; k < end; k++) {
         const struct le_step *step = &l->tree->steps[k];
-        if (!sets(step->kind) || step->symbol->local || l->stamp[step->symbol->id] == l->looks)
+        if (!sets_symbol(step->kind) || step->symbol->local || l->stamp[step->symbol->id] == l->looks)
             continue;
         l->stamp[step->symbol->id] = l->looks;
         out[(*count)++] = step->symbol->id;
-        if (exists(l, step->symbol->id)) {
+        if (has_value(l, step->symbol->id)) {
             out[*count - 1] = out[*before];
             out[(*before)++] = step->symbol->id;
         }
@@ -37,8 +38,9 @@ static int *find_set(struct lower *l, int first, int end, int *count, int *befor
     return out;
 }
 
-/* held: what each target holds already. */
-static void pairs_stage(struct lower *l, const int *targets, const int *held, const int *symbols, int count) {
+/* Adds a MOVE of the symbols' current values to targets. held: what each target already holds; equal values are not
+ * moved. */
+static void add_move(struct lower *l, const int *targets, const int *held, const int *symbols, int count) {
     int pair_count = 0, at = 0;
     for (int k = 0; k < count; k++)
         pair_count += held[k] != l->current[symbols[k]];
@@ -59,15 +61,15 @@ static void pairs_stage(struct lower *l, const int *targets, const int *held, co
     }
 }
 
-/* A scalar that has been a node so far gets a value. */
-static void store_fixed(struct lower *l, int symbol) {
+/* Stores a scalar that has only been a node so far. */
+static void store_scalar(struct lower *l, int symbol) {
     if (l->current[symbol] < 0)
         le_lower_set(l, l->tree->symbols[symbol], l->ir->fixed[symbol]);
 }
 
-/* One value for each symbol that is changed and there before. */
-static struct changes new_values(struct lower *l, const int *symbols, int count) {
-    struct changes c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
+/* Creates a value for each of the symbols. */
+static struct changed_values new_values(struct lower *l, const int *symbols, int count) {
+    struct changed_values c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
     c.values = LE_NEW_ARRAY(l->ir->arena, count, int);
     for (int k = 0; k < count; k++) {
         const struct le_symbol *s = l->tree->symbols[symbols[k]];
@@ -84,8 +86,8 @@ static void set_current(struct lower *l, const int *symbols, const int *values, 
     }
 }
 
-/* Symbols end with the block that set them. */
-static void forget(struct lower *l, const int *symbols, int count) {
+/* A symbol does not exist after the block that set it. */
+static void forget_symbols(struct lower *l, const int *symbols, int count) {
     for (int k = 0; k < count; k++) {
         l->current[symbols[k]] = -1;
         l->ir->fixed[symbols[k]] = NULL;
@@ -98,7 +100,7 @@ static void open_block(struct lower *l) {
     l->block = ++l->ir->block_count;
 }
 
-#define BREAKS_MIN 16 /* of a loop whose scalars have exits */
+#define BREAKS_MIN 16 /* loops with at least so many give their scalars exits */
 
 static int count_breaks(const struct lower *l, int loop) {
     const struct le_step *steps = l->tree->steps;
@@ -108,13 +110,14 @@ static int count_breaks(const struct lower *l, int loop) {
     return count;
 }
 
-/* What the loop `number` changes gets its heads; where there are many ways out, scalars get exits of their own, too. */
+/* Creates the head values for the symbols that the loop changes. If it has many BREAKs, its scalars get exit values as
+ * well. */
 static struct lower_loop enter_loop(struct lower *l, int number, const int *symbols, int count) {
     for (int k = 0; k < count; k++)
-        store_fixed(l, symbols[k]);
-    struct changes c = new_values(l, symbols, count);
+        store_scalar(l, symbols[k]);
+    struct changed_values c = new_values(l, symbols, count);
     struct lower_loop loop = {.outer = l->loop, .symbols = symbols, .heads = c.values, .count = count};
-    pairs_stage(l, c.values, c.values, symbols, count);
+    add_move(l, c.values, c.values, symbols, count);
     if (count_breaks(l, number) < BREAKS_MIN)
         return loop;
     loop.exits = LE_NEW_ARRAY(l->ir->arena, count, int);
@@ -124,24 +127,25 @@ static struct lower_loop enter_loop(struct lower *l, int number, const int *symb
         loop.exits[k] = is_array ? c.values[k] : new_values(l, symbols + k, 1).values[0];
         loop.moved[k] = is_array ? l->current[symbols[k]] : -1;
     }
-    pairs_stage(l, loop.exits, loop.moved, symbols, count);
+    add_move(l, loop.exits, loop.moved, symbols, count);
     memcpy(loop.moved, c.values, (size_t)count * sizeof *loop.moved);
     return loop;
 }
 
-/* So that a BREAK moves what its branch has changed, and not all that the turn has: nobody in the loop reads exits. */
+/* Moves changed scalars to their exits before a branch, so that a BREAK moves only what its branch has changed, not
+ * everything changed in the iteration. Nothing in the loop reads exits. */
 static void move_exits(struct lower *l) {
     struct lower_loop *loop = l->loop;
     for (int k = 0; k < loop->count; k++) {
         int now = l->current[loop->symbols[k]];
         if (loop->exits[k] == loop->heads[k] || loop->moved[k] == now)
             continue;
-        pairs_stage(l, &loop->exits[k], &loop->moved[k], &loop->symbols[k], 1);
+        add_move(l, &loop->exits[k], &loop->moved[k], &loop->symbols[k], 1);
         loop->moved[k] = now;
     }
 }
 
-/* The body, from first to before end, and the END. */
+/* Lowers the body, steps first..end-1, and adds the END. */
 static void lower_body(struct lower *l, struct lower_loop *loop, int first, int end, int around) {
     l->loop = loop;
     loop->block = l->block;
@@ -149,7 +153,7 @@ static void lower_body(struct lower *l, struct lower_loop *loop, int first, int 
     if (l->reached && loop->exits)
         move_exits(l);
     if (l->reached)
-        pairs_stage(l, loop->heads, loop->heads, loop->symbols, loop->count);
+        add_move(l, loop->heads, loop->heads, loop->symbols, loop->count);
     l->loop = loop->outer;
     l->reached = true;
     l->block = around;
@@ -174,11 +178,12 @@ int le_lower_for(struct lower *l, int number) {
     set_current(l, loop.symbols, loop.heads, loop.count);
     open_block(l);
     lower_body(l, &loop, number + 1, step->partner, around);
-    forget(l, symbols + before, count - before);
+    forget_symbols(l, symbols + before, count - before);
     return step->partner + 1;
 }
 
-/* The statement of a WHILE lies in its loop, where its condition is: what is before it belongs to the one before. */
+/* The statement of a WHILE begins inside the loop, with its condition. Stages before the loop belong to the previous
+ * statement. */
 int le_lower_while(struct lower *l, int number) {
     const struct le_step *step = &l->tree->steps[number];
     int count, before, around = l->block, *symbols = find_set(l, number + 1, step->partner, &count, &before);
@@ -194,36 +199,36 @@ int le_lower_while(struct lower *l, int number) {
     le_lower_finish_statement(l, step);
     le_lower_blank_stage(l, LE_STAGE_TEST)->node = condition;
     lower_body(l, &loop, number + 1, step->partner, around);
-    forget(l, symbols + before, count - before);
+    forget_symbols(l, symbols + before, count - before);
     return step->partner + 1;
 }
 
 void le_lower_break(struct lower *l) {
     const struct lower_loop *loop = l->loop;
     if (loop->exits)
-        pairs_stage(l, loop->exits, loop->moved, loop->symbols, loop->count);
+        add_move(l, loop->exits, loop->moved, loop->symbols, loop->count);
     else
-        pairs_stage(l, loop->heads, loop->heads, loop->symbols, loop->count);
+        add_move(l, loop->heads, loop->heads, loop->symbols, loop->count);
     le_lower_blank_stage(l, LE_STAGE_BREAK);
     l->reached = false;
 }
 
 /* ---- branches */
 
-static bool lower_branch(struct lower *l, const struct changes *c, int first, int end, int around) {
+static bool lower_branch(struct lower *l, const struct changed_values *c, int first, int end, int around) {
     open_block(l);
     le_lower_steps(l, first, end);
     if (l->reached)
-        pairs_stage(l, c->values, c->values, c->symbols, c->count);
+        add_move(l, c->values, c->values, c->symbols, c->count);
     bool reached = l->reached;
     l->reached = true;
     l->block = around;
     return reached;
 }
 
-/* The values as they are before the branches. */
-static struct changes save(struct lower *l, const int *symbols, int count, struct le_node ***fixed) {
-    struct changes c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
+/* Saves the current values and nodes of the symbols. */
+static struct changed_values save_values(struct lower *l, const int *symbols, int count, struct le_node ***fixed) {
+    struct changed_values c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
     c.values = LE_NEW_ARRAY(l->ir->arena, count, int);
     *fixed = LE_NEW_ARRAY(l->ir->arena, count, struct le_node *);
     for (int k = 0; k < count; k++) {
@@ -240,12 +245,12 @@ int le_lower_if(struct lower *l, int number) {
     int *symbols = find_set(l, number + 1, end, &count, &before);
     struct le_node **fixed;
     for (int k = 0; k < before; k++)
-        store_fixed(l, symbols[k]);
+        store_scalar(l, symbols[k]);
     le_lower_statement(l, step);
     le_lower_number_accesses(l, step);
     struct le_node *condition = le_lower_as(l, step->value, LE_BOOL);
     le_lower_finish_statement(l, step);
-    struct changes c = new_values(l, symbols, before), old = save(l, symbols, before, &fixed);
+    struct changed_values c = new_values(l, symbols, before), old = save_values(l, symbols, before, &fixed);
     if (l->loop && l->loop->exits && l->loop->block == l->block)
         move_exits(l);
     le_lower_blank_stage(l, LE_STAGE_IF)->node = condition;
@@ -257,7 +262,7 @@ int le_lower_if(struct lower *l, int number) {
     bool second = lower_branch(l, &c, step->partner + 1, has_else ? end : step->partner + 1, around);
     le_lower_blank_stage(l, LE_STAGE_END);
     set_current(l, c.symbols, c.values, c.count);
-    forget(l, symbols + before, count - before);
+    forget_symbols(l, symbols + before, count - before);
     l->reached = first || second;
     return end + 1;
 }

@@ -1,11 +1,11 @@
-/* Expressions to nodes. Here the numbers are fixed: conversions become nodes, a multiplication and an addition of one
- * statement become a multiply-add, small powers become products. No later pass changes a rounding. */
+/* Lowers expressions to nodes. This fixes the numerical results: conversions become nodes, a multiplication and an
+ * addition of one statement become a multiply-add, small powers become products. No later pass changes a rounding. */
 #include "ir/lower/lower.h"
 
 #define NEAR_ZERO (1 << 20)
-#define DEPTH_MAX 4000 /* of one expression: passes walk it recursively */
+#define DEPTH_MAX 4000 /* of one expression; passes recurse over it */
 
-static struct le_node *lower(struct lower *l, const struct le_tree_node *n);
+static struct le_node *lower_node(struct lower *l, const struct le_tree_node *n);
 
 /* ---- indices */
 
@@ -51,27 +51,22 @@ static struct le_node *known_steps(struct lower *l, int64_t low, int64_t high, i
     return le_node_i64(l->ir, count > INT64_MAX ? INT64_MAX : (int64_t)count);
 }
 
-/* The same, of ends whose difference no i64 may hold: of the quotients by the size of a step it does, which is at
- * least 2 or not known. */
+/* The number of steps of the given size from low to before high. Their distance fits an unsigned number. The result is
+ * at most the greatest i64, which is more than a loop may have. */
 static struct le_node *far_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *size) {
-    struct le_node *whole = le_lower_op2(l, LE_OP_SUB, LE_I64, le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, high, size),
-                                         le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, low, size));
-    struct le_node *rest = le_lower_op2(l, LE_OP_GT, LE_BOOL, le_lower_op2(l, LE_OP_MOD, LE_I64, high, size),
-                                        le_lower_op2(l, LE_OP_MOD, LE_I64, low, size));
-    return le_lower_op2(l, LE_OP_ADD, LE_I64, whole, le_node_cast(l->ir, LE_I64, rest));
-}
-
-/* Steps of -1 from low to before high; at most the greatest i64, which is more than any loop may have. */
-static struct le_node *steps_down(struct lower *l, struct le_node *low, struct le_node *high) {
     struct le_ir *ir = l->ir;
-    struct le_node *apart =
-        le_lower_op2(l, LE_OP_SUB, LE_U64, le_node_cast(ir, LE_U64, low), le_node_cast(ir, LE_U64, high));
-    apart = le_lower_op2(l, LE_OP_MIN, LE_U64, apart, le_node_const(ir, LE_U64, INT64_MAX));
-    struct le_node *is_down = le_lower_op2(l, LE_OP_GT, LE_BOOL, low, high);
-    return le_node_select(ir, is_down, le_node_cast(ir, LE_I64, apart), le_node_i64(ir, 0));
+    struct le_node *one = le_node_const(ir, LE_U64, 1);
+    struct le_node *distance =
+        le_lower_op2(l, LE_OP_SUB, LE_U64, le_node_cast(ir, LE_U64, high), le_node_cast(ir, LE_U64, low));
+    struct le_node *before_last = le_lower_op2(l, LE_OP_SUB, LE_U64, distance, one);
+    struct le_node *steps = le_lower_op2(l, LE_OP_FLOORDIV, LE_U64, before_last, le_node_cast(ir, LE_U64, size));
+    steps = le_lower_op2(l, LE_OP_MIN, LE_U64, le_lower_op2(l, LE_OP_ADD, LE_U64, steps, one),
+                         le_node_const(ir, LE_U64, INT64_MAX));
+    struct le_node *is_empty = le_lower_op2(l, LE_OP_GE, LE_BOOL, low, high);
+    return le_node_select(ir, is_empty, le_node_i64(ir, 0), le_node_cast(ir, LE_I64, steps));
 }
 
-/* How many steps it takes from low to before high, however far apart they are; a step of 0 counts as 1. */
+/* The number of steps from low to before high, without overflow for any bounds. A step of 0 counts as 1. */
 static struct le_node *unbounded_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *by) {
     struct le_ir *ir = l->ir;
     if (by->kind == LE_NODE_CONST) {
@@ -90,8 +85,8 @@ static bool is_near_zero(const struct le_node *node) {
     return node->kind == LE_NODE_CONST && le_const_i64(node) >= -NEAR_ZERO && le_const_i64(node) <= NEAR_ZERO;
 }
 
-/* How many steps it takes from low to before high. Of an element's loop tighter bounds are known (le_interval) if it
- * is the difference that is divided: so it is where an end near zero keeps that in range. */
+/* The number of steps from low to before high. In an element's loop, dividing the difference of the bounds gives
+ * le_interval tighter bounds. So this form is used if a bound near zero keeps the difference in range. */
 static struct le_node *count_steps(struct lower *l, const struct le_index *index, struct le_node *low,
                                    struct le_node *high, struct le_node *by) {
     struct le_ir *ir = l->ir;
@@ -99,9 +94,7 @@ static struct le_node *count_steps(struct lower *l, const struct le_index *index
     if (by->kind == LE_NODE_CONST && low->kind == LE_NODE_CONST && high->kind == LE_NODE_CONST)
         return known_steps(l, le_const_i64(low), le_const_i64(high), le_const_i64(by));
     bool near = is_near_zero(low) || is_near_zero(high), by_one = fixed && le_const_i64(by) == -1;
-    if (by_one && !near)
-        return steps_down(l, low, high);
-    if (!by_one && (!near || index->host))
+    if (!near || (index->host && !by_one))
         return unbounded_steps(l, low, high, by);
     struct le_node *one = le_node_i64(ir, 1), *sign = one;
     struct le_node *way =
@@ -112,7 +105,7 @@ static struct le_node *count_steps(struct lower *l, const struct le_index *index
         by = le_node_select(ir, le_lower_op2(l, LE_OP_EQ, LE_BOOL, by, le_node_i64(ir, 0)), one, by);
         sign = le_node_select(ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, by, le_node_i64(ir, 0)), le_node_i64(ir, -1), one);
     }
-    struct le_node *less = le_lower_op2(l, LE_OP_SUB, LE_I64, way, sign); /* the way and a step may be too much */
+    struct le_node *less = le_lower_op2(l, LE_OP_SUB, LE_I64, way, sign); /* way + by might overflow */
     return le_lower_op2(l, LE_OP_ADD, LE_I64, le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, less, by), one);
 }
 
@@ -197,7 +190,8 @@ bool le_lower_is_bare(const struct lower *l, const struct le_tree_node *access, 
     return true;
 }
 
-/* An edge's modes go by the number: one that no i64 holds is brought to one that leads to the same element. */
+/* Edge modes work on the subscript's value, so a u64 that does not fit i64 is replaced by a subscript that selects the
+ * same element. */
 static struct le_node *lower_subscript(struct lower *l, const struct le_tree_node *read, int axis) {
     const struct le_tree_node *n = read->children[axis];
     if (n->type != LE_U64 || read->edge == LE_EDGE_NONE || read->edge == LE_EDGE_FILL)
@@ -205,7 +199,7 @@ static struct le_node *lower_subscript(struct lower *l, const struct le_tree_nod
     if (read->edge == LE_EDGE_CLAMP)
         return at_most_an_i64(l, n);
     struct le_node *x = le_lower_as(l, n, LE_U64), *length = le_node_len(l->ir, read->symbol->id, axis);
-    struct le_node *turn = length; /* after so many the elements come again */
+    struct le_node *turn = length; /* the period after which the elements repeat */
     if (read->edge != LE_EDGE_WRAP)
         turn = le_lower_op2(l, LE_OP_MUL, LE_I64, length, le_node_i64(l->ir, 2));
     if (read->edge == LE_EDGE_MIRROR)
@@ -242,7 +236,7 @@ static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) 
         int64_t k = le_const_i64(axis);
         if (k >= -rank && k < rank)
             return le_node_len(l->ir, n->symbol->id, (int)(k < 0 ? k + rank : k));
-        le_fail_at(LEAT_MISMATCH, n->location, "axes count from 0, or from -1 backwards", "'%s' has no axis %lld",
+        le_fail_at(LEAT_MISMATCH, n->location, "axes count from 0, or from -1 at the end", "'%s' has no axis %lld",
                    n->symbol->name, (long long)k);
         l->failed = true;
         return le_node_i64(l->ir, 0);
@@ -254,7 +248,6 @@ static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) 
     return out;
 }
 
-/* A multiply-add where one operand is a product: the left one first. */
 struct le_node *le_lower_contracted(struct lower *l, int code, enum le_type type, struct le_node *a,
                                     struct le_node *b) {
     if (type != LE_F32 && type != LE_F64)
@@ -271,13 +264,14 @@ struct le_node *le_lower_contracted(struct lower *l, int code, enum le_type type
     return le_lower_op2(l, code, type, a, b);
 }
 
-/* A number that is written there: not a scalar that happens to be known, which may be handed in as well. */
+/* Whether it is written as a number. A scalar with a known value does not count: the results must be the same if it is
+ * an input. */
 static bool is_literal(const struct le_tree_node *n) {
     return n->kind == LE_TREE_CONST || (n->kind == LE_TREE_OP && n->op == LE_OP_NEG && is_literal(n->children[0]));
 }
 
-/* x ** literal, where products, a root or a division say the same (but for (-inf)**1.5, which is NaN then). */
-static struct le_node *power(struct lower *l, enum le_type type, struct le_node *x, struct le_node *y) {
+/* x ** literal, as products, a root or a division if they give the same result (except that (-inf)**1.5 is NaN). */
+static struct le_node *lower_power(struct lower *l, enum le_type type, struct le_node *x, struct le_node *y) {
     double e = le_type_is_float(type) ? le_const_real(y) : (double)le_const_i64(y);
     if (e == 1.0)
         return x;
@@ -294,7 +288,7 @@ static struct le_node *power(struct lower *l, enum le_type type, struct le_node 
     return le_lower_op2(l, LE_OP_POW, type, x, y);
 }
 
-/* Comparison of integers by their values, whatever their types. */
+/* Compares integers of any types by value. */
 static struct le_node *compare_values(struct lower *l, int code, struct le_node *a, struct le_node *b) {
     if (a->type == LE_BOOL)
         a = le_node_cast(l->ir, LE_I64, a);
@@ -304,7 +298,7 @@ static struct le_node *compare_values(struct lower *l, int code, struct le_node 
         return le_lower_op2(l, code, LE_BOOL, a, b);
     if (a->type != LE_U64 && b->type != LE_U64)
         return le_lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_I64, a), le_node_cast(l->ir, LE_I64, b));
-    bool flip = a->type == LE_U64; /* the other one may be negative, and then is the lesser */
+    bool flip = a->type == LE_U64; /* the other operand may be negative; it is then the smaller one */
     struct le_node *other = flip ? b : a, *zero = le_node_const(l->ir, other->type, 0);
     struct le_node *same =
         le_lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_U64, a), le_node_cast(l->ir, LE_U64, b));
@@ -315,7 +309,7 @@ static struct le_node *compare_values(struct lower *l, int code, struct le_node 
     return le_node_select(l->ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, other, zero), le_node_bool(l->ir, negative), same);
 }
 
-/* i64 with u64 gives f64, which does not hold all of either. */
+/* Combining i64 with u64 gives f64, which cannot represent all values of either. */
 static void note_mixed(struct lower *l, const struct le_tree_node *n, enum le_rule rule) {
     if (n->child_count != 2 || n->operand != LE_F64 || (rule != LE_RULE_ARITH && rule != LE_RULE_CHOOSE))
         return;
@@ -323,15 +317,16 @@ static void note_mixed(struct lower *l, const struct le_tree_node *n, enum le_ru
     if (!le_type_is_int(a) || !le_type_is_int(b) || (le_type_strong(a) != LE_U64 && le_type_strong(b) != LE_U64))
         return;
     struct le_ir_note *note = LE_PUSH(l->ir->arena, &l->ir->notes);
-    *note = (struct le_ir_note){.line = n->location.line,
-                                .text = "a signed integer with u64 gives f64, which rounds: cast one of them"};
+    *note =
+        (struct le_ir_note){.line = n->location.line,
+                            .text = "combining a signed integer with u64 gives f64, which rounds: cast one of them"};
 }
 
 static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
     const struct le_op_info *info = le_op_info((enum le_op)n->op);
     enum le_type type = le_type_compute(le_type_strong(n->type));
     if (info->rule == LE_RULE_COMPARE && n->operand == LE_NONE)
-        return compare_values(l, n->op, lower(l, n->children[0]), lower(l, n->children[1]));
+        return compare_values(l, n->op, lower_node(l, n->children[0]), lower_node(l, n->children[1]));
     enum le_type operand = info->rule == LE_RULE_LOGIC ? LE_BOOL : le_type_strong(n->operand);
     struct le_node *x[3];
     note_mixed(l, n, info->rule);
@@ -340,7 +335,7 @@ static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
     if (n->op == LE_OP_ADD || n->op == LE_OP_SUB)
         return le_lower_contracted(l, n->op, type, x[0], x[1]);
     if (n->op == LE_OP_POW)
-        return is_literal(n->children[1]) ? power(l, type, x[0], x[1]) : le_lower_op2(l, n->op, type, x[0], x[1]);
+        return is_literal(n->children[1]) ? lower_power(l, type, x[0], x[1]) : le_lower_op2(l, n->op, type, x[0], x[1]);
     if (info->rule == LE_RULE_ROUND && !le_type_is_float(type))
         return x[0];
     return le_node_op(l->ir, n->op, type, x, n->child_count);
@@ -354,7 +349,7 @@ static struct le_node *lower_reduce(struct lower *l, const struct le_tree_node *
         type = LE_BOOL;
     struct le_node *body = le_lower_as(l, n->children[0], type);
     if (n->index_count == 0)
-        return body; /* over `...` of no axes */
+        return body; /* over `...` without axes */
     bool arg = reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX;
     if (reduction != LE_RED_MEAN)
         return le_node_reduce(l->ir, reduction, arg ? LE_I64 : type, body, indices, n->index_count);
@@ -385,7 +380,7 @@ static struct le_node *lower_cast(struct lower *l, const struct le_tree_node *n)
 }
 
 static struct le_node *lower_second(struct lower *l, const struct le_tree_node *n) {
-    struct le_node *call = lower(l, n->children[0]);
+    struct le_node *call = lower_node(l, n->children[0]);
     return le_node_make(
         l->ir, &(struct le_node){.kind = LE_NODE_SECOND, .type = call->type, .operands = &call, .operand_count = 1});
 }
@@ -414,14 +409,14 @@ static struct le_node *lower_kind(struct lower *l, const struct le_tree_node *n)
         return lower_reduce(l, n);
     case LE_TREE_CALL:
         return le_lower_call(l, n);
-    case LE_TREE_PART: /* all others are split */
+    case LE_TREE_PART: /* the im of a CALL; all other parts have been split */
         return lower_second(l, n);
     }
     return NULL;
 }
 
-/* A node with several parents once. */
-static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
+/* Lowers a node with several parents only once. */
+static struct le_node *lower_node(struct lower *l, const struct le_tree_node *n) {
     if (n->parents < 2)
         return lower_kind(l, n);
     int known = le_names_get(&l->shared_numbers, (const char *)&n, sizeof n);
@@ -435,7 +430,7 @@ static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
     return x;
 }
 
-/* In the type that the node has by itself. */
+/* Lowers the node in its own type, and limits the depth. */
 static struct le_node *lower_bounded(struct lower *l, const struct le_tree_node *n) {
     struct le_node *x;
     if (++l->depth > DEPTH_MAX) {
@@ -445,7 +440,7 @@ static struct le_node *lower_bounded(struct lower *l, const struct le_tree_node 
         l->failed = true;
         x = le_node_i64(l->ir, 0);
     } else {
-        x = lower(l, n);
+        x = lower_node(l, n);
     }
     l->depth--;
     if (x->depth > DEPTH_MAX && !l->failed) {

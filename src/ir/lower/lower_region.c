@@ -1,6 +1,6 @@
-/* An element's own code: the body of an `each`, and a def's block, become regions. Their scalars are variables; each
- * step's nodes are lowered like those of any statement. What follows a `break` or `return` in its block never runs, and
- * is left out. */
+/* Lowers code that runs for one element: the body of an `each` and a def's block become regions. Their scalars are
+ * variables. The nodes of each step are lowered like those of any statement. Statements after a `break` or `return` in
+ * its block never run and are dropped. */
 #include "base/memory.h"
 #include "ir/lower/lower.h"
 #include <string.h>
@@ -32,7 +32,7 @@ static void set_local(struct lower *l, int local, struct le_node *node, const st
 }
 
 /* A variable that is set once, to a value that may be repeated, is replaced by that value wherever it is read. The
- * range rules read the variable itself, so a region that is lowered for them keeps every SET. */
+ * range rules read the variable itself, so a region lowered for them keeps every SET. */
 static void set_scalar(struct lower *l, const struct le_step *step, struct le_node *node) {
     int *local = &l->local[step->symbol->id];
     const char *name = *step->symbol->name ? step->symbol->name : "fill";
@@ -46,8 +46,8 @@ static void set_scalar(struct lower *l, const struct le_step *step, struct le_no
         set_local(l, *local, node, step);
 }
 
-/* As it is now, whatever the steps after this one set. */
-static struct le_node *kept(struct lower *l, struct le_node *node, const struct le_step *step) {
+/* Keeps the node's current value, in a variable if later steps may change it. */
+static struct le_node *keep_value(struct lower *l, struct le_node *node, const struct le_step *step) {
     if (!node || !node->changes)
         return node;
     int local = new_local(l, "by", LE_I64);
@@ -68,7 +68,7 @@ static void new_scalar(struct lower *l, const struct le_step *step) {
                step->value ? le_lower_into(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0));
 }
 
-/* Counts anew each time: a call is lowered again for each place that needs it. */
+/* Counts from zero each time: a call is lowered again for each use. */
 static void count_sets(struct lower *l, const struct le_step *steps, int first, int end) {
     for (int k = first; k < end; k++)
         if (steps[k].symbol)
@@ -80,8 +80,8 @@ static void count_sets(struct lower *l, const struct le_step *steps, int first, 
 
 /* ---- arrays */
 
-/* The EACH's; an array is only assigned there. */
-static struct lower_region *outermost(const struct lower *l) {
+/* The region of the EACH, the only one that assigns arrays. */
+static struct lower_region *outermost_region(const struct lower *l) {
     struct lower_region *r = l->region;
     while (r->outer)
         r = r->outer;
@@ -100,9 +100,9 @@ static struct le_node *own_element(struct lower *l, const struct lower_pair *pai
                                                  .trusted = le_lower_is_bare(l, written, left)});
 }
 
-/* Its value is the term until the array's stores are all known: finish_stores. */
-static void store(struct lower *l, const struct le_step *step) {
-    struct lower_region *r = outermost(l);
+/* Adds a STORE of the term. finish_stores completes its value once all stores to the array are known. */
+static void add_store(struct lower *l, const struct le_step *step) {
+    struct lower_region *r = outermost_region(l);
     int number = l->pair[step->symbol->id], count = step->left->child_count;
     struct le_node *left[LEAT_RANK_MAX], *term = le_lower_term(l, step);
     for (int d = 0; d < count; d++)
@@ -120,8 +120,8 @@ static void store(struct lower *l, const struct le_step *step) {
     s->access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
 }
 
-/* An index times a number, with a number added; false for anything else. */
-static bool read_line(const struct le_node *x, const struct le_node **index, int64_t *factor, int64_t *offset) {
+/* Splits index * factor + offset, with constant factor and offset. Returns false for any other node. */
+static bool split_linear(const struct le_node *x, const struct le_node **index, int64_t *factor, int64_t *offset) {
     *factor = 1;
     *offset = 0;
     if (x->kind == LE_NODE_OP && (x->code == LE_OP_ADD || x->code == LE_OP_SUB)) {
@@ -142,13 +142,15 @@ static bool read_line(const struct le_node *x, const struct le_node **index, int
     return x->kind == LE_NODE_INDEX;
 }
 
-/* Whether the two subscripts of one axis are equal at most in the same element: the same, or 2 * i and 2 * i + 1. */
-static bool keep_apart(const struct le_node *a, const struct le_node *b) {
+/* Whether two subscripts of one axis can be equal only for the same element: they are the same node, or differ like 2 *
+ * i and 2 * i + 1. */
+static bool are_disjoint(const struct le_node *a, const struct le_node *b) {
     const struct le_node *i, *j;
     int64_t factor, other, from, to;
     if (a == b)
         return true;
-    if (!read_line(a, &i, &factor, &from) || !read_line(b, &j, &other, &to) || i != j || factor != other || factor < 1)
+    if (!split_linear(a, &i, &factor, &from) || !split_linear(b, &j, &other, &to) || i != j || factor != other ||
+        factor < 1)
         return false;
     return from == to || (from % factor != to % factor && (from < 0) == (to < 0));
 }
@@ -157,19 +159,19 @@ static struct le_node *const *left_of(const struct lower_region *r, const struct
     return r->operands.at + r->steps.at[pair->stores.at[store].step].first_subscript;
 }
 
-static bool is_apart(const struct lower_region *r, const struct lower_pair *pair, int axis) {
+static bool is_disjoint_axis(const struct lower_region *r, const struct lower_pair *pair, int axis) {
     for (int a = 0; a < pair->stores.count; a++)
         for (int b = 0; b < a; b++)
-            if (!keep_apart(left_of(r, pair, a)[axis], left_of(r, pair, b)[axis]))
+            if (!are_disjoint(left_of(r, pair, a)[axis], left_of(r, pair, b)[axis]))
                 return false;
     return true;
 }
 
-/* Whether different elements write different places of the array, whichever of its stores they are at. */
-static bool are_own(const struct lower_region *r, const struct lower_pair *pair) {
+/* Whether different elements write different addresses of the array, for any combination of its stores. */
+static bool have_distinct_targets(const struct lower_region *r, const struct lower_pair *pair) {
     int axes[LEAT_RANK_MAX], count = 0;
     for (int d = 0; d < pair->symbol->rank; d++)
-        if (is_apart(r, pair, d))
+        if (is_disjoint_axis(r, pair, d))
             axes[count++] = d;
     for (int k = 0; k < pair->stores.count; k++) {
         struct le_node *left[LEAT_RANK_MAX];
@@ -189,7 +191,7 @@ static void finish_store(struct lower *l, struct lower_pair *pair, const struct 
     enum le_type type = le_type_strong(pair->symbol->type), update = type;
     if (!own && from->op != LE_ASSIGN_SET)
         update = le_type_compute(le_type_strong(from->update));
-    /* among others, each leaves a value of the array's type */
+    /* one of several stores leaves a value of the array's type */
     bool widens = le_lower_needs_wide(from->op, type, update), alone = pair->stores.count == 1;
     bool scatters = !own && from->op != LE_ASSIGN_SET && (alone || !widens);
     if (!scatters && from->op != LE_ASSIGN_SET) {
@@ -204,7 +206,7 @@ static void finish_store(struct lower *l, struct lower_pair *pair, const struct 
 }
 
 static void finish_stores(struct lower *l, struct lower_pair *pair) {
-    bool own = are_own(l->region, pair);
+    bool own = have_distinct_targets(l->region, pair);
     for (int k = 0; k < pair->stores.count; k++)
         finish_store(l, pair, &pair->stores.at[k], own);
 }
@@ -213,7 +215,7 @@ static void finish_stores(struct lower *l, struct lower_pair *pair) {
 
 static int lower_step(struct lower *l, const struct le_step *steps, int number);
 
-/* Steps from first to before end. false: their end is never reached. */
+/* Lowers steps first..end-1. Returns false if their end is never reached. */
 static bool lower_block(struct lower *l, const struct le_step *steps, int first, int end) {
     for (int k = first; k < end && !l->failed;) {
         enum le_step_kind kind = steps[k].kind;
@@ -224,7 +226,7 @@ static bool lower_block(struct lower *l, const struct le_step *steps, int first,
     return true;
 }
 
-/* END of the step `opened`, or ELSE of it. */
+/* Adds the END or ELSE of the step `opened`. */
 static void close_step(struct lower *l, enum le_region_kind kind, int opened) {
     int number = l->region->steps.count;
     add_step(l, kind, NULL)->partner = opened;
@@ -238,11 +240,11 @@ static void for_range(struct lower *l, const struct le_step *step) {
         return;
     }
     struct le_node *low = le_lower_bound(l, step->index->low);
-    struct le_node *by = stepped ? kept(l, le_lower_bound(l, step->index->by), step) : NULL;
-    le_lower_for_range(l, step->index, stepped ? kept(l, low, step) : low, by);
+    struct le_node *by = stepped ? keep_value(l, le_lower_bound(l, step->index->by), step) : NULL;
+    le_lower_for_range(l, step->index, stepped ? keep_value(l, low, step) : low, by);
 }
 
-static void lower_loop(struct lower *l, const struct le_step *steps, int number) {
+static void lower_element_loop(struct lower *l, const struct le_step *steps, int number) {
     const struct le_step *step = &steps[number];
     int opened = 0, outer = l->region_loop;
     if (step->kind == LE_STEP_FOR) {
@@ -280,7 +282,7 @@ static int lower_if(struct lower *l, const struct le_step *steps, int number) {
     return end + 1;
 }
 
-static void give_back(struct lower *l, const struct le_step *step) {
+static void lower_return(struct lower *l, const struct le_step *step) {
     enum le_type type = l->region->returns;
     int value = add_operand(l, le_node_cast(l->ir, type, le_lower_any(l, step->value))), second = 0;
     if (step->otherwise)
@@ -295,7 +297,7 @@ static int lower_step(struct lower *l, const struct le_step *steps, int number) 
     switch (step->kind) {
     case LE_STEP_FOR:
     case LE_STEP_WHILE:
-        lower_loop(l, steps, number);
+        lower_element_loop(l, steps, number);
         return step->partner + 1;
     case LE_STEP_IF:
         return lower_if(l, steps, number);
@@ -307,7 +309,7 @@ static int lower_step(struct lower *l, const struct le_step *steps, int number) 
         break;
     case LE_STEP_ASSIGN:
         if (step->left)
-            store(l, step);
+            add_store(l, step);
         else
             assign_scalar(l, step);
         break;
@@ -318,12 +320,12 @@ static int lower_step(struct lower *l, const struct le_step *steps, int number) 
         add_step(l, LE_REGION_FAIL, NULL)->location = step->location;
         break;
     default:
-        give_back(l, step);
+        lower_return(l, step);
     }
     return number + 1;
 }
 
-static struct le_node *finish(struct lower *l) {
+static struct le_node *finish_region(struct lower *l) {
     struct lower_region *r = l->region;
     struct le_region *region = LE_NEW(l->ir->arena, struct le_region);
     *region = (struct le_region){.steps = r->steps.at, .step_count = r->steps.count};
@@ -346,7 +348,7 @@ struct le_node *le_lower_call(struct lower *l, const struct le_tree_node *n) {
     l->reached = true;
     count_sets(l, n->steps, 0, n->step_count);
     lower_block(l, n->steps, 0, n->step_count);
-    struct le_node *node = finish(l);
+    struct le_node *node = finish_region(l);
     l->region = region.outer;
     l->region_loop = loop;
     l->reached = reached;
@@ -369,8 +371,8 @@ static void find_pairs(struct lower *l, int first, int end) {
     }
 }
 
-/* An array that some scatter updates in a wider type is taken to that type, stored to, and rounded back once. */
-static void widen(struct lower *l, const struct lower_pair *pair, int number) {
+/* An array that a scatter updates in a wider type is converted to that type, stored to, and rounded back once. */
+static void widen_pair(struct lower *l, const struct lower_pair *pair, int number) {
     struct lower_region *r = l->region;
     for (int k = 0; k < r->steps.count; k++)
         if (r->steps.at[k].kind == LE_REGION_STORE && r->steps.at[k].target == number) {
@@ -380,7 +382,8 @@ static void widen(struct lower *l, const struct lower_pair *pair, int number) {
     l->ir->values.at[pair->target].type = pair->wide;
 }
 
-/* A body of one store where elements may meet is a statement's scatter, for which there are faster ways. */
+/* A body with a single store that different elements may aim at the same address is lowered as a SCATTER, which has
+ * faster implementations. */
 static bool is_scatter(const struct lower_region *r) {
     return r->steps.count == 1 && r->steps.at[0].kind == LE_REGION_STORE && !r->steps.at[0].own;
 }
@@ -405,7 +408,7 @@ static void each_stage(struct lower *l, int *free, int free_count) {
         finish_stores(l, p);
         bool wide = p->wide != LE_NONE;
         if (wide)
-            widen(l, p, k);
+            widen_pair(l, p, k);
         l->pair[p->symbol->id] = -1;
         pairs[k] = (struct le_pair){.target = p->target,
                                     .source = wide ? le_lower_convert(l, p->symbol, p->base, p->wide) : p->base};
@@ -422,7 +425,7 @@ static void each_stage(struct lower *l, int *free, int free_count) {
     } else {
         s->pairs = pairs;
         s->pair_count = r->pairs.count;
-        s->node = finish(l);
+        s->node = finish_region(l);
     }
     for (int k = 0; k < r->pairs.count; k++) {
         const struct lower_pair *p = &r->pairs.at[k];

@@ -1,19 +1,20 @@
-/* contract: a sum of products of two arrays becomes a CONTRACT stage, which a library's matrix product can compute.
+/* contract: turns a sum of products of two arrays into a CONTRACT stage, which a library's matrix product can compute.
  *
- * It is found in one statement as it was lowered, before anything is fused, so that its numbers do not hang on what
- * else is asked for. Which factors make the left and which the right side, their order, scales and signs do not
- * matter: with i the left side's own indices, j the right one's, b those of both that stay, and k the reduced ones,
+ * The pass looks at one statement as it was lowered, before any fusion, so that its results do not depend on which
+ * other results are requested. It does not matter which factors form the left and the right side, nor their order,
+ * scales and signs. With i the left side's own indices, j the right side's, b the batch indices of both, and k the
+ * reduced ones, it matches
  *
  *     sum(k: left[b,i,k] * right[b,j,k])
  *
- * and i or j may be missing, not both. A side that is more than a load is computed first, into an array of its own (its
- * prologue), if some array that it reads is as large. Where the statement is `alpha * sum + beta * target`, that is one
- * stage; else the sum is one and the rest of the statement reads it. `node` stays as it was: extents alone decide, when
- * a run is planned, whether that is computed or `product`. */
+ * where i or j may be empty, but not both. A side that is more than a load is first computed into its own array (its
+ * prologue), provided that some array it reads is as large. A statement of the form `alpha * sum + beta * target`
+ * becomes one stage. Otherwise the sum becomes a stage that the rest of the statement reads. `node` is unchanged: when
+ * a run is planned, the extents alone decide whether `node` or `product` is computed. */
 #include "ir/passes/contract.h"
 
 #define SUBSCRIPT_COST_MAX 64
-#define SIDES_MAX          16 /* prologues of one statement */
+#define SIDES_MAX          16 /* prologues of one statement that are shared */
 
 struct contract {
     struct le_ir *ir;
@@ -29,24 +30,24 @@ struct contract {
     int side_count;
 };
 
-/* ---- sets of indices: those of the host's loops are numbers here */
+/* ---- sets of indices; host indices are constants here and are left out */
 
-struct set {
+struct index_set {
     int at[2 * LEAT_RANK_MAX];
     int count;
     bool too_many;
 };
 
-static bool has(const struct set *set, int index) {
+static bool has_index(const struct index_set *set, int index) {
     for (int k = 0; k < set->count; k++)
         if (set->at[k] == index)
             return true;
     return false;
 }
 
-static void add_indices(const struct le_ir *ir, struct set *set, const int *indices, int count) {
+static void add_indices(const struct le_ir *ir, struct index_set *set, const int *indices, int count) {
     for (int k = 0; k < count; k++) {
-        if (ir->indices.at[indices[k]].host || has(set, indices[k]))
+        if (ir->indices.at[indices[k]].host || has_index(set, indices[k]))
             continue;
         if (set->count == ARRAY_LEN(set->at))
             set->too_many = true;
@@ -55,15 +56,15 @@ static void add_indices(const struct le_ir *ir, struct set *set, const int *indi
     }
 }
 
-static struct set indices_of(const struct le_ir *ir, const struct le_node *node) {
-    struct set set = {.count = 0};
+static struct index_set indices_of(const struct le_ir *ir, const struct le_node *node) {
+    struct index_set set = {.count = 0};
     add_indices(ir, &set, node->free, node->free_count);
     return set;
 }
 
-static bool is_within(const struct set *a, const struct set *b) {
+static bool is_within(const struct index_set *a, const struct index_set *b) {
     for (int k = 0; k < a->count; k++)
-        if (!has(b, a->at[k]))
+        if (!has_index(b, a->at[k]))
             return false;
     return true;
 }
@@ -74,7 +75,7 @@ struct facts {
     bool untrusted, condition, gather, variable;
 };
 
-/* A subscript that the range rules can look at. */
+/* A subscript that the range rules can analyse. */
 static bool is_plain(const struct le_node *x) {
     if (x->kind == LE_NODE_INDEX || (x->free_count == 0 && !x->loads && !x->reduces))
         return true;
@@ -107,7 +108,7 @@ static bool is_number(const struct le_node *node) {
     return node->free_count == 0 && !node->reduces;
 }
 
-/* A load that the library can read where it lies. */
+/* A load that the library can read in place. */
 static bool is_direct(const struct le_ir *ir, const struct le_node *node) {
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0 || node->edge != LE_EDGE_NONE ||
         ir->values.at[node->value].type != node->type)
@@ -118,15 +119,15 @@ static bool is_direct(const struct le_ir *ir, const struct le_node *node) {
     return true;
 }
 
-struct cover {
+struct cover_search {
     const struct le_ir *ir;
-    const struct set *set;
+    const struct index_set *set;
     bool found;
 };
 
 static void find_cover(struct le_node *node, void *user) {
-    struct cover *c = user;
-    struct set bare = {.count = 0};
+    struct cover_search *c = user;
+    struct index_set bare = {.count = 0};
     for (int k = 0; node->kind == LE_NODE_LOAD && k < node->operand_count; k++)
         if (node->operands[k]->kind == LE_NODE_INDEX)
             add_indices(c->ir, &bare, &node->operands[k]->index, 1);
@@ -138,23 +139,24 @@ static void find_cover(struct le_node *node, void *user) {
 struct side {
     struct le_node *factors[LE_FACTORS_MAX];
     int count;
-    struct set set;
+    struct index_set set;
 };
-struct split {
+struct sum_split {
     struct side left, right;
     struct le_term numbers;
 };
 
-static void take(const struct le_ir *ir, struct side *side, struct le_node *factor) {
+static void take_factor(const struct le_ir *ir, struct side *side, struct le_node *factor) {
     side->factors[side->count++] = factor;
     add_indices(ir, &side->set, factor->free, factor->free_count);
 }
 
-/* It can be read as it is, or is made first: smaller than the whole, and no larger than something that it reads. */
-static bool can_make(struct le_ir *ir, const struct side *side, int whole_count) {
+/* Whether the side can be read in place or computed first: it is then smaller than the whole product, and no larger
+ * than some array that it reads. */
+static bool can_compute(struct le_ir *ir, const struct side *side, int whole_count) {
     if (side->count == 1 && is_direct(ir, side->factors[0]))
         return true;
-    struct cover cover = {.ir = ir, .set = &side->set};
+    struct cover_search cover = {.ir = ir, .set = &side->set};
     for (int k = 0; k < side->count; k++) {
         if (facts_of(ir, side->factors[k]).gather)
             return false;
@@ -163,37 +165,37 @@ static bool can_make(struct le_ir *ir, const struct side *side, int whole_count)
     return cover.found && side->set.count < whole_count && side->set.count <= LEAT_RANK_MAX;
 }
 
-static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct split *s) {
-    struct set whole = indices_of(ir, sum);
+static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct sum_split *s) {
+    struct index_set whole = indices_of(ir, sum);
     add_indices(ir, &whole, sum->indices, sum->index_count);
     for (int k = 0; k < sum->index_count; k++)
-        if (!has(&s->left.set, sum->indices[k]) || !has(&s->right.set, sum->indices[k]))
+        if (!has_index(&s->left.set, sum->indices[k]) || !has_index(&s->right.set, sum->indices[k]))
             return false;
     if (is_within(&s->left.set, &s->right.set) && is_within(&s->right.set, &s->left.set))
         return false;
-    return !whole.too_many && can_make(ir, &s->left, whole.count) && can_make(ir, &s->right, whole.count);
+    return !whole.too_many && can_compute(ir, &s->left, whole.count) && can_compute(ir, &s->right, whole.count);
 }
 
-/* The other factors go to the smaller of the two that has their indices. */
+/* Tries factors a and b as the two sides. Each other factor goes to the smaller side that has all of its indices. */
 static bool try_pair(struct le_ir *ir, const struct le_node *sum, const struct le_term *term, int a, int b,
-                     struct split *out) {
+                     struct sum_split *out) {
     out->left = out->right = (struct side){.count = 0};
-    take(ir, &out->left, term->factors[a]);
-    take(ir, &out->right, term->factors[b]);
+    take_factor(ir, &out->left, term->factors[a]);
+    take_factor(ir, &out->right, term->factors[b]);
     bool right_first = out->right.set.count <= out->left.set.count;
     struct side *first = right_first ? &out->right : &out->left, *second = right_first ? &out->left : &out->right;
     for (int k = 0; k < term->count; k++) {
-        struct set set = indices_of(ir, term->factors[k]);
+        struct index_set set = indices_of(ir, term->factors[k]);
         if (k == a || k == b)
             continue;
         if (!is_within(&set, &second->set) && !is_within(&set, &first->set))
             return false;
-        take(ir, is_within(&set, &first->set) ? first : second, term->factors[k]);
+        take_factor(ir, is_within(&set, &first->set) ? first : second, term->factors[k]);
     }
     return is_sound(ir, sum, out);
 }
 
-static bool split_term(struct le_ir *ir, const struct le_node *sum, const struct le_term *term, struct split *out) {
+static bool split_term(struct le_ir *ir, const struct le_node *sum, const struct le_term *term, struct sum_split *out) {
     struct le_term rest = {.count = 0};
     out->numbers = (struct le_term){.negative = term->negative};
     for (int k = 0; k < term->count; k++) {
@@ -207,7 +209,8 @@ static bool split_term(struct le_ir *ir, const struct le_node *sum, const struct
     return false;
 }
 
-/* The sum's terms; integers are multiplied in a type of their own, and only two of them. */
+/* The terms of the sum. Integers may be multiplied in a narrower type than they are added in, so only a product of two
+ * is accepted. */
 static bool terms_of_body(const struct le_node *sum, struct le_terms *out) {
     struct le_node *body = sum->operands[0];
     if (le_type_is_float(sum->type))
@@ -238,7 +241,7 @@ static bool is_candidate(struct contract *c, struct le_node *sum) {
     return !f.variable && !(c->conditions && f.untrusted);
 }
 
-static bool split_sum(struct contract *c, struct le_node *sum, struct split splits[LE_TERMS_MAX], int *count) {
+static bool split_sum(struct contract *c, struct le_node *sum, struct sum_split splits[LE_TERMS_MAX], int *count) {
     struct le_terms terms;
     if (!is_candidate(c, sum) || !terms_of_body(sum, &terms))
         return false;
@@ -251,7 +254,7 @@ static bool split_sum(struct contract *c, struct le_node *sum, struct split spli
 
 /* ---- stages */
 
-static struct le_stage *new_stage(struct contract *c, struct le_node *node, const struct set *set) {
+static struct le_stage *new_stage(struct contract *c, struct le_node *node, const struct index_set *set) {
     struct le_ir *ir = c->ir;
     int *indices = LE_NEW_ARRAY(ir->arena, set->count, int), id = ir->values.count;
     struct le_node **left = LE_NEW_ARRAY(ir->arena, set->count, struct le_node *);
@@ -290,8 +293,8 @@ static struct le_node *load_of(struct le_ir *ir, const struct le_stage *stage) {
                                               .trusted = true});
 }
 
-/* The node's value where a stage of its own has computed it, once for the statement. */
-static struct le_node *computed_first(struct contract *c, struct le_node *node, const struct set *set) {
+/* Computes the node in its own stage, once per statement, and returns a load of its value. */
+static struct le_node *computed_first(struct contract *c, struct le_node *node, const struct index_set *set) {
     for (int k = 0; k < c->side_count; k++)
         if (c->sides[k].node == node)
             return c->sides[k].load;
@@ -303,7 +306,7 @@ static struct le_node *computed_first(struct contract *c, struct le_node *node, 
     return load;
 }
 
-static struct le_node *multiplied(struct le_ir *ir, struct le_node *const *factors, int count) {
+static struct le_node *product_of(struct le_ir *ir, struct le_node *const *factors, int count) {
     struct le_node *x = factors[0];
     for (int k = 1; k < count; k++) {
         struct le_node *pair[] = {x, factors[k]};
@@ -312,31 +315,32 @@ static struct le_node *multiplied(struct le_ir *ir, struct le_node *const *facto
     return x;
 }
 
-/* Its indices in the order of the stage's loops, then the reduced ones. */
+/* A load of the side. If it is computed first, its axes are the stage's indices in loop order, then the reduced ones.
+ */
 static struct le_node *operand_of(struct contract *c, const struct le_node *sum, const struct side *side) {
-    struct set order = {.count = 0};
+    struct index_set order = {.count = 0};
     if (side->count == 1 && is_direct(c->ir, side->factors[0]))
         return side->factors[0];
     for (int k = 0; k < c->stage->index_count; k++)
-        if (has(&side->set, c->stage->indices[k]))
+        if (has_index(&side->set, c->stage->indices[k]))
             add_indices(c->ir, &order, &c->stage->indices[k], 1);
     add_indices(c->ir, &order, sum->indices, sum->index_count);
-    return computed_first(c, multiplied(c->ir, side->factors, side->count), &order);
+    return computed_first(c, product_of(c->ir, side->factors, side->count), &order);
 }
 
-static struct le_node *new_sum(struct contract *c, const struct le_node *sum, const struct split *s) {
+static struct le_node *new_sum(struct contract *c, const struct le_node *sum, const struct sum_split *s) {
     struct le_node *x[] = {operand_of(c, sum, &s->left), operand_of(c, sum, &s->right)};
     struct le_node *body = le_node_cast(c->ir, sum->type, le_node_op(c->ir, LE_OP_MUL, x[0]->type, x, 2));
     return le_node_reduce(c->ir, LE_RED_SUM, sum->type, body, sum->indices, sum->index_count);
 }
 
-/* numbers * main, added to what is there so far (NULL: nothing). */
-static struct le_node *added(struct contract *c, struct le_node *so_far, const struct le_term *numbers,
-                             struct le_node *main) {
-    static const struct set none = {.count = 0};
+/* so_far + numbers * main; so_far may be NULL. */
+static struct le_node *add_scaled(struct contract *c, struct le_node *so_far, const struct le_term *numbers,
+                                  struct le_node *main) {
+    static const struct index_set none = {.count = 0};
     struct le_ir *ir = c->ir;
     if (numbers->count) {
-        struct le_node *x[] = {multiplied(ir, numbers->factors, numbers->count), main};
+        struct le_node *x[] = {product_of(ir, numbers->factors, numbers->count), main};
         bool at_hand = x[0]->kind == LE_NODE_CONST || (x[0]->kind == LE_NODE_LOAD && x[0]->operand_count == 0 &&
                                                        ir->values.at[x[0]->value].type == x[0]->type);
         if (!at_hand)
@@ -349,34 +353,34 @@ static struct le_node *added(struct contract *c, struct le_node *so_far, const s
     return numbers->negative ? le_node_op(ir, LE_OP_NEG, main->type, &main, 1) : main;
 }
 
-/* outer * sum, term by term. */
-static struct le_node *added_sums(struct contract *c, struct le_node *so_far, const struct le_term *outer,
-                                  const struct le_node *sum, const struct split *splits, int count) {
+/* so_far + outer * sum, term by term. */
+static struct le_node *add_scaled_sums(struct contract *c, struct le_node *so_far, const struct le_term *outer,
+                                       const struct le_node *sum, const struct sum_split *splits, int count) {
     for (int k = 0; k < count; k++) {
         struct le_term numbers = splits[k].numbers;
         numbers.negative = numbers.negative != outer->negative;
         for (int q = 0; q < outer->count; q++)
             numbers.factors[numbers.count++] = outer->factors[q];
-        so_far = added(c, so_far, &numbers, new_sum(c, sum, &splits[k]));
+        so_far = add_scaled(c, so_far, &numbers, new_sum(c, sum, &splits[k]));
     }
     return so_far;
 }
 
-/* ---- the sum is a part of the statement */
+/* ---- the sum is part of the statement */
 
 static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     static const struct le_term one = {.count = 0};
-    struct split splits[LE_TERMS_MAX];
-    struct set order = {.count = 0}, set = indices_of(c->ir, sum);
+    struct sum_split splits[LE_TERMS_MAX];
+    struct index_set order = {.count = 0}, set = indices_of(c->ir, sum);
     int count;
     if (!split_sum(c, sum, splits, &count))
         return sum;
-    struct le_contraction said;
-    struct le_node *product = added_sums(c, NULL, &one, sum, splits, count);
-    if (!le_contraction_of(product, &said))
-        return sum; /* there are more terms than fit; what was to be computed first is swept away */
+    struct le_contraction parsed;
+    struct le_node *product = add_scaled_sums(c, NULL, &one, sum, splits, count);
+    if (!le_contraction_of(product, &parsed))
+        return sum; /* too many terms; dead-code removes the stages added for it */
     for (int k = 0; k < c->stage->index_count; k++)
-        if (has(&set, c->stage->indices[k]))
+        if (has_index(&set, c->stage->indices[k]))
             add_indices(c->ir, &order, &c->stage->indices[k], 1);
     struct le_stage *stage = new_stage(c, sum, &order);
     stage->kind = LE_STAGE_CONTRACT;
@@ -384,8 +388,8 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     return load_of(c->ir, stage);
 }
 
-/* Sums that stand in other reductions stay there: their values could be many more than the statement's. */
-static struct le_node *rewrite(struct contract *c, struct le_node *node, int epoch) {
+/* Sums inside other reductions are left alone: they could have many more values than the statement. */
+static struct le_node *replace_sums(struct contract *c, struct le_node *node, int epoch) {
     if (!node->reduces || node->kind == LE_NODE_REGION)
         return node;
     if (node->kind == LE_NODE_REDUCE)
@@ -396,7 +400,7 @@ static struct le_node *rewrite(struct contract *c, struct le_node *node, int epo
     bool changed = false;
     copy.operands = LE_NEW_ARRAY(c->ir->arena, node->operand_count, struct le_node *);
     for (int k = 0; k < node->operand_count; k++) {
-        copy.operands[k] = rewrite(c, node->operands[k], epoch);
+        copy.operands[k] = replace_sums(c, node->operands[k], epoch);
         changed |= copy.operands[k] != node->operands[k];
     }
     if (changed)
@@ -406,7 +410,7 @@ static struct le_node *rewrite(struct contract *c, struct le_node *node, int epo
     return made;
 }
 
-/* ---- the sum is the statement: alpha * sum + beta * target */
+/* ---- the sum is the whole statement: alpha * sum + beta * target */
 
 static bool is_old_target(const struct le_stage *stage, const struct le_node *node) {
     bool same = node->kind == LE_NODE_LOAD && node->value == stage->base && node->operand_count == stage->left_count &&
@@ -416,12 +420,12 @@ static bool is_old_target(const struct le_stage *stage, const struct le_node *no
     return same && node->operand_count > 0;
 }
 
-struct whole {
+struct whole_statement {
     struct le_node *sum, *old;
     struct le_term sum_numbers, old_numbers;
 };
 
-static bool add_to_whole(const struct le_stage *stage, const struct le_term *term, struct whole *w) {
+static bool add_statement_term(const struct le_stage *stage, const struct le_term *term, struct whole_statement *w) {
     struct le_term numbers = {.negative = term->negative};
     struct le_node *main = NULL;
     for (int k = 0; k < term->count; k++) {
@@ -447,32 +451,32 @@ static bool add_to_whole(const struct le_stage *stage, const struct le_term *ter
     return true;
 }
 
-static bool is_whole(struct contract *c, struct whole *w) {
+static bool match_statement(struct contract *c, struct whole_statement *w) {
     const struct le_stage *stage = c->stage;
     struct le_terms terms;
-    *w = (struct whole){.sum = stage->node->kind == LE_NODE_REDUCE ? stage->node : NULL};
+    *w = (struct whole_statement){.sum = stage->node->kind == LE_NODE_REDUCE ? stage->node : NULL};
     if (c->ir->values.at[stage->target].type != stage->node->type)
         return false;
     if (!w->sum && (!le_type_is_float(stage->node->type) || !le_terms_of(stage->node, &terms)))
         return false;
     for (int k = 0; stage->node->kind != LE_NODE_REDUCE && k < terms.count; k++)
-        if (!add_to_whole(stage, &terms.at[k], w))
+        if (!add_statement_term(stage, &terms.at[k], w))
             return false;
-    struct set set = w->sum ? indices_of(c->ir, w->sum) : (struct set){.count = 0};
+    struct index_set set = w->sum ? indices_of(c->ir, w->sum) : (struct index_set){.count = 0};
     return w->sum && set.count == stage->index_count;
 }
 
-static bool make_whole(struct contract *c, struct le_stage *stage) {
-    struct whole w;
-    struct split splits[LE_TERMS_MAX];
+static bool contract_statement(struct contract *c, struct le_stage *stage) {
+    struct whole_statement w;
+    struct sum_split splits[LE_TERMS_MAX];
     int count;
-    if (!is_whole(c, &w) || !split_sum(c, w.sum, splits, &count))
+    if (!match_statement(c, &w) || !split_sum(c, w.sum, splits, &count))
         return false;
-    struct le_node *product = added_sums(c, NULL, &w.sum_numbers, w.sum, splits, count);
+    struct le_node *product = add_scaled_sums(c, NULL, &w.sum_numbers, w.sum, splits, count);
     if (w.old)
-        product = added(c, product, &w.old_numbers, w.old);
-    struct le_contraction said;
-    if (!le_contraction_of(product, &said))
+        product = add_scaled(c, product, &w.old_numbers, w.old);
+    struct le_contraction parsed;
+    if (!le_contraction_of(product, &parsed))
         return false;
     stage->kind = LE_STAGE_CONTRACT;
     stage->product = product;
@@ -487,8 +491,8 @@ static void contract_stage(struct contract *c, struct le_stage stage) {
         c->stage = &before;
         c->conditions = facts_of(c->ir, stage.node).condition;
         c->side_count = 0;
-        if (!make_whole(c, &stage))
-            stage.node = rewrite(c, stage.node, ++c->ir->epoch);
+        if (!contract_statement(c, &stage))
+            stage.node = replace_sums(c, stage.node, ++c->ir->epoch);
     }
     *LE_PUSH(c->ir->arena, &c->out) = stage;
 }

@@ -1,9 +1,10 @@
-/* Sums of products as a library's matrix products compute them: what a CONTRACT stage's `product` says.
+/* Contractions: sums of products in a form that a library's matrix product computes. This is the form of a CONTRACT
+ * stage's `product`.
  *
- * It is a linear combination, whose terms are each a number times a sum, or a number times what the target held before.
- * A sum is over the product of two loads, left and right; integers may be widened before they are added. The indices
- * that both have and that stay count whole products, the reduced ones stand in both. Numbers are constants or loads of
- * rank 0. */
+ * It is a linear combination. Each term is a factor times a sum, or a factor times the previous value of the target. A
+ * sum is over the product of two loads, left and right; integers may be widened before they are added. Both loads
+ * contain all reduced indices. Indices that both contain and that are not reduced are batch indices: there is one
+ * matrix product for each of their values. Factors are constants or loads of rank 0. */
 #ifndef LE_CONTRACT_H
 #define LE_CONTRACT_H
 #include "ir/ir.h"
@@ -19,7 +20,8 @@ struct le_terms {
     struct le_term at[LE_TERMS_MAX];
     int count;
 };
-/* node as a sum of products: what + - * and multiply-adds of it say. false: there are more than fit. */
+/* Expands the + - * and multiply-adds of node into a sum of products. Returns false if it has more terms or factors
+ * than fit. */
 bool le_terms_of(struct le_node *node, struct le_terms *out);
 
 struct le_contraction {
@@ -29,11 +31,11 @@ struct le_contraction {
         bool negative;
     } products[LE_TERMS_MAX];
     int product_count;
-    enum le_type factor_type; /* that products are computed in, before they are added as the sums' type */
-    struct le_node *kept;     /* load of what the target held before; NULL: nothing is added to */
+    enum le_type factor_type; /* type of the products, before they are added in the sums' type */
+    struct le_node *kept;     /* load of the target's previous value; NULL: none */
     struct le_node *kept_scale;
     bool kept_negative;
 };
-/* false: `product` is no such combination. */
+/* Returns false if `product` does not have this form. */
 bool le_contraction_of(struct le_node *product, struct le_contraction *out);
 #endif

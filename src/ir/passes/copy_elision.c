@@ -1,9 +1,9 @@
-/* moves: a stage that copies a whole array as it is, u[i,j] = w[i,j], takes the other's memory instead. What the caller
- * gave stays the caller's, and two results have each their own. */
+/* copy-elision: a stage that copies a whole array, u[i,j] = w[i,j], becomes a MOVE and shares the source's memory.
+ * Inputs are never shared with their copies, nor one result with another. */
 #include "ir/ir.h"
 
-/* The load that the stage copies; NULL: it does something else. */
-static const struct le_node *copied(const struct le_ir *ir, const struct le_stage *s) {
+/* The load that the stage copies; NULL if it is not a copy. */
+static const struct le_node *copied_load(const struct le_ir *ir, const struct le_stage *s) {
     const struct le_node *load = s->node;
     const struct le_value *target = &ir->values.at[s->target];
     if (load->kind == LE_NODE_ROUND && load->rounded == target->type)
@@ -16,7 +16,7 @@ static const struct le_node *copied(const struct le_ir *ir, const struct le_stag
             return NULL;
         const struct le_ir_index *index = &ir->indices.at[s->left[d]->index];
         if (index->depends || (index->explicit_range && s->base >= 0))
-            return NULL; /* a part of what is there */
+            return NULL; /* copies only part of the array */
         for (int q = 0; q < d; q++)
             if (s->left[q] == s->left[d])
                 return NULL;
@@ -34,7 +34,7 @@ void le_pass_elide_copies(struct le_ir *ir) {
         struct le_stage *s = &ir->stages.at[k];
         if (s->dead || s->kind != LE_STAGE_MAP || s->left_count == 0)
             continue;
-        const struct le_node *load = copied(ir, s);
+        const struct le_node *load = copied_load(ir, s);
         if (!load || !may_share(ir, s, load->value))
             continue;
         struct le_pair *pair = LE_NEW(ir->arena, struct le_pair);

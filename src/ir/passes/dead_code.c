@@ -1,44 +1,45 @@
-/* sweep: marks stages dead whose values are not read, and counts uses. Live stages are found from the results, and from
- * loops that may not end: a stage needs what it reads and the blocks around it, a block its conditions and bounds, a
- * loop what may leave it. A MOVE lives pair by pair. A dead stage stays dead.
+/* dead-code: marks stages dead whose values are not read, and counts uses. The search for live stages starts from the
+ * results, and from loops that may not terminate. A stage needs what it reads and the blocks around it, a block its
+ * conditions and bounds, a loop the stages that may leave it. Each pair of a MOVE is live or dead by itself. A dead
+ * stage stays dead.
  *
- * demand: the same search over the program as it was written, with statements. A live stage needs its statement, and a
- * statement needs the numbers that the range rules evaluate for it and the shapes of the arrays that it accesses. Those
- * numbers must be stored. A statement that is not needed does not run, so its ranges are found, and its accesses
- * checked, only where that takes nothing but extents and the caller's numbers. */
+ * demand: the same search over the program as written, and over statements as well. A live stage needs its statement,
+ * and a statement needs the host scalars that the range rules evaluate for it and the shapes of the arrays that it
+ * accesses. Those scalars must be stored. A statement that is not needed does not run. Its ranges are inferred and its
+ * accesses checked only if that takes nothing but extents and the caller's numbers. */
 #include "ir/ir.h"
 #include <string.h>
 
-struct sweep {
+struct liveness {
     struct le_ir *ir;
-    int *around;          /* by stage: the FOR, LOOP, IF or ELSE whose block it lies in; -1: none */
-    int *partner;         /* by FOR, LOOP, IF and ELSE: its END or ELSE; by ELSE the IF is `opener` */
-    int *opener;          /* by ELSE: its IF */
-    int *leaves;          /* by TEST and BREAK: the loop that it leaves */
-    int *next_leaver;     /* by loop and leaver: the next that leaves the same; -1 */
-    int *first_move;      /* by value: a MOVE that sets it; -1 */
-    struct move *moves;   /* in lists by value */
-    bool *lives, *needed; /* by stage, by value */
+    int *around;              /* by stage: the FOR, LOOP, IF or ELSE whose block contains it; -1: none */
+    int *partner;             /* by FOR, LOOP, IF and ELSE: its END or ELSE */
+    int *opener;              /* by ELSE: its IF */
+    int *leaves;              /* by TEST and BREAK: the loop that it leaves; else -1 */
+    int *next_leaver;         /* by loop, TEST and BREAK: the next stage that leaves the loop; -1: none */
+    int *first_move;          /* by value: first entry in `moves`; -1: none */
+    struct move_entry *moves; /* linked lists, one per value */
+    bool *lives, *needed;     /* by stage, by value */
     struct {
         int *at;
         int count, capacity;
-    } stages, values, statements; /* to be looked at */
-    int reader, *last_reader;     /* by value: so that a stage counts once */
-    bool *demanded;               /* by statement; NULL: sweep, which does not look at them */
-    int *shaper;                  /* by symbol: the statement that gives it its shape; -1: none */
+    } stages, values, statements; /* work lists of the search */
+    int reader, *last_reader;     /* reader: the current stage; last_reader, by value: counts each reader once */
+    bool *demanded;               /* by statement; NULL for dead-code, which ignores statements */
+    int *shaper;                  /* by symbol: the statement that sets its shape; -1: none */
 };
-struct move {
+struct move_entry {
     int stage, pair, next;
 };
 
-/* ---- how stages lie in each other */
+/* ---- nesting of stages */
 
-static void open_block(struct sweep *s, int stage, int *innermost) {
+static void open_block(struct liveness *s, int stage, int *innermost) {
     s->around[stage] = *innermost;
     *innermost = stage;
 }
 
-static void leave_loop(struct sweep *s, int stage, int innermost) {
+static void leave_loop(struct liveness *s, int stage, int innermost) {
     int loop = innermost;
     while (s->ir->stages.at[loop].kind != LE_STAGE_FOR && s->ir->stages.at[loop].kind != LE_STAGE_LOOP)
         loop = s->around[loop];
@@ -47,7 +48,7 @@ static void leave_loop(struct sweep *s, int stage, int innermost) {
     s->next_leaver[loop] = stage;
 }
 
-static void place_stages(struct sweep *s) {
+static void find_nesting(struct liveness *s) {
     int innermost = -1;
     for (int k = 0; k < s->ir->stages.count; k++) {
         enum le_stage_kind kind = s->ir->stages.at[k].kind;
@@ -66,12 +67,12 @@ static void place_stages(struct sweep *s) {
     }
 }
 
-static void list_moves(struct sweep *s) {
+static void list_moves(struct liveness *s) {
     struct le_ir *ir = s->ir;
     int count = 0, at = 0;
     for (int k = 0; k < ir->stages.count; k++)
         count += ir->stages.at[k].kind == LE_STAGE_MOVE ? ir->stages.at[k].pair_count : 0;
-    s->moves = LE_NEW_ARRAY(ir->arena, count, struct move);
+    s->moves = LE_NEW_ARRAY(ir->arena, count, struct move_entry);
     for (int k = 0; k < ir->values.count; k++)
         s->first_move[k] = -1;
     for (int k = 0; k < ir->stages.count; k++)
@@ -79,43 +80,43 @@ static void list_moves(struct sweep *s) {
             int target = ir->stages.at[k].pairs[q].target;
             if (ir->stages.at[k].dead)
                 continue;
-            s->moves[at] = (struct move){.stage = k, .pair = q, .next = s->first_move[target]};
+            s->moves[at] = (struct move_entry){.stage = k, .pair = q, .next = s->first_move[target]};
             s->first_move[target] = at++;
         }
 }
 
-/* ---- what lives */
+/* ---- live stages and values */
 
-static void need(struct sweep *s, int value) {
+static void need_value(struct liveness *s, int value) {
     if (s->needed[value])
         return;
     s->needed[value] = true;
     *LE_PUSH(s->ir->arena, &s->values) = value;
 }
 
-static void live(struct sweep *s, int stage) {
+static void mark_live(struct liveness *s, int stage) {
     if (stage < 0 || s->lives[stage] || s->ir->stages.at[stage].dead)
         return;
     s->lives[stage] = true;
     *LE_PUSH(s->ir->arena, &s->stages) = stage;
 }
 
-static void read_value(struct sweep *s, int value) {
-    need(s, value);
+static void read_value(struct liveness *s, int value) {
+    need_value(s, value);
     if (s->last_reader[value] == s->reader)
         return;
     s->last_reader[value] = s->reader;
     s->ir->values.at[value].uses++;
 }
 
-static void demand_statement(struct sweep *s, int statement) {
+static void demand_statement(struct liveness *s, int statement) {
     if (!s->demanded || statement < 0 || s->demanded[statement])
         return;
     s->demanded[statement] = true;
     *LE_PUSH(s->ir->arena, &s->statements) = statement;
 }
 
-static void demand_shape(struct sweep *s, int symbol) {
+static void demand_shape(struct liveness *s, int symbol) {
     if (s->demanded)
         demand_statement(s, s->shaper[symbol]);
 }
@@ -127,34 +128,34 @@ static void read_load(struct le_node *node, void *user) {
         demand_shape(user, node->symbol);
 }
 
-static void read_node(struct sweep *s, struct le_node *node) {
+static void read_node(struct liveness *s, struct le_node *node) {
     if (node)
         le_node_walk(s->ir, node, read_load, s);
 }
 
-static void read_range(struct sweep *s, int index) {
+static void read_range(struct liveness *s, int index) {
     const struct le_range_nodes *r = &s->ir->indices.at[index].range;
     read_node(s, r->low);
     read_node(s, r->high);
     read_node(s, r->by);
 }
 
-/* ---- what the host evaluates */
+/* ---- host scalars */
 
-/* A load in a number that the host evaluates: before a statement runs, for the range rules, or for a condition or bound
- * of its own loops. */
+/* A load in a host scalar: the host evaluates it before a statement runs, for the range rules, or for a condition or
+ * bound of its own blocks. */
 static bool is_read_by_host(const struct le_ir *ir, const struct le_node *node) {
     return node->kind == LE_NODE_LOAD && le_node_is_hosts(ir, node);
 }
 
 static void read_number(struct le_node *node, void *user) {
-    struct sweep *s = user;
+    struct liveness *s = user;
     if (node->kind == LE_NODE_LEN)
         demand_shape(s, node->symbol);
     if (!is_read_by_host(s->ir, node) || s->ir->values.at[node->value].stage < 0)
         return;
     s->ir->values.at[node->value].wanted = true;
-    need(s, node->value);
+    need_value(s, node->value);
 }
 
 typedef void visit_node(struct le_node *node, void *user);
@@ -167,7 +168,7 @@ static void visit_range(struct le_ir *ir, int index, visit_node *visit, void *us
             le_node_walk(ir, bounds[b], visit, user);
 }
 
-/* All nodes that the range rules look at. */
+/* Visits all nodes that the range rules evaluate. */
 static void visit_statement(struct le_ir *ir, const struct le_ir_statement *st, visit_node *visit, void *user) {
     for (int k = 0; k < st->all_count; k++)
         visit_range(ir, st->all[k], visit, user);
@@ -182,15 +183,15 @@ static void visit_statement(struct le_ir *ir, const struct le_ir_statement *st, 
         le_node_walk(ir, st->value, visit, user);
 }
 
-static void look_at_statement(struct sweep *s, int number) {
+static void look_at_statement(struct liveness *s, int number) {
     const struct le_ir_statement *st = &s->ir->statements.at[number];
     visit_statement(s->ir, st, read_number, s);
     for (int k = 0; k < st->access_count; k++)
         demand_shape(s, s->ir->accesses.at[st->first_access + k].symbol);
 }
 
-/* Stages that only close a block, or hand values on, may carry the number of any statement before them. */
-static void demand_of_stage(struct sweep *s, const struct le_stage *stage) {
+/* Stages that only close a block or hand on values may belong to any earlier statement, so they do not need theirs. */
+static void demand_of_stage(struct liveness *s, const struct le_stage *stage) {
     bool control = stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_TEST || stage->kind == LE_STAGE_IF;
     if (!s->demanded || (stage->kind >= LE_STAGE_MOVE && !control))
         return;
@@ -203,19 +204,19 @@ static void demand_of_stage(struct sweep *s, const struct le_stage *stage) {
 
 /* ---- the search */
 
-static void look_at_stage(struct sweep *s, int number) {
+static void look_at_stage(struct liveness *s, int number) {
     const struct le_stage *stage = &s->ir->stages.at[number];
     s->reader = number;
     demand_of_stage(s, stage);
-    live(s, s->around[number]);
+    mark_live(s, s->around[number]);
     if (stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_LOOP || stage->kind == LE_STAGE_IF ||
         stage->kind == LE_STAGE_ELSE)
-        live(s, s->partner[number]);
-    live(s, s->opener[number]);
+        mark_live(s, s->partner[number]);
+    mark_live(s, s->opener[number]);
     for (int k = s->next_leaver[number]; k >= 0 && s->leaves[number] < 0; k = s->next_leaver[k])
-        live(s, k);
+        mark_live(s, k);
     if (stage->kind == LE_STAGE_MOVE)
-        return; /* by pairs */
+        return; /* its pairs are live one by one */
     if (stage->base >= 0)
         read_value(s, stage->base);
     for (int k = 0; k < stage->pair_count; k++)
@@ -230,27 +231,27 @@ static void look_at_stage(struct sweep *s, int number) {
         read_range(s, stage->index);
 }
 
-static void look_at_value(struct sweep *s, int value) {
+static void look_at_value(struct liveness *s, int value) {
     const struct le_value *v = &s->ir->values.at[value];
     if (!v->moved) {
-        live(s, v->stage);
+        mark_live(s, v->stage);
         return;
     }
     for (int k = s->first_move[value]; k >= 0; k = s->moves[k].next) {
         const struct le_stage *stage = &s->ir->stages.at[s->moves[k].stage];
-        live(s, s->moves[k].stage);
-        need(s, stage->pairs[s->moves[k].pair].source);
+        mark_live(s, s->moves[k].stage);
+        need_value(s, stage->pairs[s->moves[k].pair].source);
     }
 }
 
-static void find_living(struct sweep *s) {
+static void find_living(struct liveness *s) {
     struct le_ir *ir = s->ir;
     for (int k = 0; k < ir->values.count; k++)
         if (ir->values.at[k].wanted)
-            need(s, k);
+            need_value(s, k);
     for (int k = 0; k < ir->stages.count; k++)
         if (ir->stages.at[k].kind == LE_STAGE_LOOP)
-            live(s, k);
+            mark_live(s, k);
     while (s->stages.count > 0 || s->values.count > 0 || s->statements.count > 0) {
         if (s->stages.count > 0)
             look_at_stage(s, s->stages.at[--s->stages.count]);
@@ -261,7 +262,7 @@ static void find_living(struct sweep *s) {
     }
 }
 
-static void bury(struct sweep *s) {
+static void mark_dead(struct liveness *s) {
     for (int k = 0; k < s->ir->stages.count; k++) {
         struct le_stage *stage = &s->ir->stages.at[k];
         stage->dead = !s->lives[k];
@@ -279,10 +280,10 @@ static void bury(struct sweep *s) {
     }
 }
 
-static struct sweep new_sweep(struct le_ir *ir) {
+static struct liveness new_liveness(struct le_ir *ir) {
 
     int stages = ir->stages.count, values = ir->values.count;
-    struct sweep s = {.ir = ir, .reader = -1};
+    struct liveness s = {.ir = ir, .reader = -1};
     s.around = LE_NEW_ARRAY(ir->arena, stages, int);
     s.partner = LE_NEW_ARRAY(ir->arena, stages, int);
     s.opener = LE_NEW_ARRAY(ir->arena, stages, int);
@@ -296,15 +297,15 @@ static struct sweep new_sweep(struct le_ir *ir) {
         ir->values.at[k].uses = 0;
         s.last_reader[k] = -1;
     }
-    place_stages(&s);
+    find_nesting(&s);
     list_moves(&s);
     return s;
 }
 
 void le_pass_dead_code(struct le_ir *ir) {
-    struct sweep s = new_sweep(ir);
+    struct liveness s = new_liveness(ir);
     find_living(&s);
-    bury(&s);
+    mark_dead(&s);
 }
 
 /* ---- demand */
@@ -313,8 +314,8 @@ static bool gives_shape(const struct le_ir_statement *st) {
     return st->symbol >= 0 && ((st->kind == LE_STEP_NEW && st->size_count > 0) || (st->is_new && st->left_count > 0));
 }
 
-/* Declarations of inputs are always checked. */
-static void find_shapers(struct sweep *s) {
+/* Finds the statements that set shapes. Declarations of inputs are always needed, because they are always checked. */
+static void find_shapers(struct liveness *s) {
     for (int k = 0; k < s->ir->tree->symbol_count; k++)
         s->shaper[k] = -1;
     for (int k = s->ir->statements.count - 1; k >= 0; k--) {
@@ -328,8 +329,8 @@ static void find_shapers(struct sweep *s) {
 
 struct unknown {
     const struct le_ir *ir;
-    bool *inside; /* by statement: it stands in a block of the host's */
-    bool *lost;   /* by symbol: its shape is not known */
+    bool *inside; /* by statement: it is inside a host block */
+    bool *lost;   /* by symbol: its shape is unknown */
     bool found;
 };
 
@@ -340,7 +341,7 @@ static void find_unknown(struct le_node *node, void *user) {
     u->found |= node->kind == LE_NODE_LEN && u->lost[node->symbol];
 }
 
-/* A block's statements are those after the one that opens it, up to that of its END. */
+/* The statements of a block are those after the statement that opens it, up to that of its END. */
 static void find_inside(struct unknown *u) {
     for (int k = 0, depth = 0, first = 0; k < u->ir->stages.count; k++) {
         const struct le_stage *stage = &u->ir->stages.at[k];
@@ -352,7 +353,7 @@ static void find_inside(struct unknown *u) {
     }
 }
 
-static void mark_unchecked(struct sweep *s) {
+static void mark_unchecked(struct liveness *s) {
     struct le_ir *ir = s->ir;
     struct unknown u = {.ir = ir,
                         .inside = LE_NEW_ARRAY(ir->arena, ir->statements.count, bool),
@@ -373,7 +374,7 @@ static void mark_unchecked(struct sweep *s) {
 }
 
 void le_pass_demand(struct le_ir *ir) {
-    struct sweep s = new_sweep(ir);
+    struct liveness s = new_liveness(ir);
     s.demanded = LE_NEW_ARRAY(ir->arena, ir->statements.count, bool);
     s.shaper = LE_NEW_ARRAY(ir->arena, ir->tree->symbol_count, int);
     find_shapers(&s);

@@ -1,9 +1,10 @@
-/* Scans: a reduction over a range that ends at i + c (a prefix) or starts there (a suffix), whose body knows nothing of
- * i, becomes a stage of its own, which makes the totals for all i at once in linear time; it is read where the
- * reduction stood. i is an index of the stage, or of a reduction around it, with a range of its own. All further
- * indices of the reduction are reduced inside of a term. What stays: i with another factor, bounds that depend on more
- * than i, bodies that hold a range that depends on the scanned index, or one whose bounds are read from arrays. Whether
- * a reduction is a scan hangs on its own statement alone, so that fusion changes no bits: this runs before it. */
+/* scan: finds reductions over a range that ends at i + c (a prefix) or starts there (a suffix), with a body that does
+ * not depend on i. Such a reduction becomes a stage of its own, which computes the totals for all i in linear time and
+ * is read in place of the reduction. i is an index of the stage, or of an enclosing reduction, with a range of its own.
+ * The reduction's other indices are reduced inside each term. Not scans: i with a factor other than 1 or -1, bounds
+ * that depend on anything besides i, and bodies with a range that depends on the scanned index or has bounds read from
+ * arrays. Whether a reduction is a scan depends on its own statement only. The pass runs before fusion, so fusion does
+ * not change results. */
 #include "ir/path.h"
 
 struct scans {
@@ -18,21 +19,21 @@ struct scans {
             struct le_node *reduction, *load;
         } * at;
         int count, capacity;
-    } made; /* of this stage */
+    } made; /* scans already found in this stage */
     int epoch;
 };
 
-/* What a reduction scans. */
+/* A reduction that is a scan. */
 struct pattern {
-    int index, scanned; /* i; the one whose range i bounds */
+    int index, scanned; /* i; the index whose range i bounds */
     struct le_node *term;
-    int kept[LEAT_RANK_MAX]; /* what the term depends on but for the scanned index, in the order of the path */
+    int kept[LEAT_RANK_MAX]; /* the other indices that the term depends on, in path order */
     int kept_count;
 };
 
-/* ---- is it one */
+/* ---- recognition */
 
-/* 1 or -1: x is i + c or c - i, c without indices. 0: another thing. */
+/* Returns 1 or -1 if x is i + c or c - i, with c free of indices; else 0. */
 static int factor_of(const struct le_node *x) {
     if (x->kind == LE_NODE_INDEX)
         return 1;
@@ -62,14 +63,14 @@ static void find_bounded(struct le_node *node, void *user) {
     }
 }
 
-/* A range inside of node depends on the index. */
+/* Whether a range inside node depends on the index. */
 static bool bounds_depend(struct le_ir *ir, struct le_node *node, int index) {
     struct bounded b = {.ir = ir, .index = index};
     le_node_walk(ir, node, find_bounded, &b);
     return b.found;
 }
 
-struct steadiness {
+struct bounds_check {
     const struct le_ir *ir;
     bool has_region, fails;
 };
@@ -79,8 +80,8 @@ static void find_region(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
-static void find_unsteady(struct le_node *node, void *user) {
-    struct steadiness *s = user;
+static void find_unshared(struct le_node *node, void *user) {
+    struct bounds_check *s = user;
     for (int k = 0; k < node->index_count && node->kind != LE_NODE_REGION; k++) {
         const struct le_range_nodes *r = &s->ir->indices.at[node->indices[k]].range;
         const struct le_node *bounds[] = {r->low, r->high, r->by};
@@ -90,17 +91,17 @@ static void find_unsteady(struct le_node *node, void *user) {
     }
 }
 
-/* The scan's lanes share every loop inside of its term: bounds are made once for all of them, before the lanes. What
- * reads arrays may fail, so it stays where it stands; and beside regions so does all that is computed. */
-static bool is_steady(struct le_ir *ir, struct le_node *term) {
-    struct steadiness s = {.ir = ir};
+/* The lanes of a scan share every loop inside its term, so the loops' bounds are computed once, before the lanes.
+ * Bounds that read arrays may fail and cannot be moved there. If the term contains regions, no computed bounds can. */
+static bool has_shared_bounds(struct le_ir *ir, struct le_node *term) {
+    struct bounds_check s = {.ir = ir};
     le_node_walk(ir, term, find_region, &s.has_region);
-    le_node_walk(ir, term, find_unsteady, &s);
+    le_node_walk(ir, term, find_unshared, &s);
     return !s.fails;
 }
 
-/* The range's end that moves with one index, by a factor of 1 or -1, while the other moves with none; NULL: it is no
- * such range. */
+/* The bound that depends on one index, by a factor of 1 or -1, while the other bound depends on none; NULL if the range
+ * has another form. */
 static const struct le_node *moving_end(const struct le_ir *ir, int index) {
     const struct le_range_nodes *r = &ir->indices.at[index].range;
     if (!r->low || !r->high || (r->by && !(r->by->kind == LE_NODE_CONST && le_const_i64(r->by) == 1)))
@@ -110,7 +111,7 @@ static const struct le_node *moving_end(const struct le_ir *ir, int index) {
     return fits && factor_of(end) != 0 ? end : NULL;
 }
 
-/* The reduction's term: its body, reduced over the indices that are not scanned. */
+/* The term of the scan: the reduction's body, reduced over the indices that are not scanned. */
 static struct le_node *term_of(struct le_ir *ir, struct le_node *n, int scanned) {
     int *others = LE_NEW_ARRAY(ir->arena, n->index_count, int), count = 0;
     for (int k = 0; k < n->index_count; k++)
@@ -139,7 +140,7 @@ static bool find_kept(const struct scans *s, const struct path *path, struct pat
     return true;
 }
 
-static bool match(const struct scans *s, struct le_node *n, const struct path *path, struct pattern *p) {
+static bool match_scan(const struct scans *s, struct le_node *n, const struct path *path, struct pattern *p) {
     bool is_arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
     for (int k = 0; k < n->index_count && !n->changes; k++) {
         const struct le_node *end = moving_end(s->ir, n->indices[k]);
@@ -151,19 +152,19 @@ static bool match(const struct scans *s, struct le_node *n, const struct path *p
             continue;
         p->term = term_of(s->ir, n, p->scanned);
         if (!le_node_depends(p->term, p->index) && !bounds_depend(s->ir, p->term, p->scanned) &&
-            is_steady(s->ir, p->term) && find_kept(s, path, p))
+            has_shared_bounds(s->ir, p->term) && find_kept(s, path, p))
             return true;
     }
     return false;
 }
 
-/* ---- its stage */
+/* ---- the scan's stage */
 
 static struct le_node *scan_node(struct le_ir *ir, const struct le_node *n, const struct pattern *p) {
     return le_node_reduce(ir, (enum le_reduction)n->code, n->type, p->term, &p->scanned, 1);
 }
 
-/* The stage itself is the scan: it writes the totals where they belong. */
+/* Whether the stage itself can be the scan and write its totals directly. */
 static bool is_whole_stage(const struct scans *s, const struct le_node *n, const struct pattern *p) {
     const struct le_stage *stage = s->stage;
     if (stage->kind != LE_STAGE_MAP || stage->node != n || s->ir->indices.at[p->index].range.by)
@@ -210,9 +211,9 @@ static struct le_node *own_stage(struct scans *s, const struct le_node *n, const
                                               .trusted = true});
 }
 
-/* ---- the points of a prefix, without counting them */
+/* ---- COUNT of a prefix, in closed form */
 
-static struct le_node *op2(struct le_ir *ir, int code, enum le_type type, struct le_node *a, struct le_node *b) {
+static struct le_node *make_op2(struct le_ir *ir, int code, enum le_type type, struct le_node *a, struct le_node *b) {
     struct le_node *x[] = {a, b};
     return le_node_op(ir, code, type, x, 2);
 }
@@ -223,8 +224,8 @@ static struct le_node *count_points(struct le_ir *ir, struct le_node *n) {
         const struct le_node *end = moving_end(ir, n->indices[k]);
         if (!end || le_has_index(n->indices, n->index_count, end->free[0]))
             continue;
-        struct le_node *length = op2(ir, LE_OP_SUB, LE_I64, r->high, r->low);
-        length = op2(ir, LE_OP_MAX, LE_I64, length, le_node_i64(ir, 0));
+        struct le_node *length = make_op2(ir, LE_OP_SUB, LE_I64, r->high, r->low);
+        length = make_op2(ir, LE_OP_MAX, LE_I64, length, le_node_i64(ir, 0));
         struct le_node rest = *n;
         rest.indices = LE_NEW_ARRAY(ir->arena, n->index_count, int);
         rest.index_count = 0;
@@ -239,19 +240,19 @@ static struct le_node *count_points(struct le_ir *ir, struct le_node *n) {
             rest.indices[rest.index_count++] = n->indices[q];
         }
         if (alone)
-            return rest.index_count ? op2(ir, LE_OP_MUL, LE_I64, length, le_node_make(ir, &rest)) : length;
+            return rest.index_count ? make_op2(ir, LE_OP_MUL, LE_I64, length, le_node_make(ir, &rest)) : length;
     }
     return n;
 }
 
 /* ---- the rewrite */
 
-static struct le_node *replace(struct scans *s, struct le_node *n, const struct path *path) {
+static struct le_node *replace_reduction(struct scans *s, struct le_node *n, const struct path *path) {
     for (int k = 0; k < s->made.count; k++)
         if (s->made.at[k].reduction == n)
             return s->made.at[k].load;
     struct pattern p;
-    if (!match(s, n, path, &p))
+    if (!match_scan(s, n, path, &p))
         return n;
     if (is_whole_stage(s, n, &p)) {
         s->stage->kind = LE_STAGE_SCAN;
@@ -262,8 +263,8 @@ static struct le_node *replace(struct scans *s, struct le_node *n, const struct 
     return load;
 }
 
-/* Regions stay as they are: their steps may not be reached. */
-static struct le_node *rewrite(struct scans *s, struct le_node *n, const struct path *path) {
+/* Regions are not changed: their steps may not be reached. */
+static struct le_node *replace_scans(struct scans *s, struct le_node *n, const struct path *path) {
     if (n->epoch == s->epoch)
         return n->memo;
     struct le_node *made = n;
@@ -274,13 +275,13 @@ static struct le_node *rewrite(struct scans *s, struct le_node *n, const struct 
         struct le_node copy = *n;
         copy.operands = LE_NEW_ARRAY(s->ir->arena, n->operand_count, struct le_node *);
         for (int k = 0; k < n->operand_count; k++)
-            copy.operands[k] = rewrite(s, n->operands[k], &inner);
+            copy.operands[k] = replace_scans(s, n->operands[k], &inner);
         made = le_node_make(s->ir, &copy);
     }
     if (made->kind == LE_NODE_COUNT)
         made = count_points(s->ir, made);
     if (made->kind == LE_NODE_REDUCE && (made == n || n != s->stage->node))
-        made = replace(s, made, path);
+        made = replace_reduction(s, made, path);
     n->epoch = s->epoch;
     n->memo = made;
     return made;
@@ -298,7 +299,7 @@ static void find_untrusted(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
-/* Whether the new stages from number `from` on may make reads that the statement would not. */
+/* Marks new stages, from number `from` on, that may perform reads which the statement would have skipped. */
 static void find_guarded(struct scans *s, int from) {
     bool conditions = false;
     le_node_walk(s->ir, s->stage->node, find_condition, &conditions);
@@ -316,7 +317,7 @@ void le_pass_find_scans(struct le_ir *ir) {
             s.stage = &stage;
             s.made.count = 0;
             s.epoch = ++ir->epoch;
-            stage.node = rewrite(&s, stage.node, &path);
+            stage.node = replace_scans(&s, stage.node, &path);
             find_guarded(&s, from);
         }
         *LE_PUSH(ir->arena, &s.out) = stage;

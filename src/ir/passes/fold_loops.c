@@ -1,9 +1,9 @@
-/* loops: a host's loop that holds only element statements becomes one stage, an EACH with the loop inside, so that it
- * is one kernel and not one for each step. Each element then runs through all steps by itself. That is right where no
+/* loops: a host loop that contains only element-wise statements becomes one EACH stage with the loop inside, so that it
+ * is one kernel instead of one per iteration. Each element then runs all iterations by itself. This is correct if no
  * element reads what another one writes: the arrays that the loop writes are read and written with the same bare
- * indices at the same axes; and where these indices run through the same range in all statements, as the range rules
- * show without numbers: bare subscripts of one axis of one array, or of axes that a statement makes equal. New arrays
- * become variables. All other loops stay the host's. */
+ * indices at the same axes. These indices must also have the same range in all statements. The range rules must show
+ * that without numbers: they are bare subscripts of the same axis of one array, or of axes that a statement makes
+ * equal. New arrays become variables. All other loops remain host loops. */
 #include "ir/path.h"
 #include <string.h>
 
@@ -12,11 +12,11 @@
 /* A symbol that the loop writes. */
 struct slot {
     int symbol;
-    int head, pair;               /* handed on from step to step; -1: new in each */
-    int target;                   /* what the EACH makes of it */
-    int local;                    /* new: its variable */
-    int now;                      /* its value so far */
-    unsigned axes[LEAT_RANK_MAX]; /* by index: where all accesses have it bare, as bits */
+    int head, pair;               /* handed on between iterations; -1: new in each iteration */
+    int target;                   /* its target in the EACH */
+    int local;                    /* if new: its variable */
+    int now;                      /* its current value in the loop's body */
+    unsigned axes[LEAT_RANK_MAX]; /* by index: bit mask of the axes where all accesses have it bare */
 };
 
 struct folder {
@@ -25,17 +25,17 @@ struct folder {
     const struct le_stage *body[BODY_MAX], *move;
     int count;
     int indices[LEAT_RANK_MAX], index_count; /* of the EACH */
-    int inner;                               /* the loop's index in it */
+    int inner;                               /* the loop's index inside the EACH */
     struct slot slots[BODY_MAX];
     int slot_count;
     bool fits;
-    const struct le_stage *stage; /* at hand */
-    int own[LEAT_RANK_MAX];       /* by index of the EACH: that of the stage at hand */
-    int *parents;                 /* by index, then, from first_axis, by array's axis: which have one range */
+    const struct le_stage *stage; /* the current stage */
+    int own[LEAT_RANK_MAX];       /* by index of the EACH: the corresponding index of the current stage */
+    int *parents; /* union-find of equal ranges: by index and, from first_axis on, by axis of an array */
     int *looks, look, first_axis;
 };
 
-/* ---- what has one range */
+/* ---- equal ranges */
 
 static int axis_key(const struct folder *f, int symbol, int axis) {
     return f->first_axis + symbol * LEAT_RANK_MAX + axis;
@@ -51,7 +51,7 @@ static int find_class(struct folder *f, int key) {
     return key;
 }
 
-static void unite(struct folder *f, int a, int b) {
+static void unite_ranges(struct folder *f, int a, int b) {
     f->parents[find_class(f, a)] = find_class(f, b);
 }
 
@@ -62,20 +62,21 @@ static bool is_plain_index(const struct folder *f, const struct le_node *x) {
     return !ix->explicit_range && !ix->from_dots && !ix->depends && !ix->host;
 }
 
-/* Rule 2: a bare subscript's range is the axis. */
+/* By rule 2, the range of a bare subscript is the axis. */
 static void unite_statement(struct folder *f, const struct le_ir_statement *st) {
     for (int k = 0; k < st->access_count; k++) {
         const struct le_ir_access *a = &f->ir->accesses.at[st->first_access + k];
         for (int d = 0; d < a->rank && a->stretch == 0; d++)
             if (is_plain_index(f, a->subscripts[d]))
-                unite(f, a->subscripts[d]->index, axis_key(f, a->symbol, d));
+                unite_ranges(f, a->subscripts[d]->index, axis_key(f, a->symbol, d));
     }
     for (int d = 0; st->is_new && d < st->left_count; d++)
         if (is_plain_index(f, st->left[d]))
-            unite(f, st->left[d]->index, axis_key(f, st->symbol, d));
+            unite_ranges(f, st->left[d]->index, axis_key(f, st->symbol, d));
 }
 
-/* Its range is fixed by rules 1 to 3: nothing is solved for the present value of the loop's index. */
+/* Whether rules 1 to 3 fix all ranges of the statement, so that no range is solved for the current value of the loop's
+ * index. */
 static bool ranges_are_plain(struct folder *f, const struct le_ir_statement *st) {
     for (int k = 0; k < st->all_count; k++) {
         bool bare = f->ir->indices.at[st->all[k]].explicit_range;
@@ -90,7 +91,7 @@ static bool ranges_are_plain(struct folder *f, const struct le_ir_statement *st)
     return true;
 }
 
-/* The stage's indices in the order of the EACH's; false: they are others. */
+/* Finds the stage's index for each index of the EACH; false if they do not correspond. */
 static bool match_indices(struct folder *f, const struct le_stage *s) {
     if (s->index_count != f->index_count)
         return false;
@@ -125,7 +126,7 @@ static struct slot *add_slot(struct folder *f, int symbol, int head) {
     return slot;
 }
 
-/* A value of the loop's own. */
+/* Whether the value is a head of the loop or made inside it. */
 static bool is_inside(const struct folder *f, int value) {
     int stage = f->ir->values.at[value].stage;
     for (int k = 0; k < f->slot_count; k++)
@@ -134,7 +135,7 @@ static bool is_inside(const struct folder *f, int value) {
     return stage > f->first && stage < f->end;
 }
 
-/* Axes at which the subscripts are the index and nothing else. */
+/* Bit mask of the axes whose subscript is the bare index. */
 static unsigned bare_axes(struct le_node *const *subscripts, int count, int index) {
     unsigned axes = 0;
     for (int d = 0; d < count; d++)
@@ -164,7 +165,7 @@ static void check_load(struct le_node *node, void *user) {
         note_access(f, slot, node->operands, node->operand_count);
 }
 
-/* Bounds and fills are looked at apart from the element: they may read nothing of the loop's own. */
+/* Bounds and fills are not evaluated per element, so they may not read values of the loop. */
 static void check_apart(struct le_node *node, void *user) {
     struct folder *f = user;
     f->fits &= node->kind != LE_NODE_LOAD || !is_inside(f, node->value);
@@ -198,9 +199,9 @@ static void check_holders(struct folder *f, struct le_node *root) {
     }
 }
 
-/* ---- what may be folded */
+/* ---- loops that can be folded */
 
-static bool collect(struct folder *f) {
+static bool collect_body(struct folder *f) {
     const struct le_ir *ir = f->ir;
     const struct le_stage *loop = &ir->stages.at[f->first];
     const struct le_ir_index *ix = &ir->indices.at[loop->index];
@@ -224,7 +225,7 @@ static bool collect(struct folder *f) {
     return f->count > 0 && f->move && f->move->pair_count <= BODY_MAX / 2 && f->count <= BODY_MAX / 2;
 }
 
-/* A scalar that is handed on is the same for all elements, and so no element's own. */
+/* A scalar that is handed on is the same for all elements, so it cannot become an element's variable. */
 static bool find_slots(struct folder *f) {
     f->slot_count = 0;
     for (int k = 0; k < f->move->pair_count; k++) {
@@ -266,7 +267,7 @@ static bool check_stage(struct folder *f, const struct le_stage *s) {
 }
 
 static bool may_fold(struct folder *f) {
-    if (!collect(f))
+    if (!collect_body(f))
         return false;
     f->look++;
     f->index_count = 0;
@@ -306,15 +307,15 @@ static struct le_node *own_load(struct folder *f, struct le_node *load) {
     return le_node_make(f->ir, load);
 }
 
-/* The loads of the loop's own values become variables and live loads. */
-static struct le_node *rewrite(struct folder *f, struct le_node *node, int epoch) {
+/* Loads of the loop's values become variables and live loads. */
+static struct le_node *replace_own_loads(struct folder *f, struct le_node *node, int epoch) {
     if (node->epoch == epoch)
         return node->memo;
     struct le_node *made = node, copy = *node;
     copy.operands = LE_NEW_ARRAY(f->ir->arena, node->operand_count, struct le_node *);
     bool changed = false;
     for (int k = 0; k < node->operand_count; k++) {
-        copy.operands[k] = rewrite(f, node->operands[k], epoch);
+        copy.operands[k] = replace_own_loads(f, node->operands[k], epoch);
         changed |= copy.operands[k] != node->operands[k];
     }
     if (node->kind == LE_NODE_LOAD && is_inside(f, node->value))
@@ -326,8 +327,8 @@ static struct le_node *rewrite(struct folder *f, struct le_node *node, int epoch
     return made;
 }
 
-/* A node of the stage at hand as the EACH has it. */
-static struct le_node *as_element(struct folder *f, struct le_node *node) {
+/* Rewrites a node of the current stage for the EACH. */
+static struct le_node *rewrite_for_element(struct folder *f, struct le_node *node) {
     int from[LEAT_RANK_MAX + 1], count = 0;
     struct le_node *to[LEAT_RANK_MAX + 1];
     for (int q = 0; q < f->index_count && f->stage->index_count > 0; q++) {
@@ -337,10 +338,10 @@ static struct le_node *as_element(struct folder *f, struct le_node *node) {
     from[count] = f->ir->stages.at[f->first].index;
     to[count++] = le_node_index(f->ir, f->inner);
     node = le_node_substitute(f->ir, node, from, to, count);
-    return rewrite(f, node, ++f->ir->epoch);
+    return replace_own_loads(f, node, ++f->ir->epoch);
 }
 
-/* "u" of "u.7": symbols of several blocks that share a name are printed with numbers, their values are not. */
+/* "u" for "u.7", a value's name without its number. */
 static const char *bare_name(struct le_ir *ir, int value) {
     const char *name = ir->values.at[value].name, *dot = strrchr(name, '.');
     return dot ? le_arena_copy(ir->arena, name, (size_t)(dot - name)) : name;
@@ -362,7 +363,7 @@ static void add_step(struct folder *f, struct region_builder *b, const struct le
     f->stage = s;
     if (s->index_count > 0)
         match_indices(f, s);
-    struct le_node *node = as_element(f, s->node);
+    struct le_node *node = rewrite_for_element(f, s->node);
     *step = (struct le_region_step){
         .kind = LE_REGION_SET, .access = s->access, .text = ir->statements.at[s->statement].text};
     if (slot->head < 0) {
@@ -376,7 +377,7 @@ static void add_step(struct folder *f, struct region_builder *b, const struct le
         step->first_subscript = b->operands.count;
         step->subscript_count = s->left_count;
         for (int d = 0; d < s->left_count; d++) {
-            struct le_node *subscript = as_element(f, s->left[d]);
+            struct le_node *subscript = rewrite_for_element(f, s->left[d]);
             *LE_PUSH(ir->arena, &b->operands) = subscript;
         }
     }
@@ -404,7 +405,7 @@ static struct le_node *make_region(struct folder *f) {
                                               .index_count = 1});
 }
 
-/* What the EACH makes of each head; its value after the loop is moved from there. */
+/* Creates the EACH's target for each head; after the loop it is moved back to the head. */
 static void make_targets(struct folder *f, struct le_pair *pairs, struct le_pair *moves) {
     struct le_ir *ir = f->ir;
     for (int k = 0; k < f->move->pair_count; k++) {
@@ -421,7 +422,7 @@ static void make_targets(struct folder *f, struct le_pair *pairs, struct le_pair
     }
 }
 
-/* The last that went into the stage: those after it may read arrays that are not there. */
+/* The last statement that went into the stage. Later ones may read arrays that do not exist. */
 static int last_statement(const struct folder *f) {
     int k = f->end;
     while (f->ir->stages.at[k].dead || f->ir->stages.at[k].kind >= LE_STAGE_MOVE)
@@ -429,8 +430,8 @@ static int last_statement(const struct folder *f) {
     return f->ir->stages.at[k].statement;
 }
 
-/* Two stages take the place of the loop, which is left dead before them. */
-static void fold(struct folder *f, struct le_stage out[2]) {
+/* Replaces the loop by two stages; its own stages stay before them, dead. */
+static void fold_loop(struct folder *f, struct le_stage out[2]) {
     struct le_ir *ir = f->ir;
     const struct le_stage *loop = &ir->stages.at[f->first];
     int statement = ir->stages.at[f->end].statement;
@@ -496,7 +497,7 @@ void le_pass_fold_loops(struct le_ir *ir) {
         f->first = k;
         if (!may_fold(f))
             continue;
-        fold(f, made);
+        fold_loop(f, made);
         for (; from <= f->end; from++)
             *LE_PUSH(ir->arena, &out) = ir->stages.at[from];
         *LE_PUSH(ir->arena, &out) = made[0];

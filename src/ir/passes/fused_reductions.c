@@ -1,5 +1,6 @@
-/* Reductions of whole arrays that read the same array become siblings: one kernel runs over its elements once and makes
- * them all. They share their indices, whose ranges are one axis' extents. */
+/* fuse-reductions: reductions of whole arrays that read the same array become siblings, which one kernel computes in
+ * one loop over the array's elements. They all use the indices of the first one, the leader. These have the same
+ * ranges, because they are bare subscripts of the same array. */
 #include "ir/ir.h"
 
 #define SIBLINGS_MAX 8
@@ -10,8 +11,9 @@ static bool is_whole_reduction(const struct le_stage *s) {
            s->node->code != LE_RED_ARGMAX;
 }
 
-/* The place of each subscript's index among the reduction's own; false unless all are bare and every index is there. */
-static bool places(const struct le_node *reduction, const struct le_node *load, int out[LEAT_RANK_MAX]) {
+/* The position of each subscript's index among the reduction's indices. Returns false unless all subscripts are bare
+ * and every index occurs. */
+static bool subscript_positions(const struct le_node *reduction, const struct le_node *load, int out[LEAT_RANK_MAX]) {
     unsigned found = 0;
     if (!load->trusted || load->operand_count == 0 || load->stretch > 0 || reduction->index_count > LEAT_RANK_MAX)
         return false;
@@ -30,19 +32,20 @@ static bool places(const struct le_node *reduction, const struct le_node *load, 
 struct shared {
     struct le_ir *ir;
     const struct le_node *a, *b; /* reductions */
-    const struct le_node *of_a;  /* a load in a that is looked for in b */
-    int places[LEAT_RANK_MAX];
+    const struct le_node *of_a;  /* a load in a; b is searched for an equal one */
+    int positions[LEAT_RANK_MAX];
     bool found;
 };
 
 static void find_in_b(struct le_node *node, void *user) {
     struct shared *s = user;
     int there[LEAT_RANK_MAX];
-    if (s->found || node->kind != LE_NODE_LOAD || node->value != s->of_a->value || !places(s->b, node, there))
+    if (s->found || node->kind != LE_NODE_LOAD || node->value != s->of_a->value ||
+        !subscript_positions(s->b, node, there))
         return;
     bool same = true;
     for (int d = 0; d < node->operand_count; d++)
-        same &= there[d] == s->places[d];
+        same &= there[d] == s->positions[d];
     s->found = same;
 }
 
@@ -65,7 +68,7 @@ static bool share_a_load(struct le_ir *ir, struct le_node *a, struct le_node *b)
     le_node_walk(ir, a->operands[0], list_load, &loads);
     for (int k = 0; k < loads.count && !s.found; k++) {
         s.of_a = loads.at[k];
-        if (places(a, s.of_a, s.places))
+        if (subscript_positions(a, s.of_a, s.positions))
             le_node_walk(ir, b->operands[0], find_in_b, &s);
     }
     return s.found;
@@ -82,14 +85,14 @@ static void find_latest(struct le_node *node, void *user) {
         l->stage = l->ir->values.at[node->value].stage;
 }
 
-/* All that the stage reads is there before `leader` runs. */
+/* Whether everything that the stage reads is computed before `leader` runs. */
 static bool is_ready(struct le_ir *ir, const struct le_stage *stage, int leader) {
     struct latest l = {.ir = ir, .stage = -1};
     le_node_walk(ir, stage->node, find_latest, &l);
     return l.stage < leader;
 }
 
-static void join(struct le_ir *ir, int leader, int last, int stage) {
+static void join_reduction(struct le_ir *ir, int leader, int last, int stage) {
     struct le_stage *s = &ir->stages.at[stage];
     const struct le_node *first = ir->stages.at[leader].node, *old = s->node;
     struct le_node *to[LEAT_RANK_MAX];
@@ -108,12 +111,12 @@ void le_pass_fuse_reductions(struct le_ir *ir) {
     for (int k = 0; k < ir->stages.count; k++) {
         struct le_stage *s = &ir->stages.at[k];
         if (s->kind >= LE_STAGE_MOVE)
-            leader = -1; /* blocks begin and end, and values change */
+            leader = -1; /* a block begins or ends, or values change */
         if (!is_whole_reduction(s))
             continue;
         if (leader >= 0 && count < SIBLINGS_MAX && is_ready(ir, s, leader) &&
             share_a_load(ir, ir->stages.at[leader].node, s->node)) {
-            join(ir, leader, last, k);
+            join_reduction(ir, leader, last, k);
             count++;
         } else {
             leader = k;

@@ -1,6 +1,7 @@
-/* hoist: a reduction stays in a kernel where it is computed once for each turn of the loops around it; else it becomes
- * a stage of its own. What the host's conditions and bounds reduce always does. A stage of its own that may fail has
- * terms only where it is reached: it knows the loops around it whose turns are counted as they run. */
+/* hoist: a reduction stays in its kernel if it is computed once for each iteration of the loops around it. Otherwise it
+ * becomes a stage of its own. Reductions in host conditions and bounds always do. If a hoisted reduction may fail, it
+ * has terms only where it would have been reached: a guard repeats the loops around it whose number of iterations is
+ * known only at run time. */
 #include "base/hash.h"
 #include "ir/path.h"
 
@@ -23,25 +24,25 @@ struct hoist {
     } out;
     const struct le_stage *stage;
     bool conditions;
-    /* of the root at hand: */
-    struct le_names paths;  /* the loops around a node, to the epoch of what is known under them */
-    struct le_names stages; /* a reduction, to the number of its load in loads */
+    /* of the current root: */
+    struct le_names paths;  /* from the loops around a node to the epoch of the memos under them */
+    struct le_names stages; /* from a reduction to the number of its load in loads */
     struct {
         struct le_node **at;
         int count, capacity;
     } loads;
 };
 
-/* Within a region around it, it is another from step to step. */
-static bool moves_in_region(const struct le_node *node, const struct path *own, const struct path *path) {
+/* Whether its value varies between the steps of an enclosing region. */
+static bool varies_in_region(const struct le_node *node, const struct path *own, const struct path *path) {
     for (int k = 0; k < own->count; k++)
         if (!le_has_index(path->at, path->count, own->at[k]))
             return true;
     return node->changes;
 }
 
-/* The reduction is the whole of a stage, which then is its kernel; one that goes into an element of an array is a
- * scalar first, since a kernel's tasks share out the terms of scalars alone. */
+/* The reduction is the whole node of a stage, whose kernel it then is. A reduction that is assigned to one element of
+ * an array is hoisted to a scalar first, because a kernel can split only scalar reductions between tasks. */
 static bool is_whole(const struct hoist *h, const struct le_node *node) {
     const struct le_stage *stage = h->stage;
     return node == stage->node && stage->kind < LE_STAGE_MOVE &&
@@ -59,7 +60,8 @@ static void find_guarded(struct le_node *node, void *user) {
     g->found |= maker >= 0 && g->ir->stages.at[maker].guarded && g->ir->stages.at[maker].target == node->value;
 }
 
-/* A read of it may fall outside; so may those of a scan that is not made then. */
+/* Whether a read in it may be out of range, including the reads of a guarded scan that it may have to compute itself.
+ */
 static bool may_fail(struct hoist *h, struct le_node *node) {
     struct guarded g = {.ir = h->ir, .found = node->untrusted};
     if (!g.found)
@@ -67,9 +69,9 @@ static bool may_fail(struct hoist *h, struct le_node *node) {
     return g.found;
 }
 
-static bool stays(struct hoist *h, struct le_node *node, const struct path *path) {
+static bool stays_in_kernel(struct hoist *h, struct le_node *node, const struct path *path) {
     struct path own = le_path_of(h->ir, node);
-    if ((h->conditions && may_fail(h, node)) || moves_in_region(node, &own, path))
+    if ((h->conditions && may_fail(h, node)) || varies_in_region(node, &own, path))
         return true;
     if (path->count == 0)
         return is_whole(h, node);
@@ -81,7 +83,8 @@ static bool stays(struct hoist *h, struct le_node *node, const struct path *path
     return own.count > 0 && le_path_begins(path, own.at, own.count);
 }
 
-/* A stage that computes the reduction for every point of the loops that it depends on; gives the load of its value. */
+/* Adds a stage that computes the reduction for every point of the loops it depends on. Returns the load of its value.
+ */
 static struct le_node *add_stage(struct hoist *h, struct le_node *node, const struct path *path) {
     struct le_ir *ir = h->ir;
     int *indices = LE_NEW_ARRAY(ir->arena, node->free_count, int), count = 0;
@@ -130,9 +133,9 @@ static struct le_node *own_stage(struct hoist *h, struct le_node *node, const st
     return load;
 }
 
-/* ---- what may fail, and in what loops it stands */
+/* ---- reductions that may fail, and the loops around them */
 
-/* How many turns it makes is known only as it runs: none, perhaps. */
+/* Whether the number of iterations is known only at run time and may be 0. */
 static bool is_loose(const struct le_ir *ir, int index) {
     const struct le_ir_index *ix = &ir->indices.at[index];
     return ix->depends || (ix->range.low && (ix->range.low->free_count > 0 || ix->range.high->free_count > 0));
@@ -147,9 +150,9 @@ static bool has_untrusted_bounds(const struct le_ir *ir, const struct le_node *n
     return found;
 }
 
-/* The loops that say whether a reduction which may fail is reached at all: those around it, but for those that it is
- * made for each turn of. Loops whose ranges hang together have one part; only parts with a loose one say anything that
- * ranges which are known before the statement runs do not (run/plan/empty_ranges.c). */
+/* The loops that decide whether a reduction that may fail is reached at all: the loops around it, except those that it
+ * is computed in. Loops whose ranges depend on each other form one part. Only a part with a loose loop needs a guard;
+ * ranges known before the statement runs are checked in run/plan/empty_ranges.c. */
 struct guards {
     int *at, *part;
     int count;
@@ -180,8 +183,9 @@ static struct guards find_guards(const struct hoist *h, const struct le_node *no
 
 static struct le_node *own_stage(struct hoist *h, struct le_node *node, const struct path *path);
 
-/* Some turn of a part's loops is made: the last one has any, for some turn of those around it. NULL: nothing loose. */
-static struct le_node *is_part_reached(struct hoist *h, const struct guards *g, int part, const struct path *path) {
+/* A node that is true if the loops of the part have any iteration: the last one is not empty for some iteration of the
+ * others. NULL if the part has no loose loop. */
+static struct le_node *part_reached(struct hoist *h, const struct guards *g, int part, const struct path *path) {
     struct le_ir *ir = h->ir;
     int *loops = LE_NEW_ARRAY(ir->arena, g->count, int), count = 0;
     bool loose = false;
@@ -201,14 +205,14 @@ static struct le_node *is_part_reached(struct hoist *h, const struct guards *g, 
     return costly && le_path_of(ir, any).count == 0 ? own_stage(h, any, path) : any;
 }
 
-/* The same, with terms only where it is reached. */
-static struct le_node *under_guards(struct hoist *h, struct le_node *node, const struct path *path,
-                                    const struct path *all) {
+/* The reduction with its terms replaced by 0 where it would not be reached. */
+static struct le_node *add_guards(struct hoist *h, struct le_node *node, const struct path *path,
+                                  const struct path *all) {
     struct le_ir *ir = h->ir;
     const struct guards g = find_guards(h, node, all);
     struct le_node *term = node->operands[0], *zero = le_node_const(ir, term->type, 0);
     for (int part = 0; part < g.count; part++) {
-        struct le_node *reached = is_part_reached(h, &g, part, path);
+        struct le_node *reached = part_reached(h, &g, part, path);
         if (reached)
             term = le_node_select(ir, reached, term, zero);
     }
@@ -217,14 +221,15 @@ static struct le_node *under_guards(struct hoist *h, struct le_node *node, const
     return le_node_reduce(ir, (enum le_reduction)node->code, node->type, term, node->indices, node->index_count);
 }
 
-/* A stage's load in its stead; itself where it cannot be a stage. */
-static struct le_node *moved_out(struct hoist *h, struct le_node *node, const struct path *path,
+/* Hoists the reduction and returns the load that replaces it, or the reduction itself if it cannot be hoisted. */
+static struct le_node *hoist_out(struct hoist *h, struct le_node *node, const struct path *path,
                                  const struct path *all) {
-    struct le_node *made = may_fail(h, node) ? under_guards(h, node, path, all) : node;
+    struct le_node *made = may_fail(h, node) ? add_guards(h, node, path, all) : node;
     return made != node && has_untrusted_bounds(h->ir, node) ? node : own_stage(h, made, path);
 }
 
-/* Under the same loops a node becomes the same, in whatever reduction it stands. all: as `all` below. */
+/* The epoch for memos under the given loops: under the same loops a node is rewritten to the same node, in any
+ * reduction. all: as in hoist_reductions. */
 static int epoch_under(struct hoist *h, const struct path *path, const struct path *all) {
     struct path key = le_path_enter(h->ir->arena, *path, (const int[]){-1}, 1);
     for (int k = 0; k < all->count; k++)
@@ -240,9 +245,10 @@ static int epoch_under(struct hoist *h, const struct path *path, const struct pa
     return h->ir->epoch;
 }
 
-/* path: the loops that it is computed in; all: the same with those that it stands in, but is computed before. */
-static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct path *path, const struct path *all,
-                             int epoch) {
+/* path: the loops in which the node is computed. all: those and the loops that it is written in, but computed before.
+ */
+static struct le_node *hoist_reductions(struct hoist *h, struct le_node *node, const struct path *path,
+                                        const struct path *all, int epoch) {
     if (!node->reduces)
         return node;
     if (node->epoch == epoch)
@@ -257,10 +263,10 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     struct le_node copy = *node;
     copy.operands = LE_NEW_ARRAY(h->ir->arena, node->operand_count, struct le_node *);
     for (int k = 0; k < node->operand_count; k++)
-        copy.operands[k] = hoist(h, node->operands[k], &inner, &inner_all, inner_epoch);
+        copy.operands[k] = hoist_reductions(h, node->operands[k], &inner, &inner_all, inner_epoch);
     struct le_node *made = le_node_make(h->ir, &copy);
-    if (node->kind == LE_NODE_REDUCE && (made == node || !is_whole(h, node)) && !stays(h, made, path))
-        made = moved_out(h, made, path, all);
+    if (node->kind == LE_NODE_REDUCE && (made == node || !is_whole(h, node)) && !stays_in_kernel(h, made, path))
+        made = hoist_out(h, made, path, all);
     node->epoch = epoch;
     node->memo = made;
     return made;
@@ -278,7 +284,7 @@ static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
     h->conditions = h->stage->guarded || has_condition(h->ir, root);
     h->paths = h->stages = (struct le_names){0};
     h->loads.count = 0;
-    struct le_node *made = hoist(h, root, &path, &path, ++h->ir->epoch);
+    struct le_node *made = hoist_reductions(h, root, &path, &path, ++h->ir->epoch);
     if (h->stage->kind >= LE_STAGE_MOVE)
         le_node_walk(h->ir, made, mark_read, h->ir);
     return made;

@@ -1,28 +1,29 @@
-/* inline: a new array that one stage alone reads, or that is cheap, or that is larger than everything around it, is
- * computed where it is read and never stored. A handful of rules, not a search (docs/INTERNALS.md). Roundings stay:
- * a value keeps its own node.
+/* inline: computes a new array where it is read, without storing it, if only one stage reads it, if it is cheap, or if
+ * it is larger than everything around it. The rules are few and need no search (docs/INTERNALS.md). Roundings are
+ * preserved: a value keeps its own node.
  *
- * A consumer is looked at as pieces: its own node, and the node of each stage that is put in, as it was, with other
- * indices. Only when all are chosen is its node made anew, so that a program's cost grows with its length. */
+ * A consumer is treated as a list of pieces: its own node, and the node of each stage to be put in, unchanged, with a
+ * map of indices. Its node is rebuilt only once all pieces are chosen, so the cost grows linearly with the program. */
 #include "ir/path.h"
 
-#define CHEAP_COST         3    /* additions that may be done twice rather than stored */
-#define KERNEL_COST_MAX    256  /* one kernel grows no further: past that, memory has stopped to matter */
-#define LARGER_COST_MAX    4000 /* but for a temporary that is larger than everything around it */
-#define SUBSCRIPT_COST_MAX 64   /* a subscript of more arithmetic is not looked into */
+#define CHEAP_COST         3    /* additions; cheaper to compute twice than to store */
+#define KERNEL_COST_MAX    256  /* limit for a kernel; beyond it, memory traffic no longer matters */
+#define LARGER_COST_MAX    4000 /* limit for a temporary that is larger than everything around it */
+#define SUBSCRIPT_COST_MAX 64   /* subscripts that cost more are not analysed */
 
-/* What is in a stage's node. */
+/* Facts about a stage's node. */
 struct facts {
     bool known;
-    bool untrusted, condition, has_else, gathers, bounds_read; /* bounds_read: some reduction's bounds read an array */
-    int widest;                                                /* most axes of a load */
+    bool untrusted, condition, has_else, gathers,
+        bounds_read; /* bounds_read: the bounds of a reduction read an array */
+    int widest;      /* greatest rank of a load */
 };
 
 struct piece {
     const struct le_stage *stage;
-    const int *from; /* the stage's indices */
+    const int *from; /* the stage's indices, replaced by `to` */
     int to[LEAT_RANK_MAX], count;
-    int regions; /* around where it is put in */
+    int regions; /* number of regions around the place where it is put in */
     const struct path *path;
 };
 
@@ -30,13 +31,13 @@ struct piece {
 struct read {
     const struct le_node *load;
     const struct path *path;
-    int piece, regions, next; /* next: of the same value; -1 */
+    int piece, regions, next; /* next: the next read of the same value; -1: none */
 };
 
 struct inliner {
     struct le_ir *ir;
     struct facts *facts; /* by stage */
-    /* of the consumer at hand */
+    /* of the current consumer */
     struct le_stage *consumer;
     int look;
     int64_t cost;
@@ -52,26 +53,26 @@ struct inliner {
     struct {
         int *at;
         int count, capacity;
-    } candidates; /* values, as a heap: the one that is made last is looked at first, when all its reads are known */
+    } candidates; /* values, as a heap: the value made last comes first, when all its reads are known */
     struct {
         struct le_node **at;
         int count, capacity;
-    } holders; /* of the piece at hand: nodes with indices or a fill */
-    /* by value; they hold for the consumer whose look they name */
+    } holders; /* of the current piece: nodes with indices or a fill */
+    /* by value. A field equal to `look` is valid for the current consumer: */
     struct seen {
         int read;   /* it is read */
-        int pinned; /* in a way that nothing can be put in for: a subscript on the left, bounds, a fill, the base */
-        int put_in; /* its stage's node is put in where it was read */
-        int first, newest; /* newest: the look that `first`, a number in reads, is of */
+        int pinned; /* read where nothing can be put in: a subscript of the left side, bounds, a fill, the base */
+        int put_in; /* its stage's node replaces its reads */
+        int first, newest; /* first: number of its latest read; valid if newest is `look` */
         int queued;        /* it is a candidate */
-        int counted;       /* by bury */
+        int counted;       /* by remove_producer */
     } * seen;
     int count_look;
 };
 
 /* ---- facts */
 
-/* A subscript that the range rules can look at, so that it is known to stay inside. */
+/* A subscript that the range rules can analyse, so that it is known to be in range. */
 static bool is_plain(const struct le_node *x) {
     if (x->kind == LE_NODE_INDEX || (x->free_count == 0 && !x->loads && !x->reduces && !x->changes))
         return true;
@@ -117,7 +118,7 @@ static const struct facts *facts_of(struct inliner *in, const struct le_stage *s
 
 /* ---- the reads of a piece */
 
-static int mapped(const struct piece *piece, int index) {
+static int mapped_index(const struct piece *piece, int index) {
     for (int k = 0; k < piece->count; k++)
         if (piece->from[k] == index)
             return piece->to[k];
@@ -128,7 +129,7 @@ static bool is_made(const struct inliner *in, int value) {
     return in->ir->values.at[value].stage >= 0;
 }
 
-/* The consumer reads the value: what it did not read before counts. */
+/* The consumer reads the value. A value that it did not read before gets one use more. */
 static void mark_read(struct inliner *in, int value, bool is_new) {
     if (in->seen[value].read == in->look)
         return;
@@ -142,7 +143,7 @@ static bool is_later(const struct inliner *in, int a, int b) {
     return in->ir->values.at[a].stage > in->ir->values.at[b].stage;
 }
 
-static void queue(struct inliner *in, int value) {
+static void queue_candidate(struct inliner *in, int value) {
     if (in->seen[value].queued == in->look)
         return;
     in->seen[value].queued = in->look;
@@ -176,7 +177,7 @@ static void add_read(struct inliner *in, int piece, const struct le_node *load, 
         (struct read){load, path, piece, regions, seen->newest == in->look ? seen->first : -1};
     seen->first = in->reads.count - 1;
     seen->newest = in->look;
-    queue(in, load->value);
+    queue_candidate(in, load->value);
 }
 
 struct pinning {
@@ -192,7 +193,7 @@ static void pin_load(struct le_node *node, void *user) {
     p->in->seen[node->value].pinned = p->in->look;
 }
 
-static void pin(struct inliner *in, struct le_node *node, bool is_new) {
+static void pin_loads(struct inliner *in, struct le_node *node, bool is_new) {
     struct pinning p = {in, is_new};
     if (node)
         le_node_walk(in->ir, node, pin_load, &p);
@@ -200,9 +201,9 @@ static void pin(struct inliner *in, struct le_node *node, bool is_new) {
 
 static void pin_range(struct inliner *in, int index, bool is_new) {
     struct le_range_nodes r = in->ir->indices.at[index].range;
-    pin(in, r.low, is_new);
-    pin(in, r.high, is_new);
-    pin(in, r.by, is_new);
+    pin_loads(in, r.low, is_new);
+    pin_loads(in, r.high, is_new);
+    pin_loads(in, r.by, is_new);
 }
 
 static const struct path *inner_path(struct inliner *in, const struct piece *piece, const struct le_node *reduction,
@@ -210,7 +211,7 @@ static const struct path *inner_path(struct inliner *in, const struct piece *pie
     struct path *inner = LE_NEW(in->ir->arena, struct path), own = le_path_of(in->ir, reduction);
     int *at = LE_NEW_ARRAY(in->ir->arena, own.count, int);
     for (int k = 0; k < own.count; k++)
-        at[k] = mapped(piece, own.at[k]);
+        at[k] = mapped_index(piece, own.at[k]);
     own.at = at;
     *inner = le_path_enter_reduction(in->ir->arena, *path, own, reduction);
     return inner;
@@ -233,8 +234,7 @@ static void find_reads(struct inliner *in, int piece, struct le_node *node, cons
         find_reads(in, piece, node->operands[k], path, epoch, regions + (node->kind == LE_NODE_REGION));
 }
 
-/* Adds the stage's node to the consumer. An edge's fill is one number, and stays where it is stored, and so does what
- * bounds read. */
+/* Adds the stage's node to the consumer. Values read by fills and bounds are pinned: they stay stored. */
 static void add_piece(struct inliner *in, struct piece piece) {
     const struct facts *facts = facts_of(in, piece.stage);
     int number = in->pieces.count;
@@ -246,20 +246,20 @@ static void add_piece(struct inliner *in, struct piece piece) {
     find_reads(in, number, piece.stage->node, piece.path, ++in->ir->epoch, piece.regions);
     for (int k = 0; k < in->holders.count; k++) {
         const struct le_node *holder = in->holders.at[k];
-        pin(in, holder->fill, number > 0);
+        pin_loads(in, holder->fill, number > 0);
         for (int q = 0; q < holder->index_count; q++)
             pin_range(in, holder->indices[q], number > 0);
     }
 }
 
-static void begin(struct inliner *in, struct le_stage *consumer) {
+static void begin_consumer(struct inliner *in, struct le_stage *consumer) {
     in->consumer = consumer;
     in->look++;
     in->cost = consumer->node->cost;
     in->conditions = in->has_else = in->bounds_read = false;
     in->pieces.count = in->reads.count = in->candidates.count = 0;
     for (int d = 0; d < consumer->left_count; d++)
-        pin(in, consumer->left[d], false);
+        pin_loads(in, consumer->left[d], false);
     for (int k = 0; k < consumer->index_count; k++)
         pin_range(in, consumer->indices[k], false);
     if (consumer->base >= 0) {
@@ -271,7 +271,7 @@ static void begin(struct inliner *in, struct le_stage *consumer) {
     add_piece(in, (struct piece){.stage = consumer, .path = path});
 }
 
-/* ---- whether a stage is put in */
+/* ---- whether to put a stage in */
 
 static bool may_inline(struct inliner *in, const struct le_stage *producer) {
     const struct le_ir *ir = in->ir;
@@ -282,9 +282,9 @@ static bool may_inline(struct inliner *in, const struct le_stage *producer) {
         if (producer->left[k]->kind != LE_NODE_INDEX || ir->indices.at[producer->left[k]->index].depends)
             return false;
     if (producer->node->kind == LE_NODE_ELSE && facts->untrusted && producer->node->cost > CHEAP_COST)
-        return false; /* a stencil stays apart: its interior has no checks */
+        return false; /* a stencil stays a stage of its own: its interior needs no checks */
     if (in->has_else && facts->gathers)
-        return false; /* its error would become the consumer's `else` */
+        return false; /* the consumer's `else` would hide its error */
     int64_t cost = in->cost + producer->node->cost;
     if (cost <= KERNEL_COST_MAX && (value->uses == 1 || (!reduces && producer->node->cost <= CHEAP_COST)))
         return true;
@@ -302,12 +302,12 @@ static bool read_fits(const struct inliner *in, const struct le_stage *producer,
     for (int k = 0; k < load->operand_count; k++) {
         if (load->operands[k]->kind != LE_NODE_INDEX)
             return false;
-        int index = mapped(&in->pieces.at[read->piece], load->operands[k]->index);
+        int index = mapped_index(&in->pieces.at[read->piece], load->operands[k]->index);
         trusted &= !ir->indices.at[index].explicit_range;
         if (ir->indices.at[index].depends)
             return false;
         if (k < load->stretch && !ir->indices.at[producer->left[k]->index].from_dots)
-            return false; /* one element may stretch: only what is `...` in the producer stretches as well */
+            return false; /* an extent of 1 may broadcast: only an index of `...` in the producer does as well */
         if (!le_has_index(set, count, index))
             set[count++] = index;
     }
@@ -320,7 +320,7 @@ static bool read_fits(const struct inliner *in, const struct le_stage *producer,
     return (count > 0 || read->path->count == 0) && le_path_begins(read->path, set, count);
 }
 
-static bool fits(struct inliner *in, int value) {
+static bool may_put_in(struct inliner *in, int value) {
     const struct seen *seen = &in->seen[value];
     const struct le_stage *producer = &in->ir->stages.at[in->ir->values.at[value].stage];
     if (seen->pinned == in->look || in->bounds_read || producer->dead || producer->kind != LE_STAGE_MAP ||
@@ -333,7 +333,7 @@ static bool fits(struct inliner *in, int value) {
     return true;
 }
 
-/* ---- putting in */
+/* ---- putting a stage in */
 
 static void drop_load(struct le_node *node, void *user) {
     struct inliner *in = user;
@@ -343,8 +343,8 @@ static void drop_load(struct le_node *node, void *user) {
     in->ir->values.at[node->value].uses--;
 }
 
-/* Nobody reads it any more, and it reads nothing. */
-static void bury(struct inliner *in, struct le_stage *producer) {
+/* Marks a producer dead that is no longer read, and removes its own reads. */
+static void remove_producer(struct inliner *in, struct le_stage *producer) {
     producer->dead = true;
     in->count_look++;
     le_node_walk(in->ir, producer->node, drop_load, in);
@@ -376,7 +376,7 @@ static void put_in(struct inliner *in, int value) {
         struct piece piece = {
             .stage = producer, .from = from, .count = producer->left_count, .regions = read.regions, .path = read.path};
         for (int d = 0; d < producer->left_count; d++)
-            piece.to[d] = mapped(&in->pieces.at[read.piece], read.load->operands[d]->index);
+            piece.to[d] = mapped_index(&in->pieces.at[read.piece], read.load->operands[d]->index);
         bool is_new = true;
         for (int q = first; q < in->pieces.count && is_new; q++)
             is_new = !same_piece(&in->pieces.at[q], &piece);
@@ -386,10 +386,10 @@ static void put_in(struct inliner *in, int value) {
         add_piece(in, piece);
     }
     if (--ir->values.at[value].uses == 0)
-        bury(in, producer);
+        remove_producer(in, producer);
 }
 
-static struct le_node *rewrite(struct inliner *in, struct le_node *node, int epoch) {
+static struct le_node *inline_loads(struct inliner *in, struct le_node *node, int epoch) {
     struct le_ir *ir = in->ir;
     if (node->epoch == epoch)
         return node->memo;
@@ -400,13 +400,13 @@ static struct le_node *rewrite(struct inliner *in, struct le_node *node, int epo
         for (int k = 0; k < producer->left_count; k++)
             from[k] = producer->left[k]->index;
         made = le_node_substitute(ir, producer->node, from, node->operands, producer->left_count);
-        made = rewrite(in, made, epoch);
+        made = inline_loads(in, made, epoch);
     } else if (node->operand_count > 0) {
         struct le_node copy = *node, *few[8];
         copy.operands = node->operand_count <= 8 ? few : LE_NEW_ARRAY(ir->arena, node->operand_count, struct le_node *);
         bool changed = false;
         for (int k = 0; k < node->operand_count; k++) {
-            copy.operands[k] = rewrite(in, node->operands[k], epoch);
+            copy.operands[k] = inline_loads(in, node->operands[k], epoch);
             changed |= copy.operands[k] != node->operands[k];
         }
         if (changed)
@@ -419,10 +419,10 @@ static struct le_node *rewrite(struct inliner *in, struct le_node *node, int epo
 
 static void inline_into(struct inliner *in, struct le_stage *consumer) {
     bool changed = false;
-    begin(in, consumer);
+    begin_consumer(in, consumer);
     while (in->candidates.count > 0) {
         int value = take_last(in);
-        if (!fits(in, value))
+        if (!may_put_in(in, value))
             continue;
         put_in(in, value);
         changed = true;
@@ -430,7 +430,7 @@ static void inline_into(struct inliner *in, struct le_stage *consumer) {
     if (!changed)
         return;
     int indices = in->ir->indices.count;
-    consumer->node = rewrite(in, consumer->node, ++in->ir->epoch);
+    consumer->node = inline_loads(in, consumer->node, ++in->ir->epoch);
     le_ir_adopt_indices(in->ir, consumer->statement, indices);
 }
 

@@ -1,19 +1,19 @@
-/* The passes, in order, with the verifier between them. */
+/* The list of passes. The verifier runs after each of them. */
 #include "ir/ir.h"
 #include <string.h>
 
 const struct le_pass le_passes[] = {
-    {"demand", le_pass_demand}, /* before any stage goes into another */
-    {"sweep", le_pass_dead_code},
+    {"demand", le_pass_demand}, /* before any stage is inlined or fused */
+    {"dead-code", le_pass_dead_code},
     {"contract", le_pass_contract},
     {"scan", le_pass_find_scans},
-    {"sweep", le_pass_dead_code},
+    {"dead-code", le_pass_dead_code},
     {"loops", le_pass_fold_loops},
     {"inline", le_pass_inline},
     {"hoist", le_pass_hoist},
-    {"sweep", le_pass_dead_code},
-    {"siblings", le_pass_fuse_reductions},
-    {"moves", le_pass_elide_copies},
+    {"dead-code", le_pass_dead_code},
+    {"fuse-reductions", le_pass_fuse_reductions},
+    {"copy-elision", le_pass_elide_copies},
     {NULL, NULL},
 };
 
@@ -38,8 +38,8 @@ leat_status le_passes_run_to(struct le_ir *ir, const char *last) {
         end++;
     if (!none && !end->name)
         return le_fail(LEAT_INVALID,
-                       "there is no pass '%s': lower, demand, sweep, contract, scan, loops, inline, hoist, siblings or "
-                       "moves",
+                       "there is no pass '%s': lower, demand, dead-code, contract, scan, loops, inline, hoist, "
+                       "fuse-reductions or copy-elision",
                        last);
     for (const struct le_pass *pass = le_passes; !none && pass <= end && status == LEAT_OK; pass++)
         status = run_pass(ir, pass);

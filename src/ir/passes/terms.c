@@ -1,4 +1,5 @@
-/* Linear combinations: nodes as sums of products, and back from them what a CONTRACT stage computes. */
+/* Linear combinations: expands nodes into sums of products, and recognises the products that a CONTRACT stage computes.
+ */
 #include "ir/passes/contract.h"
 
 static bool add_factor(struct le_term *term, struct le_node *node) {
@@ -48,7 +49,7 @@ bool le_terms_of(struct le_node *node, struct le_terms *out) {
     return add_terms(out, false, node);
 }
 
-/* ---- what a CONTRACT stage computes */
+/* ---- products of a CONTRACT stage */
 
 static bool is_number(const struct le_node *node) {
     return node->kind == LE_NODE_CONST || (node->kind == LE_NODE_LOAD && node->operand_count == 0);

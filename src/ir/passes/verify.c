@@ -1,16 +1,16 @@
-/* The verifier: what every stage and node has to be, so that later floors need not ask. It knows no ranges: whether an
- * access falls outside is theirs. Blocks nest, and what is read is made on every way that leads there. Dead stages are
- * left alone, and nobody may read what they made. */
+/* The verifier: checks the invariants of stages and nodes that later rooms rely on. It does not know ranges; the range
+ * rules check whether an access is in range. Blocks must nest, and every value must be set on every path to its reads.
+ * Dead stages are skipped, and their values must not be read. */
 #include "ir/passes/contract.h"
 #include "ir/passes/verify.h"
 
-/* ---- what a stage makes */
+/* ---- values made by a stage */
 
-static const char *makes_problem(const struct verify *v, int value) {
+static const char *definition_problem(const struct verify *v, int value) {
     const struct le_value *target = &v->ir->values.at[value];
     if (target->moved != (v->stage->kind == LE_STAGE_MOVE) || (!target->moved && target->stage != v->at))
         return "a target's stage";
-    return target->moved || !v->defined[value] ? NULL : "a value that is made twice";
+    return target->moved || !v->defined[value] ? NULL : "a value that is defined twice";
 }
 
 static const char *target_problem(const struct verify *v) {
@@ -22,8 +22,8 @@ static const char *target_problem(const struct verify *v) {
         return "the left side's rank";
     for (int k = 0; k < s->index_count; k++)
         if (is_among(s->indices, k, s->indices[k]))
-            return "an index that runs twice";
-    return makes_problem(v, s->target);
+            return "a duplicate index";
+    return definition_problem(v, s->target);
 }
 
 static const char *base_problem(const struct verify *v) {
@@ -33,11 +33,11 @@ static const char *base_problem(const struct verify *v) {
         return NULL;
     const struct le_value *base = &v->ir->values.at[s->base];
     if (!v->defined[s->base])
-        return "a base that is not there yet";
+        return "a base that is not defined yet";
     return base->type == target->type && base->rank == target->rank ? NULL : "a base's type or rank";
 }
 
-/* Of an EACH or a MOVE. */
+/* The pairs of an EACH or a MOVE. */
 static const char *pairs_problem(const struct verify *v) {
     const struct le_stage *s = v->stage;
     bool has_pairs = s->kind == LE_STAGE_EACH || s->kind == LE_STAGE_MOVE;
@@ -46,35 +46,35 @@ static const char *pairs_problem(const struct verify *v) {
     for (int k = 0; k < s->pair_count; k++) {
         const struct le_value *target = &v->ir->values.at[s->pairs[k].target];
         if (s->pairs[k].source < 0 || !v->defined[s->pairs[k].source])
-            return "a pair's source that is not there yet";
+            return "a pair's source that is not defined yet";
         const struct le_value *source = &v->ir->values.at[s->pairs[k].source];
         if (source->type != target->type || source->rank != target->rank)
             return "a pair's types or ranks";
         if (v->paired[s->pairs[k].target] == v->at)
-            return "a value that is made twice";
+            return "a value that is defined twice";
         v->paired[s->pairs[k].target] = v->at;
-        const char *problem = makes_problem(v, s->pairs[k].target);
+        const char *problem = definition_problem(v, s->pairs[k].target);
         if (problem)
             return problem;
     }
     return NULL;
 }
 
-/* Siblings run in their leader's loops. */
-static const char *sibling_problem(const struct verify *v) {
+/* Fused reductions run in their leader's loops. */
+static const char *fused_problem(const struct verify *v) {
     const struct le_stage *s = v->stage;
     if (s->leader < 0)
         return NULL;
     const struct le_stage *leader = &v->ir->stages.at[s->leader];
     if (s->leader >= v->at || leader->dead || leader->leader >= 0 || leader->block != s->block)
-        return "a sibling's leader";
+        return "a fused reduction's leader";
     if (s->node->kind != LE_NODE_REDUCE || leader->node->kind != LE_NODE_REDUCE || s->index_count ||
         leader->index_count)
-        return "a sibling that is no reduction of a whole array";
+        return "a fused reduction that does not reduce a whole array";
     bool same = s->node->index_count == leader->node->index_count;
     for (int k = 0; same && k < s->node->index_count; k++)
         same = s->node->indices[k] == leader->node->indices[k];
-    return same ? NULL : "a sibling's indices";
+    return same ? NULL : "a fused reduction's indices";
 }
 
 static const char *order_problem(const struct verify *v) {
@@ -86,7 +86,7 @@ static const char *stored_problem(const struct verify *v) {
     const struct le_stage *s = v->stage;
     if (s->kind == LE_STAGE_EACH)
         return s->node->kind == LE_NODE_REGION && s->node->type == LE_NONE ? NULL : "an each's node";
-    return s->node->type == le_type_compute(v->ir->values.at[s->target].type) ? NULL : "the type that is stored";
+    return s->node->type == le_type_compute(v->ir->values.at[s->target].type) ? NULL : "the stored type";
 }
 
 static void verify_range(struct verify *v, int index) {
@@ -113,7 +113,7 @@ static void verify_left(struct verify *v) {
 
 /* ---- blocks */
 
-static void define(struct verify *v, int value) {
+static void define_value(struct verify *v, int value) {
     if (v->defined[value])
         return;
     v->defined[value] = true;
@@ -122,12 +122,12 @@ static void define(struct verify *v, int value) {
 
 static void define_targets(struct verify *v) {
     for (int k = 0; k < v->stage->pair_count; k++)
-        define(v, v->stage->pairs[k].target);
+        define_value(v, v->stage->pairs[k].target);
     if (v->stage->target >= 0 && v->stage->kind != LE_STAGE_FOR)
-        define(v, v->stage->target);
+        define_value(v, v->stage->target);
 }
 
-static void forget(struct verify *v, int down_to) {
+static void undefine_values(struct verify *v, int down_to) {
     while (v->made.count > down_to)
         v->defined[v->made.at[--v->made.count]] = false;
 }
@@ -137,23 +137,23 @@ static void open_block(struct verify *v) {
     *o = (struct open_stage){
         .kind = v->stage->kind, .block = ++v->blocks, .index = v->stage->index, .made = v->made.count};
     if (o->kind == LE_STAGE_FOR)
-        define(v, v->stage->target);
+        define_value(v, v->stage->target);
 }
 
-static struct open_stage *innermost(struct verify *v) {
+static struct open_stage *innermost_block(struct verify *v) {
     return v->open.count ? &v->open.at[v->open.count - 1] : NULL;
 }
 
-/* What both branches define is there after them; a branch that does not reach its end has no say. */
+/* A value is defined after the branches if both define it. A branch whose end is not reached does not count. */
 static void join_branches(struct verify *v, const struct open_stage *o) {
     int count = v->made.count - o->made, *second = LE_NEW_ARRAY(v->ir->arena, count, int);
     for (int k = 0; k < count; k++)
         second[k] = v->made.at[o->made + k];
     bool reached = v->reached;
-    forget(v, o->made);
+    undefine_values(v, o->made);
     for (int k = 0; k < count && reached && o->reached; k++)
         v->defined[second[k]] = true;
-    for (int k = 0; k < o->then_count; k++) /* of both, or of the one that counts */
+    for (int k = 0; k < o->then_count; k++) /* defined by both, or by the only one that counts */
         if (o->reached && (!reached || v->defined[o->then[k]]))
             *LE_PUSH(v->ir->arena, &v->made) = o->then[k];
     for (int k = 0; k < count; k++) {
@@ -167,7 +167,7 @@ static void join_branches(struct verify *v, const struct open_stage *o) {
 }
 
 static void enter_else(struct verify *v) {
-    struct open_stage o = *innermost(v);
+    struct open_stage o = *innermost_block(v);
     o.kind = LE_STAGE_ELSE;
     o.block = ++v->blocks;
     o.reached = v->reached;
@@ -175,29 +175,29 @@ static void enter_else(struct verify *v) {
     o.then = LE_NEW_ARRAY(v->ir->arena, o.then_count, int);
     for (int k = 0; k < o.then_count; k++)
         o.then[k] = v->made.at[o.made + k];
-    forget(v, o.made);
+    undefine_values(v, o.made);
     v->reached = true;
-    *innermost(v) = o;
+    *innermost_block(v) = o;
 }
 
 static void leave_block(struct verify *v) {
-    struct open_stage o = *innermost(v);
+    struct open_stage o = *innermost_block(v);
     v->open.count--;
     if (o.kind == LE_STAGE_ELSE) {
         join_branches(v, &o);
         return;
     }
-    forget(v, o.made);
+    undefine_values(v, o.made);
     v->reached = true;
 }
 
-static const char *place_problem(struct verify *v) {
-    const struct open_stage *o = innermost(v);
+static const char *position_problem(struct verify *v) {
+    const struct open_stage *o = innermost_block(v);
     enum le_stage_kind kind = v->stage->kind;
-    bool around = kind == LE_STAGE_ELSE || kind == LE_STAGE_END; /* they lie outside of what they end */
+    bool around = kind == LE_STAGE_ELSE || kind == LE_STAGE_END; /* they lie outside of the block that they end */
     int outer = v->open.count > 1 ? v->open.at[v->open.count - 2].block : 0;
     if (around && !o)
-        return "an end of nothing";
+        return "an end without a block";
     if (kind == LE_STAGE_ELSE && o->kind != LE_STAGE_IF)
         return "an else without its if";
     if (kind == LE_STAGE_END && o->kind == LE_STAGE_IF)
@@ -233,23 +233,23 @@ static void verify_control(struct verify *v) {
     if (!v->problem && (s->kind == LE_STAGE_TEST || s->kind == LE_STAGE_IF)) {
         le_verify_tree(v, s->node);
         if (!v->problem && s->node->type != LE_BOOL)
-            v->problem = "a condition that is no bool";
+            v->problem = "a condition that is not a bool";
     }
 }
 
 static const char *product_problem(const struct verify *v) {
     const struct le_stage *s = v->stage;
-    struct le_contraction said;
+    struct le_contraction parsed;
     if (s->kind != LE_STAGE_CONTRACT)
-        return s->product ? "a product in a stage that is no contraction" : NULL;
-    return s->product && s->product->type == s->node->type && le_contraction_of(s->product, &said)
+        return s->product ? "a product in a stage that is not a contraction" : NULL;
+    return s->product && s->product->type == s->node->type && le_contraction_of(s->product, &parsed)
                ? NULL
                : "a contraction's product";
 }
 
 static void verify_elements(struct verify *v) {
     static const char *(*const checks[])(const struct verify *) = {target_problem, base_problem, pairs_problem,
-                                                                   sibling_problem};
+                                                                   fused_problem};
     for (size_t c = 0; c < ARRAY_LEN(checks) && !v->problem; c++)
         v->problem = checks[c](v);
     if (!v->problem)
@@ -289,7 +289,7 @@ static void enter_and_leave(struct verify *v) {
 static void verify_stage(struct verify *v) {
     v->problem = order_problem(v);
     if (!v->problem)
-        v->problem = place_problem(v);
+        v->problem = position_problem(v);
     if (!v->problem && !v->stage->dead) {
         if (v->stage->kind >= LE_STAGE_MOVE)
             verify_control(v);
@@ -313,7 +313,7 @@ leat_status le_ir_verify(const struct le_ir *ir) {
         v.at = k;
         verify_stage(&v);
         if (v.problem)
-            return le_fail(LEAT_INTERNAL, "stage %d (%s): %s is wrong", k, v.stage->name, v.problem);
+            return le_fail(LEAT_INTERNAL, "stage %d (%s) is invalid: %s", k, v.stage->name, v.problem);
     }
     return v.open.count ? le_fail(LEAT_INTERNAL, "a block has no end") : LEAT_OK;
 }

@@ -1,7 +1,6 @@
-/* The verifier's look at nodes: operands, types, indices, and that what is loaded is there. */
+/* The verifier's checks of nodes: operands, types, indices, and that loaded values are defined. Each check returns the
+ * problem, or NULL. */
 #include "ir/passes/verify.h"
-
-/* NULL, or what is wrong */
 
 static bool is_target(const struct le_stage *s, int value) {
     for (int k = 0; k < s->pair_count && s->kind == LE_STAGE_EACH; k++)
@@ -15,9 +14,9 @@ static const char *load_problem(const struct verify *v, const struct le_node *n)
     if (value->rank != n->operand_count)
         return "a load's rank";
     if (n->live && !is_target(v->stage, n->value))
-        return "a live load of what the stage does not store";
+        return "a live load of an array that the stage does not store";
     if (!n->live && !v->defined[n->value])
-        return "a load of a value that is not made on every way";
+        return "a load of a value that is not defined on every path";
     if (n->type != le_type_compute(value->type))
         return "a load's type";
     if ((n->edge == LE_EDGE_FILL) != (n->fill != NULL) || (n->fill && n->fill->type != n->type))
@@ -26,7 +25,7 @@ static const char *load_problem(const struct verify *v, const struct le_node *n)
         if (n->operands[k]->type != LE_I64)
             return "a subscript that is not i64";
         if (n->trusted && n->operands[k]->kind != LE_NODE_INDEX && value->symbol >= 0)
-            return "a trusted load with a subscript that is no index";
+            return "a trusted load with a subscript that is not an index";
     }
     return NULL;
 }
@@ -72,7 +71,7 @@ static const char *reduce_problem(const struct verify *v, const struct le_node *
         return "a reduction's type";
     for (int k = 0; k < n->index_count; k++)
         if (is_among(v->stage->indices, v->stage->index_count, n->indices[k]) || is_among(n->indices, k, n->indices[k]))
-            return "an index that runs twice";
+            return "a duplicate index";
     return NULL;
 }
 
@@ -106,7 +105,7 @@ static const char *second_problem(const struct le_node *n) {
     const struct le_node *region = n->operand_count == 1 ? n->operands[0] : NULL;
     if (!region || region->kind != LE_NODE_REGION || region->type != n->type)
         return "a second number's region or type";
-    return le_region_gives_two(region) ? NULL : "a region that gives one number";
+    return le_region_gives_two(region) ? NULL : "a region that returns one number";
 }
 
 static const char *round_problem(const struct le_node *n) {

@@ -1,27 +1,27 @@
-/* The verifier's look at regions: numbers in their lists, partners, types, and where which step may stand. That a
- * variable is set by a region around it is looked at from above (verify_nodes.c). */
+/* The verifier's checks of regions: numbers are valid, partners and types match, and steps are where they are allowed.
+ * verify_nodes.c checks that every variable is set by an enclosing region. */
 #include "ir/passes/verify.h"
 
-struct look {
+struct step_check {
     const struct verify *v;
     const struct le_node *node;
     const struct le_region_step *step;
     int at;
 };
 
-static const struct le_node *value_of(const struct look *l) {
+static const struct le_node *value_of(const struct step_check *l) {
     return l->step->value >= 0 && l->step->value < l->node->operand_count ? l->node->operands[l->step->value] : NULL;
 }
 
-static const char *set_problem(const struct look *l) {
+static const char *set_problem(const struct step_check *l) {
     const struct le_node *value = value_of(l);
     if (l->step->local < 0 || l->step->local >= l->v->ir->locals.count)
         return "a variable's number";
     enum le_type type = le_type_compute(l->v->ir->locals.at[l->step->local].type);
-    return value && value->type == type ? NULL : "what a variable is set to";
+    return value && value->type == type ? NULL : "a variable's new value";
 }
 
-static const char *store_problem(const struct look *l) {
+static const char *store_problem(const struct step_check *l) {
     const struct le_region_step *s = l->step;
     const struct le_stage *stage = l->v->stage;
     if (l->node != stage->node || stage->kind != LE_STAGE_EACH)
@@ -36,10 +36,10 @@ static const char *store_problem(const struct look *l) {
         if (l->node->operands[s->first_subscript + d]->type != LE_I64)
             return "a store's subscripts";
     const struct le_node *value = value_of(l);
-    return value && value->type == le_type_compute(target->type) ? NULL : "what is stored";
+    return value && value->type == le_type_compute(target->type) ? NULL : "a store's value";
 }
 
-static const char *for_problem(const struct look *l) {
+static const char *for_problem(const struct step_check *l) {
     if (l->step->index < 0 || l->step->index >= l->node->index_count)
         return "a for's index";
     int index = l->node->indices[l->step->index];
@@ -49,21 +49,21 @@ static const char *for_problem(const struct look *l) {
     return !twice && ranged ? NULL : "a for's index";
 }
 
-static const struct le_region_step *partner_of(const struct look *l) {
+static const struct le_region_step *partner_of(const struct step_check *l) {
     int partner = l->step->partner;
     bool there = partner >= 0 && partner < l->node->region->step_count && partner != l->at;
     return there ? &l->node->region->steps[partner] : NULL;
 }
 
-/* Whether the steps between two partners nest is what their partners say, one by one. */
-static const char *partner_problem(const struct look *l) {
+/* Checks one step's partner. If all steps pass, blocks nest. */
+static const char *partner_problem(const struct step_check *l) {
     const struct le_region_step *partner = partner_of(l);
     bool mutual = partner && partner->partner == l->at, below = l->step->partner > l->at;
     switch (l->step->kind) {
     case LE_REGION_FOR:
     case LE_REGION_WHILE:
         return mutual && below && partner->kind == LE_REGION_END ? NULL : "a loop's partner";
-    case LE_REGION_ELSE: /* it ends its IF, and says where it ends itself */
+    case LE_REGION_ELSE: /* the IF names it, and it names its own END */
         return mutual && below && partner->kind == LE_REGION_END ? NULL : "an else's partner";
     case LE_REGION_IF:
         return partner && below && (partner->kind == LE_REGION_ELSE || (mutual && partner->kind == LE_REGION_END))
@@ -81,7 +81,7 @@ static const char *partner_problem(const struct look *l) {
     }
 }
 
-static const char *return_problem(const struct look *l) {
+static const char *return_problem(const struct step_check *l) {
     const struct le_region_step *s = l->step;
     enum le_type type = l->node->type;
     if (!value_of(l) || type == LE_NONE || value_of(l)->type != type)
@@ -91,7 +91,7 @@ static const char *return_problem(const struct look *l) {
     return fits ? NULL : "a return's second number";
 }
 
-static const char *step_problem(const struct look *l) {
+static const char *step_problem(const struct step_check *l) {
     switch (l->step->kind) {
     case LE_REGION_SET:
         return set_problem(l);
@@ -101,7 +101,7 @@ static const char *step_problem(const struct look *l) {
         return for_problem(l);
     case LE_REGION_WHILE:
     case LE_REGION_IF:
-        return value_of(l) && value_of(l)->type == LE_BOOL ? NULL : "a condition that is no bool";
+        return value_of(l) && value_of(l)->type == LE_BOOL ? NULL : "a condition that is not a bool";
     case LE_REGION_RETURN:
         return return_problem(l);
     case LE_REGION_FAIL:
@@ -111,7 +111,7 @@ static const char *step_problem(const struct look *l) {
     }
 }
 
-/* Depth of blocks at a step, by what opens and closes. */
+/* The change in the depth of blocks at a step. */
 static int depth_change(enum le_region_kind kind) {
     return kind == LE_REGION_FOR || kind == LE_REGION_WHILE || kind == LE_REGION_IF ? 1
            : kind == LE_REGION_END                                                  ? -1
@@ -119,7 +119,7 @@ static int depth_change(enum le_region_kind kind) {
 }
 
 const char *le_region_problem(const struct verify *v, const struct le_node *n) {
-    struct look l = {.v = v, .node = n};
+    struct step_check l = {.v = v, .node = n};
     int depth = 0;
     bool returns = false;
     if ((n->type == LE_NONE) != (v->stage->kind == LE_STAGE_EACH && n == v->stage->node))

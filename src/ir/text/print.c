@@ -1,10 +1,10 @@
-/* The IR as text, for people, for tests, and for read.c, which takes it back.
+/* Prints the IR as text, for people and for tests; tests/ir/reader reads it back.
  *
- * A line says one thing: a symbol, a value, an index with its range, a statement, one of its accesses, a stage. Nodes
- * are s-expressions; what is used twice in a line, or would make it too deep, stands before it as `%n = ...`. Numbers
- * and operations without a type are i64. Control stages enclose what is
- * indented below them, up to their `end`. A stage that a pass has left dead is named, no more. One thread at a time:
- * the nodes' marks are written. */
+ * Each line describes one thing: a symbol, a value, an index with its range, a statement, one of its accesses, or a
+ * stage. Nodes are s-expressions. A node that is used twice in a line, or would make it too deep, is printed on a line
+ * before it as `%n = ...`. Numbers and operations without a type are i64. A control stage encloses the lines that are
+ * indented below it, up to its `end`. A dead stage is printed by name only. Only one thread at a time may print an IR,
+ * because printing writes the nodes' marks. */
 #include "base/hash.h"
 #include "base/memory.h"
 #include "ir/text/printer.h"
@@ -12,7 +12,7 @@
 
 /* ---- symbols and values */
 
-/* Extents are called as a declaration names them, or as the index that made them. */
+/* An extent is named as in its declaration, or after the index that defined it. */
 static void name_shapes(struct printer *p) {
     const struct le_ir *ir = p->ir;
     for (int k = 0; k < ir->statements.count; k++) {
@@ -34,7 +34,7 @@ static void print_type(const struct printer *p, enum le_type type, int symbol, i
     le_text_add(p->out, is_array ? "]" : "");
 }
 
-/* Blocks may have symbols of one name: all but the first get their number. */
+/* Symbols of different blocks may share a name: all but the first are printed with their number. */
 static void find_namesakes(struct printer *p) {
     const struct le_tree *tree = p->ir->tree;
     size_t size = 16;
@@ -105,7 +105,7 @@ static void print_access(struct printer *p, const struct le_ir_access *a) {
         le_text_add(p->out, " around");
         le_print_indices(p->ir, a->around, a->around_count, p->out);
     }
-    le_print_subscripts(&a->location, p->out);
+    le_print_location(&a->location, p->out);
     le_text_add(p->out, "\n");
 }
 
@@ -167,7 +167,7 @@ static void print_statement(struct printer *p, const struct le_ir_statement *st)
         le_text_add(p->out, " within");
         le_print_indices(p->ir, &st->loop, 1, p->out);
     }
-    le_print_subscripts(&st->location, p->out);
+    le_print_location(&st->location, p->out);
     le_text_add(p->out, "\n");
     p->depth++;
     for (int k = 0; k < st->access_count; k++)
@@ -187,7 +187,7 @@ static void print_points(struct printer *p, const struct le_stage *s) {
         le_print_indices(p->ir, s->indices, s->index_count, p->out);
 }
 
-/* u.4 over u.2, v.5 over v.3; or with another word between the two. */
+/* u.4 over u.2, v.5 over v.3; or with another word in between. */
 static void print_pairs(struct printer *p, const struct le_stage *s, const char *between) {
     for (int k = 0; k < s->pair_count; k++)
         le_text_add(p->out, "%s%s %s %s", k ? ", " : " ", p->ir->values.at[s->pairs[k].target].name, between,
@@ -221,7 +221,7 @@ static void print_element_head(struct printer *p, const struct le_stage *s) {
         le_text_add(p->out, " with %s", p->ir->values.at[p->ir->stages.at[s->leader].target].name);
 }
 
-/* Stages that only say where to go on, and MOVE. */
+/* Control stages, and MOVE. */
 static bool is_control(enum le_stage_kind kind) {
     return kind >= LE_STAGE_MOVE;
 }
@@ -267,7 +267,7 @@ static void print_live(struct printer *p, const struct le_stage *s) {
         print_element_head(p, s);
 }
 
-static bool opens(const struct le_stage *s) {
+static bool opens_block(const struct le_stage *s) {
     return s->kind == LE_STAGE_FOR || s->kind == LE_STAGE_LOOP || s->kind == LE_STAGE_IF || s->kind == LE_STAGE_ELSE;
 }
 
@@ -294,7 +294,7 @@ static void print_stage(struct printer *p, const struct le_stage *s, int stateme
         le_print_operand(p, s->product);
     }
     le_text_add(p->out, "\n");
-    if (opens(s))
+    if (opens_block(s))
         p->depth++;
 }
 

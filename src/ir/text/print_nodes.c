@@ -1,5 +1,5 @@
-/* Nodes in the IR's text. What is used twice in a line, or would make it too deep, stands before it as `%n = ...`, and
- * so does every region; indices are declared before the first line that uses them. */
+/* Prints nodes. A node that is used twice in a line, or would make it too deep, is printed on a line before it as `%n =
+ * ...`, and so is every region. Indices are declared before the first line that uses them. */
 #include "ir/text/printer.h"
 #include "base/memory.h"
 #include <inttypes.h>
@@ -7,22 +7,22 @@
 
 #define HEIGHT_MAX 4 /* of the s-expressions in one line */
 
-/* ---- a node's mark, in its memo, while `epoch` is its epoch */
+/* ---- a node's mark, stored in its memo while its epoch is the printer's `epoch` */
 
-struct mark {
-    unsigned uses, number, height; /* uses: 1, or 2 for more; number: 0, or one more than its `%n` */
+struct node_mark {
+    unsigned uses, number, height; /* uses: 1, or 2 for more; number: `%n` plus 1, or 0 */
     bool defined;
 };
 
-static struct mark mark_of(const struct le_node *n) {
+static struct node_mark mark_of(const struct le_node *n) {
     uintptr_t bits = (uintptr_t)n->memo;
-    return (struct mark){.uses = bits & 3,
-                         .defined = bits >> 2 & 1,
-                         .height = (unsigned)(bits >> 3 & 15),
-                         .number = (unsigned)(bits >> 7)};
+    return (struct node_mark){.uses = bits & 3,
+                              .defined = bits >> 2 & 1,
+                              .height = (unsigned)(bits >> 3 & 15),
+                              .number = (unsigned)(bits >> 7)};
 }
 
-static void set_mark(struct le_node *n, struct mark m) {
+static void set_mark(struct le_node *n, struct node_mark m) {
     uintptr_t bits = m.uses | (uintptr_t)m.defined << 2 | (uintptr_t)m.height << 3 | (uintptr_t)m.number << 7;
     n->memo = (void *)bits;
 }
@@ -30,7 +30,7 @@ static void set_mark(struct le_node *n, struct mark m) {
 static void count_use(struct printer *p, struct le_node *n) {
     bool met = n->epoch == p->epoch;
     n->epoch = p->epoch;
-    set_mark(n, (struct mark){.uses = met ? 2 : 1});
+    set_mark(n, (struct node_mark){.uses = met ? 2 : 1});
     if (met)
         return;
     for (int k = 0; k < n->operand_count; k++)
@@ -109,7 +109,7 @@ void le_print_list(struct printer *p, struct le_node *const *nodes, int count) {
     }
 }
 
-/* u.1[i.0; clamp]!?3: `!` where it is live; after `?` the number of the access, for what may fall outside. */
+/* u.1[i.0; clamp]!?3: `!` marks a live load, `?` one that may be out of range, followed by the number of its access. */
 static void print_load(struct printer *p, const struct le_node *n) {
     le_text_add(p->out, "%s[", p->ir->values.at[n->value].name);
     le_print_list(p, n->operands, n->operand_count);
@@ -194,14 +194,14 @@ void le_print_node(struct printer *p, const struct le_node *n) {
     }
 }
 
-/* ---- what stands before a line: its shared and its deep nodes, and the indices that it is the first to use */
+/* ---- lines before a line: its shared and deep nodes, and the indices that it is the first to use */
 
 static bool is_leaf(const struct le_node *n) {
     return n->kind == LE_NODE_CONST || n->kind == LE_NODE_INDEX || n->kind == LE_NODE_LEN || n->kind == LE_NODE_LOCAL ||
            (n->kind == LE_NODE_LOAD && n->operand_count == 0);
 }
 
-/* Shown again rather than numbered. */
+/* Nodes that are repeated rather than numbered. */
 static bool is_small(const struct le_node *n) {
     bool small = is_leaf(n) || (n->kind == LE_NODE_LOAD && !n->fill);
     for (int k = 0; k < n->operand_count; k++)
@@ -209,16 +209,16 @@ static bool is_small(const struct le_node *n) {
     return small;
 }
 
-static void define(struct printer *p, struct le_node *n, bool is_root) {
-    struct mark m = mark_of(n);
+static void define_node(struct printer *p, struct le_node *n, bool is_root) {
+    struct node_mark m = mark_of(n);
     if (m.defined)
         return;
     m.defined = true;
     set_mark(n, m);
     for (int k = 0; k < n->operand_count + (n->fill != NULL); k++) {
         struct le_node *x = k < n->operand_count ? n->operands[k] : n->fill;
-        define(p, x, false);
-        struct mark below = mark_of(x);
+        define_node(p, x, false);
+        struct node_mark below = mark_of(x);
         if (below.number == 0 && below.height >= m.height)
             m.height = below.height + 1;
     }
@@ -286,11 +286,11 @@ void le_print_begin(struct printer *p, struct le_node *const *nodes, int count) 
             count_use(p, nodes[k]);
     for (int k = 0; k < count; k++)
         if (nodes[k])
-            define(p, nodes[k], true);
+            define_node(p, nodes[k], true);
     le_print_indent(p);
 }
 
-void le_print_subscripts(const struct le_location *location, struct le_text *out) {
+void le_print_location(const struct le_location *location, struct le_text *out) {
     if (location->line)
         le_text_add(out, " at %d:%d+%d", location->line, location->column, location->span);
 }
@@ -315,6 +315,6 @@ static void declare_index(struct printer *p, int index) {
     le_text_add(p->out, ix->stepped ? " stepped" : "");
     if (ix->host)
         le_text_add(p->out, " host %s", p->ir->values.at[ix->host_value].name);
-    le_print_subscripts(&ix->location, p->out);
+    le_print_location(&ix->location, p->out);
     le_text_add(p->out, "\n");
 }

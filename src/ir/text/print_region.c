@@ -1,4 +1,4 @@
-/* Regions in the IR's text: a line for each step, indented below the region's number, up to its `end`.
+/* Prints regions: one line per step, indented below the region's number, up to its `end`.
  *
  *   %1 = region.f64
  *     $s.0 = 0:f64  # s = 0.0

@@ -59,7 +59,7 @@ static bool find_offset(struct loops *l, int value, struct le_node *const *subsc
         int64_t low, high;
         if (d < stretch && layout->shape[d] == 1)
             continue;
-        if (!le_affine(space, subscripts[d], &f) || !le_interval(space, subscripts[d], &low, &high))
+        if (!le_affine_of(space, subscripts[d], &f) || !le_interval(space, subscripts[d], &low, &high))
             return false;
         if (symbol >= 0 && (low < 0 || high >= layout->shape[d]))
             return false;

@@ -92,8 +92,8 @@ static bool is_auxiliary(const struct le_ir *ir, const struct le_stage *stage) {
 static bool updates_nothing(const struct reached *r, const struct le_stage *stage) {
     const struct le_ir_statement *st = &r->s->ir->statements.at[stage->statement];
     bool writes = stage->kind == LE_STAGE_MAP || stage->kind == LE_STAGE_CONTRACT;
-    return writes && stage->base >= 0 && st->kind == LE_STEP_ASSIGN &&
-           r->s->ir->values.at[stage->target].symbol >= 0 && any_empty(r, st->free, st->free_count);
+    return writes && stage->base >= 0 && st->kind == LE_STEP_ASSIGN && r->s->ir->values.at[stage->target].symbol >= 0 &&
+           any_empty(r, st->free, st->free_count);
 }
 
 /* A copy of the stage whose only index is one of the statement's indices with an empty range. */

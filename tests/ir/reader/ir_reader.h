@@ -1,5 +1,5 @@
-/* Reads the IR's text back into IR, for tests. What is read is complete enough to be walked, printed and verified,
- * whatever the text says; LEAT_PROGRAM if the text is not IR. The IR lives in the arena. */
+/* Reads the text form of the IR back, for tests. Whatever the text says, the result can be walked, printed and
+ * verified. Returns LEAT_PROGRAM if the text is not IR. The IR lives in the arena. */
 #ifndef LE_IR_READER_H
 #define LE_IR_READER_H
 #include "ir/ir.h"

@@ -1,6 +1,6 @@
-/* The IR from its text (print.c says how it looks). Whatever the text is, what comes out can be walked, printed and
- * verified: every number is a place in its list, no list is longer than what it goes into, nothing is deeper than
- * READ_DEPTH_MAX. Whether it makes sense is the verifier's to say. */
+/* Reads the IR from its text (print.c describes it). Whatever the text says, the result can be walked, printed and
+ * verified: every number is valid in its list, no list is longer than its destination, and nothing is deeper than
+ * READ_DEPTH_MAX. The verifier checks whether it makes sense. */
 #include "tests/ir/reader/reader.h"
 #include <limits.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 void le_read_end_line(struct reader *r) {
     le_read_skip_spaces(r);
     if (le_read_peek(r) != '\n')
-        le_read_fail(r, "the line goes on");
+        le_read_fail(r, "unexpected text at the end of the line");
     r->numbered.count = 0;
 }
 
 static int new_name(struct reader *r, struct le_names *names, int value, const char **name) {
     struct word w = le_read_take(r, "a name");
     if (le_names_get(names, w.at, (size_t)w.length) >= 0)
-        le_read_fail(r, "there is a second '%.*s'", w.length < 60 ? w.length : 60, w.at);
+        le_read_fail(r, "duplicate name '%.*s'", w.length < 60 ? w.length : 60, w.at);
     *name = le_arena_copy(r->arena, w.at, (size_t)w.length);
     le_names_put(r->arena, names, *name, (size_t)w.length, value);
     return value;
@@ -24,7 +24,7 @@ static int new_name(struct reader *r, struct le_names *names, int value, const c
 
 /* ---- symbols and values */
 
-static struct le_location place(struct reader *r) {
+static struct le_location read_location(struct reader *r) {
     struct le_location p = {0};
     if (!le_read_accept_word(r, "at"))
         return p;
@@ -36,8 +36,8 @@ static struct le_location place(struct reader *r) {
     return p;
 }
 
-/* [n, _]: how many axes; -1: no brackets. */
-static int shape(struct reader *r) {
+/* [n, _]: returns the number of axes; -1 if there are no brackets. */
+static int read_shape(struct reader *r) {
     int rank = 0;
     if (!le_read_accept(r, '['))
         return -1;
@@ -46,7 +46,7 @@ static int shape(struct reader *r) {
             le_read_expect(r, ',');
         le_read_take(r, "an extent's name");
         if (++rank > LEAT_RANK_MAX)
-            le_read_fail(r, "there are more than %d axes", LEAT_RANK_MAX);
+            le_read_fail(r, "more than %d axes", LEAT_RANK_MAX);
     }
     return rank;
 }
@@ -56,7 +56,7 @@ static void symbol_line(struct reader *r) {
     s->id = new_name(r, &r->symbols, r->all_symbols.count, &s->name);
     le_read_expect(r, ':');
     s->type = le_read_accept(r, '?') ? LE_NONE : le_read_type(r);
-    int rank = shape(r);
+    int rank = read_shape(r);
     s->is_array = rank >= 0;
     s->rank = rank > 0 ? rank : 0;
     *LE_PUSH(r->arena, &r->all_symbols) = s;
@@ -75,7 +75,7 @@ static void value_line(struct reader *r, bool is_input) {
     new_name(r, &r->values, v.id, &v.name);
     le_read_expect(r, ':');
     v.type = le_read_type(r);
-    int rank = shape(r);
+    int rank = read_shape(r);
     v.rank = rank > 0 ? rank : 0;
     if (!le_read_accept_word(r, "temporary")) {
         le_read_expect_word(r, "of");
@@ -84,7 +84,7 @@ static void value_line(struct reader *r, bool is_input) {
     v.wanted = le_read_accept_word(r, "wanted");
     v.moved = le_read_accept_word(r, "moved");
     if (v.moved && !is_input)
-        v.stage = 0; /* no MOVE may be left */
+        v.stage = 0; /* its MOVEs may have been removed */
     if (le_read_accept_word(r, "used"))
         v.uses = le_read_number(r, 1 << 30);
     *LE_PUSH(r->arena, &r->ir->values) = v;
@@ -101,7 +101,7 @@ static void local_line(struct reader *r) {
     char expected[16];
     int length = snprintf(expected, sizeof expected, "%d", number);
     if (dot < 2 || w.length - dot != length || memcmp(w.at + dot, expected, (size_t)length) != 0)
-        le_read_fail(r, "the variable has a name, a point and the number %d", number);
+        le_read_fail(r, "expected a variable NAME.%d", number);
     le_read_expect(r, ':');
     enum le_type type = le_read_type(r);
     *LE_PUSH(r->arena, &r->ir->locals) =
@@ -130,11 +130,10 @@ static int index_number(struct reader *r, struct word w, const char **name) {
     while (dot >= 0 && w.at[dot] != '.')
         dot--;
     if (dot <= 0 || dot == w.length - 1 || le_names_get(&r->indices, w.at, (size_t)w.length) >= 0)
-        le_read_fail(r, "'%.*s' is no new index: write a name, a point and a number", w.length < 60 ? w.length : 60,
-                     w.at);
+        le_read_fail(r, "'%.*s' is not a new index: expected NAME.NUMBER", w.length < 60 ? w.length : 60, w.at);
     for (int k = dot + 1; k < w.length && (size_t)number < r->index_limit; k++) {
         if (!le_is_digit(w.at[k]))
-            le_read_fail(r, "an index has a name, a point and a number");
+            le_read_fail(r, "expected an index NAME.NUMBER");
         number = 10 * number + (w.at[k] - '0');
     }
     if ((size_t)number >= r->index_limit)
@@ -147,7 +146,7 @@ static void make_room(struct reader *r, int index) {
     while (r->ir->indices.count <= index)
         *LE_PUSH(r->arena, &r->ir->indices) = (struct le_ir_index){0};
     if (r->ir->indices.at[index].name)
-        le_read_fail(r, "there is a second index %d", index);
+        le_read_fail(r, "duplicate index %d", index);
 }
 
 static int depth_of(const struct reader *r, const struct le_node *bound) {
@@ -177,7 +176,7 @@ static void index_line(struct reader *r) {
     ix.host = le_read_accept_word(r, "host");
     if (ix.host)
         ix.host_value = le_read_find(r, &r->values, "value");
-    ix.location = place(r);
+    ix.location = read_location(r);
     const struct le_node *bounds[] = {ix.range.low, ix.range.high, ix.range.by};
     for (int k = 0; k < 3; k++) {
         int below = depth_of(r, bounds[k]);
@@ -186,7 +185,7 @@ static void index_line(struct reader *r) {
             le_read_fail(r, "a bound is not i64");
     }
     if (depth > READ_DEPTH_MAX)
-        le_read_fail(r, "the indices' bounds are too deep");
+        le_read_fail(r, "index bounds are nested too deeply");
     r->depths[index] = depth;
     r->ir->indices.at[index] = ix;
     le_names_put(r->arena, &r->indices, le_arena_copy(r->arena, w.at, (size_t)w.length), (size_t)w.length, index);
@@ -195,7 +194,7 @@ static void index_line(struct reader *r) {
 
 /* ---- statements */
 
-/* What the range rules take for granted. */
+/* Checks what the range rules rely on. */
 static void check_statement(struct reader *r, const struct le_ir_statement *st) {
     bool sized = st->kind == LE_STEP_BIND || st->kind == LE_STEP_AGREE;
     if (st->kind <= LE_STEP_ASSIGN && st->kind != LE_STEP_AGREE && st->symbol < 0)
@@ -204,7 +203,7 @@ static void check_statement(struct reader *r, const struct le_ir_statement *st) 
         le_read_fail(r, "the statement's array is missing");
     for (int k = 0; st->is_new && k < st->left_count; k++)
         if (st->left[k]->kind != LE_NODE_INDEX)
-            le_read_fail(r, "a new array has bare indices on the left");
+            le_read_fail(r, "a new array needs bare indices on the left");
 }
 
 static void statement_line(struct reader *r) {
@@ -245,7 +244,7 @@ static void statement_line(struct reader *r) {
     const int *loop = le_read_accept_word(r, "within") ? le_read_indices(r, &loop_count) : NULL;
     if (loop_count == 1)
         st.loop = loop[0];
-    st.location = place(r);
+    st.location = read_location(r);
     st.text = le_arena_copy(r->arena, r->comment.at, (size_t)r->comment.length);
     check_statement(r, &st);
     *LE_PUSH(r->arena, &r->ir->statements) = st;
@@ -255,7 +254,7 @@ static void statement_line(struct reader *r) {
 static void access_line(struct reader *r, bool left) {
     struct le_ir_access a = {.left = left, .statement = r->ir->statements.count - 1};
     if (a.statement < 0)
-        le_read_fail(r, "an access stands below its statement");
+        le_read_fail(r, "an access must follow its statement");
     a.symbol = le_read_find(r, &r->symbols, "symbol");
     a.subscripts = le_read_nodes(r, &a.rank);
     for (int d = 0; d < a.rank; d++)
@@ -267,7 +266,7 @@ static void access_line(struct reader *r, bool left) {
         a.stretch = le_read_number(r, LEAT_RANK_MAX);
     if (le_read_accept_word(r, "around"))
         a.around = le_read_indices(r, &a.around_count);
-    a.location = place(r);
+    a.location = read_location(r);
     *LE_PUSH(r->arena, &r->ir->accesses) = a;
     r->ir->statements.at[a.statement].access_count++;
     le_read_end_line(r);
@@ -277,13 +276,13 @@ static void access_line(struct reader *r, bool left) {
 
 static void numbered_line(struct reader *r) {
     if (le_read_number(r, 1 << 30) != r->numbered.count)
-        le_read_fail(r, "number %%%d comes next", r->numbered.count);
+        le_read_fail(r, "expected number %%%d", r->numbered.count);
     le_read_expect(r, '=');
     struct le_node *n = le_read_is_region(r) ? le_read_region(r) : le_read_node(r);
     *LE_PUSH(r->arena, &r->numbered) = n;
     le_read_skip_spaces(r);
     if (le_read_peek(r) != '\n')
-        le_read_fail(r, "the line goes on");
+        le_read_fail(r, "unexpected text at the end of the line");
 }
 
 static void input_line(struct reader *r) {
@@ -299,7 +298,7 @@ static void write_line(struct reader *r) {
     access_line(r, true);
 }
 
-static void line(struct reader *r) {
+static void read_one_line(struct reader *r) {
     static const struct {
         const char *word;
         void (*read)(struct reader *r);
@@ -335,15 +334,15 @@ static void lines(struct reader *r) {
         if (le_read_accept(r, '#'))
             comment(r);
         else if (le_read_peek(r) != '\n')
-            line(r);
+            read_one_line(r);
         if (r->at < r->end)
             r->at++;
     }
     if (r->numbered.count > 0)
-        le_read_fail(r, "%%%d belongs to no line", r->numbered.count - 1);
+        le_read_fail(r, "%%%d is not followed by a line", r->numbered.count - 1);
 }
 
-/* What the text says only by its order. */
+/* Fills in what follows from the order of the text, and checks references. */
 static void finish(struct reader *r) {
     struct le_ir *ir = r->ir;
     int count = r->all_symbols.count;

@@ -1,4 +1,5 @@
-/* Nodes from their text, as they stand: nothing is folded, and only what could not be walked or printed is refused. */
+/* Reads nodes exactly as written: nothing is folded, and only nodes that could not be walked or printed are rejected.
+ */
 #include "tests/ir/reader/reader.h"
 #include <errno.h>
 #include <locale.h>
@@ -10,18 +11,18 @@
 struct le_node *le_read_made(struct reader *r, const struct le_node *model) {
     struct le_node *n = le_node_make(r->ir, model);
     if (n->depth > READ_DEPTH_MAX)
-        le_read_fail(r, "the node is too deep");
+        le_read_fail(r, "the node is nested too deeply");
     return n;
 }
 
-/* Nodes up to `close`, each after the first behind a comma. */
+/* Nodes up to `close`, separated by commas. */
 static int node_list(struct reader *r, char close, struct le_node **out, int most) {
     int count = 0;
     while (!le_read_accept(r, close)) {
         if (count > 0)
             le_read_expect(r, ',');
         if (count == most)
-            le_read_fail(r, "there are more than %d", most);
+            le_read_fail(r, "more than %d entries", most);
         out[count++] = le_read_node(r);
     }
     return count;
@@ -52,7 +53,7 @@ int *le_read_indices(struct reader *r, int *count) {
     return out.at;
 }
 
-/* The decimal point is a point, whatever the process's locale is. */
+/* Reads a real number, independent of the process's locale. */
 static uint64_t real_bits(enum le_type type, const char *text, char **end) {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0), old = uselocale(c_locale);
     uint64_t bits = 0;
@@ -82,7 +83,7 @@ static bool whole_fits(enum le_type type, const char *text, char **end, uint64_t
     return errno == 0 && (width == 64 || (value >= -((int64_t)1 << (width - 1)) && value < (int64_t)1 << (width - 1)));
 }
 
-/* A NaN is its bits. */
+/* A NaN is written as its bits. */
 static bool constant_bits(enum le_type type, char *text, char **end, uint64_t *bits) {
     if (type == LE_BOOL) {
         *bits = strcmp(text, "true") == 0;
@@ -113,11 +114,11 @@ static struct le_node *constant(struct reader *r, struct word w) {
         type = le_read_type(r);
     }
     if (!constant_bits(type, text, &end, &bits) || end == text || *end)
-        le_read_fail(r, "'%s' is no %s", text, le_type_name(type));
+        le_read_fail(r, "'%s' is not a valid %s", text, le_type_name(type));
     return le_node_const(r->ir, type, bits);
 }
 
-/* Behind a `;` in a load: an edge mode, which may have a fill, or how many axes may stretch. */
+/* After a `;` in a load: an edge mode, possibly with a fill, or the number of axes that may broadcast. */
 static void load_mode(struct reader *r, struct le_node *model) {
     static const char *const edges[LE_EDGES] = {[LE_EDGE_CLAMP] = "clamp",
                                                 [LE_EDGE_WRAP] = "wrap",
@@ -129,13 +130,13 @@ static void load_mode(struct reader *r, struct le_node *model) {
         return;
     }
     if (model->edge != LE_EDGE_NONE)
-        le_read_fail(r, "there is a second edge mode");
+        le_read_fail(r, "a second edge mode");
     model->edge = (enum le_edge)le_read_choose(r, edges, LE_EDGES, "edge mode");
     if (model->edge == LE_EDGE_FILL)
         model->fill = le_read_node(r);
 }
 
-/* What follows the value's name: [subscripts; edge; stretch n]!?access */
+/* The rest of a load after the value's name: [subscripts; edge; stretch n]!?access */
 static struct le_node *load(struct reader *r, int value) {
     struct le_node *x[LEAT_RANK_MAX];
     struct le_node model = {.kind = LE_NODE_LOAD, .value = value, .operands = x, .access = -1};
@@ -149,7 +150,7 @@ static struct le_node *load(struct reader *r, int value) {
         if (model.operand_count > 0)
             le_read_expect(r, ',');
         if (model.operand_count == LEAT_RANK_MAX)
-            le_read_fail(r, "there are more than %d subscripts", LEAT_RANK_MAX);
+            le_read_fail(r, "more than %d subscripts", LEAT_RANK_MAX);
         x[model.operand_count++] = le_read_node(r);
     }
     model.live = le_read_accept(r, '!');
@@ -159,7 +160,7 @@ static struct le_node *load(struct reader *r, int value) {
     return le_read_made(r, &model);
 }
 
-/* The access may stand further down. */
+/* The access may be defined further down. */
 int le_read_access(struct reader *r) {
     int access = le_read_number(r, 1 << 28);
     if (access > r->access_most)
@@ -174,7 +175,7 @@ struct le_node *le_read_length(struct reader *r) {
     return le_node_len(r->ir, symbol, axis);
 }
 
-/* name or name.type; an operation without a type is of i64. */
+/* name or name.type; an operation without a type has type i64. */
 struct head {
     struct word name;
     enum le_type type;
@@ -210,7 +211,7 @@ static bool gives_bool(int code) {
     return rule == LE_RULE_COMPARE || rule == LE_RULE_LOGIC || rule == LE_RULE_CLASSIFY;
 }
 
-/* Sets kind, code and type by the head and the operands; false: there is no such node. */
+/* Sets kind, code and type from the head and the operands. Returns false if there is no such node. */
 static bool name_reduction(struct head h, struct le_node *m) {
     int reduction = (int)le_reduction_parse(h.name.at, (size_t)h.name.length);
     bool arg = reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX, counts = le_word_is(h.name, "count");
@@ -270,7 +271,7 @@ static struct le_node *form(struct reader *r) {
     if (le_word_is(h.name, "len"))
         return le_read_length(r);
     if (++r->nesting > NESTING_MAX)
-        le_read_fail(r, "the parentheses are too deep");
+        le_read_fail(r, "parentheses are nested too deeply");
     le_read_skip_spaces(r);
     if (le_read_peek(r) == '{')
         model.indices = le_read_indices(r, &model.index_count);
@@ -282,7 +283,7 @@ static struct le_node *form(struct reader *r) {
     model.operands = x.at;
     model.operand_count = x.count;
     if (!name_form(r, h, &model))
-        le_read_fail(r, "'%.*s' is no node of %d operands", h.name.length < 60 ? h.name.length : 60, h.name.at,
+        le_read_fail(r, "'%.*s' is not a node with %d operands", h.name.length < 60 ? h.name.length : 60, h.name.at,
                      model.operand_count);
     return le_read_made(r, &model);
 }
@@ -301,7 +302,7 @@ struct le_node *le_read_node(struct reader *r) {
         return form(r);
     if (le_read_accept(r, '%')) {
         if (r->numbered.count == 0)
-            le_read_fail(r, "nothing is numbered in this line");
+            le_read_fail(r, "no node is numbered on this line");
         return r->numbered.at[le_read_number(r, r->numbered.count - 1)];
     }
     struct word w = le_read_take(r, "a node");
@@ -310,7 +311,7 @@ struct le_node *le_read_node(struct reader *r) {
         if (value < 0)
             le_read_fail(r, "there is no value '%.*s'", w.length < 60 ? w.length : 60, w.at);
         if (++r->nesting > NESTING_MAX)
-            le_read_fail(r, "the brackets are too deep");
+            le_read_fail(r, "brackets are nested too deeply");
         struct le_node *n = load(r, value);
         r->nesting--;
         return n;

@@ -1,4 +1,4 @@
-/* Regions from their lines (print_region.c says how they look): each node that a step names becomes an operand. */
+/* Reads regions from their lines (print_region.c describes them). Each node that a step names becomes an operand. */
 #include "tests/ir/reader/reader.h"
 #include <limits.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct region_reader {
     struct {
         int *at;
         int count, capacity;
-    } indices, open; /* open: steps whose END is to come */
+    } indices, open; /* open: steps that are not closed yet */
 };
 
 static struct word region_word(struct reader *r) {
@@ -31,7 +31,7 @@ bool le_read_is_region(struct reader *r) {
     return w.length >= 6 && memcmp(w.at, "region", 6) == 0;
 }
 
-static int operand(struct region_reader *g) {
+static int read_operand(struct region_reader *g) {
     struct le_node *n = le_read_node(g->r);
     *LE_PUSH(g->r->arena, &g->operands) = n;
     return g->operands.count - 1;
@@ -40,12 +40,12 @@ static int operand(struct region_reader *g) {
 static void next_line(struct reader *r) {
     le_read_skip_spaces(r);
     if (r->at >= r->end || *r->at != '\n')
-        le_read_fail(r, r->at >= r->end ? "the region has no end" : "the line goes on");
+        le_read_fail(r, r->at >= r->end ? "the region has no end" : "unexpected text at the end of the line");
     r->line_start = ++r->at;
     r->line++;
 }
 
-/* Behind `# `, the rest of the line. */
+/* The rest of the line after `# `. */
 static const char *step_text(struct reader *r) {
     if (!le_read_accept(r, '#'))
         return NULL;
@@ -68,14 +68,14 @@ static void read_store(struct region_reader *g, struct le_region_step *s) {
         if (s->subscript_count > 0)
             le_read_expect(r, ',');
         if (s->subscript_count++ == LEAT_RANK_MAX)
-            le_read_fail(r, "there are more than %d subscripts", LEAT_RANK_MAX);
-        operand(g);
+            le_read_fail(r, "more than %d subscripts", LEAT_RANK_MAX);
+        read_operand(g);
     }
     s->own = le_read_accept_word(r, "own");
     if (le_read_accept_word(r, "access"))
         s->access = le_read_access(r);
     le_read_expect(r, '=');
-    s->value = operand(g);
+    s->value = read_operand(g);
 }
 
 static void read_for(struct region_reader *g, struct le_region_step *s) {
@@ -92,7 +92,7 @@ static int innermost(struct region_reader *g, bool loop) {
         if (!loop || kind == LE_REGION_FOR || kind == LE_REGION_WHILE)
             return g->open.at[k];
     }
-    le_read_fail(g->r, "nothing is open that this could end");
+    le_read_fail(g->r, "there is no open block to end");
 }
 
 /* Partners of the innermost open step and this one, number `at`. */
@@ -130,9 +130,9 @@ static void read_step(struct region_reader *g, enum le_region_kind kind) {
     else if (kind == LE_REGION_FAIL)
         s.location = read_place(r);
     else if (kind != LE_REGION_ELSE && kind != LE_REGION_END)
-        s.value = operand(g);
+        s.value = read_operand(g);
     if (kind == LE_REGION_RETURN && le_read_accept(r, ','))
-        s.second = operand(g);
+        s.second = read_operand(g);
     if (kind == LE_REGION_ELSE || kind == LE_REGION_END)
         close_step(g, &s, at);
     s.text = step_text(r);
@@ -141,7 +141,7 @@ static void read_step(struct region_reader *g, enum le_region_kind kind) {
         *LE_PUSH(r->arena, &g->open) = at;
 }
 
-/* false: the region's own `end` */
+/* Returns false at the region's own `end`. */
 static bool read_line(struct region_reader *g) {
     static const char *const words[] = {
         [LE_REGION_STORE] = "store",   [LE_REGION_FOR] = "for",   [LE_REGION_WHILE] = "while",
@@ -167,7 +167,7 @@ struct le_node *le_read_region(struct reader *r) {
     if (w.length > 7)
         model.type = le_type_parse(w.at + 7, (size_t)w.length - 7);
     if (w.length > 6 && model.type == LE_NONE)
-        le_read_fail(r, "the region has no such type");
+        le_read_fail(r, "invalid region type");
     while (read_line(&g))
         continue;
     struct le_region *region = LE_NEW(r->arena, struct le_region);

@@ -1,4 +1,4 @@
-/* Stages from their lines, and the blocks that they open and close. */
+/* Reads stages from their lines, and opens and closes blocks. */
 #include "ir/lower/lower.h"
 #include "tests/ir/reader/reader.h"
 #include <string.h>
@@ -30,7 +30,7 @@ static void open_block(struct reader *r, enum le_stage_kind kind) {
 
 static void close_block(struct reader *r, bool by_else) {
     if (r->open.count == 0 || (by_else && r->open.at[r->open.count - 1].kind != LE_STAGE_IF))
-        le_read_fail(r, "nothing is open that this could end");
+        le_read_fail(r, "there is no open block to end");
     r->open.count--;
 }
 
@@ -42,7 +42,7 @@ static void makes(struct reader *r, int value, int stage) {
         v->stage = stage;
 }
 
-/* On the next line, perhaps. */
+/* The node may be on the next line. */
 static struct le_node *node_below(struct reader *r) {
     le_read_skip_spaces(r);
     if (le_read_peek(r) == '\n' && r->at < r->end) {
@@ -70,11 +70,11 @@ static void add_stage(struct reader *r, struct le_stage s) {
     *LE_PUSH(r->arena, &r->ir->stages) = s;
 }
 
-/* Behind the leader's last sibling so far. */
+/* Appends the stage after the leader's last sibling so far. */
 static void join(struct reader *r, struct le_stage *s) {
     s->leader = r->ir->values.at[le_read_find(r, &r->values, "value")].stage;
     if (s->leader < 0 || s->leader >= r->ir->stages.count || r->ir->stages.at[s->leader].leader >= 0)
-        le_read_fail(r, "no leader stands above");
+        le_read_fail(r, "there is no leader before this stage");
     int last = s->leader;
     while (r->ir->stages.at[last].sibling >= 0)
         last = r->ir->stages.at[last].sibling;
@@ -114,7 +114,7 @@ static void element_stage(struct reader *r, enum le_stage_kind kind) {
 }
 
 /* u.4 over u.2, v.5 over v.3 */
-static void pairs(struct reader *r, struct le_stage *s, bool moves) {
+static void read_pairs(struct reader *r, struct le_stage *s, bool moves) {
     struct {
         struct le_pair *at;
         int count, capacity;
@@ -140,7 +140,7 @@ static void each_stage(struct reader *r) {
     le_read_skip_spaces(r);
     if (le_read_peek(r) == '{')
         s.indices = le_read_indices(r, &s.index_count);
-    pairs(r, &s, false);
+    read_pairs(r, &s, false);
     add_stage(r, s);
 }
 
@@ -156,7 +156,7 @@ static void control_stage(struct reader *r, enum le_stage_kind kind, bool dead) 
     if (kind == LE_STAGE_ELSE || kind == LE_STAGE_END)
         close_block(r, kind == LE_STAGE_ELSE);
     if (kind == LE_STAGE_MOVE)
-        pairs(r, &s, true);
+        read_pairs(r, &s, true);
     if (kind == LE_STAGE_FOR)
         for_head(r, &s);
     if (kind == LE_STAGE_TEST || kind == LE_STAGE_IF)
@@ -166,7 +166,7 @@ static void control_stage(struct reader *r, enum le_stage_kind kind, bool dead) 
         open_block(r, kind);
 }
 
-/* What a stage made whose kind does not matter any more. */
+/* The targets of a dead stage, whose kind no longer matters. */
 static void dead_stage(struct reader *r) {
     struct le_stage s = blank(r, LE_STAGE_MAP, true);
     struct {

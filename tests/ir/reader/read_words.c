@@ -1,4 +1,4 @@
-/* The words of the IR's text, and what is said when one is wrong. */
+/* Reads words of the IR's text, and reports errors in them. */
 #include "tests/ir/reader/reader.h"
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ int le_read_number(struct reader *r, int most) {
     return (int)n;
 }
 
-/* A word out of a table; its number. */
+/* Reads a word of the table and returns its number. */
 int le_read_choose(struct reader *r, const char *const *table, int count, const char *what) {
     struct word w = le_read_look(r);
     for (int k = 0; k < count; k++)
@@ -101,7 +101,7 @@ int le_read_choose(struct reader *r, const char *const *table, int count, const 
             r->at += w.length;
             return k;
         }
-    le_read_fail(r, "'%.*s' is no %s", w.length < 60 ? w.length : 60, w.at, what);
+    le_read_fail(r, "'%.*s' is not a valid %s", w.length < 60 ? w.length : 60, w.at, what);
 }
 
 int le_read_find(struct reader *r, const struct le_names *names, const char *what) {
@@ -117,7 +117,7 @@ enum le_type le_read_type(struct reader *r) {
     struct word w = le_read_look(r);
     enum le_type type = le_type_parse(w.at, (size_t)w.length);
     if (type == LE_NONE)
-        le_read_fail(r, "'%.*s' is no type", w.length < 60 ? w.length : 60, w.at);
+        le_read_fail(r, "'%.*s' is not a type", w.length < 60 ? w.length : 60, w.at);
     r->at += w.length;
     return type;
 }
