@@ -51,15 +51,15 @@ static struct le_node *known_steps(struct lower *l, int64_t low, int64_t high, i
     return le_node_i64(l->ir, count > INT64_MAX ? INT64_MAX : (int64_t)count);
 }
 
-/* The number of steps of the given size from low to before high. Their distance fits an unsigned number. The result is
- * at most the greatest i64, which is more than a loop may have. */
+/* The number of steps of `size` (U64, not 0) from low to before high, whose distance fits an unsigned number. The
+ * result is at most the greatest i64, which is more than a loop may have. */
 static struct le_node *far_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *size) {
     struct le_ir *ir = l->ir;
     struct le_node *one = le_node_const(ir, LE_U64, 1);
     struct le_node *distance =
         le_lower_op2(l, LE_OP_SUB, LE_U64, le_node_cast(ir, LE_U64, high), le_node_cast(ir, LE_U64, low));
     struct le_node *before_last = le_lower_op2(l, LE_OP_SUB, LE_U64, distance, one);
-    struct le_node *steps = le_lower_op2(l, LE_OP_FLOORDIV, LE_U64, before_last, le_node_cast(ir, LE_U64, size));
+    struct le_node *steps = le_lower_op2(l, LE_OP_FLOORDIV, LE_U64, before_last, size);
     steps = le_lower_op2(l, LE_OP_MIN, LE_U64, le_lower_op2(l, LE_OP_ADD, LE_U64, steps, one),
                          le_node_const(ir, LE_U64, INT64_MAX));
     struct le_node *is_empty = le_lower_op2(l, LE_OP_GE, LE_BOOL, low, high);
@@ -69,16 +69,11 @@ static struct le_node *far_steps(struct lower *l, struct le_node *low, struct le
 /* The number of steps from low to before high, without overflow for any bounds. A step of 0 counts as 1. */
 static struct le_node *unbounded_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *by) {
     struct le_ir *ir = l->ir;
-    if (by->kind == LE_NODE_CONST) {
-        int64_t step = le_const_i64(by);
-        return step > 0 ? far_steps(l, low, high, by)
-                        : far_steps(l, high, low, le_node_i64(ir, step == INT64_MIN ? INT64_MAX : -step));
-    }
-    struct le_node *least = le_node_i64(ir, -INT64_MAX), *one = le_node_i64(ir, 1);
-    struct le_node *down = le_lower_op2(l, LE_OP_LT, LE_BOOL, by, le_node_i64(ir, 0));
-    struct le_node *size = le_lower_op1(l, LE_OP_ABS, LE_I64, le_lower_op2(l, LE_OP_MAX, LE_I64, by, least));
-    size = le_lower_op2(l, LE_OP_MAX, LE_I64, size, one);
-    return far_steps(l, le_node_select(ir, down, high, low), le_node_select(ir, down, low, high), size);
+    struct le_node *zero = le_node_const(ir, LE_U64, 0), *size = le_node_cast(ir, LE_U64, by);
+    struct le_node *is_down = le_lower_op2(l, LE_OP_LT, LE_BOOL, by, le_node_i64(ir, 0));
+    size = le_node_select(ir, is_down, le_lower_op2(l, LE_OP_SUB, LE_U64, zero, size), size);
+    size = le_lower_op2(l, LE_OP_MAX, LE_U64, size, le_node_const(ir, LE_U64, 1));
+    return far_steps(l, le_node_select(ir, is_down, high, low), le_node_select(ir, is_down, low, high), size);
 }
 
 static bool is_near_zero(const struct le_node *node) {
