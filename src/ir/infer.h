@@ -42,4 +42,8 @@ bool le_is_computed(struct le_infer *in, struct le_node *node);
 bool le_is_never_reached(struct le_infer *in);
 /* Checks every access whose subscripts are known before the statement runs. */
 leat_status le_check_accesses(struct le_infer *in);
+/* shapes.c: sets the shape of the statement's new or declared array, or checks a declared size. */
+leat_status le_find_shape(struct le_infer *in);
+const char *le_index_name(struct le_infer *in, int index);
+const char *le_symbol_name(struct le_infer *in, int symbol);
 #endif

@@ -12,12 +12,12 @@
 static struct le_range *range_of(struct le_infer *in, int index) {
     return &in->space->ranges[index];
 }
-static const char *index_name(struct le_infer *in, int index) {
+const char *le_index_name(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     return ix->from_dots ? "..." : ix->name;
 }
 
-static const char *symbol_name(struct le_infer *in, int symbol) {
+const char *le_symbol_name(struct le_infer *in, int symbol) {
     return in->space->ir->tree->symbols[symbol]->name;
 }
 
@@ -42,7 +42,7 @@ static bool is_index(int64_t value) {
 
 static leat_status too_far(struct le_infer *in, int index) {
     return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].location, LE_FAR_ADVICE,
-                      "the range of index '%s' is too large", index_name(in, index));
+                      "the range of index '%s' is too large", le_index_name(in, index));
 }
 
 static bool is_host(struct le_infer *in, int index) {
@@ -96,7 +96,7 @@ static void require_numbers(struct le_infer *in, int index) {
 }
 
 static leat_status no_range(struct le_infer *in, int index) {
-    const char *name = index_name(in, index);
+    const char *name = le_index_name(in, index);
     if (in->space->outside)
         require_numbers(in, index);
     if (in->space->failure != LEAT_OK)
@@ -156,7 +156,7 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
         return le_fail_at(LEAT_PROGRAM, ix->location, "use a step other than 0", "`by` must not be zero");
     if (out->by <= 0)
         return le_fail_at(LEAT_PROGRAM, ix->location, "use a positive step", "index '%s': `by` must be positive",
-                          index_name(in, index));
+                          le_index_name(in, index));
     if (!is_index(out->by))
         return too_far(in, index);
     if (is_dynamic(in, index)) {
@@ -347,10 +347,10 @@ static bool is_counted_offset(struct le_infer *in, const struct le_form *form, i
 }
 
 static leat_status extents_differ(struct le_infer *in, int index, const struct le_form *a, const struct le_form *b) {
-    return le_fail_at(LEAT_MISMATCH, b->access->location, le_extents_advice(in->arena, index_name(in, index)),
-                      "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld", index_name(in, index),
-                      symbol_name(in, a->access->symbol), a->axis, (long long)a->length,
-                      symbol_name(in, b->access->symbol), b->axis, (long long)b->length);
+    return le_fail_at(LEAT_MISMATCH, b->access->location, le_extents_advice(in->arena, le_index_name(in, index)),
+                      "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld",
+                      le_index_name(in, index), le_symbol_name(in, a->access->symbol), a->axis, (long long)a->length,
+                      le_symbol_name(in, b->access->symbol), b->axis, (long long)b->length);
 }
 
 typedef bool applies(struct le_infer *in, const struct le_form *form, int index);
@@ -519,80 +519,6 @@ static leat_status infer(struct le_infer *in) {
     return le_check_accesses(in);
 }
 
-static leat_status set_shape(struct le_infer *in, int64_t *extents, int rank) {
-    int symbol = in->st->symbol;
-    int64_t elements = 1;
-    for (int d = 0; d < rank; d++) {
-        if (extents[d] < 0)
-            return le_fail_at(LEAT_MISMATCH, in->st->location, NULL, "%s axis %d: the size %lld is negative",
-                              in->space->ir->tree->symbols[symbol]->name, d, (long long)extents[d]);
-        if (!le_mul_i64(elements, extents[d] ? extents[d] : 1, &elements) || elements > INT64_MAX / 64)
-            return le_fail_at(LEAT_OUT_OF_MEMORY, in->st->location, NULL, "'%s' is too large for any memory",
-                              in->space->ir->tree->symbols[symbol]->name);
-        in->space->shape[symbol][d] = extents[d];
-    }
-    in->space->shaped[symbol] = true;
-    return LEAT_OK;
-}
-
-static leat_status new_shape(struct le_infer *in) {
-    int64_t extents[LEAT_RANK_MAX];
-    for (int d = 0; d < in->st->left_count; d++) {
-        int index = in->st->left[d]->index;
-        const struct le_range *r = range_of(in, index);
-        if (r->dynamic || r->low != 0 || r->by != 1)
-            return le_fail_at(LEAT_PROGRAM, in->st->location, "declare its shape first",
-                              "'%s' is new, so index '%s' must start at 0 with step 1%s",
-                              symbol_name(in, in->st->symbol), index_name(in, index),
-                              r->dynamic ? ", and end at the same value for every element" : "");
-        extents[d] = r->high < 0 ? 0 : r->high;
-    }
-    return set_shape(in, extents, in->st->left_count);
-}
-
-static leat_status declared_shape(struct le_infer *in) {
-    int64_t extents[LEAT_RANK_MAX];
-    for (int d = 0; d < in->st->size_count; d++) {
-        bool known = le_bound_value(in, in->st->sizes[d], &extents[d]);
-        if (in->space->failure != LEAT_OK)
-            return in->space->failure;
-        if (!known)
-            return le_fail_at(LEAT_PROGRAM, in->st->location, "compute it from numbers, inputs and extents",
-                              "%s axis %d: the size is not known here", symbol_name(in, in->st->symbol), d);
-    }
-    return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
-}
-
-static leat_status agree(struct le_infer *in) {
-    struct le_affine f;
-    const char *name = symbol_name(in, in->st->array);
-    int64_t extent = in->space->shape[in->st->array][in->st->axis];
-    if (!in->st->value)
-        return LEAT_OK;
-    bool known = le_affine_of(in->space, in->st->value, &f) && f.count == 0;
-    if (in->space->failure != LEAT_OK)
-        return in->space->failure;
-    if (!known)
-        return le_fail_at(LEAT_PROGRAM, in->st->location, NULL, "%s axis %d: the declared size is not known here", name,
-                          in->st->axis);
-    if (f.constant == extent)
-        return LEAT_OK;
-    const char *size = in->st->symbol >= 0 ? symbol_name(in, in->st->symbol) : "";
-    return le_fail_at(LEAT_MISMATCH, in->st->location, NULL, "%s axis %d is %lld, but the declared size %s%sis %lld",
-                      name, in->st->axis, (long long)extent, size, *size ? " " : "", (long long)f.constant);
-}
-
-static leat_status find_shape(struct le_infer *in) {
-    const struct le_ir_statement *st = in->st;
-    if (st->kind == LE_STEP_NEW)
-        return declared_shape(in);
-    if (st->kind == LE_STEP_BIND || st->kind == LE_STEP_AGREE)
-        return agree(in);
-    if (st->kind == LE_STEP_ASSIGN && st->is_new && st->left_count)
-        return new_shape(in);
-    return LEAT_OK;
-}
-
 leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement *statement) {
     struct le_infer in = {.space = space, .st = statement, .arena = space->arena};
     space->must = false;
@@ -602,7 +528,7 @@ leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement 
     if (status != LEAT_OK)
         return status;
     space->must = true;
-    status = find_shape(&in);
+    status = le_find_shape(&in);
     space->must = false;
     return status;
 }
