@@ -237,11 +237,19 @@ static bool find_slots(struct folder *f) {
     return true;
 }
 
+/* An update without terms writes nothing, so its place need not exist; an element's store would check it. */
+static bool may_write_nowhere(const struct folder *f, const struct le_stage *s) {
+    bool elsewhere = false;
+    for (int d = 0; d < s->left_count; d++)
+        elsewhere |= s->left[d]->kind != LE_NODE_INDEX;
+    return elsewhere && s->base >= 0 && f->ir->statements.at[s->statement].free_count > s->index_count;
+}
+
 static bool check_stage(struct folder *f, const struct le_stage *s) {
     const struct le_value *target = &f->ir->values.at[s->target];
     bool is_scalar = target->rank == 0;
     f->stage = s;
-    if (target->symbol < 0 || !ranges_are_plain(f, &f->ir->statements.at[s->statement]) ||
+    if (target->symbol < 0 || may_write_nowhere(f, s) || !ranges_are_plain(f, &f->ir->statements.at[s->statement]) ||
         (s->node->reduces && (is_scalar || f->index_count == 0)) ||
         (!(is_scalar && f->index_count > 0) && !match_indices(f, s)))
         return false;
