@@ -266,22 +266,30 @@ static bool is_affine_product(const struct expression *e) {
     return !is_zero(e->x[0]) && !is_zero(e->x[1]) && !(has_index(e->x[0]) && has_index(e->x[1]));
 }
 
+static bool is_affine(const struct expression *e) {
+    if (e->kind == UNARY)
+        return e->op == NEGATE;
+    if (e->kind == BINARY && e->op == MULTIPLY)
+        return is_affine_product(e);
+    return e->kind == BINARY && (e->op == ADD || e->op == SUBTRACT);
+}
+
 static bool bounds(const struct expression *e, const struct index *index, bool must_be_bare) {
     if (e->kind == INDEX)
         return e->index == index;
-    bool is_affine = (e->kind == UNARY && e->op == NEGATE) ||
-                     (e->kind == BINARY && (e->op == ADD || e->op == SUBTRACT)) ||
-                     (e->kind == BINARY && e->op == MULTIPLY && is_affine_product(e));
-    for (int k = 0; k < e->count && is_affine && !must_be_bare; k++)
+    for (int k = 0; k < e->count && is_affine(e) && !must_be_bare; k++)
         if (bounds(e->x[k], index, false))
             return true;
     return false;
 }
 
-/* Whether all indices of the expression but the one given are bounded already. */
+/* Whether all indices of the expression but the one given are bounded already, and none is in a part that is computed.
+ */
 static bool is_alone(const struct expression *e, const struct index *index) {
     if (e->kind == INDEX)
         return e->index == index || e->index->low || e->index->is_bounded;
+    if (!is_affine(e) && has_index(e))
+        return false;
     for (int k = 0; k < e->count; k++)
         if (!is_alone(e->x[k], index))
             return false;
