@@ -104,7 +104,7 @@ leat_status le_array_upload(const struct le_array_home *home, leat_array *array,
         *uploaded = le_array_retain(array);
         return LEAT_OK;
     }
-    assert(!array->buffer->block);
+    assert(!array->buffer->allocation);
     leat_status status = le_array_new_late(home, array->dtype, array->rank, array->shape, false, &made);
     if (status)
         return status;
