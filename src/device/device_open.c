@@ -12,12 +12,12 @@
 
 /* Whether a thread of its own makes the context. With a memory cap it does not, since the caller must learn at once
  * that the context does not fit. */
-static bool opens_apart(const struct le_device *device) {
+static bool opens_in_background(const struct le_device *device) {
     return device->options.compiles && device->options.memory_cap_bytes == 0;
 }
 
 static leat_status open_cuda(struct le_device *device, int ordinal) {
-    struct le_cuda_opening opening = {.ordinal = ordinal, .kind = "cuda", .apart = opens_apart(device)};
+    struct le_cuda_opening opening = {.ordinal = ordinal, .kind = "cuda", .in_background = opens_in_background(device)};
     struct le_device_span span;
     int version;
     if (device->options.compiles)
@@ -45,7 +45,7 @@ static leat_status open_sim(struct le_device *device) {
                                             .nvrtc = le_sim_nvrtc(),
                                             .cublas = le_sim_cublas(),
                                             .kind = "sim",
-                                            .apart = opens_apart(device) && le_sim_context_ms() > 0};
+                                            .in_background = opens_in_background(device) && le_sim_context_ms() > 0};
     return le_cuda_device_new(&opening, device);
 }
 

@@ -196,7 +196,7 @@ static leat_status load(struct le_loaded_code *code, const struct le_code_source
                                             .options = options,
                                             .is_whole = true,
                                             .is_plain = true,
-                                            .only_kept = way == IF_KEPT,
+                                            .only_cached = way == IF_KEPT,
                                             .owner = asked->program,
                                             .label = asked->what,
                                             .cause = asked->cause,
@@ -229,7 +229,7 @@ static leat_status make(struct le_loaded_code *code, const struct le_code_source
     leat_status status = load(code, source, AT_ONCE);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *surplus = status ? code : NULL;
-    table->waits += status == LEAT_OK && !le_device_module_was_kept(code->module);
+    table->waits += status == LEAT_OK && !le_device_module_was_cached(code->module);
     if (status) {
         take_out(table, code);
         code->next = NULL;

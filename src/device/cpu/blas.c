@@ -12,12 +12,12 @@
 
 static struct {
     struct le_blas table;
-    bool found, missing; /* missing: what LEAT_BLAS names is not to be had */
-    char asked[4096];    /* LEAT_BLAS */
-    char core[32];       /* whose kernels an OpenBLAS chose: "SkylakeX"; "": it does not say */
-    char state[192];     /* why the last one that was tried will not do */
-    char words[384];     /* what came of it */
-} door;
+    bool found, missing;   /* missing: what LEAT_BLAS names is not to be had */
+    char asked[4096];      /* LEAT_BLAS */
+    char core[32];         /* whose kernels an OpenBLAS chose: "SkylakeX"; "": it does not say */
+    char reason[192];      /* why the last one that was tried will not do */
+    char description[384]; /* what came of it */
+} blas;
 
 static bool fill_table(void *library, const char *name) {
     static const struct le_library_symbol symbols[] = {{"cblas_sgemm", offsetof(struct le_blas, sgemm), REQUIRED, 0},
@@ -25,9 +25,9 @@ static bool fill_table(void *library, const char *name) {
                                                        {"cblas_sgemv", offsetof(struct le_blas, sgemv), REQUIRED, 0},
                                                        {"cblas_dgemv", offsetof(struct le_blas, dgemv), REQUIRED, 0}};
     const struct le_library_symbol *missing =
-        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &door.table);
+        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &blas.table);
     if (missing)
-        snprintf(door.state, sizeof door.state, "%.100s lacks %s", name, missing->name);
+        snprintf(blas.reason, sizeof blas.reason, "%.100s lacks %s", name, missing->name);
     return !missing;
 }
 
@@ -69,7 +69,7 @@ static bool is_below_machine(const char *core) {
 static void find_room(void *library, bool parallel) {
     void *(*take)(int purpose);
     void (*give)(void *buffer);
-    const char *most = strstr(door.table.name, "MAX_THREADS=");
+    const char *most = strstr(blas.table.name, "MAX_THREADS=");
     *(void **)&take = dlsym(library, "blas_memory_alloc");
     *(void **)&give = dlsym(library, "blas_memory_free");
     le_blas_room_init(!parallel ? 1 : most ? atoi(most + strlen("MAX_THREADS=")) : 16, true, take, give);
@@ -98,33 +98,33 @@ static bool is_openblas(void *library, bool is_ours) {
         return false;
     set_threads(1);
     end_threads(library, is_ours);
-    snprintf(door.core, sizeof door.core, "%s", core ? core() : "");
-    snprintf(door.table.name, sizeof door.table.name, "%s", config());
-    for (size_t length = strlen(door.table.name); length && door.table.name[length - 1] == ' '; length--)
-        door.table.name[length - 1] = 0;
+    snprintf(blas.core, sizeof blas.core, "%s", core ? core() : "");
+    snprintf(blas.table.name, sizeof blas.table.name, "%s", config());
+    for (size_t length = strlen(blas.table.name); length && blas.table.name[length - 1] == ' '; length--)
+        blas.table.name[length - 1] = 0;
     find_room(library, parallel && parallel() != 0);
     return true;
 }
 
 /* asked: it was named, and may be any BLAS. */
 static bool try_library(const char *name, bool asked) {
-    char why[sizeof door.state - 64];
-    if (!le_blas_room_to_load(door.state, sizeof door.state))
+    char why[sizeof blas.reason - 64];
+    if (!le_blas_room_to_load(blas.reason, sizeof blas.reason))
         return false;
     void *before = dlopen(name, RTLD_NOW | RTLD_NOLOAD), *library = le_library_load(name, RTLD_NOW, why, sizeof why);
     if (before)
         dlclose(before);
     if (!library) {
-        snprintf(door.state, sizeof door.state, "%.60s: %s", name, why);
+        snprintf(blas.reason, sizeof blas.reason, "%.60s: %s", name, why);
         return false;
     }
-    snprintf(door.table.name, sizeof door.table.name, "%s", name);
+    snprintf(blas.table.name, sizeof blas.table.name, "%s", name);
     le_blas_room_init(1, false, NULL, NULL); /* calls take turns */
     if (!is_openblas(library, !before) && !asked)
-        snprintf(door.state, sizeof door.state, "%s is not OpenBLAS", name);
-    else if (!asked && is_below_machine(door.core))
-        snprintf(door.state, sizeof door.state, "%s chose its kernels for %s, and this machine has %s", name, door.core,
-                 le_simd_name(le_simd_best()));
+        snprintf(blas.reason, sizeof blas.reason, "%s is not OpenBLAS", name);
+    else if (!asked && is_below_machine(blas.core))
+        snprintf(blas.reason, sizeof blas.reason, "%s chose its kernels for %s, and this machine has %s", name,
+                 blas.core, le_simd_name(le_simd_best()));
     else if (fill_table(library, name))
         return true;
     dlclose(library);
@@ -133,52 +133,52 @@ static bool try_library(const char *name, bool asked) {
 
 static void read_asked(void) {
     const char *asked = secure_getenv("LEAT_BLAS");
-    snprintf(door.asked, sizeof door.asked, "%s", asked ? asked : "");
+    snprintf(blas.asked, sizeof blas.asked, "%s", asked ? asked : "");
 }
 
 static bool is_none_asked(void) {
-    return strcmp(door.asked, "none") == 0;
+    return strcmp(blas.asked, "none") == 0;
 }
 
-bool le_blas_is_second(void) {
+bool le_blas_is_fallback(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_asked);
-    return (!door.asked[0] || is_none_asked()) && le_simd_best() == LE_SIMD_AVX512;
+    return (!blas.asked[0] || is_none_asked()) && le_simd_best() == LE_SIMD_AVX512;
 }
 
-static void find_words(void) {
-    const char *kernels = door.core[0] ? ", kernels for " : "";
-    if (!door.found)
-        snprintf(door.words, sizeof door.words, LE_BLAS_NONE ": %s",
-                 is_none_asked() ? "LEAT_BLAS is none" : door.state);
-    else if (le_blas_is_second())
-        snprintf(door.words, sizeof door.words, LE_BLAS_NONE ", made for AVX-512; narrow products: %s%s%s",
-                 door.table.name, kernels, door.core);
+static void describe_blas(void) {
+    const char *kernels = blas.core[0] ? ", kernels for " : "";
+    if (!blas.found)
+        snprintf(blas.description, sizeof blas.description, LE_BLAS_NONE ": %s",
+                 is_none_asked() ? "LEAT_BLAS is none" : blas.reason);
+    else if (le_blas_is_fallback())
+        snprintf(blas.description, sizeof blas.description, LE_BLAS_NONE ", made for AVX-512; narrow products: %s%s%s",
+                 blas.table.name, kernels, blas.core);
     else
-        snprintf(door.words, sizeof door.words, "%s%s%s", door.table.name, kernels, door.core);
+        snprintf(blas.description, sizeof blas.description, "%s%s%s", blas.table.name, kernels, blas.core);
 }
 
-static void load(void) {
+static void load_blas(void) {
     static const char *const usual[] = {"libopenblas.so.0", "libblas.so.3"};
-    le_blas_is_second(); /* reads what is asked for */
-    if (door.asked[0] && !is_none_asked())
-        door.missing = !(door.found = try_library(door.asked, true));
-    for (size_t k = 0; k < ARRAY_LEN(usual) && !door.asked[0] && !door.found && !door.core[0]; k++)
-        door.found = try_library(usual[k], false);
-    find_words();
+    le_blas_is_fallback(); /* reads what is asked for */
+    if (blas.asked[0] && !is_none_asked())
+        blas.missing = !(blas.found = try_library(blas.asked, true));
+    for (size_t k = 0; k < ARRAY_LEN(usual) && !blas.asked[0] && !blas.found && !blas.core[0]; k++)
+        blas.found = try_library(usual[k], false);
+    describe_blas();
 }
 
 const struct le_blas *le_blas_find(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
-    return door.found ? &door.table : NULL;
+    pthread_once(&once, load_blas);
+    return blas.found ? &blas.table : NULL;
 }
 
 const char *le_blas_missing(void) {
-    return door.missing ? door.state : NULL;
+    return blas.missing ? blas.reason : NULL;
 }
 
-const char *le_blas_words(void) {
+const char *le_blas_description(void) {
     le_blas_find();
-    return door.words;
+    return blas.description;
 }

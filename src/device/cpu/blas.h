@@ -33,9 +33,9 @@ struct le_blas {
 const struct le_blas *le_blas_find(void);
 /* It does only what our own kernels are slower at: where the machine has AVX-512, if LEAT_BLAS names none. Loads
  * nothing. */
-bool le_blas_is_second(void);
+bool le_blas_is_fallback(void);
 /* Why the library that LEAT_BLAS names is not used; NULL: it is, or none is named. After le_blas_find. */
 const char *le_blas_missing(void);
 /* What computes contractions of floats: "OpenBLAS 0.3.21 ..., kernels for SkylakeX", or our own kernels and why. */
-const char *le_blas_words(void);
+const char *le_blas_description(void);
 #endif

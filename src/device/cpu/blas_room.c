@@ -111,7 +111,7 @@ static bool add_buffer(void **held, int count) {
 }
 
 /* Nobody calls meanwhile, so that the buffers taken here are all that there are. */
-static void grow(int target) {
+static void map_buffers(int target) {
     void *held[CALLERS_MAX];
     int count = 0;
     while (count < target && add_buffer(held, count))
@@ -132,7 +132,7 @@ leat_status le_blas_enter(int callers) {
         room.growing = true;
         while (room.active > 0)
             pthread_cond_wait(&room.changed, &room.lock);
-        grow(target);
+        map_buffers(target);
         room.growing = false;
         pthread_cond_broadcast(&room.changed);
     }

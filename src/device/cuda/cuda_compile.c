@@ -15,10 +15,10 @@ enum { ARCHITECTURES_MAX = 128 };
 static const char STANDARD[] = "c++17";
 #define MINIMAL_VERSION 12040 /* NVRTC's that takes --minimal */
 
-struct job {
+struct compile_job {
     const struct le_nvrtc *nvrtc;
-    int version, capability;        /* NVRTC's; the device's */
-    bool is_sim, is_kept, is_exact; /* exact: for this capability or not at all */
+    int version, capability;          /* NVRTC's; the device's */
+    bool is_sim, is_cached, is_exact; /* exact: for this capability or not at all */
     const struct le_module_source *source;
     struct le_device_module *module;
     le_nvrtc_program program;
@@ -30,7 +30,7 @@ struct job {
     bool is_cubin;
 };
 
-static leat_status nvrtc_failed(const struct job *job, le_nvrtc_result result, const char *what) {
+static leat_status nvrtc_failed(const struct compile_job *job, le_nvrtc_result result, const char *what) {
     if (result == LE_NVRTC_ERROR_OUT_OF_MEMORY)
         return le_fail(LEAT_OUT_OF_MEMORY, "%s: NVRTC is out of memory", what);
     return le_fail(LEAT_DEVICE, "%s: %s", what, job->nvrtc->GetErrorString(result));
@@ -38,12 +38,12 @@ static leat_status nvrtc_failed(const struct job *job, le_nvrtc_result result, c
 
 /* ---- options */
 
-static void add_option(struct job *job, const char *prefix, const char *text) {
+static void add_option(struct compile_job *job, const char *prefix, const char *text) {
     *LE_PUSH(&job->arena, &job->options) = le_arena_format(&job->arena, "%s%s", prefix, text);
 }
 
 /* The newest architecture that NVRTC knows and the device runs; *exact: the device's own. 0: none. */
-static le_nvrtc_result choose_architecture(const struct job *job, int *architecture, bool *exact) {
+static le_nvrtc_result choose_architecture(const struct compile_job *job, int *architecture, bool *exact) {
     int count = 0, known[ARCHITECTURES_MAX], capability = job->capability, best = 0;
     le_nvrtc_result result = job->nvrtc->GetNumSupportedArchs(&count);
     if (count > ARCHITECTURES_MAX)
@@ -58,7 +58,7 @@ static le_nvrtc_result choose_architecture(const struct job *job, int *architect
     return result;
 }
 
-static leat_status add_architecture(struct job *job) {
+static leat_status add_architecture(struct compile_job *job) {
     bool exact;
     int architecture;
     le_nvrtc_result result = choose_architecture(job, &architecture, &exact);
@@ -77,21 +77,21 @@ static leat_status add_architecture(struct job *job) {
     return LEAT_OK;
 }
 
-static bool says_standard(const char *const *options) {
+static bool names_standard(const char *const *options) {
     for (; options && *options; options++)
         if (strncmp(*options, "-std", 4) == 0 || strncmp(*options, "--std", 5) == 0)
             return true;
     return false;
 }
 
-static void add_list(struct job *job, const char *prefix, const char *const *list) {
+static void add_list(struct compile_job *job, const char *prefix, const char *const *list) {
     for (; list && *list; list++)
         add_option(job, prefix, *list);
 }
 
 /* The toolkit's folder; from CUDA 13 on the headers of its C++ libraries, which cooperative_groups.h needs, are one
  * below. */
-static void add_toolkit(struct job *job, const char *folder) {
+static void add_toolkit(struct compile_job *job, const char *folder) {
     add_option(job, "-I", folder);
     const char *libraries = le_arena_format(&job->arena, "%s/cccl", folder);
     if (access(libraries, R_OK) == 0)
@@ -100,7 +100,7 @@ static void add_toolkit(struct job *job, const char *folder) {
 
 /* The toolkit's headers come last, after the user's own; the simulator brings its own. What stands here of `source` is
  * in the key of code that is kept: cuda_cached_code.c. */
-static leat_status make_options(struct job *job) {
+static leat_status make_options(struct compile_job *job) {
     const struct le_module_source *source = job->source;
     const char *folder = job->is_sim || source->is_whole ? NULL : le_cuda_include_folder();
     if (setjmp(job->arena.failure))
@@ -108,13 +108,13 @@ static leat_status make_options(struct job *job) {
     leat_status status = add_architecture(job);
     if (status)
         return status;
-    if (!says_standard(source->options))
+    if (!names_standard(source->options))
         add_option(job, "--std=", STANDARD);
     if (source->line_info)
         add_option(job, "-lineinfo", "");
     if (source->is_plain && job->version >= MINIMAL_VERSION)
         add_option(job, "--minimal", "");
-    if (job->is_sim && job->is_kept) /* not twice */
+    if (job->is_sim && job->is_cached) /* not twice */
         add_option(job, "--no-cache", "");
     add_list(job, "-D", source->macros);
     add_list(job, "-I", source->include_paths);
@@ -126,7 +126,7 @@ static leat_status make_options(struct job *job) {
 
 /* ---- what comes out */
 
-static leat_status take_log(struct job *job) {
+static leat_status take_log(struct compile_job *job) {
     size_t size_bytes = 0;
     if (job->nvrtc->GetProgramLogSize(job->program, &size_bytes) != LE_NVRTC_SUCCESS)
         size_bytes = 0;
@@ -138,7 +138,7 @@ static leat_status take_log(struct job *job) {
     return LEAT_OK;
 }
 
-static leat_status take_code(struct job *job, const char *what,
+static leat_status take_code(struct compile_job *job, const char *what,
                              le_nvrtc_result (*size)(le_nvrtc_program program, size_t *size_bytes),
                              le_nvrtc_result (*get)(le_nvrtc_program program, char *code), char **code,
                              size_t *code_bytes) {
@@ -159,7 +159,7 @@ static leat_status take_code(struct job *job, const char *what,
     return nvrtc_failed(job, result, what);
 }
 
-static leat_status take_names(struct job *job) {
+static leat_status take_names(struct compile_job *job) {
     for (int k = 0; k < job->module->name_count; k++) {
         struct le_module_name *name = &job->module->names[k];
         const char *lowered = NULL;
@@ -176,7 +176,7 @@ static leat_status take_names(struct job *job) {
 
 /* ---- compiling */
 
-static leat_status copy_names(struct job *job) {
+static leat_status copy_names(struct compile_job *job) {
     struct le_device_module *module = job->module;
     size_t count = 0;
     while (job->source->names && job->source->names[count])
@@ -195,7 +195,7 @@ static leat_status copy_names(struct job *job) {
     return LEAT_OK;
 }
 
-static leat_status add_names(struct job *job) {
+static leat_status add_names(struct compile_job *job) {
     leat_status status = copy_names(job);
     for (int k = 0; k < job->module->name_count && !status; k++) {
         const char *expression = job->module->names[k].expression;
@@ -207,7 +207,7 @@ static leat_status add_names(struct job *job) {
 }
 
 /* What compiling came to, from its result and the log. */
-static leat_status judge(struct job *job, le_nvrtc_result result) {
+static leat_status check_result(struct compile_job *job, le_nvrtc_result result) {
     leat_status status = take_log(job);
     if (status || result == LE_NVRTC_SUCCESS)
         return status;
@@ -224,28 +224,28 @@ static leat_status judge(struct job *job, le_nvrtc_result result) {
 }
 
 /* NVRTC's flow callback. */
-static int give_up(void *payload, void *unused) {
+static int is_unwanted(void *payload, void *unused) {
     const struct le_module_source *source = payload;
     (void)unused;
     return source->is_unwanted(source->user);
 }
 
-static le_nvrtc_result compile_program(struct job *job) {
+static le_nvrtc_result compile_program(struct compile_job *job) {
     if (job->source->is_unwanted && job->nvrtc->SetFlowCallback) /* if it is refused, nothing is given up */
-        job->nvrtc->SetFlowCallback(job->program, give_up, (void *)(uintptr_t)job->source);
+        job->nvrtc->SetFlowCallback(job->program, is_unwanted, (void *)(uintptr_t)job->source);
     le_nvrtc_result result = job->nvrtc->CompileProgram(job->program, job->options.count, job->options.at);
     if (result == LE_NVRTC_SUCCESS)
         le_nvrtc_note_used();
     return result;
 }
 
-static leat_status compile(struct job *job, struct le_cuda_image *image) {
+static leat_status compile_names_and_take(struct compile_job *job, struct le_cuda_image *image) {
     struct le_device_module *module = job->module;
     size_t ptx_bytes = 0;
     leat_status status = add_names(job);
     if (status)
         return status;
-    status = judge(job, compile_program(job));
+    status = check_result(job, compile_program(job));
     if (!status)
         status = take_names(job);
     if (!status)
@@ -260,7 +260,7 @@ static leat_status compile(struct job *job, struct le_cuda_image *image) {
     return image->bytes ? LEAT_OK : le_fail_out_of_memory(image->size_bytes);
 }
 
-static leat_status run(struct job *job, struct le_cuda_image *image) {
+static leat_status create_and_compile(struct compile_job *job, struct le_cuda_image *image) {
     leat_status status = make_options(job);
     if (status)
         return status;
@@ -271,15 +271,15 @@ static leat_status run(struct job *job, struct le_cuda_image *image) {
         job->nvrtc->CreateProgram(&job->program, job->source->text, job->source->name, count, headers, names);
     if (result != LE_NVRTC_SUCCESS)
         return nvrtc_failed(job, result, job->source->name);
-    status = compile(job, image);
+    status = compile_names_and_take(job, image);
     job->nvrtc->DestroyProgram(&job->program);
     return status;
 }
 
 /* In an arena of its own. */
-static leat_status run_job(struct job *job, struct le_cuda_image *image) {
+static leat_status run_job(struct compile_job *job, struct le_cuda_image *image) {
     le_arena_init(&job->arena);
-    leat_status status = run(job, image);
+    leat_status status = create_and_compile(job, image);
     le_arena_finish(&job->arena);
     return status;
 }
@@ -313,18 +313,18 @@ void le_cuda_compiler_begin(void *native) {
 
 static leat_status compile_anew(struct le_cuda_device *cuda, const struct le_module_source *source, bool keeps,
                                 struct le_device_module *module, struct le_cuda_image *image) {
-    struct job job = {.capability = cuda->device->limits.capability,
-                      .is_sim = cuda->is_sim,
-                      .is_kept = keeps,
-                      .source = source,
-                      .module = module};
+    struct compile_job job = {.capability = cuda->device->limits.capability,
+                              .is_sim = cuda->is_sim,
+                              .is_cached = keeps,
+                              .source = source,
+                              .module = module};
     leat_status status = find_nvrtc(cuda, &job.nvrtc, &job.version);
     return status ? status : run_job(&job, image);
 }
 
-static void leave_warm(struct le_cuda_device *cuda) {
+static void cancel_warm(struct le_cuda_device *cuda) {
     pthread_mutex_lock(&cuda->warm_lock);
-    le_nvrtc_warm_leave(cuda->warm);
+    le_nvrtc_warm_cancel(cuda->warm);
     pthread_mutex_unlock(&cuda->warm_lock);
 }
 
@@ -336,13 +336,13 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
     leat_status status = LEAT_OK;
     const char *what = source->label ? source->label : source->name;
     le_device_span_begin(cuda->device, &span, LEAT_COST_COMPILE, what, source->cause);
-    leave_warm(cuda);
-    bool keeps = le_cuda_keep_key(cuda, source, &key);
+    cancel_warm(cuda);
+    bool keeps = le_cuda_cached_code_key(cuda, source, &key);
     bool damaged = false;
-    if (keeps && le_cuda_keep_get(cuda, &key, module, image, &damaged)) {
+    if (keeps && le_cuda_cached_code_get(cuda, &key, module, image, &damaged)) {
         span.span.kind = LEAT_COST_ON_DISK;
-        module->was_kept = true;
-    } else if (source->only_kept) {
+        module->was_cached = true;
+    } else if (source->only_cached) {
         span.span.kind = LEAT_COST_READ;
         span.span.what = "code cache";
         status = LEAT_MISSING;
@@ -351,7 +351,7 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
             span.span.cause = "what was kept of it was damaged";
         status = compile_anew(cuda, source, keeps, module, image);
         if (!status && keeps)
-            le_cuda_keep_put(cuda, source, &key, module, image);
+            le_cuda_cached_code_put(cuda, source, &key, module, image);
     }
     le_device_span_end(&span, image->size_bytes);
     le_text_finish(&key);
@@ -360,7 +360,7 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
 
 leat_status le_cuda_compile_for(int capability, bool exact, const struct le_module_source *source,
                                 struct le_device_module *module, struct le_cuda_image *image) {
-    struct job job = {.capability = capability, .is_exact = exact, .source = source, .module = module};
+    struct compile_job job = {.capability = capability, .is_exact = exact, .source = source, .module = module};
     *image = (struct le_cuda_image){0};
     leat_status status = le_nvrtc_open(&job.nvrtc, &job.version);
     return status ? status : run_job(&job, image);

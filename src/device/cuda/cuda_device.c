@@ -63,7 +63,7 @@ leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, con
     leat_status status =
         name ? le_fail(status_of(result), "%s: %s (%s)", call, text ? text : "no text", name)
              : le_fail(status_of(result), "%s: error %d, which the driver has no name for", call, result);
-    return le_cuda_is_fatal(result) ? le_cuda_reports(cuda, le_device_latch(cuda->device, status)) : status;
+    return le_cuda_is_fatal(result) ? le_cuda_check_reports(cuda, le_device_latch(cuda->device, status)) : status;
 }
 
 /* ---- closing and waiting */
@@ -88,7 +88,7 @@ leat_status le_cuda_synchronize(void *native) {
         return status;
     status = le_cuda_result(cuda, cuda->driver->CtxSynchronize(), "waiting for the device");
     if (!status)
-        status = le_cuda_reports(cuda, status);
+        status = le_cuda_check_reports(cuda, status);
     return le_cuda_leave(cuda, before, status);
 }
 
@@ -211,12 +211,12 @@ static struct le_device_ops sim_ops(void) {
 
 /* A tool that the driver has loaded into the process, as `leat trace` asks for: graphs are told as a whole there, and
  * their kernels' names are not. */
-static bool is_watched(void) {
+static bool has_injected_tool(void) {
     const char *tool = getenv("CUDA_INJECTION64_PATH");
     return tool && *tool;
 }
 
-static leat_status find(const struct le_cuda_driver *driver, int ordinal, struct le_cuda_facts *facts) {
+static leat_status find_device(const struct le_cuda_driver *driver, int ordinal, struct le_cuda_facts *facts) {
     int count = 0;
     leat_status status = le_cuda_facts_count(driver, &count);
     if (status)
@@ -229,8 +229,8 @@ static leat_status find(const struct le_cuda_driver *driver, int ordinal, struct
     return status;
 }
 
-static void begin(struct le_cuda_device *cuda, const struct le_cuda_opening *opening, const struct le_cuda_facts *facts,
-                  struct le_device *device) {
+static void init_device(struct le_cuda_device *cuda, const struct le_cuda_opening *opening,
+                        const struct le_cuda_facts *facts, struct le_device *device) {
     *cuda = (struct le_cuda_device){.driver = opening->driver,
                                     .nvrtc = opening->nvrtc,
                                     .cublas = opening->cublas,
@@ -242,22 +242,22 @@ static void begin(struct le_cuda_device *cuda, const struct le_cuda_opening *ope
 
 leat_status le_cuda_device_new(const struct le_cuda_opening *opening, struct le_device *device) {
     struct le_cuda_facts facts;
-    leat_status status = find(opening->driver, opening->ordinal, &facts);
+    leat_status status = find_device(opening->driver, opening->ordinal, &facts);
     if (status)
         return status;
     struct le_cuda_device *cuda = le_alloc_zero(1, sizeof *cuda);
     if (!cuda)
         return le_fail_out_of_memory(sizeof *cuda);
-    begin(cuda, opening, &facts, device);
+    init_device(cuda, opening, &facts, device);
     status = fill_limits(cuda, &facts, opening->kind, &device->limits);
     if (!status)
-        status = le_cuda_context_begin(cuda, opening->apart);
+        status = le_cuda_context_begin(cuda, opening->in_background);
     if (status) {
         le_free(cuda);
         return status;
     }
     cuda->ops = opening->driver->note_memory ? sim_ops() : cuda_ops;
-    if (is_watched())
+    if (has_injected_tool())
         cuda->ops.replay_new = NULL;
     cuda->warm = opening->warm;
     pthread_mutex_init(&cuda->warm_lock, NULL);

@@ -17,12 +17,13 @@ struct le_cuda_device {
     le_cu_device handle;
     bool is_sim;
     pthread_mutex_t context_lock; /* guards waiting for the thread that makes it */
-    pthread_t maker;
-    atomic_bool is_opening, is_made; /* a thread makes it; it is there, and what follows does not change any more */
-    le_cu_result made;               /* what making it came to */
-    le_cu_context context;           /* the primary one, retained; never reset; NULL: not there */
-    le_cu_stream first;              /* the first stream, if it was given out before the context was there */
-    bool gave_first;
+    pthread_t context_thread;
+    atomic_bool is_opening,
+        is_context_ready;        /* a thread makes it; it is there, and what follows does not change any more */
+    le_cu_result context_result; /* what making it came to */
+    le_cu_context context;       /* the primary one, retained; never reset; NULL: not there */
+    le_cu_stream first_stream;   /* the first stream, if it was given out before the context was there */
+    bool first_stream_given;
     pthread_mutex_t warm_lock; /* guards its end */
     struct le_nvrtc_warm *warm;
     struct le_device_ops ops;        /* the device's */
@@ -38,7 +39,7 @@ struct le_cuda_opening {
     int ordinal;
     const char *kind;           /* "cuda" or "sim", for limits and messages */
     struct le_nvrtc_warm *warm; /* the device's from then on; NULL: none */
-    bool apart; /* the context is made by a thread of its own: le_cuda_is_opening until it was waited for */
+    bool in_background; /* the context is made by a thread of its own: le_cuda_is_opening until it was waited for */
 };
 /* Fills device->ops, native and limits. LEAT_DEVICE where there is no such device or it is not usable, with the
  * reason. */
@@ -51,7 +52,7 @@ bool le_cuda_has_context(struct le_cuda_device *cuda); /* waits while it is open
 void le_cuda_context_end(struct le_cuda_device *cuda);
 /* The stream that a handle stands for, once the context was entered. */
 static inline le_cu_stream le_cuda_stream_of(struct le_cuda_device *cuda, void *stream) {
-    return stream == (void *)&cuda->first ? cuda->first : stream;
+    return stream == (void *)&cuda->first_stream ? cuda->first_stream : stream;
 }
 /* Around driver calls: what was current is in *before. le_cuda_leave gives status back. */
 leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before);
@@ -64,7 +65,7 @@ leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, con
     __attribute__((format(printf, 3, 4)));
 bool le_cuda_is_fatal(le_cu_result result);
 /* LEAT_DATA, with an error for each, where the simulator's checks have found something by now; else status. */
-leat_status le_cuda_reports(struct le_cuda_device *cuda, leat_status status);
+leat_status le_cuda_check_reports(struct le_cuda_device *cuda, leat_status status);
 
 /* The slots of the other files. */
 leat_status le_cuda_memory_new(void *native, enum le_memory_kind kind, size_t size_bytes, void **host,

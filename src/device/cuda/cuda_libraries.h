@@ -50,7 +50,7 @@ leat_status le_cuda_facts_count(const struct le_cuda_driver *driver, int *count)
 leat_status le_cuda_facts_get(const struct le_cuda_driver *driver, int ordinal, struct le_cuda_facts *facts);
 
 /* What is wrong with a value of CUDA_VISIBLE_DEVICES: writes one line to why, and gives true; false: nothing is. */
-bool le_cuda_visible_fault(const char *value, char *why, size_t size_bytes);
+bool le_cuda_visible_error(const char *value, char *why, size_t size_bytes);
 
 /* ---- NVRTC and headers */
 

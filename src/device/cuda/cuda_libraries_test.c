@@ -490,10 +490,10 @@ static void visible_devices(void **state) {
     };
     char why[160];
     for (size_t k = 0; k < ARRAY_LEN(right); k++)
-        if (le_cuda_visible_fault(right[k], why, sizeof why))
+        if (le_cuda_visible_error(right[k], why, sizeof why))
             fail_msg("\"%s\": %s", right[k], why);
     for (size_t k = 0; k < ARRAY_LEN(wrong); k++) {
-        if (!le_cuda_visible_fault(wrong[k].value, why, sizeof why))
+        if (!le_cuda_visible_error(wrong[k].value, why, sizeof why))
             fail_msg("\"%s\" is right", wrong[k].value);
         if (strncmp(why, wrong[k].why, strlen(wrong[k].why)) != 0)
             fail_msg("\"%s\": %s, not %s", wrong[k].value, why, wrong[k].why);
@@ -501,9 +501,9 @@ static void visible_devices(void **state) {
     char longest[4096];
     memset(longest, '7', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
-    assert_false(le_cuda_visible_fault(longest, why, sizeof why));
+    assert_false(le_cuda_visible_error(longest, why, sizeof why));
     longest[2000] = 'x';
-    assert_true(le_cuda_visible_fault(longest, why, sizeof why));
+    assert_true(le_cuda_visible_error(longest, why, sizeof why));
 }
 
 static int remove_folder(void **state) {

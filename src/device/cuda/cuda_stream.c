@@ -5,9 +5,9 @@ leat_status le_cuda_stream_new(void *native, void **stream) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
     le_cu_stream made = NULL;
-    if (le_cuda_is_opening(cuda) && !cuda->gave_first) { /* the device is not anybody else's yet */
-        cuda->gave_first = true;
-        *stream = &cuda->first;
+    if (le_cuda_is_opening(cuda) && !cuda->first_stream_given) { /* the device is not anybody else's yet */
+        cuda->first_stream_given = true;
+        *stream = &cuda->first_stream;
         return LEAT_OK;
     }
     leat_status status = le_cuda_enter(cuda, &before);
@@ -68,7 +68,7 @@ leat_status le_cuda_stream_synchronize(void *native, void *stream) {
     status =
         le_cuda_result(cuda, cuda->driver->StreamSynchronize(le_cuda_stream_of(cuda, stream)), "waiting for a stream");
     if (!status)
-        status = le_cuda_reports(cuda, status);
+        status = le_cuda_check_reports(cuda, status);
     return le_cuda_leave(cuda, before, status);
 }
 
@@ -113,7 +113,7 @@ leat_status le_cuda_event_synchronize(void *native, void *event) {
         return status;
     status = le_cuda_result(cuda, cuda->driver->EventSynchronize(event), "waiting for an event");
     if (!status)
-        status = le_cuda_reports(cuda, status);
+        status = le_cuda_check_reports(cuda, status);
     return le_cuda_leave(cuda, before, status);
 }
 

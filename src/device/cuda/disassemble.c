@@ -11,7 +11,7 @@ static const char *const names[] = {"nvdisasm", "cuobjdump", NULL}, *const below
 static const enum le_search_place places[] = {LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_CUDA_PATH, LE_SEARCH_LOCAL,
                                               LE_SEARCH_END};
 
-static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+static bool take_tool(void *user, struct le_search *search, const char *name, const char *path, void *library) {
     (void)user, (void)name, (void)library;
     snprintf(search->path, sizeof search->path, "%s", path);
     return access(path, X_OK) == 0;
@@ -19,7 +19,7 @@ static bool take(void *user, struct le_search *search, const char *name, const c
 
 /* In a toolkit, else on PATH; NULL: nowhere. */
 static const char *find_tool(struct le_arena *arena) {
-    const struct le_search_request request = {.what = names[0], .names = names, .below = below, .take = take};
+    const struct le_search_request request = {.what = names[0], .names = names, .below = below, .take = take_tool};
     struct le_search search = {.found = false};
     if (le_search_run(&search, &request, places))
         return le_arena_format(arena, "%s", search.path);

@@ -10,7 +10,7 @@ struct le_nvrtc_warm;
  * needed at all. */
 struct le_nvrtc_warm *le_nvrtc_warm_begin(struct le_store *store);
 /* What the thread has not begun it leaves: something true is to be compiled. NULL is fine. */
-void le_nvrtc_warm_leave(struct le_nvrtc_warm *warm);
+void le_nvrtc_warm_cancel(struct le_nvrtc_warm *warm);
 /* The same, and waits, where *warm is not NULL, and makes it NULL. */
 void le_nvrtc_warm_end(struct le_nvrtc_warm **warm);
 /* NVRTC has compiled something in this process, and has what it needs for it. */

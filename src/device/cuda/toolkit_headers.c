@@ -28,7 +28,7 @@ static int read_version(const char *folder) {
 }
 
 /* user: the newest CUDA major that will do; 0: any. */
-static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+static bool take_headers(void *user, struct le_search *search, const char *name, const char *path, void *library) {
     char folder[PATH_MAX], real[PATH_MAX], text[24] = "of an unknown version";
     const int *newest = user;
     (void)library;
@@ -58,7 +58,7 @@ static bool look_beside_nvrtc(const struct le_search *nvrtc, int *newest) {
     static const char *const below[] = {"../include", "../../include", "../../cuda_runtime/include", "../../../include",
                                         NULL};
     const struct le_search_request request = {
-        .what = HEADER, .names = names, .below = below, .take = take, .user = newest};
+        .what = HEADER, .names = names, .below = below, .take = take_headers, .user = newest};
     char folder[PATH_MAX];
     const char *slash = strrchr(nvrtc->path, '/');
     if (!slash)
@@ -77,7 +77,7 @@ static bool look_in(const enum le_search_place *places, int *newest) {
                                         ".",
                                         NULL};
     const struct le_search_request request = {
-        .what = HEADER, .names = names, .below = below, .take = take, .user = newest};
+        .what = HEADER, .names = names, .below = below, .take = take_headers, .user = newest};
     return le_search_run(&headers, &request, places);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The kind as it is, and the address as kernels see it. */
-static leat_status examine(struct le_device *device, struct le_allocation *allocation, void *memory) {
+static leat_status identify_memory(struct le_device *device, struct le_allocation *allocation, void *memory) {
     if (device->limits.host_is_device || !memory) {
         allocation->host = memory;
         allocation->address = (uint64_t)(uintptr_t)memory;
@@ -42,7 +42,7 @@ leat_status le_allocation_wrap(struct le_device *device, enum le_memory_kind kin
         return le_fail_out_of_memory(sizeof *made);
     made->kind = kind;
     made->size_bytes = made->capacity_bytes = size_bytes;
-    status = examine(device, made, memory);
+    status = identify_memory(device, made, memory);
     if (status) {
         le_free(made);
         return status;

@@ -17,13 +17,13 @@ enum { WHAT_BYTES = 48 };
 
 /* ---- sides */
 
-enum reach { REACH_DEVICE, REACH_PINNED, REACH_PAGEABLE };
+enum copy_reach { REACH_DEVICE, REACH_PINNED, REACH_PAGEABLE };
 struct side {
-    enum reach reach;
+    enum copy_reach reach;
     struct le_copy_side native;
 };
 
-static struct side side_of_block(const struct le_allocation *allocation, const char *memory) {
+static struct side side_of_allocation(const struct le_allocation *allocation, const char *memory) {
     uint64_t at = (uint64_t)(uintptr_t)memory;
     if (allocation->kind == LE_MEMORY_DEVICE && !allocation->device->limits.host_is_device)
         return (struct side){.reach = REACH_DEVICE, .native = {.at = at, .visible = at}};
@@ -51,8 +51,8 @@ static struct side side_of_memory(struct le_device *device, const char *low, con
     return side;
 }
 
-static void range_of(const struct le_axes *x, const int64_t *strides, const char *memory, const char **low,
-                     const char **high) {
+static void address_range(const struct le_axes *x, const int64_t *strides, const char *memory, const char **low,
+                          const char **high) {
     int64_t least = 0, most = (int64_t)x->size - 1;
     for (int k = 0; k < x->rank; k++) {
         int64_t reach = (x->extent[k] - 1) * strides[k];
@@ -66,8 +66,8 @@ static struct side side_of(struct le_device *device, struct le_allocation *alloc
                            const int64_t *strides, const char *memory) {
     const char *low, *high;
     if (allocation)
-        return side_of_block(allocation, memory);
-    range_of(x, strides, memory, &low, &high);
+        return side_of_allocation(allocation, memory);
+    address_range(x, strides, memory, &low, &high);
     return side_of_memory(device, low, high, memory);
 }
 
@@ -98,7 +98,7 @@ leat_status le_allocation_wait_for(struct le_allocation *allocation, enum le_all
     if (status)
         return status;
     pthread_mutex_lock(&device->lock);
-    leat_status spoiled = access & LE_ACCESS_READ ? allocation->order.spoiled : LEAT_OK;
+    leat_status spoiled = access & LE_ACCESS_READ ? allocation->order.error : LEAT_OK;
     int count = le_order_points(&allocation->order, points);
     if (!(access & LE_ACCESS_WRITE)) {
         count = allocation->order.write.stream_id != 0;
@@ -117,7 +117,7 @@ leat_status le_allocation_wait(struct le_allocation *allocation, enum le_allocat
 }
 
 /* Pageable blocks that the stager's or this thread will touch. */
-static leat_status wait_for_blocks(const struct copying *c, bool all) {
+static leat_status wait_for_allocations(const struct copying *c, bool all) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < c->use_count && !status; k++)
         if (all || c->uses[k].allocation->kind == LE_MEMORY_HOST)
@@ -127,14 +127,14 @@ static leat_status wait_for_blocks(const struct copying *c, bool all) {
 
 /* All that it comes after is done, and so is it: no ticket. */
 static leat_status copy_on_host(const struct copying *c) {
-    leat_status status = wait_for_blocks(c, true);
+    leat_status status = wait_for_allocations(c, true);
     if (status)
         return status;
     le_strided_copy(&c->axes, c->copy->target_memory, c->copy->source_memory);
     if (c->copy->as_bool)
-        le_strided_clean(&c->axes, c->copy->target_memory);
+        le_strided_normalize_bools(&c->axes, c->copy->target_memory);
     if (c->copy->target)
-        le_order_spoil(c->copy->target, LEAT_OK);
+        le_order_set_error(c->copy->target, LEAT_OK);
     return LEAT_OK;
 }
 
@@ -219,7 +219,7 @@ static void move_chunk(const void *plan, int64_t chunk, char *slot) {
         memcpy(box.target, box.source, sizeof box.target);
         dense_strides(&box, box.source);
         if (s->past_cache && le_strided_is_run(&box))
-            le_stream_copy(s->memory + in_memory, slot, (size_t)le_axes_count(&box) * box.size);
+            le_copy_past_cache(s->memory + in_memory, slot, (size_t)le_axes_count(&box) * box.size);
         else
             le_strided_copy(&box, s->memory + in_memory, slot);
         return;
@@ -227,11 +227,11 @@ static void move_chunk(const void *plan, int64_t chunk, char *slot) {
     dense_strides(&box, box.target);
     le_strided_copy(&box, slot, s->memory + in_memory);
     if (s->as_bool)
-        le_strided_clean(&box, slot);
+        le_strided_normalize_bools(&box, slot);
 }
 
 static leat_status transfer_chunk(const void *plan, int64_t chunk, void *native_stream,
-                                  const struct le_staging_slot *slot) {
+                                  const struct le_staging_buffer *slot) {
     const struct staged *s = plan;
     int64_t on_device, in_memory;
     struct le_axes box = chunk_axes(s, chunk, &on_device, &in_memory);
@@ -257,7 +257,7 @@ static leat_status transfer_chunk(const void *plan, int64_t chunk, void *native_
 }
 
 /* Chunks of about that many bytes; the least of them is an element. Gives how many there are. */
-static int64_t cut(struct staged *s, size_t chunk_bytes) {
+static int64_t cut_chunks(struct staged *s, size_t chunk_bytes) {
     const struct le_axes *x = &s->axes;
     int64_t inner = (int64_t)x->size, chunks = 1;
     s->split = x->rank - 1;
@@ -343,12 +343,12 @@ static leat_status copy_staged(const struct copying *c) {
                                    .transfer = transfer_chunk,
                                    .plan = &s,
                                    .plan_bytes = sizeof s};
-    work.chunks = cut(&s, work.small ? LE_STAGE_SMALL_BYTES : chunk_bytes_for(c->device, c->size_bytes));
+    work.chunks = cut_chunks(&s, work.small ? LE_STAGE_SMALL_BYTES : chunk_bytes_for(c->device, c->size_bytes));
     if (chunk_wants_kernel(&s))
         s.kernel = le_copy_kernel(c->device, s.axes.size);
     leat_status status = ensure_stager(c->device, &stager);
     if (!status)
-        status = wait_for_blocks(c, false);
+        status = wait_for_allocations(c, false);
     if (!status)
         status = le_staging_job_new(stager, &work, &job);
     if (status)
@@ -366,7 +366,7 @@ static leat_status copy_staged(const struct copying *c) {
 
 /* ---- any copy */
 
-static leat_status copy_anyhow(const struct copying *c) {
+static leat_status run_copy(const struct copying *c) {
     bool to_host = c->target.reach != REACH_DEVICE, from_host = c->source.reach != REACH_DEVICE;
     bool pageable = c->target.reach == REACH_PAGEABLE || c->source.reach == REACH_PAGEABLE;
     if (to_host && from_host)
@@ -415,7 +415,7 @@ leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy
     struct le_device_span span;
     le_device_span_begin(device, &span, cost_of(c.target.reach != REACH_DEVICE, c.source.reach != REACH_DEVICE),
                          copy->what ? copy->what : "", copy->cause ? copy->cause : "");
-    status = copy_anyhow(&c);
+    status = run_copy(&c);
     if (!status && copy->wait)
         status = wait_for_end(&c);
     le_device_span_end(&span, status ? 0 : c.size_bytes);
@@ -427,7 +427,7 @@ static leat_status fill_on_host(struct le_allocation *allocation, size_t size_by
     if (status)
         return status;
     memset(allocation->host, 0, size_bytes);
-    le_order_spoil(allocation, LEAT_OK);
+    le_order_set_error(allocation, LEAT_OK);
     return LEAT_OK;
 }
 

@@ -49,7 +49,7 @@ static void free_kernels(struct le_copy_kernels *k) {
     le_free(k);
 }
 
-static leat_status compile(struct le_device *device, struct le_copy_kernels *k) {
+static leat_status compile_kernels(struct le_device *device, struct le_copy_kernels *k) {
     static const char *const names[SIZES] = {"copy_1", "copy_2", "copy_4", "copy_8", "copy_16"};
     const struct le_module_source source = {.text = text, .name = "strided copies", .is_whole = true};
     leat_status status = le_device_module_new(device, &source, &k->module);
@@ -70,7 +70,7 @@ static struct le_copy_kernels *kernels_of(struct le_device *device) {
     kernels = le_alloc_zero(1, sizeof *kernels);
     if (!kernels)
         return NULL;
-    if (compile(device, kernels) == LEAT_OUT_OF_MEMORY) { /* it may work the next time */
+    if (compile_kernels(device, kernels) == LEAT_OUT_OF_MEMORY) { /* it may work the next time */
         free_kernels(kernels);
         return NULL;
     }

@@ -110,7 +110,7 @@ bool le_device_is_opening(struct le_device *device) {
     return device->ops->is_opening && device->ops->is_opening(device->native);
 }
 
-const struct le_device_limits *le_device_limits(const struct le_device *device) {
+const struct le_device_limits *le_device_limits_of(const struct le_device *device) {
     return &device->limits;
 }
 

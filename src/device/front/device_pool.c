@@ -31,7 +31,7 @@ struct le_cell {
     bool pending; /* released, and in that list */
     struct le_cell *next, *previous;
 };
-struct cells { /* newest first */
+struct cell_list { /* newest first */
     struct le_cell *first, *last;
 };
 struct chunk {
@@ -46,7 +46,7 @@ struct pool {
     enum le_memory_kind kind;
     size_t unit_bytes, gap_bytes;
     bool has_cells, host_sees, plain; /* plain: base/memory.h's, not the backend's */
-    struct cells ready[CLASSES + 1], pending[CLASSES + 1];
+    struct cell_list ready[CLASSES + 1], pending[CLASSES + 1];
     struct chunk *first, *last;
     size_t live_bytes, total_bytes, peak_bytes; /* total: live and kept */
     size_t growing_bytes;                       /* that are being got */
@@ -107,7 +107,7 @@ static size_t cache_cap(const struct le_device *device) {
 
 /* ---- lists; with the lock held */
 
-static void push(struct cells *cells, struct le_cell *cell) {
+static void push_cell(struct cell_list *cells, struct le_cell *cell) {
     cell->previous = NULL;
     cell->next = cells->first;
     if (cells->first)
@@ -117,7 +117,7 @@ static void push(struct cells *cells, struct le_cell *cell) {
     cells->first = cell;
 }
 
-static void unlink_cell(struct cells *cells, struct le_cell *cell) {
+static void unlink_cell(struct cell_list *cells, struct le_cell *cell) {
     *(cell->previous ? &cell->previous->next : &cells->first) = cell->next;
     *(cell->next ? &cell->next->previous : &cells->last) = cell->previous;
 }
@@ -161,12 +161,12 @@ static bool has_passed(struct le_device *device, const struct pool *pool, struct
     return true;
 }
 
-static bool fits(const struct le_cell *cell, size_t capacity_bytes) {
+static bool cell_fits(const struct le_cell *cell, size_t capacity_bytes) {
     size_t has = cell->allocation.capacity_bytes;
     return has >= capacity_bytes && has - capacity_bytes <= capacity_bytes / 8;
 }
 
-static struct le_cell *take(struct pool *pool, struct le_cell *cell) {
+static struct le_cell *take_cell(struct pool *pool, struct le_cell *cell) {
     int class = cell->chunk->class;
     unlink_cell(cell->pending ? &pool->pending[class] : &pool->ready[class], cell);
     cell->pending = false;
@@ -174,7 +174,7 @@ static struct le_cell *take(struct pool *pool, struct le_cell *cell) {
 }
 
 /* From here on nobody gives it back: in the stretch under the lock in which it came out of a list, or into the pool. */
-static void hold(struct le_cell *cell) {
+static void hold_cell(struct le_cell *cell) {
     cell->chunk->live++;
 }
 
@@ -182,11 +182,12 @@ static struct le_cell *take_ready(struct pool *pool, int class, size_t capacity_
     struct le_cell *best = NULL;
     for (struct le_cell *cell = pool->ready[class].first; cell; cell = cell->next) {
         if (class != LARGE)
-            return take(pool, cell);
-        if (fits(cell, capacity_bytes) && (!best || cell->allocation.capacity_bytes < best->allocation.capacity_bytes))
+            return take_cell(pool, cell);
+        if (cell_fits(cell, capacity_bytes) &&
+            (!best || cell->allocation.capacity_bytes < best->allocation.capacity_bytes))
             best = cell;
     }
-    return best ? take(pool, best) : NULL;
+    return best ? take_cell(pool, best) : NULL;
 }
 
 /* Among the newest: one that the stream may use without waiting, which is mostly what it used last. */
@@ -194,18 +195,18 @@ static struct le_cell *take_in_order(struct le_device *device, struct pool *pool
                                      const struct le_device_stream *stream) {
     int looks = 0;
     for (struct le_cell *cell = pool->pending[class].first; cell && looks < LOOKS; cell = cell->next)
-        if (fits(cell, capacity_bytes) && looks++ < LOOKS &&
+        if (cell_fits(cell, capacity_bytes) && looks++ < LOOKS &&
             has_passed(device, pool, cell, pool->host_sees ? NULL : stream, false))
-            return take(pool, cell);
+            return take_cell(pool, cell);
     return NULL;
 }
 
 /* Among the oldest: one whose work is done by now, as the driver says. */
-static struct le_cell *take_asked(struct le_device *device, struct pool *pool, int class, size_t capacity_bytes) {
+static struct le_cell *take_queried(struct le_device *device, struct pool *pool, int class, size_t capacity_bytes) {
     int looks = 0;
     for (struct le_cell *cell = pool->pending[class].last; cell && looks < QUERIES; cell = cell->previous)
-        if (fits(cell, capacity_bytes) && looks++ < QUERIES && has_passed(device, pool, cell, NULL, true))
-            return take(pool, cell);
+        if (cell_fits(cell, capacity_bytes) && looks++ < QUERIES && has_passed(device, pool, cell, NULL, true))
+            return take_cell(pool, cell);
     return NULL;
 }
 
@@ -214,8 +215,8 @@ static struct le_cell *take_pending(struct pool *pool, int class, size_t capacit
     if (pool->host_sees)
         return NULL;
     for (struct le_cell *cell = pool->pending[class].last; cell; cell = cell->previous)
-        if (fits(cell, capacity_bytes))
-            return take(pool, cell);
+        if (cell_fits(cell, capacity_bytes))
+            return take_cell(pool, cell);
     return NULL;
 }
 
@@ -231,7 +232,7 @@ static bool take_chunk(struct le_device *device, struct pool *pool, struct chunk
             continue;
         if (!atomic_load(&device->failed) && !has_passed(device, pool, cell, NULL, true))
             return false;
-        push(&pool->ready[chunk->class], take(pool, cell));
+        push_cell(&pool->ready[chunk->class], take_cell(pool, cell));
     }
     for (int k = 0; k < chunk->cell_count; k++)
         unlink_cell(&pool->ready[chunk->class], &chunk->cells[k]);
@@ -301,7 +302,7 @@ struct request {
     int class;
 };
 
-static leat_status obtain(const struct request *request, struct chunk *chunk) {
+static leat_status allocate_chunk(const struct request *request, struct chunk *chunk) {
     struct le_device *device = request->device;
     if (!request->pool->plain)
         return device->ops->memory_new(device->native, request->pool->kind, chunk->size_bytes, &chunk->host,
@@ -326,7 +327,7 @@ static leat_status fail_full(const struct request *request, leat_status status) 
 }
 
 /* The backend has no more. Waits for what was released, gives back all that is kept, and asks once more. */
-static leat_status obtain_hard(const struct request *request, struct chunk *chunk) {
+static leat_status allocate_after_trim(const struct request *request, struct chunk *chunk) {
     struct le_device *device = request->device;
     leat_status status = le_device_synchronize(device);
     if (status)
@@ -335,7 +336,7 @@ static leat_status obtain_hard(const struct request *request, struct chunk *chun
     pthread_mutex_lock(&device->lock);
     request->pool->trims++;
     pthread_mutex_unlock(&device->lock);
-    return fail_full(request, obtain(request, chunk));
+    return fail_full(request, allocate_chunk(request, chunk));
 }
 
 static struct chunk *new_chunk(const struct request *request) {
@@ -373,7 +374,7 @@ static void note_memory(struct le_device *device, uint64_t address, size_t size_
 }
 
 /* A cell of a new chunk, held; or, where memory has run out, one whose next work has to wait. */
-static leat_status grow(const struct request *request, struct le_cell **cell) {
+static leat_status grow_pool(const struct request *request, struct le_cell **cell) {
     struct le_device *device = request->device;
     struct pool *pool = request->pool;
     *cell = NULL;
@@ -383,15 +384,15 @@ static leat_status grow(const struct request *request, struct le_cell **cell) {
         return le_fail_out_of_memory(sizeof *chunk);
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_ALLOCATE, "memory", "");
-    leat_status status = obtain(request, chunk);
+    leat_status status = allocate_chunk(request, chunk);
     if (status == LEAT_OUT_OF_MEMORY) {
         pthread_mutex_lock(&device->lock);
         *cell = take_pending(pool, request->class, request->capacity_bytes);
         if (*cell)
-            hold(*cell);
+            hold_cell(*cell);
         pthread_mutex_unlock(&device->lock);
         if (!*cell)
-            status = obtain_hard(request, chunk);
+            status = allocate_after_trim(request, chunk);
     }
     le_device_span_end(&span, status ? 0 : chunk->size_bytes);
     if (status || *cell) {
@@ -403,9 +404,9 @@ static leat_status grow(const struct request *request, struct le_cell **cell) {
     link_chunk(pool, chunk);
     note_memory(device, chunk->address, chunk->size_bytes, false);
     for (int k = chunk->cell_count - 1; k > 0; k--)
-        push(&pool->ready[chunk->class], &chunk->cells[k]);
+        push_cell(&pool->ready[chunk->class], &chunk->cells[k]);
     *cell = &chunk->cells[0];
-    hold(*cell);
+    hold_cell(*cell);
     pthread_mutex_unlock(&device->lock);
     return LEAT_OK;
 }
@@ -414,7 +415,7 @@ static leat_status grow(const struct request *request, struct le_cell **cell) {
 
 /* A released cell, held, if one will do, else the request is counted as growing; or why it cannot be. With the lock
  * held. */
-static leat_status reserve(const struct request *request, struct le_device_stream *stream, struct le_cell **cell) {
+static leat_status reserve_cell(const struct request *request, struct le_device_stream *stream, struct le_cell **cell) {
     struct le_device *device = request->device;
     struct pool *pool = request->pool;
     size_t cap = device->options.memory_cap_bytes ? device->options.memory_cap_bytes : SIZE_MAX;
@@ -426,16 +427,16 @@ static leat_status reserve(const struct request *request, struct le_device_strea
                        "an array of %zu bytes does not fit: %zu of the %zu bytes that the options allow are in use",
                        request->size_bytes, used_bytes, cap);
     if (!stream)
-        stream = le_stream_of_late(device);
+        stream = le_stream_recent(device);
     *cell = take_in_order(device, pool, class, capacity_bytes, stream ? stream : device->own);
     if (!*cell)
         *cell = take_ready(pool, class, capacity_bytes);
     if (!*cell)
-        *cell = take_asked(device, pool, class, capacity_bytes);
+        *cell = take_queried(device, pool, class, capacity_bytes);
     if (!*cell && pool->total_bytes - pool->live_bytes > cache_cap(device))
         *cell = take_pending(pool, class, capacity_bytes);
     if (*cell)
-        hold(*cell);
+        hold_cell(*cell);
     else
         pool->growing_bytes += capacity_bytes;
     return LEAT_OK;
@@ -463,7 +464,7 @@ static void hand_out(const struct request *request, struct le_cell *cell) {
     struct pool *pool = request->pool;
     pool->live_bytes += cell->allocation.capacity_bytes;
     cell->allocation.size_bytes = request->size_bytes;
-    cell->allocation.order.spoiled = LEAT_OK;
+    cell->allocation.order.error = LEAT_OK;
     note_memory(request->device, cell->allocation.address, request->size_bytes, true);
     if (pool->total_bytes > pool->peak_bytes)
         pool->peak_bytes = pool->total_bytes;
@@ -480,11 +481,11 @@ leat_status le_allocation_new(struct le_device *device, enum le_memory_kind kind
         return status;
     request.class = class_of(request.pool, size_bytes + request.pool->gap_bytes, &request.capacity_bytes);
     pthread_mutex_lock(&device->lock);
-    status = reserve(&request, stream, &cell);
+    status = reserve_cell(&request, stream, &cell);
     if (!status && !cell) {
         pthread_mutex_unlock(&device->lock);
         make_room(&request);
-        status = grow(&request, &cell);
+        status = grow_pool(&request, &cell);
         pthread_mutex_lock(&device->lock);
         request.pool->growing_bytes -= request.capacity_bytes;
     }
@@ -505,7 +506,7 @@ static bool is_kept(const struct le_device *device, const struct pool *pool, con
     return cell->allocation.capacity_bytes >= KEEP_MIN && pool->total_bytes - pool->live_bytes <= cache_cap(device);
 }
 
-static void release(struct le_device *device, struct le_cell *cell) {
+static void release_cell(struct le_device *device, struct le_cell *cell) {
     struct pool *pool = &device->pools->of[cell->allocation.kind];
     struct chunk *chunk = cell->chunk, *out = NULL;
     pthread_mutex_lock(&device->lock);
@@ -513,7 +514,7 @@ static void release(struct le_device *device, struct le_cell *cell) {
     chunk->live--;
     pool->live_bytes -= cell->allocation.capacity_bytes;
     cell->pending = !has_passed(device, pool, cell, NULL, false);
-    push(cell->pending ? &pool->pending[chunk->class] : &pool->ready[chunk->class], cell);
+    push_cell(cell->pending ? &pool->pending[chunk->class] : &pool->ready[chunk->class], cell);
     if (!is_kept(device, pool, cell) && take_chunk(device, pool, chunk))
         out = chunk;
     pthread_mutex_unlock(&device->lock);
@@ -540,19 +541,19 @@ void le_allocation_free(struct le_allocation *allocation) {
     struct le_device *device = allocation->device;
     settle_for_checks(allocation);
     if (allocation->owned)
-        release(device, (struct le_cell *)allocation);
+        release_cell(device, (struct le_cell *)allocation);
     else
         le_free(allocation);
     le_device_release(device);
 }
 
-leat_status le_device_memory_use(struct le_device *device, enum le_memory_kind kind, struct le_memory_use *use) {
+leat_status le_device_memory_use(struct le_device *device, enum le_memory_kind kind, struct le_memory_usage *use) {
     const struct pool *pool = &device->pools->of[kind];
     size_t total_bytes;
     leat_status status = le_device_check(device);
     if (status)
         return status;
-    *use = (struct le_memory_use){.cap_bytes = device->options.memory_cap_bytes};
+    *use = (struct le_memory_usage){.cap_bytes = device->options.memory_cap_bytes};
     if (kind == LE_MEMORY_DEVICE)
         status = device->ops->memory_info(device->native, &use->device_free_bytes, &total_bytes);
     pthread_mutex_lock(&device->lock);

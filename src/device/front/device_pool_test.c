@@ -6,8 +6,8 @@
 #define MIB ((size_t)1 << 20)
 #define GIB ((size_t)1 << 30)
 
-static struct le_memory_use use_of(struct le_device *device, enum le_memory_kind kind) {
-    struct le_memory_use use;
+static struct le_memory_usage use_of(struct le_device *device, enum le_memory_kind kind) {
+    struct le_memory_usage use;
     assert_ok(le_device_memory_use(device, kind, &use));
     return use;
 }

@@ -20,8 +20,8 @@ static void test_names(void **state) {
         assert_null(device);
     }
     assert_ok(le_device_open("cpu", NULL, &device));
-    assert_string_equal(le_device_limits(device)->kind, "cpu");
-    assert_true(le_device_limits(device)->host_is_device);
+    assert_string_equal(le_device_limits_of(device)->kind, "cpu");
+    assert_true(le_device_limits_of(device)->host_is_device);
     assert_null(le_device_stream_native(le_device_stream_own(device)));
     assert_true(le_device_clock_ns(device) > 0);
     le_device_close(device);

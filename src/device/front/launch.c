@@ -9,7 +9,7 @@
 
 /* What a launch passes on: as many as its kernel has parameters, and variables of the module's. */
 enum { VARIABLES_MAX = 64, USES_MAX = LE_LAUNCH_PARAMETERS_MAX + VARIABLES_MAX };
-struct passed {
+struct passed_arguments {
     void *parameters[LE_LAUNCH_PARAMETERS_MAX];
     struct le_allocation_use uses[USES_MAX];
     int use_count;
@@ -95,7 +95,8 @@ static const char *describe_argument(const struct le_launch_argument *argument, 
     return text;
 }
 
-static leat_status misfit(const struct le_device_kernel *kernel, int k, const struct le_launch_argument *argument) {
+static leat_status fail_argument(const struct le_device_kernel *kernel, int k,
+                                 const struct le_launch_argument *argument) {
     char expected[TEXT_BYTES], given[TEXT_BYTES];
     return le_fail(LEAT_INVALID, "kernel %s: argument %d is %s; its parameter %d is %s", kernel->name, k + 1,
                    describe_argument(argument, given), k + 1,
@@ -128,8 +129,8 @@ static bool elements_fit(leat_dtype pointee, leat_dtype element) {
            (le_type_is_int(type) || le_type_size(type) == 2);
 }
 
-static leat_status element_misfit(const struct le_device_kernel *kernel, int k,
-                                  const struct le_launch_argument *argument) {
+static leat_status fail_element(const struct le_device_kernel *kernel, int k,
+                                const struct le_launch_argument *argument) {
     const struct le_parameter *parameter = &kernel->entry->parameters[k];
     enum le_type pointee = (enum le_type)parameter->pointee;
     char expected[TEXT_BYTES];
@@ -146,15 +147,15 @@ static const char *kind_text(enum le_memory_kind kind) {
     return kind == LE_MEMORY_HOST ? "pageable host memory" : "memory";
 }
 
-static leat_status check_block(const struct le_device_kernel *kernel, int k,
-                               const struct le_launch_argument *argument) {
+static leat_status check_allocation(const struct le_device_kernel *kernel, int k,
+                                    const struct le_launch_argument *argument) {
     const struct le_allocation *allocation = argument->allocation;
     if (allocation->device != kernel->module->device)
         return le_fail(LEAT_INVALID, "kernel %s: argument %d is an array of another context", kernel->name, k + 1);
     if (!kernel->entry->parameters[k].may_be_pointer)
-        return misfit(kernel, k, argument);
+        return fail_argument(kernel, k, argument);
     if (!elements_fit(kernel->entry->parameters[k].pointee, argument->dtype))
-        return element_misfit(kernel, k, argument);
+        return fail_element(kernel, k, argument);
     if (!allocation->address && allocation->size_bytes)
         return le_fail_at(LEAT_INVALID, (struct le_location){0}, "an array in LEAT_MEMORY_DEVICE, _MAPPED or _PINNED",
                           "kernel %s: argument %d is an array in %s, which kernels do not reach", kernel->name, k + 1,
@@ -166,8 +167,9 @@ static leat_status check_count(const struct le_device_kernel *kernel, const stru
     const struct le_ptx_kernel *entry = kernel->entry;
     if (launch->argument_count != entry->parameter_count)
         return le_fail(LEAT_INVALID, "kernel %s takes %d argument%s%s%s%s, not %d", kernel->name,
-                       entry->parameter_count, entry->parameter_count == 1 ? "" : "s", *entry->written ? " (" : "",
-                       entry->written, *entry->written ? ")" : "", launch->argument_count);
+                       entry->parameter_count, entry->parameter_count == 1 ? "" : "s",
+                       *entry->parameter_list ? " (" : "", entry->parameter_list, *entry->parameter_list ? ")" : "",
+                       launch->argument_count);
     if (entry->parameter_count > LE_LAUNCH_PARAMETERS_MAX)
         return le_fail(LEAT_UNSUPPORTED, "kernel %s has %d parameters; at most %d can be given", kernel->name,
                        entry->parameter_count, LE_LAUNCH_PARAMETERS_MAX);
@@ -175,16 +177,16 @@ static leat_status check_count(const struct le_device_kernel *kernel, const stru
 }
 
 static leat_status pass_arguments(const struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
-                                  struct passed *passed) {
+                                  struct passed_arguments *passed) {
     leat_status status = check_count(kernel, launch);
     for (int k = 0; k < launch->argument_count && !status; k++) {
         const struct le_launch_argument *argument = &launch->arguments[k];
         memcpy(&passed->parameters[k], &argument->value, sizeof argument->value); /* drivers only read it */
         if (argument->allocation) {
-            status = check_block(kernel, k, argument);
+            status = check_allocation(kernel, k, argument);
             passed->uses[passed->use_count++] = (struct le_allocation_use){argument->allocation, argument->access};
         } else if (!number_fits(&kernel->entry->parameters[k], argument)) {
-            status = misfit(kernel, k, argument);
+            status = fail_argument(kernel, k, argument);
         }
     }
     for (int k = 0; k < launch->use_count && passed->use_count < USES_MAX; k++)
@@ -194,18 +196,18 @@ static leat_status pass_arguments(const struct le_device_kernel *kernel, const s
 
 /* ---- variables that somebody else reads or writes, too */
 
-static void use_variable(const struct le_device_kernel *kernel, int k, struct passed *passed) {
+static void use_variable(const struct le_device_kernel *kernel, int k, struct passed_arguments *passed) {
     struct le_device_variable *variable = &kernel->module->variables[k];
-    struct le_allocation *allocation = atomic_load_explicit(&variable->block, memory_order_acquire);
+    struct le_allocation *allocation = atomic_load_explicit(&variable->allocation, memory_order_acquire);
     if (!allocation || passed->use_count >= USES_MAX)
         return;
     enum le_allocation_access access = variable->entry->is_constant ? LE_ACCESS_READ : LE_ACCESS_BOTH;
     passed->uses[passed->use_count++] = (struct le_allocation_use){allocation, access};
 }
 
-static void pass_variables(const struct le_device_kernel *kernel, struct passed *passed) {
+static void pass_variables(const struct le_device_kernel *kernel, struct passed_arguments *passed) {
     const struct le_ptx_kernel *entry = kernel->entry;
-    if (!atomic_load_explicit(&kernel->module->shown, memory_order_acquire))
+    if (!atomic_load_explicit(&kernel->module->exposed, memory_order_acquire))
         return;
     for (int k = 0; entry->uses_all && k < kernel->module->contents.variables.count; k++)
         use_variable(kernel, k, passed);
@@ -215,8 +217,8 @@ static void pass_variables(const struct le_device_kernel *kernel, struct passed 
 
 /* ---- the launch */
 
-static leat_status enqueue(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
-                           struct le_device_stream *stream, struct passed *passed) {
+static leat_status enqueue_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                                  struct le_device_stream *stream, struct passed_arguments *passed) {
     struct le_device *device = kernel->module->device;
     bool kept = launch->replay && le_replay_prepare(kernel, launch, stream, passed->parameters);
     leat_status status = le_order_begin(stream, passed->uses, passed->use_count);
@@ -237,14 +239,14 @@ static leat_status enqueue(struct le_device_kernel *kernel, const struct le_kern
 }
 
 /* The ledger's part. Where it only counts, the record is not looked for each time. */
-static leat_status charged(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
-                           struct le_device_stream *stream, struct passed *passed) {
+static leat_status launch_and_charge(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                                     struct le_device_stream *stream, struct passed_arguments *passed) {
     struct le_device *device = kernel->module->device;
     bool used = atomic_load_explicit(&kernel->used, memory_order_relaxed);
     struct le_ledger *ledger = atomic_load_explicit(&device->ledger, memory_order_relaxed);
     if (used && ledger && le_ledger_level(ledger) == 0) {
         le_ledger_tally(ledger, &kernel->launches, LEAT_COST_LAUNCH, kernel->name);
-        return enqueue(kernel, launch, stream, passed);
+        return enqueue_launch(kernel, launch, stream, passed);
     }
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_LAUNCH, kernel->name, used ? "" : "first use");
@@ -252,7 +254,7 @@ static leat_status charged(struct le_device_kernel *kernel, const struct le_kern
         atomic_store(&kernel->used, true);
         atomic_store(&kernel->module->launched, true);
     }
-    leat_status status = enqueue(kernel, launch, stream, passed);
+    leat_status status = enqueue_launch(kernel, launch, stream, passed);
     le_device_span_end(&span, 0);
     return status;
 }
@@ -260,7 +262,7 @@ static leat_status charged(struct le_device_kernel *kernel, const struct le_kern
 leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                              struct le_device_stream *stream) {
     struct le_device *device = kernel->module->device;
-    struct passed passed;
+    struct passed_arguments passed;
     passed.use_count = 0;
     leat_status status = le_device_check(device);
     if (!status && stream->device != device)
@@ -272,5 +274,5 @@ leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_ke
     if (status)
         return status;
     pass_variables(kernel, &passed);
-    return charged(kernel, launch, stream, &passed);
+    return launch_and_charge(kernel, launch, stream, &passed);
 }

@@ -23,7 +23,7 @@ struct le_device_stream *le_stream_find(struct le_device *device, uint64_t id) {
     return low < device->stream_count && device->streams[low]->id == id ? device->streams[low] : NULL;
 }
 
-struct le_device_stream *le_stream_of_late(struct le_device *device) {
+struct le_device_stream *le_stream_recent(struct le_device *device) {
     struct le_device_stream *stream =
         device->run_length >= RUN_MIN ? le_stream_find(device, device->run_stream_id) : NULL;
     for (int k = 0; k < device->stream_count && stream; k++)
@@ -89,7 +89,7 @@ bool le_point_passed(struct le_device *device, struct le_point point, const stru
 
 /* ---- marks */
 
-static leat_status new_mark(struct le_device *device, struct le_mark **mark) {
+static leat_status take_mark(struct le_device *device, struct le_mark **mark) {
     struct le_mark *made = device->marks;
     if (made) {
         device->marks = made->next;
@@ -136,7 +136,7 @@ leat_status le_stream_mark(struct le_device_stream *stream, uint64_t *unsettled)
     struct le_mark *mark = stream->mark;
     leat_status status = LEAT_OK;
     if (!mark || mark->holders > 1)
-        status = new_mark(device, &mark);
+        status = take_mark(device, &mark);
     if (status)
         return status;
     status = device->ops->event_record(device->native, mark->event, stream->native);
@@ -156,8 +156,8 @@ leat_status le_stream_mark(struct le_device_stream *stream, uint64_t *unsettled)
 /* ---- points */
 
 /* The stream of a point that may not be passed yet, with a mark that covers it; NULL: passed, unsettled or failed. */
-static leat_status cover(struct le_device *device, struct le_point point, uint64_t *unsettled,
-                         struct le_device_stream **producer) {
+static leat_status cover_point(struct le_device *device, struct le_point point, uint64_t *unsettled,
+                               struct le_device_stream **producer) {
     struct le_device_stream *stream = le_stream_find(device, point.stream_id);
     *producer = NULL;
     if (!stream || point.number <= stream->passed)
@@ -177,7 +177,7 @@ leat_status le_point_query(struct le_device *device, struct le_point point, bool
     *passed = le_point_passed(device, point, NULL);
     if (*passed)
         return LEAT_OK;
-    leat_status status = cover(device, point, &unsettled, &producer);
+    leat_status status = cover_point(device, point, &unsettled, &producer);
     if (status || unsettled)
         return status;
     *passed = !producer;
@@ -194,7 +194,7 @@ leat_status le_point_need(struct le_device_stream *stream, struct le_point point
     *unsettled = 0;
     if (le_point_passed(device, point, stream))
         return LEAT_OK;
-    leat_status status = cover(device, point, unsettled, &producer);
+    leat_status status = cover_point(device, point, unsettled, &producer);
     if (status || *unsettled || !producer)
         return status;
     status = device->ops->stream_wait(device->native, stream->native, producer->mark->event);
@@ -241,8 +241,8 @@ static leat_status reserve_read(struct le_device_stream *stream, struct le_order
 static leat_status begin_use(struct le_device_stream *stream, const struct le_allocation_use *use,
                              uint64_t *unsettled) {
     struct le_order *order = &use->allocation->order;
-    if (order->spoiled && (use->access & LE_ACCESS_READ))
-        return le_fail(order->spoiled, "its data was spoiled by an error in the work that made it");
+    if (order->error && (use->access & LE_ACCESS_READ))
+        return le_fail(order->error, "its data was spoiled by an error in the work that made it");
     leat_status status = le_point_need(stream, order->write, unsettled);
     if (!(use->access & LE_ACCESS_WRITE))
         return status || *unsettled ? status : reserve_read(stream, order, unsettled);
@@ -275,7 +275,7 @@ static void end_use(struct le_point mine, struct le_allocation_use use) {
         order->write = mine;
         order->read_count = 0;
         if (use.access == LE_ACCESS_WRITE)
-            order->spoiled = LEAT_OK;
+            order->error = LEAT_OK;
         return;
     }
     struct le_point *read = find_read(order, mine.stream_id);
@@ -303,9 +303,9 @@ void le_order_end(struct le_device_stream *stream, const struct le_allocation_us
     pthread_mutex_unlock(&device->lock);
 }
 
-void le_order_spoil(struct le_allocation *allocation, leat_status status) {
+void le_order_set_error(struct le_allocation *allocation, leat_status status) {
     pthread_mutex_lock(&allocation->device->lock);
-    allocation->order.spoiled = status;
+    allocation->order.error = status;
     pthread_mutex_unlock(&allocation->device->lock);
 }
 

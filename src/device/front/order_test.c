@@ -313,7 +313,7 @@ static void test_spoiled(void **state) {
     struct le_device_stream *stream = le_device_stream_own(device);
     struct le_allocation *allocation = fake_block(device, 4096, NULL);
     const struct le_allocation_use read = {allocation, LE_ACCESS_READ};
-    le_order_spoil(allocation, LEAT_DATA);
+    le_order_set_error(allocation, LEAT_DATA);
     assert_int_equal(le_order_begin(stream, &read, 1), LEAT_DATA);
     fake_touch(stream, allocation, LE_ACCESS_WRITE);
     assert_ok(le_order_begin(stream, &read, 1));

@@ -29,7 +29,7 @@ static leat_status check_matrix(const struct le_product *p, const char *which, c
     return LEAT_OK;
 }
 
-static leat_status check(const struct le_device_stream *stream, const struct le_product *p) {
+static leat_status check_product(const struct le_device_stream *stream, const struct le_product *p) {
     if (p->dtype != LEAT_F32 && p->dtype != LEAT_F64)
         return le_fail(LEAT_INVALID, "%s: products are of f32 or f64", p->what);
     if (p->rows < 1 || p->columns < 1 || p->terms < 1 || p->batch < 1 || p->target.transposed ||
@@ -45,8 +45,9 @@ static leat_status check(const struct le_device_stream *stream, const struct le_
     return status ? status : check_matrix(p, "target", &p->target, p->rows, p->columns);
 }
 
-static leat_status enqueue(struct le_device_stream *stream, const struct le_product *p,
-                           const struct le_allocation *work, const struct le_allocation_use *uses, int use_count) {
+static leat_status enqueue_product(struct le_device_stream *stream, const struct le_product *p,
+                                   const struct le_allocation *work, const struct le_allocation_use *uses,
+                                   int use_count) {
     struct le_device *device = stream->device;
     leat_status status = le_order_begin(stream, uses, use_count);
     if (status)
@@ -70,7 +71,7 @@ leat_status le_device_product(struct le_device_stream *stream, const struct le_p
     struct le_allocation *work;
     leat_status status = le_device_product_open(device);
     if (!status)
-        status = check(stream, product);
+        status = check_product(stream, product);
     if (!status)
         status = le_allocation_new(device, LE_MEMORY_DEVICE, WORK_BYTES, stream, &work);
     if (status)
@@ -81,7 +82,7 @@ leat_status le_device_product(struct le_device_stream *stream, const struct le_p
                                              {work, LE_ACCESS_WRITE}};
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_LAUNCH, product->what, "cuBLAS");
-    status = enqueue(stream, product, work, uses, ARRAY_LEN(uses));
+    status = enqueue_product(stream, product, work, uses, ARRAY_LEN(uses));
     le_device_span_end(&span, 0);
     le_allocation_free(work);
     return status;

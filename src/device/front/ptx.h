@@ -13,7 +13,7 @@ struct le_ptx_kernel {
     const char *symbol; /* as the driver knows it */
     const char *name;   /* as the source does: "ns::f", without template arguments */
     bool is_template;
-    const char *written; /* "const float *, int"; "" where it is not known */
+    const char *parameter_list; /* "const float *, int"; "" where it is not known */
     int parameter_count;
     struct le_parameter *parameters;
     bool uses_all; /* it may use any variable: it calls functions, or its body is not there */

@@ -51,7 +51,7 @@ static void test_kernels(void **state) {
     assert_string_equal(ptx.kernels.at[1].symbol, "_ZN2ns1gIfLi3EEEvPT_");
     assert_true(ptx.kernels.at[1].is_template);
     assert_string_equal(ptx.kernels.at[2].name, "over");
-    assert_string_equal(ptx.kernels.at[2].written, "unsigned long, double *");
+    assert_string_equal(ptx.kernels.at[2].parameter_list, "unsigned long, double *");
     assert_false(ptx.kernels.at[2].is_template);
     assert_string_equal(ptx.kernels.at[3].name, "ns::inner::h");
     assert_int_equal(ptx.kernels.at[3].parameter_count, 0);

@@ -14,18 +14,18 @@ enum {
     REPLAYS_MAX = 64      /* of a device: 7 MB */
 };
 
-static uint64_t product(const unsigned extents[3]) {
+static uint64_t volume(const unsigned extents[3]) {
     return (uint64_t)extents[0] * extents[1] * extents[2];
 }
 
-static bool may_be_kept(const struct le_device *device, const struct le_kernel_launch *launch,
-                        const struct le_device_stream *stream) {
+static bool may_replay(const struct le_device *device, const struct le_kernel_launch *launch,
+                       const struct le_device_stream *stream) {
     uint64_t most = (uint64_t)device->limits.multiprocessors * (uint64_t)device->limits.multiprocessor_threads;
     return device->ops->replay_new && !launch->cooperative && !stream->foreign &&
-           product(launch->grid) <= most / product(launch->block);
+           volume(launch->grid) <= most / volume(launch->block);
 }
 
-static bool take_place(struct le_device *device) {
+static bool take_slot(struct le_device *device) {
     int taken = atomic_load(&device->replay_count);
     while (taken < REPLAYS_MAX && !atomic_compare_exchange_weak(&device->replay_count, &taken, taken + 1))
         ;
@@ -33,14 +33,14 @@ static bool take_place(struct le_device *device) {
 }
 
 /* That it cannot be made is nobody's to know; a device that fails tells it at the launch. */
-static void make(struct le_device_kernel *kernel, const struct le_kernel_launch *launch, void **parameters) {
+static void make_replay(struct le_device_kernel *kernel, const struct le_kernel_launch *launch, void **parameters) {
     struct le_device *device = kernel->module->device;
     struct le_device_span span;
-    if (!take_place(device))
+    if (!take_slot(device))
         return;
     le_device_span_begin(device, &span, LEAT_COST_PLAN, kernel->name, "a graph: it is launched again and again");
     le_errors_save();
-    if (device->ops->replay_new(device->native, kernel, launch, parameters, &launch->replay->kept))
+    if (device->ops->replay_new(device->native, kernel, launch, parameters, &launch->replay->native))
         atomic_fetch_sub(&device->replay_count, 1);
     le_errors_restore();
     le_device_span_end(&span, 0);
@@ -49,17 +49,17 @@ static void make(struct le_device_kernel *kernel, const struct le_kernel_launch 
 bool le_replay_prepare(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                        const struct le_device_stream *stream, void **parameters) {
     struct le_replay *replay = launch->replay;
-    if (!may_be_kept(kernel->module->device, launch, stream))
+    if (!may_replay(kernel->module->device, launch, stream))
         return false;
     if (replay->kernel != kernel || replay->stream_id != stream->id) {
         le_replay_finish(replay);
         *replay = (struct le_replay){.kernel = kernel, .stream_id = stream->id};
     }
-    if (!replay->kept && replay->launches++ >= LAUNCHES_BEFORE) {
+    if (!replay->native && replay->launches++ >= LAUNCHES_BEFORE) {
         replay->launches = 0;
-        make(kernel, launch, parameters);
+        make_replay(kernel, launch, parameters);
     }
-    return replay->kept != NULL;
+    return replay->native != NULL;
 }
 
 leat_status le_replay_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
@@ -67,7 +67,7 @@ leat_status le_replay_launch(struct le_device_kernel *kernel, const struct le_ke
     struct le_device *device = kernel->module->device;
     struct le_replay *replay = launch->replay;
     leat_status status =
-        device->ops->replay_launch(device->native, stream->native, kernel, launch, parameters, replay->kept);
+        device->ops->replay_launch(device->native, stream->native, kernel, launch, parameters, replay->native);
     if (status == LEAT_OK || atomic_load(&device->failed))
         return status;
     le_replay_finish(replay);
@@ -77,8 +77,8 @@ leat_status le_replay_launch(struct le_device_kernel *kernel, const struct le_ke
 
 void le_replay_finish(struct le_replay *replay) {
     struct le_device *device = replay->kernel ? replay->kernel->module->device : NULL;
-    if (replay->kept && !le_device_forked(device)) {
-        device->ops->replay_free(device->native, replay->kept);
+    if (replay->native && !le_device_forked(device)) {
+        device->ops->replay_free(device->native, replay->native);
         atomic_fetch_sub(&device->replay_count, 1);
     }
     *replay = (struct le_replay){0};

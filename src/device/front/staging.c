@@ -61,7 +61,7 @@ void le_staging_append(struct le_staging *s, struct le_staging_job *job) {
     *at = job;
 }
 
-static void give_event(struct le_staging *s, void *event) {
+static void return_event(struct le_staging *s, void *event) {
     if (!event)
         return;
     if (s->event_count < LE_STAGE_EVENTS_MAX)
@@ -96,7 +96,7 @@ void le_staging_advance(struct le_staging *s, struct le_staging_job *job) {
     if (job->status)
         le_staging_keep_failure(s, job);
     atomic_fetch_sub(&s->unfinished, 1);
-    give_event(s, job->start);
+    return_event(s, job->start);
     le_free(job);
     pthread_cond_broadcast(&s->progress);
 }
@@ -165,7 +165,7 @@ leat_status le_staging_start(struct le_staging_job *job, void *native_stream, ui
     if (!job->small || !job->work.up)
         atomic_fetch_add(&s->unfinished, 1);
     if (job->small) {
-        job->small->state = LE_SMALL_FLYING;
+        job->small->state = LE_SMALL_IN_FLIGHT;
         pthread_cond_broadcast(&s->progress);
     } else {
         atomic_fetch_add(&s->unsettled, 1);
@@ -183,7 +183,7 @@ void le_staging_drop(struct le_staging_job *job) {
         job->small->state = LE_SMALL_FREE;
         pthread_cond_broadcast(&s->progress);
     } else {
-        give_event(s, job->start);
+        return_event(s, job->start);
         le_free(job);
     }
     pthread_mutex_unlock(&s->lock);
@@ -228,7 +228,7 @@ static bool wait_once(struct le_staging *s, uint64_t stream_id, uint64_t number)
         struct le_small_copy *m = &s->small[k];
         if (!le_small_copy_is_download(m) || !concerns(stream_id, number, m->job.stream_id, m->job.number))
             continue;
-        if (m->state == LE_SMALL_FLYING) {
+        if (m->state == LE_SMALL_IN_FLIGHT) {
             le_small_copy_finish(s, m);
             return true;
         }
@@ -255,7 +255,7 @@ bool le_staging_is_done(struct le_staging *s, uint64_t stream_id, uint64_t numbe
     return done;
 }
 
-static leat_status tell(const struct le_staging_failure *failure) {
+static leat_status report_failure(const struct le_staging_failure *failure) {
     return failure->status ? le_fail(failure->status, "%s", failure->message) : LEAT_OK;
 }
 
@@ -274,7 +274,7 @@ leat_status le_staging_wait(struct le_staging *s, uint64_t stream_id, uint64_t n
             atomic_fetch_sub(&s->unfinished, 1);
         }
     pthread_mutex_unlock(&s->lock);
-    return tell(&found);
+    return report_failure(&found);
 }
 
 leat_status le_staging_wait_all(struct le_staging *s) {
@@ -287,7 +287,7 @@ leat_status le_staging_wait_all(struct le_staging *s) {
     atomic_fetch_sub(&s->unfinished, s->failure_count);
     s->failure_count = 0;
     pthread_mutex_unlock(&s->lock);
-    return tell(&first);
+    return report_failure(&first);
 }
 
 void le_staging_free(struct le_staging *s) {

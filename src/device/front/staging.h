@@ -27,7 +27,7 @@ enum { LE_STAGE_PLAN_BYTES = 640 };
 #define LE_STAGE_CHUNK_BYTES ((size_t)2 << 20)   /* of a slot; 8 threads reach 46 GB/s with it, 20 with 256 KiB */
 #define LE_STAGE_SMALL_BYTES ((size_t)256 << 10) /* up to here a job runs in the user's stream, without the threads */
 
-struct le_staging_slot {
+struct le_staging_buffer {
     char *host;
     uint64_t address; /* as the device sees it */
 };
@@ -37,7 +37,7 @@ struct le_staging_work {
     int64_t chunks; /* each at most LE_STAGE_CHUNK_BYTES; small: 1, at most LE_STAGE_SMALL_BYTES */
     bool small;
     void (*move)(const void *plan, int64_t chunk, char *slot); /* up: user's memory into the slot; down: out of it */
-    leat_status (*transfer)(const void *plan, int64_t chunk, void *native_stream, const struct le_staging_slot *slot);
+    leat_status (*transfer)(const void *plan, int64_t chunk, void *native_stream, const struct le_staging_buffer *slot);
     const void *plan;
     size_t plan_bytes;
 };

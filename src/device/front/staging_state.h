@@ -26,8 +26,8 @@ struct le_staging_job {
     char message[LE_STAGE_MESSAGE_BYTES];
 };
 
-struct le_staging_range {
-    struct le_staging_slot memory;
+struct le_staging_slot {
+    struct le_staging_buffer memory;
     void *event;
     bool recorded;
     struct le_staging_job *job; /* a chunk that comes down into it */
@@ -38,17 +38,17 @@ struct le_staging_worker {
     pthread_t thread;
     int index;
     void *stream;
-    struct le_staging_slot memory; /* of all its slots */
-    struct le_staging_range slots[LE_STAGE_SLOTS];
+    struct le_staging_buffer memory; /* of all its slots */
+    struct le_staging_slot slots[LE_STAGE_SLOTS];
     int next;  /* slot to use, the one that was used longest ago */
     bool busy; /* without the lock; else it looks at the jobs before it sleeps */
 };
 
-enum le_small_state { LE_SMALL_FREE, LE_SMALL_HELD, LE_SMALL_FLYING, LE_SMALL_LANDING };
+enum le_small_state { LE_SMALL_FREE, LE_SMALL_HELD, LE_SMALL_IN_FLIGHT, LE_SMALL_FINISHING };
 struct le_small_copy {
     enum le_small_state state;
     uint64_t taken; /* the stager's small_taken then */
-    struct le_staging_slot memory;
+    struct le_staging_buffer memory;
     void *event;
     struct le_staging_job job;
 };
@@ -76,7 +76,7 @@ struct le_staging {
     void *events[LE_STAGE_EVENTS_MAX]; /* free */
     int event_count;
     struct le_small_copy *small; /* LE_STAGE_SMALL_SLOTS of them, small_count with memory; NULL: not used yet */
-    struct le_staging_slot small_memory[LE_STAGE_SMALL_SLOTS / LE_STAGE_SMALL_STEP];
+    struct le_staging_buffer small_memory[LE_STAGE_SMALL_SLOTS / LE_STAGE_SMALL_STEP];
     int small_count;
     bool small_refused;   /* there was no memory for more */
     uint64_t small_taken; /* so often was one */

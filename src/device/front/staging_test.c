@@ -38,7 +38,8 @@ static void move(const void *plan, int64_t chunk, char *slot) {
     memcpy(p->up ? slot : memory, p->up ? memory : slot, size_of(p, chunk));
 }
 
-static leat_status transfer(const void *plan, int64_t chunk, void *native_stream, const struct le_staging_slot *slot) {
+static leat_status transfer(const void *plan, int64_t chunk, void *native_stream,
+                            const struct le_staging_buffer *slot) {
     const struct plan *p = plan;
     char *there = p->on_device + chunk * CHUNK;
     if (p->streamed)

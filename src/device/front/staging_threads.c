@@ -11,7 +11,7 @@
 
 /* Waits until the slot is free; what came down into it goes to the user's memory. busy: the thread goes on with more.
  */
-static leat_status vacate(struct le_staging_worker *w, struct le_staging_range *slot, bool busy) {
+static leat_status vacate_slot(struct le_staging_worker *w, struct le_staging_slot *slot, bool busy) {
     struct le_staging *s = w->stager;
     struct le_staging_job *job = slot->job;
     if (!slot->recorded)
@@ -33,8 +33,8 @@ static leat_status vacate(struct le_staging_worker *w, struct le_staging_range *
     return status;
 }
 
-static leat_status transfer(struct le_staging_worker *w, struct le_staging_range *slot, struct le_staging_job *job,
-                            int64_t chunk) {
+static leat_status enqueue_transfer(struct le_staging_worker *w, struct le_staging_slot *slot,
+                                    struct le_staging_job *job, int64_t chunk) {
     const struct le_device_ops *ops = w->stager->ops;
     void *native = w->stager->native;
     if (job->work.up)
@@ -48,14 +48,14 @@ static leat_status transfer(struct le_staging_worker *w, struct le_staging_range
     return status;
 }
 
-static void carry(struct le_staging_worker *w, struct le_staging_job *job, int64_t chunk, bool failed) {
+static void carry_chunk(struct le_staging_worker *w, struct le_staging_job *job, int64_t chunk, bool failed) {
     struct le_staging *s = w->stager;
     int index = w->next;
-    struct le_staging_range *slot = &w->slots[index];
+    struct le_staging_slot *slot = &w->slots[index];
     w->next = (index + 1) % LE_STAGE_SLOTS;
-    leat_status status = vacate(w, slot, true);
+    leat_status status = vacate_slot(w, slot, true);
     if (!status && !failed)
-        status = transfer(w, slot, job, chunk);
+        status = enqueue_transfer(w, slot, job, chunk);
     bool comes = slot->recorded && !job->work.up;
     slot->job = comes ? job : NULL;
     slot->chunk = chunk;
@@ -75,13 +75,13 @@ static void carry(struct le_staging_worker *w, struct le_staging_job *job, int64
 /* ---- the threads */
 
 /* A job of one chunk is the latest thread's, if that is free. Lock held. */
-static bool is_left(const struct le_staging_worker *w, const struct le_staging_job *job) {
+static bool is_left_to_latest(const struct le_staging_worker *w, const struct le_staging_job *job) {
     const struct le_staging_worker *latest = w->stager->latest;
     return job->work.chunks == 1 && latest && latest != w && !latest->busy;
 }
 
 /* Before the lock is given up for a while: what was left to this thread is anyone's. Lock held. */
-static void begin(struct le_staging_worker *w) {
+static void mark_busy(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     bool left = false;
     w->busy = true;
@@ -92,11 +92,11 @@ static void begin(struct le_staging_worker *w) {
 }
 
 /* A job that can go on, for one chunk; it goes to the end of the row. Lock held. */
-static struct le_staging_job *pick(struct le_staging_worker *w) {
+static struct le_staging_job *pick_job(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     struct le_staging_job *found = NULL;
     for (struct le_staging_job *job = s->jobs; job && !found; job = job->next) {
-        if (is_left(w, job))
+        if (is_left_to_latest(w, job))
             continue;
         if (!job->passed && !job->watched && s->ops->event_query(s->native, job->start, &job->passed))
             job->passed = true; /* the transfer will fail, too, and say why */
@@ -118,10 +118,10 @@ static void sleep_for(struct le_staging *s, uint64_t time_ns) {
 
 /* Waits for a job whose turn in its stream has not come; false: there is none. One thread stays free for those that can
  * go on, and looks at the rest from time to time. Lock held, but not all the time. */
-static bool watch(struct le_staging_worker *w) {
+static bool watch_job(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     struct le_staging_job *job = s->jobs;
-    while (job && (job->passed || job->watched || is_left(w, job)))
+    while (job && (job->passed || job->watched || is_left_to_latest(w, job)))
         job = job->next;
     if (!job)
         return false;
@@ -131,7 +131,7 @@ static bool watch(struct le_staging_worker *w) {
     }
     job->watched = true;
     s->watchers++;
-    begin(w);
+    mark_busy(w);
     pthread_mutex_unlock(&s->lock);
     s->ops->event_synchronize(s->native, job->start);
     pthread_mutex_lock(&s->lock);
@@ -143,9 +143,9 @@ static bool watch(struct le_staging_worker *w) {
     return true;
 }
 
-static struct le_staging_range *oldest_down(struct le_staging_worker *w) {
+static struct le_staging_slot *oldest_download(struct le_staging_worker *w) {
     for (int k = 0; k < LE_STAGE_SLOTS; k++) {
-        struct le_staging_range *slot = &w->slots[(w->next + k) % LE_STAGE_SLOTS];
+        struct le_staging_slot *slot = &w->slots[(w->next + k) % LE_STAGE_SLOTS];
         if (slot->job)
             return slot;
     }
@@ -153,22 +153,22 @@ static struct le_staging_range *oldest_down(struct le_staging_worker *w) {
 }
 
 /* One thing that there is to do; false: nothing. Lock held. */
-static bool step(struct le_staging_worker *w) {
+static bool run_step(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
-    struct le_staging_job *job = pick(w);
-    struct le_staging_range *down = oldest_down(w);
+    struct le_staging_job *job = pick_job(w);
+    struct le_staging_slot *down = oldest_download(w);
     if (!job && !down)
-        return watch(w);
+        return watch_job(w);
     int64_t chunk = job ? job->taken++ : 0;
     bool failed = job && job->status;
     if (job)
         s->latest = w;
-    begin(w);
+    mark_busy(w);
     pthread_mutex_unlock(&s->lock);
     if (job)
-        carry(w, job, chunk, failed);
+        carry_chunk(w, job, chunk, failed);
     else
-        vacate(w, down, false);
+        vacate_slot(w, down, false);
     pthread_mutex_lock(&s->lock);
     return true;
 }
@@ -178,7 +178,7 @@ static void *run_worker(void *argument) {
     struct le_staging *s = w->stager;
     pthread_mutex_lock(&s->lock);
     while (!s->stopping || s->jobs)
-        if (!step(w))
+        if (!run_step(w))
             pthread_cond_wait(&s->work, &s->lock);
     pthread_mutex_unlock(&s->lock);
     return NULL;

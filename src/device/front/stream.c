@@ -22,7 +22,7 @@ bool le_stream_is_settled(struct le_device *device, uint64_t stream_id) {
 
 /* ---- the list; with the lock held */
 
-static leat_status append(struct le_device *device, struct le_device_stream *stream) {
+static leat_status append_stream(struct le_device *device, struct le_device_stream *stream) {
     if (device->stream_count == device->stream_capacity) {
         int capacity = device->stream_capacity ? 2 * device->stream_capacity : 16;
         struct le_device_stream **grown = le_realloc(device->streams, (size_t)capacity * sizeof *grown);
@@ -36,7 +36,7 @@ static leat_status append(struct le_device *device, struct le_device_stream *str
     return LEAT_OK;
 }
 
-static void forget(struct le_device *device, int k) {
+static void forget_stream(struct le_device *device, int k) {
     struct le_device_stream *stream = device->streams[k];
     device->stream_count--;
     memmove(&device->streams[k], &device->streams[k + 1], (size_t)(device->stream_count - k) * sizeof *device->streams);
@@ -46,7 +46,7 @@ static void forget(struct le_device *device, int k) {
 }
 
 /* Lets go of the native stream of one that was freed, once nobody else uses it. Its work goes on. */
-static void finish(struct le_device_stream *stream) {
+static void finish_stream(struct le_device_stream *stream) {
     struct le_device *device = stream->device;
     uint64_t unsettled = 0;
     if (stream->pins > 0 || !le_stream_is_settled(device, stream->id))
@@ -60,7 +60,7 @@ static void finish(struct le_device_stream *stream) {
 }
 
 /* *asks: how many streams whose work is not done the driver may still be asked for. */
-static bool is_over(struct le_device_stream *stream, int *asks) {
+static bool is_stream_done(struct le_device_stream *stream, int *asks) {
     struct le_device *device = stream->device;
     bool passed = stream->passed >= stream->number || atomic_load(&device->failed);
     if (passed || *asks == 0 || !stream->mark)
@@ -76,10 +76,10 @@ void le_streams_sweep(struct le_device *device, bool ask) {
     le_errors_save();
     while (k < device->stream_count) { /* oldest first */
         struct le_device_stream *stream = device->streams[k];
-        if (stream->gone && !stream->finished)
-            finish(stream);
-        if (stream->finished && is_over(stream, &asks))
-            forget(device, k);
+        if (stream->freed && !stream->finished)
+            finish_stream(stream);
+        if (stream->finished && is_stream_done(stream, &asks))
+            forget_stream(device, k);
         else
             k++;
     }
@@ -103,7 +103,7 @@ leat_status le_stream_make(struct le_device *device, void *native, bool foreign,
     }
     pthread_mutex_lock(&device->lock);
     le_streams_sweep(device, true);
-    status = append(device, made);
+    status = append_stream(device, made);
     pthread_mutex_unlock(&device->lock);
     if (status) {
         if (!foreign)
@@ -129,7 +129,7 @@ void le_device_stream_free(struct le_device_stream *stream) {
         return;
     struct le_device *device = stream->device;
     pthread_mutex_lock(&device->lock);
-    stream->gone = true;
+    stream->freed = true;
     le_streams_sweep(device, false);
     pthread_mutex_unlock(&device->lock);
     le_device_release(device);
@@ -180,7 +180,7 @@ leat_status le_device_stream_synchronize(struct le_device_stream *stream) {
 }
 
 /* What each stream was given so far; NULL without memory, and then nothing is known to be passed. */
-static struct le_stream_wait *snapshot(struct le_device *device, int *count) {
+static struct le_stream_wait *snapshot_points(struct le_device *device, int *count) {
     pthread_mutex_lock(&device->lock);
     *count = device->stream_count;
     struct le_stream_wait *points = le_alloc((size_t)*count * sizeof *points);
@@ -190,7 +190,7 @@ static struct le_stream_wait *snapshot(struct le_device *device, int *count) {
     return points;
 }
 
-static void take_snapshot_passed(struct le_device *device, const struct le_stream_wait *points, int count) {
+static void mark_points_passed(struct le_device *device, const struct le_stream_wait *points, int count) {
     pthread_mutex_lock(&device->lock);
     for (int k = 0; points && k < count; k++) {
         struct le_device_stream *stream = le_stream_find(device, points[k].stream_id);
@@ -212,12 +212,12 @@ leat_status le_device_synchronize(struct le_device *device) {
     struct le_device_span span;
     int count;
     le_device_span_begin(device, &span, LEAT_COST_WAIT, "device", "");
-    struct le_stream_wait *points = snapshot(device, &count);
+    struct le_stream_wait *points = snapshot_points(device, &count);
     struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     leat_status staged = stager ? le_staging_wait_all(stager) : LEAT_OK;
     status = device->ops->synchronize(device->native);
     if (!status)
-        take_snapshot_passed(device, points, count);
+        mark_points_passed(device, points, count);
     le_free(points);
     le_device_span_end(&span, 0);
     if (status)

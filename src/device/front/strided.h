@@ -21,7 +21,7 @@ int64_t le_axes_count(const struct le_axes *axes); /* elements */
 void le_strided_copy(const struct le_axes *axes, char *target, const char *source);
 /* Where both sides are one dense run: bytes past the cache, which is faster for a target much larger than it. */
 bool le_strided_is_run(const struct le_axes *axes);
-void le_stream_copy(char *target, const char *source, size_t size_bytes);
+void le_copy_past_cache(char *target, const char *source, size_t size_bytes);
 /* Bytes that are not 0 become 1: any other is no bool to a machine. */
-void le_strided_clean(const struct le_axes *axes, char *target);
+void le_strided_normalize_bools(const struct le_axes *axes, char *target);
 #endif

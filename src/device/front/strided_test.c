@@ -70,7 +70,7 @@ static void test_clean(void **state) {
     unsigned char at[12] = {0, 1, 2, 255, 4, 5, 0, 7, 128, 9, 0, 11};
     const struct le_axes x = {.rank = 2, .size = 1, .extent = {2, 3}, .target = {6, 2}};
     (void)state;
-    le_strided_clean(&x, (char *)at);
+    le_strided_normalize_bools(&x, (char *)at);
     assert_memory_equal(at, ((unsigned char[]){0, 1, 1, 255, 1, 5, 0, 7, 1, 9, 0, 11}), 12);
 }
 
@@ -87,7 +87,7 @@ static void test_stream(void **state) {
                 memset(target, 0, ROOM);
                 memset(expected, 0, ROOM);
                 memcpy(expected + to, source + from, size_bytes);
-                le_stream_copy(target + to, source + from, size_bytes);
+                le_copy_past_cache(target + to, source + from, size_bytes);
                 assert_memory_equal(target, expected, ROOM);
             }
 }

@@ -56,7 +56,7 @@ struct le_timeline *le_timeline_new(void) {
     return timeline;
 }
 
-static void clear(struct le_timeline *timeline) {
+static void clear_timeline(struct le_timeline *timeline) {
     for (int k = 2; k < timeline->cause_count; k++)
         le_free(timeline->causes[k].what);
     set_first_causes(timeline);
@@ -67,14 +67,14 @@ static void clear(struct le_timeline *timeline) {
 
 void le_timeline_clear(struct le_timeline *timeline) {
     pthread_mutex_lock(&timeline->lock);
-    clear(timeline);
+    clear_timeline(timeline);
     pthread_mutex_unlock(&timeline->lock);
 }
 
 void le_timeline_free(struct le_timeline *timeline) {
     if (!timeline)
         return;
-    clear(timeline);
+    clear_timeline(timeline);
     pthread_mutex_destroy(&timeline->lock);
     le_free(timeline->busy);
     le_free(timeline->host);
@@ -82,7 +82,7 @@ void le_timeline_free(struct le_timeline *timeline) {
 }
 
 /* Makes room for one more element of size_bytes; false: out of memory. */
-static bool grow(void **at, int count, int *capacity, size_t size_bytes) {
+static bool make_room(void **at, int count, int *capacity, size_t size_bytes) {
     if (count < *capacity)
         return true;
     int more = *capacity ? 2 * *capacity : 64;
@@ -107,12 +107,12 @@ static int find_cause(struct le_timeline *timeline, leat_cost_kind kind, const c
     return timeline->cause_count++;
 }
 
-static void settle(struct le_timeline *timeline);
+static void settle_busy(struct le_timeline *timeline);
 
 static void add_busy(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
     if (timeline->busy_count == BUSY_MAX)
-        settle(timeline);
-    if (!grow((void **)&timeline->busy, timeline->busy_count, &timeline->busy_capacity, sizeof *timeline->busy)) {
+        settle_busy(timeline);
+    if (!make_room((void **)&timeline->busy, timeline->busy_count, &timeline->busy_capacity, sizeof *timeline->busy)) {
         timeline->sums.dropped++;
         return;
     }
@@ -131,7 +131,7 @@ static void add_host(struct le_timeline *timeline, const struct host *host) {
         memmove(timeline->host, timeline->host + timeline->host_count,
                 (size_t)timeline->host_count * sizeof *timeline->host);
     }
-    if (!grow((void **)&timeline->host, timeline->host_count, &timeline->host_capacity, sizeof *timeline->host)) {
+    if (!make_room((void **)&timeline->host, timeline->host_count, &timeline->host_capacity, sizeof *timeline->host)) {
         timeline->sums.dropped++;
         return;
     }
@@ -206,7 +206,7 @@ static void explain_gap(struct le_timeline *timeline, uint64_t start_ns, uint64_
     timeline->sums.idle_ns += gap_ns;
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_starts(const void *a, const void *b) {
     const struct busy *x = a, *y = b;
     return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
@@ -226,9 +226,9 @@ static void settle_one(struct le_timeline *timeline, const struct busy *busy) {
     }
 }
 
-static void settle(struct le_timeline *timeline) {
+static void settle_busy(struct le_timeline *timeline) {
     if (timeline->busy_count)
-        qsort(timeline->busy, (size_t)timeline->busy_count, sizeof *timeline->busy, compare);
+        qsort(timeline->busy, (size_t)timeline->busy_count, sizeof *timeline->busy, compare_starts);
     for (int k = 0; k < timeline->busy_count; k++)
         settle_one(timeline, &timeline->busy[k]);
     timeline->busy_count = 0;
@@ -237,7 +237,7 @@ static void settle(struct le_timeline *timeline) {
 
 struct le_timeline_sums le_timeline_settle(struct le_timeline *timeline) {
     pthread_mutex_lock(&timeline->lock);
-    settle(timeline);
+    settle_busy(timeline);
     struct le_timeline_sums sums = timeline->sums;
     pthread_mutex_unlock(&timeline->lock);
     return sums;

@@ -82,7 +82,7 @@ static void *take_event(struct le_device *device, struct le_timing *timing) {
     return device->ops->event_new(device->native, true, &event) ? NULL : event;
 }
 
-static void give_event(struct le_device *device, struct le_timing *timing, void *event) {
+static void return_event(struct le_device *device, struct le_timing *timing, void *event) {
     if (timing->idle_count == timing->idle_capacity) {
         int capacity = timing->idle_capacity ? 2 * timing->idle_capacity : 64;
         void **events = le_realloc(timing->idle_events, (size_t)capacity * sizeof *events);
@@ -99,7 +99,7 @@ static void give_event(struct le_device *device, struct le_timing *timing, void 
 static void *record_event(struct le_device *device, struct le_timing *timing, void *native_stream) {
     void *event = take_event(device, timing);
     if (event && device->ops->event_record(device->native, event, native_stream)) {
-        give_event(device, timing, event);
+        return_event(device, timing, event);
         return NULL;
     }
     return event;
@@ -110,7 +110,7 @@ static void take_pair(struct le_device *device, struct le_timing *timing, struct
     timed->start = take_event(device, timing);
     timed->stop = timed->start ? take_event(device, timing) : NULL;
     if (timed->start && !timed->stop) {
-        give_event(device, timing, timed->start);
+        return_event(device, timing, timed->start);
         timed->start = NULL;
     }
     timing->open += timed->start != NULL;
@@ -125,18 +125,18 @@ static void set_base(struct le_device *device, struct le_timing *timing) {
         if (!event)
             return;
         if (device->ops->event_synchronize(device->native, event)) {
-            give_event(device, timing, event);
+            return_event(device, timing, event);
             return;
         }
         uint64_t after_ns = le_ledger_clock_ns(timing->ledger);
         if (after_ns - before_ns < shortest_ns) {
             shortest_ns = after_ns - before_ns;
             if (timing->base)
-                give_event(device, timing, timing->base);
+                return_event(device, timing, timing->base);
             timing->base = event;
             timing->base_ns = after_ns;
         } else
-            give_event(device, timing, event);
+            return_event(device, timing, event);
     }
 }
 
@@ -150,7 +150,7 @@ static bool time_of(struct le_device *device, const struct le_timing *timing, vo
     return true;
 }
 
-static void enter(struct le_device *device, struct le_timing *timing, struct pair *pair) {
+static void enter_pair(struct le_device *device, struct le_timing *timing, struct pair *pair) {
     uint64_t start_ns, stop_ns;
     if (time_of(device, timing, pair->start, &start_ns) && time_of(device, timing, pair->stop, &stop_ns)) {
         uint64_t time_ns = stop_ns > start_ns ? stop_ns - start_ns : 0;
@@ -165,24 +165,24 @@ static void enter(struct le_device *device, struct le_timing *timing, struct pai
             pair->stop = base;
         }
     }
-    give_event(device, timing, pair->start);
-    give_event(device, timing, pair->stop);
+    return_event(device, timing, pair->start);
+    return_event(device, timing, pair->stop);
 }
 
-static void collect(struct le_device *device, struct le_timing *timing) {
+static void collect_passed(struct le_device *device, struct le_timing *timing) {
     int left = 0;
     for (int k = 0; k < timing->count; k++) {
         bool passed = false;
         if (device->ops->event_query(device->native, timing->pending[k].stop, &passed) || !passed)
             timing->pending[left++] = timing->pending[k];
         else
-            enter(device, timing, &timing->pending[k]);
+            enter_pair(device, timing, &timing->pending[k]);
     }
     timing->count = left;
 }
 
 /* Room for the pairs that have begun, and one more. */
-static bool reserve(struct le_timing *timing) {
+static bool reserve_pair(struct le_timing *timing) {
     if (timing->count + timing->open < timing->capacity)
         return true;
     int capacity = timing->capacity ? 2 * timing->capacity : 64;
@@ -212,8 +212,8 @@ void le_timing_begin(struct le_device *device, void *native_stream, struct le_ti
     if (!timing->base)
         set_base(device, timing);
     if (timing->count >= PENDING_MAX && timing->count % PENDING_MAX == 0)
-        collect(device, timing);
-    if (timing->base && reserve(timing))
+        collect_passed(device, timing);
+    if (timing->base && reserve_pair(timing))
         take_pair(device, timing, timed);
     pthread_mutex_unlock(&timing->lock);
     le_span_end(&span, 0, 0);
@@ -249,8 +249,8 @@ void le_timing_drop(struct le_device *device, struct le_timed *timed) {
     if (!timed->start)
         return;
     pthread_mutex_lock(&device->timing->lock);
-    give_event(device, device->timing, timed->start);
-    give_event(device, device->timing, timed->stop);
+    return_event(device, device->timing, timed->start);
+    return_event(device, device->timing, timed->stop);
     device->timing->open--;
     pthread_mutex_unlock(&device->timing->lock);
     timed->start = NULL;
@@ -278,7 +278,7 @@ struct le_timeline_sums le_timing_settle(struct le_device *device) {
     if (!timing)
         return (struct le_timeline_sums){0};
     pthread_mutex_lock(&timing->lock);
-    collect(device, timing);
+    collect_passed(device, timing);
     pthread_mutex_unlock(&timing->lock);
     struct le_timeline_sums sums = le_timeline_settle(timing->timeline);
     charge_gaps(timing);
@@ -298,11 +298,11 @@ void le_timing_free(struct le_device *device) {
     le_ledger_observer_set(timing->ledger, NULL, NULL);
     le_timeline_free(timing->timeline);
     for (int k = 0; k < timing->count; k++) {
-        give_event(device, timing, timing->pending[k].start);
-        give_event(device, timing, timing->pending[k].stop);
+        return_event(device, timing, timing->pending[k].start);
+        return_event(device, timing, timing->pending[k].stop);
     }
     if (timing->base)
-        give_event(device, timing, timing->base);
+        return_event(device, timing, timing->base);
     for (int k = 0; k < timing->idle_count; k++)
         device->ops->event_free(device->native, timing->idle_events[k]);
     pthread_mutex_destroy(&timing->lock);

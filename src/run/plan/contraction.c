@@ -462,7 +462,7 @@ static void arrange(struct le_contract *c) {
 
 /* Products that our own kernels are as good at as a BLAS that is not asked for. */
 static bool is_ours(const struct le_contract *c) {
-    return le_blas_is_second() &&
+    return le_blas_is_fallback() &&
            (c->vector || (c->columns.total >= OWN_SIDE_MIN && (c->type == LE_F32 || c->rows.total >= OWN_SIDE_MIN)));
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* x, or 0. */
-static inline double kept(double x, bool condition) {
+static inline double value_or_zero(double x, bool condition) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     bits &= 0 - (uint64_t)condition;

@@ -43,7 +43,7 @@ static const void *wait_for_before(const struct le_scan_link *link) {
     return &link[-1].total;
 }
 
-static void tell(struct le_scan_link *link, const void *total, size_t size_bytes) {
+static void publish_total(struct le_scan_link *link, const void *total, size_t size_bytes) {
     memcpy(&link->total, total, size_bytes);
     atomic_store_explicit(&link->state, LE_LINK_TOLD, memory_order_release);
 }
@@ -195,14 +195,14 @@ EXTREMES(f64, 0x7ff8000000000000)
         return (T)(expression);                                                                                        \
     }                                                                                                                  \
     KERNEL(init_##name) {                                                                                              \
-        struct le_scan *scan = reg[instr->d];                                                                          \
+        struct le_scan_totals *scan = reg[instr->d];                                                                   \
         const T *start = le_kernel_optional(reg, instr->a);                                                            \
         (void)n;                                                                                                       \
         *(T *)&scan->before = EMPTY;                                                                                   \
         *(T *)&scan->inside = start ? *start : EMPTY;                                                                  \
     }                                                                                                                  \
     KERNEL(up_##name) {                                                                                                \
-        struct le_scan *scan = reg[instr->c];                                                                          \
+        struct le_scan_totals *scan = reg[instr->c];                                                                   \
         T *d = reg[instr->d];                                                                                          \
         const T *x = reg[instr->a];                                                                                    \
         T total = *(T *)&scan->inside;                                                                                 \
@@ -211,7 +211,7 @@ EXTREMES(f64, 0x7ff8000000000000)
         *(T *)&scan->inside = total;                                                                                   \
     }                                                                                                                  \
     KERNEL(back_##name) {                                                                                              \
-        struct le_scan *scan = reg[instr->c];                                                                          \
+        struct le_scan_totals *scan = reg[instr->c];                                                                   \
         T *d = reg[instr->d];                                                                                          \
         const T *x = reg[instr->a];                                                                                    \
         T total = *(T *)&scan->inside;                                                                                 \
@@ -220,16 +220,16 @@ EXTREMES(f64, 0x7ff8000000000000)
         *(T *)&scan->inside = total;                                                                                   \
     }                                                                                                                  \
     KERNEL(link_##name) {                                                                                              \
-        struct le_scan *scan = reg[instr->d];                                                                          \
+        struct le_scan_totals *scan = reg[instr->d];                                                                   \
         struct le_scan_link *link = reg[instr->a];                                                                     \
         const T before = is_first(link) ? EMPTY : *(const T *)wait_for_before(link);                                   \
         const T next = join_##name(before, *(T *)&scan->inside);                                                       \
         (void)n;                                                                                                       \
         *(T *)&scan->before = before;                                                                                  \
-        tell(link, &next, sizeof next);                                                                                \
+        publish_total(link, &next, sizeof next);                                                                       \
     }                                                                                                                  \
     KERNEL(shift_##name) {                                                                                             \
-        const struct le_scan *scan = reg[instr->c];                                                                    \
+        const struct le_scan_totals *scan = reg[instr->c];                                                             \
         T *d = reg[instr->d];                                                                                          \
         const T *x = reg[instr->a], before = *(const T *)&scan->before;                                                \
         LANES for (int64_t k = 0; k < n; k++) d[k] = join_##name(before, x[k]);                                        \
@@ -240,13 +240,13 @@ EXTREMES(f64, 0x7ff8000000000000)
  * NaN wins over all */
 
 KERNEL(init_arg) {
-    struct le_scan *scan = reg[instr->d];
+    struct le_scan_totals *scan = reg[instr->d];
     (void)n;
     scan->index = LE_NO_INDEX;
 }
 
 #define ARG(name, T, BEATS, TIES)                                                                                      \
-    static inline void step_##name(struct le_scan *scan, T a, int64_t index, bool back) {                              \
+    static inline void step_##name(struct le_scan_totals *scan, T a, int64_t index, bool back) {                       \
         const T m = *(T *)&scan->inside;                                                                               \
         const bool better = back ? (a != a) | ((m == m) & (a TIES m)) : (m == m) & ((a BEATS m) | (a != a));           \
         if (scan->index == LE_NO_INDEX || better) {                                                                    \
@@ -255,7 +255,7 @@ KERNEL(init_arg) {
         }                                                                                                              \
     }                                                                                                                  \
     KERNEL(up_##name) {                                                                                                \
-        struct le_scan *scan = reg[instr->c];                                                                          \
+        struct le_scan_totals *scan = reg[instr->c];                                                                   \
         le_i64 *d = reg[instr->d];                                                                                     \
         const T *x = reg[instr->a];                                                                                    \
         const le_i64 *index = reg[instr->b];                                                                           \
@@ -267,7 +267,7 @@ KERNEL(init_arg) {
         }                                                                                                              \
     }                                                                                                                  \
     KERNEL(back_##name) {                                                                                              \
-        struct le_scan *scan = reg[instr->c];                                                                          \
+        struct le_scan_totals *scan = reg[instr->c];                                                                   \
         le_i64 *d = reg[instr->d];                                                                                     \
         const T *x = reg[instr->a];                                                                                    \
         const le_i64 *index = reg[instr->b];                                                                           \

@@ -49,7 +49,7 @@ LE_EXTREMES(f64, double, uint64_t)
 /* A scan's, in an accumulator's memory. Sums and products of floats: `count` terms of the chunk at hand, whose total is
  * `inside`, after `before`. All others: `inside` is the total so far, or that of a task's own chunk, and `before` that
  * of the tasks before it; argmin and argmax: the best value and its index, LE_NO_INDEX before the first. */
-struct le_scan {
+struct le_scan_totals {
     int64_t count, index;
     union {
         uint64_t bits;

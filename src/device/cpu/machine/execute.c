@@ -76,16 +76,16 @@ struct frame {
     int64_t row_count, term_from, term_to, row; /* terms of this task, where rows are cut; the row that it is in */
 };
 
-static void move(void **reg, int64_t bytes) {
+static void move_pointer(void **reg, int64_t bytes) {
     *reg = (void *)((uintptr_t)*reg + (uintptr_t)bytes);
 }
 
 static void move_streams(struct frame *f, const struct le_loop *loop, int64_t steps) {
     for (int k = 0; k < loop->stream_count; k++)
-        move(&f->regs[loop->streams[k].reg], (int64_t)((uint64_t)loop->streams[k].stride * (uint64_t)steps));
+        move_pointer(&f->regs[loop->streams[k].reg], (int64_t)((uint64_t)loop->streams[k].stride * (uint64_t)steps));
 }
 
-static void ask_ahead(const struct frame *f, const struct le_loop *loop, int64_t n) {
+static void prefetch_streams(const struct frame *f, const struct le_loop *loop, int64_t n) {
     for (int k = 0; k < loop->stream_count; k++) {
         const struct le_loop_stream *s = &loop->streams[k];
         if (s->ahead == 0 || s->stride <= 0 || s->stride > 16)
@@ -96,7 +96,7 @@ static void ask_ahead(const struct frame *f, const struct le_loop *loop, int64_t
     }
 }
 
-static bool run(struct frame *f, int from, int to, int64_t n);
+static bool run_code(struct frame *f, int from, int to, int64_t n);
 
 /* Where rows are cut, the task's first and last row are not whole. */
 static void clip_row(const struct frame *f, int64_t *from, int64_t *to) {
@@ -105,7 +105,7 @@ static void clip_row(const struct frame *f, int64_t *from, int64_t *to) {
     *to = f->term_to - start < f->row_count ? f->term_to - start : f->row_count;
 }
 
-static void clip(const struct frame *f, const struct le_loop *loop, int64_t *from, int64_t *to) {
+static void clip_iterations(const struct frame *f, const struct le_loop *loop, int64_t *from, int64_t *to) {
     int64_t pieces = f->pieces[loop->clip], grain = loop->lane ? f->code->unit->block : 1;
     int64_t end = f->clip_to[loop->clip];
     if (loop->clip == 1 && f->row_count) {
@@ -161,7 +161,7 @@ static int64_t gather_rows(const struct frame *f, const struct le_loop *loop, in
 static void run_rows(struct frame *f, const struct le_loop *loop, int body, int64_t rows) {
     int64_t row = 0, at = INT64_MIN;
     for (int64_t n; (n = gather_rows(f, loop, rows, &row, &at)) > 0;)
-        run(f, body, loop->end, n);
+        run_code(f, body, loop->end, n);
 }
 
 static void run_loop(struct frame *f, const struct le_loop *loop, int body, int64_t lanes) {
@@ -179,7 +179,7 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
     int64_t at = 0, count = loop->once ? 1 : (int64_t)(((uint64_t)high - (uint64_t)low - 1) / (uint64_t)by) + 1;
     int64_t all = count, block = loop->lane ? f->code->unit->block : 1, moved = 0;
     if (loop->clip >= 0)
-        clip(f, loop, &at, &count);
+        clip_iterations(f, loop, &at, &count);
     for (; at < count; at += block) {
         int64_t n = loop->lane ? (count - at < block ? count - at : block) : lanes;
         int64_t first = low + (loop->down ? all - at - (loop->lane ? n : 1) : at) * by;
@@ -190,8 +190,8 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
         if (loop->value != LE_NO_REG)
             *(int64_t *)f->regs[loop->value] = first;
         if (loop->lane)
-            ask_ahead(f, loop, n);
-        if (run(f, body, loop->end, n))
+            prefetch_streams(f, loop, n);
+        if (run_code(f, body, loop->end, n))
             break;
     }
     move_streams(f, loop, -moved);
@@ -199,13 +199,13 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
 
 /* Until a LEAVE; or until a fault: what is read outside is 0, and a loop that waits for something else would wait for
  * ever. */
-static void repeat(struct frame *f, int from, int to, int64_t n) {
+static void run_repeat(struct frame *f, int from, int to, int64_t n) {
     const struct le_fault *fault = f->regs[0];
-    while (!run(f, from, to, n) && !fault->set) {
+    while (!run_code(f, from, to, n) && !fault->set) {
     }
 }
 
-static bool none(const uint8_t *lanes, int64_t n) {
+static bool no_lane_set(const uint8_t *lanes, int64_t n) {
     return memchr(lanes, 1, (size_t)n) == NULL;
 }
 
@@ -216,7 +216,7 @@ static int64_t lanes_of(const struct le_instr *instr, int64_t n) {
 }
 
 /* true: a LEAVE has ended the body. */
-static bool run(struct frame *f, int from, int to, int64_t n) {
+static bool run_code(struct frame *f, int from, int to, int64_t n) {
     const struct le_unit *unit = f->code->unit;
     le_cpu_op *const *ops = f->code->ops;
     void *const *regs = f->regs;
@@ -229,13 +229,13 @@ static bool run(struct frame *f, int from, int to, int64_t n) {
             run_loop(f, loop, k + 1, n);
             k = loop->end - 1;
         } else if (instr->code == LE_CODE_REPEAT) {
-            repeat(f, k + 1, (int)instr->imm, n);
+            run_repeat(f, k + 1, (int)instr->imm, n);
             k = (int)instr->imm - 1;
         } else if (instr->code == LE_CODE_LEAVE) {
-            if (none(regs[instr->a], n))
+            if (no_lane_set(regs[instr->a], n))
                 return true;
         } else if (instr->code == LE_CODE_SKIP) {
-            if (none(regs[instr->a], n))
+            if (no_lane_set(regs[instr->a], n))
                 k = (int)instr->imm - 1;
         } else {
             ops[k](regs, instr, lanes_of(instr, n));
@@ -253,12 +253,12 @@ static void *reg_pointer(const struct le_cpu_job *job, int k, char *scratch, int
         return fault;
     case LE_REG_STREAM: {
         void *p = reg->buffer < 0 ? job->parts : job->buffers[reg->buffer];
-        move(&p, reg->offset + task * reg->task_stride);
+        move_pointer(&p, reg->offset + task * reg->task_stride);
         return p;
     }
     case LE_REG_ROOM: {
         void *p = scratch + job->code->offsets[k];
-        move(&p, reg->offset + task * reg->task_stride);
+        move_pointer(&p, reg->offset + task * reg->task_stride);
         return p;
     }
     default:
@@ -308,7 +308,7 @@ static void run_task(void *user, int64_t task, int worker) {
     }
     if (job->row_count)
         cut_rows(&f, job);
-    run(&f, 0, job->code->unit->instr_count, 1);
+    run_code(&f, 0, job->code->unit->instr_count, 1);
 #ifdef __SSE2__
     if (job->code->past_caches)
         _mm_sfence(); /* those stores are seen before the task is done */

@@ -178,7 +178,7 @@ static void compare(enum le_simd simd, enum le_type type, enum le_reduction redu
 static void along(void **state) {
     static _Alignas(64) char acc[2048];
     (void)state;
-    assert_true(le_acc_size() <= sizeof acc && sizeof(struct le_scan) <= le_acc_size());
+    assert_true(le_acc_size() <= sizeof acc && sizeof(struct le_scan_totals) <= le_acc_size());
     EACH_REDUCTION(type, reduction)
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
         for (int kind = 0; kind < 2; kind++)
