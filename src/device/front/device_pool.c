@@ -1,15 +1,15 @@
-/* Pools of blocks, one for each kind of memory. Small blocks (to SMALL_MAX) are cells of chunks that serve one size
- * class, eight classes for each doubling; larger ones are chunks of their own, and are taken again for what wastes no
- * more than an eighth. Memory of the host as it comes (the cpu's, and LE_MEMORY_HOST) has no cells: there the allocator
- * is fast, and sees each block.
+/* Memory pools, one for each kind of memory. Small allocations (up to SMALL_MAX) are cells of chunks that serve one
+ * size class; there are eight classes per doubling. Each larger allocation is a chunk of its own, which is reused if
+ * that wastes at most an eighth. Plain host memory (the cpu's, and LE_MEMORY_HOST) is not divided into cells: the
+ * host's allocator is fast, and memory checkers see each allocation.
  *
- * A released cell keeps the points of its last uses, as the next block's order: whoever works in it next is in order
- * with them, in whatever stream. So any released cell of the device's may be given out; those whose points the asking
- * stream has passed come first. Where nobody says which stream it will be, and all work of late was in one, it is that.
- * Memory that the host sees is given out only when its points have passed.
+ * A released cell keeps the points of its last uses as the order of its next allocation, so the next user is ordered
+ * after them, in any stream. So any released cell of the device may be reused. Cells whose points the requesting stream
+ * has passed come first. If the caller does not name a stream, and all recent work went to one stream, that stream is
+ * assumed. Memory that the host sees is reused only when its points have passed.
  *
- * Releasing calls no driver: chunks above the cap are given back when memory is taken or waited for. Under the device's
- * lock, but for the driver's allocations and frees. */
+ * Releasing calls no driver; chunks above the cap are freed when memory is requested or waited for. Everything runs
+ * under the device's lock, except the driver's allocations and frees. */
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
@@ -18,24 +18,24 @@
 
 #define SMALL_MAX   ((size_t)1 << 20)
 #define CHUNK_BYTES ((size_t)2 << 20)
-#define CHUNK_SMALL ((size_t)256 << 10) /* for cells of up to CELL_SMALL */
+#define CHUNK_SMALL ((size_t)256 << 10) /* chunk size for cells of up to CELL_SMALL */
 #define CELL_SMALL  ((size_t)16 << 10)
-#define KEEP_MIN    ((size_t)64 << 10) /* of host memory as it comes */
+#define KEEP_MIN    ((size_t)64 << 10) /* smaller plain host memory is not kept */
 #define CACHE_CAP   ((size_t)1 << 30)
-#define CHECKED_GAP ((size_t)256) /* behind each block where checks look for accesses past its end */
+#define CHECKED_GAP ((size_t)256) /* gap after each allocation when the simulator checks for accesses past the end */
 enum { CLASSES = 72, LARGE = CLASSES, LOOKS = 8, QUERIES = 4, KINDS = LE_MEMORY_MAPPED + 1 };
 
 struct le_cell {
-    struct le_allocation allocation; /* first: what is given out */
+    struct le_allocation allocation; /* first: callers get a pointer to it */
     struct chunk *chunk;
-    bool pending; /* released, and in that list */
+    bool pending; /* in the pending list: released, but its work may not be done */
     struct le_cell *next, *previous;
 };
 struct cell_list { /* newest first */
     struct le_cell *first, *last;
 };
 struct chunk {
-    struct chunk *next, *previous; /* of the pool's, oldest first */
+    struct chunk *next, *previous; /* list of the pool's chunks, oldest first */
     void *host;
     uint64_t address;
     size_t size_bytes;
@@ -45,11 +45,11 @@ struct chunk {
 struct pool {
     enum le_memory_kind kind;
     size_t unit_bytes, gap_bytes;
-    bool has_cells, host_sees, plain; /* plain: base/memory.h's, not the backend's */
+    bool has_cells, host_sees, plain; /* plain: from base/memory.h, not from the backend */
     struct cell_list ready[CLASSES + 1], pending[CLASSES + 1];
     struct chunk *first, *last;
-    size_t live_bytes, total_bytes, peak_bytes; /* total: live and kept */
-    size_t growing_bytes;                       /* that are being got */
+    size_t live_bytes, total_bytes, peak_bytes; /* total: live and cached */
+    size_t growing_bytes;                       /* being allocated right now */
     uint64_t trims;
 };
 struct le_pools {
@@ -79,7 +79,7 @@ leat_status le_pools_new(struct le_device *device) {
 
 /* ---- sizes */
 
-/* The class of a size, and what its cells hold. */
+/* The class of a size, and the capacity of its cells. */
 static int class_of(const struct pool *pool, size_t size_bytes, size_t *capacity_bytes) {
     size_t unit = pool->unit_bytes, units = size_bytes ? (size_bytes - 1) / unit + 1 : 1;
     if (!pool->has_cells || size_bytes > SMALL_MAX) {
@@ -105,7 +105,7 @@ static size_t cache_cap(const struct le_device *device) {
     return device->options.cache_cap_bytes ? device->options.cache_cap_bytes : CACHE_CAP;
 }
 
-/* ---- lists; with the lock held */
+/* ---- lists; call with the lock held */
 
 static void push_cell(struct cell_list *cells, struct le_cell *cell) {
     cell->previous = NULL;
@@ -135,14 +135,15 @@ static void unlink_chunk(struct pool *pool, struct chunk *chunk) {
     pool->total_bytes -= chunk->size_bytes;
 }
 
-/* ---- which released cells may be used; with the lock held */
+/* ---- which released cells may be reused; call with the lock held */
 
 static bool is_staged(struct le_device *device, const struct pool *pool, struct le_point point) {
     struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     return pool->plain && stager && !le_staging_is_done(stager, point.stream_id, point.number);
 }
 
-/* Has what used the cell passed: for the stream, or for all (NULL)? ask: asks the driver. Errors count as no. */
+/* Whether all uses of the cell have passed, as seen by the stream, or by the host (NULL). ask: asks the driver. Errors
+ * count as no. */
 static bool has_passed(struct le_device *device, const struct pool *pool, struct le_cell *cell,
                        const struct le_device_stream *stream, bool ask) {
     struct le_point points[1 + LE_ORDER_READS];
@@ -173,7 +174,8 @@ static struct le_cell *take_cell(struct pool *pool, struct le_cell *cell) {
     return cell;
 }
 
-/* From here on nobody gives it back: in the stretch under the lock in which it came out of a list, or into the pool. */
+/* Keeps the cell's chunk from being freed. Call it under the same lock under which the cell left a list or entered the
+ * pool. */
 static void hold_cell(struct le_cell *cell) {
     cell->chunk->live++;
 }
@@ -190,7 +192,7 @@ static struct le_cell *take_ready(struct pool *pool, int class, size_t capacity_
     return best ? take_cell(pool, best) : NULL;
 }
 
-/* Among the newest: one that the stream may use without waiting, which is mostly what it used last. */
+/* Among the newest: a cell that the stream may use without waiting, usually the one it used last. */
 static struct le_cell *take_in_order(struct le_device *device, struct pool *pool, int class, size_t capacity_bytes,
                                      const struct le_device_stream *stream) {
     int looks = 0;
@@ -201,7 +203,7 @@ static struct le_cell *take_in_order(struct le_device *device, struct pool *pool
     return NULL;
 }
 
-/* Among the oldest: one whose work is done by now, as the driver says. */
+/* Among the oldest: a cell whose work is done, according to the driver. */
 static struct le_cell *take_queried(struct le_device *device, struct pool *pool, int class, size_t capacity_bytes) {
     int looks = 0;
     for (struct le_cell *cell = pool->pending[class].last; cell && looks < QUERIES; cell = cell->previous)
@@ -210,7 +212,7 @@ static struct le_cell *take_queried(struct le_device *device, struct pool *pool,
     return NULL;
 }
 
-/* The oldest that fits, passed or not: its next work waits in its stream. */
+/* The oldest that fits, passed or not: its next work will wait in its stream. */
 static struct le_cell *take_pending(struct pool *pool, int class, size_t capacity_bytes) {
     if (pool->host_sees)
         return NULL;
@@ -220,9 +222,9 @@ static struct le_cell *take_pending(struct pool *pool, int class, size_t capacit
     return NULL;
 }
 
-/* ---- giving back */
+/* ---- freeing chunks */
 
-/* Takes a chunk out of the pool if none of its cells is out or in use by queued work. */
+/* Removes a chunk from the pool if none of its cells is allocated or used by unfinished work. */
 static bool take_chunk(struct le_device *device, struct pool *pool, struct chunk *chunk) {
     if (chunk->live > 0)
         return false;
@@ -248,7 +250,7 @@ static void free_chunk(struct le_device *device, const struct pool *pool, struct
     le_free(chunk);
 }
 
-/* Gives back the oldest chunks that can be until at most keep_bytes are kept. Without the lock. */
+/* Frees the oldest chunks that are free, until at most keep_bytes are cached. Call without the lock. */
 static void trim_pool(struct le_device *device, struct pool *pool, size_t keep_bytes) {
     struct chunk *out = NULL;
     pthread_mutex_lock(&device->lock);
@@ -293,12 +295,12 @@ leat_status le_device_memory_trim(struct le_device *device) {
     return status;
 }
 
-/* ---- getting more */
+/* ---- allocating chunks */
 
 struct request {
     struct le_device *device;
     struct pool *pool;
-    size_t size_bytes, capacity_bytes; /* asked for; of the cell */
+    size_t size_bytes, capacity_bytes; /* requested; of the cell */
     int class;
 };
 
@@ -321,12 +323,12 @@ static leat_status fail_full(const struct request *request, leat_status status) 
     size_t live_bytes = request->pool->live_bytes;
     pthread_mutex_unlock(&device->lock);
     return le_fail(status,
-                   "an array of %zu bytes does not fit: of the device's %zu bytes %zu are free, and %zu are in "
-                   "use by this context's arrays",
-                   request->size_bytes, total_bytes, free_bytes, live_bytes);
+                   "an array of %zu bytes does not fit: %zu of the device's %zu bytes are free; this "
+                   "context's arrays use %zu",
+                   request->size_bytes, free_bytes, total_bytes, live_bytes);
 }
 
-/* The backend has no more. Waits for what was released, gives back all that is kept, and asks once more. */
+/* The backend is out of memory: waits for unfinished work, frees all cached memory, and tries again. */
 static leat_status allocate_after_trim(const struct request *request, struct chunk *chunk) {
     struct le_device *device = request->device;
     leat_status status = le_device_synchronize(device);
@@ -373,7 +375,7 @@ static void note_memory(struct le_device *device, uint64_t address, size_t size_
         device->ops->memory_note(device->native, address, size_bytes, live);
 }
 
-/* A cell of a new chunk, held; or, where memory has run out, one whose next work has to wait. */
+/* Returns a held cell of a new chunk or, if memory has run out, a pending cell, whose next work must wait. */
 static leat_status grow_pool(const struct request *request, struct le_cell **cell) {
     struct le_device *device = request->device;
     struct pool *pool = request->pool;
@@ -413,8 +415,8 @@ static leat_status grow_pool(const struct request *request, struct le_cell **cel
 
 /* ---- new and free */
 
-/* A released cell, held, if one will do, else the request is counted as growing; or why it cannot be. With the lock
- * held. */
+/* Returns a held released cell, if one fits. Otherwise counts the request as growing. Fails if it would exceed the cap.
+ * Call with the lock held. */
 static leat_status reserve_cell(const struct request *request, struct le_device_stream *stream, struct le_cell **cell) {
     struct le_device *device = request->device;
     struct pool *pool = request->pool;
@@ -442,7 +444,7 @@ static leat_status reserve_cell(const struct request *request, struct le_device_
     return LEAT_OK;
 }
 
-/* Nothing is kept above the cap: to make room for a new chunk below it, too. */
+/* Frees cached memory so that a new chunk stays below the cap. */
 static void make_room(const struct request *request) {
     struct pool *pool = request->pool;
     size_t cap = request->device->options.memory_cap_bytes;
@@ -499,7 +501,8 @@ leat_status le_allocation_new(struct le_device *device, enum le_memory_kind kind
     return LEAT_OK;
 }
 
-/* What is not worth keeping, or will not be asked for any more, goes at once: there it is no driver's. */
+/* Whether a released cell is cached. Memory that is too small to keep, or that a closed device will not use again, is
+ * freed at once. */
 static bool is_kept(const struct le_device *device, const struct pool *pool, const struct le_cell *cell) {
     if (pool->has_cells)
         return !atomic_load_explicit(&device->closed, memory_order_relaxed);
@@ -522,7 +525,8 @@ static void release_cell(struct le_device *device, struct le_cell *cell) {
         free_chunk(device, pool, out);
 }
 
-/* With checks on, what is not under way yet would be taken for a use after the end: such copies are waited for. */
+/* When the simulator checks accesses, waits for copies that are not enqueued yet: they would be reported as a use after
+ * free. */
 static void settle_for_checks(struct le_allocation *allocation) {
     struct le_device *device = allocation->device;
     struct le_point points[1 + LE_ORDER_READS];

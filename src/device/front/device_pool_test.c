@@ -266,8 +266,8 @@ static void test_runs_out(void **state) {
     assert_message("an array of 31457280 bytes does not fit the device's 20971520 bytes");
     assert_int_equal(fake->synchronizes, 0); /* that could be told without trying */
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 12 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
-    assert_message("an array of 12582912 bytes does not fit: of the device's 20971520 bytes 4194304 are free, and "
-                   "16777216 are in use by this context's arrays");
+    assert_message("an array of 12582912 bytes does not fit: 4194304 of the device's 20971520 bytes are free; this "
+                   "context's arrays use 16777216");
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 1);
     fake_touch(stream, a, LE_ACCESS_WRITE);
     le_allocation_free(a);

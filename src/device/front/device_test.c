@@ -56,7 +56,7 @@ static void test_latch(void **state) {
     double milliseconds;
     const struct le_allocation_use use = {allocation, LE_ACCESS_READ};
     assert_int_equal(le_device_check(device), LEAT_DEVICE);
-    assert_message("the device failed before: the fake fails; after: kernel 'second'");
+    assert_message("the device failed earlier: the fake fails; after: kernel 'second'");
     assert_int_equal(le_order_begin(one, &use, 1), LEAT_DEVICE);
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 10, NULL, &other), LEAT_DEVICE);
     assert_int_equal(le_device_synchronize(device), LEAT_DEVICE);
@@ -83,7 +83,7 @@ static void test_first_cause_stays(void **state) {
     le_fail(LEAT_DEVICE, "what came of it");
     assert_int_equal(le_device_latch(device, LEAT_DEVICE), LEAT_DEVICE);
     assert_int_equal(le_device_check(device), LEAT_DEVICE);
-    assert_string_equal(le_error_at(0)->message, "the device failed before: the cause");
+    assert_string_equal(le_error_at(0)->message, "the device failed earlier: the cause");
     fake_finish(device, fake);
 }
 
@@ -174,15 +174,15 @@ static void test_events(void **state) {
 
 /* ---- every allocation fails once */
 
-static int allocations, failing;
+static int allocation_count, failing;
 
 static void *hook_allocate(size_t size_bytes, void *user) {
-    void *memory = ++allocations == failing ? NULL : malloc(size_bytes);
+    void *memory = ++allocation_count == failing ? NULL : malloc(size_bytes);
     *(int *)user += memory != NULL;
     return memory;
 }
 static void *hook_reallocate(void *memory, size_t size_bytes, void *user) {
-    void *grown = ++allocations == failing ? NULL : realloc(memory, size_bytes);
+    void *grown = ++allocation_count == failing ? NULL : realloc(memory, size_bytes);
     *(int *)user += grown && !memory;
     return grown;
 }
@@ -239,13 +239,13 @@ static void test_allocations_fail(void **state) {
         struct fake *fake;
         int fails = failing;
         failing = 0; /* opening the fake */
-        allocations = 0;
+        allocation_count = 0;
         struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
-        allocations = 0;
+        allocation_count = 0;
         failing = fails;
         status = try_all(device);
         assert_true(status == LEAT_OK || status == LEAT_OUT_OF_MEMORY);
-        tried = allocations;
+        tried = allocation_count;
         fake_finish(device, fake);
         assert_int_equal(live, 0);
         assert_true(failing < 500);
@@ -253,7 +253,7 @@ static void test_allocations_fail(void **state) {
     assert_true(failing > 20);
     for (failing = 1; failing < 6; failing++) { /* opening the cpu's */
         struct le_device *device = NULL;
-        allocations = 0;
+        allocation_count = 0;
         status = le_device_open("cpu", NULL, &device);
         assert_true(status == LEAT_OK || status == LEAT_OUT_OF_MEMORY);
         le_device_close(device);

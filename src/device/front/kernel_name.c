@@ -1,5 +1,6 @@
-/* Finding a kernel by the name in its source. Written names come first, in any spacing: "f<float, 3>" is "f<float,3>";
- * then the compiler's own, then "f" and "ns::f". What is not found is told with what there is, the nearest first. */
+/* Finds a kernel by the name in its source. Name expressions match first, in any spacing: "f<float, 3>" is
+ * "f<float,3>". Then the compiler's own names match, then "f" and "ns::f". If nothing matches, the message lists the
+ * kernels, the nearest names first. */
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/front/module.h"
@@ -10,7 +11,7 @@ enum { LISTED_MAX = 8 };
 
 /* ---- comparing */
 
-/* Equal but for blanks. */
+/* Whether two names are equal, ignoring blanks. */
 static bool same_but_blanks(const char *a, const char *b) {
     for (;;) {
         while (isspace((unsigned char)*a))
@@ -24,7 +25,7 @@ static bool same_but_blanks(const char *a, const char *b) {
     }
 }
 
-/* Less is nearer: a name in another namespace is nearer than one that is written otherwise. */
+/* The same name in another namespace is nearer than one with a different spelling. */
 static int name_distance(const char *name, const char *known) {
     size_t length = strlen(name), known_length = strlen(known);
     if (known_length > length && strcmp(known + known_length - length, name) == 0)
@@ -93,17 +94,18 @@ static leat_status fail_overloaded(const struct le_device_module *module, const 
                         *entry->parameter_list ? entry->parameter_list : "...");
         listed++;
     }
-    return fail_with(&text, "ask for one by the name that the compiler gave it, as it is listed");
+    return fail_with(&text, "use the compiler's name for it, as listed");
 }
 
-/* A template, or what looks like an instance of one. */
+/* For a template, or a name that looks like an instance of one. */
 static leat_status fail_not_instantiated(const struct le_device_module *module, const char *name) {
     struct le_text text = {0};
     int listed = 0;
     le_text_add(&text, "'%.100s' is not among the names that %s was compiled with", name, module->title);
     for (int k = 0; k < module->name_count; k++)
         le_text_add(&text, "%s%s", listed++ ? ", " : ": ", module->names[k].expression);
-    return fail_with(&text, "templates are compiled for what leat_module_options.names lists, \"scale<float>\"");
+    return fail_with(&text,
+                     "list the template instances to compile, such as \"scale<float>\", in leat_module_options.names");
 }
 
 /* ---- finding */

@@ -72,7 +72,7 @@ static bool is_any_token(const struct scanner *scan, const char *const *texts, s
     return found;
 }
 
-/* At an opening bracket: goes behind the one that closes it. */
+/* At an opening bracket: skips to after the matching closing one. */
 static void skip_brackets(struct scanner *scan) {
     int depth = 0;
     do {
@@ -86,11 +86,11 @@ static void skip_brackets(struct scanner *scan) {
 
 enum { WORDS_MAX = 8 };
 
-/* What it consists of, up to a default value. */
+/* The parts of a parameter's declaration, up to a default value. */
 struct parameter_declaration {
     struct scanner words[WORDS_MAX]; /* without qualifiers */
     int word_count, stars, arrays;
-    bool is_odd; /* it has something else in it: a template, a reference, a function */
+    bool is_odd; /* has other parts: a template, a reference, a function */
 };
 
 static bool is_qualifier(const struct scanner *scan) {
@@ -99,7 +99,8 @@ static bool is_qualifier(const struct scanner *scan) {
     return is_any_token(scan, QUALIFIERS, ARRAY_LEN(QUALIFIERS));
 }
 
-/* The type that the words say; 0: it is none that every compiler knows, or may be read through any pointer (char). */
+/* The type that the words name. 0: not a type that every compiler knows, or one through which any pointer may be read
+ * (char). */
 static leat_dtype dtype_of(const struct scanner *words, int count) {
     static const struct {
         const char *text;
@@ -131,14 +132,14 @@ static leat_dtype dtype_of(const struct scanner *words, int count) {
     return (leat_dtype)0;
 }
 
-/* A word that cannot be a name. */
+/* Whether the word cannot be a parameter's name. */
 static bool is_type_word(const struct scanner *word) {
     static const char *const WORDS[] = {"float", "double", "int",    "unsigned", "signed", "short", "long",    "char",
                                         "bool",  "void",   "struct", "class",    "enum",   "auto",  "typename"};
     return is_any_token(word, WORDS, ARRAY_LEN(WORDS));
 }
 
-/* Of more words than there is room for the last one is kept. */
+/* If there are too many words, the last one replaces the one before it. */
 static void add_word(struct parameter_declaration *declaration, const struct scanner *word) {
     declaration->is_odd |= declaration->word_count == WORDS_MAX;
     declaration->word_count -= declaration->word_count == WORDS_MAX;
@@ -169,7 +170,7 @@ static void read_declaration(struct scanner *scan, struct parameter_declaration 
     }
 }
 
-/* The name is the last word, if there are others before it. */
+/* The name is the last word, if others precede it. */
 static struct le_source_parameter parameter_of(const struct parameter_declaration *declaration,
                                                struct le_arena *arena) {
     struct le_source_parameter parameter = {.name = ""};
@@ -186,7 +187,7 @@ static struct le_source_parameter parameter_of(const struct parameter_declaratio
 
 /* ---- one kernel */
 
-/* At its opening parenthesis. */
+/* Starts at the opening parenthesis. */
 static void read_parameters(struct scanner *scan, struct le_arena *arena, struct le_source_kernel *kernel) {
     struct parameter_declaration declaration;
     struct le_source_parameters *parameters = &kernel->parameters;
@@ -200,8 +201,8 @@ static void read_parameters(struct scanner *scan, struct le_arena *arena, struct
         parameters->count = 0;
 }
 
-/* Behind `__global__`: its attributes and its result, then its name and, of a specialization, template arguments.
- * false: it is not understood. */
+/* Starts after `__global__`: attributes and result type, then the name, and template arguments if it is a
+ * specialization. false: not understood. */
 static bool read_kernel(struct scanner *scan, struct le_arena *arena, struct le_source_kernel *kernel) {
     struct scanner name = {0};
     for (; scan->length && !is_token(scan, ";") && !is_token(scan, "{") && !is_token(scan, "}"); next_token(scan)) {
@@ -222,7 +223,7 @@ static bool read_kernel(struct scanner *scan, struct le_arena *arena, struct le_
     return false;
 }
 
-/* ---- what the compiler knows of kernels, with what the text says */
+/* ---- combining what the compiler and the text tell about kernels */
 
 static const char *last_part(const char *name) {
     for (const char *at = name; (at = strstr(at, "::")) != NULL; name = at)
@@ -230,7 +231,7 @@ static const char *last_part(const char *name) {
     return name;
 }
 
-/* What all declarations of a kernel agree on. A name that one of them leaves out is another's. */
+/* Keeps what all declarations of a kernel agree on. A name that one of them omits is taken from another. */
 static void merge_kernel(struct le_source_kernel *into, const struct le_source_kernel *other) {
     into->is_ambiguous |= into->parameters.count != other->parameters.count;
     for (int k = 0; k < into->parameters.count && !into->is_ambiguous; k++) {
@@ -277,7 +278,7 @@ static void refine_kernel(struct le_ptx_kernel *entry, const struct le_source_ke
 
 void le_kernel_source_refine(const char *text, struct le_ptx *ptx) {
     struct le_source_kernels kernels = {0};
-    if (setjmp(ptx->arena.failure)) /* without memory nothing more is known */
+    if (setjmp(ptx->arena.failure)) /* out of memory: keep what is known */
         return;
     le_kernel_source_read(text, &ptx->arena, &kernels);
     for (int k = 0; k < ptx->kernels.count; k++)

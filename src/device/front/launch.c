@@ -1,13 +1,14 @@
-/* Launches: everything that a driver would refuse without a word, or take and run into the ground, is checked here
- * first; then the launch is put in order and handed to the backend. The way of a launch that is right allocates
- * nothing. Messages count arguments from 1. */
+/* Launches. Everything that a driver would reject without an explanation, or accept and crash on, is checked here
+ * first. Then the launch is ordered and given to the backend. A correct launch allocates nothing. Messages count
+ * arguments from 1. */
 #include "device/front/module.h"
 #include "device/front/timing.h"
 #include "spec/type.h"
 #include <stdio.h>
 #include <string.h>
 
-/* What a launch passes on: as many as its kernel has parameters, and variables of the module's. */
+/* The arguments that a launch passes to the backend, and the allocations that it uses: those of arguments and those of
+ * the module's variables. */
 enum { VARIABLES_MAX = 64, USES_MAX = LE_LAUNCH_PARAMETERS_MAX + VARIABLES_MAX };
 struct passed_arguments {
     void *parameters[LE_LAUNCH_PARAMETERS_MAX];
@@ -21,7 +22,7 @@ static leat_status check_axes(const struct le_device_kernel *kernel, const char 
                               const unsigned *most) {
     for (int axis = 0; axis < 3; axis++)
         if (extents[axis] == 0 || extents[axis] > most[axis])
-            return le_fail(LEAT_INVALID, "kernel %s: %s.%c is %u; this device takes 1 to %u", kernel->name, what,
+            return le_fail(LEAT_INVALID, "kernel %s: %s.%c is %u; this device allows 1 to %u", kernel->name, what,
                            "xyz"[axis], extents[axis], most[axis]);
     return LEAT_OK;
 }
@@ -30,7 +31,7 @@ static leat_status check_threads(const struct le_device_kernel *kernel, const st
     const struct le_device_limits *limits = &kernel->module->device->limits;
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     if (threads > (uint64_t)limits->block_threads)
-        return le_fail(LEAT_INVALID, "kernel %s: a block of %ux%ux%u is %llu threads; this device takes at most %d",
+        return le_fail(LEAT_INVALID, "kernel %s: a block of %ux%ux%u is %llu threads; this device allows at most %d",
                        kernel->name, launch->block[0], launch->block[1], launch->block[2], (unsigned long long)threads,
                        limits->block_threads);
     if (threads > (uint64_t)kernel->max_block_threads)
@@ -61,7 +62,8 @@ static leat_status check_shape(const struct le_device_kernel *kernel, const stru
     if (!status)
         status = check_shared(kernel, launch);
     if (!status && launch->cooperative && !limits->cooperative)
-        status = le_fail(LEAT_UNSUPPORTED, "kernel %s: this device has no cooperative launch", kernel->name);
+        status =
+            le_fail(LEAT_UNSUPPORTED, "kernel %s: this device does not support cooperative launches", kernel->name);
     return status;
 }
 
@@ -72,11 +74,11 @@ enum { TEXT_BYTES = 96 };
 static const char *describe_parameter(const struct le_parameter *parameter, char text[TEXT_BYTES]) {
     enum le_type type = (enum le_type)parameter->dtype;
     if (parameter->is_pointer)
-        snprintf(text, TEXT_BYTES, "a pointer: give an array, or an address as u64");
+        snprintf(text, TEXT_BYTES, "a pointer: pass an array, or an address as u64");
     else if (parameter->may_be_pointer)
-        snprintf(text, TEXT_BYTES, "8 bytes: give an array, i64 or u64");
+        snprintf(text, TEXT_BYTES, "8 bytes: pass an array, i64 or u64");
     else if (le_type_is_int(type))
-        snprintf(text, TEXT_BYTES, "an integer of %zu byte%s: give i%zu or u%zu", parameter->size_bytes,
+        snprintf(text, TEXT_BYTES, "an integer of %zu byte%s: pass i%zu or u%zu", parameter->size_bytes,
                  parameter->size_bytes > 1 ? "s" : "", 8 * parameter->size_bytes, 8 * parameter->size_bytes);
     else if (type)
         snprintf(text, TEXT_BYTES, "of type %s", le_type_name(type));
@@ -106,7 +108,7 @@ static leat_status fail_argument(const struct le_device_kernel *kernel, int k,
 static bool number_fits(const struct le_parameter *parameter, const struct le_launch_argument *argument) {
     if (argument->size_bytes != parameter->size_bytes)
         return false;
-    if (!argument->dtype || !parameter->dtype) /* bytes are taken for anything of their size, and so are structs */
+    if (!argument->dtype || !parameter->dtype) /* untyped bytes and structs fit anything of their size */
         return true;
     if (parameter->is_pointer)
         return argument->dtype == LEAT_U64;
@@ -115,8 +117,8 @@ static bool number_fits(const struct le_parameter *parameter, const struct le_la
     return !le_type_is_float((enum le_type)argument->dtype) || parameter->size_bytes == 2;
 }
 
-/* Integers of one size are alike, complex numbers are pairs of floats, and 16-bit floats may be read as their bits.
- * Bytes may be anything. */
+/* Integers of the same size are interchangeable. Complex numbers count as pairs of floats. 16-bit floats may be read as
+ * their bits. Untyped bytes fit anything. */
 static bool elements_fit(leat_dtype pointee, leat_dtype element) {
     enum le_type type = (enum le_type)element;
     if (!pointee || !element || le_type_size(type) == 1)
@@ -158,7 +160,7 @@ static leat_status check_allocation(const struct le_device_kernel *kernel, int k
         return fail_element(kernel, k, argument);
     if (!allocation->address && allocation->size_bytes)
         return le_fail_at(LEAT_INVALID, (struct le_location){0}, "an array in LEAT_MEMORY_DEVICE, _MAPPED or _PINNED",
-                          "kernel %s: argument %d is an array in %s, which kernels do not reach", kernel->name, k + 1,
+                          "kernel %s: argument %d is an array in %s, which kernels cannot access", kernel->name, k + 1,
                           kind_text(allocation->kind));
     return LEAT_OK;
 }
@@ -171,7 +173,7 @@ static leat_status check_count(const struct le_device_kernel *kernel, const stru
                        *entry->parameter_list ? " (" : "", entry->parameter_list, *entry->parameter_list ? ")" : "",
                        launch->argument_count);
     if (entry->parameter_count > LE_LAUNCH_PARAMETERS_MAX)
-        return le_fail(LEAT_UNSUPPORTED, "kernel %s has %d parameters; at most %d can be given", kernel->name,
+        return le_fail(LEAT_UNSUPPORTED, "kernel %s has %d parameters; at most %d are supported", kernel->name,
                        entry->parameter_count, LE_LAUNCH_PARAMETERS_MAX);
     return LEAT_OK;
 }
@@ -194,7 +196,7 @@ static leat_status pass_arguments(const struct le_device_kernel *kernel, const s
     return status;
 }
 
-/* ---- variables that somebody else reads or writes, too */
+/* ---- variables of the module that have an allocation */
 
 static void use_variable(const struct le_device_kernel *kernel, int k, struct passed_arguments *passed) {
     struct le_device_variable *variable = &kernel->module->variables[k];
@@ -238,7 +240,7 @@ static leat_status enqueue_launch(struct le_device_kernel *kernel, const struct 
     return status;
 }
 
-/* The ledger's part. Where it only counts, the record is not looked for each time. */
+/* Charges the launch to the ledger. A ledger that only counts is not searched for the record at each launch. */
 static leat_status launch_and_charge(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                                      struct le_device_stream *stream, struct passed_arguments *passed) {
     struct le_device *device = kernel->module->device;
@@ -266,7 +268,7 @@ leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_ke
     passed.use_count = 0;
     leat_status status = le_device_check(device);
     if (!status && stream->device != device)
-        status = le_fail(LEAT_INVALID, "kernel %s: the stream is another context's", kernel->name);
+        status = le_fail(LEAT_INVALID, "kernel %s: the stream belongs to another context", kernel->name);
     if (!status)
         status = check_shape(kernel, launch);
     if (!status)

@@ -269,12 +269,12 @@ static void test_shapes(void **state) {
         struct le_kernel_launch how;
         const char *message;
     } REFUSED[] = {
-        {{.grid = {0, 1, 1}, .block = {1, 1, 1}}, "kernel saxpy: grid.x is 0; this device takes 1 to 2147483647"},
-        {{.grid = {1, 70000, 1}, .block = {1, 1, 1}}, "grid.y is 70000; this device takes 1 to 65535"},
-        {{.grid = {1, 1, 1}, .block = {2048, 1, 1}}, "block.x is 2048; this device takes 1 to 1024"},
+        {{.grid = {0, 1, 1}, .block = {1, 1, 1}}, "kernel saxpy: grid.x is 0; this device allows 1 to 2147483647"},
+        {{.grid = {1, 70000, 1}, .block = {1, 1, 1}}, "grid.y is 70000; this device allows 1 to 65535"},
+        {{.grid = {1, 1, 1}, .block = {2048, 1, 1}}, "block.x is 2048; this device allows 1 to 1024"},
         {{.grid = {1, 1, 1}, .block = {1, 1, 65}}, "block.z is 65"},
         {{.grid = {1, 1, 1}, .block = {64, 32, 1}},
-         "a block of 64x32x1 is 2048 threads; this device takes at most 1024"},
+         "a block of 64x32x1 is 2048 threads; this device allows at most 1024"},
         {{.grid = {1, 1, 1}, .block = {1024, 1, 1}}, "a block of 1024 threads; its 40 registers a thread"},
         {{.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = 200001},
          "200001 bytes of dynamic shared memory; at most 200000 fit beside its own 1000"}};
@@ -313,11 +313,11 @@ static void test_arguments(void **state) {
         {0, array(setting, LE_ACCESS_READ), "argument 1 is an array; its parameter 1 is of type f32"},
         {0, number(&WIDE, (leat_dtype)0, 8), "argument 1 is 8 bytes; its parameter 1 is of type f32"},
         {1, number(&LONG, LEAT_I64, 8),
-         "argument 2 is a number of type i64; its parameter 2 is a pointer: give an array"},
+         "argument 2 is a number of type i64; its parameter 2 is a pointer: pass an array"},
         {1, number(&COUNT, LEAT_I32, 4), "its parameter 2 is a pointer"},
-        {2, number(&WIDE, LEAT_F64, 8), "its parameter 3 is 8 bytes: give an array, i64 or u64"},
+        {2, number(&WIDE, LEAT_F64, 8), "its parameter 3 is 8 bytes: pass an array, i64 or u64"},
         {3, number(&LONG, LEAT_I64, 8),
-         "argument 4 is a number of type i64; its parameter 4 is an integer of 4 bytes: give i32 or u32"},
+         "argument 4 is a number of type i64; its parameter 4 is an integer of 4 bytes: pass i32 or u32"},
         {3, number(&ALPHA, LEAT_F32, 4), "argument 4 is a number of type f32"},
         {3, array(setting, LE_ACCESS_READ), "argument 4 is an array"},
     };
@@ -404,14 +404,14 @@ static void test_blocks(void **state) {
     host->address = 0; /* as it is where kernels do not reach it */
     given.allocation = host;
     assert_int_equal(launch_with(setting, "_Z4overPf", &given, 1), LEAT_INVALID);
-    assert_message("argument 1 is an array in pageable host memory, which kernels do not reach");
+    assert_message("argument 1 is an array in pageable host memory, which kernels cannot access");
     given = array(setting, LE_ACCESS_READ);
     struct le_kernel_launch how = shape(1, 1);
     how.arguments = &given;
     how.argument_count = 1;
     assert_int_equal(le_device_launch(kernel_of(setting, "_Z4overPf"), &how, le_device_stream_own(other)),
                      LEAT_INVALID);
-    assert_message("the stream is another context's");
+    assert_message("the stream belongs to another context");
     le_allocation_free(host);
     le_allocation_free(foreign);
     fake_finish(other, other_fake);
@@ -573,7 +573,7 @@ static void test_variables(void **state) {
     assert_ok(le_device_module_symbol(setting->module, "ns::acc", &again));
     assert_int_equal(again->address, 0x700000000u + 8192);
     assert_int_equal(le_device_module_symbol(setting->module, "conter", &allocation), LEAT_INVALID);
-    assert_message("k.cu has no variable 'conter'; its __device__ and __constant__ ones: counter, table, ns::acc");
+    assert_message("k.cu has no variable 'conter'; its __device__ and __constant__ variables: counter, table, ns::acc");
 }
 
 static void test_no_cuda_c(void **state) {
@@ -583,7 +583,7 @@ static void test_no_cuda_c(void **state) {
     struct le_device_module *module = NULL;
     struct le_module_source source = {.text = PTX, .name = "k.cu"};
     assert_int_equal(le_device_module_new(device, &source, &module), LEAT_UNSUPPORTED);
-    assert_message("CUDA C does not run on the device fake");
+    assert_message("device fake does not run CUDA C");
     assert_null(module);
     fake_finish(device, fake);
 }

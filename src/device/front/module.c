@@ -1,5 +1,5 @@
-/* Modules: compiled code on a device, its kernels and variables. Compiling and loading is the backend's; how a kernel
- * is found by its name is kernel_name.c's, and launching it launch.c's. */
+/* Modules: compiled code on a device, its kernels and variables. The backend compiles and loads; kernel_name.c finds
+ * kernels by name; launch.c launches them. */
 #include "device/front/module.h"
 #include "base/memory.h"
 #include "device/front/kernel_source.h"
@@ -34,7 +34,7 @@ leat_status le_module_read(struct le_device_module *module) {
     return LEAT_OK;
 }
 
-/* ---- making and freeing */
+/* ---- creating and freeing */
 
 static void free_parts(struct le_device_module *module) {
     for (int k = 0; module->variables && k < module->contents.variables.count; k++)
@@ -62,8 +62,8 @@ leat_status le_device_module_new(struct le_device *device, const struct le_modul
     if (status)
         return status;
     if (!device->ops->module_new)
-        return le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with the device cuda or sim",
-                          "CUDA C does not run on the device %s", device->limits.kind);
+        return le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with device cuda or sim",
+                          "device %s does not run CUDA C", device->limits.kind);
     struct le_device_module *made = le_alloc_zero(1, sizeof *made);
     if (!made)
         return le_fail_out_of_memory(sizeof *made);
@@ -82,7 +82,7 @@ void le_device_module_read_source(struct le_device_module *module, const char *t
     le_kernel_source_refine(text, &module->contents);
 }
 
-/* Copies from pageable memory to its variables, and out of them, are in the driver's hands when this returns. */
+/* Waits until the driver has all copies between pageable memory and the module's variables. */
 static void settle_variables(struct le_device_module *module) {
     struct le_device *device = module->device;
     struct le_point points[1 + LE_ORDER_READS];
@@ -98,8 +98,8 @@ static void settle_variables(struct le_device_module *module) {
     }
 }
 
-/* Nothing may be unloaded under a kernel that runs or a copy of a variable: the driver is waited for, if there may be
- * one. Errors of copies stay with their tickets. A device that has failed runs nothing any more. */
+/* Waits for the driver, if a kernel or a copy of a variable may still be running: its module must not be unloaded.
+ * Errors of copies stay with their tickets. A failed device runs nothing any more. */
 static void wait_for_work(struct le_device_module *module) {
     struct le_device *device = module->device;
     bool shown = atomic_load(&module->exposed);
@@ -204,7 +204,7 @@ static leat_status fail_no_variable(const struct le_device_module *module, const
     for (int k = 0; k < module->contents.variables.count; k++)
         le_text_add(&text, "%s%s", k ? ", " : "", module->contents.variables.at[k].name);
     leat_status status =
-        le_fail(LEAT_INVALID, "%s has no variable '%.100s'; its __device__ and __constant__ ones: %.300s",
+        le_fail(LEAT_INVALID, "%s has no variable '%.100s'; its __device__ and __constant__ variables: %.300s",
                 module->title, name, text.at && text.length ? text.at : "none");
     le_text_finish(&text);
     return status;

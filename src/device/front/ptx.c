@@ -1,4 +1,4 @@
-/* See ptx.h. One pass over the tokens, with one token in hand: a word, a number or a single character. */
+/* See ptx.h. One pass over the tokens, with one token of lookahead: a word, a number or a single character. */
 #include "device/front/ptx.h"
 #include "base/demangle.h"
 #include "base/text.h"
@@ -7,7 +7,7 @@
 
 struct reader {
     const char *at;
-    const char *token; /* in the text; length 0: the end */
+    const char *token; /* points into the text; length 0: the end */
     size_t length;
     struct le_ptx *ptx;
 };
@@ -98,7 +98,8 @@ struct parameters {
     int count, capacity;
 };
 
-/* At the parenthesis behind the last parameter. The simulator's names may hold some, too: fill<float,(3)>. */
+/* Whether the token is the parenthesis after the last parameter. The simulator's names may contain parentheses too:
+ * fill<float,(3)>. */
 static bool ends_parameters(const struct reader *reader) {
     struct reader behind = *reader;
     if (!is_token(reader, ")"))
@@ -107,7 +108,7 @@ static bool ends_parameters(const struct reader *reader) {
     return !behind.length || is_token(&behind, "{") || is_token(&behind, ";") || *behind.token == '.';
 }
 
-/* There, or at the comma before the next one. */
+/* The same, or the comma before the next parameter. */
 static bool ends_parameter(const struct reader *reader) {
     struct reader behind = *reader;
     if (ends_parameters(reader))
@@ -116,7 +117,7 @@ static bool ends_parameter(const struct reader *reader) {
     return is_token(reader, ",") && is_token(&behind, ".param");
 }
 
-/* After `.param`, up to the comma or parenthesis. */
+/* Reads a parameter: starts after `.param`, ends at the comma or parenthesis. */
 static void read_parameter(struct reader *reader, struct parameters *parameters) {
     struct named_parameter *parameter = LE_PUSH(&reader->ptx->arena, parameters);
     *parameter = (struct named_parameter){{.name = ""}, ""};
@@ -168,7 +169,7 @@ static void read_parameters(struct reader *reader, struct parameters *parameters
     }
 }
 
-/* The simulator's: .pointees .f32 .none, one for each parameter. */
+/* Reads the simulator's `.pointees .f32 .none`, one for each parameter. */
 static void read_pointees(struct reader *reader, struct parameters *parameters) {
     for (int k = 0; k < parameters->count && !is_token(reader, "{"); k++, next_token(reader)) {
         const struct scalar *pointee = find_scalar(reader);
@@ -184,7 +185,7 @@ static bool token_starts(const struct reader *reader, const char *text) {
 }
 
 struct registers {
-    struct le_names of; /* register: the parameter that it was loaded from */
+    struct le_names of; /* register name: index of the parameter it was loaded from */
 };
 
 static void read_load(struct reader *reader, const struct le_names *names, struct registers *registers) {
@@ -202,7 +203,7 @@ static void read_load(struct reader *reader, const struct le_names *names, struc
 
 static void read_conversion(struct reader *reader, const struct parameters *parameters,
                             const struct registers *registers) {
-    next_token(reader); /* its target */
+    next_token(reader); /* the target register */
     next_token(reader);
     if (!take_token(reader, ","))
         return;
@@ -221,15 +222,16 @@ static void note_use(struct reader *reader, struct le_ptx_kernel *kernel) {
     *LE_PUSH(&reader->ptx->arena, &kernel->uses) = variable;
 }
 
-/* What stands between an operation and the end of its line or instruction, where it names nothing that is looked for. A
- * label, a comment or a brace ends it, too. A predicate (@p, @!p) stands before an operation. */
+/* Skips operands to the end of the line or instruction, if no variable names have to be found in them. A label, a
+ * comment or a brace ends an operation, too. A predicate (@p, @!p) precedes an operation. */
 static void skip_operands(struct reader *reader) {
-    bool predicate = reader->token[-1] == '@' || reader->token[-1] == '!'; /* a body begins with a brace */
+    bool predicate =
+        reader->token[-1] == '@' || reader->token[-1] == '!'; /* token[-1] exists: a body begins with a brace */
     if (le_is_letter(*reader->token) && !predicate && reader->ptx->variables.count == 0)
         reader->at += strcspn(reader->at, ";\n:/{}\"");
 }
 
-/* false: there is no instruction but `ret`, which says nothing. */
+/* Reads a kernel's body. false: it has no instruction but `ret`, so it tells nothing. */
 static bool read_body(struct reader *reader, const struct parameters *parameters, struct le_ptx_kernel *kernel) {
     bool says = false;
     struct le_names names = {0};
@@ -260,9 +262,9 @@ static bool read_body(struct reader *reader, const struct parameters *parameters
     return says;
 }
 
-/* ---- what stands at the top */
+/* ---- top level */
 
-/* By the code of a builtin type. Any pointer may be given for a char *. */
+/* From the mangled code of a builtin type. 0 for char: any pointer may be passed as a char *. */
 static leat_dtype dtype_of(char code) {
     static const leat_dtype DTYPES[128] = {
         ['s'] = LEAT_I16, ['t'] = LEAT_I16, ['i'] = LEAT_I32, ['j'] = LEAT_I32, ['l'] = LEAT_I64,
@@ -270,7 +272,7 @@ static leat_dtype dtype_of(char code) {
     return DTYPES[code & 127];
 }
 
-/* What the mangled name knows of parameters that PTX does not. */
+/* Adds what the mangled name tells about parameters and PTX does not. */
 static void refine_parameters(struct parameters *parameters, const struct le_demangled_function *function) {
     for (int k = 0; k < parameters->count && k < function->parameters.count; k++) {
         struct le_parameter *fact = &parameters->at[k].fact;
@@ -284,7 +286,7 @@ static void refine_parameters(struct parameters *parameters, const struct le_dem
     }
 }
 
-/* All up to the parenthesis that parameters follow: the simulator's names are the source's, ns::fill<float,3>. */
+/* Reads up to the parenthesis before the parameters: the simulator's names are the source's, ns::fill<float,3>. */
 static const char *read_symbol(struct reader *reader) {
     const char *start = reader->token, *end = start;
     for (; reader->length; next_token(reader)) {
@@ -339,7 +341,7 @@ static void read_variable(struct reader *reader, bool is_constant, bool is_decla
                is_token(reader, ".managed")) /* .attribute(.managed) */
             next_token(reader);
     }
-    const char *start = reader->token, *end = start; /* the simulator's may be of several tokens: ns::sums */
+    const char *start = reader->token, *end = start; /* the simulator's names may have several tokens: ns::sums */
     for (; reader->length && !is_token(reader, "[") && !is_token(reader, "=") && !is_token(reader, ";");
          next_token(reader))
         end = reader->at;

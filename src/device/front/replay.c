@@ -1,17 +1,17 @@
-/* Launches that are given again and again are kept, as the backend can: on CUDA devices as a graph of one kernel, which
- * the host launches in half the time, with other parameters, too: 1.8 and 2.0 us where a kernel takes 3.8 (one H200,
- * driver 580). Which launches those are is decided here.
+/* Repeated launches. The backend may turn a launch that one thread repeats into an object that launches faster. On CUDA
+ * devices it is a graph of one kernel, also for changed parameters: the host needs 1.8 to 2.0 us instead of 3.8 us per
+ * launch (one H200, driver 580). This file decides which launches to turn into graphs.
  *
- * To make one takes as long as eleven launches save (22 us; a process's first 0.2 ms) and 110 KB of the device's
- * memory. What has more threads than the device runs at one time is not kept: its kernel takes longer than its launch,
- * and a little longer still in a graph (of 262,144 threads 2.7 us for 4.1, of 524,288 4.4 for 4.1). A launch of a graph
- * comes after all earlier ones of it, in whatever stream, so each stream has a graph of its own. Streams of another
- * library, which may be capturing what they are given, get none. */
+ * Creating one costs as much as eleven launches save (22 us; 0.2 ms for the first in a process), and 110 KB of device
+ * memory. Launches with more threads than the device runs at one time are left alone: their kernel takes longer than
+ * the launch, and slightly longer still in a graph (262,144 threads: 2.7 instead of 4.1 us; 524,288 threads: 4.4
+ * instead of 4.1 us). A graph's launch comes after its own earlier launches, whatever the stream, so each stream has
+ * graphs of its own. Streams of another library get none, as that library may be capturing them. */
 #include "device/front/module.h"
 
 enum {
-    LAUNCHES_BEFORE = 32, /* it is kept, and before that is tried again */
-    REPLAYS_MAX = 64      /* of a device: 7 MB */
+    LAUNCHES_BEFORE = 32, /* launches before a graph is created, and between attempts */
+    REPLAYS_MAX = 64      /* graphs per device: 7 MB */
 };
 
 static uint64_t volume(const unsigned extents[3]) {
@@ -32,13 +32,13 @@ static bool take_slot(struct le_device *device) {
     return taken < REPLAYS_MAX;
 }
 
-/* That it cannot be made is nobody's to know; a device that fails tells it at the launch. */
+/* A failure is not reported: the ordinary launch goes on, and reports a device that has failed. */
 static void make_replay(struct le_device_kernel *kernel, const struct le_kernel_launch *launch, void **parameters) {
     struct le_device *device = kernel->module->device;
     struct le_device_span span;
     if (!take_slot(device))
         return;
-    le_device_span_begin(device, &span, LEAT_COST_PLAN, kernel->name, "a graph: it is launched again and again");
+    le_device_span_begin(device, &span, LEAT_COST_PLAN, kernel->name, "a graph, for repeated launches");
     le_errors_save();
     if (device->ops->replay_new(device->native, kernel, launch, parameters, &launch->replay->native))
         atomic_fetch_sub(&device->replay_count, 1);

@@ -1,4 +1,4 @@
-/* Jobs of the stager: how they begin and end, and who waits for them. What a chunk is: copy.c's. */
+/* The stager's jobs: starting, ending, and waiting for them. copy.c defines chunks. */
 #include "device/front/staging_state.h"
 #include "base/memory.h"
 #include <assert.h>
@@ -24,7 +24,7 @@ leat_status le_staging_new(const struct le_device_ops *ops, void *native, int th
     return LEAT_OK;
 }
 
-/* ---- how jobs end; all with the lock held */
+/* ---- ending jobs; call all with the lock held */
 
 void le_staging_keep_failure(struct le_staging *s, const struct le_staging_job *job) {
     if (s->failure_count == LE_STAGE_FAILURES_MAX) {
@@ -70,8 +70,8 @@ static void return_event(struct le_staging *s, void *event) {
         s->ops->event_free(s->native, event);
 }
 
-/* The user's stream goes on after the threads' last transfers. Their streams wait for nothing but each other's chunks,
- * so an event that was recorded again meanwhile only makes it wait a little longer. */
+/* Makes the user's stream wait for the last transfer of each thread. The threads' streams wait for nothing but each
+ * other's chunks, so an event that was recorded again meanwhile only makes the user's stream wait a little longer. */
 static void settle_job(struct le_staging *s, struct le_staging_job *job) {
     for (int k = 0; k < s->worker_count; k++) {
         if (!job->last[k])
@@ -216,12 +216,12 @@ void le_staging_settle(struct le_staging *s, uint64_t stream_id) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* stream_id 0: all of them. */
+/* Whether a ticket is among those up to number of stream_id. stream_id 0: always. */
 static bool concerns(uint64_t stream_id, uint64_t number, uint64_t of_stream, uint64_t of_number) {
     return !stream_id || (of_stream == stream_id && of_number <= number);
 }
 
-/* Brings down one small copy, or waits for something to happen; false: all that is asked for is done. Lock held. */
+/* Finishes one small download, or waits for progress. false: everything asked for is done. Call with the lock held. */
 static bool wait_once(struct le_staging *s, uint64_t stream_id, uint64_t number) {
     bool waits = false;
     for (int k = 0; k < s->small_count; k++) {

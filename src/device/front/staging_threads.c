@@ -1,4 +1,4 @@
-/* The threads that carry chunks. Each has slots, events and a native stream of its own. */
+/* The threads that copy chunks. Each has its own slots, events and native stream. */
 #include "device/front/staging_state.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -9,8 +9,8 @@
 
 /* ---- a thread's slots */
 
-/* Waits until the slot is free; what came down into it goes to the user's memory. busy: the thread goes on with more.
- */
+/* Waits until the slot is free, and copies a downloaded chunk to the user's memory. busy: whether the thread continues
+ * with more work. */
 static leat_status vacate_slot(struct le_staging_worker *w, struct le_staging_slot *slot, bool busy) {
     struct le_staging *s = w->stager;
     struct le_staging_job *job = slot->job;
@@ -43,7 +43,7 @@ static leat_status enqueue_transfer(struct le_staging_worker *w, struct le_stagi
     if (!status)
         status = ops->event_record(native, slot->event, w->stream);
     if (status)
-        ops->stream_synchronize(native, w->stream); /* a part of it may be under way */
+        ops->stream_synchronize(native, w->stream); /* a part of it may be enqueued */
     slot->recorded = !status;
     return status;
 }
@@ -74,13 +74,13 @@ static void carry_chunk(struct le_staging_worker *w, struct le_staging_job *job,
 
 /* ---- the threads */
 
-/* A job of one chunk is the latest thread's, if that is free. Lock held. */
+/* A job of one chunk is left to the latest thread, if that is idle. Call with the lock held. */
 static bool is_left_to_latest(const struct le_staging_worker *w, const struct le_staging_job *job) {
     const struct le_staging_worker *latest = w->stager->latest;
     return job->work.chunks == 1 && latest && latest != w && !latest->busy;
 }
 
-/* Before the lock is given up for a while: what was left to this thread is anyone's. Lock held. */
+/* Call before releasing the lock for a while: jobs left to this thread become anyone's. Call with the lock held. */
 static void mark_busy(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     bool left = false;
@@ -91,7 +91,7 @@ static void mark_busy(struct le_staging_worker *w) {
         pthread_cond_broadcast(&s->work);
 }
 
-/* A job that can go on, for one chunk; it goes to the end of the row. Lock held. */
+/* Picks a job that can proceed, for one chunk, and moves it to the end of the queue. Call with the lock held. */
 static struct le_staging_job *pick_job(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     struct le_staging_job *found = NULL;
@@ -99,7 +99,7 @@ static struct le_staging_job *pick_job(struct le_staging_worker *w) {
         if (is_left_to_latest(w, job))
             continue;
         if (!job->passed && !job->watched && s->ops->event_query(s->native, job->start, &job->passed))
-            job->passed = true; /* the transfer will fail, too, and say why */
+            job->passed = true; /* the transfer will fail as well, with the reason */
         if (job->passed && job->taken < job->work.chunks)
             found = job;
     }
@@ -116,8 +116,8 @@ static void sleep_for(struct le_staging *s, uint64_t time_ns) {
     pthread_cond_timedwait(&s->work, &s->lock, &until);
 }
 
-/* Waits for a job whose turn in its stream has not come; false: there is none. One thread stays free for those that can
- * go on, and looks at the rest from time to time. Lock held, but not all the time. */
+/* Waits for a job whose start event has not passed. false: there is none. One thread stays free for jobs that can
+ * proceed; it polls the others. Call with the lock held; releases it meanwhile. */
 static bool watch_job(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     struct le_staging_job *job = s->jobs;
@@ -152,7 +152,7 @@ static struct le_staging_slot *oldest_download(struct le_staging_worker *w) {
     return NULL;
 }
 
-/* One thing that there is to do; false: nothing. Lock held. */
+/* Does one piece of work. false: there is none. Call with the lock held. */
 static bool run_step(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     struct le_staging_job *job = pick_job(w);
@@ -216,7 +216,8 @@ static leat_status fill_worker(struct le_staging_worker *w) {
     return status;
 }
 
-/* Signals are for the program's own threads, but for those that an access of this one raises. */
+/* Blocks all signals in the thread, so that the program's own threads get them, except those that a memory access of
+ * this thread raises. */
 static int start_thread(struct le_staging_worker *w) {
     sigset_t all, before;
     sigfillset(&all);
@@ -236,7 +237,7 @@ static leat_status add_worker(struct le_staging *s) {
     w->index = s->worker_count;
     leat_status status = fill_worker(w);
     if (!status && start_thread(w))
-        status = le_fail(LEAT_OUT_OF_MEMORY, "no thread can be started that copies to and from the device");
+        status = le_fail(LEAT_OUT_OF_MEMORY, "cannot start a thread to copy to and from the device");
     if (status)
         free_worker(w);
     else
@@ -244,7 +245,8 @@ static leat_status add_worker(struct le_staging *s) {
     return status;
 }
 
-/* One is enough; a second one is there for what can go on while the first one waits. Lock held. */
+/* One thread is enough; a second one serves jobs that can proceed while the first one waits. Call with the lock
+ * held. */
 leat_status le_staging_ensure_workers(struct le_staging *s, int64_t chunks) {
     int64_t wanted = chunks < 2 ? 2 : chunks;
     leat_status status = LEAT_OK;

@@ -1,13 +1,13 @@
-/* Streams: made, wrapped, freed and waited for. A freed stream stays in the device's list until its work is done:
- * blocks that it used are then in order with it still. Order between streams is order.c's.
+/* Streams: created, wrapped, freed and waited for. A freed stream stays in the device's list until its work is done, so
+ * that allocations it used remain ordered after that work. order.c orders work between streams.
  *
- * A stream is used by one thread at a time; the list is under the device's lock. */
+ * A stream is used by one thread at a time. The list is under the device's lock. */
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
 #include <string.h>
 
-enum { ASKS = 4 }; /* of freed streams whose work goes on, each time that others are made */
+enum { ASKS = 4 }; /* driver queries about freed streams each time a stream is created */
 
 void le_stream_settle(struct le_device *device, uint64_t stream_id) {
     struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
@@ -45,7 +45,7 @@ static void forget_stream(struct le_device *device, int k) {
     le_free(stream);
 }
 
-/* Lets go of the native stream of one that was freed, once nobody else uses it. Its work goes on. */
+/* Frees the native stream of a freed stream once no one else uses it. Its work goes on. */
 static void finish_stream(struct le_device_stream *stream) {
     struct le_device *device = stream->device;
     uint64_t unsettled = 0;
@@ -59,7 +59,7 @@ static void finish_stream(struct le_device_stream *stream) {
     stream->finished = true;
 }
 
-/* *asks: how many streams whose work is not done the driver may still be asked for. */
+/* *asks: how many more unfinished streams to ask the driver about. */
 static bool is_stream_done(struct le_device_stream *stream, int *asks) {
     struct le_device *device = stream->device;
     bool passed = stream->passed >= stream->number || atomic_load(&device->failed);
@@ -143,7 +143,7 @@ void *le_device_stream_native(struct le_device_stream *stream) {
     return stream->native;
 }
 
-/* Of another library's stream nobody knows what it was given: each asking makes a ticket. */
+/* Work that another library gave to its stream is unknown, so each call makes a ticket. */
 struct le_point le_device_stream_point(struct le_device_stream *stream) {
     struct le_device *device = stream->device;
     pthread_mutex_lock(&device->lock);
@@ -179,7 +179,7 @@ leat_status le_device_stream_synchronize(struct le_device_stream *stream) {
     return staged;
 }
 
-/* What each stream was given so far; NULL without memory, and then nothing is known to be passed. */
+/* The last ticket of each stream. NULL: out of memory; then no work is recorded as passed. */
 static struct le_stream_wait *snapshot_points(struct le_device *device, int *count) {
     pthread_mutex_lock(&device->lock);
     *count = device->stream_count;
@@ -201,10 +201,8 @@ static void mark_points_passed(struct le_device *device, const struct le_stream_
     pthread_mutex_unlock(&device->lock);
 }
 
-/* Streams that come or get work while it waits may or may not be waited for; but a copy that the stager gets meanwhile
- * is not in the driver's hands when that is waited for. So what counts as passed is noted before the stager is waited
- * for.
- */
+/* Work that other threads enqueue meanwhile may or may not be waited for. The tickets that count as passed are taken
+ * before waiting for the stager: the driver may not have a copy yet that the stager gets later. */
 leat_status le_device_synchronize(struct le_device *device) {
     leat_status status = le_device_check(device);
     if (status)

@@ -1,4 +1,4 @@
-/* Axes in order, and the loops that copy: whole runs, single elements, and planes in tiles. */
+/* Canonical axes, and the loops that copy: contiguous runs, single elements, and planes in tiles. */
 #include "device/front/strided.h"
 #include <string.h>
 #ifdef __SSE2__
@@ -99,7 +99,7 @@ static void copy_run(size_t size, char *target, const char *source, int64_t coun
     }
 }
 
-/* The two innermost axes in tiles, so that neither side's cache lines are read or written once an element. */
+/* Copies the two innermost axes in tiles, so that neither side touches a cache line once per element. */
 static void copy_plane(const struct le_axes *x, int rows, int columns, char *target, const char *source) {
     for (int64_t r = 0; r < x->extent[rows]; r += TILE)
         for (int64_t c = 0; c < x->extent[columns]; c += TILE) {
@@ -129,7 +129,7 @@ static void copy_axis(const struct le_axes *x, int axis, char *target, const cha
         copy_axis(x, axis + 1, target + k * x->target[axis], source + k * x->source[axis]);
 }
 
-/* Puts the axis along which the source is densest next to the innermost one, for copy_plane. */
+/* Moves the axis with the smallest source stride next to the innermost one, for copy_plane. */
 static void pair_axes(struct le_axes *x) {
     int dense = 0;
     for (int k = 1; k < x->rank; k++)

@@ -10,9 +10,9 @@
 #define BUSY_MAX   (1 << 16)
 #define HOST_MAX   (1 << 16)
 #define CAUSES_MAX 256
-#define THREADS    16 /* whose nesting is told apart */
+#define THREADS    16 /* threads whose nesting is tracked separately */
 #define DEPTH_MAX  16
-#define WALK_MAX   4096 /* spans that are looked at for one gap */
+#define WALK_MAX   4096 /* host spans examined for one gap */
 
 struct busy {
     uint64_t start_ns, stop_ns;
@@ -157,8 +157,8 @@ static uint64_t overlap(const struct host *host, uint64_t start_ns, uint64_t sto
     return high > low ? high - low : 0;
 }
 
-/* The first span that ends after a time: of one thread they are in the order of their ends, of several nearly so, and
- * the few that are found out of order are looked at in vain. */
+/* Finds the first span that ends after a time. Spans of one thread are sorted by their ends; those of several threads
+ * nearly so. The few that are out of order are examined in vain. */
 static int first_ending_after(const struct le_timeline *timeline, uint64_t time_ns) {
     int low = 0, high = timeline->host_count;
     while (low < high) {
@@ -171,8 +171,9 @@ static int first_ending_after(const struct le_timeline *timeline, uint64_t time_
     return low;
 }
 
-/* What of a span lies in the gap, less what inner ones have of it, goes to its cause. Spans that begin behind the gap
- * are passed over, and so are outer ones that end much later: the walk goes on until the outermost is done. */
+/* Charges to each span's cause the part of the span that lies in the gap, less the parts of its inner spans. Spans that
+ * begin after the gap contribute nothing, nor do outer ones that end much later: the walk ends with the first outermost
+ * span that begins after the gap. */
 static uint64_t share_out(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
     uint64_t inner_ns[THREADS][DEPTH_MAX + 1] = {{0}}, outermost_ns = 0;
     int first = first_ending_after(timeline, start_ns);

@@ -16,8 +16,8 @@ void le_timeline_free(struct le_timeline *timeline);
 void le_timeline_clear(struct le_timeline *timeline);
 
 void le_timeline_busy(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns);
-/* A host span that has ended: at nesting depth (outermost 0) on a thread; inner spans are added before outer ones. what
- * is copied. */
+/* A host span that has ended: at nesting depth (outermost 0) on a thread; inner spans are added before outer ones.
+ * `what` is copied. */
 void le_timeline_host(struct le_timeline *timeline, unsigned thread, int depth, uint64_t start_ns, uint64_t stop_ns,
                       leat_cost_kind kind, const char *what);
 

@@ -1,15 +1,15 @@
-/* See timing.h. Whatever may take long (making events and room for them) happens before the first event of a pair is
- * recorded, since the device waits for the host between the two. Pairs are pending, in the order in which their ends
- * were recorded, until the device has passed them. Times are counted from a base event whose host time is known. The
- * base moves on with the work, because the driver returns differences as 32-bit floats. Locks: timing->lock, then the
- * ledger's, then the timeline's. */
+/* See timing.h. Whatever may take long (creating events, growing arrays) happens before the first event of a pair is
+ * recorded, because the device waits for the host between the two. Pairs are pending, in the order in which their ends
+ * were recorded, until the device has passed them. Times are relative to a base event whose host time is known. The
+ * base advances with the work, because the driver returns differences as 32-bit floats. Lock order: timing->lock, then
+ * the ledger's, then the timeline's. */
 #include "device/front/timing.h"
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include <stdio.h>
 
 #define WHAT_MAX    64
-#define PENDING_MAX 4096 /* then what has ended is collected */
+#define PENDING_MAX 4096 /* at this count, ended pairs are collected */
 #define BASE_AGE_MS 200.0
 #define BASE_TRIES  3
 
@@ -21,7 +21,7 @@ struct pair {
 };
 struct le_timing {
     struct le_ledger *ledger;
-    struct le_timeline *timeline; /* has a lock of its own */
+    struct le_timeline *timeline; /* has its own lock */
     pthread_mutex_t lock;
     struct pair *pending;
     int count, capacity;
@@ -50,7 +50,7 @@ static struct le_timing *timing_new(struct le_ledger *ledger) {
     return timing;
 }
 
-/* NULL: nothing was timed so far. */
+/* NULL: nothing has been timed yet. */
 static struct le_timing *existing_timing(struct le_device *device) {
     pthread_mutex_lock(&device->notes_lock);
     struct le_timing *timing = device->timing;
@@ -62,7 +62,8 @@ static void note_span(void *timeline, const struct le_span *span, uint64_t stop_
     le_timeline_host(timeline, thread, depth, span->start_ns, stop_ns, span->kind, span->what);
 }
 
-/* Made at the first timed operation: earlier host spans cannot lie in a gap. NULL: out of memory; nothing is timed. */
+/* Created for the first timed operation: earlier host spans cannot lie in a gap. NULL: out of memory; nothing is
+ * timed. */
 static struct le_timing *timing_of(struct le_device *device, struct le_ledger *ledger) {
     pthread_mutex_lock(&device->notes_lock);
     bool is_new = !device->timing && (device->timing = timing_new(ledger)) != NULL;
@@ -73,7 +74,7 @@ static struct le_timing *timing_of(struct le_device *device, struct le_ledger *l
     return timing;
 }
 
-/* ---- events; with timing->lock held */
+/* ---- events; call with timing->lock held */
 
 static void *take_event(struct le_device *device, struct le_timing *timing) {
     void *event = NULL;
@@ -116,7 +117,8 @@ static void take_pair(struct le_device *device, struct le_timing *timing, struct
     timing->open += timed->start != NULL;
 }
 
-/* An event's host time lies between its recording and the end of waiting for it: the shortest of a few tries says. */
+/* An event's host time lies between its recording and the end of waiting for it. Of a few tries, the shortest is the
+ * most accurate. */
 static void set_base(struct le_device *device, struct le_timing *timing) {
     uint64_t shortest_ns = UINT64_MAX;
     for (int try = 0; try < BASE_TRIES; try++) {
@@ -140,7 +142,7 @@ static void set_base(struct le_device *device, struct le_timing *timing) {
     }
 }
 
-/* ---- collecting; with timing->lock held */
+/* ---- collecting; call with timing->lock held */
 
 static bool time_of(struct le_device *device, const struct le_timing *timing, void *event, uint64_t *time_ns) {
     double elapsed_ms;
@@ -181,7 +183,7 @@ static void collect_passed(struct le_device *device, struct le_timing *timing) {
     timing->count = left;
 }
 
-/* Room for the pairs that have begun, and one more. */
+/* Makes room for the open pairs and one more. */
 static bool reserve_pair(struct le_timing *timing) {
     if (timing->count + timing->open < timing->capacity)
         return true;
@@ -194,7 +196,7 @@ static bool reserve_pair(struct le_timing *timing) {
     return true;
 }
 
-/* ---- from outside */
+/* ---- interface */
 
 static void begin_cost(struct le_span *span, struct le_ledger *ledger) {
     le_span_begin(span, ledger, LEAT_COST_OTHER, "timing the device", "level 2: two events for each operation");
