@@ -28,7 +28,7 @@ static const char *find_in(const char *at, const char *end, const char *text) {
     return found && found < end ? found : NULL;
 }
 
-/* What stands before ": error": FILE(LINE) or FILE:LINE:COLUMN. */
+/* Reads the text before ": error": FILE(LINE) or FILE:LINE:COLUMN. */
 static bool read_location(const char *at, const char *end, struct log_message *complaint) {
     const char *open = end;
     if (end > at && end[-1] == ')') {
@@ -51,7 +51,7 @@ static bool read_location(const char *at, const char *end, struct log_message *c
     return complaint->line > 0 && open > at;
 }
 
-/* The column of the caret two lines below, less the two blanks that NVRTC puts before the source's line. */
+/* The column of the caret two lines below, minus the two blanks that NVRTC puts before the source line. */
 static int caret_column(const char *at) {
     const char *below = next_line(next_line(at)), *end = line_end(below);
     const char *caret = below + strspn(below, " \t");
@@ -71,7 +71,7 @@ static bool read_message(const char *at, struct log_message *complaint) {
     if (!word)
         return false;
     const char *text = word + length;
-    text = find_in(text, end, ": "); /* behind it may stand a number: "error #20: " */
+    text = find_in(text, end, ": "); /* a number may follow: "error #20: " */
     if (!text)
         return false;
     *complaint = (struct log_message){.text = text + 2, .text_length = (size_t)(end - text - 2)};
@@ -89,7 +89,7 @@ __attribute__((format(printf, 2, 3))) static void add_error(struct le_location l
     va_end(arguments);
 }
 
-/* NVRTC compiles name expressions in a file of its own: what was written is quoted instead. */
+/* NVRTC compiles name expressions in a file of its own; the message quotes the expression instead of that file. */
 static bool add_name_message(const struct log_message *complaint) {
     static const char PRAGMA[] = "#pragma nv_mangled_name ", FILE_NAME[] = "__nv_name_map";
     if (complaint->file_length != sizeof FILE_NAME - 1 || memcmp(complaint->file, FILE_NAME, sizeof FILE_NAME - 1) != 0)
@@ -127,7 +127,7 @@ leat_status le_compile_log_fail(const char *log, const char *name, const char *s
     }
     if (le_errors_count() == 0)
         add_error((struct le_location){0}, "%s does not compile: %.400s", name,
-                  *log ? log : "the compiler does not say why");
+                  *log ? log : "the compiler gave no reason");
     le_errors_source(name, source, strlen(source));
     return LEAT_PROGRAM;
 }

@@ -1,5 +1,5 @@
-/* cuBLAS: located at first, and loaded from there for the first product. cuBLAS opens libcublasLt by soname; it is
- * loaded here from beside it, since the dynamic loader may not look there. */
+/* cuBLAS: located first, then loaded from there for the first product. cuBLAS opens libcublasLt by soname. It is loaded
+ * here from beside cuBLAS, since the dynamic loader may not look there. */
 #include "device/cuda/toolkit_search.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ static const struct le_library_symbol symbols[] = {
 #undef X
 };
 
-/* ---- locating. Files are named by their full version: libcublas.so.13 is a link to libcublas.so.13.1.0.3. */
+/* ---- locating. The version is in the file's name: libcublas.so.13 is a link to libcublas.so.13.1.0.3. */
 
 static bool take_cublas(void *user, struct le_search *search, const char *name, const char *path, void *library) {
     char real[PATH_MAX];

@@ -1,12 +1,13 @@
-/* See cuda_cached_code.h. A value is a header of sizes, then the image, the PTX, the log and the lowered names, each
- * with a NUL at its end. */
+/* See cuda_cached_code.h. A value consists of a header with sizes, the image, the PTX, the log and the lowered names,
+ * each followed by a NUL. */
 #include "device/cuda/cuda_cached_code.h"
 #include "base/memory.h"
 #include "device/cuda/nvrtc_identity.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Of what is written and of how it is compiled (cuda_compile.c): another one finds nothing of the former's. */
+/* Version of the value's format and of how code is compiled (cuda_compile.c). A new version does not find entries of
+ * the old one. */
 enum { FORMAT = 1 };
 
 struct header {
@@ -59,7 +60,7 @@ static bool pack_code(const struct le_device_module *module, const struct le_cud
     return !value->failed;
 }
 
-/* Pairs of strings; false: no memory. */
+/* Reads pairs of strings. false: out of memory. */
 static bool unpack_names(const char *bytes, size_t size_bytes, struct le_device_module *module) {
     size_t count = 0;
     for (size_t k = 0; k < size_bytes; k++)
@@ -94,7 +95,7 @@ static void free_code(struct le_device_module *module, struct le_cuda_image *ima
     *image = (struct le_cuda_image){0};
 }
 
-/* The parts of a value, whose sizes add up. */
+/* Whether the sizes in the header add up to the value's size. */
 static bool sizes_add_up(const struct header *header, size_t value_bytes) {
     size_t all_bytes = sizeof *header + 2;
     return !__builtin_add_overflow(all_bytes, header->image_bytes, &all_bytes) &&
@@ -150,7 +151,7 @@ void le_cuda_cached_code_put(struct le_cuda_device *cuda, const struct le_module
     char label[LE_STORE_LABEL_BYTES];
     const struct le_device_limits *limits = &cuda->device->limits;
     const char *folders = source->owner ? strrchr(source->owner, '/') : NULL;
-    const char *owner = folders ? folders + 1 : source->owner; /* a program's file has a name by itself */
+    const char *owner = folders ? folders + 1 : source->owner; /* a program's file name, without its folders */
     snprintf(label, sizeof label, "%s %.40s%s%s", cuda->is_sim ? limits->kind : limits->architecture,
              owner ? owner : "", owner ? ": " : "", source->label ? source->label : source->name);
     if (store && pack_code(module, image, &value))

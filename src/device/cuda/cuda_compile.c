@@ -13,16 +13,16 @@
 
 enum { ARCHITECTURES_MAX = 128 };
 static const char STANDARD[] = "c++17";
-#define MINIMAL_VERSION 12040 /* NVRTC's that takes --minimal */
+#define MINIMAL_VERSION 12040 /* the first NVRTC that accepts --minimal */
 
 struct compile_job {
     const struct le_nvrtc *nvrtc;
-    int version, capability;          /* NVRTC's; the device's */
-    bool is_sim, is_cached, is_exact; /* exact: for this capability or not at all */
+    int version, capability;          /* NVRTC's version; the device's capability */
+    bool is_sim, is_cached, is_exact; /* is_exact: compile for this capability only */
     const struct le_module_source *source;
     struct le_device_module *module;
     le_nvrtc_program program;
-    struct le_arena arena; /* of options */
+    struct le_arena arena; /* owns the options */
     struct {
         const char **at;
         int count, capacity;
@@ -42,7 +42,7 @@ static void add_option(struct compile_job *job, const char *prefix, const char *
     *LE_PUSH(&job->arena, &job->options) = le_arena_format(&job->arena, "%s%s", prefix, text);
 }
 
-/* The newest architecture that NVRTC knows and the device runs; *exact: the device's own. 0: none. */
+/* Finds the newest architecture that NVRTC supports and the device runs. 0: none. *exact: it is the device's own. */
 static le_nvrtc_result choose_architecture(const struct compile_job *job, int *architecture, bool *exact) {
     int count = 0, known[ARCHITECTURES_MAX], capability = job->capability, best = 0;
     le_nvrtc_result result = job->nvrtc->GetNumSupportedArchs(&count);
@@ -63,12 +63,13 @@ static leat_status add_architecture(struct compile_job *job) {
     int architecture;
     le_nvrtc_result result = choose_architecture(job, &architecture, &exact);
     if (result != LE_NVRTC_SUCCESS)
-        return nvrtc_failed(job, result, "asking NVRTC for the architectures that it knows");
+        return nvrtc_failed(job, result, "asking NVRTC for its architectures");
     if (architecture == 0)
-        return le_fail(LEAT_UNSUPPORTED, "this NVRTC knows no architecture that runs on the device, sm_%d",
+        return le_fail(LEAT_UNSUPPORTED, "this NVRTC supports no architecture that runs on the device, sm_%d",
                        job->capability);
     if (job->is_exact && !exact)
-        return le_fail(LEAT_UNSUPPORTED, "this NVRTC makes no code for sm_%d; the next below that it knows is sm_%d",
+        return le_fail(LEAT_UNSUPPORTED,
+                       "this NVRTC does not support sm_%d; the next lower architecture that it supports is sm_%d",
                        job->capability, architecture);
     job->is_cubin = exact;
     char number[16];
@@ -89,8 +90,8 @@ static void add_list(struct compile_job *job, const char *prefix, const char *co
         add_option(job, prefix, *list);
 }
 
-/* The toolkit's folder; from CUDA 13 on the headers of its C++ libraries, which cooperative_groups.h needs, are one
- * below. */
+/* Adds the toolkit's folder. From CUDA 13 on, the headers of its C++ libraries, which cooperative_groups.h needs, are
+ * in a folder below. */
 static void add_toolkit(struct compile_job *job, const char *folder) {
     add_option(job, "-I", folder);
     const char *libraries = le_arena_format(&job->arena, "%s/cccl", folder);
@@ -98,8 +99,8 @@ static void add_toolkit(struct compile_job *job, const char *folder) {
         add_option(job, "-I", libraries);
 }
 
-/* The toolkit's headers come last, after the user's own; the simulator brings its own. What stands here of `source` is
- * in the key of code that is kept: cuda_cached_code.c. */
+/* The toolkit's headers come last, after the user's. The simulator brings its own. Every field of `source` used here
+ * must be in the cache key: cuda_cached_code.c. */
 static leat_status make_options(struct compile_job *job) {
     const struct le_module_source *source = job->source;
     const char *folder = job->is_sim || source->is_whole ? NULL : le_cuda_include_folder();
@@ -114,7 +115,7 @@ static leat_status make_options(struct compile_job *job) {
         add_option(job, "-lineinfo", "");
     if (source->is_plain && job->version >= MINIMAL_VERSION)
         add_option(job, "--minimal", "");
-    if (job->is_sim && job->is_cached) /* not twice */
+    if (job->is_sim && job->is_cached) /* cached here: do not cache it again */
         add_option(job, "--no-cache", "");
     add_list(job, "-D", source->macros);
     add_list(job, "-I", source->include_paths);
@@ -124,7 +125,7 @@ static leat_status make_options(struct compile_job *job) {
     return LEAT_OK;
 }
 
-/* ---- what comes out */
+/* ---- results */
 
 static leat_status take_log(struct compile_job *job) {
     size_t size_bytes = 0;
@@ -165,7 +166,7 @@ static leat_status take_names(struct compile_job *job) {
         const char *lowered = NULL;
         le_nvrtc_result result = job->nvrtc->GetLoweredName(job->program, name->expression, &lowered);
         if (result != LE_NVRTC_SUCCESS || !lowered)
-            return le_fail(LEAT_INVALID, "the name \"%.200s\" stands for nothing in %s", name->expression,
+            return le_fail(LEAT_INVALID, "no kernel or variable named \"%.200s\" in %s", name->expression,
                            job->source->name);
         name->lowered = le_strdup(lowered);
         if (!name->lowered)
@@ -206,7 +207,7 @@ static leat_status add_names(struct compile_job *job) {
     return status;
 }
 
-/* What compiling came to, from its result and the log. */
+/* Turns the compiler's result and log into a status. */
 static leat_status check_result(struct compile_job *job, le_nvrtc_result result) {
     leat_status status = take_log(job);
     if (status || result == LE_NVRTC_SUCCESS)
@@ -220,10 +221,10 @@ static leat_status check_result(struct compile_job *job, le_nvrtc_result result)
         return nvrtc_failed(job, result, job->source->name);
     if (result == LE_NVRTC_ERROR_OUT_OF_MEMORY)
         return le_fail(LEAT_OUT_OF_MEMORY, "%s: %s", job->source->name, log);
-    return le_fail(job->is_sim ? LEAT_UNSUPPORTED : LEAT_DEVICE, "%s", log); /* sim: there is no compiler */
+    return le_fail(job->is_sim ? LEAT_UNSUPPORTED : LEAT_DEVICE, "%s", log); /* sim: there is no host compiler */
 }
 
-/* NVRTC's flow callback. */
+/* NVRTC's flow callback: cancels the compilation. */
 static int is_unwanted(void *payload, void *unused) {
     const struct le_module_source *source = payload;
     (void)unused;
@@ -231,7 +232,8 @@ static int is_unwanted(void *payload, void *unused) {
 }
 
 static le_nvrtc_result compile_program(struct compile_job *job) {
-    if (job->source->is_unwanted && job->nvrtc->SetFlowCallback) /* if it is refused, nothing is given up */
+    if (job->source->is_unwanted &&
+        job->nvrtc->SetFlowCallback) /* if this fails, the compilation cannot be cancelled */
         job->nvrtc->SetFlowCallback(job->program, is_unwanted, (void *)(uintptr_t)job->source);
     le_nvrtc_result result = job->nvrtc->CompileProgram(job->program, job->options.count, job->options.at);
     if (result == LE_NVRTC_SUCCESS)
@@ -276,7 +278,7 @@ static leat_status create_and_compile(struct compile_job *job, struct le_cuda_im
     return status;
 }
 
-/* In an arena of its own. */
+/* Runs the job in its own arena. */
 static leat_status run_job(struct compile_job *job, struct le_cuda_image *image) {
     le_arena_init(&job->arena);
     leat_status status = create_and_compile(job, image);
@@ -284,7 +286,7 @@ static leat_status run_job(struct compile_job *job, struct le_cuda_image *image)
     return status;
 }
 
-/* What the device's opening has begun is waited for: a compilation of its would hold up this one. */
+/* Waits for the compilation that opening the device has started: it would delay this one anyway. */
 static leat_status find_nvrtc(struct le_cuda_device *cuda, const struct le_nvrtc **nvrtc, int *version) {
     *nvrtc = cuda->nvrtc;
     if (*nvrtc)
@@ -292,7 +294,7 @@ static leat_status find_nvrtc(struct le_cuda_device *cuda, const struct le_nvrtc
     struct le_device_span span;
     pthread_mutex_lock(&cuda->warm_lock);
     le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, "NVRTC",
-                         cuda->warm ? "begun when the device was opened" : "");
+                         cuda->warm ? "started when the device was opened" : "");
     le_nvrtc_warm_end(&cuda->warm);
     leat_status status = le_nvrtc_open(nvrtc, version);
     le_device_span_end(&span, 0);
@@ -305,7 +307,7 @@ void le_cuda_compiler_begin(void *native) {
     const struct le_nvrtc *nvrtc;
     int version;
     if (find_nvrtc(cuda, &nvrtc, &version) != LEAT_OK)
-        le_errors_clear(); /* whoever compiles is told */
+        le_errors_clear(); /* the next compilation reports the error */
     else if (!cuda->is_sim)
         le_nvrtc_use_once(nvrtc);
     le_exit_guard_install();
@@ -348,7 +350,7 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
         status = LEAT_MISSING;
     } else {
         if (damaged)
-            span.span.cause = "what was kept of it was damaged";
+            span.span.cause = "the cached code was damaged";
         status = compile_anew(cuda, source, keeps, module, image);
         if (!status && keeps)
             le_cuda_cached_code_put(cuda, source, &key, module, image);

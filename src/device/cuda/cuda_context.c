@@ -1,12 +1,12 @@
-/* The primary context of a device: made at once, or by a thread of its own while the caller goes on, planning and
- * compiling, which need none. Whatever needs it enters it here, and waits for it. That it could not be made is told
- * there; who comes next tries again.
+/* The primary context of a device. It is created at once, or by a background thread while the caller plans and
+ * compiles, which needs no context. Calls that need the context enter it here, and wait for it. If creating it failed,
+ * such a call reports the error, and the next one tries again.
  *
- * The first stream is handed out before the context is there: its handle is cuda->first's address. */
+ * The first stream is handed out before the context exists: its handle is the address of cuda->first_stream. */
 #include "device/cuda/cuda_device.h"
 #include <signal.h>
 
-/* ---- making it */
+/* ---- creating it */
 
 static void *retain_context(void *user) {
     struct le_cuda_device *cuda = user;
@@ -14,7 +14,7 @@ static void *retain_context(void *user) {
     return NULL;
 }
 
-/* Signals are the program's own: no thread of Leat's takes one. */
+/* Blocks all signals in the thread: they are for the program's own threads. */
 static void begin_in_background(struct le_cuda_device *cuda) {
     sigset_t all, before;
     sigfillset(&all);
@@ -23,7 +23,8 @@ static void begin_in_background(struct le_cuda_device *cuda) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* A context that somebody else in the process has is there at once, and so may be memory of its. */
+/* Whether another part of the process already has the context. Then creating it takes no time, and memory of that
+ * context may be passed to Leat at once. */
 static bool is_active(struct le_cuda_device *cuda) {
     unsigned flags = 0;
     int active = 0;
@@ -31,7 +32,7 @@ static bool is_active(struct le_cuda_device *cuda) {
 }
 
 static leat_status context_status(struct le_cuda_device *cuda) {
-    return le_cuda_result(cuda, cuda->context_result, "making a context on device cuda:%d", cuda->ordinal);
+    return le_cuda_result(cuda, cuda->context_result, "creating a context on device cuda:%d", cuda->ordinal);
 }
 
 leat_status le_cuda_context_begin(struct le_cuda_device *cuda, bool in_background) {
@@ -65,10 +66,10 @@ static leat_status make_first_stream(struct le_cuda_device *cuda) {
         result = cuda->driver->StreamCreate(&cuda->first_stream, LE_CU_STREAM_NON_BLOCKING);
         cuda->driver->CtxSetCurrent(before);
     }
-    return le_cuda_result(cuda, result, "making a stream");
+    return le_cuda_result(cuda, result, "creating a stream");
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static leat_status finish_context(struct le_cuda_device *cuda) {
     if (le_cuda_is_opening(cuda))
         pthread_join(cuda->context_thread, NULL);
@@ -85,7 +86,7 @@ static leat_status finish_context(struct le_cuda_device *cuda) {
 static leat_status wait_for_context(struct le_cuda_device *cuda) {
     struct le_device_span span;
     leat_status status = LEAT_OK;
-    le_device_span_begin(cuda->device, &span, LEAT_COST_INIT, "context", "begun when the device was opened");
+    le_device_span_begin(cuda->device, &span, LEAT_COST_INIT, "context", "started when the device was opened");
     pthread_mutex_lock(&cuda->context_lock);
     if (!is_context_ready(cuda))
         status = finish_context(cuda);

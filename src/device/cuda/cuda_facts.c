@@ -1,4 +1,4 @@
-/* What a device is before a context is made on it, and whether it will do. */
+/* Facts about a device before it has a context, and whether it is usable. */
 #include "device/cuda/cuda_libraries.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ leat_status le_cuda_facts_count(const struct le_cuda_driver *driver, int *count)
     return error ? fail_call(driver, "cuDeviceGetCount", error) : LEAT_OK;
 }
 
-/* Nothing more is asked after an error. */
+/* Does nothing after an error. */
 static int device_attribute(const struct le_cuda_driver *driver, le_cu_device device, le_cu_device_attribute which,
                             le_cu_result *error) {
     int value = 0;
@@ -71,7 +71,7 @@ leat_status le_cuda_facts_get(const struct le_cuda_driver *driver, int ordinal, 
     found.multiprocessors = device_attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &error);
     if (driver->DeviceGetAttribute(&found.f64_ratio, LE_CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO,
                                    found.device))
-        found.f64_ratio = 0; /* not every driver knows it */
+        found.f64_ratio = 0; /* not every driver supports it */
     int compute_mode = device_attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &error);
     if (error)
         return fail_call(driver, "cuDeviceGetAttribute", error);
@@ -80,12 +80,12 @@ leat_status le_cuda_facts_get(const struct le_cuda_driver *driver, int ordinal, 
     return LEAT_OK;
 }
 
-/* ---- CUDA_VISIBLE_DEVICES: numbers and UUIDs ("GPU-", "MIG-" and so many hexadecimal digits that they tell it from
- * others), separated by commas. The driver stops at the first item that it does not understand, without a word. */
+/* ---- CUDA_VISIBLE_DEVICES: numbers and UUIDs separated by commas. A UUID is "GPU-" or "MIG-" and enough hexadecimal
+ * digits to be unique. The driver silently stops at the first item that it does not understand. */
 
 struct item {
     const char *at;
-    int length, number; /* number: its place in the list, from 1 */
+    int length, number; /* number: its position in the list, from 1 */
 };
 
 static bool is_number(const struct item *item) {
@@ -114,7 +114,7 @@ static struct item next_item(const char **rest, int number) {
     return item;
 }
 
-/* Of the number'th item, whether it is repeated. */
+/* Whether the item repeats an earlier one. */
 static bool is_repeated(const char *value, const struct item *item) {
     for (int k = 1; k < item->number; k++) {
         struct item before = next_item(&value, k);

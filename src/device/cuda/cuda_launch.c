@@ -1,14 +1,14 @@
-/* Launches over a CUDA driver. What one must fulfil was checked before (launch.c), but for what only the driver knows:
- * how many blocks are resident at one time. A launch that is kept (replay.c) is a graph of that kernel alone, whose
- * parameters are set anew where they are others than the last time. */
+/* Launches over a CUDA driver. launch.c has checked the launch, except for what only the driver knows: how many thread
+ * blocks can be resident at one time. A repeated launch (replay.c) is a graph of that one kernel. Its parameters are
+ * updated if they differ from the last launch. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "device/front/module.h"
 #include <string.h>
 
-/* ---- once */
+/* ---- single launches */
 
-/* Dynamic shared memory above the usual limit is asked for once, as much as the kernel may ever have. */
+/* Opts in to dynamic shared memory above the default limit: once, and for as much as the kernel may ever use. */
 static leat_status allow_shared(struct le_cuda_device *cuda, struct le_device_kernel *kernel,
                                 const struct le_kernel_launch *launch) {
     if (launch->shared_bytes + kernel->static_shared_bytes <= cuda->device->limits.shared_bytes ||
@@ -22,7 +22,7 @@ static leat_status allow_shared(struct le_cuda_device *cuda, struct le_device_ke
                           kernel->max_dynamic_shared_bytes);
 }
 
-/* All blocks of a cooperative launch must be resident at one time. */
+/* All thread blocks of a cooperative launch must be resident at one time. */
 static leat_status check_resident(struct le_cuda_device *cuda, const struct le_device_kernel *kernel,
                                   const struct le_kernel_launch *launch) {
     int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]), each = 0;
@@ -37,7 +37,7 @@ static leat_status check_resident(struct le_cuda_device *cuda, const struct le_d
         return LEAT_OK;
     return le_fail(
         LEAT_INVALID,
-        "kernel %s: a cooperative launch of %llu blocks; at most %llu of %d threads are resident at one time "
+        "kernel %s: a cooperative launch of %llu blocks; at most %llu blocks of %d threads can be resident at one time "
         "(%d on each of %d multiprocessors)",
         kernel->name, (unsigned long long)blocks, (unsigned long long)most, threads, each, multiprocessors);
 }
@@ -73,15 +73,15 @@ leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *
     return le_cuda_leave(cuda, before, status);
 }
 
-/* ---- again and again */
+/* ---- repeated launches */
 
 struct replay {
-    le_cu_graph graph; /* which the node is of, by which the executable one's parameters are set */
+    le_cu_graph graph; /* owns the node, which is needed to set parameters of the executable graph */
     le_cu_graph_node node;
     le_cu_graph_exec exec;
     unsigned grid[3], block[3];
     size_t shared_bytes;
-    unsigned char values[]; /* of the parameters, one behind the other */
+    unsigned char values[]; /* values of the parameters, one after the other */
 };
 
 static le_cu_kernel_node node_of(const struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
@@ -130,8 +130,9 @@ static void store_parameters(struct replay *replay, const struct le_device_kerne
     }
 }
 
-/* While another library captures a stream, wherever in the process, making a graph would spoil that, and destroying it,
- * too, unless the thread says that it is none of it (measured with driver 580). Called again it puts back what was. */
+/* Creating or destroying a graph while another library captures a stream, anywhere in the process, would invalidate the
+ * capture, unless this thread declares itself unrelated (measured with driver 580). A second call restores the previous
+ * mode. */
 static void exchange_capture_mode(const struct le_cuda_driver *driver, le_cu_capture_mode *mode) {
     (void)driver->ThreadExchangeStreamCaptureMode(mode);
 }
@@ -149,7 +150,7 @@ static le_cu_result make_graph(const struct le_cuda_driver *driver, struct repla
     return result;
 }
 
-/* The context was entered. Of a graph that is at work still the driver frees what it needs when it is done. */
+/* Call with the context entered. If the graph is still running, the driver frees its resources when it is done. */
 static void free_graph(const struct le_cuda_driver *driver, struct replay *replay) {
     le_cu_capture_mode mode = LE_CU_STREAM_CAPTURE_MODE_RELAXED;
     exchange_capture_mode(driver, &mode);

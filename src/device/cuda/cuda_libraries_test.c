@@ -210,12 +210,12 @@ static void driver_lacks_a_symbol(void **state) {
 static void driver_does_not_start(void **state) {
     (void)state;
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_INIT=304");
-    expect("the CUDA driver does not start: OS call failed or operation not supported on this OS "
+    expect("the CUDA driver failed to initialize: OS call failed or operation not supported on this OS "
            "(CUDA_ERROR_OPERATING_SYSTEM, 304)");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_INIT=803");
     expect("have different versions: reboot");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_INIT=12345");
-    expect("the CUDA driver does not start: unknown error (no name, 12345)");
+    expect("the CUDA driver failed to initialize: unknown error (no name, 12345)");
 }
 
 static void driver_without_devices(void **state) {

@@ -1,5 +1,5 @@
-/* Modules over a CUDA driver: compiled code is loaded, its kernels and variables are found and measured. Launching is
- * cuda_launch.c's. */
+/* Modules over a CUDA driver: loads compiled code, finds its kernels and variables, and reads their attributes.
+ * cuda_launch.c launches kernels. */
 #include "base/memory.h"
 #include "device/cuda/cuda_compile.h"
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 enum { JIT_LOG_BYTES = 8192 };
 
-/* ---- what the driver knows of a kernel */
+/* ---- attributes of kernels */
 
-/* Nothing more is asked after a failure. */
+/* Does nothing after a failure. */
 static int function_attribute(struct le_cuda_device *cuda, le_cu_function function, le_cu_function_attribute which,
                               le_cu_result *result) {
     int value = 0;
@@ -40,7 +40,7 @@ static le_cu_result read_attributes(struct le_cuda_device *cuda, struct le_devic
     return result;
 }
 
-/* A kernel that the driver does not find stays without a function: asking for it is an error, the others are fine. */
+/* A kernel that the driver does not find stays without a function. Asking for it is an error; the others work. */
 static leat_status find_kernels(struct le_cuda_device *cuda, struct le_device_module *module) {
     for (int k = 0; k < module->contents.kernels.count; k++) {
         struct le_device_kernel *kernel = &module->kernels[k];
@@ -73,7 +73,7 @@ static leat_status find_variables(struct le_cuda_device *cuda, struct le_device_
 
 /* ---- loading */
 
-/* Where the image is PTX, it is compiled here, and what is wrong with it stands in a log. */
+/* If the image is PTX, the driver compiles it here, and writes errors to a log. */
 static leat_status load_image(struct le_cuda_device *cuda, const void *image, struct le_device_module *module) {
     char log[JIT_LOG_BYTES] = "";
     le_cu_jit_option options[] = {LE_CU_JIT_ERROR_LOG_BUFFER, LE_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};

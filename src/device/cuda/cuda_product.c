@@ -1,6 +1,6 @@
-/* Products of matrices by cuBLAS: one handle for the device, made at the first product. Each product sets the handle's
- * stream and workspace; the math mode stays what it is: no TF32, nothing emulated. cuBLAS's matrices are of columns, so
- * that the transpose of the target is what it is asked for: right' * left'. */
+/* Matrix products by cuBLAS, with one handle per device, created for the first product. Each product sets the handle's
+ * stream and workspace. The math mode stays fixed: no TF32, no emulation. cuBLAS stores matrices by columns, so it is
+ * asked for the transpose of the target: right' * left'. */
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/cuda_libraries.h"
 
@@ -17,9 +17,9 @@ static leat_status make_handle(struct le_cuda_device *cuda) {
     const struct le_cublas *cublas = cuda->cublas;
     le_cublas_handle handle = NULL;
     le_cublas_status made = cublas->Create(&handle);
-    if (made && made != LE_CUBLAS_ALLOC_FAILED) /* it does not fit the driver or the device: as if there were none */
-        return le_fail(LEAT_UNSUPPORTED, NAME " does not start: %s", cublas->GetStatusString(made));
-    leat_status status = product_status(cuda, made, "making a handle");
+    if (made && made != LE_CUBLAS_ALLOC_FAILED) /* it does not fit the driver or the device: treated as missing */
+        return le_fail(LEAT_UNSUPPORTED, NAME " failed to initialize: %s", cublas->GetStatusString(made));
+    leat_status status = product_status(cuda, made, "creating a handle");
     if (!status)
         status = product_status(cuda, cublas->SetMathMode(handle, LE_CUBLAS_DEFAULT_MATH), "setting the mode");
     if (status && handle)
@@ -29,13 +29,13 @@ static leat_status make_handle(struct le_cuda_device *cuda) {
     return status;
 }
 
-/* With the lock held. */
+/* Creates the handle at the first call. Call with the lock held. */
 static leat_status ensure_handle(struct le_cuda_device *cuda) {
     struct le_device_span span;
     le_cu_context before;
     if (cuda->product_handle)
         return LEAT_OK;
-    le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, NAME, "the first large product of matrices");
+    le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, NAME, "the first large matrix product");
     leat_status status = cuda->cublas ? LEAT_OK : le_cublas_open(&cuda->cublas);
     if (!status)
         status = le_cuda_enter(cuda, &before);
@@ -57,7 +57,7 @@ void le_cuda_product_close(struct le_cuda_device *cuda) {
     le_cu_context before;
     if (cuda->product_handle) {
         bool entered = le_cuda_enter_to_free(cuda, &before);
-        cuda->cublas->Destroy(cuda->product_handle); /* what it has of the host's is given back in any case */
+        cuda->cublas->Destroy(cuda->product_handle); /* frees its host memory in any case */
         if (entered)
             le_cuda_leave(cuda, before, LEAT_OK);
     }
@@ -80,7 +80,7 @@ static le_cublas_operation operation_of(const struct le_matrix *matrix) {
 CALL(SgemmStridedBatched, float)
 CALL(DgemmStridedBatched, double)
 
-/* Setting the stream takes the workspace away, so that it comes second. */
+/* Setting the stream resets the workspace, so the workspace is set second. */
 static leat_status enqueue_product(struct le_cuda_device *cuda, void *stream, const struct le_product *p, uint64_t work,
                                    size_t work_bytes) {
     const struct le_cublas *cublas = cuda->cublas;

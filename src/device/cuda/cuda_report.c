@@ -1,5 +1,5 @@
-/* What the simulator's checks found, as errors in the data of whoever waits for the work: one for each report, its
- * lines in one. A real driver has none. */
+/* Turns the findings of the simulator's checks into data errors of the thread that waits for the work: one error per
+ * report, with its lines joined. A real driver has no reports. */
 #include "device/cuda/cuda_device.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ __attribute__((format(printf, 1, 2))) static void add_report(const char *format,
     va_end(arguments);
 }
 
-/* The lines up to an empty one, joined; gives where the next report starts. */
+/* Joins the lines up to an empty one. Returns the start of the next report. */
 static const char *take_report(const char *at, char text[REPORT_BYTES]) {
     size_t used = 0;
     while (*at && *at != '\n') {

@@ -1,4 +1,4 @@
-/* The driver: libcuda.so.1, its version, its symbols, cuInit. Two steps, each made once: loading, which any may ask for
+/* The driver: libcuda.so.1, its version, its symbols, cuInit. Two steps, each done once: loading, which suffices for
  * the driver's version, and opening. */
 #include "device/cuda/toolkit_search.h"
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 static struct le_search_line lines[LE_SEARCH_LINES];
 static struct {
     struct le_cuda_driver table;
-    int version; /* 0: not usable */
+    int version; /* 0: no usable driver */
     pid_t process;
     struct le_search search;
 } driver_library = {.search = {.lines = lines, .line_capacity = LE_SEARCH_LINES}};
@@ -35,7 +35,7 @@ static const struct le_library_symbol symbols[] = {
 #undef LE_CU
 };
 
-/* What is newer than the oldest driver that will do cannot be required of it. */
+/* A required symbol may not be newer than the oldest supported driver. */
 #define LE_CU(name, symbol, version, need, parameters)                                                                 \
     _Static_assert(need == OPTIONAL || version <= LE_CUDA_VERSION_MIN, symbol);
 #include "device/driver/cuda_driver.def"
@@ -61,7 +61,7 @@ static void *find_symbol(void *user, const struct le_library_symbol *symbol) {
     return NULL;
 }
 
-/* false, with the reason, if a required symbol is missing. */
+/* Returns false, and sets the reason, if a required symbol is missing. */
 static bool fill_table(void *library) {
     struct entries entries;
     char version[24], reason[sizeof driver_library.search.reason];
@@ -82,7 +82,7 @@ static bool fill_table(void *library) {
     return false;
 }
 
-/* The version that the library gives; 0, told, where it gives none that will do. */
+/* The library's version. 0, with the reason set, if it is not usable. */
 static int check_version(void *library) {
     int version = 0;
     le_cu_result (*get_version)(int *version);
@@ -92,7 +92,7 @@ static int check_version(void *library) {
     if (error == LE_CU_ERROR_STUB_LIBRARY) {
         le_search_tell(&driver_library.search, DRIVER, driver_library.search.path,
                        "a toolkit's stub, for linking only");
-        set_reason(DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
+        set_reason(DRIVER " is a toolkit's stub, not a driver: remove its folder from LD_LIBRARY_PATH");
     } else if (error) {
         le_search_tell(&driver_library.search, DRIVER, driver_library.search.path, "returns no version: error %d",
                        error);
@@ -140,7 +140,7 @@ int le_cuda_driver_version(void) {
 
 /* ---- opening */
 
-/* What CUDA_VISIBLE_DEVICES has to do with it: a reason where no device is shown. */
+/* If CUDA_VISIBLE_DEVICES is set, blames it for the lack of devices. false: it is not set. */
 static bool explain_hidden_devices(char *reason, size_t size_bytes) {
     char why[160];
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -167,20 +167,20 @@ static void explain_init_error(le_cu_result error, char *reason, size_t size_byt
     const char *name = NULL, *text = NULL;
     if (error == LE_CU_ERROR_STUB_LIBRARY)
         snprintf(reason, size_bytes,
-                 DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
+                 DRIVER " is a toolkit's stub, not a driver: remove its folder from LD_LIBRARY_PATH");
     else if (error == LE_CU_ERROR_SYSTEM_DRIVER_MISMATCH)
         snprintf(reason, size_bytes,
                  "the driver's library and its kernel module have different versions: reboot, or "
                  "reinstall the driver");
     else if ((error == LE_CU_ERROR_NO_DEVICE || error == LE_CU_ERROR_INVALID_DEVICE) &&
-             explain_hidden_devices(reason, size_bytes)) /* INVALID_DEVICE: one that was named twice */
+             explain_hidden_devices(reason, size_bytes)) /* INVALID_DEVICE: a device was listed twice */
         return;
     else if (error == LE_CU_ERROR_NO_DEVICE)
         snprintf(reason, size_bytes, "there is a CUDA driver, but no CUDA device");
     else {
         driver_library.table.GetErrorName(error, &name);
         driver_library.table.GetErrorString(error, &text);
-        snprintf(reason, size_bytes, "the CUDA driver does not start: %s (%s, %d)", text ? text : "unknown error",
+        snprintf(reason, size_bytes, "the CUDA driver failed to initialize: %s (%s, %d)", text ? text : "unknown error",
                  name ? name : "no name", error);
     }
 }

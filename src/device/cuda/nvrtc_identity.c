@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FORMAT = 1 }; /* of the line */
+enum { FORMAT = 1 }; /* version of the line's format */
 
-/* All that the search goes by; what lies in the folders is not looked at. */
+/* Everything that the search depends on, except the contents of the folders. */
 static bool make_key(struct le_text *key) {
     static const char *const variables[] = {"LEAT_CUDA_PATH", "CUDA_PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV",
                                             "CONDA_PREFIX"};
@@ -32,7 +32,7 @@ static bool describe_file(const char *path, int version, struct le_text *text) {
     return !text->failed;
 }
 
-/* What was written down, if the file is as it was then. */
+/* Returns the stored line, if the file is unchanged. */
 static bool recall_unchanged(const char *written, size_t length, struct le_text *text) {
     int version = 0, from = 0;
     char line[PATH_MAX + 256];
@@ -61,7 +61,7 @@ static bool recall_from_store(struct le_store *store, const struct le_text *key,
     return good;
 }
 
-/* Loads it. */
+/* Searches for NVRTC, which loads it, and describes it. */
 static bool describe_found(struct le_text *text) {
     const struct le_search *search = le_find_nvrtc();
     return search->found && describe_file(search->path, search->version, text);
@@ -73,8 +73,7 @@ bool le_nvrtc_identify(struct le_store *store, struct le_text *text) {
     bool known = make_key(&key);
     if (known && !recall_from_store(store, &key, &line)) {
         known = describe_found(&line);
-        snprintf(label, sizeof label, "where NVRTC was found, %s",
-                 le_cuda_version_text(le_find_nvrtc()->version, number));
+        snprintf(label, sizeof label, "location of NVRTC, %s", le_cuda_version_text(le_find_nvrtc()->version, number));
         if (known && store)
             le_store_put(store, label, key.at, key.length, line.at, line.length);
     }

@@ -1,5 +1,5 @@
-/* NVRTC, from the first place where it is complete. NVRTC opens its builtins, a library of their own, by soname; they
- * are loaded here from beside it, since the dynamic loader would not look there. */
+/* Finds NVRTC in the first place where it is complete. NVRTC opens its builtins, a separate library, by soname. They
+ * are loaded here from beside NVRTC, since the dynamic loader would not look there. */
 #include "device/cuda/toolkit_search.h"
 #include <pthread.h>
 #include <stdio.h>

@@ -11,10 +11,10 @@ static atomic_bool is_used;
 
 struct le_nvrtc_warm {
     pthread_t thread;
-    atomic_bool is_cancelled; /* something true is to be compiled */
+    atomic_bool is_cancelled; /* a real compilation is about to start */
 };
 
-/* Something of what kernels have; for which architecture matters little. */
+/* Uses typical features of kernels. The architecture hardly matters. */
 static const char text[] = "extern \"C\" __global__ void warm(double *y, const double *x, long long n) {\n"
                            "    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
                            "    if (i < n) y[i] = x[i] / y[i] + sqrt(x[i]);\n"
@@ -48,7 +48,7 @@ void le_nvrtc_use_once(const struct le_nvrtc *nvrtc) {
         compile_once(nvrtc);
 }
 
-/* Signals are the program's own: no thread of Leat's takes one. */
+/* Blocks all signals in the thread: they are for the program's own threads. */
 struct le_nvrtc_warm *le_nvrtc_warm_begin(struct le_store *store) {
     sigset_t all, before;
     struct le_nvrtc_warm *warm = store && le_nvrtc_is_remembered(store) ? NULL : le_alloc_zero(1, sizeof *warm);
