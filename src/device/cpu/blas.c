@@ -1,4 +1,4 @@
-/* Loading a BLAS, once for a process. */
+/* Loads a BLAS, once per process. */
 #include "device/cpu/blas.h"
 #include "base/library_search.h"
 #include "device/cpu/blas_room.h"
@@ -12,11 +12,11 @@
 
 static struct {
     struct le_blas table;
-    bool found, missing;   /* missing: what LEAT_BLAS names is not to be had */
-    char asked[4096];      /* LEAT_BLAS */
-    char core[32];         /* whose kernels an OpenBLAS chose: "SkylakeX"; "": it does not say */
-    char reason[192];      /* why the last one that was tried will not do */
-    char description[384]; /* what came of it */
+    bool found, missing;   /* missing: the library that LEAT_BLAS names cannot be used */
+    char asked[4096];      /* the value of LEAT_BLAS */
+    char core[32];         /* the CPU whose kernels an OpenBLAS chose: "SkylakeX"; "": unknown */
+    char reason[192];      /* why the last library tried cannot be used */
+    char description[384]; /* the result, for le_blas_description */
 } blas;
 
 static bool fill_table(void *library, const char *name) {
@@ -31,11 +31,12 @@ static bool fill_table(void *library, const char *name) {
     return !missing;
 }
 
-/* An OpenBLAS that is older than its CPU may take its oldest kernels, which are several times slower than ours. */
+/* Whether OpenBLAS chose kernels for a lesser CPU. An OpenBLAS that is older than the CPU may choose its oldest
+ * kernels, which are several times slower than ours. */
 static bool is_below_machine(const char *core) {
     static const struct {
         const char *core;
-        enum le_simd simd; /* of its kernels; less than AVX2 is the baseline */
+        enum le_simd simd; /* instruction set of its kernels; 0: less than AVX2 */
     } cores[] = {{"Prescott", 0},
                  {"Northwood", 0},
                  {"Katmai", 0},
@@ -65,7 +66,7 @@ static bool is_below_machine(const char *core) {
     return false;
 }
 
-/* So many threads may call it at one time: no more than it was built for, each of which has a buffer. */
+/* Determines how many threads may call it concurrently: at most as many as it was built for. Each has a buffer. */
 static void find_room(void *library, bool parallel) {
     void *(*take)(int purpose);
     void (*give)(void *buffer);
@@ -75,8 +76,8 @@ static void find_room(void *library, bool parallel) {
     le_blas_room_init(!parallel ? 1 : most ? atoi(most + strlen("MAX_THREADS=")) : 16, true, take, give);
 }
 
-/* The threads that it has started are never used, and have a buffer each. They are left alone if somebody else has
- * loaded the library before, who may be using them. */
+/* Ends the threads that it has started: they are never used, and each has a buffer. If the library was already loaded,
+ * its threads are left alone, as someone else may be using them. */
 static void end_threads(void *library, bool is_ours) {
     int (*shut_down)(void);
     *(void **)&shut_down = dlsym(library, "blas_thread_shutdown_");
@@ -84,7 +85,7 @@ static void end_threads(void *library, bool is_ours) {
         shut_down();
 }
 
-/* OpenBLAS tells what it is, and takes a number of threads. */
+/* Recognizes OpenBLAS by its functions that describe it and set its number of threads. */
 static bool is_openblas(void *library, bool is_ours) {
     const char *(*config)(void);
     void (*set_threads)(int count);
@@ -106,7 +107,7 @@ static bool is_openblas(void *library, bool is_ours) {
     return true;
 }
 
-/* asked: it was named, and may be any BLAS. */
+/* asked: LEAT_BLAS names it, so it may be any BLAS. */
 static bool try_library(const char *name, bool asked) {
     char why[sizeof blas.reason - 64];
     if (!le_blas_room_to_load(blas.reason, sizeof blas.reason))
@@ -160,7 +161,7 @@ static void describe_blas(void) {
 
 static void load_blas(void) {
     static const char *const usual[] = {"libopenblas.so.0", "libblas.so.3"};
-    le_blas_is_fallback(); /* reads what is asked for */
+    le_blas_is_fallback(); /* reads LEAT_BLAS */
     if (blas.asked[0] && !is_none_asked())
         blas.missing = !(blas.found = try_library(blas.asked, true));
     for (size_t k = 0; k < ARRAY_LEN(usual) && !blas.asked[0] && !blas.found && !blas.core[0]; k++)

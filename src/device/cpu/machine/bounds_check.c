@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- what an instruction touches */
+/* ---- memory that an instruction accesses */
 
-/* How an operand is accessed: n elements side by side, one element, or in a way of its own. */
+/* How an operand is accessed: n consecutive elements, one element, or a pattern of its own. */
 enum access_pattern { NO_MEMORY, ROW, ONE, STRIDED, INDEXED, LINK };
 struct memory_operand {
     enum access_pattern pattern;
@@ -77,7 +77,7 @@ static struct memory_operands of_subscript(const struct le_instr *instr) {
     }
 }
 
-/* Accumulators are no memory operands; what goes into them and comes out is. */
+/* Accumulators are not checked as memory operands; their inputs and outputs are. */
 static struct memory_operands of_reduction(const struct le_instr *instr) {
     enum le_type type = (enum le_type)instr->type;
     bool arg = instr->imm == LE_RED_ARGMIN || instr->imm == LE_RED_ARGMAX;
@@ -153,7 +153,7 @@ static void report_access(const struct access_check *c, int reg, bool writes, in
     abort();
 }
 
-/* Bytes from `first` to before `end`, relative to where the register points. */
+/* Checks the bytes [first, end), relative to the register's address. */
 static void check_bytes(const struct access_check *c, int reg, bool writes, int64_t first, int64_t end) {
     const struct le_cpu_area *area = &c->areas[reg];
     int64_t from = (int64_t)((uintptr_t)c->regs[reg] - (uintptr_t)area->low) + first;
@@ -161,7 +161,7 @@ static void check_bytes(const struct access_check *c, int reg, bool writes, int6
         report_access(c, reg, writes, from, from + (end - first) - 1);
 }
 
-/* Each lane's element, but those of lanes without the mask. */
+/* Checks the element of each lane in the mask. */
 static void check_indexed(const struct access_check *c, int reg, bool writes, int64_t size) {
     const int64_t *index = c->regs[c->instr->b];
     const uint8_t *mask = c->instr->c == LE_NO_REG ? NULL : c->regs[c->instr->c];
@@ -180,7 +180,7 @@ static void check_operand(const struct access_check *c, int reg, struct memory_o
         check_bytes(c, reg, writes, 0, c->n * size);
     if (o.pattern == ONE)
         check_bytes(c, reg, writes, 0, size);
-    if (o.pattern == LINK) /* of this task and the one before */
+    if (o.pattern == LINK) /* the links of this task and of the one before it */
         check_bytes(c, reg, writes, -link, link);
     if (o.pattern == INDEXED)
         check_indexed(c, reg, writes, size);
@@ -204,7 +204,7 @@ void le_bounds_check(const struct le_unit *unit, void *const *regs, const struct
     check_operand(&c, instr->d, o.d, true);
 }
 
-/* A loop of rows has its bounds lane by lane, and fills a block of values and owners. */
+/* A loop over rows has bounds per lane, and fills a block of values and owners. */
 void le_bounds_check_loop(const struct le_unit *unit, void *const *regs, const struct le_cpu_area *areas,
                           const struct le_loop *loop, int64_t lanes) {
     struct access_check c = {.unit = unit, .regs = regs, .areas = areas, .n = loop->rows ? lanes : 1};

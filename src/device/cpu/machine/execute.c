@@ -51,7 +51,7 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
             return le_fail(LEAT_INTERNAL, "%s: the machine has no %s on %s, %s", unit->name, le_code_name(instr->code),
                            le_type_name((enum le_type)instr->type), le_type_name((enum le_type)instr->type2));
     }
-    /* pointers of the worker's registers come first */
+    /* the pointers of the worker's registers come first */
     code->scratch_bytes = ((size_t)unit->reg_count * sizeof(void *) + 63) / 64 * 64;
     for (int k = 0; k < unit->reg_count; k++) {
         code->offsets[k] = code->scratch_bytes;
@@ -70,10 +70,10 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
 struct frame {
     const struct le_cpu_code *code;
     void **regs;
-    struct le_cpu_area *areas;                  /* by register, if bounds are checked */
-    int64_t clip_from[2], clip_to[2];           /* iteration numbers of this task; -1: all */
-    int64_t piece[2], pieces[2];                /* or which part of them, where they are counted here; 0: see above */
-    int64_t row_count, term_from, term_to, row; /* terms of this task, where rows are cut; the row that it is in */
+    struct le_cpu_area *areas;                  /* per register, if bounds are checked */
+    int64_t clip_from[2], clip_to[2];           /* range of iterations of this task; -1: all */
+    int64_t piece[2], pieces[2];                /* or piece of pieces, if the count is known only here; 0: see clip_from */
+    int64_t row_count, term_from, term_to, row; /* terms of this task, if rows are cut; the current row */
 };
 
 static void move_pointer(void **reg, int64_t bytes) {
@@ -98,7 +98,7 @@ static void prefetch_streams(const struct frame *f, const struct le_loop *loop, 
 
 static bool run_code(struct frame *f, int from, int to, int64_t n);
 
-/* Where rows are cut, the task's first and last row are not whole. */
+/* If rows are cut, the first and last row of the task may be partial. */
 static void clip_row(const struct frame *f, int64_t *from, int64_t *to) {
     int64_t start = f->row * f->row_count;
     *from = f->term_from > start ? f->term_from - start : 0;
@@ -123,7 +123,7 @@ static void clip_iterations(const struct frame *f, const struct le_loop *loop, i
         *to = end;
 }
 
-/* A step that is computed may turn out not to be positive: a fault, and no iterations. */
+/* A computed step may turn out not to be positive: a fault, and no iterations. */
 static int64_t step_of(const struct frame *f, const struct le_loop *loop) {
     if (loop->by_reg == LE_NO_REG)
         return loop->by;
@@ -137,7 +137,7 @@ static int64_t step_of(const struct frame *f, const struct le_loop *loop) {
     return by;
 }
 
-/* The next values of rows from `row` on, the first of which goes on at `at`; as many as fit in a block. */
+/* Gathers the next values of rows, as many as fit in a block, starting with row `row` at value `at`. */
 static int64_t gather_rows(const struct frame *f, const struct le_loop *loop, int64_t rows, int64_t *row, int64_t *at) {
     const int64_t *low = f->regs[loop->low], *high = f->regs[loop->high], block = f->code->unit->block;
     int64_t *value = f->regs[loop->value], *owner = loop->owner == LE_NO_REG ? NULL : f->regs[loop->owner], n = 0;
@@ -197,8 +197,8 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
     move_streams(f, loop, -moved);
 }
 
-/* Until a LEAVE; or until a fault: what is read outside is 0, and a loop that waits for something else would wait for
- * ever. */
+/* Repeats until a LEAVE, or until a fault: reads out of range give 0, so a loop that waits for another value would
+ * never end. */
 static void run_repeat(struct frame *f, int from, int to, int64_t n) {
     const struct le_fault *fault = f->regs[0];
     while (!run_code(f, from, to, n) && !fault->set) {
@@ -215,7 +215,7 @@ static int64_t lanes_of(const struct le_instr *instr, int64_t n) {
     return instr->single ? 1 : n;
 }
 
-/* true: a LEAVE has ended the body. */
+/* Runs instructions [from, to) on n lanes. true: a LEAVE has ended the body. */
 static bool run_code(struct frame *f, int from, int to, int64_t n) {
     const struct le_unit *unit = f->code->unit;
     le_cpu_op *const *ops = f->code->ops;
@@ -266,7 +266,7 @@ static void *reg_pointer(const struct le_cpu_job *job, int k, char *scratch, int
     }
 }
 
-/* The task's range of terms becomes one of rows. */
+/* Turns the task's range of terms into a range of rows. */
 static void cut_rows(struct frame *f, const struct le_cpu_job *job) {
     f->row_count = job->row_count;
     f->term_from = f->clip_from[0];
@@ -311,7 +311,7 @@ static void run_task(void *user, int64_t task, int worker) {
     run_code(&f, 0, job->code->unit->instr_count, 1);
 #ifdef __SSE2__
     if (job->code->past_caches)
-        _mm_sfence(); /* those stores are seen before the task is done */
+        _mm_sfence(); /* makes those stores visible before the task ends */
 #endif
 }
 
