@@ -84,8 +84,7 @@ bool le_blas_room_to_load(char *why, size_t why_bytes) {
     int threads = library_threads();
     if (try_all(&trial, threads))
         return true;
-    snprintf(why, why_bytes,
-             "OpenBLAS needs %zu MiB of address space and %d threads, which this process cannot get",
+    snprintf(why, why_bytes, "OpenBLAS needs %zu MiB of address space and %d threads, which this process cannot get",
              (LIBRARY_BYTES + (size_t)threads * BUFFER_BYTES) >> 20, threads);
     return false;
 }
@@ -143,8 +142,7 @@ leat_status le_blas_enter(int callers) {
     pthread_mutex_unlock(&room.lock);
     if (some)
         return LEAT_OK;
-    return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: OpenBLAS needs %zu bytes for a matrix product",
-                   BUFFER_BYTES);
+    return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: OpenBLAS needs %zu bytes for a matrix product", BUFFER_BYTES);
 }
 
 void le_blas_leave(int callers) {

@@ -1,12 +1,12 @@
 /* Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). The
- * key's words are a's low and high half; the counter's b's and c's. */
+ * key's words are the low and high half of a; the counter's words are those of b and c. */
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/functions.h"
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
-/* Lanes of 64 bits: a word of 32 is in the lower half of one, and what is in the upper half does not count. */
+/* Lanes of 64 bits. Each has one 32-bit word in its lower half; the upper half is ignored. */
 typedef uint64_t words __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint64_t words_anywhere __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
@@ -43,7 +43,7 @@ static inline struct philox_words philox(words key, words first, words second) {
     return (struct philox_words){(w0 & 0xffffffff) | w1 << 32, (w2 & 0xffffffff) | w3 << 32};
 }
 
-/* Uniform in [0, 1): the upper 53 bits, made a double exactly in two parts. */
+/* Uniform in [0, 1): the upper 53 bits, converted to a double exactly, in two parts. */
 static inline doubles to_uniform(words bits) {
     const words upper = bits >> 43 | 0x4530000000000000, lower = ((bits >> 11) & 0xffffffff) | 0x4330000000000000;
     return (((doubles)upper - 0x1p84) + ((doubles)lower - 0x1p52)) * 0x1p-53;

@@ -70,9 +70,9 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
 struct frame {
     const struct le_cpu_code *code;
     void **regs;
-    struct le_cpu_area *areas;                  /* per register, if bounds are checked */
-    int64_t clip_from[2], clip_to[2];           /* range of iterations of this task; -1: all */
-    int64_t piece[2], pieces[2];                /* or piece of pieces, if the count is known only here; 0: see clip_from */
+    struct le_cpu_area *areas;        /* per register, if bounds are checked */
+    int64_t clip_from[2], clip_to[2]; /* range of iterations of this task; -1: all */
+    int64_t piece[2], pieces[2];      /* or piece of pieces, if the count is known only here; 0: see clip_from */
     int64_t row_count, term_from, term_to, row; /* terms of this task, if rows are cut; the current row */
 };
 
