@@ -1,5 +1,5 @@
-/* The backend over a CUDA driver's table, over the simulator's with its calls counted: no event within one stream, the
- * caller's context put back, errors in words, fatal ones latched. */
+/* The CUDA backend over the simulator's driver table, with its calls counted: no event within one stream, the caller's
+ * context restored, error messages, fatal errors latched. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "device/front/device_testing.h"
@@ -96,7 +96,7 @@ static void test_no_events_in_one_stream(void **state) {
     assert_int_equal(events_made + records + waits + queries, 0);
     assert_int_equal(((const uint32_t *)host->host)[MIB / 4 - 1], 7);
     fill(stream, kept);
-    move(other, host, kept); /* the first crossing */
+    move(other, host, kept); /* the first dependency that crosses streams */
     assert_int_equal(events_made, 1);
     assert_int_equal(records, 1);
     assert_int_equal(waits, 1);
@@ -152,7 +152,7 @@ static void test_context_is_put_back(void **state) {
     le_cu_context before = NULL, now = NULL;
     struct le_device *device = open_counted();
     assert_int_equal(driver.CtxGetCurrent(&before), LE_CU_SUCCESS);
-    assert_null(before); /* nothing is left current */
+    assert_null(before); /* no context is left current */
     struct le_allocation *allocation = fake_block(device, 1000, NULL);
     fill(le_device_stream_own(device), allocation);
     assert_ok(le_device_synchronize(device));

@@ -1,4 +1,5 @@
-/* Room for OpenBLAS, with a stand-in for its buffers: under a limit on the address space, and how many call at once. */
+/* Memory for OpenBLAS, with a stand-in for its buffers: under a limit on the address space, and with several concurrent
+ * callers. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -20,7 +21,7 @@ static struct {
 } buffers[BUFFERS];
 static atomic_int active, most;
 
-/* Without memory the real one never returns. */
+/* The real function never returns if there is no memory. */
 static void *take(int purpose) {
     int k = 0;
     (void)purpose;
@@ -55,14 +56,14 @@ static int mapped(void) {
     return count;
 }
 
-/* A sanitizer's own memory counts, too, and it ends the process where it gets none. */
+/* A sanitizer's own memory counts as well, and the sanitizer aborts the process if it gets none. */
 static void skip_with_sanitizers(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip();
 #endif
 }
 
-/* So much more than the process has now; 0: no limit. */
+/* Limits the address space to that much more than the process has now; 0: no limit. */
 static void limit_space(size_t more_bytes) {
     struct rlimit limit;
     unsigned long long pages = 0;
@@ -121,7 +122,7 @@ static void call_in_threads(void) {
         assert_int_equal(pthread_join(threads[k], NULL), 0);
 }
 
-/* Never more callers than buffers, or than the library allows. */
+/* There are never more callers than buffers, or than the library allows. */
 static void test_callers(void **state) {
     (void)state;
     le_blas_room_init(3, true, take, give);
@@ -134,7 +135,7 @@ static void test_callers(void **state) {
     assert_int_equal(atomic_load(&most), 1);
 }
 
-/* With room for one buffer, two callers take turns. */
+/* With memory for one buffer, two callers take turns. */
 static void test_little_room(void **state) {
     (void)state;
     skip_with_sanitizers();

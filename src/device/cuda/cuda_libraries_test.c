@@ -1,5 +1,6 @@
-/* The door against fake libraries (tests/door): every case is a process of its own, since a search is made once, with
- * its own environment and folder. What a child finds it prints, and its parent looks for words in it. */
+/* The searches for CUDA's libraries, against fake libraries (tests/door). Every case is a process of its own, with its
+ * own environment and folder, since a search is made once per process. The child prints what it finds, and the parent
+ * looks for words in the output. */
 #include "device/cuda/toolkit_search.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +86,7 @@ static int print_products(void) {
 }
 
 static int child(const char *what) {
-    if (getenv("LOADED")) /* by soname, as another library of the process would */
+    if (getenv("LOADED")) /* by soname, as another library in the process would load it */
         dlopen(getenv("LOADED"), RTLD_LAZY);
     if (strcmp(what, "driver") == 0)
         return print_driver();
@@ -257,7 +258,7 @@ static void driver_that_is_no_library(void **state) {
     expect("/driver/libcuda.so.1: ");
 }
 
-/* Elements of LD_LIBRARY_PATH that are empty or relative: the loader would take what lies in the working directory. */
+/* Empty or relative elements of LD_LIBRARY_PATH: the loader would search the working directory. */
 static void driver_in_the_working_directory(void **state) {
     (void)state;
     shell("cp driver/libcuda.so.1 .");
@@ -271,7 +272,8 @@ static void driver_in_the_working_directory(void **state) {
     expect_not("/libcuda.so.1 | found, CUDA 12.4");
 }
 
-/* ---- NVRTC. broken/ has files of its sonames that are no libraries, so that the loader finds none on any machine. */
+/* ---- NVRTC. broken/ has files with NVRTC's sonames that are not libraries, so that the loader finds no NVRTC on any
+ * machine. */
 
 static void toolkit(const char *root, const char *major) {
     shell("mkdir -p %s && cp $F/fake_nvrtc.so %s/libnvrtc.so.%s && cp $F/fake_builtins.so %s/libnvrtc-builtins.so.%s.0",
@@ -306,7 +308,7 @@ static void nvrtc_before_leat_cuda_path(void **state) {
     expect("loaded already | ");
     expect("/other/libnvrtc.so.12 | found, CUDA 12.0");
     expect_not("LEAT_CUDA_PATH");
-    /* one that is loaded, but newer than the driver */
+    /* loaded, but newer than the driver */
     toolkit("newer", "13");
     run("nvrtc", "LD_LIBRARY_PATH=$PWD/driver:$PWD/newer LOADED=libnvrtc.so.13 LEAT_CUDA_PATH=$PWD/tool");
     expect("/newer/libnvrtc.so.13 | for CUDA 13, newer than the driver's 12");
@@ -359,7 +361,7 @@ static void nvrtc_that_is_not_whole(void **state) {
     expect("/broken/libnvrtc.so.12: ");
 }
 
-/* A link into another folder: the builtins lie there. */
+/* A link into another folder, which contains the builtins. */
 static void nvrtc_behind_a_link(void **state) {
     (void)state;
     toolkit("real", "12");
@@ -380,7 +382,7 @@ static void variables_that_are_ignored(void **state) {
     expect("not taken from the working directory");
 }
 
-/* Only where no toolkit of /usr/local comes first. */
+/* Only if no toolkit in /usr/local comes first. */
 static void nvrtc_of_wheels(void **state) {
     (void)state;
     if (system("ls /usr/local/cuda*/lib*/libnvrtc.so.12 /usr/local/cuda*/targets/*/lib/libnvrtc.so.12 >/dev/null 2>&1 "
@@ -427,7 +429,7 @@ static void headers_beside_nvrtc(void **state) {
     run("headers", DRIVER "CUDA_PATH=$PWD/tool LEAT_CUDA_PATH=$PWD/own");
     expect("/own/include | for CUDA 13, newer than NVRTC or the driver (CUDA 12)");
     expect("/tool/include | found");
-    /* wheels have them in another package */
+    /* in wheels they are in another package */
     toolkit("nvidia/cuda_nvrtc/lib", "12");
     headers("nvidia/cuda_runtime/include", 12060);
     run("headers", DRIVER "LEAT_CUDA_PATH=$PWD/nvidia/cuda_nvrtc");
@@ -517,7 +519,7 @@ int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "--child") == 0)
         return child(argv[2]);
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (argv[0][0] == '/') /* an emulator's own link is its own */
+    if (argv[0][0] == '/') /* under an emulator, the link points to the emulator */
         snprintf(self, sizeof self, "%s", argv[0]);
     if (length < 0 || !mkdtemp(folder))
         return 1;

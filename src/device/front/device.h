@@ -30,8 +30,9 @@ struct le_device_options {
     bool sim_check;
     uint64_t sim_seed; /* 0: LEAT_SIM_SEED */
     struct le_ledger *ledger;
-    bool compiles; /* CUDA C will be compiled: the compiler is prepared while the device opens, and the device may open
-                      in the background (le_device_is_opening) */
+    /* CUDA C will be compiled: the compiler is prepared while the device opens, and the device may open in the
+     * background (le_device_is_opening). */
+    bool compiles;
     struct le_store *store; /* caches compiled code until the device is closed; NULL: no cache */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
@@ -47,7 +48,7 @@ void le_device_close(struct le_device *device);
 /* Returns LEAT_INVALID in a forked child of the process that opened the device; after the first fatal error, that
  * error. Cheap. */
 leat_status le_device_check(struct le_device *device);
-bool le_device_forked(const struct le_device *device); /* in a forked child: frees nothing, takes no lock */
+bool le_device_forked(const struct le_device *device); /* then callers free nothing and take no lock */
 /* Latches the thread's current error as the device's fatal error, unless one is latched already. Returns status.
  * Backends call it for errors that the driver does not recover from. The caller may hold any lock but notes_lock. */
 leat_status le_device_latch(struct le_device *device, leat_status status);
@@ -189,15 +190,15 @@ struct le_module_source {
 };
 leat_status le_device_module_new(struct le_device *device, const struct le_module_source *source,
                                  struct le_device_module **module);
-/* Reads from the source text what compiled code does not tell about kernels' parameters. Call it before the module is
+/* Adds facts about kernels' parameters that compiled code lacks, from the source text. Call it before the module is
  * shared. */
 void le_device_module_read_source(struct le_device_module *module, const char *text);
 /* Call before a thread of Leat creates modules. Makes sure that the compiler has been used once in this process, so
  * that exit() can wait for such a thread (base/exit_guard.h). May take some hundredths of a second. */
 void le_device_compiler_begin(struct le_device *device);
 void le_device_module_free(struct le_device_module *module);
-void le_device_module_unload(struct le_device_module *module,
-                             const char *cause);                           /* the same, with a cause for the ledger */
+/* The same, with a cause for the ledger. */
+void le_device_module_unload(struct le_device_module *module, const char *cause);
 bool le_device_module_was_cached(const struct le_device_module *module);   /* found in the cache, not compiled */
 size_t le_device_module_size_bytes(const struct le_device_module *module); /* memory used while it is loaded */
 const char *le_device_module_log(const struct le_device_module *module);   /* warnings; "" */
@@ -213,8 +214,9 @@ leat_status le_device_module_symbol(struct le_device_module *module, const char 
                                     struct le_allocation **allocation);
 
 struct le_parameter {
-    leat_dtype dtype;    /* of a number, as far as PTX tells. Signedness is unknown: i32 and i64 also stand for u32 and
-                            u64. 0: a pointer (is_pointer) or bytes */
+    /* Of a number, as far as PTX shows: signedness is unknown, and i32 and i64 also stand for u32 and u64. 0: a pointer
+     * (is_pointer) or bytes. */
+    leat_dtype dtype;
     bool may_be_pointer; /* 8 bytes that could hold an address */
     bool is_pointer;     /* known to be a pointer */
     leat_dtype pointee; /* of a pointer to numbers; i16 to i64 also stand for unsigned integers. 0: unknown, or bytes */
@@ -252,8 +254,8 @@ struct le_kernel_launch {
     bool cooperative;
     const struct le_launch_argument *arguments;
     int argument_count;
-    const struct le_allocation_use
-        *uses; /* memory used besides the arguments, such as memory whose address is in a struct */
+    /* Memory used besides the arguments, such as memory whose address is in a struct. */
+    const struct le_allocation_use *uses;
     int use_count;
     const char *what;         /* name in the device's timings; NULL: the kernel's name */
     struct le_replay *replay; /* NULL: never replayed */

@@ -1,4 +1,4 @@
-/* Pools of blocks: sizes, reuse in order, caps, what happens when memory runs out, page-locking, and the cpu's. */
+/* Memory pools: sizes, reuse in order, caps, running out of memory, page-locking, and the cpu's pools. */
 #include "device/front/device_testing.h"
 #include <pthread.h>
 
@@ -71,7 +71,7 @@ static void test_reuse_in_one_stream(void **state) {
     fake_finish(device, fake);
 }
 
-/* Another stream gets other memory until the point is passed, and then the same. */
+/* Another stream gets different memory until the point has passed, and then the same. */
 static void test_reuse_across_streams(void **state) {
     (void)state;
     struct fake *fake;
@@ -97,7 +97,7 @@ static void test_reuse_across_streams(void **state) {
     fake_finish(device, fake);
 }
 
-/* A stream that has waited for the work that used a block may have it at once. */
+/* A stream that has waited for the work on an allocation may reuse it at once. */
 static void test_reuse_after_wait(void **state) {
     (void)state;
     struct fake *fake;
@@ -116,8 +116,8 @@ static void test_reuse_after_wait(void **state) {
     fake_finish(device, fake);
 }
 
-/* Nobody says in which stream the memory will be used. While all work is in one, it is taken to be that; when two are
- * at work, they are not made to wait for each other. */
+/* The caller does not say which stream will use the memory. While all work is in one stream, that one is assumed. When
+ * two streams are busy, they are not made to wait for each other. */
 static void test_stream_of_late(void **state) {
     (void)state;
     struct fake *fake;
@@ -148,7 +148,7 @@ static void test_stream_of_late(void **state) {
     fake_finish(device, fake);
 }
 
-/* Whatever memory is given out, work on it comes after all that its owners before had queued. */
+/* Work on reused memory comes after all work that its earlier owners had enqueued. */
 static void test_reuse_is_in_order(void **state) {
     enum { STREAMS = 4, ROUNDS = 2000, PLACES = 64 };
     (void)state;
@@ -190,7 +190,7 @@ static void test_reuse_is_in_order(void **state) {
     fake_finish(device, fake);
 }
 
-/* The host may write to it at once: so it must not be in use by anything queued. */
+/* The host may write to it at once, so no enqueued work may use it. */
 static void test_pinned_waits_for_all(void **state) {
     (void)state;
     struct fake *fake;
@@ -250,7 +250,7 @@ static void test_cache_cap(void **state) {
     assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes <= 10 * MIB);
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 0); /* memory did not run out */
     le_allocation_free(allocation);
-    assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes > 10 * MIB); /* releasing gives nothing back */
+    assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes > 10 * MIB); /* releasing frees nothing */
     assert_ok(le_device_synchronize(device));
     assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes <= 10 * MIB);
     fake_finish(device, fake);
@@ -264,14 +264,14 @@ static void test_runs_out(void **state) {
     struct le_allocation *a = fake_block(device, 8 * MIB, stream), *b = fake_block(device, 8 * MIB, stream), *c = NULL;
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 30 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
     assert_message("an array of 31457280 bytes does not fit the device's 20971520 bytes");
-    assert_int_equal(fake->synchronizes, 0); /* that could be told without trying */
+    assert_int_equal(fake->synchronizes, 0); /* known without trying */
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 12 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
     assert_message("an array of 12582912 bytes does not fit: 4194304 of the device's 20971520 bytes are free; this "
                    "context's arrays use 16777216");
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 1);
     fake_touch(stream, a, LE_ACCESS_WRITE);
     le_allocation_free(a);
-    c = fake_block(device, 12 * MIB, NULL); /* waits for it, gives it back, and tries again */
+    c = fake_block(device, 12 * MIB, NULL); /* waits for it, frees it, and tries again */
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 2);
     le_allocation_free(b);
     le_allocation_free(c);
@@ -279,7 +279,7 @@ static void test_runs_out(void **state) {
     fake_finish(device, fake);
 }
 
-/* Rather than wait on the host, memory whose work is still queued is given out: its next work waits in its stream. */
+/* Instead of waiting on the host, the pool returns memory whose work is not done: its next work waits in its stream. */
 static void test_runs_out_with_work_queued(void **state) {
     (void)state;
     struct fake *fake;
@@ -300,7 +300,7 @@ static void test_runs_out_with_work_queued(void **state) {
     fake_finish(device, fake);
 }
 
-/* ---- bounds, as the simulator is told them */
+/* ---- bounds as reported to the simulator */
 
 static void test_notes(void **state) {
     (void)state;
@@ -326,8 +326,8 @@ static void test_wrap(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_allocation *allocation = NULL;
-    assert_ok(
-        le_allocation_wrap(device, LE_MEMORY_HOST, memory + 32, 100, &allocation)); /* the fake calls that pinned */
+    assert_ok(le_allocation_wrap(device, LE_MEMORY_HOST, memory + 32, 100,
+                                 &allocation)); /* the fake reports that as pinned */
     assert_int_equal(allocation->kind, LE_MEMORY_PINNED);
     assert_ptr_equal(allocation->host, memory + 32);
     assert_false(allocation->owned);
@@ -430,8 +430,8 @@ static void test_threads(void **state) {
     churn_in_threads(4 * MIB, 0, 200000);
 }
 
-/* All of it is worth keeping and nearly nothing may be kept: while one thread gets a block, others give back what is
- * not in use. */
+/* All memory is worth keeping, but almost none may be kept: while one thread allocates, others free what is not in
+ * use. */
 static void test_threads_trim(void **state) {
     (void)state;
     for (int round = 0; round < 4; round++)

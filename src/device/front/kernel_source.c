@@ -223,7 +223,7 @@ static bool read_kernel(struct scanner *scan, struct le_arena *arena, struct le_
     return false;
 }
 
-/* ---- combining what the compiler and the text tell about kernels */
+/* ---- combining facts from the compiler and from the text */
 
 static const char *last_part(const char *name) {
     for (const char *at = name; (at = strstr(at, "::")) != NULL; name = at)

@@ -1,6 +1,6 @@
-/* Reads from CUDA C text what compiled code does not tell about kernels' parameters: their names, and the types that
- * they point to. It is not a compiler: it finds `__global__` functions in the text without expanding macros. Anything
- * it does not understand, and anything on which several declarations of a name disagree, stays unknown. Any thread. */
+/* Reads from CUDA C text what compiled code lacks about kernels' parameters: their names, and the types that they point
+ * to. It is not a compiler: it finds `__global__` functions in the text without expanding macros. Anything it does not
+ * understand, and anything on which several declarations of a name disagree, stays unknown. Any thread. */
 #ifndef LE_KERNEL_SOURCE_H
 #define LE_KERNEL_SOURCE_H
 #include "device/front/ptx.h"

@@ -45,11 +45,12 @@ static leat_status check_threads(const struct le_device_kernel *kernel, const st
 static leat_status check_shared(const struct le_device_kernel *kernel, const struct le_kernel_launch *launch) {
     if (launch->shared_bytes <= kernel->max_dynamic_shared_bytes)
         return LEAT_OK;
-    return le_fail(LEAT_INVALID,
-                   "kernel %s: %zu bytes of dynamic shared memory; at most %zu fit beside its own %zu in the %zu of a "
-                   "block",
-                   kernel->name, launch->shared_bytes, kernel->max_dynamic_shared_bytes, kernel->static_shared_bytes,
-                   kernel->module->device->limits.shared_optin_bytes);
+    return le_fail(
+        LEAT_INVALID,
+        "kernel %s: %zu bytes of dynamic shared memory; at most %zu are available: the kernel itself uses %zu of the "
+        "block's %zu",
+        kernel->name, launch->shared_bytes, kernel->max_dynamic_shared_bytes, kernel->static_shared_bytes,
+        kernel->module->device->limits.shared_optin_bytes);
 }
 
 static leat_status check_shape(const struct le_device_kernel *kernel, const struct le_kernel_launch *launch) {

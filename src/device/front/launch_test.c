@@ -1,5 +1,4 @@
-/* Modules, kernels by name and what a launch is refused for, over a backend that launches nothing: its "CUDA C" is PTX.
- */
+/* Modules, kernels by name, and rejected launches, over a backend that launches nothing. Its "CUDA C" is PTX. */
 #include "device/front/device_testing.h"
 #include "device/front/module.h"
 #include <stdio.h>
@@ -18,10 +17,10 @@ static const char PTX[] =
     ".f64 p4, .param .u64 p5) { call.uni (r), f, (p); }\n"
     ".visible .entry words(.param .u64 p0) { }\n.visible .entry hidden() { }\n";
 
-struct launched { /* the last one */
+struct launched { /* the last launch */
     int count;
     struct le_kernel_launch launch;
-    uint64_t words[8]; /* what the first parameters point to; 8 bytes of each, or what there is */
+    uint64_t words[8]; /* the values of the first parameters; up to 8 bytes of each */
 };
 static struct launched last;
 static leat_status failing;
@@ -61,31 +60,31 @@ static void module_free(void *native, struct le_device_module *module) {
 }
 
 static leat_status launch(void *native, void *stream, struct le_device_kernel *kernel,
-                          const struct le_kernel_launch *how, void **parameters) {
+                          const struct le_kernel_launch *spec, void **parameters) {
     struct fake_stream *at = stream;
     (void)native;
     if (failing)
         return le_fail(failing, "the fake fails");
     last.count++;
-    last.launch = *how;
+    last.launch = *spec;
     fake_enqueue(at);
-    for (int k = 0; k < how->argument_count && k < 8; k++) {
+    for (int k = 0; k < spec->argument_count && k < 8; k++) {
         size_t size_bytes = kernel->entry->parameters[k].size_bytes;
         memcpy(&last.words[k], parameters[k], size_bytes < 8 ? size_bytes : 8);
     }
     return LEAT_OK;
 }
 
-/* What is kept of launches. */
+/* Counts of replay objects. */
 static struct {
     int made, given, freed;
     leat_status failing_new, failing_launch;
     bool is_fatal;
 } kept;
 
-static leat_status replay_new(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *how,
+static leat_status replay_new(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *spec,
                               void **parameters, void **replay) {
-    (void)native, (void)kernel, (void)how, (void)parameters;
+    (void)native, (void)kernel, (void)spec, (void)parameters;
     if (kept.failing_new)
         return le_fail(kept.failing_new, "the fake keeps nothing");
     kept.made++;
@@ -94,14 +93,14 @@ static leat_status replay_new(void *native, struct le_device_kernel *kernel, con
 }
 
 static leat_status replay_launch(void *native, void *stream, struct le_device_kernel *kernel,
-                                 const struct le_kernel_launch *how, void **parameters, void *replay) {
+                                 const struct le_kernel_launch *spec, void **parameters, void *replay) {
     assert_ptr_equal(replay, &kept);
     if (kept.failing_launch) {
         le_fail(kept.failing_launch, "the fake does not give what it has kept");
         return kept.is_fatal ? le_device_latch(kernel->module->device, kept.failing_launch) : kept.failing_launch;
     }
     kept.given++;
-    return launch(native, stream, kernel, how, parameters);
+    return launch(native, stream, kernel, spec, parameters);
 }
 
 static void replay_free(void *native, void *replay) {
@@ -110,7 +109,7 @@ static void replay_free(void *native, void *replay) {
     kept.freed++;
 }
 
-/* Variables are device memory, as a driver says. */
+/* Variables are device memory, as with a driver. */
 static enum le_memory_kind pointer_kind(void *native, const void *pointer, uint64_t *address) {
     *address = (uint64_t)(uintptr_t)pointer;
     return *address >> 32 == 7 ? LE_MEMORY_DEVICE : fake_pointer_kind(native, pointer, address);
@@ -238,19 +237,19 @@ static struct le_kernel_launch shape(unsigned grid, unsigned block) {
     return (struct le_kernel_launch){.grid = {grid, 1, 1}, .block = {block, 1, 1}};
 }
 
-static leat_status launch_saxpy(struct setting *setting, struct le_kernel_launch how) {
+static leat_status launch_saxpy(struct setting *setting, struct le_kernel_launch spec) {
     const struct le_launch_argument arguments[] = {number(&ALPHA, LEAT_F32, 4), array(setting, LE_ACCESS_READ),
                                                    array(setting, LE_ACCESS_BOTH), number(&COUNT, LEAT_U32, 4)};
-    how.arguments = arguments;
-    how.argument_count = 4;
-    return le_device_launch(kernel_of(setting, "saxpy"), &how, le_device_stream_own(setting->device));
+    spec.arguments = arguments;
+    spec.argument_count = 4;
+    return le_device_launch(kernel_of(setting, "saxpy"), &spec, le_device_stream_own(setting->device));
 }
 
 static void test_right(void **state) {
     struct setting *setting = *state;
-    struct le_kernel_launch how = shape(7, 256);
-    how.shared_bytes = 60000;
-    assert_ok(launch_saxpy(setting, how));
+    struct le_kernel_launch spec = shape(7, 256);
+    spec.shared_bytes = 60000;
+    assert_ok(launch_saxpy(setting, spec));
     assert_int_equal(last.count, 1);
     assert_int_equal(last.launch.grid[0], 7);
     assert_int_equal(last.launch.shared_bytes, 60000);
@@ -266,7 +265,7 @@ static void test_right(void **state) {
 static void test_shapes(void **state) {
     struct setting *setting = *state;
     static const struct {
-        struct le_kernel_launch how;
+        struct le_kernel_launch spec;
         const char *message;
     } REFUSED[] = {
         {{.grid = {0, 1, 1}, .block = {1, 1, 1}}, "kernel saxpy: grid.x is 0; this device allows 1 to 2147483647"},
@@ -277,25 +276,25 @@ static void test_shapes(void **state) {
          "a block of 64x32x1 is 2048 threads; this device allows at most 1024"},
         {{.grid = {1, 1, 1}, .block = {1024, 1, 1}}, "a block of 1024 threads; its 40 registers a thread"},
         {{.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = 200001},
-         "200001 bytes of dynamic shared memory; at most 200000 fit beside its own 1000"}};
+         "200001 bytes of dynamic shared memory; at most 200000 are available: the kernel itself uses 1000"}};
     for (size_t k = 0; k < ARRAY_LEN(REFUSED); k++) {
-        assert_int_equal(launch_saxpy(setting, REFUSED[k].how), LEAT_INVALID);
+        assert_int_equal(launch_saxpy(setting, REFUSED[k].spec), LEAT_INVALID);
         print_message("%s\n", le_error_at(0)->message);
         assert_message(REFUSED[k].message);
     }
-    struct le_kernel_launch how = shape(1, 1);
-    how.cooperative = true;
-    assert_int_equal(launch_saxpy(setting, how), LEAT_UNSUPPORTED);
+    struct le_kernel_launch spec = shape(1, 1);
+    spec.cooperative = true;
+    assert_int_equal(launch_saxpy(setting, spec), LEAT_UNSUPPORTED);
     assert_int_equal(last.count, 0);
     assert_int_equal(le_device_stream_point(le_device_stream_own(setting->device)).number, 0);
 }
 
 static leat_status launch_with(struct setting *setting, const char *name, const struct le_launch_argument *arguments,
                                int count) {
-    struct le_kernel_launch how = shape(1, 1);
-    how.arguments = arguments;
-    how.argument_count = count;
-    return le_device_launch(kernel_of(setting, name), &how, le_device_stream_own(setting->device));
+    struct le_kernel_launch spec = shape(1, 1);
+    spec.arguments = arguments;
+    spec.argument_count = count;
+    return le_device_launch(kernel_of(setting, name), &spec, le_device_stream_own(setting->device));
 }
 
 static void test_arguments(void **state) {
@@ -337,13 +336,13 @@ static void test_arguments(void **state) {
     assert_message("kernel over takes 1 argument (float *), not 2");
     assert_int_equal(last.count, 0);
     struct le_launch_argument bits[4];
-    memcpy(bits, right, sizeof right); /* a 64-bit number where a pointer may be, and bytes for whatever */
+    memcpy(bits, right, sizeof right); /* a 64-bit number for what may be a pointer, and untyped bytes */
     bits[2] = number(&LONG, LEAT_U64, 8);
     bits[1] = number(&setting->address, (leat_dtype)0, 8);
     assert_ok(launch_with(setting, "saxpy", bits, 4));
 }
 
-/* The elements of an array, where it is known what the parameter points to. */
+/* The elements of an array, if the parameter's pointee is known. */
 static void test_elements(void **state) {
     static const struct {
         const char *kernel;
@@ -401,15 +400,15 @@ static void test_blocks(void **state) {
     assert_message("kernel over: argument 1 is an array of another context");
     assert_ok(
         le_allocation_wrap(setting->device, LE_MEMORY_HOST, (char *)(((uintptr_t)memory + 63) / 64 * 64), 64, &host));
-    host->address = 0; /* as it is where kernels do not reach it */
+    host->address = 0; /* as for memory that kernels cannot access */
     given.allocation = host;
     assert_int_equal(launch_with(setting, "_Z4overPf", &given, 1), LEAT_INVALID);
     assert_message("argument 1 is an array in pageable host memory, which kernels cannot access");
     given = array(setting, LE_ACCESS_READ);
-    struct le_kernel_launch how = shape(1, 1);
-    how.arguments = &given;
-    how.argument_count = 1;
-    assert_int_equal(le_device_launch(kernel_of(setting, "_Z4overPf"), &how, le_device_stream_own(other)),
+    struct le_kernel_launch spec = shape(1, 1);
+    spec.arguments = &given;
+    spec.argument_count = 1;
+    assert_int_equal(le_device_launch(kernel_of(setting, "_Z4overPf"), &spec, le_device_stream_own(other)),
                      LEAT_INVALID);
     assert_message("the stream belongs to another context");
     le_allocation_free(host);
@@ -417,7 +416,7 @@ static void test_blocks(void **state) {
     fake_finish(other, other_fake);
 }
 
-/* A launch that the driver refuses leaves no ticket, and its arrays as they were in order. */
+/* A launch that the driver rejects makes no ticket, and leaves the order of its arrays unchanged. */
 static void test_failure(void **state) {
     struct setting *setting = *state;
     failing = LEAT_DEVICE;
@@ -429,47 +428,47 @@ static void test_failure(void **state) {
     assert_int_equal(setting->allocation->order.write.number, 1);
 }
 
-/* ---- launches that are given again and again */
+/* ---- repeated launches */
 
-enum { PLAIN = 32 }; /* launches before one is kept */
+enum { PLAIN = 32 }; /* launches before a replay object is created */
 
-static void repeat(struct setting *setting, struct le_device_stream *stream, struct le_kernel_launch how, int times) {
+static void repeat(struct setting *setting, struct le_device_stream *stream, struct le_kernel_launch spec, int times) {
     const struct le_launch_argument arguments[] = {array(setting, LE_ACCESS_BOTH)};
-    how.arguments = arguments;
-    how.argument_count = 1;
+    spec.arguments = arguments;
+    spec.argument_count = 1;
     for (int k = 0; k < times; k++)
-        assert_ok(le_device_launch(kernel_of(setting, "_Z4overPf"), &how, stream));
+        assert_ok(le_device_launch(kernel_of(setting, "_Z4overPf"), &spec, stream));
 }
 
 static void test_repeated(void **state) {
     struct setting *setting = *state;
     struct le_device_stream *own = le_device_stream_own(setting->device), *other = fake_stream_of(setting->device);
     struct le_replay replay = {0};
-    struct le_kernel_launch how = shape(1, 32);
-    repeat(setting, own, how, 2 * PLAIN); /* as nobody asks for */
+    struct le_kernel_launch spec = shape(1, 32);
+    repeat(setting, own, spec, 2 * PLAIN); /* without launch.replay */
     assert_int_equal(kept.made, 0);
-    how.replay = &replay;
-    repeat(setting, own, how, PLAIN);
+    spec.replay = &replay;
+    repeat(setting, own, spec, PLAIN);
     assert_int_equal(kept.made, 0);
-    repeat(setting, own, how, 3);
+    repeat(setting, own, spec, 3);
     assert_int_equal(kept.made, 1);
     assert_int_equal(kept.given, 3);
-    repeat(setting, other, how, PLAIN); /* another stream begins anew */
+    repeat(setting, other, spec, PLAIN); /* another stream starts over */
     assert_int_equal(kept.freed, 1);
-    repeat(setting, own, how, PLAIN);
+    repeat(setting, own, spec, PLAIN);
     assert_int_equal(kept.given, 3);
-    repeat(setting, own, how, 1);
+    repeat(setting, own, spec, 1);
     assert_int_equal(kept.made, 2);
     assert_int_equal(kept.given, 4);
-    how.grid[0] = 2 * 1024 / 32 + 1; /* more than the device runs at one time */
-    repeat(setting, own, how, 1);
+    spec.grid[0] = 2 * 1024 / 32 + 1; /* more than the device runs at one time */
+    repeat(setting, own, spec, 1);
     assert_int_equal(kept.given, 4);
     const struct le_launch_argument arguments[] = {array(setting, LE_ACCESS_BOTH)};
-    how = shape(1, 1);
-    how.arguments = arguments;
-    how.argument_count = 1;
-    how.replay = &replay;
-    assert_ok(le_device_launch(kernel_of(setting, "_Z4overPd"), &how, own)); /* another kernel, too */
+    spec = shape(1, 1);
+    spec.arguments = arguments;
+    spec.argument_count = 1;
+    spec.replay = &replay;
+    assert_ok(le_device_launch(kernel_of(setting, "_Z4overPd"), &spec, own)); /* so does another kernel */
     assert_int_equal(kept.freed, 2);
     assert_int_equal(last.count, (int)le_device_stream_point(own).number + PLAIN);
     le_replay_finish(&replay);
@@ -477,69 +476,70 @@ static void test_repeated(void **state) {
     le_device_stream_free(other);
 }
 
-/* What cannot be kept, or given as it was kept, is launched as before, without an error, and tried again later. */
+/* If creating or launching a replay object fails, the launch is done as usual, without an error, and tried again
+ * later. */
 static void test_not_kept(void **state) {
     struct setting *setting = *state;
     struct le_device_stream *own = le_device_stream_own(setting->device);
     struct le_replay replay = {0};
-    struct le_kernel_launch how = shape(1, 32);
-    how.replay = &replay;
+    struct le_kernel_launch spec = shape(1, 32);
+    spec.replay = &replay;
     kept.failing_new = LEAT_OUT_OF_MEMORY;
-    repeat(setting, own, how, 2 * PLAIN);
+    repeat(setting, own, spec, 2 * PLAIN);
     kept.failing_new = LEAT_OK;
     assert_int_equal(kept.made, 0);
-    repeat(setting, own, how, PLAIN);
+    repeat(setting, own, spec, PLAIN);
     assert_int_equal(kept.made, 1);
     kept.given = 0;
     kept.failing_launch = LEAT_DEVICE;
-    repeat(setting, own, how, 1);
+    repeat(setting, own, spec, 1);
     kept.failing_launch = LEAT_OK;
     assert_int_equal(kept.freed, 1);
     assert_null(le_error_at(0));
-    repeat(setting, own, how, PLAIN);
+    repeat(setting, own, spec, PLAIN);
     assert_int_equal(kept.given, 0);
-    repeat(setting, own, how, 1);
+    repeat(setting, own, spec, 1);
     assert_int_equal(kept.given, 1);
     assert_int_equal(last.count, le_device_stream_point(own).number);
     le_replay_finish(&replay);
 }
 
-/* A device has so many; a place that is given back is another's. */
+/* The number per device is limited; a freed one makes room for another. */
 static void test_most_are_kept(void **state) {
     struct setting *setting = *state;
     enum { MOST = 64 };
     struct le_device_stream *own = le_device_stream_own(setting->device);
     struct le_replay many[MOST + 1] = {0};
-    struct le_kernel_launch how = shape(1, 32);
+    struct le_kernel_launch spec = shape(1, 32);
     for (size_t k = 0; k < ARRAY_LEN(many); k++) {
-        how.replay = &many[k];
-        repeat(setting, own, how, PLAIN + 1);
+        spec.replay = &many[k];
+        repeat(setting, own, spec, PLAIN + 1);
     }
     assert_int_equal(kept.made, MOST);
     le_replay_finish(&many[0]);
-    repeat(setting, own, how, PLAIN);
+    repeat(setting, own, spec, PLAIN);
     assert_int_equal(kept.made, MOST);
-    repeat(setting, own, how, 1);
+    repeat(setting, own, spec, 1);
     assert_int_equal(kept.made, MOST + 1);
     for (size_t k = 0; k < ARRAY_LEN(many); k++)
         le_replay_finish(&many[k]);
     assert_int_equal(kept.freed, kept.made);
 }
 
-/* A device that fails says so at once, and nothing more is given to it. */
+/* A device that fails reports it at once, and gets no more work. */
 static void test_kept_and_fatal(void **state) {
     struct setting *setting = *state;
     struct le_replay replay = {0};
-    struct le_kernel_launch how = shape(1, 32);
+    struct le_kernel_launch spec = shape(1, 32);
     const struct le_launch_argument arguments[] = {array(setting, LE_ACCESS_BOTH)};
-    how.replay = &replay;
-    repeat(setting, le_device_stream_own(setting->device), how, PLAIN + 1);
+    spec.replay = &replay;
+    repeat(setting, le_device_stream_own(setting->device), spec, PLAIN + 1);
     int before = last.count;
     kept.failing_launch = LEAT_DEVICE;
     kept.is_fatal = true;
-    how.arguments = arguments;
-    how.argument_count = 1;
-    assert_int_equal(le_device_launch(kernel_of(setting, "_Z4overPf"), &how, le_device_stream_own(setting->device)),
+    spec.arguments = arguments;
+    spec.argument_count = 1;
+    assert_int_equal(le_device_launch(kernel_of(setting, "_Z4overPf"), &spec, le_device_stream_own(setting->device)),
                      LEAT_DEVICE);
     assert_message("the fake does not give what it has kept");
     assert_int_equal(last.count, before);
@@ -547,14 +547,14 @@ static void test_kept_and_fatal(void **state) {
     assert_int_equal(kept.freed, 1);
 }
 
-/* ---- variables: once one was shown, kernels that use it are in order with whoever else does */
+/* ---- variables: once one is exposed, kernels that use it are ordered with all other work on it */
 
 static int waits_between(struct setting *setting, const char *kernel) {
     struct le_device_stream *one = fake_stream_of(setting->device), *two = fake_stream_of(setting->device);
-    struct le_kernel_launch how = shape(1, 1);
+    struct le_kernel_launch spec = shape(1, 1);
     int before = setting->fake->waits;
-    assert_ok(le_device_launch(kernel_of(setting, kernel), &how, one));
-    assert_ok(le_device_launch(kernel_of(setting, kernel), &how, two));
+    assert_ok(le_device_launch(kernel_of(setting, kernel), &spec, one));
+    assert_ok(le_device_launch(kernel_of(setting, kernel), &spec, two));
     le_device_stream_free(one);
     le_device_stream_free(two);
     return setting->fake->waits - before;

@@ -1,5 +1,5 @@
-/* Order by tickets: no event within one stream, few across them, and every pair of operations that must be in order is,
- * whatever is done in whatever streams. */
+/* Order by tickets: no event within one stream, few across streams, and every pair of operations that must be ordered
+ * is ordered, whatever runs in whatever streams. */
 #include "device/front/device_testing.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void test_one_stream(void **state) {
     assert_ok(le_device_wait_point(device, end.stream_id, end.number));
     assert_ok(le_device_stream_synchronize(stream));
     assert_int_equal(fake->records + fake->waits + fake->queries + fake->live_events, 0);
-    assert_int_equal(fake->allocations, 2); /* a chunk for each size */
+    assert_int_equal(fake->allocations, 2); /* one chunk for each size */
     le_allocation_free(a);
     le_allocation_free(b);
     fake_finish(device, fake);
@@ -43,13 +43,13 @@ static void test_crossing_once(void **state) {
     assert_int_equal(fake->records, 0);
     for (int k = 0; k < 5; k++)
         fake_touch(two, allocations[k], LE_ACCESS_READ);
-    assert_int_equal(fake->records, 1); /* one covers all five */
+    assert_int_equal(fake->records, 1); /* one event covers all five */
     assert_int_equal(fake->waits, 1);
     for (int k = 0; k < 5; k++)
-        fake_touch(two, allocations[k], LE_ACCESS_BOTH); /* what it has waited for is remembered */
+        fake_touch(two, allocations[k], LE_ACCESS_BOTH); /* the earlier wait is remembered */
     assert_int_equal(fake->records, 1);
     assert_int_equal(fake->waits, 1);
-    fake_touch(one, allocations[0], LE_ACCESS_READ); /* and the other way round it is another one */
+    fake_touch(one, allocations[0], LE_ACCESS_READ); /* the other direction needs another event */
     assert_int_equal(fake->records, 2);
     assert_int_equal(fake->waits, 2);
     for (int k = 0; k < 5; k++)
@@ -73,7 +73,7 @@ static void test_hazards(void **state) {
     struct fake_operation again = fake_touch(stream[0], allocation, LE_ACCESS_WRITE);
     struct fake_operation last = fake_touch(stream[1], allocation, LE_ACCESS_WRITE);
     assert_true(fake_is_before(&write, &read) && fake_is_before(&write, &other));
-    assert_false(fake_is_before(&read, &other)); /* reads go side by side */
+    assert_false(fake_is_before(&read, &other)); /* reads are not ordered */
     assert_false(fake_is_before(&other, &read));
     assert_true(fake_is_before(&read, &again) && fake_is_before(&other, &again));
     assert_true(fake_is_before(&again, &last) && fake_is_before(&other, &last));
@@ -105,7 +105,7 @@ static void test_many_readers(void **state) {
     fake_finish(device, fake);
 }
 
-/* One that was let in for another reader, and then failed, still stands for that one. */
+/* A reader that replaced another one, and then failed, still stands for that one. */
 static void test_reader_that_fails(void **state) {
     (void)state;
     struct fake *fake;
@@ -129,7 +129,7 @@ static void test_reader_that_fails(void **state) {
     fake_finish(device, fake);
 }
 
-/* ---- at random: operations of several blocks in several streams, which come and go */
+/* ---- random operations on several allocations in several streams, which come and go */
 
 enum { STREAMS = 7, BLOCKS = 6, OPERATIONS = 4000 };
 
@@ -226,7 +226,7 @@ static void test_tickets(void **state) {
     fake_finish(device, fake);
 }
 
-/* Streams that come and go with work in them cost a few questions each, however many are not done. */
+/* Streams that come and go with unfinished work cost few driver queries each, however many there are. */
 static void test_many_freed_streams(void **state) {
     enum { COUNT = 50 };
     (void)state;
@@ -277,7 +277,7 @@ static void test_foreign(void **state) {
     struct fake_operation back = fake_touch(own, allocation, LE_ACCESS_BOTH);
     assert_true(fake_is_before(&write, &read) && fake_is_before(&read, &back));
     assert_ok(le_device_stream_synchronize(foreign));
-    fake_enqueue(theirs); /* their own work */
+    fake_enqueue(theirs); /* work of the other library */
     struct le_point point = le_device_stream_point(foreign);
     assert_ok(le_device_wait_point(device, point.stream_id, point.number));
     assert_int_equal(fake->stream[1]->done, fake->stream[1]->enqueued);
@@ -322,7 +322,7 @@ static void test_spoiled(void **state) {
     fake_finish(device, fake);
 }
 
-/* ---- threads, each with its own stream, on shared blocks that they only read and own ones that they write */
+/* ---- threads, each with its own stream, that read shared allocations and write their own */
 
 struct party {
     struct le_device *device;

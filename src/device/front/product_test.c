@@ -1,12 +1,12 @@
-/* Products of matrices through the front door, on sim's cuBLAS: every way that matrices may lie, against plain loops;
- * order with what comes before and after; what is refused. */
+/* Matrix products through the front door, on sim's cuBLAS: every layout of the matrices, against plain loops; order
+ * with earlier and later work; rejected arguments. */
 #include "device/front/device_testing.h"
 #include <math.h>
 #include <stdio.h>
 
 enum { ROWS = 5, COLUMNS = 7, TERMS = 6, BATCH = 3, ELEMENTS = 400 };
 
-struct lying { /* how a matrix lies in its block of ELEMENTS */
+struct lying { /* the layout of a matrix in its allocation of ELEMENTS */
     bool transposed;
     int stride, first;
     int64_t batch_stride;
@@ -82,7 +82,7 @@ static void multiply(struct le_device *device, leat_dtype dtype, const struct ly
                 double x = dtype == LEAT_F32 ? (double)((float *)b.target->host)[k] : ((double *)b.target->host)[k];
                 assert_true(x == expected(l, batch, i, j, p.scale, kept));
             }
-    for (int64_t k = 0; k < ELEMENTS && kept != 0; k++) /* all else is as it was */
+    for (int64_t k = 0; k < ELEMENTS && kept != 0; k++) /* everything else is unchanged */
         written +=
             (dtype == LEAT_F32 ? (double)((float *)b.target->host)[k] : ((double *)b.target->host)[k]) == number(k, 3);
     assert_true(kept == 0 || written >= ELEMENTS);
@@ -117,7 +117,7 @@ static void test_layouts(void **state) {
     le_device_close(device);
 }
 
-/* A chain over two streams: each product's target is the next one's factor. */
+/* A chain over two streams: each product's target is a factor of the next one. */
 static void test_order(void **state) {
     (void)state;
     struct le_device *device = open();

@@ -231,7 +231,7 @@ static void skip_operands(struct reader *reader) {
         reader->at += strcspn(reader->at, ";\n:/{}\"");
 }
 
-/* Reads a kernel's body. false: it has no instruction but `ret`, so it tells nothing. */
+/* Reads a kernel's body. false: it has no instruction but `ret`, so it reveals nothing. */
 static bool read_body(struct reader *reader, const struct parameters *parameters, struct le_ptx_kernel *kernel) {
     bool says = false;
     struct le_names names = {0};
@@ -272,7 +272,7 @@ static leat_dtype dtype_of(char code) {
     return DTYPES[code & 127];
 }
 
-/* Adds what the mangled name tells about parameters and PTX does not. */
+/* Adds what the mangled name reveals about parameters and PTX does not. */
 static void refine_parameters(struct parameters *parameters, const struct le_demangled_function *function) {
     for (int k = 0; k < parameters->count && k < function->parameters.count; k++) {
         struct le_parameter *fact = &parameters->at[k].fact;

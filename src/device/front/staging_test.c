@@ -5,18 +5,18 @@
 
 /* ---- copies of plain bytes */
 
-/* Two copies, of which the first goes on from a chunk on only when the second one has been given; NULL: not asked for.
- */
+/* Two copies. The first stops at a chunk until the second one has been started. NULL: not used. */
 struct race {
     atomic_bool second_is_given;
-    atomic_int first_moved, first_at_end; /* chunks of the first one; at_end: when the second one's last one moved */
+    atomic_int first_moved,
+        first_at_end; /* chunks of the first copy: moved so far; moved when the last chunk of the second copy moved */
 };
 struct plan {
-    bool up, large; /* large: the threads' even if it is one chunk */
+    bool up, large; /* large: for the threads, even if it is one chunk */
     char *memory, *on_device;
     size_t size_bytes;
     int64_t fails;   /* the chunk whose transfer fails; -1: none */
-    void **streamed; /* the native stream of the last transfer; NULL: not asked for */
+    void **streamed; /* gets the native stream of the last transfer; NULL: not needed */
     struct race *first_of, *second_of;
 };
 
@@ -92,7 +92,8 @@ static struct le_staging *new_stager(int threads) {
 
 /* ---- tests */
 
-/* Up, the device's own copy, down: each sees what came before it in the stream, however late the device is. */
+/* Upload, copy on the device, download: each sees the results of earlier work in the stream, however late the device
+ * is. */
 static void test_order(void **state) {
     static const size_t sizes[] = {1, CHUNK, CHUNK + 1, 10 * CHUNK + 5, 100 * CHUNK};
     (void)state;
@@ -110,7 +111,7 @@ static void test_order(void **state) {
                 device_copy(s, other, there, size_bytes);
                 copy(stager, s, false, back, other, size_bytes, 1, ++number);
                 le_staging_settle(stager, 1);
-                device_copy(s, other, back + 0, 0); /* in order after it, too */
+                device_copy(s, other, back + 0, 0); /* work after it is ordered, too */
                 assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
                 assert_true(le_staging_is_done(stager, 1, number));
                 assert_memory_equal(out, back, size_bytes);
@@ -125,7 +126,7 @@ static void test_order(void **state) {
     }
 }
 
-/* Jobs of many streams at one time; some wait for the device first. */
+/* Concurrent jobs of many streams; some wait for the device first. */
 static void test_streams(void **state) {
     enum { COUNT = 8, SIZE = 40 * CHUNK };
     (void)state;
@@ -162,7 +163,7 @@ static void test_streams(void **state) {
     }
 }
 
-/* A job whose stream does not get there holds up nobody else's. */
+/* A job whose stream does not reach it delays no other job. */
 static void test_waiting(void **state) {
     enum { SIZE = 30 * CHUNK };
     (void)state;
@@ -195,7 +196,7 @@ static void test_waiting(void **state) {
     free(there);
 }
 
-/* A short job is done long before a long one that came first. */
+/* A short job finishes long before a long one that started first. */
 static void test_turns(void **state) {
     enum { CHUNKS = 600, LONG = CHUNKS * CHUNK, SHORT = 4 * CHUNK };
     (void)state;
@@ -213,7 +214,7 @@ static void test_turns(void **state) {
     assert_int_equal(le_staging_wait(stager, 2, 1), LEAT_OK);
     assert_memory_equal(back, other, SHORT);
     assert_true(atomic_load(&race.first_at_end) < CHUNKS / 2);
-    le_staging_free(stager); /* ends the other one */
+    le_staging_free(stager); /* finishes the other one */
     end_stream(s);
     end_stream(t);
     assert_memory_equal(out, there, LONG);
@@ -236,21 +237,22 @@ static void copy_chunk(struct le_staging *stager, struct stream *s, char *memory
     assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
 }
 
-/* One chunk after the other goes through one thread's stream, which is warm by now; but not if that has to wait. */
+/* Single chunks, one after the other, go through the same thread's stream, which is warm by then, unless that thread
+ * has to wait. */
 static void test_latest(void **state) {
     (void)state;
     struct le_staging *stager = new_stager(4);
     struct stream *s = new_stream(), *stuck = new_stream();
     char *out = bytes(4 * CHUNK, 1), *there = calloc(4, CHUNK), *sink = calloc(1, CHUNK);
     void *first, *last;
-    copy(stager, s, true, out, there, 4 * CHUNK, 1, 1); /* all threads are there */
+    copy(stager, s, true, out, there, 4 * CHUNK, 1, 1); /* starts all threads */
     assert_int_equal(le_staging_wait(stager, 1, 1), LEAT_OK);
     copy_chunk(stager, s, out, there, 2, &first);
     for (uint64_t number = 3; number < 200; number++) {
         copy_chunk(stager, s, out, there, number, &last);
         assert_ptr_equal(last, first);
         if (number % 8 == 0)
-            usleep(200); /* all sleep */
+            usleep(200); /* lets all threads fall asleep */
     }
     hold(stuck, true);
     const struct plan waits = {
@@ -269,7 +271,7 @@ static void test_latest(void **state) {
     free(sink);
 }
 
-/* More small ones than there are slots, waited for in another order. */
+/* More small copies than slots, waited for in another order. */
 static void test_small(void **state) {
     enum { COUNT = 200, SIZE = 100 };
     (void)state;
@@ -290,7 +292,8 @@ static void test_small(void **state) {
     free(there);
 }
 
-/* An error is told once, to whoever waits for that job or a later one of its stream, and spoils no other job. */
+/* An error is returned once, to the thread that waits for that job or a later one of its stream, and affects no other
+ * job. */
 static void test_failures(void **state) {
     enum { SIZE = 12 * CHUNK };
     (void)state;
@@ -313,7 +316,7 @@ static void test_failures(void **state) {
     assert_int_equal(le_staging_wait_all(stager), LEAT_DEVICE);
     assert_int_equal(le_staging_wait_all(stager), LEAT_OK);
     struct plan plan = {.up = false, .memory = back, .on_device = there, .size_bytes = 10, .fails = 0};
-    assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_DEVICE); /* a small one at once */
+    assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_DEVICE); /* a small copy fails at once */
     le_staging_free(stager);
     end_stream(s);
     end_stream(t);
@@ -322,7 +325,7 @@ static void test_failures(void **state) {
     free(back);
 }
 
-/* Whatever cannot be had when a job is made fails that job alone; one thread is enough. */
+/* An allocation that fails when a job is created fails only that job; one thread is enough. */
 static void test_scarcity(void **state) {
     enum { SIZE = 5 * CHUNK };
     (void)state;
@@ -348,7 +351,7 @@ static void test_scarcity(void **state) {
     free(there);
 }
 
-/* A copy that is under way is not waited for while older ones are done; and there are no more slots than are needed. */
+/* No copy in flight is waited for while older ones are done, and no more slots are added than needed. */
 static void test_small_ages(void **state) {
     enum { COUNT = 2 * LE_STAGE_SMALL_SLOTS, SIZE = 100 };
     (void)state;
@@ -366,7 +369,7 @@ static void test_small_ages(void **state) {
             assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
         fake_stream_synchronize(NULL, s);
     }
-    assert_true(stager->small_count == LE_STAGE_SMALL_STEP); /* whose copies had passed each time */
+    assert_true(stager->small_count == LE_STAGE_SMALL_STEP); /* each time, earlier copies had passed */
     hold(stuck, false);
     le_staging_free(stager);
     end_stream(s);
@@ -385,7 +388,7 @@ static void *release_later(void *stream) {
     return NULL;
 }
 
-/* There are more as more are under way; where memory for them cannot be had, those that are there are waited for. */
+/* More slots are added as more copies are in flight. If memory for them runs out, existing ones are waited for. */
 static void test_few_small(void **state) {
     enum { COUNT = 3 * LE_STAGE_SMALL_STEP, SIZE = 100 };
     (void)state;

@@ -1,4 +1,4 @@
-/* Axes in order and the loops that copy, against element by element. */
+/* Canonical axes and the copying loops, against element-by-element copies. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void test_collapse(void **state) {
     assert_int_equal(le_axes_count(&none), 1);
 }
 
-/* From a dense box to a permuted one with gaps, of each size of element. */
+/* From a dense box to a permuted one with gaps, for each element size. */
 static void test_copies(void **state) {
     enum { ROOM = 1 << 14 };
     static const int64_t extent[] = {5, 3, 7};
@@ -74,7 +74,7 @@ static void test_clean(void **state) {
     assert_memory_equal(at, ((unsigned char[]){0, 1, 1, 255, 1, 5, 0, 7, 1, 9, 0, 11}), 12);
 }
 
-/* Every alignment of both sides, and nothing beyond. */
+/* Every alignment of both sides; nothing beyond the end is written. */
 static void test_stream(void **state) {
     enum { ROOM = 512 };
     static char source[ROOM], target[ROOM], expected[ROOM];

@@ -1,4 +1,4 @@
-/* The timeline: unions, gaps and their causes, and that both add up. */
+/* The timeline: unions, gaps and their causes, and that busy and idle time add up. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void joins_what_overlaps(void **state) {
     assert_int_equal(sums.total_ns, 100 + 150 + 10 + 100);
     assert_int_equal(gaps.count, 1);
     assert_string_equal(gaps.at[0].what, "");
-    le_timeline_busy(timeline, 700, 800); /* goes on after settling */
+    le_timeline_busy(timeline, 700, 800); /* continues after settling */
     sums = settle(timeline, &gaps);       /* returns the new gap alone */
     assert_int_equal(sums.idle_ns, 300);
     assert_int_equal(gaps.count, 2);

@@ -16,7 +16,7 @@ struct setup {
     struct le_ledger *ledger;
     struct le_device *device;
     struct fake *fake;
-    struct fake_stream *stream; /* the device's own */
+    struct fake_stream *stream; /* the device's default stream */
     uint64_t from_ns;           /* the ledger's clock when now_ns is 0 */
 };
 
@@ -26,7 +26,7 @@ static struct setup open_timed(void) {
     uint64_t before_ns = le_ledger_clock_ns(t.ledger);
     now_ns = 0;
     le_ledger_clock_set(t.ledger, clock_by_hand, NULL);
-    t.from_ns = le_ledger_clock_ns(t.ledger); /* goes on from the clock before */
+    t.from_ns = le_ledger_clock_ns(t.ledger); /* continues from the earlier clock */
     assert_true(t.from_ns >= before_ns && before_ns > 0);
     t.device = fake_open(&(struct le_device_options){.ledger = t.ledger}, 1 << 20, &t.fake);
     t.stream = le_device_stream_native(t.device->own);
@@ -77,7 +77,7 @@ static void gaps_are_part_of_the_ledger(void **state) {
     work(&t, 3, LEAT_COST_KERNEL, "f", 0); /* 15 to 18 ms */
     work(&t, 4, LEAT_COST_KERNEL, "f", 0);
     struct le_timeline_sums sums = le_timing_settle(t.device);
-    assert_int_equal(sums.span_ns, 0); /* nothing has ended */
+    assert_int_equal(sums.span_ns, 0); /* nothing has finished */
     assert_ok(fake_synchronize(t.fake));
     for (int again = 0; again < 2; again++) { /* settling twice counts nothing twice */
         sums = le_timing_settle(t.device);
@@ -90,7 +90,7 @@ static void gaps_are_part_of_the_ledger(void **state) {
         assert_true(up.time_ns == 5 * MS && up.bytes == 64 && up.on_device);
         assert_int_equal(find(&t, LEAT_COST_COMPILE).time_ns, 13 * MS);
     }
-    advance(&t, 2); /* one more gap, which nothing of the host's fills */
+    advance(&t, 2); /* one more gap, which no host span fills */
     work(&t, 1, LEAT_COST_KERNEL, "f", 0);
     assert_ok(fake_synchronize(t.fake));
     assert_int_equal(le_timing_settle(t.device).idle_ns, 12 * MS);
@@ -101,7 +101,7 @@ static void gaps_are_part_of_the_ledger(void **state) {
     close_timed(&t);
 }
 
-/* Names that are alike up to where a cause is cut off share a record. */
+/* Names that differ only after the point where a cause is cut off share a record. */
 static void long_names_add_up(void **state) {
     (void)state;
     struct setup t = open_timed();

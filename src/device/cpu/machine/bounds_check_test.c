@@ -1,4 +1,4 @@
-/* Accesses out of bounds end the process with a report; those inside pass. Each runs in a process of its own. */
+/* Accesses out of bounds abort the process with a report; those within bounds pass. Each runs in its own process. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static struct le_instr make(int code, enum le_type type, int d, int a, int b, in
                              .imm = imm};
 }
 
-/* What a process of its own writes to stderr while it runs `work`: "" if it ends normally. */
+/* Returns what a child process writes to stderr while it runs `work`: "" if it ends normally. */
 static const char *report_of(void (*work)(const void *user), const void *user) {
     static char text[1024];
     int ends[2], status;
@@ -61,7 +61,7 @@ struct access {
     int64_t at, n;
 };
 
-/* With ARRAY at element `at`. */
+/* Checks with ARRAY at element `at`. */
 static void check(const void *user) {
     const struct access *access = user;
     const struct le_unit unit = {
@@ -102,7 +102,7 @@ static void rows_of_elements(void **state) {
     outside(add, -1, 1, "read out of bounds");
     outside(make(LE_OP_ADD, LE_I32, ARRAY, LANES, LANES, NONE, 0), ELEMENTS, 1, "y[i] = x[i]: write out of bounds");
     outside(make(LE_OP_NEG, LE_I64, LANES, ONE, NONE, NONE, 0), 0, 2, "of a constant, which has 8 bytes");
-    /* a comparison writes a byte a lane */
+    /* a comparison writes one byte per lane */
     inside(make(LE_OP_LT, LE_I64, MASK, LANES, LANES, NONE, 0), 0, BLOCK);
     inside(make(LE_CODE_SPLAT, LE_I32, LANES, ARRAY, NONE, NONE, BLOCK), ELEMENTS - 1, BLOCK);
 }
@@ -154,7 +154,7 @@ static struct le_cpu_area area_of(void *user, int buffer) {
     return (struct le_cpu_area){"x", (const char *)array, (const char *)(array + ELEMENTS)};
 }
 
-/* The machine runs LANES = -ARRAY for one element, which lies behind the array. */
+/* Runs LANES = -ARRAY on the machine for one element, which lies after the end of the array. */
 static void run_machine(const void *user) {
     static _Alignas(64) char scratch[1 << 16];
     static struct le_reg moved[REGS];

@@ -1,5 +1,5 @@
-/* Control over lanes: code that repeats until no lane is left, leaves loops, skips bodies, and runs loops once. The
- * instructions in between are the machine's own. */
+/* Control flow over lanes: code that repeats until no lane is left, leaves loops, skips bodies, and runs loops once.
+ * The other instructions are the machine's own. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -109,7 +109,7 @@ static void lanes_repeat_until_they_are_done(void **state) {
         assert_int_equal(out[k], limits[k] + 1);
 }
 
-/* a LEAVE ends the loop for good, and the streams are back where they were */
+/* a LEAVE ends the loop, and the streams are reset */
 static void a_loop_is_left(void **state) {
     (void)state;
     struct le_loop_stream streams[] = {{.reg = LIMIT, .stride = 8}};
@@ -161,7 +161,7 @@ static void a_host_loop_runs_once(void **state) {
     assert_int_equal(out[0], 13);
 }
 
-/* what is outside reads as 0: a loop that waits for another number ends by the fault */
+/* reads out of range give 0: a loop that waits for another value ends by the fault */
 static void a_fault_ends_what_repeats(void **state) {
     (void)state;
     struct le_loop loops[1] = {{.by = 1}};

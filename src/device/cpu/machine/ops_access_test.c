@@ -294,7 +294,7 @@ static int64_t moved(enum le_edge edge, int64_t x, int64_t extent) {
         return 0;
     if (edge == LE_EDGE_CLAMP)
         return x < 0 ? 0 : x >= extent ? extent - 1 : x;
-    while (x < 0 || x >= extent) { /* one reflection or turn at a time */
+    while (x < 0 || x >= extent) { /* one reflection or wrap at a time */
         if (edge == LE_EDGE_WRAP)
             x += x < 0 ? extent : -extent;
         else if (edge == LE_EDGE_MIRROR)

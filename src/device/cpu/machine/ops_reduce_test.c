@@ -1,5 +1,5 @@
-/* Reductions: float sums and products against the tree written plainly, all others against a plain fold; terms in
- * pieces of any length, lane by lane with and without masks, and joined from parts. */
+/* Reductions: float sums and products against a plain implementation of the tree, all others against a plain fold.
+ * Terms come in pieces of any length, lane by lane with and without masks, and joined from parts. */
 #include "device/cpu/machine/ops_test.h"
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ static bool beats(enum le_reduction reduction, enum le_type type, struct value a
     return !isnan(b.f) && (isnan(a.f) || (least ? a.f < b.f : a.f > b.f));
 }
 
-/* Of the zeros -0.0 is the lower. */
+/* -0.0 is lower than 0.0. */
 static bool is_other_zero(enum le_reduction reduction, struct value a, struct value b) {
     return a.f == 0 && b.f == 0 && (signbit(a.f) != 0) == (reduction == LE_RED_MIN);
 }
@@ -78,7 +78,7 @@ static bool is_defined(enum le_type type, enum le_reduction reduction) {
     return reduction != LE_RED_MEAN && (type == LE_BOOL || (reduction != LE_RED_ANY && reduction != LE_RED_ALL));
 }
 
-/* kind 0: all kinds of values; 1: moderate floats whose rounding shows the order. */
+/* kind 0: all kinds of values; 1: moderate floats whose rounding reveals the order. */
 static void fill(enum le_type type, int64_t n, int kind, uint64_t seed) {
     for (int64_t k = 0; k < n; k++) {
         struct value value = sample(type, &seed);
@@ -150,7 +150,7 @@ static void over_lanes(void **state) {
         }
 }
 
-/* Neither zeros' nor NaNs' order shows in an extreme; sums and extremes of -0.0 alone keep it. */
+/* The order of zeros and of NaNs does not affect an extreme. Sums and extremes of -0.0 alone give -0.0. */
 static void zeros(void **state) {
     (void)state;
     EACH_SIMD(simd)
@@ -199,7 +199,7 @@ enum { LANES = 100, STEPS = 70 };
 static double rows[STEPS][LANES];
 static uint8_t omitted[STEPS][LANES];
 
-/* Lane by lane: row s, lane k is left out where omitted. */
+/* Lane by lane: lane k of row s is left out if omitted[s][k]. */
 static void reduce_lanes(enum le_simd simd, enum le_type type, enum le_reduction reduction, int64_t n, int steps,
                          bool mask, void *results) {
     void *vec = aligned_alloc(64, le_vec_size(LANES, 7));
@@ -229,7 +229,7 @@ static void check_lanes(enum le_simd simd, enum le_type type, enum le_reduction 
         fill(type, n, kind, (uint64_t)(n * 1000 + s));
         memcpy(rows[s], terms, sizeof rows[s]);
         for (int64_t k = 0; k < n; k++)
-            omitted[s][k] = s >= k % (steps + 1); /* lane k has its first terms only: maybe none */
+            omitted[s][k] = s >= k % (steps + 1); /* lane k has only its first terms, maybe none */
     }
     reduce_lanes(simd, type, reduction, n, steps, mask, results);
     for (int64_t k = 0; k < n; k++) {

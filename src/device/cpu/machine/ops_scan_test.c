@@ -1,6 +1,6 @@
-/* Scans: sums and products of floats against their order written plainly, all others against a plain fold of every
- * prefix; in blocks as the machine makes them, up and back, from a start, lane by lane, and in chunks that are linked.
- */
+/* Scans: sums and products of floats against a plain implementation of their order, all others against a plain fold of
+ * every prefix. In blocks as the machine makes them, up and back, from a start value, lane by lane, and in linked
+ * chunks. */
 #include "device/cpu/machine/accumulator.h"
 #include "device/cpu/machine/ops_test.h"
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void *at(void *array, enum le_type type, int64_t k) {
     return (char *)array + (size_t)k * le_type_size(type);
 }
 
-/* ---- what is to come out */
+/* ---- expected results */
 
 static double rounded(enum le_type type, double x) {
     return type == LE_F32 ? (double)(float)x : x;
@@ -148,7 +148,7 @@ static void scan_blocks(enum le_simd simd, enum le_type type, enum le_reduction 
     }
 }
 
-/* kind 0: all kinds of values; 1: moderate floats whose rounding shows the order. */
+/* kind 0: all kinds of values; 1: moderate floats whose rounding reveals the order. */
 static void fill(enum le_type type, int64_t n, int kind, uint64_t seed) {
     for (int64_t k = 0; k < n; k++) {
         struct value value = sample(type, &seed);
@@ -193,7 +193,7 @@ static void along(void **state) {
             }
 }
 
-/* What came before the first element. */
+/* Scans with a value before the first element. */
 static void started(void **state) {
     static _Alignas(64) char acc[2048];
     const enum le_type floats[] = {LE_F32, LE_F64};
@@ -211,7 +211,7 @@ static void started(void **state) {
             }
 }
 
-/* Chunks on their own, then shifted by what those before them hand on, give the bits of one scan. */
+/* Chunks scanned independently, then shifted by the totals of the chunks before them, give the bits of one scan. */
 static void linked(void **state) {
     static _Alignas(64) char acc[2048];
     const int64_t n = MOST, chunks = (n + LE_SCAN_CHUNK - 1) / LE_SCAN_CHUNK;
