@@ -394,7 +394,7 @@ struct churned {
     size_t least_bytes, span_bytes;
 };
 
-static void *churn(void *argument) {
+static void *run_thread(void *argument) {
     const struct churned *c = argument;
     unsigned seed = (unsigned)(uintptr_t)&seed;
     for (int k = 0; k < 2000; k++) {
@@ -415,7 +415,7 @@ static void churn_in_threads(size_t cache_cap_bytes, size_t least_bytes, size_t 
     assert_ok(le_device_open("cpu", &options, &churned.device));
     pthread_t threads[4];
     for (int k = 0; k < 4; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, churn, &churned), 0);
+        assert_int_equal(pthread_create(&threads[k], NULL, run_thread, &churned), 0);
     for (int k = 0; k < 4; k++) {
         void *failed;
         pthread_join(threads[k], &failed);

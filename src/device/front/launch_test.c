@@ -13,16 +13,15 @@ static const char PTX[] =
     ".weak .entry _ZN2ns4fillIfLi3EEEvPT_S1_(.param .u64 p0, .param .f32 p1) { }\n"
     ".visible .entry _ZN2ns5countEv() { atom.global.add.u32 %r1, [counter], 1; }\n"
     ".visible .entry mixed(.param .align 8 .b8 p0[24], .param .u8 p1, .param .u16 p2, .param .align 2 .b8 p3[2], "
-    ".param "
-    ".f64 p4, .param .u64 p5) { call.uni (r), f, (p); }\n"
+    ".param .f64 p4, .param .u64 p5) { call.uni (r), f, (p); }\n"
     ".visible .entry words(.param .u64 p0) { }\n.visible .entry hidden() { }\n";
 
-struct launched { /* the last launch */
+struct launch_record { /* the last launch */
     int count;
     struct le_kernel_launch launch;
     uint64_t words[8]; /* the values of the first parameters; up to 8 bytes of each */
 };
-static struct launched last;
+static struct launch_record last;
 static leat_status failing;
 
 static leat_status module_new(void *native, const struct le_module_source *source, struct le_device_module *module) {
@@ -59,8 +58,8 @@ static void module_free(void *native, struct le_device_module *module) {
     freed++;
 }
 
-static leat_status launch(void *native, void *stream, struct le_device_kernel *kernel,
-                          const struct le_kernel_launch *spec, void **parameters) {
+static leat_status fake_launch(void *native, void *stream, struct le_device_kernel *kernel,
+                               const struct le_kernel_launch *spec, void **parameters) {
     struct fake_stream *at = stream;
     (void)native;
     if (failing)
@@ -75,38 +74,38 @@ static leat_status launch(void *native, void *stream, struct le_device_kernel *k
     return LEAT_OK;
 }
 
-/* Counts of replay objects. */
-static struct {
+static struct { /* replay objects */
     int made, given, freed;
     leat_status failing_new, failing_launch;
     bool is_fatal;
-} kept;
+} replays;
 
 static leat_status replay_new(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *spec,
                               void **parameters, void **replay) {
     (void)native, (void)kernel, (void)spec, (void)parameters;
-    if (kept.failing_new)
-        return le_fail(kept.failing_new, "the fake keeps nothing");
-    kept.made++;
-    *replay = &kept;
+    if (replays.failing_new)
+        return le_fail(replays.failing_new, "the fake keeps nothing");
+    replays.made++;
+    *replay = &replays;
     return LEAT_OK;
 }
 
 static leat_status replay_launch(void *native, void *stream, struct le_device_kernel *kernel,
                                  const struct le_kernel_launch *spec, void **parameters, void *replay) {
-    assert_ptr_equal(replay, &kept);
-    if (kept.failing_launch) {
-        le_fail(kept.failing_launch, "the fake does not give what it has kept");
-        return kept.is_fatal ? le_device_latch(kernel->module->device, kept.failing_launch) : kept.failing_launch;
+    assert_ptr_equal(replay, &replays);
+    if (replays.failing_launch) {
+        le_fail(replays.failing_launch, "the fake does not give what it has kept");
+        return replays.is_fatal ? le_device_latch(kernel->module->device, replays.failing_launch)
+                                : replays.failing_launch;
     }
-    kept.given++;
-    return launch(native, stream, kernel, spec, parameters);
+    replays.given++;
+    return fake_launch(native, stream, kernel, spec, parameters);
 }
 
 static void replay_free(void *native, void *replay) {
     (void)native;
-    assert_ptr_equal(replay, &kept);
-    kept.freed++;
+    assert_ptr_equal(replay, &replays);
+    replays.freed++;
 }
 
 /* Variables are device memory, as with a driver. */
@@ -130,7 +129,7 @@ static int open_setting(void **state) {
     setting->ops = fake_ops;
     setting->ops.module_new = module_new;
     setting->ops.module_free = module_free;
-    setting->ops.launch = launch;
+    setting->ops.launch = fake_launch;
     setting->ops.replay_new = replay_new;
     setting->ops.replay_launch = replay_launch;
     setting->ops.replay_free = replay_free;
@@ -149,7 +148,7 @@ static int open_setting(void **state) {
     const char *names[] = {"ns::fill<float, 3>", NULL};
     struct le_module_source source = {.text = PTX, .name = "k.cu", .names = names};
     memset(&last, 0, sizeof last);
-    memset(&kept, 0, sizeof kept);
+    memset(&replays, 0, sizeof replays);
     failing = LEAT_OK;
     assert_ok(le_device_module_new(setting->device, &source, &setting->module));
     setting->allocation = fake_block(setting->device, 4096, NULL);
@@ -224,22 +223,22 @@ static const double WIDE = 2;
 static const int32_t COUNT = 1000;
 static const int64_t LONG = 1000;
 
-static struct le_launch_argument number(const void *value, leat_dtype dtype, size_t size_bytes) {
+static struct le_launch_argument number_of(const void *value, leat_dtype dtype, size_t size_bytes) {
     return (struct le_launch_argument){.value = value, .size_bytes = size_bytes, .dtype = dtype};
 }
 
-static struct le_launch_argument array(struct setting *setting, enum le_allocation_access access) {
+static struct le_launch_argument array_of(struct setting *setting, enum le_allocation_access access) {
     return (struct le_launch_argument){
         .value = &setting->address, .size_bytes = 8, .allocation = setting->allocation, .access = access};
 }
 
-static struct le_kernel_launch shape(unsigned grid, unsigned block) {
+static struct le_kernel_launch shape_of(unsigned grid, unsigned block) {
     return (struct le_kernel_launch){.grid = {grid, 1, 1}, .block = {block, 1, 1}};
 }
 
 static leat_status launch_saxpy(struct setting *setting, struct le_kernel_launch spec) {
-    const struct le_launch_argument arguments[] = {number(&ALPHA, LEAT_F32, 4), array(setting, LE_ACCESS_READ),
-                                                   array(setting, LE_ACCESS_BOTH), number(&COUNT, LEAT_U32, 4)};
+    const struct le_launch_argument arguments[] = {number_of(&ALPHA, LEAT_F32, 4), array_of(setting, LE_ACCESS_READ),
+                                                   array_of(setting, LE_ACCESS_BOTH), number_of(&COUNT, LEAT_U32, 4)};
     spec.arguments = arguments;
     spec.argument_count = 4;
     return le_device_launch(kernel_of(setting, "saxpy"), &spec, le_device_stream_own(setting->device));
@@ -247,7 +246,7 @@ static leat_status launch_saxpy(struct setting *setting, struct le_kernel_launch
 
 static void test_right(void **state) {
     struct setting *setting = *state;
-    struct le_kernel_launch spec = shape(7, 256);
+    struct le_kernel_launch spec = shape_of(7, 256);
     spec.shared_bytes = 60000;
     assert_ok(launch_saxpy(setting, spec));
     assert_int_equal(last.count, 1);
@@ -282,7 +281,7 @@ static void test_shapes(void **state) {
         print_message("%s\n", le_error_at(0)->message);
         assert_message(REFUSED[k].message);
     }
-    struct le_kernel_launch spec = shape(1, 1);
+    struct le_kernel_launch spec = shape_of(1, 1);
     spec.cooperative = true;
     assert_int_equal(launch_saxpy(setting, spec), LEAT_UNSUPPORTED);
     assert_int_equal(last.count, 0);
@@ -291,7 +290,7 @@ static void test_shapes(void **state) {
 
 static leat_status launch_with(struct setting *setting, const char *name, const struct le_launch_argument *arguments,
                                int count) {
-    struct le_kernel_launch spec = shape(1, 1);
+    struct le_kernel_launch spec = shape_of(1, 1);
     spec.arguments = arguments;
     spec.argument_count = count;
     return le_device_launch(kernel_of(setting, name), &spec, le_device_stream_own(setting->device));
@@ -299,26 +298,26 @@ static leat_status launch_with(struct setting *setting, const char *name, const 
 
 static void test_arguments(void **state) {
     struct setting *setting = *state;
-    const struct le_launch_argument right[] = {number(&ALPHA, LEAT_F32, 4), array(setting, LE_ACCESS_READ),
-                                               array(setting, LE_ACCESS_BOTH), number(&COUNT, LEAT_I32, 4)};
+    const struct le_launch_argument right[] = {number_of(&ALPHA, LEAT_F32, 4), array_of(setting, LE_ACCESS_READ),
+                                               array_of(setting, LE_ACCESS_BOTH), number_of(&COUNT, LEAT_I32, 4)};
     const struct {
         int k;
         struct le_launch_argument given;
         const char *message;
     } REFUSED[] = {
-        {0, number(&WIDE, LEAT_F64, 8),
+        {0, number_of(&WIDE, LEAT_F64, 8),
          "kernel saxpy: argument 1 is a number of type f64; its parameter 1 is of type f32"},
-        {0, number(&COUNT, LEAT_I32, 4), "argument 1 is a number of type i32; its parameter 1 is of type f32"},
-        {0, array(setting, LE_ACCESS_READ), "argument 1 is an array; its parameter 1 is of type f32"},
-        {0, number(&WIDE, (leat_dtype)0, 8), "argument 1 is 8 bytes; its parameter 1 is of type f32"},
-        {1, number(&LONG, LEAT_I64, 8),
+        {0, number_of(&COUNT, LEAT_I32, 4), "argument 1 is a number of type i32; its parameter 1 is of type f32"},
+        {0, array_of(setting, LE_ACCESS_READ), "argument 1 is an array; its parameter 1 is of type f32"},
+        {0, number_of(&WIDE, (leat_dtype)0, 8), "argument 1 is 8 bytes; its parameter 1 is of type f32"},
+        {1, number_of(&LONG, LEAT_I64, 8),
          "argument 2 is a number of type i64; its parameter 2 is a pointer: pass an array"},
-        {1, number(&COUNT, LEAT_I32, 4), "its parameter 2 is a pointer"},
-        {2, number(&WIDE, LEAT_F64, 8), "its parameter 3 is 8 bytes: pass an array, i64 or u64"},
-        {3, number(&LONG, LEAT_I64, 8),
+        {1, number_of(&COUNT, LEAT_I32, 4), "its parameter 2 is a pointer"},
+        {2, number_of(&WIDE, LEAT_F64, 8), "its parameter 3 is 8 bytes: pass an array, i64 or u64"},
+        {3, number_of(&LONG, LEAT_I64, 8),
          "argument 4 is a number of type i64; its parameter 4 is an integer of 4 bytes: pass i32 or u32"},
-        {3, number(&ALPHA, LEAT_F32, 4), "argument 4 is a number of type f32"},
-        {3, array(setting, LE_ACCESS_READ), "argument 4 is an array"},
+        {3, number_of(&ALPHA, LEAT_F32, 4), "argument 4 is a number of type f32"},
+        {3, array_of(setting, LE_ACCESS_READ), "argument 4 is an array"},
     };
     for (size_t k = 0; k < ARRAY_LEN(REFUSED); k++) {
         struct le_launch_argument arguments[4];
@@ -337,8 +336,8 @@ static void test_arguments(void **state) {
     assert_int_equal(last.count, 0);
     struct le_launch_argument bits[4];
     memcpy(bits, right, sizeof right); /* a 64-bit number for what may be a pointer, and untyped bytes */
-    bits[2] = number(&LONG, LEAT_U64, 8);
-    bits[1] = number(&setting->address, (leat_dtype)0, 8);
+    bits[2] = number_of(&LONG, LEAT_U64, 8);
+    bits[1] = number_of(&setting->address, (leat_dtype)0, 8);
     assert_ok(launch_with(setting, "saxpy", bits, 4));
 }
 
@@ -365,7 +364,7 @@ static void test_elements(void **state) {
     struct setting *setting = *state;
     le_device_module_read_source(setting->module, "__global__ void words(unsigned short *w) {}");
     for (size_t k = 0; k < ARRAY_LEN(CASES); k++) {
-        struct le_launch_argument given = array(setting, LE_ACCESS_READ);
+        struct le_launch_argument given = array_of(setting, LE_ACCESS_READ);
         given.dtype = CASES[k].dtype;
         assert_int_equal(launch_with(setting, CASES[k].kernel, &given, 1), *CASES[k].message ? LEAT_INVALID : LEAT_OK);
         assert_true(!*CASES[k].message || strstr(le_error_at(0)->message, CASES[k].message));
@@ -377,9 +376,9 @@ static void test_structs(void **state) {
     const char body[24] = "the struct's 23 bytes..";
     const uint8_t byte = 7;
     const uint16_t half = 0x3c00, word = 9;
-    struct le_launch_argument arguments[] = {number(body, (leat_dtype)0, 24), number(&byte, LEAT_BOOL, 1),
-                                             number(&word, LEAT_U16, 2),      number(&half, LEAT_F16, 2),
-                                             number(&WIDE, LEAT_F64, 8),      array(setting, LE_ACCESS_WRITE)};
+    struct le_launch_argument arguments[] = {number_of(body, (leat_dtype)0, 24), number_of(&byte, LEAT_BOOL, 1),
+                                             number_of(&word, LEAT_U16, 2),      number_of(&half, LEAT_F16, 2),
+                                             number_of(&WIDE, LEAT_F64, 8),      array_of(setting, LE_ACCESS_WRITE)};
     assert_ok(launch_with(setting, "mixed", arguments, 6));
     assert_int_equal(last.words[1] & 0xff, 7);
     assert_int_equal(last.words[3] & 0xffff, 0x3c00);
@@ -393,7 +392,7 @@ static void test_blocks(void **state) {
     struct fake *other_fake;
     struct le_device *other = fake_open(NULL, MIB, &other_fake);
     struct le_allocation *foreign = fake_block(other, 64, NULL), *host = NULL;
-    struct le_launch_argument given = array(setting, LE_ACCESS_READ);
+    struct le_launch_argument given = array_of(setting, LE_ACCESS_READ);
     static char memory[128];
     given.allocation = foreign;
     assert_int_equal(launch_with(setting, "_Z4overPf", &given, 1), LEAT_INVALID);
@@ -404,8 +403,8 @@ static void test_blocks(void **state) {
     given.allocation = host;
     assert_int_equal(launch_with(setting, "_Z4overPf", &given, 1), LEAT_INVALID);
     assert_message("argument 1 is an array in pageable host memory, which kernels cannot access");
-    given = array(setting, LE_ACCESS_READ);
-    struct le_kernel_launch spec = shape(1, 1);
+    given = array_of(setting, LE_ACCESS_READ);
+    struct le_kernel_launch spec = shape_of(1, 1);
     spec.arguments = &given;
     spec.argument_count = 1;
     assert_int_equal(le_device_launch(kernel_of(setting, "_Z4overPf"), &spec, le_device_stream_own(other)),
@@ -420,11 +419,11 @@ static void test_blocks(void **state) {
 static void test_failure(void **state) {
     struct setting *setting = *state;
     failing = LEAT_DEVICE;
-    assert_int_equal(launch_saxpy(setting, shape(1, 1)), LEAT_DEVICE);
+    assert_int_equal(launch_saxpy(setting, shape_of(1, 1)), LEAT_DEVICE);
     assert_int_equal(le_device_stream_point(le_device_stream_own(setting->device)).number, 0);
     assert_int_equal(setting->allocation->order.write.number, 0);
     failing = LEAT_OK;
-    assert_ok(launch_saxpy(setting, shape(1, 1)));
+    assert_ok(launch_saxpy(setting, shape_of(1, 1)));
     assert_int_equal(setting->allocation->order.write.number, 1);
 }
 
@@ -433,7 +432,7 @@ static void test_failure(void **state) {
 enum { PLAIN = 32 }; /* launches before a replay object is created */
 
 static void repeat(struct setting *setting, struct le_device_stream *stream, struct le_kernel_launch spec, int times) {
-    const struct le_launch_argument arguments[] = {array(setting, LE_ACCESS_BOTH)};
+    const struct le_launch_argument arguments[] = {array_of(setting, LE_ACCESS_BOTH)};
     spec.arguments = arguments;
     spec.argument_count = 1;
     for (int k = 0; k < times; k++)
@@ -444,35 +443,35 @@ static void test_repeated(void **state) {
     struct setting *setting = *state;
     struct le_device_stream *own = le_device_stream_own(setting->device), *other = fake_stream_of(setting->device);
     struct le_replay replay = {0};
-    struct le_kernel_launch spec = shape(1, 32);
+    struct le_kernel_launch spec = shape_of(1, 32);
     repeat(setting, own, spec, 2 * PLAIN); /* without launch.replay */
-    assert_int_equal(kept.made, 0);
+    assert_int_equal(replays.made, 0);
     spec.replay = &replay;
     repeat(setting, own, spec, PLAIN);
-    assert_int_equal(kept.made, 0);
+    assert_int_equal(replays.made, 0);
     repeat(setting, own, spec, 3);
-    assert_int_equal(kept.made, 1);
-    assert_int_equal(kept.given, 3);
+    assert_int_equal(replays.made, 1);
+    assert_int_equal(replays.given, 3);
     repeat(setting, other, spec, PLAIN); /* another stream starts over */
-    assert_int_equal(kept.freed, 1);
+    assert_int_equal(replays.freed, 1);
     repeat(setting, own, spec, PLAIN);
-    assert_int_equal(kept.given, 3);
+    assert_int_equal(replays.given, 3);
     repeat(setting, own, spec, 1);
-    assert_int_equal(kept.made, 2);
-    assert_int_equal(kept.given, 4);
+    assert_int_equal(replays.made, 2);
+    assert_int_equal(replays.given, 4);
     spec.grid[0] = 2 * 1024 / 32 + 1; /* more than the device runs at one time */
     repeat(setting, own, spec, 1);
-    assert_int_equal(kept.given, 4);
-    const struct le_launch_argument arguments[] = {array(setting, LE_ACCESS_BOTH)};
-    spec = shape(1, 1);
+    assert_int_equal(replays.given, 4);
+    const struct le_launch_argument arguments[] = {array_of(setting, LE_ACCESS_BOTH)};
+    spec = shape_of(1, 1);
     spec.arguments = arguments;
     spec.argument_count = 1;
     spec.replay = &replay;
     assert_ok(le_device_launch(kernel_of(setting, "_Z4overPd"), &spec, own)); /* so does another kernel */
-    assert_int_equal(kept.freed, 2);
+    assert_int_equal(replays.freed, 2);
     assert_int_equal(last.count, (int)le_device_stream_point(own).number + PLAIN);
     le_replay_finish(&replay);
-    assert_int_equal(kept.freed, 2);
+    assert_int_equal(replays.freed, 2);
     le_device_stream_free(other);
 }
 
@@ -482,24 +481,24 @@ static void test_not_kept(void **state) {
     struct setting *setting = *state;
     struct le_device_stream *own = le_device_stream_own(setting->device);
     struct le_replay replay = {0};
-    struct le_kernel_launch spec = shape(1, 32);
+    struct le_kernel_launch spec = shape_of(1, 32);
     spec.replay = &replay;
-    kept.failing_new = LEAT_OUT_OF_MEMORY;
+    replays.failing_new = LEAT_OUT_OF_MEMORY;
     repeat(setting, own, spec, 2 * PLAIN);
-    kept.failing_new = LEAT_OK;
-    assert_int_equal(kept.made, 0);
+    replays.failing_new = LEAT_OK;
+    assert_int_equal(replays.made, 0);
     repeat(setting, own, spec, PLAIN);
-    assert_int_equal(kept.made, 1);
-    kept.given = 0;
-    kept.failing_launch = LEAT_DEVICE;
+    assert_int_equal(replays.made, 1);
+    replays.given = 0;
+    replays.failing_launch = LEAT_DEVICE;
     repeat(setting, own, spec, 1);
-    kept.failing_launch = LEAT_OK;
-    assert_int_equal(kept.freed, 1);
+    replays.failing_launch = LEAT_OK;
+    assert_int_equal(replays.freed, 1);
     assert_null(le_error_at(0));
     repeat(setting, own, spec, PLAIN);
-    assert_int_equal(kept.given, 0);
+    assert_int_equal(replays.given, 0);
     repeat(setting, own, spec, 1);
-    assert_int_equal(kept.given, 1);
+    assert_int_equal(replays.given, 1);
     assert_int_equal(last.count, le_device_stream_point(own).number);
     le_replay_finish(&replay);
 }
@@ -510,33 +509,33 @@ static void test_most_are_kept(void **state) {
     enum { MOST = 64 };
     struct le_device_stream *own = le_device_stream_own(setting->device);
     struct le_replay many[MOST + 1] = {0};
-    struct le_kernel_launch spec = shape(1, 32);
+    struct le_kernel_launch spec = shape_of(1, 32);
     for (size_t k = 0; k < ARRAY_LEN(many); k++) {
         spec.replay = &many[k];
         repeat(setting, own, spec, PLAIN + 1);
     }
-    assert_int_equal(kept.made, MOST);
+    assert_int_equal(replays.made, MOST);
     le_replay_finish(&many[0]);
     repeat(setting, own, spec, PLAIN);
-    assert_int_equal(kept.made, MOST);
+    assert_int_equal(replays.made, MOST);
     repeat(setting, own, spec, 1);
-    assert_int_equal(kept.made, MOST + 1);
+    assert_int_equal(replays.made, MOST + 1);
     for (size_t k = 0; k < ARRAY_LEN(many); k++)
         le_replay_finish(&many[k]);
-    assert_int_equal(kept.freed, kept.made);
+    assert_int_equal(replays.freed, replays.made);
 }
 
 /* A device that fails reports it at once, and gets no more work. */
 static void test_kept_and_fatal(void **state) {
     struct setting *setting = *state;
     struct le_replay replay = {0};
-    struct le_kernel_launch spec = shape(1, 32);
-    const struct le_launch_argument arguments[] = {array(setting, LE_ACCESS_BOTH)};
+    struct le_kernel_launch spec = shape_of(1, 32);
+    const struct le_launch_argument arguments[] = {array_of(setting, LE_ACCESS_BOTH)};
     spec.replay = &replay;
     repeat(setting, le_device_stream_own(setting->device), spec, PLAIN + 1);
     int before = last.count;
-    kept.failing_launch = LEAT_DEVICE;
-    kept.is_fatal = true;
+    replays.failing_launch = LEAT_DEVICE;
+    replays.is_fatal = true;
     spec.arguments = arguments;
     spec.argument_count = 1;
     assert_int_equal(le_device_launch(kernel_of(setting, "_Z4overPf"), &spec, le_device_stream_own(setting->device)),
@@ -544,14 +543,14 @@ static void test_kept_and_fatal(void **state) {
     assert_message("the fake does not give what it has kept");
     assert_int_equal(last.count, before);
     le_replay_finish(&replay);
-    assert_int_equal(kept.freed, 1);
+    assert_int_equal(replays.freed, 1);
 }
 
 /* ---- variables: once one is exposed, kernels that use it are ordered with all other work on it */
 
 static int waits_between(struct setting *setting, const char *kernel) {
     struct le_device_stream *one = fake_stream_of(setting->device), *two = fake_stream_of(setting->device);
-    struct le_kernel_launch spec = shape(1, 1);
+    struct le_kernel_launch spec = shape_of(1, 1);
     int before = setting->fake->waits;
     assert_ok(le_device_launch(kernel_of(setting, kernel), &spec, one));
     assert_ok(le_device_launch(kernel_of(setting, kernel), &spec, two));

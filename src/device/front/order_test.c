@@ -330,7 +330,7 @@ struct party {
     leat_status status;
 };
 
-static void *work(void *argument) {
+static void *run_thread(void *argument) {
     struct party *party = argument;
     struct le_device_stream *stream = NULL;
     party->status = le_device_stream_new(party->device, NULL, &stream);
@@ -362,7 +362,7 @@ static void test_threads(void **state) {
     struct party parties[4];
     for (int k = 0; k < 4; k++) {
         parties[k] = (struct party){device, shared, LEAT_OK};
-        assert_int_equal(pthread_create(&threads[k], NULL, work, &parties[k]), 0);
+        assert_int_equal(pthread_create(&threads[k], NULL, run_thread, &parties[k]), 0);
     }
     for (int k = 0; k < 4; k++) {
         pthread_join(threads[k], NULL);

@@ -25,7 +25,7 @@ static size_t size_of(const struct plan *p, int64_t chunk) {
     return left < CHUNK ? left : CHUNK;
 }
 
-static void move(const void *plan, int64_t chunk, char *slot) {
+static void move_bytes(const void *plan, int64_t chunk, char *slot) {
     enum { WAITS_AT = 100 };
     const struct plan *p = plan;
     char *memory = p->memory + chunk * CHUNK;
@@ -38,8 +38,8 @@ static void move(const void *plan, int64_t chunk, char *slot) {
     memcpy(p->up ? slot : memory, p->up ? memory : slot, size_of(p, chunk));
 }
 
-static leat_status transfer(const void *plan, int64_t chunk, void *native_stream,
-                            const struct le_staging_buffer *slot) {
+static leat_status transfer_bytes(const void *plan, int64_t chunk, void *native_stream,
+                                  const struct le_staging_buffer *slot) {
     const struct plan *p = plan;
     char *there = p->on_device + chunk * CHUNK;
     if (p->streamed)
@@ -55,8 +55,8 @@ static leat_status try_copy(struct le_staging *stager, struct stream *s, struct 
     const struct le_staging_work work = {.up = plan.up,
                                          .chunks = (int64_t)((plan.size_bytes + CHUNK - 1) / CHUNK),
                                          .small = plan.size_bytes <= CHUNK && !plan.large,
-                                         .move = move,
-                                         .transfer = transfer,
+                                         .move = move_bytes,
+                                         .transfer = transfer_bytes,
                                          .plan = &plan,
                                          .plan_bytes = sizeof plan};
     struct le_staging_job *job;
@@ -70,14 +70,14 @@ static leat_status try_copy(struct le_staging *stager, struct stream *s, struct 
     return status;
 }
 
-static void copy(struct le_staging *stager, struct stream *s, bool up, char *memory, char *on_device, size_t size_bytes,
-                 uint64_t id, uint64_t number) {
+static void copy_bytes(struct le_staging *stager, struct stream *s, bool up, char *memory, char *on_device,
+                       size_t size_bytes, uint64_t id, uint64_t number) {
     const struct plan plan = {
         .up = up, .memory = memory, .on_device = on_device, .size_bytes = size_bytes, .fails = -1};
     assert_int_equal(try_copy(stager, s, plan, id, number), LEAT_OK);
 }
 
-static char *bytes(size_t size_bytes, unsigned seed) {
+static char *pattern_bytes(size_t size_bytes, unsigned seed) {
     char *made = malloc(size_bytes);
     for (size_t k = 0; k < size_bytes; k++)
         made[k] = (char)(k * 7 + k / 257 + seed);
@@ -104,12 +104,12 @@ static void test_order(void **state) {
         for (size_t k = 0; k < 5; k++)
             for (int turn = 0; turn < 3; turn++) {
                 size_t size_bytes = sizes[k];
-                char *out = bytes(size_bytes, (unsigned)(k + 3 * (size_t)turn)), *back = calloc(1, size_bytes);
+                char *out = pattern_bytes(size_bytes, (unsigned)(k + 3 * (size_t)turn)), *back = calloc(1, size_bytes);
                 char *there = calloc(1, size_bytes), *other = calloc(1, size_bytes);
-                copy(stager, s, true, out, there, size_bytes, 1, ++number);
+                copy_bytes(stager, s, true, out, there, size_bytes, 1, ++number);
                 le_staging_settle(stager, 1);
                 device_copy(s, other, there, size_bytes);
-                copy(stager, s, false, back, other, size_bytes, 1, ++number);
+                copy_bytes(stager, s, false, back, other, size_bytes, 1, ++number);
                 le_staging_settle(stager, 1);
                 device_copy(s, other, back + 0, 0); /* work after it is ordered, too */
                 assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
@@ -135,15 +135,15 @@ static void test_streams(void **state) {
     char *out[COUNT], *back[COUNT], *there[COUNT], *other[COUNT];
     for (int k = 0; k < COUNT; k++) {
         s[k] = new_stream();
-        out[k] = bytes(SIZE, (unsigned)k);
+        out[k] = pattern_bytes(SIZE, (unsigned)k);
         back[k] = calloc(1, SIZE), there[k] = calloc(1, SIZE), other[k] = calloc(1, SIZE);
-        copy(stager, s[k], true, out[k], there[k], SIZE, (uint64_t)k + 1, 1);
+        copy_bytes(stager, s[k], true, out[k], there[k], SIZE, (uint64_t)k + 1, 1);
     }
     for (int k = COUNT - 1; k >= 0; k--) {
         le_staging_settle(stager, (uint64_t)k + 1);
         hold(s[k], true);
         device_copy(s[k], other[k], there[k], SIZE);
-        copy(stager, s[k], false, back[k], other[k], SIZE, (uint64_t)k + 1, 2);
+        copy_bytes(stager, s[k], false, back[k], other[k], SIZE, (uint64_t)k + 1, 2);
         assert_false(le_staging_is_done(stager, (uint64_t)k + 1, 2));
         assert_false(le_staging_is_settled(stager, (uint64_t)k + 1));
     }
@@ -169,15 +169,15 @@ static void test_waiting(void **state) {
     (void)state;
     struct le_staging *stager = new_stager(2);
     struct stream *stuck[3], *s = new_stream();
-    char *out = bytes(SIZE, 1), *there = calloc(1, SIZE), *sinks[3];
+    char *out = pattern_bytes(SIZE, 1), *there = calloc(1, SIZE), *sinks[3];
     for (int k = 0; k < 3; k++) {
         stuck[k] = new_stream();
         sinks[k] = calloc(1, SIZE);
         hold(stuck[k], true);
-        copy(stager, stuck[k], true, out, sinks[k], SIZE, (uint64_t)k + 10, 1);
+        copy_bytes(stager, stuck[k], true, out, sinks[k], SIZE, (uint64_t)k + 10, 1);
     }
     for (uint64_t number = 1; number <= 5; number++) {
-        copy(stager, s, true, out, there, SIZE, 1, number);
+        copy_bytes(stager, s, true, out, there, SIZE, 1, number);
         assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
     }
     for (int k = 0; k < 3; k++) {
@@ -203,7 +203,7 @@ static void test_turns(void **state) {
     struct race race = {0};
     struct le_staging *stager = new_stager(2);
     struct stream *s = new_stream(), *t = new_stream();
-    char *out = bytes(LONG, 1), *there = malloc(LONG), *back = malloc(SHORT), *other = bytes(SHORT, 2);
+    char *out = pattern_bytes(LONG, 1), *there = malloc(LONG), *back = malloc(SHORT), *other = pattern_bytes(SHORT, 2);
     const struct plan first = {
         .up = true, .memory = out, .on_device = there, .size_bytes = LONG, .fails = -1, .first_of = &race};
     const struct plan second = {
@@ -243,9 +243,9 @@ static void test_latest(void **state) {
     (void)state;
     struct le_staging *stager = new_stager(4);
     struct stream *s = new_stream(), *stuck = new_stream();
-    char *out = bytes(4 * CHUNK, 1), *there = calloc(4, CHUNK), *sink = calloc(1, CHUNK);
+    char *out = pattern_bytes(4 * CHUNK, 1), *there = calloc(4, CHUNK), *sink = calloc(1, CHUNK);
     void *first, *last;
-    copy(stager, s, true, out, there, 4 * CHUNK, 1, 1); /* starts all threads */
+    copy_bytes(stager, s, true, out, there, 4 * CHUNK, 1, 1); /* starts all threads */
     assert_int_equal(le_staging_wait(stager, 1, 1), LEAT_OK);
     copy_chunk(stager, s, out, there, 2, &first);
     for (uint64_t number = 3; number < 200; number++) {
@@ -277,10 +277,10 @@ static void test_small(void **state) {
     (void)state;
     struct le_staging *stager = new_stager(2);
     struct stream *s = new_stream();
-    char *out = bytes(COUNT * SIZE, 5), *back = calloc(COUNT, SIZE), *there = calloc(COUNT, SIZE);
+    char *out = pattern_bytes(COUNT * SIZE, 5), *back = calloc(COUNT, SIZE), *there = calloc(COUNT, SIZE);
     for (int k = 0; k < COUNT; k++) {
-        copy(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(2 * k + 1));
-        copy(stager, s, false, back + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(2 * k + 2));
+        copy_bytes(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(2 * k + 1));
+        copy_bytes(stager, s, false, back + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(2 * k + 2));
     }
     for (int k = COUNT - 1; k >= 0; k--)
         assert_int_equal(le_staging_wait(stager, 1, (uint64_t)(2 * k + 2)), LEAT_OK);
@@ -299,12 +299,12 @@ static void test_failures(void **state) {
     (void)state;
     struct le_staging *stager = new_stager(3);
     struct stream *s = new_stream(), *t = new_stream();
-    char *out = bytes(SIZE, 1), *there = calloc(1, SIZE), *back = calloc(1, SIZE);
+    char *out = pattern_bytes(SIZE, 1), *there = calloc(1, SIZE), *back = calloc(1, SIZE);
     for (int up = 0; up < 2; up++)
         for (int64_t fails = 0; fails < 12; fails += 5) {
             struct plan plan = {.up = up, .memory = back, .on_device = there, .size_bytes = SIZE, .fails = fails};
             assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_OK);
-            copy(stager, t, true, out, there, SIZE, 2, 1);
+            copy_bytes(stager, t, true, out, there, SIZE, 2, 1);
             assert_int_equal(le_staging_wait(stager, 2, 1), LEAT_OK);
             assert_int_equal(le_staging_wait(stager, 1, 2), LEAT_DEVICE);
             assert_non_null(strstr(le_error_at(0)->message, "cannot be copied"));
@@ -329,7 +329,7 @@ static void test_failures(void **state) {
 static void test_scarcity(void **state) {
     enum { SIZE = 5 * CHUNK };
     (void)state;
-    char *out = bytes(SIZE, 1), *there = calloc(1, SIZE);
+    char *out = pattern_bytes(SIZE, 1), *there = calloc(1, SIZE);
     for (int succeed = 0; succeed < 24; succeed++)
         for (size_t size_bytes = 100; size_bytes <= SIZE; size_bytes += SIZE - 100) {
             struct le_staging *stager = new_stager(3);
@@ -357,14 +357,14 @@ static void test_small_ages(void **state) {
     (void)state;
     struct le_staging *stager = new_stager(1);
     struct stream *s = new_stream(), *stuck = new_stream();
-    char *out = bytes(SIZE, 7), *back = calloc(1, SIZE), *there = calloc(1, SIZE), *other = calloc(1, SIZE);
+    char *out = pattern_bytes(SIZE, 7), *back = calloc(1, SIZE), *there = calloc(1, SIZE), *other = calloc(1, SIZE);
     hold(stuck, true);
     for (uint64_t number = 1; number <= COUNT; number++) {
-        copy(stager, s, true, out, there, SIZE, 1, number);
+        copy_bytes(stager, s, true, out, there, SIZE, 1, number);
         if (number == 10)
-            copy(stager, s, false, back, there, SIZE, 1, number);
+            copy_bytes(stager, s, false, back, there, SIZE, 1, number);
         if (number == 10)
-            copy(stager, stuck, true, out, other, SIZE, 2, 1);
+            copy_bytes(stager, stuck, true, out, other, SIZE, 2, 1);
         if (number == LE_STAGE_SMALL_SLOTS)
             assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
         fake_stream_synchronize(NULL, s);
@@ -396,12 +396,12 @@ static void test_few_small(void **state) {
         struct le_staging *stager = new_stager(1);
         struct stream *s = new_stream();
         pthread_t later;
-        char *out = bytes(COUNT * SIZE, 7), *there = calloc(COUNT, SIZE);
+        char *out = pattern_bytes(COUNT * SIZE, 7), *there = calloc(COUNT, SIZE);
         hold(s, true);
         assert_int_equal(pthread_create(&later, NULL, release_later, s), 0);
         for (int k = 0; k < COUNT; k++) {
             device.fail_after = refused && k >= LE_STAGE_SMALL_STEP ? 0 : -1;
-            copy(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)k + 1);
+            copy_bytes(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)k + 1);
         }
         device.fail_after = -1;
         if (refused)

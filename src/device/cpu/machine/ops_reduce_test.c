@@ -10,7 +10,7 @@ static const enum le_type types[] = {LE_BOOL, LE_I8,  LE_I16, LE_I32, LE_I64, LE
                                      LE_U16,  LE_U32, LE_U64, LE_F32, LE_F64};
 enum { TYPES = sizeof types / sizeof *types };
 
-static const char *at(enum le_type type, int64_t k) {
+static const char *element_at(enum le_type type, int64_t k) {
     return (const char *)terms + (size_t)k * le_type_size(type);
 }
 
@@ -48,7 +48,7 @@ static struct value extreme(enum le_type type, enum le_reduction reduction, int6
     return best;
 }
 
-static struct value place(enum le_type type, enum le_reduction reduction, int64_t n) {
+static struct value index_of_extreme(enum le_type type, enum le_reduction reduction, int64_t n) {
     int64_t best = -1;
     for (int64_t k = 0; k < n; k++)
         if (best < 0 || beats(reduction, type, get(type, terms, k), get(type, terms, best)))
@@ -59,7 +59,7 @@ static struct value place(enum le_type type, enum le_reduction reduction, int64_
 static struct value expected(enum le_type type, enum le_reduction reduction, int64_t n) {
     struct value total = {.i = reduction == LE_RED_PROD || reduction == LE_RED_ALL, .f = reduction == LE_RED_PROD};
     if (reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX)
-        return place(type, reduction, n);
+        return index_of_extreme(type, reduction, n);
     if (reduction == LE_RED_MIN || reduction == LE_RED_MAX)
         return extreme(type, reduction, n);
     if (!is_whole(type))
@@ -110,7 +110,7 @@ static struct value reduce(enum le_simd simd, enum le_type type, enum le_reducti
         int64_t length = most == LE_BLOCK_MAX ? most : (int64_t)(next_random(&seed) % (uint64_t)(most + 1));
         if (length > n - k)
             length = n - k;
-        reg[1] = (void *)(uintptr_t)at(type, k);
+        reg[1] = (void *)(uintptr_t)element_at(type, k);
         reg[2] = indices + k;
         run_op(simd, &instr, reg, length);
         k += length;
@@ -186,7 +186,7 @@ static void joined(void **state) {
                 for (int64_t k = 0; k < n; k += piece, count++) {
                     static double whole[MOST];
                     memcpy(whole, terms, sizeof whole);
-                    memmove(terms, at(types[t], k), (size_t)(n - k) * le_type_size(types[t]));
+                    memmove(terms, element_at(types[t], k), (size_t)(n - k) * le_type_size(types[t]));
                     put(types[t], parts, count, expected(types[t], reduction, n - k < piece ? n - k : piece));
                     memcpy(terms, whole, sizeof whole);
                 }

@@ -24,7 +24,7 @@ static bool is_defined(enum le_type type, enum le_reduction reduction) {
 static enum le_type result_type(enum le_type type, enum le_reduction reduction) {
     return is_arg(reduction) ? LE_I64 : type;
 }
-static void *at(void *array, enum le_type type, int64_t k) {
+static void *element_at(void *array, enum le_type type, int64_t k) {
     return (char *)array + (size_t)k * le_type_size(type);
 }
 
@@ -143,7 +143,8 @@ static void scan_blocks(enum le_simd simd, enum le_type type, enum le_reduction 
     const int64_t block = le_type_size(type) == 8 ? LE_BLOCK_MAX / 2 : LE_BLOCK_MAX;
     for (int64_t done = 0; done < n; done += block) {
         const int64_t length = n - done < block ? n - done : block, k = first + (back ? n - done - length : done);
-        void *reg[] = {at(out, result_type(type, reduction), k), at(terms, type, k), indices + k, state};
+        void *reg[] = {element_at(out, result_type(type, reduction), k), element_at(terms, type, k), indices + k,
+                       state};
         run_op(simd, &instr, reg, length);
     }
 }
@@ -230,7 +231,7 @@ static void linked(void **state) {
                 struct le_instr instr = instruction(LE_CODE_SCAN_LINK, type, reduction);
                 run_op(simd, &instr, (void *[]){acc, &links[c + 1]}, 1);
                 instr.code = LE_CODE_SCAN_SHIFT;
-                void *chunk = at(totals, type, first);
+                void *chunk = element_at(totals, type, first);
                 run_op(simd, &instr, (void *[]){chunk, chunk, NULL, acc}, length);
             }
             compare(simd, type, reduction, n, "in chunks");
@@ -254,7 +255,7 @@ static void lane_by_lane(void **state) {
                 static double all[3][MOST];
                 fill(type, STEPS + 3, 1, 5);
                 for (int lane = 0; lane < 3; lane++) {
-                    memmove(terms, at(terms, type, lane > 0), (STEPS + 2) * le_type_size(type));
+                    memmove(terms, element_at(terms, type, lane > 0), (STEPS + 2) * le_type_size(type));
                     expect(type, reduction, STEPS, false, reduction == LE_RED_SUM ? -0.0 : 1);
                     memcpy(all[lane], want, sizeof want);
                 }
