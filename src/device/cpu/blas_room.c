@@ -59,7 +59,7 @@ static void *wait_for_end(void *user) {
 }
 
 /* Allocates everything that the library will need, all at once, and releases it. */
-static bool try_all(struct trial *trial, int threads) {
+static bool try_resources(struct trial *trial, int threads) {
     int buffers = 0, started = 0;
     pthread_mutex_init(&trial->end, NULL);
     pthread_mutex_lock(&trial->end);
@@ -82,7 +82,7 @@ static bool try_all(struct trial *trial, int threads) {
 bool le_blas_room_to_load(char *why, size_t why_bytes) {
     struct trial trial;
     int threads = library_threads();
-    if (try_all(&trial, threads))
+    if (try_resources(&trial, threads))
         return true;
     snprintf(why, why_bytes, "OpenBLAS needs %zu MiB of address space and %d threads, which this process cannot get",
              (LIBRARY_BYTES + (size_t)threads * BUFFER_BYTES) >> 20, threads);

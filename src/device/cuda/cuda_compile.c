@@ -241,7 +241,7 @@ static le_nvrtc_result compile_program(struct compile_job *job) {
     return result;
 }
 
-static leat_status compile_names_and_take(struct compile_job *job, struct le_cuda_image *image) {
+static leat_status compile_source(struct compile_job *job, struct le_cuda_image *image) {
     struct le_device_module *module = job->module;
     size_t ptx_bytes = 0;
     leat_status status = add_names(job);
@@ -273,7 +273,7 @@ static leat_status create_and_compile(struct compile_job *job, struct le_cuda_im
         job->nvrtc->CreateProgram(&job->program, job->source->text, job->source->name, count, headers, names);
     if (result != LE_NVRTC_SUCCESS)
         return nvrtc_failed(job, result, job->source->name);
-    status = compile_names_and_take(job, image);
+    status = compile_source(job, image);
     job->nvrtc->DestroyProgram(&job->program);
     return status;
 }
@@ -313,8 +313,8 @@ void le_cuda_compiler_begin(void *native) {
     le_exit_guard_install();
 }
 
-static leat_status compile_anew(struct le_cuda_device *cuda, const struct le_module_source *source, bool keeps,
-                                struct le_device_module *module, struct le_cuda_image *image) {
+static leat_status compile_uncached(struct le_cuda_device *cuda, const struct le_module_source *source, bool keeps,
+                                    struct le_device_module *module, struct le_cuda_image *image) {
     struct compile_job job = {.capability = cuda->device->limits.capability,
                               .is_sim = cuda->is_sim,
                               .is_cached = keeps,
@@ -351,7 +351,7 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
     } else {
         if (damaged)
             span.span.cause = "the cached code was damaged";
-        status = compile_anew(cuda, source, keeps, module, image);
+        status = compile_uncached(cuda, source, keeps, module, image);
         if (!status && keeps)
             le_cuda_cached_code_put(cuda, source, &key, module, image);
     }

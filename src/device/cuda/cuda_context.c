@@ -6,7 +6,7 @@
 #include "device/cuda/cuda_device.h"
 #include <signal.h>
 
-/* ---- creating it */
+/* ---- creating the context */
 
 static void *retain_context(void *user) {
     struct le_cuda_device *cuda = user;
@@ -46,7 +46,7 @@ leat_status le_cuda_context_begin(struct le_cuda_device *cuda, bool in_backgroun
     return context_status(cuda);
 }
 
-/* ---- waiting for it */
+/* ---- waiting for the context */
 
 bool le_cuda_is_opening(void *native) {
     struct le_cuda_device *cuda = native;
@@ -104,7 +104,7 @@ bool le_cuda_has_context(struct le_cuda_device *cuda) {
     return is_context_ready(cuda);
 }
 
-/* ---- entering it */
+/* ---- entering the context */
 
 static le_cu_result make_current(struct le_cuda_device *cuda, le_cu_context *before) {
     le_cu_result result = cuda->driver->CtxGetCurrent(before);

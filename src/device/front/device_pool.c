@@ -462,7 +462,7 @@ static leat_status check_size(const struct le_device *device, enum le_memory_kin
     return size_bytes > PTRDIFF_MAX - CHUNK_BYTES ? le_fail_out_of_memory(size_bytes) : LEAT_OK;
 }
 
-static void hand_out(const struct request *request, struct le_cell *cell) {
+static void finish_request(const struct request *request, struct le_cell *cell) {
     struct pool *pool = request->pool;
     pool->live_bytes += cell->allocation.capacity_bytes;
     cell->allocation.size_bytes = request->size_bytes;
@@ -492,7 +492,7 @@ leat_status le_allocation_new(struct le_device *device, enum le_memory_kind kind
         request.pool->growing_bytes -= request.capacity_bytes;
     }
     if (!status)
-        hand_out(&request, cell);
+        finish_request(&request, cell);
     pthread_mutex_unlock(&device->lock);
     if (status)
         return status;

@@ -32,7 +32,7 @@ static void test_sizes(void **state) {
             live_bytes += allocations[k]->capacity_bytes;
         }
         assert_int_equal(use_of(device, kinds[m]).live_bytes, live_bytes);
-        for (size_t k = 0; k < ARRAY_LEN(sizes); k++) /* device memory: none overlap */
+        for (size_t k = 0; k < ARRAY_LEN(sizes); k++) /* device allocations do not overlap */
             for (size_t n = 0; n < k && kinds[m] == LE_MEMORY_DEVICE; n++)
                 assert_true(allocations[k]->address + allocations[k]->capacity_bytes <= allocations[n]->address ||
                             allocations[n]->address + allocations[n]->capacity_bytes <= allocations[k]->address);
@@ -386,7 +386,7 @@ static void test_cpu(void **state) {
     assert_ok(le_allocation_new(device, LE_MEMORY_DEVICE, 3 * MIB, NULL, &allocation));
     le_device_close(device);
     memset(allocation->host, 2, 3 * MIB);
-    le_allocation_free(allocation); /* the device goes with it */
+    le_allocation_free(allocation); /* frees the device, too */
 }
 
 struct churned {

@@ -459,7 +459,7 @@ static void test_repeated(void **state) {
     repeat(setting, own, spec, 1);
     assert_int_equal(replays.made, 2);
     assert_int_equal(replays.given, 4);
-    spec.grid[0] = 2 * 1024 / 32 + 1; /* more than the device runs at one time */
+    spec.grid[0] = 2 * 1024 / 32 + 1; /* more threads than the device runs at one time */
     repeat(setting, own, spec, 1);
     assert_int_equal(replays.given, 4);
     const struct le_launch_argument arguments[] = {array_of(setting, LE_ACCESS_BOTH)};

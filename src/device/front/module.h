@@ -34,7 +34,7 @@ struct le_module_name { /* one of le_module_source.names */
 
 struct le_device_module {
     struct le_device *device; /* retained */
-    char *title;              /* the source's label, or its name */
+    char *title;              /* the source's label or, if it has none, its name */
     /* the backend's: */
     void *native;
     char *log, *ptx; /* from le_alloc */

@@ -314,7 +314,7 @@ void le_order_set_error(struct le_allocation *allocation, leat_status status) {
 /* ---- waiting on the host; call without the lock */
 
 /* What a wait uses: the mark that covers the point, held, or, if there is none, the stream itself, pinned. */
-struct waited {
+struct host_wait {
     struct le_mark *mark;
     struct le_device_stream *stream;
     uint64_t number; /* ticket passed when the wait ends */
@@ -326,9 +326,9 @@ static leat_status fail_unknown(const struct le_device *device, struct le_point 
                    point.stream_id, device->limits.kind);
 }
 
-static leat_status find_waited(struct le_device *device, struct le_point point, struct waited *waited) {
+static leat_status begin_host_wait(struct le_device *device, struct le_point point, struct host_wait *waited) {
     struct le_device_stream *stream = le_stream_find(device, point.stream_id);
-    *waited = (struct waited){0};
+    *waited = (struct host_wait){0};
     if (!stream)
         return point.stream_id > device->last_stream_id ? fail_unknown(device, point) : LEAT_OK;
     if (point.number > stream->number)
@@ -339,17 +339,18 @@ static leat_status find_waited(struct le_device *device, struct le_point point, 
         return LEAT_OK;
     if (stream->mark && stream->mark->number >= point.number) {
         stream->mark->holders++;
-        *waited = (struct waited){.mark = stream->mark, .number = stream->mark->number};
+        *waited = (struct host_wait){.mark = stream->mark, .number = stream->mark->number};
     } else {
         /* copies up to the point are enqueued; later ones may not be in the native stream yet */
         bool settled = le_stream_is_settled(device, stream->id);
         stream->pins++;
-        *waited = (struct waited){.stream = stream, .number = settled ? stream->number : point.number};
+        *waited = (struct host_wait){.stream = stream, .number = settled ? stream->number : point.number};
     }
     return LEAT_OK;
 }
 
-static void leave_waited(struct le_device *device, struct le_point point, const struct waited *waited, bool passed) {
+static void end_host_wait(struct le_device *device, struct le_point point, const struct host_wait *waited,
+                          bool passed) {
     pthread_mutex_lock(&device->lock);
     le_mark_drop(device, waited->mark);
     if (waited->stream)
@@ -361,12 +362,12 @@ static void leave_waited(struct le_device *device, struct le_point point, const 
 }
 
 leat_status le_point_wait_for(struct le_device *device, struct le_point point, const char *what, const char *cause) {
-    struct waited waited;
+    struct host_wait waited;
     if (point.stream_id == 0)
         return le_device_check(device);
     le_stream_settle(device, point.stream_id);
     pthread_mutex_lock(&device->lock);
-    leat_status status = find_waited(device, point, &waited);
+    leat_status status = begin_host_wait(device, point, &waited);
     pthread_mutex_unlock(&device->lock);
     if (!status && (waited.mark || waited.stream)) {
         struct le_device_span span;
@@ -374,7 +375,7 @@ leat_status le_point_wait_for(struct le_device *device, struct le_point point, c
         status = waited.mark ? device->ops->event_synchronize(device->native, waited.mark->event)
                              : device->ops->stream_synchronize(device->native, waited.stream->native);
         le_device_span_end(&span, 0);
-        leave_waited(device, point, &waited, status == LEAT_OK);
+        end_host_wait(device, point, &waited, status == LEAT_OK);
     }
     struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     leat_status staged = stager ? le_staging_wait(stager, point.stream_id, point.number) : LEAT_OK;

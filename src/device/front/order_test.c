@@ -213,7 +213,7 @@ static void test_tickets(void **state) {
     assert_int_equal(fake->synchronizes, 1);
     fake_touch(stream, allocation, LE_ACCESS_READ);
     point = le_device_stream_point(stream);
-    le_device_stream_free(stream); /* with work in it */
+    le_device_stream_free(stream); /* with unfinished work */
     assert_int_equal(fake->records, 1);
     assert_int_equal(fake->live_streams, 1);
     assert_ok(le_device_wait_point(device, point.stream_id, point.number));

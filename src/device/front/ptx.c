@@ -363,7 +363,7 @@ static void skip_function(struct reader *reader) {
         read_body(reader, &(struct parameters){0}, &(struct le_ptx_kernel){0});
 }
 
-static void read_all(struct reader *reader) {
+static void read_module(struct reader *reader) {
     bool is_declared = false;
     next_token(reader);
     while (reader->length) {
@@ -392,7 +392,7 @@ leat_status le_ptx_read(const char *text, struct le_ptx *ptx) {
         return le_fail_out_of_memory(0);
     }
     struct reader reader = {.at = text, .ptx = ptx};
-    read_all(&reader);
+    read_module(&reader);
     return LEAT_OK;
 }
 

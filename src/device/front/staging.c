@@ -217,7 +217,7 @@ void le_staging_settle(struct le_staging *s, uint64_t stream_id) {
 }
 
 /* Whether a ticket is among those up to number of stream_id. stream_id 0: always. */
-static bool concerns(uint64_t stream_id, uint64_t number, uint64_t of_stream, uint64_t of_number) {
+static bool ticket_concerns(uint64_t stream_id, uint64_t number, uint64_t of_stream, uint64_t of_number) {
     return !stream_id || (of_stream == stream_id && of_number <= number);
 }
 
@@ -226,7 +226,7 @@ static bool wait_once(struct le_staging *s, uint64_t stream_id, uint64_t number)
     bool waits = false;
     for (int k = 0; k < s->small_count; k++) {
         struct le_small_copy *m = &s->small[k];
-        if (!le_small_copy_is_download(m) || !concerns(stream_id, number, m->job.stream_id, m->job.number))
+        if (!le_small_copy_is_download(m) || !ticket_concerns(stream_id, number, m->job.stream_id, m->job.number))
             continue;
         if (m->state == LE_SMALL_IN_FLIGHT) {
             le_small_copy_finish(s, m);
@@ -235,7 +235,7 @@ static bool wait_once(struct le_staging *s, uint64_t stream_id, uint64_t number)
         waits = true;
     }
     for (const struct le_staging_job *job = s->jobs; job && !waits; job = job->next)
-        waits = concerns(stream_id, number, job->stream_id, job->number);
+        waits = ticket_concerns(stream_id, number, job->stream_id, job->number);
     if (waits)
         pthread_cond_wait(&s->progress, &s->lock);
     return waits;
@@ -248,9 +248,9 @@ bool le_staging_is_done(struct le_staging *s, uint64_t stream_id, uint64_t numbe
     pthread_mutex_lock(&s->lock);
     for (int k = 0; k < s->small_count && done; k++)
         done = !le_small_copy_is_download(&s->small[k]) ||
-               !concerns(stream_id, number, s->small[k].job.stream_id, s->small[k].job.number);
+               !ticket_concerns(stream_id, number, s->small[k].job.stream_id, s->small[k].job.number);
     for (const struct le_staging_job *job = s->jobs; job && done; job = job->next)
-        done = !concerns(stream_id, number, job->stream_id, job->number);
+        done = !ticket_concerns(stream_id, number, job->stream_id, job->number);
     pthread_mutex_unlock(&s->lock);
     return done;
 }
@@ -267,7 +267,7 @@ leat_status le_staging_wait(struct le_staging *s, uint64_t stream_id, uint64_t n
     while (wait_once(s, stream_id, number))
         ;
     for (int k = 0; k < s->failure_count && !found.status; k++)
-        if (concerns(stream_id, number, s->failures[k].stream_id, s->failures[k].number)) {
+        if (ticket_concerns(stream_id, number, s->failures[k].stream_id, s->failures[k].number)) {
             found = s->failures[k];
             s->failure_count--;
             memmove(&s->failures[k], &s->failures[k + 1], (size_t)(s->failure_count - k) * sizeof found);

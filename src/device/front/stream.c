@@ -20,7 +20,7 @@ bool le_stream_is_settled(struct le_device *device, uint64_t stream_id) {
     return !stager || le_staging_is_settled(stager, stream_id);
 }
 
-/* ---- the list; with the lock held */
+/* ---- the list of streams; call with the lock held */
 
 static leat_status append_stream(struct le_device *device, struct le_device_stream *stream) {
     if (device->stream_count == device->stream_capacity) {

@@ -174,7 +174,7 @@ static int first_ending_after(const struct le_timeline *timeline, uint64_t time_
 /* Charges to each span's cause the part of the span that lies in the gap, less the parts of its inner spans. Spans that
  * begin after the gap contribute nothing, nor do outer ones that end much later: the walk ends with the first outermost
  * span that begins after the gap. */
-static uint64_t share_out(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
+static uint64_t charge_spans(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
     uint64_t inner_ns[THREADS][DEPTH_MAX + 1] = {{0}}, outermost_ns = 0;
     int first = first_ending_after(timeline, start_ns);
     int end = timeline->host_count - first > WALK_MAX ? first + WALK_MAX : timeline->host_count;
@@ -196,7 +196,7 @@ static uint64_t share_out(struct le_timeline *timeline, uint64_t start_ns, uint6
 static void explain_gap(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
     for (int k = 0; k < timeline->cause_count; k++)
         timeline->causes[k].here_ns = 0;
-    uint64_t inside_ns = share_out(timeline, start_ns, stop_ns), gap_ns = stop_ns - start_ns;
+    uint64_t inside_ns = charge_spans(timeline, start_ns, stop_ns), gap_ns = stop_ns - start_ns;
     timeline->causes[0].here_ns = gap_ns > inside_ns ? gap_ns - inside_ns : 0;
     int most = 0;
     for (int k = 1; k < timeline->cause_count; k++)
@@ -213,7 +213,7 @@ static int compare_starts(const void *a, const void *b) {
 }
 
 /* Intervals come in the order of their starts. */
-static void settle_one(struct le_timeline *timeline, const struct busy *busy) {
+static void settle_interval(struct le_timeline *timeline, const struct busy *busy) {
     timeline->sums.total_ns += busy->stop_ns - busy->start_ns;
     if (timeline->first_ns == 0)
         timeline->first_ns = timeline->last_ns = busy->start_ns;
@@ -231,7 +231,7 @@ static void settle_busy(struct le_timeline *timeline) {
     if (timeline->busy_count)
         qsort(timeline->busy, (size_t)timeline->busy_count, sizeof *timeline->busy, compare_starts);
     for (int k = 0; k < timeline->busy_count; k++)
-        settle_one(timeline, &timeline->busy[k]);
+        settle_interval(timeline, &timeline->busy[k]);
     timeline->busy_count = 0;
     timeline->sums.span_ns = timeline->last_ns - timeline->first_ns;
 }

@@ -29,7 +29,7 @@ struct le_timing {
     void **idle_events;
     int idle_count, idle_capacity;
     void *base;       /* an event that has passed */
-    uint64_t base_ns; /* when, on the ledger's clock */
+    uint64_t base_ns; /* its time on the ledger's clock */
 };
 
 static struct le_ledger *timed_ledger(struct le_device *device) {

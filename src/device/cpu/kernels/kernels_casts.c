@@ -51,14 +51,14 @@ static inline float to_odd(double x) {
 }
 /* Converts to a double. Bits below the upper 48 are merged into the last of those by `or`; no 16-bit float keeps
  * them. */
-static inline double gathered(uint64_t x) {
+static inline double sticky_double(uint64_t x) {
     return x >> 48 == 0 ? (double)x : (double)(int64_t)(x >> 16 | ((x & 0xffff) != 0)) * 65536.0;
 }
 static inline double whole_unsigned(uint64_t x) {
-    return gathered(x);
+    return sticky_double(x);
 }
 static inline double whole_signed(int64_t x) {
-    return x < 0 ? -gathered(0 - (uint64_t)x) : gathered((uint64_t)x);
+    return x < 0 ? -sticky_double(0 - (uint64_t)x) : sticky_double((uint64_t)x);
 }
 
 /* Saturates; NaN becomes 0. LOW: the greatest float at or below the least value. HIGH: the least float above the

@@ -52,7 +52,7 @@
 #define SLEEF(name, ulp) SLEEF_F32(name, ulp)
 #define HUGE_SQUARE      0x1p60f
 #define SINH_LIMIT       80.f
-#define HALF_EXP_SHIFT   0x1.45c778p+7f /* 235 ln 2, nearly exactly */
+#define HALF_EXP_SHIFT   0x1.45c778p+7f /* 235 ln 2, almost exactly */
 #define HALF_EXP_SCALE   0x1p117f
 #define LOG1P_LIMIT      0x1p100f
 #include "device/cpu/kernels/functions.inc"
@@ -68,7 +68,7 @@
 #define SLEEF(name, ulp) SLEEF_F64(name, ulp)
 #define HUGE_SQUARE      0x1p500
 #define SINH_LIMIT       709.
-#define HALF_EXP_SHIFT   0x1.62066151add8bp+10 /* 2043 ln 2, nearly exactly */
+#define HALF_EXP_SHIFT   0x1.62066151add8bp+10 /* 2043 ln 2, almost exactly */
 #define HALF_EXP_SCALE   0x1p1021
 #define LOG1P_LIMIT      0x1p1000
 #include "device/cpu/kernels/functions.inc"

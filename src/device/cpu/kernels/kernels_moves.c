@@ -6,7 +6,7 @@
 #endif
 
 /* Stores past the caches, a whole cache line at a time, so that the line is not read first. */
-static void stream(char *d, const char *a, size_t size_bytes) {
+static void store_past_caches(char *d, const char *a, size_t size_bytes) {
 #ifdef __SSE2__
     size_t head = (64 - (uintptr_t)d % 64) % 64, at = head < size_bytes ? head : size_bytes;
     memcpy(d, a, at);
@@ -55,7 +55,7 @@ static bool is_run(const le_i64 *index, const le_bool *mask, int64_t n) {
         memmove(reg[instr->d], reg[instr->a], (size_t)n * sizeof(T));                                                  \
     }                                                                                                                  \
     KERNEL(stream_##size_) {                                                                                           \
-        stream(reg[instr->d], reg[instr->a], (size_t)n * sizeof(T));                                                   \
+        store_past_caches(reg[instr->d], reg[instr->a], (size_t)n * sizeof(T));                                        \
     }                                                                                                                  \
     KERNEL(load_##size_) {                                                                                             \
         T *d = reg[instr->d];                                                                                          \

@@ -37,7 +37,7 @@ static double join(enum le_type type, enum le_reduction reduction, double a, dou
     return rounded(type, reduction == LE_RED_SUM ? a + b : a * b);
 }
 
-/* T of n of x, by the tree's definition. */
+/* T of the first n of x, by the tree's definition. */
 static double tree(enum le_type type, enum le_reduction reduction, const double *x, int64_t n) {
     int64_t half = 1;
     if (n == 1)
