@@ -82,10 +82,10 @@ static void test_no_events_in_one_stream(void **state) {
     (void)state;
     struct le_device *device = open_counted();
     struct le_device_stream *stream = le_device_stream_own(device), *other = fake_stream_of(device);
-    struct le_allocation *host = NULL, *kept = fake_block(device, MIB, stream);
+    struct le_allocation *host = NULL, *kept = fake_allocation(device, MIB, stream);
     assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, MIB, stream, &host));
     for (int k = 0; k < 100; k++) {
-        struct le_allocation *allocation = fake_block(device, MIB, stream);
+        struct le_allocation *allocation = fake_allocation(device, MIB, stream);
         fill_allocation(stream, allocation);
         copy_allocation(stream, kept, allocation);
         copy_allocation(stream, host, kept);
@@ -116,7 +116,7 @@ static void test_strides(void **state) {
     } layouts[] = {{BYTES, BYTES * ROWS}, {8, 40}, {16, 67}, {-7, 50}, {7, -60}, {0, 0}};
     struct le_device *device = open_counted();
     struct le_device_stream *stream = le_device_stream_own(device);
-    struct le_allocation *up = fake_block(device, 1024, stream), *down = NULL, *from = NULL;
+    struct le_allocation *up = fake_allocation(device, 1024, stream), *down = NULL, *from = NULL;
     assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, 1024, stream, &from));
     assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, 1024, stream, &down));
     for (int k = 0; k < 1024; k++)
@@ -154,7 +154,7 @@ static void test_context_is_put_back(void **state) {
     struct le_device *device = open_counted();
     assert_int_equal(driver.CtxGetCurrent(&before), LE_CU_SUCCESS);
     assert_null(before); /* no context is left current */
-    struct le_allocation *allocation = fake_block(device, 1000, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 1000, NULL);
     fill_allocation(le_device_stream_own(device), allocation);
     assert_ok(le_device_synchronize(device));
     assert_int_equal(driver.CtxGetCurrent(&now), LE_CU_SUCCESS);
@@ -198,7 +198,7 @@ static void test_errors(void **state) {
         assert_true(le_cuda_is_fatal(fatal[k]));
     for (size_t k = 0; k < ARRAY_LEN(harmless); k++)
         assert_false(le_cuda_is_fatal(harmless[k]));
-    allocation = fake_block(device, 1000, stream);
+    allocation = fake_allocation(device, 1000, stream);
     fill_allocation(stream, allocation);
     le_device_note_launch(stream, "poke", (const unsigned[]){4, 1, 1}, (const unsigned[]){256, 1, 1});
     next_synchronize = LE_CU_ERROR_ILLEGAL_ADDRESS;

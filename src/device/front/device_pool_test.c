@@ -54,13 +54,13 @@ static void test_reuse_in_one_stream(void **state) {
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
     for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
-        struct le_allocation *allocation = fake_block(device, sizes[k], stream);
+        struct le_allocation *allocation = fake_allocation(device, sizes[k], stream);
         uint64_t address = allocation->address;
         int allocations = fake->allocations;
         for (int m = 0; m < 10; m++) {
             fake_touch(stream, allocation, LE_ACCESS_WRITE);
             le_allocation_free(allocation);
-            allocation = fake_block(device, sizes[k] - (size_t)m, stream);
+            allocation = fake_allocation(device, sizes[k] - (size_t)m, stream);
             assert_int_equal(allocation->address, address);
         }
         assert_int_equal(fake->allocations, allocations);
@@ -77,16 +77,16 @@ static void test_reuse_across_streams(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 3 * MIB, one);
+    struct le_allocation *allocation = fake_allocation(device, 3 * MIB, one);
     uint64_t address = allocation->address;
     struct fake_operation first = fake_touch(one, allocation, LE_ACCESS_WRITE);
     le_allocation_free(allocation);
-    allocation = fake_block(device, 3 * MIB, two);
+    allocation = fake_allocation(device, 3 * MIB, two);
     assert_int_not_equal(allocation->address, address);
     assert_int_equal(fake->synchronizes, 0);
     le_allocation_free(allocation);
     fake_advance(fake, first.stream, first.position);
-    struct le_allocation *taken = fake_block(device, 3 * MIB, two), *again = fake_block(device, 3 * MIB, two);
+    struct le_allocation *taken = fake_allocation(device, 3 * MIB, two), *again = fake_allocation(device, 3 * MIB, two);
     assert_true(taken->address == address || again->address == address);
     struct fake_operation second = fake_touch(two, taken, LE_ACCESS_WRITE);
     le_allocation_free(taken);
@@ -103,12 +103,12 @@ static void test_reuse_after_wait(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 3 * MIB, one);
+    struct le_allocation *allocation = fake_allocation(device, 3 * MIB, one);
     uint64_t address = allocation->address;
     fake_touch(one, allocation, LE_ACCESS_WRITE);
     fake_touch(two, allocation, LE_ACCESS_READ);
     le_allocation_free(allocation);
-    allocation = fake_block(device, 3 * MIB, two);
+    allocation = fake_allocation(device, 3 * MIB, two);
     assert_int_equal(allocation->address, address);
     le_allocation_free(allocation);
     le_device_stream_free(one);
@@ -123,10 +123,10 @@ static void test_stream_of_late(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *other = fake_block(device, 100, two);
+    struct le_allocation *other = fake_allocation(device, 100, two);
     int allocations = 0, records = 0;
     for (int k = 0; k < 300; k++) {
-        struct le_allocation *allocation = fake_block(device, 3 * MIB, NULL);
+        struct le_allocation *allocation = fake_allocation(device, 3 * MIB, NULL);
         fake_touch(one, allocation, LE_ACCESS_WRITE);
         le_allocation_free(allocation);
         if (k == 100) {
@@ -140,7 +140,7 @@ static void test_stream_of_late(void **state) {
     for (int k = 0; k < 100; k++)
         fake_touch(one, other, LE_ACCESS_WRITE);
     int before = fake->queries;
-    le_allocation_free(fake_block(device, 3 * MIB, NULL));
+    le_allocation_free(fake_allocation(device, 3 * MIB, NULL));
     assert_true(fake->queries > before);
     le_allocation_free(other);
     le_device_stream_free(one);
@@ -166,7 +166,7 @@ static void test_reuse_is_in_order(void **state) {
         stream[k] = fake_stream_of(device);
     for (int k = 0; k < ROUNDS; k++) {
         int s = rand_r(&seed) % STREAMS, other = rand_r(&seed) % STREAMS, p = 0;
-        struct le_allocation *allocation = fake_block(device, 5 * MIB, stream[s]);
+        struct le_allocation *allocation = fake_allocation(device, 5 * MIB, stream[s]);
         while (p < place_count && places[p].address != allocation->address)
             p++;
         assert_true(p < PLACES);
@@ -220,16 +220,16 @@ static void test_caps(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(&options, GIB, &fake);
-    struct le_allocation *a = fake_block(device, 6 * MIB, NULL), *b = NULL;
+    struct le_allocation *a = fake_allocation(device, 6 * MIB, NULL), *b = NULL;
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 5 * MIB, NULL, &b), LEAT_OUT_OF_MEMORY);
     assert_message("5242880 bytes does not fit: 6291456 of the 10485760 bytes that the options allow are in use");
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, SIZE_MAX - 5, NULL, &b), LEAT_OUT_OF_MEMORY);
-    b = fake_block(device, 3 * MIB, NULL);
+    b = fake_allocation(device, 3 * MIB, NULL);
     le_allocation_free(a);
     le_allocation_free(b);
     assert_int_equal(fake->frees, 0); /* releasing calls no driver */
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).kept_bytes, 9 * MIB);
-    a = fake_block(device, 9 * MIB + 1, NULL); /* makes room */
+    a = fake_allocation(device, 9 * MIB + 1, NULL); /* makes room */
     assert_true(fake->used_bytes <= 10 * MIB);
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).cap_bytes, 10 * MIB);
     le_allocation_free(a);
@@ -243,10 +243,10 @@ static void test_cache_cap(void **state) {
     struct le_device *device = fake_open(&options, GIB, &fake);
     struct le_allocation *allocations[8];
     for (size_t k = 0; k < 8; k++)
-        allocations[k] = fake_block(device, (4 + k) * MIB, NULL);
+        allocations[k] = fake_allocation(device, (4 + k) * MIB, NULL);
     for (size_t k = 0; k < 8; k++)
         le_allocation_free(allocations[k]);
-    struct le_allocation *allocation = fake_block(device, 100 * MIB, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 100 * MIB, NULL);
     assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes <= 10 * MIB);
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 0); /* memory did not run out */
     le_allocation_free(allocation);
@@ -261,7 +261,8 @@ static void test_runs_out(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 20 * MIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_allocation *a = fake_block(device, 8 * MIB, stream), *b = fake_block(device, 8 * MIB, stream), *c = NULL;
+    struct le_allocation *a = fake_allocation(device, 8 * MIB, stream), *b = fake_allocation(device, 8 * MIB, stream),
+                         *c = NULL;
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 30 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
     assert_message("an array of 31457280 bytes does not fit the device's 20971520 bytes");
     assert_int_equal(fake->synchronizes, 0); /* known without trying */
@@ -271,7 +272,7 @@ static void test_runs_out(void **state) {
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 1);
     fake_touch(stream, a, LE_ACCESS_WRITE);
     le_allocation_free(a);
-    c = fake_block(device, 12 * MIB, NULL); /* waits for it, frees it, and tries again */
+    c = fake_allocation(device, 12 * MIB, NULL); /* waits for it, frees it, and tries again */
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 2);
     le_allocation_free(b);
     le_allocation_free(c);
@@ -285,11 +286,11 @@ static void test_runs_out_with_work_queued(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 20 * MIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *a = fake_block(device, 12 * MIB, one);
+    struct le_allocation *a = fake_allocation(device, 12 * MIB, one);
     struct fake_operation first = fake_touch(one, a, LE_ACCESS_WRITE);
     uint64_t address = a->address;
     le_allocation_free(a);
-    a = fake_block(device, 12 * MIB, two);
+    a = fake_allocation(device, 12 * MIB, two);
     assert_int_equal(a->address, address);
     assert_int_equal(fake->synchronizes, 0);
     struct fake_operation second = fake_touch(two, a, LE_ACCESS_WRITE);
@@ -306,7 +307,7 @@ static void test_notes(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
-    struct le_allocation *allocation = fake_block(device, 1001, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 1001, NULL);
     assert_int_equal(fake->noted_count, 2);
     assert_false(fake->noted[0].live);
     assert_true(fake->noted[0].size_bytes >= 256 * KIB && fake->noted[0].address <= allocation->address);

@@ -34,7 +34,7 @@ static void test_latch(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 1000, one), *other = NULL;
+    struct le_allocation *allocation = fake_allocation(device, 1000, one), *other = NULL;
     struct le_device_event *event = NULL;
     assert_ok(le_device_event_new(device, &event));
     assert_ok(le_device_event_record(event, one));
@@ -109,7 +109,7 @@ static void test_fork(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 1000, stream);
+    struct le_allocation *allocation = fake_allocation(device, 1000, stream);
     struct le_device_event *event = NULL;
     assert_ok(le_device_event_new(device, &event));
     fflush(NULL);
@@ -133,7 +133,7 @@ static void test_events(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake), *other = NULL;
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device), *elsewhere;
-    struct le_allocation *allocation = fake_block(device, 1000, one), *second = fake_block(device, 1000, one);
+    struct le_allocation *allocation = fake_allocation(device, 1000, one), *second = fake_allocation(device, 1000, one);
     struct le_device_event *start = NULL, *stop = NULL;
     double milliseconds = -1;
     assert_ok(le_device_event_new(device, &start));

@@ -329,8 +329,8 @@ static inline struct le_device_stream *fake_stream_of(struct le_device *device) 
     return stream;
 }
 
-static inline struct le_allocation *fake_block(struct le_device *device, size_t size_bytes,
-                                               struct le_device_stream *stream) {
+static inline struct le_allocation *fake_allocation(struct le_device *device, size_t size_bytes,
+                                                    struct le_device_stream *stream) {
     struct le_allocation *allocation = NULL;
     assert_ok(le_allocation_new(device, LE_MEMORY_DEVICE, size_bytes, stream, &allocation));
     return allocation;

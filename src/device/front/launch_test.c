@@ -151,7 +151,7 @@ static int open_setting(void **state) {
     memset(&replays, 0, sizeof replays);
     failing = LEAT_OK;
     assert_ok(le_device_module_new(setting->device, &source, &setting->module));
-    setting->allocation = fake_block(setting->device, 4096, NULL);
+    setting->allocation = fake_allocation(setting->device, 4096, NULL);
     setting->address = setting->allocation->address;
     *state = setting;
     return 0;
@@ -391,7 +391,7 @@ static void test_blocks(void **state) {
     struct setting *setting = *state;
     struct fake *other_fake;
     struct le_device *other = fake_open(NULL, MIB, &other_fake);
-    struct le_allocation *foreign = fake_block(other, 64, NULL), *host = NULL;
+    struct le_allocation *foreign = fake_allocation(other, 64, NULL), *host = NULL;
     struct le_launch_argument given = array_of(setting, LE_ACCESS_READ);
     static char memory[128];
     given.allocation = foreign;

@@ -11,11 +11,11 @@ static void test_one_stream(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream = le_device_stream_own(device);
-    struct le_allocation *a = fake_block(device, 4096, NULL), *b = fake_block(device, 4096, NULL);
+    struct le_allocation *a = fake_allocation(device, 4096, NULL), *b = fake_allocation(device, 4096, NULL);
     for (int k = 0; k < 1000; k++) {
         fake_use(stream, (struct le_allocation_use[]){{a, LE_ACCESS_READ}, {b, LE_ACCESS_BOTH}}, 2);
         fake_touch(stream, a, LE_ACCESS_WRITE);
-        struct le_allocation *temporary = fake_block(device, 8192, stream);
+        struct le_allocation *temporary = fake_allocation(device, 8192, stream);
         fake_touch(stream, temporary, LE_ACCESS_WRITE);
         le_allocation_free(temporary);
     }
@@ -37,7 +37,7 @@ static void test_crossing_once(void **state) {
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
     struct le_allocation *allocations[5];
     for (int k = 0; k < 5; k++) {
-        allocations[k] = fake_block(device, 4096, one);
+        allocations[k] = fake_allocation(device, 4096, one);
         fake_touch(one, allocations[k], LE_ACCESS_WRITE);
     }
     assert_int_equal(fake->records, 0);
@@ -66,7 +66,7 @@ static void test_hazards(void **state) {
     struct le_device_stream *stream[3];
     for (int k = 0; k < 3; k++)
         stream[k] = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 4096, stream[0]);
+    struct le_allocation *allocation = fake_allocation(device, 4096, stream[0]);
     struct fake_operation write = fake_touch(stream[0], allocation, LE_ACCESS_WRITE);
     struct fake_operation read = fake_touch(stream[1], allocation, LE_ACCESS_READ);
     struct fake_operation other = fake_touch(stream[2], allocation, LE_ACCESS_READ);
@@ -90,7 +90,7 @@ static void test_many_readers(void **state) {
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream[READERS];
     struct fake_operation read[READERS];
-    struct le_allocation *allocation = fake_block(device, 4096, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 4096, NULL);
     fake_touch(le_device_stream_own(device), allocation, LE_ACCESS_WRITE);
     for (int k = 0; k < READERS; k++) {
         stream[k] = fake_stream_of(device);
@@ -112,7 +112,7 @@ static void test_reader_that_fails(void **state) {
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream[LE_ORDER_READS + 1];
     struct fake_operation read[LE_ORDER_READS];
-    struct le_allocation *allocation = fake_block(device, 4096, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 4096, NULL);
     const struct le_allocation_use use = {allocation, LE_ACCESS_READ};
     for (int k = 0; k <= LE_ORDER_READS; k++)
         stream[k] = fake_stream_of(device);
@@ -160,7 +160,7 @@ static void run_random(unsigned seed) {
     for (int k = 0; k < STREAMS; k++)
         stream[k] = fake_stream_of(device);
     for (int k = 0; k < BLOCKS; k++)
-        allocation[k] = fake_block(device, 4096, NULL);
+        allocation[k] = fake_allocation(device, 4096, NULL);
     for (int k = 0; k < OPERATIONS; k++) {
         int s = rand_r(&seed) % STREAMS;
         for (int m = 0; m < 2; m++)
@@ -199,7 +199,7 @@ static void test_tickets(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 4096, stream);
+    struct le_allocation *allocation = fake_allocation(device, 4096, stream);
     fake_touch(stream, allocation, LE_ACCESS_WRITE);
     struct le_point point = le_device_stream_point(stream);
     assert_ok(le_device_wait_point(device, 0, 0));
@@ -232,7 +232,7 @@ static void test_many_freed_streams(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
-    struct le_allocation *allocation = fake_block(device, 4096, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 4096, NULL);
     for (int k = 0; k < COUNT; k++) {
         struct le_device_stream *stream = fake_stream_of(device);
         fake_touch(stream, allocation, LE_ACCESS_READ);
@@ -253,7 +253,7 @@ static void test_freed_stream_is_waited_for(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *gone = fake_stream_of(device), *stream = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 4096, gone);
+    struct le_allocation *allocation = fake_allocation(device, 4096, gone);
     struct fake_operation write = fake_touch(gone, allocation, LE_ACCESS_WRITE);
     le_device_stream_free(gone);
     struct fake_operation read = fake_touch(stream, allocation, LE_ACCESS_READ);
@@ -271,7 +271,7 @@ static void test_foreign(void **state) {
     struct le_device_stream *foreign = NULL, *own = le_device_stream_own(device);
     assert_ok(fake_stream_new(fake, &theirs));
     assert_ok(le_device_stream_new(device, theirs, &foreign));
-    struct le_allocation *allocation = fake_block(device, 4096, own);
+    struct le_allocation *allocation = fake_allocation(device, 4096, own);
     struct fake_operation write = fake_touch(own, allocation, LE_ACCESS_WRITE);
     struct fake_operation read = fake_touch(foreign, allocation, LE_ACCESS_BOTH);
     struct fake_operation back = fake_touch(own, allocation, LE_ACCESS_BOTH);
@@ -293,7 +293,7 @@ static void test_failed_operation(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 4096, one);
+    struct le_allocation *allocation = fake_allocation(device, 4096, one);
     const struct le_allocation_use use = {allocation, LE_ACCESS_WRITE};
     assert_ok(le_order_begin(one, &use, 1));
     le_order_end(one, &use, 1, false);
@@ -311,7 +311,7 @@ static void test_spoiled(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream = le_device_stream_own(device);
-    struct le_allocation *allocation = fake_block(device, 4096, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 4096, NULL);
     const struct le_allocation_use read = {allocation, LE_ACCESS_READ};
     le_order_set_error(allocation, LEAT_DATA);
     assert_int_equal(le_order_begin(stream, &read, 1), LEAT_DATA);
@@ -357,7 +357,7 @@ static void test_threads(void **state) {
     (void)state;
     struct le_device *device = NULL;
     assert_ok(le_device_open("cpu", NULL, &device));
-    struct le_allocation *shared = fake_block(device, 100000, NULL);
+    struct le_allocation *shared = fake_allocation(device, 100000, NULL);
     pthread_t threads[4];
     struct party parties[4];
     for (int k = 0; k < 4; k++) {

@@ -20,7 +20,7 @@ static double element_value(int64_t k, int salt) {
     return (double)((k * 31 + salt) % 17 - 8);
 }
 
-static struct le_allocation *new_block(struct le_device *device, leat_dtype dtype, int salt, bool nan) {
+static struct le_allocation *new_allocation(struct le_device *device, leat_dtype dtype, int salt, bool nan) {
     struct le_allocation *allocation = NULL;
     size_t size = dtype == LEAT_F32 ? 4 : 8;
     assert_ok(le_allocation_new(device, LE_MEMORY_MAPPED, ELEMENTS * size, NULL, &allocation));
@@ -42,11 +42,11 @@ static struct le_matrix matrix(struct le_allocation *allocation, leat_dtype dtyp
                               .batch_stride = l->batch_stride};
 }
 
-struct blocks {
+struct matrices {
     struct le_allocation *left, *right, *target;
 };
 
-static struct le_product product_of(const struct blocks *b, leat_dtype dtype, const struct matrix_layout l[3]) {
+static struct le_product product_of(const struct matrices *b, leat_dtype dtype, const struct matrix_layout l[3]) {
     return (struct le_product){.dtype = dtype,
                                .rows = ROWS,
                                .columns = COLUMNS,
@@ -69,8 +69,8 @@ static double expected(const struct matrix_layout l[3], int batch, int i, int j,
 }
 
 static void multiply(struct le_device *device, leat_dtype dtype, const struct matrix_layout l[3], double kept) {
-    struct blocks b = {new_block(device, dtype, 1, false), new_block(device, dtype, 2, false),
-                       new_block(device, dtype, 3, kept == 0)};
+    struct matrices b = {new_allocation(device, dtype, 1, false), new_allocation(device, dtype, 2, false),
+                         new_allocation(device, dtype, 3, kept == 0)};
     struct le_product p = product_of(&b, dtype, l);
     p.kept = kept;
     assert_ok(le_device_product(le_device_stream_own(device), &p));
@@ -159,8 +159,8 @@ static void expect_refusal(struct le_device *device, const struct le_product *p,
 static void test_refused(void **state) {
     (void)state;
     struct le_device *device = open_sim(), *cpu = NULL;
-    struct blocks b = {new_block(device, LEAT_F32, 1, false), new_block(device, LEAT_F32, 2, false),
-                       new_block(device, LEAT_F32, 3, false)};
+    struct matrices b = {new_allocation(device, LEAT_F32, 1, false), new_allocation(device, LEAT_F32, 2, false),
+                         new_allocation(device, LEAT_F32, 3, false)};
     const struct le_product right = product_of(&b, LEAT_F32, dense);
     struct le_product p = right;
     p.dtype = LEAT_I32;
