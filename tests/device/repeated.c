@@ -1,10 +1,10 @@
-/* Programs that run again and again, whose launches are kept by then: each run has the arrays, numbers and shapes that
+/* Programs that run repeatedly, so that their launches become graphs: each run has the arrays, numbers and shapes that
  * it was given, in whatever streams, loops and threads; and what was kept goes with its call. */
 #include "support.h"
 #include <pthread.h>
 
 enum { N = 96, RUNS = 40, THREADS = 3 };
-static const char *const KEPT = "a graph: it is launched again and again";
+static const char *const KEPT = "a graph, for repeated launches";
 
 static leat_array *filled(leat_context *ctx, int64_t count, float value) {
     float values[N];

@@ -86,7 +86,7 @@ static void test_no_room(void **state) {
     leat_status status = le_blas_enter(2);
     limit_space(0);
     assert_false(loads);
-    assert_memory_equal(why, "OpenBLAS would take ", 20);
+    assert_memory_equal(why, "OpenBLAS needs ", 15);
     assert_int_equal(status, LEAT_OUT_OF_MEMORY);
     assert_int_equal(count_mapped(), 0);
     assert_true(le_blas_room_to_load(why, sizeof why));

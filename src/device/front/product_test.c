@@ -164,10 +164,10 @@ static void test_refused(void **state) {
     const struct le_product right = product_of(&b, LEAT_F32, dense);
     struct le_product p = right;
     p.dtype = LEAT_I32;
-    expect_refusal(device, &p, "f32 or f64");
+    expect_refusal(device, &p, "only f32 and f64");
     p = right;
     p.terms = 0;
-    expect_refusal(device, &p, "5 x 7 x 0, 3 times");
+    expect_refusal(device, &p, "5 x 7 x 0, batch of 3");
     p = right;
     p.target.transposed = true;
     expect_refusal(device, &p, "5 x 7 x 6");
