@@ -141,7 +141,7 @@ leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_devi
 leat_status leat_products_get(leat_context *ctx, const char **words) {
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(words);
-    *words = le_blas_words();
+    *words = le_blas_description();
     return LEAT_OK;
 }
 

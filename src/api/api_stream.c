@@ -107,7 +107,7 @@ leat_status leat_context_synchronize(leat_context *ctx) {
 /* ---- memory */
 
 leat_status leat_memory_get(leat_context *ctx, leat_memory memory, leat_memory_use *use) {
-    struct le_memory_use found = {0};
+    struct le_memory_usage found = {0};
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(use);
     if (memory < LEAT_MEMORY_DEVICE || memory > LEAT_MEMORY_MAPPED)

@@ -29,7 +29,7 @@ static void delete_exported(struct DLManagedTensor *self) {
 }
 
 static bool is_simulated(const struct le_device *device) {
-    return strcmp(le_device_limits(device)->kind, "sim") == 0;
+    return strcmp(le_device_limits_of(device)->kind, "sim") == 0;
 }
 
 /* Where a tensor's memory is, for others; the CPU's simulated device has no memory that others know. */
@@ -42,7 +42,7 @@ static leat_status find_device(const leat_array *array, struct dl_device *device
         return le_fail(LEAT_UNSUPPORTED, "the array is in the memory of a simulated device, which no other library can "
                                          "use; copy it into host memory");
     device->device_type = allocation->host ? DL_CUDA_HOST : DL_CUDA;
-    device->device_id = allocation->host ? 0 : le_device_limits(allocation->device)->ordinal;
+    device->device_id = allocation->host ? 0 : le_device_limits_of(allocation->device)->ordinal;
     return LEAT_OK;
 }
 
@@ -115,7 +115,7 @@ static leat_status find_type(const struct dl_tensor *t, leat_dtype *dtype) {
 }
 
 static leat_status check_device(const struct le_array_home *home, struct dl_device device, leat_description *d) {
-    const struct le_device_limits *limits = home->device ? le_device_limits(home->device) : NULL;
+    const struct le_device_limits *limits = home->device ? le_device_limits_of(home->device) : NULL;
     d->memory = LEAT_MEMORY_HOST;
     if (device.device_type == DL_CPU || device.device_type == DL_CUDA_HOST)
         return LEAT_OK;

@@ -45,7 +45,7 @@ void le_array_write(const leat_array *array, const void *source) {
     copy_elements(array, &dense);
     const struct le_axes axes = axes_of(array, &dense);
     if (array->dtype == LEAT_BOOL && le_array_count(array))
-        le_strided_clean(&axes, array->data);
+        le_strided_normalize_bools(&axes, array->data);
 }
 
 void le_array_read(const leat_array *array, void *target) {

@@ -1,5 +1,5 @@
-/* The backend over a CUDA driver's table, over the simulator's with its calls counted: no event within one stream, the
- * caller's context put back, errors in words, fatal ones latched. */
+/* The CUDA backend over the simulator's driver table, with its calls counted: no event within one stream, the caller's
+ * context restored, error messages, fatal errors latched. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "device/front/device_testing.h"
@@ -54,7 +54,7 @@ static struct le_device *open_counted(void) {
     return device;
 }
 
-static void fill(struct le_device_stream *stream, struct le_allocation *allocation) {
+static void fill_allocation(struct le_device_stream *stream, struct le_allocation *allocation) {
     struct le_device *device = stream->device;
     const struct le_allocation_use use = {allocation, LE_ACCESS_WRITE};
     assert_ok(le_order_begin(stream, &use, 1));
@@ -62,7 +62,8 @@ static void fill(struct le_device_stream *stream, struct le_allocation *allocati
     le_order_end(stream, &use, 1, true);
 }
 
-static void move(struct le_device_stream *stream, struct le_allocation *target, struct le_allocation *source) {
+static void copy_allocation(struct le_device_stream *stream, struct le_allocation *target,
+                            struct le_allocation *source) {
     struct le_device *device = stream->device;
     const struct le_allocation_use uses[2] = {{target, LE_ACCESS_WRITE}, {source, LE_ACCESS_READ}};
     const struct le_native_copy copy = {.target = target->host ? (uint64_t)(uintptr_t)target->host : target->address,
@@ -81,13 +82,13 @@ static void test_no_events_in_one_stream(void **state) {
     (void)state;
     struct le_device *device = open_counted();
     struct le_device_stream *stream = le_device_stream_own(device), *other = fake_stream_of(device);
-    struct le_allocation *host = NULL, *kept = fake_block(device, MIB, stream);
+    struct le_allocation *host = NULL, *kept = fake_allocation(device, MIB, stream);
     assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, MIB, stream, &host));
     for (int k = 0; k < 100; k++) {
-        struct le_allocation *allocation = fake_block(device, MIB, stream);
-        fill(stream, allocation);
-        move(stream, kept, allocation);
-        move(stream, host, kept);
+        struct le_allocation *allocation = fake_allocation(device, MIB, stream);
+        fill_allocation(stream, allocation);
+        copy_allocation(stream, kept, allocation);
+        copy_allocation(stream, host, kept);
         le_allocation_free(allocation);
     }
     struct le_point point = le_device_stream_point(stream);
@@ -95,8 +96,8 @@ static void test_no_events_in_one_stream(void **state) {
     assert_ok(le_device_stream_synchronize(stream));
     assert_int_equal(events_made + records + waits + queries, 0);
     assert_int_equal(((const uint32_t *)host->host)[MIB / 4 - 1], 7);
-    fill(stream, kept);
-    move(other, host, kept); /* the first crossing */
+    fill_allocation(stream, kept);
+    copy_allocation(other, host, kept); /* the first dependency that crosses streams */
     assert_int_equal(events_made, 1);
     assert_int_equal(records, 1);
     assert_int_equal(waits, 1);
@@ -115,12 +116,12 @@ static void test_strides(void **state) {
     } layouts[] = {{BYTES, BYTES * ROWS}, {8, 40}, {16, 67}, {-7, 50}, {7, -60}, {0, 0}};
     struct le_device *device = open_counted();
     struct le_device_stream *stream = le_device_stream_own(device);
-    struct le_allocation *up = fake_block(device, 1024, stream), *down = NULL, *from = NULL;
+    struct le_allocation *up = fake_allocation(device, 1024, stream), *down = NULL, *from = NULL;
     assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, 1024, stream, &from));
     assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, 1024, stream, &down));
     for (int k = 0; k < 1024; k++)
         ((unsigned char *)from->host)[k] = (unsigned char)(k * 7);
-    move(stream, up, from);
+    copy_allocation(stream, up, from);
     for (size_t k = 0; k < ARRAY_LEN(layouts); k++) {
         const struct le_native_copy copy = {.target = (uint64_t)(uintptr_t)down->host,
                                             .source = up->address + 400,
@@ -152,15 +153,15 @@ static void test_context_is_put_back(void **state) {
     le_cu_context before = NULL, now = NULL;
     struct le_device *device = open_counted();
     assert_int_equal(driver.CtxGetCurrent(&before), LE_CU_SUCCESS);
-    assert_null(before); /* nothing is left current */
-    struct le_allocation *allocation = fake_block(device, 1000, NULL);
-    fill(le_device_stream_own(device), allocation);
+    assert_null(before); /* no context is left current */
+    struct le_allocation *allocation = fake_allocation(device, 1000, NULL);
+    fill_allocation(le_device_stream_own(device), allocation);
     assert_ok(le_device_synchronize(device));
     assert_int_equal(driver.CtxGetCurrent(&now), LE_CU_SUCCESS);
     assert_null(now);
     struct le_cuda_device *cuda = device->native;
     assert_int_equal(driver.CtxSetCurrent(cuda->context), LE_CU_SUCCESS);
-    fill(le_device_stream_own(device), allocation);
+    fill_allocation(le_device_stream_own(device), allocation);
     assert_int_equal(driver.CtxGetCurrent(&now), LE_CU_SUCCESS);
     assert_ptr_equal(now, cuda->context);
     assert_int_equal(driver.CtxSetCurrent(NULL), LE_CU_SUCCESS);
@@ -182,7 +183,7 @@ static void test_errors(void **state) {
     assert_message("error 4711");
     next_allocation = LE_CU_ERROR_OUT_OF_MEMORY;
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 5 * MIB, stream, &allocation), LEAT_OUT_OF_MEMORY);
-    assert_message("an array of 5242880 bytes does not fit: of the device's");
+    assert_message("an array of 5242880 bytes does not fit: ");
     next_allocation = LE_CU_SUCCESS;
     assert_ok(le_device_check(device));
     static const le_cu_result fatal[] = {
@@ -197,8 +198,8 @@ static void test_errors(void **state) {
         assert_true(le_cuda_is_fatal(fatal[k]));
     for (size_t k = 0; k < ARRAY_LEN(harmless); k++)
         assert_false(le_cuda_is_fatal(harmless[k]));
-    allocation = fake_block(device, 1000, stream);
-    fill(stream, allocation);
+    allocation = fake_allocation(device, 1000, stream);
+    fill_allocation(stream, allocation);
     le_device_note_launch(stream, "poke", (const unsigned[]){4, 1, 1}, (const unsigned[]){256, 1, 1});
     next_synchronize = LE_CU_ERROR_ILLEGAL_ADDRESS;
     assert_int_equal(le_device_stream_synchronize(stream), LEAT_DEVICE);

@@ -1,5 +1,4 @@
-/* See device_open.h. The CUDA backend runs over the driver's table: the real one for "cuda", the simulator's for "sim".
- */
+/* See device_open.h. The CUDA backend works over a driver table: the real one for "cuda", the simulator's for "sim". */
 #include "device/device_open.h"
 #include "device/cpu/cpu_device.h"
 #include "device/cuda/cuda_device.h"
@@ -10,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a thread of its own makes the context. With a memory cap it does not, since the caller must learn at once
- * that the context does not fit. */
-static bool opens_apart(const struct le_device *device) {
+/* Whether a background thread creates the context. Not with a memory cap: then the caller must learn at once that the
+ * context does not fit. */
+static bool opens_in_background(const struct le_device *device) {
     return device->options.compiles && device->options.memory_cap_bytes == 0;
 }
 
 static leat_status open_cuda(struct le_device *device, int ordinal) {
-    struct le_cuda_opening opening = {.ordinal = ordinal, .kind = "cuda", .apart = opens_apart(device)};
+    struct le_cuda_opening opening = {.ordinal = ordinal, .kind = "cuda", .in_background = opens_in_background(device)};
     struct le_device_span span;
     int version;
     if (device->options.compiles)
@@ -32,7 +31,7 @@ static leat_status open_cuda(struct le_device *device, int ordinal) {
     return status;
 }
 
-/* The context is made at once unless it is configured to take a while: sim's clock must depend on the calls alone. */
+/* The context is created at once unless it is configured to take a while: sim's clock must depend only on the calls. */
 static leat_status open_sim(struct le_device *device) {
     const struct le_device_options *options = &device->options;
     const struct le_sim_options sim = {.check = options->sim_check, .seed = options->sim_seed};
@@ -45,7 +44,7 @@ static leat_status open_sim(struct le_device *device) {
                                             .nvrtc = le_sim_nvrtc(),
                                             .cublas = le_sim_cublas(),
                                             .kind = "sim",
-                                            .apart = opens_apart(device) && le_sim_context_ms() > 0};
+                                            .in_background = opens_in_background(device) && le_sim_context_ms() > 0};
     return le_cuda_device_new(&opening, device);
 }
 

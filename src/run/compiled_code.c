@@ -198,7 +198,7 @@ static leat_status load_code(struct le_loaded_code *code, const struct le_code_s
                                             .options = options,
                                             .is_whole = true,
                                             .is_plain = true,
-                                            .only_kept = way == FROM_STORE,
+                                            .only_cached = way == FROM_STORE,
                                             .owner = asked->program,
                                             .label = asked->what,
                                             .cause = asked->cause,
@@ -231,7 +231,7 @@ static leat_status compile_and_publish(struct le_loaded_code *code, const struct
     leat_status status = load_code(code, source, AT_ONCE);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *surplus = status ? code : NULL;
-    table->waits += status == LEAT_OK && !le_device_module_was_kept(code->module);
+    table->waits += status == LEAT_OK && !le_device_module_was_cached(code->module);
     if (status) {
         remove_code(table, code);
         code->next = NULL;

@@ -273,20 +273,20 @@ leat_status le_context_rates(leat_context *ctx, bool measure, struct le_machine_
     return LEAT_OK;
 }
 
-leat_status le_context_memory_use(leat_context *ctx, leat_memory memory, struct le_memory_use *use) {
+leat_status le_context_memory_use(leat_context *ctx, leat_memory memory, struct le_memory_usage *use) {
     static const enum le_memory_kind kinds[] = {[LEAT_MEMORY_DEVICE] = LE_MEMORY_DEVICE,
                                                 [LEAT_MEMORY_HOST] = LE_MEMORY_HOST,
                                                 [LEAT_MEMORY_PINNED] = LE_MEMORY_PINNED,
                                                 [LEAT_MEMORY_MAPPED] = LE_MEMORY_MAPPED};
-    if (!le_device_limits(ctx->device)->host_is_device)
+    if (!le_device_limits_of(ctx->device)->host_is_device)
         return le_device_memory_use(ctx->device, kinds[memory], use);
     struct le_pool_use pool;
     le_memory_pool_use(ctx->memory, &pool);
-    *use = (struct le_memory_use){.live_bytes = pool.live_bytes,
-                                  .kept_bytes = pool.kept_bytes,
-                                  .peak_bytes = pool.peak_bytes,
-                                  .cap_bytes = pool.cap_bytes,
-                                  .trims = pool.trims};
+    *use = (struct le_memory_usage){.live_bytes = pool.live_bytes,
+                                    .kept_bytes = pool.kept_bytes,
+                                    .peak_bytes = pool.peak_bytes,
+                                    .cap_bytes = pool.cap_bytes,
+                                    .trims = pool.trims};
     return LEAT_OK;
 }
 

@@ -66,7 +66,7 @@ leat_status le_context_rates(leat_context *ctx, bool measure, struct le_machine_
 
 /* Where the context allocates arrays. */
 static inline struct le_array_home le_context_home(const leat_context *ctx) {
-    bool on_cpu = le_device_limits(ctx->device)->host_is_device;
+    bool on_cpu = le_device_limits_of(ctx->device)->host_is_device;
     return (struct le_array_home){.pool = ctx->memory,
                                   .device = on_cpu ? NULL : ctx->device,
                                   .stream = on_cpu ? NULL : le_device_stream_own(ctx->device)};
@@ -76,7 +76,7 @@ static inline struct le_device_stream *le_context_stream(const leat_context *ctx
     return (stream ? stream : &ctx->stream)->work;
 }
 /* How much of one kind of memory is in use. */
-leat_status le_context_memory_use(leat_context *ctx, leat_memory memory, struct le_memory_use *use);
+leat_status le_context_memory_use(leat_context *ctx, leat_memory memory, struct le_memory_usage *use);
 /* A ticket that is reached once all work enqueued so far in the stream (NULL: the context's own) is done. */
 leat_ticket le_context_ticket(leat_context *ctx, leat_stream *stream);
 #endif

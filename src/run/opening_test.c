@@ -291,7 +291,7 @@ static leat_status run_twice(leat_context *ctx, bool *told) {
     (void)((status = leat_array_new(ctx, LEAT_F32, 1, shape, LEAT_MEMORY_DEVICE, &x)) ||
            (status = leat_program_new(ctx, text, 0, NULL, &program)) || (status = leat_call_new(program, &call)) ||
            (status = leat_call_set_array(call, "x", x)) || (status = leat_call_run(call, NULL, NULL)));
-    *told = status && strstr(leat_error_text(NULL), "making a context on device cuda:0");
+    *told = status && strstr(leat_error_text(NULL), "creating a context on device cuda:0");
     if (*told)
         status = leat_call_run(call, NULL, NULL);
     leat_call_free(call);

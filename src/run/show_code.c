@@ -69,7 +69,7 @@ static leat_status show_launch(struct showing *showing, const struct le_action *
 /* text: such as "sm_90"; NULL: the device's architecture. */
 static leat_status read_architecture(const struct leat_call *call, const char *text, int *capability) {
     char *end = NULL;
-    *capability = le_device_limits(call->program->ctx->device)->capability;
+    *capability = le_device_limits_of(call->program->ctx->device)->capability;
     if (!text)
         return LEAT_OK;
     long number = strncmp(text, "sm_", 3) == 0 ? strtol(text + 3, &end, 10) : 0;
@@ -83,7 +83,7 @@ static leat_status read_architecture(const struct leat_call *call, const char *t
 leat_status le_code_show(struct leat_call *call, leat_form form, const char *architecture, struct le_text *out) {
     struct showing showing = {.form = form, .exact = architecture != NULL, .out = out};
     leat_status status = read_architecture(call, architecture, &showing.capability);
-    if (status == LEAT_OK && le_device_limits(call->program->ctx->device)->host_is_device)
+    if (status == LEAT_OK && le_device_limits_of(call->program->ctx->device)->host_is_device)
         status = le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with the device cuda or sim",
                             "programs have no CUDA C on the CPU");
     if (status == LEAT_OK)

@@ -367,7 +367,7 @@ static void test_pins(void **state) {
     assert_status(leat_host_unpin(ctx, memory), LEAT_INVALID);
     assert_ok(leat_host_pin(ctx, memory, size_bytes));
     assert_status(leat_host_pin(ctx, memory, size_bytes), LEAT_INVALID);
-    assert_message("page-locked already");
+    assert_message("already page-locked");
     assert_status(leat_host_pin(ctx, memory + 4096, 4096), LEAT_INVALID);
     fill_bytes(memory, size_bytes, 3);
     assert_ok(leat_array_write(a, memory, size_bytes, NULL, &ticket));

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 enum { N = 96, RUNS = 40, THREADS = 3 };
-static const char *const KEPT = "a graph: it is launched again and again";
+static const char *const KEPT = "a graph, for repeated launches";
 
 static leat_array *filled(leat_context *ctx, int64_t count, float value) {
     float values[N];

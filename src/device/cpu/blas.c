@@ -1,4 +1,4 @@
-/* Loading a BLAS, once for a process. */
+/* Loads a BLAS, once per process. */
 #include "device/cpu/blas.h"
 #include "base/library_search.h"
 #include "device/cpu/blas_room.h"
@@ -12,12 +12,12 @@
 
 static struct {
     struct le_blas table;
-    bool found, missing; /* missing: what LEAT_BLAS names is not to be had */
-    char asked[4096];    /* LEAT_BLAS */
-    char core[32];       /* whose kernels an OpenBLAS chose: "SkylakeX"; "": it does not say */
-    char state[192];     /* why the last one that was tried will not do */
-    char words[384];     /* what came of it */
-} door;
+    bool found, missing;   /* missing: the library that LEAT_BLAS names cannot be used */
+    char asked[4096];      /* the value of LEAT_BLAS */
+    char core[32];         /* the CPU whose kernels an OpenBLAS chose: "SkylakeX"; "": unknown */
+    char reason[192];      /* why the last library tried cannot be used */
+    char description[384]; /* the result, for le_blas_description */
+} blas;
 
 static bool fill_table(void *library, const char *name) {
     static const struct le_library_symbol symbols[] = {{"cblas_sgemm", offsetof(struct le_blas, sgemm), REQUIRED, 0},
@@ -25,17 +25,18 @@ static bool fill_table(void *library, const char *name) {
                                                        {"cblas_sgemv", offsetof(struct le_blas, sgemv), REQUIRED, 0},
                                                        {"cblas_dgemv", offsetof(struct le_blas, dgemv), REQUIRED, 0}};
     const struct le_library_symbol *missing =
-        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &door.table);
+        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &blas.table);
     if (missing)
-        snprintf(door.state, sizeof door.state, "%.100s lacks %s", name, missing->name);
+        snprintf(blas.reason, sizeof blas.reason, "%.100s lacks %s", name, missing->name);
     return !missing;
 }
 
-/* An OpenBLAS that is older than its CPU may take its oldest kernels, which are several times slower than ours. */
+/* Whether OpenBLAS chose kernels for a lesser CPU. An OpenBLAS that is older than the CPU may choose its oldest
+ * kernels, which are several times slower than ours. */
 static bool is_below_machine(const char *core) {
     static const struct {
         const char *core;
-        enum le_simd simd; /* of its kernels; less than AVX2 is the baseline */
+        enum le_simd simd; /* instruction set of its kernels; 0: less than AVX2 */
     } cores[] = {{"Prescott", 0},
                  {"Northwood", 0},
                  {"Katmai", 0},
@@ -65,18 +66,18 @@ static bool is_below_machine(const char *core) {
     return false;
 }
 
-/* So many threads may call it at one time: no more than it was built for, each of which has a buffer. */
+/* Determines how many threads may call it concurrently: at most as many as it was built for. Each has a buffer. */
 static void find_room(void *library, bool parallel) {
     void *(*take)(int purpose);
     void (*give)(void *buffer);
-    const char *most = strstr(door.table.name, "MAX_THREADS=");
+    const char *most = strstr(blas.table.name, "MAX_THREADS=");
     *(void **)&take = dlsym(library, "blas_memory_alloc");
     *(void **)&give = dlsym(library, "blas_memory_free");
     le_blas_room_init(!parallel ? 1 : most ? atoi(most + strlen("MAX_THREADS=")) : 16, true, take, give);
 }
 
-/* The threads that it has started are never used, and have a buffer each. They are left alone if somebody else has
- * loaded the library before, who may be using them. */
+/* Ends the threads that it has started: they are never used, and each has a buffer. If the library was already loaded,
+ * its threads are left alone, as someone else may be using them. */
 static void end_threads(void *library, bool is_ours) {
     int (*shut_down)(void);
     *(void **)&shut_down = dlsym(library, "blas_thread_shutdown_");
@@ -84,7 +85,7 @@ static void end_threads(void *library, bool is_ours) {
         shut_down();
 }
 
-/* OpenBLAS tells what it is, and takes a number of threads. */
+/* Recognizes OpenBLAS by its functions that describe it and set its number of threads. */
 static bool is_openblas(void *library, bool is_ours) {
     const char *(*config)(void);
     void (*set_threads)(int count);
@@ -98,33 +99,33 @@ static bool is_openblas(void *library, bool is_ours) {
         return false;
     set_threads(1);
     end_threads(library, is_ours);
-    snprintf(door.core, sizeof door.core, "%s", core ? core() : "");
-    snprintf(door.table.name, sizeof door.table.name, "%s", config());
-    for (size_t length = strlen(door.table.name); length && door.table.name[length - 1] == ' '; length--)
-        door.table.name[length - 1] = 0;
+    snprintf(blas.core, sizeof blas.core, "%s", core ? core() : "");
+    snprintf(blas.table.name, sizeof blas.table.name, "%s", config());
+    for (size_t length = strlen(blas.table.name); length && blas.table.name[length - 1] == ' '; length--)
+        blas.table.name[length - 1] = 0;
     find_room(library, parallel && parallel() != 0);
     return true;
 }
 
-/* asked: it was named, and may be any BLAS. */
+/* asked: LEAT_BLAS names it, so it may be any BLAS. */
 static bool try_library(const char *name, bool asked) {
-    char why[sizeof door.state - 64];
-    if (!le_blas_room_to_load(door.state, sizeof door.state))
+    char why[sizeof blas.reason - 64];
+    if (!le_blas_room_to_load(blas.reason, sizeof blas.reason))
         return false;
     void *before = dlopen(name, RTLD_NOW | RTLD_NOLOAD), *library = le_library_load(name, RTLD_NOW, why, sizeof why);
     if (before)
         dlclose(before);
     if (!library) {
-        snprintf(door.state, sizeof door.state, "%.60s: %s", name, why);
+        snprintf(blas.reason, sizeof blas.reason, "%.60s: %s", name, why);
         return false;
     }
-    snprintf(door.table.name, sizeof door.table.name, "%s", name);
+    snprintf(blas.table.name, sizeof blas.table.name, "%s", name);
     le_blas_room_init(1, false, NULL, NULL); /* calls take turns */
     if (!is_openblas(library, !before) && !asked)
-        snprintf(door.state, sizeof door.state, "%s is not OpenBLAS", name);
-    else if (!asked && is_below_machine(door.core))
-        snprintf(door.state, sizeof door.state, "%s chose its kernels for %s, and this machine has %s", name, door.core,
-                 le_simd_name(le_simd_best()));
+        snprintf(blas.reason, sizeof blas.reason, "%s is not OpenBLAS", name);
+    else if (!asked && is_below_machine(blas.core))
+        snprintf(blas.reason, sizeof blas.reason, "%s chose its kernels for %s, and this machine has %s", name,
+                 blas.core, le_simd_name(le_simd_best()));
     else if (fill_table(library, name))
         return true;
     dlclose(library);
@@ -133,52 +134,52 @@ static bool try_library(const char *name, bool asked) {
 
 static void read_asked(void) {
     const char *asked = secure_getenv("LEAT_BLAS");
-    snprintf(door.asked, sizeof door.asked, "%s", asked ? asked : "");
+    snprintf(blas.asked, sizeof blas.asked, "%s", asked ? asked : "");
 }
 
 static bool is_none_asked(void) {
-    return strcmp(door.asked, "none") == 0;
+    return strcmp(blas.asked, "none") == 0;
 }
 
-bool le_blas_is_second(void) {
+bool le_blas_is_fallback(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_asked);
-    return (!door.asked[0] || is_none_asked()) && le_simd_best() == LE_SIMD_AVX512;
+    return (!blas.asked[0] || is_none_asked()) && le_simd_best() == LE_SIMD_AVX512;
 }
 
-static void find_words(void) {
-    const char *kernels = door.core[0] ? ", kernels for " : "";
-    if (!door.found)
-        snprintf(door.words, sizeof door.words, LE_BLAS_NONE ": %s",
-                 is_none_asked() ? "LEAT_BLAS is none" : door.state);
-    else if (le_blas_is_second())
-        snprintf(door.words, sizeof door.words, LE_BLAS_NONE ", made for AVX-512; narrow products: %s%s%s",
-                 door.table.name, kernels, door.core);
+static void describe_blas(void) {
+    const char *kernels = blas.core[0] ? ", kernels for " : "";
+    if (!blas.found)
+        snprintf(blas.description, sizeof blas.description, LE_BLAS_NONE ": %s",
+                 is_none_asked() ? "LEAT_BLAS is none" : blas.reason);
+    else if (le_blas_is_fallback())
+        snprintf(blas.description, sizeof blas.description, LE_BLAS_NONE ", made for AVX-512; narrow products: %s%s%s",
+                 blas.table.name, kernels, blas.core);
     else
-        snprintf(door.words, sizeof door.words, "%s%s%s", door.table.name, kernels, door.core);
+        snprintf(blas.description, sizeof blas.description, "%s%s%s", blas.table.name, kernels, blas.core);
 }
 
-static void load(void) {
+static void load_blas(void) {
     static const char *const usual[] = {"libopenblas.so.0", "libblas.so.3"};
-    le_blas_is_second(); /* reads what is asked for */
-    if (door.asked[0] && !is_none_asked())
-        door.missing = !(door.found = try_library(door.asked, true));
-    for (size_t k = 0; k < ARRAY_LEN(usual) && !door.asked[0] && !door.found && !door.core[0]; k++)
-        door.found = try_library(usual[k], false);
-    find_words();
+    le_blas_is_fallback(); /* reads LEAT_BLAS */
+    if (blas.asked[0] && !is_none_asked())
+        blas.missing = !(blas.found = try_library(blas.asked, true));
+    for (size_t k = 0; k < ARRAY_LEN(usual) && !blas.asked[0] && !blas.found && !blas.core[0]; k++)
+        blas.found = try_library(usual[k], false);
+    describe_blas();
 }
 
 const struct le_blas *le_blas_find(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
-    return door.found ? &door.table : NULL;
+    pthread_once(&once, load_blas);
+    return blas.found ? &blas.table : NULL;
 }
 
 const char *le_blas_missing(void) {
-    return door.missing ? door.state : NULL;
+    return blas.missing ? blas.reason : NULL;
 }
 
-const char *le_blas_words(void) {
+const char *le_blas_description(void) {
     le_blas_find();
-    return door.words;
+    return blas.description;
 }

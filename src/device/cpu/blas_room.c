@@ -1,4 +1,4 @@
-/* See blas_room.h. The state is the process's, as the library is. */
+/* See blas_room.h. The state is global to the process, like the library. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES  ((size_t)128 << 20) /* of a thread, on x86-64 and Arm */
-#define LIBRARY_BYTES ((size_t)64 << 20)  /* with the libraries that it loads */
+#define BUFFER_BYTES  ((size_t)128 << 20) /* of one thread, on x86-64 and Arm */
+#define LIBRARY_BYTES ((size_t)64 << 20)  /* including the libraries that it loads */
 #define CALLERS_MAX   256
 
 static struct {
@@ -19,21 +19,21 @@ static struct {
     pthread_cond_t changed;
     void *(*take)(int purpose);
     void (*give)(void *buffer);
-    int limit;    /* callers at one time; with buffers, no more than that many are mapped */
-    int buffers;  /* that are mapped: callers that find one at once */
-    int expected; /* callers of the products that are being computed */
-    int active;   /* callers right now */
-    bool growing; /* buffers are being mapped: nobody may call */
+    int limit;    /* concurrent callers allowed; if it has buffers, at most that many are mapped */
+    int buffers;  /* mapped buffers: callers that need not wait */
+    int expected; /* callers announced by the products in progress */
+    int active;   /* callers inside the library now */
+    bool growing; /* buffers are being mapped: no calls allowed */
 } room = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-/* ---- before it is loaded */
+/* ---- before loading */
 
 static void *map_bytes(size_t size_bytes) {
     void *at = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* How many threads OpenBLAS has while it loads, the loading one included. */
+/* The number of threads that OpenBLAS has while it loads, including the loading thread. */
 static int library_threads(void) {
     cpu_set_t cores;
     const char *asked = getenv("OPENBLAS_NUM_THREADS");
@@ -45,7 +45,7 @@ static int library_threads(void) {
 }
 
 struct trial {
-    pthread_mutex_t end; /* held until all threads were started */
+    pthread_mutex_t end; /* held until all threads are started */
     pthread_t threads[CALLERS_MAX];
     void *buffers[CALLERS_MAX];
     void *library;
@@ -58,8 +58,8 @@ static void *wait_for_end(void *user) {
     return NULL;
 }
 
-/* Takes all that the library will take, at one time, and gives it back. */
-static bool try_all(struct trial *trial, int threads) {
+/* Allocates everything that the library will need, all at once, and releases it. */
+static bool try_resources(struct trial *trial, int threads) {
     int buffers = 0, started = 0;
     pthread_mutex_init(&trial->end, NULL);
     pthread_mutex_lock(&trial->end);
@@ -82,10 +82,9 @@ static bool try_all(struct trial *trial, int threads) {
 bool le_blas_room_to_load(char *why, size_t why_bytes) {
     struct trial trial;
     int threads = library_threads();
-    if (try_all(&trial, threads))
+    if (try_resources(&trial, threads))
         return true;
-    snprintf(why, why_bytes,
-             "OpenBLAS would take %zu MiB of address space and %d threads, which this process cannot have",
+    snprintf(why, why_bytes, "OpenBLAS needs %zu MiB of address space and %d threads, which this process cannot get",
              (LIBRARY_BYTES + (size_t)threads * BUFFER_BYTES) >> 20, threads);
     return false;
 }
@@ -99,7 +98,8 @@ void le_blas_room_init(int callers_max, bool has_buffers, void *(*take)(int purp
     room.give = give;
 }
 
-/* Maps one buffer more, or finds that the library could. held: those that are taken so far, and all that are mapped. */
+/* Makes the library map one more buffer, after checking that it can. held: the buffers taken so far, which are all that
+ * are mapped. */
 static bool add_buffer(void **held, int count) {
     void *space = count < room.buffers ? NULL : map_bytes(BUFFER_BYTES);
     if (count >= room.buffers && !space)
@@ -110,8 +110,8 @@ static bool add_buffer(void **held, int count) {
     return !room.take || held[count];
 }
 
-/* Nobody calls meanwhile, so that the buffers taken here are all that there are. */
-static void grow(int target) {
+/* No thread calls the library meanwhile, so the buffers taken here are all that exist. */
+static void map_buffers(int target) {
     void *held[CALLERS_MAX];
     int count = 0;
     while (count < target && add_buffer(held, count))
@@ -132,7 +132,7 @@ leat_status le_blas_enter(int callers) {
         room.growing = true;
         while (room.active > 0)
             pthread_cond_wait(&room.changed, &room.lock);
-        grow(target);
+        map_buffers(target);
         room.growing = false;
         pthread_cond_broadcast(&room.changed);
     }
@@ -142,8 +142,7 @@ leat_status le_blas_enter(int callers) {
     pthread_mutex_unlock(&room.lock);
     if (some)
         return LEAT_OK;
-    return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: OpenBLAS needs %zu bytes for a product of matrices",
-                   BUFFER_BYTES);
+    return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: OpenBLAS needs %zu bytes for a matrix product", BUFFER_BYTES);
 }
 
 void le_blas_leave(int callers) {

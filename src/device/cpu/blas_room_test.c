@@ -1,4 +1,5 @@
-/* Room for OpenBLAS, with a stand-in for its buffers: under a limit on the address space, and how many call at once. */
+/* Memory for OpenBLAS, with a stand-in for its buffers: under a limit on the address space, and with several concurrent
+ * callers. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -20,8 +21,8 @@ static struct {
 } buffers[BUFFERS];
 static atomic_int active, most;
 
-/* Without memory the real one never returns. */
-static void *take(int purpose) {
+/* The real function never returns if there is no memory. */
+static void *take_buffer(int purpose) {
     int k = 0;
     (void)purpose;
     while (buffers[k].used)
@@ -34,7 +35,7 @@ static void *take(int purpose) {
     return buffers[k].at;
 }
 
-static void give(void *buffer) {
+static void give_buffer(void *buffer) {
     for (int k = 0; k < BUFFERS; k++)
         if (buffers[k].at == buffer)
             buffers[k].used = false;
@@ -48,21 +49,21 @@ static void drop_buffers(void) {
     }
 }
 
-static int mapped(void) {
+static int count_mapped(void) {
     int count = 0;
     for (int k = 0; k < BUFFERS; k++)
         count += buffers[k].at != NULL;
     return count;
 }
 
-/* A sanitizer's own memory counts, too, and it ends the process where it gets none. */
+/* A sanitizer's own memory counts as well, and the sanitizer aborts the process if it gets none. */
 static void skip_with_sanitizers(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip();
 #endif
 }
 
-/* So much more than the process has now; 0: no limit. */
+/* Limits the address space to that much more than the process has now; 0: no limit. */
 static void limit_space(size_t more_bytes) {
     struct rlimit limit;
     unsigned long long pages = 0;
@@ -79,18 +80,18 @@ static void test_no_room(void **state) {
     (void)state;
     char why[200] = "";
     skip_with_sanitizers();
-    le_blas_room_init(4, true, take, give);
+    le_blas_room_init(4, true, take_buffer, give_buffer);
     limit_space(64 * MEBIBYTE);
     bool loads = le_blas_room_to_load(why, sizeof why);
     leat_status status = le_blas_enter(2);
     limit_space(0);
     assert_false(loads);
-    assert_memory_equal(why, "OpenBLAS would take ", 20);
+    assert_memory_equal(why, "OpenBLAS needs ", 15);
     assert_int_equal(status, LEAT_OUT_OF_MEMORY);
-    assert_int_equal(mapped(), 0);
+    assert_int_equal(count_mapped(), 0);
     assert_true(le_blas_room_to_load(why, sizeof why));
     assert_int_equal(le_blas_enter(2), LEAT_OK);
-    assert_int_equal(mapped(), 2);
+    assert_int_equal(count_mapped(), 2);
     le_blas_leave(2);
     drop_buffers();
 }
@@ -121,29 +122,29 @@ static void call_in_threads(void) {
         assert_int_equal(pthread_join(threads[k], NULL), 0);
 }
 
-/* Never more callers than buffers, or than the library allows. */
+/* There are never more callers than buffers, or than the library allows. */
 static void test_callers(void **state) {
     (void)state;
-    le_blas_room_init(3, true, take, give);
+    le_blas_room_init(3, true, take_buffer, give_buffer);
     call_in_threads();
     assert_in_range(atomic_load(&most), 1, 3);
-    assert_in_range(mapped(), 1, 3);
+    assert_in_range(count_mapped(), 1, 3);
     drop_buffers();
     le_blas_room_init(1, false, NULL, NULL);
     call_in_threads();
     assert_int_equal(atomic_load(&most), 1);
 }
 
-/* With room for one buffer, two callers take turns. */
+/* With memory for one buffer, two callers take turns. */
 static void test_little_room(void **state) {
     (void)state;
     skip_with_sanitizers();
-    le_blas_room_init(4, true, take, give);
+    le_blas_room_init(4, true, take_buffer, give_buffer);
     limit_space(BUFFER_BYTES + 64 * MEBIBYTE);
     leat_status status = le_blas_enter(4);
     limit_space(0);
     assert_int_equal(status, LEAT_OK);
-    assert_int_equal(mapped(), 1);
+    assert_int_equal(count_mapped(), 1);
     le_blas_leave(4);
     drop_buffers();
 }

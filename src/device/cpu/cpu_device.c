@@ -1,4 +1,4 @@
-/* The slots of the cpu: a stream is nothing, an event is when it was recorded, a copy is a loop over rows. */
+/* The cpu's slots. A stream is NULL, an event is the time of its recording, a copy is a loop over rows. */
 #include "device/cpu/cpu_device.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -26,7 +26,7 @@ static void cpu_memory_free(void *native, enum le_memory_kind kind, void *host, 
     le_free_aligned(host);
 }
 
-/* Not known. */
+/* Unknown: reports 0. */
 static leat_status cpu_memory_info(void *native, size_t *free_bytes, size_t *total_bytes) {
     (void)native;
     *free_bytes = *total_bytes = 0;
@@ -60,7 +60,7 @@ static leat_status cpu_stream_new(void *native, void **stream) {
 
 static leat_status cpu_stream_check(void *native, void *stream) {
     (void)native, (void)stream;
-    return le_fail(LEAT_INVALID, "the CPU has no streams of other libraries");
+    return le_fail(LEAT_INVALID, "device cpu cannot use streams of other libraries");
 }
 
 static void cpu_stream_free(void *native, void *stream) {

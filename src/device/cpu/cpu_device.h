@@ -1,5 +1,5 @@
-/* The backend of the host itself: memory is the host's, work is done when the call returns, events are times. It has no
- * CUDA C. Nothing of the vector machine (execute.h) is here: programs reach that directly. Any thread. */
+/* The backend for the host itself. Memory is host memory, work is done when the call returns, and events are times. It
+ * does not run CUDA C. The vector machine (execute.h) is not part of it; programs use that directly. Any thread. */
 #ifndef LE_CPU_DEVICE_H
 #define LE_CPU_DEVICE_H
 #include "device/front/device_state.h"

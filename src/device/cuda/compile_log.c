@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* One message of the log; pointers into it. */
-struct complaint {
+struct log_message {
     const char *file;
     size_t file_length;
     int line, column;
@@ -28,8 +28,8 @@ static const char *find_in(const char *at, const char *end, const char *text) {
     return found && found < end ? found : NULL;
 }
 
-/* What stands before ": error": FILE(LINE) or FILE:LINE:COLUMN. */
-static bool read_place(const char *at, const char *end, struct complaint *complaint) {
+/* Reads the text before ": error": FILE(LINE) or FILE:LINE:COLUMN. */
+static bool read_location(const char *at, const char *end, struct log_message *complaint) {
     const char *open = end;
     if (end > at && end[-1] == ')') {
         while (open > at && *open != '(')
@@ -51,7 +51,7 @@ static bool read_place(const char *at, const char *end, struct complaint *compla
     return complaint->line > 0 && open > at;
 }
 
-/* The column of the caret two lines below, less the two blanks that NVRTC puts before the source's line. */
+/* The column of the caret two lines below, minus the two blanks that NVRTC puts before the source line. */
 static int caret_column(const char *at) {
     const char *below = next_line(next_line(at)), *end = line_end(below);
     const char *caret = below + strspn(below, " \t");
@@ -60,7 +60,7 @@ static int caret_column(const char *at) {
     return (int)(caret - below) - 1;
 }
 
-static bool read_complaint(const char *at, struct complaint *complaint) {
+static bool read_message(const char *at, struct log_message *complaint) {
     static const char *const WORDS[] = {": error", ": catastrophic error", ": fatal error"};
     const char *end = line_end(at), *word = NULL;
     size_t length = 0;
@@ -71,26 +71,26 @@ static bool read_complaint(const char *at, struct complaint *complaint) {
     if (!word)
         return false;
     const char *text = word + length;
-    text = find_in(text, end, ": "); /* behind it may stand a number: "error #20: " */
+    text = find_in(text, end, ": "); /* a number may follow: "error #20: " */
     if (!text)
         return false;
-    *complaint = (struct complaint){.text = text + 2, .text_length = (size_t)(end - text - 2)};
-    if (!read_place(at, word, complaint))
-        *complaint = (struct complaint){.text = at, .text_length = (size_t)(end - at)};
+    *complaint = (struct log_message){.text = text + 2, .text_length = (size_t)(end - text - 2)};
+    if (!read_location(at, word, complaint))
+        *complaint = (struct log_message){.text = at, .text_length = (size_t)(end - at)};
     else if (complaint->column == 0)
         complaint->column = caret_column(at);
     return true;
 }
 
-__attribute__((format(printf, 2, 3))) static void add(struct le_location location, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void add_error(struct le_location location, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     le_errors_add(LEAT_PROGRAM, location, NULL, format, arguments);
     va_end(arguments);
 }
 
-/* NVRTC compiles name expressions in a file of its own: what was written is quoted instead. */
-static bool add_of_name(const struct complaint *complaint) {
+/* NVRTC compiles name expressions in a file of its own; the message quotes the expression instead of that file. */
+static bool add_name_message(const struct log_message *complaint) {
     static const char PRAGMA[] = "#pragma nv_mangled_name ", FILE_NAME[] = "__nv_name_map";
     if (complaint->file_length != sizeof FILE_NAME - 1 || memcmp(complaint->file, FILE_NAME, sizeof FILE_NAME - 1) != 0)
         return false;
@@ -99,34 +99,35 @@ static bool add_of_name(const struct complaint *complaint) {
         written += sizeof PRAGMA - 1;
     else
         written = end;
-    add((struct le_location){0}, "the name \"%.*s\": %.*s", (int)(end - written), written, (int)complaint->text_length,
-        complaint->text);
+    add_error((struct le_location){0}, "the name \"%.*s\": %.*s", (int)(end - written), written,
+              (int)complaint->text_length, complaint->text);
     return true;
 }
 
-static void add_complaint(const struct complaint *complaint, const char *name) {
+static void add_message(const struct log_message *complaint, const char *name) {
     bool own = complaint->file_length == strlen(name) && memcmp(complaint->file, name, complaint->file_length) == 0;
     if (own)
-        add((struct le_location){.line = complaint->line,
-                                 .column = complaint->column ? complaint->column : 1,
-                                 .span = 1},
-            "%.*s", (int)complaint->text_length, complaint->text);
+        add_error((struct le_location){.line = complaint->line,
+                                       .column = complaint->column ? complaint->column : 1,
+                                       .span = 1},
+                  "%.*s", (int)complaint->text_length, complaint->text);
     else if (complaint->file_length == 0)
-        add((struct le_location){0}, "%.*s", (int)complaint->text_length, complaint->text);
-    else if (!add_of_name(complaint))
-        add((struct le_location){0}, "%.*s:%d: %.*s", (int)complaint->file_length, complaint->file, complaint->line,
-            (int)complaint->text_length, complaint->text);
+        add_error((struct le_location){0}, "%.*s", (int)complaint->text_length, complaint->text);
+    else if (!add_name_message(complaint))
+        add_error((struct le_location){0}, "%.*s:%d: %.*s", (int)complaint->file_length, complaint->file,
+                  complaint->line, (int)complaint->text_length, complaint->text);
 }
 
 leat_status le_compile_log_fail(const char *log, const char *name, const char *source) {
     le_errors_clear();
     for (const char *at = log; *at; at = next_line(at)) {
-        struct complaint complaint;
-        if (read_complaint(at, &complaint))
-            add_complaint(&complaint, name);
+        struct log_message complaint;
+        if (read_message(at, &complaint))
+            add_message(&complaint, name);
     }
     if (le_errors_count() == 0)
-        add((struct le_location){0}, "%s does not compile: %.400s", name, *log ? log : "the compiler does not say why");
+        add_error((struct le_location){0}, "%s does not compile: %.400s", name,
+                  *log ? log : "the compiler gave no reason");
     le_errors_source(name, source, strlen(source));
     return LEAT_PROGRAM;
 }

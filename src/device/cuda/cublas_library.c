@@ -1,5 +1,5 @@
-/* cuBLAS: located at first, and loaded from there for the first product. cuBLAS opens libcublasLt by soname; it is
- * loaded here from beside it, since the dynamic loader may not look there. */
+/* cuBLAS: located first, then loaded from there for the first product. cuBLAS opens libcublasLt by soname. It is loaded
+ * here from beside cuBLAS, since the dynamic loader may not look there. */
 #include "device/cuda/toolkit_search.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ static struct {
     struct le_search search;
     bool loaded;
     char reason[512];
-} door = {.search = {.lines = lines, .line_capacity = LE_SEARCH_LINES}};
+} cublas_library = {.search = {.lines = lines, .line_capacity = LE_SEARCH_LINES}};
 
 static const struct le_library_symbol symbols[] = {
 #define X(name, symbol, type, parameters) {#symbol, offsetof(struct le_cublas, name), REQUIRED, 0},
@@ -22,9 +22,9 @@ static const struct le_library_symbol symbols[] = {
 #undef X
 };
 
-/* ---- locating. Files are named by their full version: libcublas.so.13 is a link to libcublas.so.13.1.0.3. */
+/* ---- locating. The version is in the file's name: libcublas.so.13 is a link to libcublas.so.13.1.0.3. */
 
-static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+static bool take_cublas(void *user, struct le_search *search, const char *name, const char *path, void *library) {
     char real[PATH_MAX];
     (void)user, (void)library;
     if (access(path, R_OK) != 0) {
@@ -44,54 +44,56 @@ static bool take(void *user, struct le_search *search, const char *name, const c
 static void search_cublas(void) {
     static const char *const names[] = {LE_TOOLKIT_SONAMES("libcublas")}, *const below[] = {
                                                                               LE_TOOLKIT_FOLDERS("cublas")};
-    struct le_search_request request = {.names = names, .below = below, .locate = le_loader_cache_find, .take = take};
+    struct le_search_request request = {
+        .names = names, .below = below, .locate = le_loader_cache_find, .take = take_cublas};
     bool loaded;
-    door.search.found = le_toolkit_library_find(&door.search, &request, "libcublas", &loaded);
-    if (!door.search.found)
-        snprintf(door.search.reason, sizeof door.search.reason, "cuBLAS was not found");
+    cublas_library.search.found = le_toolkit_library_find(&cublas_library.search, &request, "libcublas", &loaded);
+    if (!cublas_library.search.found)
+        snprintf(cublas_library.search.reason, sizeof cublas_library.search.reason, "cuBLAS was not found");
 }
 
 const struct le_search *le_find_cublas(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, search_cublas);
-    return &door.search;
+    return &cublas_library.search;
 }
 
 /* ---- loading */
 
 /* libcublas.so.13 needs libcublasLt.so.13. */
-static void load_part(const char *path) {
+static void load_cublas_lt(const char *path) {
     char part[64];
     const char *version = strstr(path, "libcublas.so.");
     if (version && snprintf(part, sizeof part, "libcublasLt%s", version + strlen("libcublas")) < (int)sizeof part)
         le_library_load_beside(path, part);
 }
 
-static void load(void) {
+static void load_cublas(void) {
     const struct le_search *search = le_find_cublas();
     if (!search->found) {
-        snprintf(door.reason, sizeof door.reason, "%s", search->reason);
+        snprintf(cublas_library.reason, sizeof cublas_library.reason, "%s", search->reason);
         return;
     }
-    load_part(search->path);
+    load_cublas_lt(search->path);
     char why[160];
     void *library = le_library_load(search->path, RTLD_LAZY, why, sizeof why);
     if (!library) {
-        snprintf(door.reason, sizeof door.reason, "cuBLAS cannot be loaded: %.300s: %s", search->path, why);
+        snprintf(cublas_library.reason, sizeof cublas_library.reason, "cuBLAS cannot be loaded: %.300s: %s",
+                 search->path, why);
         return;
     }
     const struct le_library_symbol *missing =
-        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &door.table);
-    door.loaded = !missing;
+        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &cublas_library.table);
+    cublas_library.loaded = !missing;
     if (missing)
-        snprintf(door.reason, sizeof door.reason, "%.400s lacks %s", search->path, missing->name);
+        snprintf(cublas_library.reason, sizeof cublas_library.reason, "%.400s lacks %s", search->path, missing->name);
 }
 
 leat_status le_cublas_open(const struct le_cublas **cublas) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
-    if (!door.loaded)
-        return le_fail(LEAT_UNSUPPORTED, "%s", door.reason);
-    *cublas = &door.table;
+    pthread_once(&once, load_cublas);
+    if (!cublas_library.loaded)
+        return le_fail(LEAT_UNSUPPORTED, "%s", cublas_library.reason);
+    *cublas = &cublas_library.table;
     return LEAT_OK;
 }

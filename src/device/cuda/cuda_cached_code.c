@@ -1,12 +1,13 @@
-/* See cuda_cached_code.h. A value is a header of sizes, then the image, the PTX, the log and the lowered names, each
- * with a NUL at its end. */
+/* See cuda_cached_code.h. A value consists of a header with sizes, the image, the PTX, the log and the lowered names,
+ * each followed by a NUL. */
 #include "device/cuda/cuda_cached_code.h"
 #include "base/memory.h"
 #include "device/cuda/nvrtc_identity.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Of what is written and of how it is compiled (cuda_compile.c): another one finds nothing of the former's. */
+/* Version of the value's format and of how code is compiled (cuda_compile.c). A new version does not find entries of
+ * the old one. */
 enum { FORMAT = 1 };
 
 struct header {
@@ -24,7 +25,7 @@ static void add_list(struct le_text *key, const char *name, const char *const *l
         add_string(key, name, *list);
 }
 
-bool le_cuda_keep_key(struct le_cuda_device *cuda, const struct le_module_source *source, struct le_text *key) {
+bool le_cuda_cached_code_key(struct le_cuda_device *cuda, const struct le_module_source *source, struct le_text *key) {
     struct le_store *store = le_device_store(cuda->device);
     if (!source->is_whole || !store)
         return false;
@@ -44,7 +45,7 @@ bool le_cuda_keep_key(struct le_cuda_device *cuda, const struct le_module_source
 
 /* ---- the value */
 
-static bool pack(const struct le_device_module *module, const struct le_cuda_image *image, struct le_text *value) {
+static bool pack_code(const struct le_device_module *module, const struct le_cuda_image *image, struct le_text *value) {
     struct header header = {image->size_bytes, strlen(module->ptx), strlen(module->log), 0};
     for (int k = 0; k < module->name_count; k++)
         header.names_bytes += strlen(module->names[k].expression) + strlen(module->names[k].lowered) + 2;
@@ -59,7 +60,7 @@ static bool pack(const struct le_device_module *module, const struct le_cuda_ima
     return !value->failed;
 }
 
-/* Pairs of strings; false: no memory. */
+/* Reads pairs of strings. false: out of memory. */
 static bool unpack_names(const char *bytes, size_t size_bytes, struct le_device_module *module) {
     size_t count = 0;
     for (size_t k = 0; k < size_bytes; k++)
@@ -79,7 +80,7 @@ static bool unpack_names(const char *bytes, size_t size_bytes, struct le_device_
     return module->names != NULL;
 }
 
-static void drop(struct le_device_module *module, struct le_cuda_image *image) {
+static void free_code(struct le_device_module *module, struct le_cuda_image *image) {
     for (int k = 0; k < module->name_count; k++) {
         le_free(module->names[k].expression);
         le_free(module->names[k].lowered);
@@ -94,8 +95,8 @@ static void drop(struct le_device_module *module, struct le_cuda_image *image) {
     *image = (struct le_cuda_image){0};
 }
 
-/* The parts of a value, whose sizes add up. */
-static bool is_whole(const struct header *header, size_t value_bytes) {
+/* Whether the sizes in the header add up to the value's size. */
+static bool sizes_add_up(const struct header *header, size_t value_bytes) {
     size_t all_bytes = sizeof *header + 2;
     return !__builtin_add_overflow(all_bytes, header->image_bytes, &all_bytes) &&
            !__builtin_add_overflow(all_bytes, header->ptx_bytes, &all_bytes) &&
@@ -103,13 +104,13 @@ static bool is_whole(const struct header *header, size_t value_bytes) {
            !__builtin_add_overflow(all_bytes, header->names_bytes, &all_bytes) && all_bytes == value_bytes;
 }
 
-static bool unpack(const char *value, size_t value_bytes, struct le_device_module *module,
-                   struct le_cuda_image *image) {
+static bool unpack_code(const char *value, size_t value_bytes, struct le_device_module *module,
+                        struct le_cuda_image *image) {
     struct header header;
     if (value_bytes < sizeof header)
         return false;
     memcpy(&header, value, sizeof header);
-    if (!is_whole(&header, value_bytes))
+    if (!sizes_add_up(&header, value_bytes))
         return false;
     const char *code = value + sizeof header, *ptx = code + header.image_bytes, *log = ptx + header.ptx_bytes + 1;
     image->size_bytes = header.image_bytes;
@@ -121,38 +122,39 @@ static bool unpack(const char *value, size_t value_bytes, struct le_device_modul
     if (all)
         memcpy(image->bytes, code, header.image_bytes);
     else
-        drop(module, image);
+        free_code(module, image);
     return all;
 }
 
 /* ---- get and put */
 
-bool le_cuda_keep_get(struct le_cuda_device *cuda, const struct le_text *key, struct le_device_module *module,
-                      struct le_cuda_image *image, bool *damaged) {
+bool le_cuda_cached_code_get(struct le_cuda_device *cuda, const struct le_text *key, struct le_device_module *module,
+                             struct le_cuda_image *image, bool *damaged) {
     void *value;
     size_t value_bytes;
     struct le_store *store = le_device_store(cuda->device);
     *damaged = false;
     bool found = store && le_store_get(store, key->at, key->length, &value, &value_bytes, damaged);
     if (found) {
-        found = unpack(value, value_bytes, module, image);
+        found = unpack_code(value, value_bytes, module, image);
         le_free(value);
     }
     le_device_store_used(cuda->device);
     return found;
 }
 
-void le_cuda_keep_put(struct le_cuda_device *cuda, const struct le_module_source *source, const struct le_text *key,
-                      const struct le_device_module *module, const struct le_cuda_image *image) {
+void le_cuda_cached_code_put(struct le_cuda_device *cuda, const struct le_module_source *source,
+                             const struct le_text *key, const struct le_device_module *module,
+                             const struct le_cuda_image *image) {
     struct le_text value = {0};
     struct le_store *store = le_device_store(cuda->device);
     char label[LE_STORE_LABEL_BYTES];
     const struct le_device_limits *limits = &cuda->device->limits;
     const char *folders = source->owner ? strrchr(source->owner, '/') : NULL;
-    const char *owner = folders ? folders + 1 : source->owner; /* a program's file has a name by itself */
+    const char *owner = folders ? folders + 1 : source->owner; /* a program's file name, without its folders */
     snprintf(label, sizeof label, "%s %.40s%s%s", cuda->is_sim ? limits->kind : limits->architecture,
              owner ? owner : "", owner ? ": " : "", source->label ? source->label : source->name);
-    if (store && pack(module, image, &value))
+    if (store && pack_code(module, image, &value))
         le_store_put(store, label, key->at, key->length, value.at, value.length);
     le_text_finish(&value);
     le_device_store_used(cuda->device);

@@ -13,16 +13,16 @@
 
 enum { ARCHITECTURES_MAX = 128 };
 static const char STANDARD[] = "c++17";
-#define MINIMAL_VERSION 12040 /* NVRTC's that takes --minimal */
+#define MINIMAL_VERSION 12040 /* the first NVRTC that accepts --minimal */
 
-struct job {
+struct compile_job {
     const struct le_nvrtc *nvrtc;
-    int version, capability;        /* NVRTC's; the device's */
-    bool is_sim, is_kept, is_exact; /* exact: for this capability or not at all */
+    int version, capability;          /* NVRTC's version; the device's capability */
+    bool is_sim, is_cached, is_exact; /* is_exact: compile for this capability only */
     const struct le_module_source *source;
     struct le_device_module *module;
     le_nvrtc_program program;
-    struct le_arena arena; /* of options */
+    struct le_arena arena; /* owns the options */
     struct {
         const char **at;
         int count, capacity;
@@ -30,7 +30,7 @@ struct job {
     bool is_cubin;
 };
 
-static leat_status nvrtc_failed(const struct job *job, le_nvrtc_result result, const char *what) {
+static leat_status nvrtc_failed(const struct compile_job *job, le_nvrtc_result result, const char *what) {
     if (result == LE_NVRTC_ERROR_OUT_OF_MEMORY)
         return le_fail(LEAT_OUT_OF_MEMORY, "%s: NVRTC is out of memory", what);
     return le_fail(LEAT_DEVICE, "%s: %s", what, job->nvrtc->GetErrorString(result));
@@ -38,12 +38,12 @@ static leat_status nvrtc_failed(const struct job *job, le_nvrtc_result result, c
 
 /* ---- options */
 
-static void add_option(struct job *job, const char *prefix, const char *text) {
+static void add_option(struct compile_job *job, const char *prefix, const char *text) {
     *LE_PUSH(&job->arena, &job->options) = le_arena_format(&job->arena, "%s%s", prefix, text);
 }
 
-/* The newest architecture that NVRTC knows and the device runs; *exact: the device's own. 0: none. */
-static le_nvrtc_result choose_architecture(const struct job *job, int *architecture, bool *exact) {
+/* Finds the newest architecture that NVRTC supports and the device runs. 0: none. *exact: it is the device's own. */
+static le_nvrtc_result choose_architecture(const struct compile_job *job, int *architecture, bool *exact) {
     int count = 0, known[ARCHITECTURES_MAX], capability = job->capability, best = 0;
     le_nvrtc_result result = job->nvrtc->GetNumSupportedArchs(&count);
     if (count > ARCHITECTURES_MAX)
@@ -58,17 +58,18 @@ static le_nvrtc_result choose_architecture(const struct job *job, int *architect
     return result;
 }
 
-static leat_status add_architecture(struct job *job) {
+static leat_status add_architecture(struct compile_job *job) {
     bool exact;
     int architecture;
     le_nvrtc_result result = choose_architecture(job, &architecture, &exact);
     if (result != LE_NVRTC_SUCCESS)
-        return nvrtc_failed(job, result, "asking NVRTC for the architectures that it knows");
+        return nvrtc_failed(job, result, "asking NVRTC for its architectures");
     if (architecture == 0)
-        return le_fail(LEAT_UNSUPPORTED, "this NVRTC knows no architecture that runs on the device, sm_%d",
+        return le_fail(LEAT_UNSUPPORTED, "this NVRTC supports no architecture that runs on the device, sm_%d",
                        job->capability);
     if (job->is_exact && !exact)
-        return le_fail(LEAT_UNSUPPORTED, "this NVRTC makes no code for sm_%d; the next below that it knows is sm_%d",
+        return le_fail(LEAT_UNSUPPORTED,
+                       "this NVRTC does not support sm_%d; the next lower architecture that it supports is sm_%d",
                        job->capability, architecture);
     job->is_cubin = exact;
     char number[16];
@@ -77,30 +78,30 @@ static leat_status add_architecture(struct job *job) {
     return LEAT_OK;
 }
 
-static bool says_standard(const char *const *options) {
+static bool names_standard(const char *const *options) {
     for (; options && *options; options++)
         if (strncmp(*options, "-std", 4) == 0 || strncmp(*options, "--std", 5) == 0)
             return true;
     return false;
 }
 
-static void add_list(struct job *job, const char *prefix, const char *const *list) {
+static void add_list(struct compile_job *job, const char *prefix, const char *const *list) {
     for (; list && *list; list++)
         add_option(job, prefix, *list);
 }
 
-/* The toolkit's folder; from CUDA 13 on the headers of its C++ libraries, which cooperative_groups.h needs, are one
- * below. */
-static void add_toolkit(struct job *job, const char *folder) {
+/* Adds the toolkit's folder. From CUDA 13 on, the headers of its C++ libraries, which cooperative_groups.h needs, are
+ * in a folder below. */
+static void add_toolkit(struct compile_job *job, const char *folder) {
     add_option(job, "-I", folder);
     const char *libraries = le_arena_format(&job->arena, "%s/cccl", folder);
     if (access(libraries, R_OK) == 0)
         add_option(job, "-I", libraries);
 }
 
-/* The toolkit's headers come last, after the user's own; the simulator brings its own. What stands here of `source` is
- * in the key of code that is kept: cuda_cached_code.c. */
-static leat_status make_options(struct job *job) {
+/* The toolkit's headers come last, after the user's. The simulator brings its own. Every field of `source` used here
+ * must be in the cache key: cuda_cached_code.c. */
+static leat_status make_options(struct compile_job *job) {
     const struct le_module_source *source = job->source;
     const char *folder = job->is_sim || source->is_whole ? NULL : le_cuda_include_folder();
     if (setjmp(job->arena.failure))
@@ -108,13 +109,13 @@ static leat_status make_options(struct job *job) {
     leat_status status = add_architecture(job);
     if (status)
         return status;
-    if (!says_standard(source->options))
+    if (!names_standard(source->options))
         add_option(job, "--std=", STANDARD);
     if (source->line_info)
         add_option(job, "-lineinfo", "");
     if (source->is_plain && job->version >= MINIMAL_VERSION)
         add_option(job, "--minimal", "");
-    if (job->is_sim && job->is_kept) /* not twice */
+    if (job->is_sim && job->is_cached) /* cached here: do not cache it again */
         add_option(job, "--no-cache", "");
     add_list(job, "-D", source->macros);
     add_list(job, "-I", source->include_paths);
@@ -124,9 +125,9 @@ static leat_status make_options(struct job *job) {
     return LEAT_OK;
 }
 
-/* ---- what comes out */
+/* ---- results */
 
-static leat_status take_log(struct job *job) {
+static leat_status take_log(struct compile_job *job) {
     size_t size_bytes = 0;
     if (job->nvrtc->GetProgramLogSize(job->program, &size_bytes) != LE_NVRTC_SUCCESS)
         size_bytes = 0;
@@ -138,7 +139,7 @@ static leat_status take_log(struct job *job) {
     return LEAT_OK;
 }
 
-static leat_status take_code(struct job *job, const char *what,
+static leat_status take_code(struct compile_job *job, const char *what,
                              le_nvrtc_result (*size)(le_nvrtc_program program, size_t *size_bytes),
                              le_nvrtc_result (*get)(le_nvrtc_program program, char *code), char **code,
                              size_t *code_bytes) {
@@ -159,13 +160,13 @@ static leat_status take_code(struct job *job, const char *what,
     return nvrtc_failed(job, result, what);
 }
 
-static leat_status take_names(struct job *job) {
+static leat_status take_names(struct compile_job *job) {
     for (int k = 0; k < job->module->name_count; k++) {
         struct le_module_name *name = &job->module->names[k];
         const char *lowered = NULL;
         le_nvrtc_result result = job->nvrtc->GetLoweredName(job->program, name->expression, &lowered);
         if (result != LE_NVRTC_SUCCESS || !lowered)
-            return le_fail(LEAT_INVALID, "the name \"%.200s\" stands for nothing in %s", name->expression,
+            return le_fail(LEAT_INVALID, "no kernel or variable named \"%.200s\" in %s", name->expression,
                            job->source->name);
         name->lowered = le_strdup(lowered);
         if (!name->lowered)
@@ -176,7 +177,7 @@ static leat_status take_names(struct job *job) {
 
 /* ---- compiling */
 
-static leat_status copy_names(struct job *job) {
+static leat_status copy_names(struct compile_job *job) {
     struct le_device_module *module = job->module;
     size_t count = 0;
     while (job->source->names && job->source->names[count])
@@ -195,7 +196,7 @@ static leat_status copy_names(struct job *job) {
     return LEAT_OK;
 }
 
-static leat_status add_names(struct job *job) {
+static leat_status add_names(struct compile_job *job) {
     leat_status status = copy_names(job);
     for (int k = 0; k < job->module->name_count && !status; k++) {
         const char *expression = job->module->names[k].expression;
@@ -206,8 +207,8 @@ static leat_status add_names(struct job *job) {
     return status;
 }
 
-/* What compiling came to, from its result and the log. */
-static leat_status judge(struct job *job, le_nvrtc_result result) {
+/* Turns the compiler's result and log into a status. */
+static leat_status check_result(struct compile_job *job, le_nvrtc_result result) {
     leat_status status = take_log(job);
     if (status || result == LE_NVRTC_SUCCESS)
         return status;
@@ -220,32 +221,33 @@ static leat_status judge(struct job *job, le_nvrtc_result result) {
         return nvrtc_failed(job, result, job->source->name);
     if (result == LE_NVRTC_ERROR_OUT_OF_MEMORY)
         return le_fail(LEAT_OUT_OF_MEMORY, "%s: %s", job->source->name, log);
-    return le_fail(job->is_sim ? LEAT_UNSUPPORTED : LEAT_DEVICE, "%s", log); /* sim: there is no compiler */
+    return le_fail(job->is_sim ? LEAT_UNSUPPORTED : LEAT_DEVICE, "%s", log); /* sim: there is no host compiler */
 }
 
-/* NVRTC's flow callback. */
-static int give_up(void *payload, void *unused) {
+/* NVRTC's flow callback: cancels the compilation. */
+static int is_unwanted(void *payload, void *unused) {
     const struct le_module_source *source = payload;
     (void)unused;
     return source->is_unwanted(source->user);
 }
 
-static le_nvrtc_result compile_program(struct job *job) {
-    if (job->source->is_unwanted && job->nvrtc->SetFlowCallback) /* if it is refused, nothing is given up */
-        job->nvrtc->SetFlowCallback(job->program, give_up, (void *)(uintptr_t)job->source);
+static le_nvrtc_result compile_program(struct compile_job *job) {
+    if (job->source->is_unwanted &&
+        job->nvrtc->SetFlowCallback) /* if this fails, the compilation cannot be cancelled */
+        job->nvrtc->SetFlowCallback(job->program, is_unwanted, (void *)(uintptr_t)job->source);
     le_nvrtc_result result = job->nvrtc->CompileProgram(job->program, job->options.count, job->options.at);
     if (result == LE_NVRTC_SUCCESS)
         le_nvrtc_note_used();
     return result;
 }
 
-static leat_status compile(struct job *job, struct le_cuda_image *image) {
+static leat_status compile_source(struct compile_job *job, struct le_cuda_image *image) {
     struct le_device_module *module = job->module;
     size_t ptx_bytes = 0;
     leat_status status = add_names(job);
     if (status)
         return status;
-    status = judge(job, compile_program(job));
+    status = check_result(job, compile_program(job));
     if (!status)
         status = take_names(job);
     if (!status)
@@ -260,7 +262,7 @@ static leat_status compile(struct job *job, struct le_cuda_image *image) {
     return image->bytes ? LEAT_OK : le_fail_out_of_memory(image->size_bytes);
 }
 
-static leat_status run(struct job *job, struct le_cuda_image *image) {
+static leat_status create_and_compile(struct compile_job *job, struct le_cuda_image *image) {
     leat_status status = make_options(job);
     if (status)
         return status;
@@ -271,20 +273,20 @@ static leat_status run(struct job *job, struct le_cuda_image *image) {
         job->nvrtc->CreateProgram(&job->program, job->source->text, job->source->name, count, headers, names);
     if (result != LE_NVRTC_SUCCESS)
         return nvrtc_failed(job, result, job->source->name);
-    status = compile(job, image);
+    status = compile_source(job, image);
     job->nvrtc->DestroyProgram(&job->program);
     return status;
 }
 
-/* In an arena of its own. */
-static leat_status run_job(struct job *job, struct le_cuda_image *image) {
+/* Runs the job in its own arena. */
+static leat_status run_job(struct compile_job *job, struct le_cuda_image *image) {
     le_arena_init(&job->arena);
-    leat_status status = run(job, image);
+    leat_status status = create_and_compile(job, image);
     le_arena_finish(&job->arena);
     return status;
 }
 
-/* What the device's opening has begun is waited for: a compilation of its would hold up this one. */
+/* Waits for the compilation that opening the device has started: it would delay this one anyway. */
 static leat_status find_nvrtc(struct le_cuda_device *cuda, const struct le_nvrtc **nvrtc, int *version) {
     *nvrtc = cuda->nvrtc;
     if (*nvrtc)
@@ -292,7 +294,7 @@ static leat_status find_nvrtc(struct le_cuda_device *cuda, const struct le_nvrtc
     struct le_device_span span;
     pthread_mutex_lock(&cuda->warm_lock);
     le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, "NVRTC",
-                         cuda->warm ? "begun when the device was opened" : "");
+                         cuda->warm ? "started when the device was opened" : "");
     le_nvrtc_warm_end(&cuda->warm);
     leat_status status = le_nvrtc_open(nvrtc, version);
     le_device_span_end(&span, 0);
@@ -305,26 +307,26 @@ void le_cuda_compiler_begin(void *native) {
     const struct le_nvrtc *nvrtc;
     int version;
     if (find_nvrtc(cuda, &nvrtc, &version) != LEAT_OK)
-        le_errors_clear(); /* whoever compiles is told */
+        le_errors_clear(); /* the next compilation reports the error */
     else if (!cuda->is_sim)
         le_nvrtc_use_once(nvrtc);
     le_exit_guard_install();
 }
 
-static leat_status compile_anew(struct le_cuda_device *cuda, const struct le_module_source *source, bool keeps,
-                                struct le_device_module *module, struct le_cuda_image *image) {
-    struct job job = {.capability = cuda->device->limits.capability,
-                      .is_sim = cuda->is_sim,
-                      .is_kept = keeps,
-                      .source = source,
-                      .module = module};
+static leat_status compile_uncached(struct le_cuda_device *cuda, const struct le_module_source *source, bool keeps,
+                                    struct le_device_module *module, struct le_cuda_image *image) {
+    struct compile_job job = {.capability = cuda->device->limits.capability,
+                              .is_sim = cuda->is_sim,
+                              .is_cached = keeps,
+                              .source = source,
+                              .module = module};
     leat_status status = find_nvrtc(cuda, &job.nvrtc, &job.version);
     return status ? status : run_job(&job, image);
 }
 
-static void leave_warm(struct le_cuda_device *cuda) {
+static void cancel_warm(struct le_cuda_device *cuda) {
     pthread_mutex_lock(&cuda->warm_lock);
-    le_nvrtc_warm_leave(cuda->warm);
+    le_nvrtc_warm_cancel(cuda->warm);
     pthread_mutex_unlock(&cuda->warm_lock);
 }
 
@@ -336,22 +338,22 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
     leat_status status = LEAT_OK;
     const char *what = source->label ? source->label : source->name;
     le_device_span_begin(cuda->device, &span, LEAT_COST_COMPILE, what, source->cause);
-    leave_warm(cuda);
-    bool keeps = le_cuda_keep_key(cuda, source, &key);
+    cancel_warm(cuda);
+    bool keeps = le_cuda_cached_code_key(cuda, source, &key);
     bool damaged = false;
-    if (keeps && le_cuda_keep_get(cuda, &key, module, image, &damaged)) {
+    if (keeps && le_cuda_cached_code_get(cuda, &key, module, image, &damaged)) {
         span.span.kind = LEAT_COST_ON_DISK;
-        module->was_kept = true;
-    } else if (source->only_kept) {
+        module->was_cached = true;
+    } else if (source->only_cached) {
         span.span.kind = LEAT_COST_READ;
         span.span.what = "code cache";
         status = LEAT_MISSING;
     } else {
         if (damaged)
-            span.span.cause = "what was kept of it was damaged";
-        status = compile_anew(cuda, source, keeps, module, image);
+            span.span.cause = "the cached code was damaged";
+        status = compile_uncached(cuda, source, keeps, module, image);
         if (!status && keeps)
-            le_cuda_keep_put(cuda, source, &key, module, image);
+            le_cuda_cached_code_put(cuda, source, &key, module, image);
     }
     le_device_span_end(&span, image->size_bytes);
     le_text_finish(&key);
@@ -360,7 +362,7 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
 
 leat_status le_cuda_compile_for(int capability, bool exact, const struct le_module_source *source,
                                 struct le_device_module *module, struct le_cuda_image *image) {
-    struct job job = {.capability = capability, .is_exact = exact, .source = source, .module = module};
+    struct compile_job job = {.capability = capability, .is_exact = exact, .source = source, .module = module};
     *image = (struct le_cuda_image){0};
     leat_status status = le_nvrtc_open(&job.nvrtc, &job.version);
     return status ? status : run_job(&job, image);

@@ -1,5 +1,5 @@
-/* CUDA C by a real NVRTC, which needs no GPU: what the code is for, names, parameters, options, errors. Skipped where
- * there is none. */
+/* CUDA C compiled by a real NVRTC, which needs no GPU: architectures, names, parameters, options, errors. Skipped if
+ * there is no NVRTC. */
 #include "device/front/device_testing.h"
 #include "device/cuda/cuda_compile.h"
 #include "device/cuda/cuda_libraries.h"
@@ -80,14 +80,14 @@ static void test_module(void **state) {
     assert_message("_Z4overPfm (float *, unsigned long)");
     assert_ok(le_module_find(&setting.module, "plain", &kernel));
     assert_int_equal(kernel->entry->parameters[0].size_bytes, 2);
-    assert_true(kernel->entry->parameters[1].is_pointer);  /* by what its body does with it */
-    assert_false(kernel->entry->parameters[2].is_pointer); /* it may be one for all that is known */
+    assert_true(kernel->entry->parameters[1].is_pointer);  /* known from its use in the body */
+    assert_false(kernel->entry->parameters[2].is_pointer); /* unknown: it may be a pointer */
     assert_true(kernel->entry->parameters[2].may_be_pointer);
     assert_true(kernel->entry->parameters[3].is_pointer);
     end(&setting);
 }
 
-/* The variables that a kernel uses are told from those that it does not. */
+/* The variables that a kernel uses are distinguished from those that it does not use. */
 static void test_variables(void **state) {
     (void)state;
     const struct le_module_source source = {
@@ -109,7 +109,7 @@ static void test_variables(void **state) {
     end(&setting);
 }
 
-/* Headers of the host's that NVRTC has none of; with a toolkit's, in either order. */
+/* Host headers that NVRTC lacks; with a toolkit's headers, in either order. */
 static void test_headers(void **state) {
     (void)state;
     static const char PLAIN[] =
@@ -137,7 +137,7 @@ static void test_headers(void **state) {
     end(&setting);
 }
 
-/* A device newer than NVRTC knows gets PTX for the newest that it knows. */
+/* A device newer than NVRTC supports gets PTX for the newest architecture that NVRTC supports. */
 static void test_newer_device(void **state) {
     (void)state;
     const struct le_module_source source = {.text = "__global__ void f() {}", .name = "k.cu"};

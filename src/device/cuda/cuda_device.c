@@ -1,5 +1,5 @@
-/* A device of a CUDA driver: its opening, its limits, its errors. Its context, memory, streams and modules have files
- * of their own. */
+/* A device of a CUDA driver: opening, limits, errors. Its context, memory, streams and modules have files of their
+ * own. */
 #include "device/cuda/cuda_device.h"
 #include "base/memory.h"
 #include "device/cuda/cuda_libraries.h"
@@ -9,7 +9,7 @@
 
 /* ---- errors */
 
-/* After these the context is good for nothing: every later call gives one of them. */
+/* After these errors the context is unusable: every later call returns one of them. */
 bool le_cuda_is_fatal(le_cu_result result) {
     switch (result) {
     case LE_CU_ERROR_DEINITIALIZED:
@@ -60,10 +60,9 @@ leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, con
         name = NULL;
     if (cuda->driver->GetErrorString(result, &text))
         text = NULL;
-    leat_status status =
-        name ? le_fail(status_of(result), "%s: %s (%s)", call, text ? text : "no text", name)
-             : le_fail(status_of(result), "%s: error %d, which the driver has no name for", call, result);
-    return le_cuda_is_fatal(result) ? le_cuda_reports(cuda, le_device_latch(cuda->device, status)) : status;
+    leat_status status = name ? le_fail(status_of(result), "%s: %s (%s)", call, text ? text : "no text", name)
+                              : le_fail(status_of(result), "%s: error %d, unknown to the driver", call, result);
+    return le_cuda_is_fatal(result) ? le_cuda_check_reports(cuda, le_device_latch(cuda->device, status)) : status;
 }
 
 /* ---- closing and waiting */
@@ -77,7 +76,7 @@ static void cuda_close(void *native) {
     le_free(cuda);
 }
 
-/* Where the context could not be made there is nothing to wait for. */
+/* If the context could not be created, there is nothing to wait for. */
 leat_status le_cuda_synchronize(void *native) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
@@ -88,7 +87,7 @@ leat_status le_cuda_synchronize(void *native) {
         return status;
     status = le_cuda_result(cuda, cuda->driver->CtxSynchronize(), "waiting for the device");
     if (!status)
-        status = le_cuda_reports(cuda, status);
+        status = le_cuda_check_reports(cuda, status);
     return le_cuda_leave(cuda, before, status);
 }
 
@@ -201,7 +200,7 @@ static const struct le_device_ops cuda_ops = {
     .product = le_cuda_product,
 };
 
-/* The same for a driver that is told what of its memory is in use, and has a clock of its own: the simulator's. */
+/* The same for the simulator's driver, which wants to know which memory is in use, and has its own clock. */
 static struct le_device_ops sim_ops(void) {
     struct le_device_ops ops = cuda_ops;
     ops.memory_note = le_cuda_memory_note;
@@ -209,28 +208,28 @@ static struct le_device_ops sim_ops(void) {
     return ops;
 }
 
-/* A tool that the driver has loaded into the process, as `leat trace` asks for: graphs are told as a whole there, and
- * their kernels' names are not. */
-static bool is_watched(void) {
+/* Whether the driver has loaded a tool into the process, as `leat trace` requests. Such a tool sees a graph as a whole,
+ * without the names of its kernels. */
+static bool has_injected_tool(void) {
     const char *tool = getenv("CUDA_INJECTION64_PATH");
     return tool && *tool;
 }
 
-static leat_status find(const struct le_cuda_driver *driver, int ordinal, struct le_cuda_facts *facts) {
+static leat_status find_device(const struct le_cuda_driver *driver, int ordinal, struct le_cuda_facts *facts) {
     int count = 0;
     leat_status status = le_cuda_facts_count(driver, &count);
     if (status)
         return status;
     if (ordinal >= count)
-        return le_fail(LEAT_DEVICE, "there is no device cuda:%d; the driver shows %d", ordinal, count);
+        return le_fail(LEAT_DEVICE, "there is no device cuda:%d; the driver reports %d", ordinal, count);
     status = le_cuda_facts_get(driver, ordinal, facts);
     if (!status && !facts->usable)
         status = le_fail(LEAT_DEVICE, "device cuda:%d (%s) cannot be used: %s", ordinal, facts->name, facts->reason);
     return status;
 }
 
-static void begin(struct le_cuda_device *cuda, const struct le_cuda_opening *opening, const struct le_cuda_facts *facts,
-                  struct le_device *device) {
+static void init_device(struct le_cuda_device *cuda, const struct le_cuda_opening *opening,
+                        const struct le_cuda_facts *facts, struct le_device *device) {
     *cuda = (struct le_cuda_device){.driver = opening->driver,
                                     .nvrtc = opening->nvrtc,
                                     .cublas = opening->cublas,
@@ -242,22 +241,22 @@ static void begin(struct le_cuda_device *cuda, const struct le_cuda_opening *ope
 
 leat_status le_cuda_device_new(const struct le_cuda_opening *opening, struct le_device *device) {
     struct le_cuda_facts facts;
-    leat_status status = find(opening->driver, opening->ordinal, &facts);
+    leat_status status = find_device(opening->driver, opening->ordinal, &facts);
     if (status)
         return status;
     struct le_cuda_device *cuda = le_alloc_zero(1, sizeof *cuda);
     if (!cuda)
         return le_fail_out_of_memory(sizeof *cuda);
-    begin(cuda, opening, &facts, device);
+    init_device(cuda, opening, &facts, device);
     status = fill_limits(cuda, &facts, opening->kind, &device->limits);
     if (!status)
-        status = le_cuda_context_begin(cuda, opening->apart);
+        status = le_cuda_context_begin(cuda, opening->in_background);
     if (status) {
         le_free(cuda);
         return status;
     }
     cuda->ops = opening->driver->note_memory ? sim_ops() : cuda_ops;
-    if (is_watched())
+    if (has_injected_tool())
         cuda->ops.replay_new = NULL;
     cuda->warm = opening->warm;
     pthread_mutex_init(&cuda->warm_lock, NULL);

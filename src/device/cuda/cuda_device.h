@@ -1,6 +1,6 @@
-/* The backend over a CUDA driver's table: the real one (cuda_libraries.h) or the simulator's, as device_open.c chooses.
- * The front door has checked all input. Each call waits for the context while it is being made, makes it current, and
- * restores the previous one. Any thread. */
+/* The CUDA backend, over a driver table: the real one (cuda_libraries.h) or the simulator's, as device_open.c chooses.
+ * The front door has checked all input. Each call waits until the context exists, makes it current, and restores the
+ * previous one. Any thread. */
 #ifndef LE_CUDA_DEVICE_H
 #define LE_CUDA_DEVICE_H
 #include "device/driver/cublas.h"
@@ -11,24 +11,25 @@
 
 struct le_cuda_device {
     const struct le_cuda_driver *driver;
-    const struct le_nvrtc *nvrtc; /* NULL: le_nvrtc_open at the first compilation */
-    struct le_device *device;     /* not retained: it owns this */
+    const struct le_nvrtc *nvrtc; /* NULL: the first compilation calls le_nvrtc_open */
+    struct le_device *device;     /* not retained: it owns this struct */
     int ordinal;
     le_cu_device handle;
     bool is_sim;
-    pthread_mutex_t context_lock; /* guards waiting for the thread that makes it */
-    pthread_t maker;
-    atomic_bool is_opening, is_made; /* a thread makes it; it is there, and what follows does not change any more */
-    le_cu_result made;               /* what making it came to */
-    le_cu_context context;           /* the primary one, retained; never reset; NULL: not there */
-    le_cu_stream first;              /* the first stream, if it was given out before the context was there */
-    bool gave_first;
-    pthread_mutex_t warm_lock; /* guards its end */
+    pthread_mutex_t context_lock; /* guards waiting for context_thread */
+    pthread_t context_thread;
+    atomic_bool is_opening, is_context_ready; /* is_opening: context_thread is creating the context; is_context_ready:
+                                                 it exists, and the fields up to first_stream no longer change */
+    le_cu_result context_result;              /* result of creating the context */
+    le_cu_context context;                    /* the primary context, retained, never reset; NULL: none */
+    le_cu_stream first_stream; /* the first stream, if its handle was returned before the context existed */
+    bool first_stream_given;
+    pthread_mutex_t warm_lock; /* guards ending warm */
     struct le_nvrtc_warm *warm;
-    struct le_device_ops ops;        /* the device's */
-    const struct le_cublas *cublas;  /* NULL: le_cublas_open at the first product */
-    pthread_mutex_t product_lock;    /* guards the handle, which is of one stream at a time */
-    le_cublas_handle product_handle; /* NULL: not made yet */
+    struct le_device_ops ops;        /* for device->ops */
+    const struct le_cublas *cublas;  /* NULL: the first product calls le_cublas_open */
+    pthread_mutex_t product_lock;    /* guards the handle, which serves one stream at a time */
+    le_cublas_handle product_handle; /* NULL: not created yet */
 };
 
 struct le_cuda_opening {
@@ -37,36 +38,38 @@ struct le_cuda_opening {
     const struct le_cublas *cublas;
     int ordinal;
     const char *kind;           /* "cuda" or "sim", for limits and messages */
-    struct le_nvrtc_warm *warm; /* the device's from then on; NULL: none */
-    bool apart; /* the context is made by a thread of its own: le_cuda_is_opening until it was waited for */
+    struct le_nvrtc_warm *warm; /* ownership passes to the device; NULL: none */
+    bool in_background;         /* a thread creates the context; le_cuda_is_opening until some call has waited for it */
 };
-/* Fills device->ops, native and limits. LEAT_DEVICE where there is no such device or it is not usable, with the
- * reason. */
+/* Fills device->ops, native and limits. Fails with LEAT_DEVICE, and the reason, if there is no such device or it cannot
+ * be used. */
 leat_status le_cuda_device_new(const struct le_cuda_opening *opening, struct le_device *device);
 
-/* cuda_context.c. begin: what is known at once that went wrong; the rest is told by le_cuda_enter. */
+/* cuda_context.c. begin reports only the errors that occur at once; le_cuda_enter reports the others. */
 leat_status le_cuda_context_begin(struct le_cuda_device *cuda, bool apart);
 bool le_cuda_is_opening(void *native);
-bool le_cuda_has_context(struct le_cuda_device *cuda); /* waits while it is opening */
+bool le_cuda_has_context(struct le_cuda_device *cuda); /* waits until opening ends */
 void le_cuda_context_end(struct le_cuda_device *cuda);
-/* The stream that a handle stands for, once the context was entered. */
+/* The driver's stream for a handle. Call after entering the context. */
 static inline le_cu_stream le_cuda_stream_of(struct le_cuda_device *cuda, void *stream) {
-    return stream == (void *)&cuda->first ? cuda->first : stream;
+    return stream == (void *)&cuda->first_stream ? cuda->first_stream : stream;
 }
-/* Around driver calls: what was current is in *before. le_cuda_leave gives status back. */
+/* Call these around driver calls. *before: the context that was current. le_cuda_leave returns status. */
 leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before);
-/* For what gives back or notes, whose failures are nobody's to know: no error is told. false: it failed. */
+/* For calls that free or note, whose failures nobody needs to know. Reports no error. false: it failed. */
 bool le_cuda_enter_to_free(struct le_cuda_device *cuda, le_cu_context *before);
 leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, leat_status status);
-/* LEAT_OK for SUCCESS; else the thread's error: "WHAT: the driver's text (ITS_NAME)", what being the call and its
- * arguments in words: "cuMemAlloc of 4096 bytes". Fatal ones are latched. */
+/* Returns LEAT_OK for SUCCESS. Otherwise sets the thread's error "WHAT: the driver's text (ERROR_NAME)" and returns its
+ * status. what: the call and its arguments in words: "allocating 4096 bytes of device memory". Fatal errors are
+ * latched. */
 leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
 bool le_cuda_is_fatal(le_cu_result result);
-/* LEAT_DATA, with an error for each, where the simulator's checks have found something by now; else status. */
-leat_status le_cuda_reports(struct le_cuda_device *cuda, leat_status status);
+/* Returns LEAT_DATA, with one error for each report, if the simulator's checks have found something; else returns
+ * status. */
+leat_status le_cuda_check_reports(struct le_cuda_device *cuda, leat_status status);
 
-/* The slots of the other files. */
+/* Slots of le_device_ops that the other files fill. */
 leat_status le_cuda_memory_new(void *native, enum le_memory_kind kind, size_t size_bytes, void **host,
                                uint64_t *address);
 void le_cuda_memory_free(void *native, enum le_memory_kind kind, void *host, uint64_t address, size_t size_bytes);

@@ -1,11 +1,11 @@
-/* What a device is before a context is made on it, and whether it will do. */
+/* Facts about a device before it has a context, and whether it is usable. */
 #include "device/cuda/cuda_libraries.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static leat_status fail(const struct le_cuda_driver *driver, const char *call, le_cu_result error) {
+static leat_status fail_call(const struct le_cuda_driver *driver, const char *call, le_cu_result error) {
     const char *text = NULL;
     driver->GetErrorString(error, &text);
     return le_fail(LEAT_DEVICE, "%s: %s (%d)", call, text ? text : "unknown error", error);
@@ -13,17 +13,17 @@ static leat_status fail(const struct le_cuda_driver *driver, const char *call, l
 
 leat_status le_cuda_facts_init(const struct le_cuda_driver *driver) {
     le_cu_result error = driver->Init(0);
-    return error ? fail(driver, "cuInit", error) : LEAT_OK;
+    return error ? fail_call(driver, "cuInit", error) : LEAT_OK;
 }
 
 leat_status le_cuda_facts_count(const struct le_cuda_driver *driver, int *count) {
     le_cu_result error = driver->DeviceGetCount(count);
-    return error ? fail(driver, "cuDeviceGetCount", error) : LEAT_OK;
+    return error ? fail_call(driver, "cuDeviceGetCount", error) : LEAT_OK;
 }
 
-/* Nothing more is asked after an error. */
-static int attribute(const struct le_cuda_driver *driver, le_cu_device device, le_cu_device_attribute which,
-                     le_cu_result *error) {
+/* Does nothing after an error. */
+static int device_attribute(const struct le_cuda_driver *driver, le_cu_device device, le_cu_device_attribute which,
+                            le_cu_result *error) {
     int value = 0;
     if (!*error)
         *error = driver->DeviceGetAttribute(&value, which, device);
@@ -38,7 +38,7 @@ static void write_uuid(const le_cu_uuid *uuid, char *text, size_t size_bytes) {
     }
 }
 
-static void judge(struct le_cuda_facts *facts, int compute_mode) {
+static void check_usable(struct le_cuda_facts *facts, int compute_mode) {
     if (facts->capability < LE_CUDA_CAPABILITY_MIN)
         snprintf(facts->reason, sizeof facts->reason, "compute capability %d.%d; %d.%d or higher is needed",
                  facts->capability / 10, facts->capability % 10, LE_CUDA_CAPABILITY_MIN / 10,
@@ -54,37 +54,38 @@ leat_status le_cuda_facts_get(const struct le_cuda_driver *driver, int ordinal, 
     struct le_cuda_facts found = {.ordinal = ordinal};
     le_cu_result error = driver->DeviceGet(&found.device, ordinal);
     if (error)
-        return fail(driver, "cuDeviceGet", error);
+        return fail_call(driver, "cuDeviceGet", error);
     error = driver->DeviceGetName(found.name, sizeof found.name, found.device);
     if (error)
-        return fail(driver, "cuDeviceGetName", error);
+        return fail_call(driver, "cuDeviceGetName", error);
     error = driver->DeviceTotalMem(&found.memory_bytes, found.device);
     if (error)
-        return fail(driver, "cuDeviceTotalMem", error);
+        return fail_call(driver, "cuDeviceTotalMem", error);
     if (!driver->DeviceGetUuid(&uuid, found.device))
         write_uuid(&uuid, found.uuid, sizeof found.uuid);
     if (driver->DeviceGetPCIBusId(found.pci_id, sizeof found.pci_id, found.device))
         found.pci_id[0] = 0;
-    found.capability = 10 * attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &error) +
-                       attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &error);
-    found.multiprocessors = attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &error);
+    found.capability =
+        10 * device_attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &error) +
+        device_attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &error);
+    found.multiprocessors = device_attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &error);
     if (driver->DeviceGetAttribute(&found.f64_ratio, LE_CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO,
                                    found.device))
-        found.f64_ratio = 0; /* not every driver knows it */
-    int compute_mode = attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &error);
+        found.f64_ratio = 0; /* not every driver supports it */
+    int compute_mode = device_attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &error);
     if (error)
-        return fail(driver, "cuDeviceGetAttribute", error);
-    judge(&found, compute_mode);
+        return fail_call(driver, "cuDeviceGetAttribute", error);
+    check_usable(&found, compute_mode);
     *facts = found;
     return LEAT_OK;
 }
 
-/* ---- CUDA_VISIBLE_DEVICES: numbers and UUIDs ("GPU-", "MIG-" and so many hexadecimal digits that they tell it from
- * others), separated by commas. The driver stops at the first item that it does not understand, without a word. */
+/* ---- CUDA_VISIBLE_DEVICES: numbers and UUIDs separated by commas. A UUID is "GPU-" or "MIG-" and enough hexadecimal
+ * digits to be unique. The driver silently stops at the first item that it does not understand. */
 
 struct item {
     const char *at;
-    int length, number; /* number: its place in the list, from 1 */
+    int length, number; /* number: its position in the list, from 1 */
 };
 
 static bool is_number(const struct item *item) {
@@ -113,7 +114,7 @@ static struct item next_item(const char **rest, int number) {
     return item;
 }
 
-/* Of the number'th item, whether it is repeated. */
+/* Whether the item repeats an earlier one. */
 static bool is_repeated(const char *value, const struct item *item) {
     for (int k = 1; k < item->number; k++) {
         struct item before = next_item(&value, k);
@@ -125,7 +126,7 @@ static bool is_repeated(const char *value, const struct item *item) {
     return false;
 }
 
-bool le_cuda_visible_fault(const char *value, char *why, size_t size_bytes) {
+bool le_cuda_visible_error(const char *value, char *why, size_t size_bytes) {
     const char *rest = value;
     if (!value[strspn(value, " \t")] || strcmp(value, "-1") == 0 || strcmp(value, "NoDevFiles") == 0)
         return false; /* hides every device */

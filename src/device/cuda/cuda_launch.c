@@ -1,28 +1,28 @@
-/* Launches over a CUDA driver. What one must fulfil was checked before (launch.c), but for what only the driver knows:
- * how many blocks are resident at one time. A launch that is kept (replay.c) is a graph of that kernel alone, whose
- * parameters are set anew where they are others than the last time. */
+/* Launches over a CUDA driver. launch.c has checked the launch, except for what only the driver knows: how many thread
+ * blocks can be resident at one time. A repeated launch (replay.c) is a graph of that one kernel. Its parameters are
+ * updated if they differ from the last launch. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
 #include "device/front/module.h"
 #include <string.h>
 
-/* ---- once */
+/* ---- single launches */
 
-/* Dynamic shared memory above the usual limit is asked for once, as much as the kernel may ever have. */
+/* Opts in to dynamic shared memory above the default limit: once, and for as much as the kernel may ever use. */
 static leat_status allow_shared(struct le_cuda_device *cuda, struct le_device_kernel *kernel,
                                 const struct le_kernel_launch *launch) {
     if (launch->shared_bytes + kernel->static_shared_bytes <= cuda->device->limits.shared_bytes ||
-        atomic_load_explicit(&kernel->shared_asked, memory_order_acquire))
+        atomic_load_explicit(&kernel->shared_opted_in, memory_order_acquire))
         return LEAT_OK;
     le_cu_result result = cuda->driver->FuncSetAttribute(
         kernel->native, LE_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)kernel->max_dynamic_shared_bytes);
     if (result == LE_CU_SUCCESS)
-        atomic_store_explicit(&kernel->shared_asked, true, memory_order_release);
+        atomic_store_explicit(&kernel->shared_opted_in, true, memory_order_release);
     return le_cuda_result(cuda, result, "kernel %s: %zu bytes of dynamic shared memory", kernel->name,
                           kernel->max_dynamic_shared_bytes);
 }
 
-/* All blocks of a cooperative launch must be resident at one time. */
+/* All thread blocks of a cooperative launch must be resident at one time. */
 static leat_status check_resident(struct le_cuda_device *cuda, const struct le_device_kernel *kernel,
                                   const struct le_kernel_launch *launch) {
     int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]), each = 0;
@@ -37,7 +37,7 @@ static leat_status check_resident(struct le_cuda_device *cuda, const struct le_d
         return LEAT_OK;
     return le_fail(
         LEAT_INVALID,
-        "kernel %s: a cooperative launch of %llu blocks; at most %llu of %d threads are resident at one time "
+        "kernel %s: a cooperative launch of %llu blocks; at most %llu blocks of %d threads can be resident at one time "
         "(%d on each of %d multiprocessors)",
         kernel->name, (unsigned long long)blocks, (unsigned long long)most, threads, each, multiprocessors);
 }
@@ -73,15 +73,15 @@ leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *
     return le_cuda_leave(cuda, before, status);
 }
 
-/* ---- again and again */
+/* ---- repeated launches */
 
 struct replay {
-    le_cu_graph graph; /* which the node is of, by which the executable one's parameters are set */
+    le_cu_graph graph; /* owns the node, which is needed to set parameters of the executable graph */
     le_cu_graph_node node;
     le_cu_graph_exec exec;
     unsigned grid[3], block[3];
     size_t shared_bytes;
-    unsigned char values[]; /* of the parameters, one behind the other */
+    unsigned char values[]; /* values of the parameters, one after the other */
 };
 
 static le_cu_kernel_node node_of(const struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
@@ -104,8 +104,8 @@ static size_t values_bytes(const struct le_device_kernel *kernel) {
     return size_bytes;
 }
 
-static bool is_as_kept(const struct replay *replay, const struct le_device_kernel *kernel,
-                       const struct le_kernel_launch *launch, void **parameters) {
+static bool has_parameters(const struct replay *replay, const struct le_device_kernel *kernel,
+                           const struct le_kernel_launch *launch, void **parameters) {
     const unsigned char *value = replay->values;
     bool same = memcmp(replay->grid, launch->grid, sizeof launch->grid) == 0 &&
                 memcmp(replay->block, launch->block, sizeof launch->block) == 0 &&
@@ -118,8 +118,8 @@ static bool is_as_kept(const struct replay *replay, const struct le_device_kerne
     return same;
 }
 
-static void keep(struct replay *replay, const struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
-                 void **parameters) {
+static void store_parameters(struct replay *replay, const struct le_device_kernel *kernel,
+                             const struct le_kernel_launch *launch, void **parameters) {
     unsigned char *value = replay->values;
     memcpy(replay->grid, launch->grid, sizeof launch->grid);
     memcpy(replay->block, launch->block, sizeof launch->block);
@@ -130,33 +130,35 @@ static void keep(struct replay *replay, const struct le_device_kernel *kernel, c
     }
 }
 
-/* While another library captures a stream, wherever in the process, making a graph would spoil that, and destroying it,
- * too, unless the thread says that it is none of it (measured with driver 580). Called again it puts back what was. */
-static void set_apart(const struct le_cuda_driver *driver, le_cu_capture_mode *mode) {
+/* Creating or destroying a graph while another library captures a stream, anywhere in the process, would invalidate the
+ * capture, unless this thread declares itself unrelated (measured with driver 580). A second call restores the previous
+ * mode. */
+static void exchange_capture_mode(const struct le_cuda_driver *driver, le_cu_capture_mode *mode) {
     (void)driver->ThreadExchangeStreamCaptureMode(mode);
 }
 
-static le_cu_result make(const struct le_cuda_driver *driver, struct replay *replay, const le_cu_kernel_node *node) {
+static le_cu_result make_graph(const struct le_cuda_driver *driver, struct replay *replay,
+                               const le_cu_kernel_node *node) {
     le_cu_capture_mode mode = LE_CU_STREAM_CAPTURE_MODE_RELAXED;
-    set_apart(driver, &mode);
+    exchange_capture_mode(driver, &mode);
     le_cu_result result = driver->GraphCreate(&replay->graph, 0);
     if (result == LE_CU_SUCCESS)
         result = driver->GraphAddKernelNode(&replay->node, replay->graph, NULL, 0, node);
     if (result == LE_CU_SUCCESS)
         result = driver->GraphInstantiateWithFlags(&replay->exec, replay->graph, 0);
-    set_apart(driver, &mode);
+    exchange_capture_mode(driver, &mode);
     return result;
 }
 
-/* The context was entered. Of a graph that is at work still the driver frees what it needs when it is done. */
-static void discard(const struct le_cuda_driver *driver, struct replay *replay) {
+/* Call with the context entered. If the graph is still running, the driver frees its resources when it is done. */
+static void free_graph(const struct le_cuda_driver *driver, struct replay *replay) {
     le_cu_capture_mode mode = LE_CU_STREAM_CAPTURE_MODE_RELAXED;
-    set_apart(driver, &mode);
+    exchange_capture_mode(driver, &mode);
     if (replay->exec)
         driver->GraphExecDestroy(replay->exec);
     if (replay->graph)
         driver->GraphDestroy(replay->graph);
-    set_apart(driver, &mode);
+    exchange_capture_mode(driver, &mode);
 }
 
 leat_status le_cuda_replay_new(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
@@ -174,12 +176,12 @@ leat_status le_cuda_replay_new(void *native, struct le_device_kernel *kernel, co
     status = allow_shared(cuda, kernel, launch);
     if (!status) {
         const le_cu_kernel_node node = node_of(kernel, launch, parameters);
-        status = le_cuda_result(cuda, make(cuda->driver, made, &node), "kernel %s as a graph", kernel->name);
+        status = le_cuda_result(cuda, make_graph(cuda->driver, made, &node), "kernel %s as a graph", kernel->name);
     }
     if (status)
-        discard(cuda->driver, made);
+        free_graph(cuda->driver, made);
     else
-        keep(made, kernel, launch, parameters);
+        store_parameters(made, kernel, launch, parameters);
     status = le_cuda_leave(cuda, before, status);
     if (status)
         le_free(made);
@@ -188,13 +190,13 @@ leat_status le_cuda_replay_new(void *native, struct le_device_kernel *kernel, co
     return status;
 }
 
-static le_cu_result set(const struct le_cuda_driver *driver, struct replay *replay,
-                        const struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
-                        void **parameters) {
+static le_cu_result set_parameters(const struct le_cuda_driver *driver, struct replay *replay,
+                                   const struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                                   void **parameters) {
     const le_cu_kernel_node node = node_of(kernel, launch, parameters);
     le_cu_result result = driver->GraphExecKernelNodeSetParams(replay->exec, replay->node, &node);
     if (result == LE_CU_SUCCESS)
-        keep(replay, kernel, launch, parameters);
+        store_parameters(replay, kernel, launch, parameters);
     return result;
 }
 
@@ -206,9 +208,9 @@ leat_status le_cuda_replay_launch(void *native, void *stream, struct le_device_k
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
         return status;
-    if (!is_as_kept(replay, kernel, launch, parameters)) {
+    if (!has_parameters(replay, kernel, launch, parameters)) {
         status = allow_shared(cuda, kernel, launch);
-        result = status ? LE_CU_SUCCESS : set(cuda->driver, replay, kernel, launch, parameters);
+        result = status ? LE_CU_SUCCESS : set_parameters(cuda->driver, replay, kernel, launch, parameters);
     }
     if (!status && result == LE_CU_SUCCESS)
         result = cuda->driver->GraphLaunch(((struct replay *)replay)->exec, le_cuda_stream_of(cuda, stream));
@@ -221,7 +223,7 @@ void le_cuda_replay_free(void *native, void *replay) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
     if (le_cuda_enter_to_free(cuda, &before)) {
-        discard(cuda->driver, replay);
+        free_graph(cuda->driver, replay);
         le_cuda_leave(cuda, before, LEAT_OK);
     }
     le_free(replay);

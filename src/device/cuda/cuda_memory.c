@@ -1,4 +1,5 @@
-/* Memory over a CUDA driver: device memory, page-locked memory, copies and fills. Nothing is pooled here. */
+/* Memory over a CUDA driver: device memory, page-locked memory, copies and fills. Pooling is done elsewhere
+ * (device_pool.c). */
 #include "device/cuda/cuda_device.h"
 #include <limits.h>
 #include <string.h>
@@ -36,7 +37,7 @@ leat_status le_cuda_memory_new(void *native, enum le_memory_kind kind, size_t si
     return le_cuda_leave(cuda, before, status);
 }
 
-/* What a free says is of no use to anybody: after a fatal error it says that one again. */
+/* Ignores the result of freeing: after a fatal error, it only repeats that error. */
 void le_cuda_memory_free(void *native, enum le_memory_kind kind, void *host, uint64_t address, size_t size_bytes) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
@@ -100,7 +101,7 @@ leat_status le_cuda_host_unpin(void *native, void *memory) {
 
 static enum le_memory_kind host_kind(const struct le_cuda_device *cuda, const void *pointer, uint64_t *address) {
     void *memory;
-    memcpy(&memory, &pointer, sizeof memory); /* the driver only looks it up */
+    memcpy(&memory, &pointer, sizeof memory); /* the driver does not write through it */
     if (cuda->driver->MemHostGetDevicePointer(address, memory, 0) != LE_CU_SUCCESS)
         *address = 0;
     return LE_MEMORY_PINNED;
@@ -115,7 +116,7 @@ enum le_memory_kind le_cuda_pointer_kind(void *native, const void *pointer, uint
     if (le_cuda_enter(cuda, &before))
         return kind;
     le_cu_deviceptr asked = (le_cu_deviceptr)(uintptr_t)pointer;
-    /* the plural is no error where the driver knows nothing of the memory: the type stays 0 */
+    /* PointerGetAttributes does not fail for memory that the driver does not know: the type stays 0 */
     le_cu_pointer_attribute attribute = LE_CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
     void *values[] = {&type};
     le_cu_result result = cuda->driver->PointerGetAttributes(1, &attribute, values, asked);
@@ -142,7 +143,7 @@ static le_cu_result copy_row(const struct le_cuda_driver *driver, const struct l
     return driver->MemcpyDtoDAsync(target, source, size_bytes, stream);
 }
 
-/* Rows that lie apart by a pitch that the driver takes, for one side. */
+/* Whether the distance of the rows of one side is a pitch that the driver accepts. */
 static bool has_pitch(int64_t row_stride, const struct le_native_copy *copy) {
     return copy->rows == 1 || (row_stride >= (int64_t)copy->row_bytes && row_stride <= INT_MAX);
 }

@@ -1,5 +1,5 @@
-/* Modules over a CUDA driver: compiled code is loaded, its kernels and variables are found and measured. Launching is
- * cuda_launch.c's. */
+/* Modules over a CUDA driver: loads compiled code, finds its kernels and variables, and reads their attributes.
+ * cuda_launch.c launches kernels. */
 #include "base/memory.h"
 #include "device/cuda/cuda_compile.h"
 #include <stdio.h>
@@ -7,38 +7,40 @@
 
 enum { JIT_LOG_BYTES = 8192 };
 
-/* ---- what the driver knows of a kernel */
+/* ---- attributes of kernels */
 
-/* Nothing more is asked after a failure. */
-static int attribute(struct le_cuda_device *cuda, le_cu_function function, le_cu_function_attribute which,
-                     le_cu_result *result) {
+/* Does nothing after a failure. */
+static int function_attribute(struct le_cuda_device *cuda, le_cu_function function, le_cu_function_attribute which,
+                              le_cu_result *result) {
     int value = 0;
     if (*result == LE_CU_SUCCESS)
         *result = cuda->driver->FuncGetAttribute(&value, which, function);
     return *result == LE_CU_SUCCESS && value > 0 ? value : 0;
 }
 
-static size_t most_dynamic(const struct le_cuda_device *cuda, const struct le_device_kernel *kernel) {
+static size_t max_dynamic_shared(const struct le_cuda_device *cuda, const struct le_device_kernel *kernel) {
     size_t most_bytes = cuda->device->limits.shared_optin_bytes;
     return most_bytes > kernel->static_shared_bytes ? most_bytes - kernel->static_shared_bytes : 0;
 }
 
-static le_cu_result measure(struct le_cuda_device *cuda, struct le_device_kernel *kernel, le_cu_function function) {
+static le_cu_result read_attributes(struct le_cuda_device *cuda, struct le_device_kernel *kernel,
+                                    le_cu_function function) {
     int grid = 0, block = 0;
     le_cu_result result = LE_CU_SUCCESS;
     kernel->native = function;
-    kernel->registers = attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_NUM_REGS, &result);
-    kernel->max_block_threads = attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &result);
-    kernel->static_shared_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &result);
-    kernel->constant_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &result);
-    kernel->local_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &result);
-    kernel->max_dynamic_shared_bytes = most_dynamic(cuda, kernel);
+    kernel->registers = function_attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_NUM_REGS, &result);
+    kernel->max_block_threads = function_attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &result);
+    kernel->static_shared_bytes =
+        (size_t)function_attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &result);
+    kernel->constant_bytes = (size_t)function_attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &result);
+    kernel->local_bytes = (size_t)function_attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &result);
+    kernel->max_dynamic_shared_bytes = max_dynamic_shared(cuda, kernel);
     if (cuda->driver->OccupancyMaxPotentialBlockSize(&grid, &block, function, NULL, 0, 0) == LE_CU_SUCCESS)
         kernel->best_block_threads = block;
     return result;
 }
 
-/* A kernel that the driver does not find stays without a function: asking for it is an error, the others are fine. */
+/* A kernel that the driver does not find stays without a function. Asking for it is an error; the others work. */
 static leat_status find_kernels(struct le_cuda_device *cuda, struct le_device_module *module) {
     for (int k = 0; k < module->contents.kernels.count; k++) {
         struct le_device_kernel *kernel = &module->kernels[k];
@@ -47,7 +49,7 @@ static leat_status find_kernels(struct le_cuda_device *cuda, struct le_device_mo
         if (result == LE_CU_ERROR_NOT_FOUND)
             continue;
         if (result == LE_CU_SUCCESS)
-            result = measure(cuda, kernel, function);
+            result = read_attributes(cuda, kernel, function);
         if (result != LE_CU_SUCCESS)
             return le_cuda_result(cuda, result, "kernel %s of %s", kernel->name, module->title);
     }
@@ -71,7 +73,7 @@ static leat_status find_variables(struct le_cuda_device *cuda, struct le_device_
 
 /* ---- loading */
 
-/* Where the image is PTX, it is compiled here, and what is wrong with it stands in a log. */
+/* If the image is PTX, the driver compiles it here, and writes errors to a log. */
 static leat_status load_image(struct le_cuda_device *cuda, const void *image, struct le_device_module *module) {
     char log[JIT_LOG_BYTES] = "";
     le_cu_jit_option options[] = {LE_CU_JIT_ERROR_LOG_BUFFER, LE_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -85,7 +87,7 @@ static leat_status load_image(struct le_cuda_device *cuda, const void *image, st
     return le_cuda_result(cuda, result, "loading %s (%.300s)", module->title, log);
 }
 
-static leat_status load(struct le_cuda_device *cuda, const void *image, struct le_device_module *module) {
+static leat_status load_module(struct le_cuda_device *cuda, const void *image, struct le_device_module *module) {
     le_cu_context before;
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
@@ -111,7 +113,7 @@ leat_status le_cuda_module_new(void *native, const struct le_module_source *sour
     if (!status) {
         struct le_device_span span;
         le_device_span_begin(cuda->device, &span, LEAT_COST_MODULE, module->title, source->cause);
-        status = load(cuda, image.bytes, module);
+        status = load_module(cuda, image.bytes, module);
         le_device_span_end(&span, image.size_bytes);
         module->image_bytes = image.size_bytes;
     }

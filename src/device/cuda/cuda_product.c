@@ -1,12 +1,12 @@
-/* Products of matrices by cuBLAS: one handle for the device, made at the first product. Each product sets the handle's
- * stream and workspace; the math mode stays what it is: no TF32, nothing emulated. cuBLAS's matrices are of columns, so
- * that the transpose of the target is what it is asked for: right' * left'. */
+/* Matrix products by cuBLAS, with one handle per device, created for the first product. Each product sets the handle's
+ * stream and workspace. The math mode stays fixed: no TF32, no emulation. cuBLAS stores matrices by columns, so it is
+ * asked for the transpose of the target: right' * left'. */
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/cuda_libraries.h"
 
 #define NAME "cuBLAS"
 
-static leat_status result_of(const struct le_cuda_device *cuda, le_cublas_status result, const char *what) {
+static leat_status product_status(const struct le_cuda_device *cuda, le_cublas_status result, const char *what) {
     if (result == LE_CUBLAS_SUCCESS)
         return LEAT_OK;
     return le_fail(result == LE_CUBLAS_ALLOC_FAILED ? LEAT_OUT_OF_MEMORY : LEAT_DEVICE, NAME ", %s: %s", what,
@@ -17,11 +17,11 @@ static leat_status make_handle(struct le_cuda_device *cuda) {
     const struct le_cublas *cublas = cuda->cublas;
     le_cublas_handle handle = NULL;
     le_cublas_status made = cublas->Create(&handle);
-    if (made && made != LE_CUBLAS_ALLOC_FAILED) /* it does not fit the driver or the device: as if there were none */
-        return le_fail(LEAT_UNSUPPORTED, NAME " does not start: %s", cublas->GetStatusString(made));
-    leat_status status = result_of(cuda, made, "making a handle");
+    if (made && made != LE_CUBLAS_ALLOC_FAILED) /* it does not fit the driver or the device: treated as missing */
+        return le_fail(LEAT_UNSUPPORTED, NAME " failed to initialize: %s", cublas->GetStatusString(made));
+    leat_status status = product_status(cuda, made, "creating a handle");
     if (!status)
-        status = result_of(cuda, cublas->SetMathMode(handle, LE_CUBLAS_DEFAULT_MATH), "setting the mode");
+        status = product_status(cuda, cublas->SetMathMode(handle, LE_CUBLAS_DEFAULT_MATH), "setting the mode");
     if (status && handle)
         cublas->Destroy(handle);
     else if (!status)
@@ -29,13 +29,13 @@ static leat_status make_handle(struct le_cuda_device *cuda) {
     return status;
 }
 
-/* With the lock held. */
-static leat_status ready(struct le_cuda_device *cuda) {
+/* Creates the handle at the first call. Call with the lock held. */
+static leat_status ensure_handle(struct le_cuda_device *cuda) {
     struct le_device_span span;
     le_cu_context before;
     if (cuda->product_handle)
         return LEAT_OK;
-    le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, NAME, "the first large product of matrices");
+    le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, NAME, "the first large matrix product");
     leat_status status = cuda->cublas ? LEAT_OK : le_cublas_open(&cuda->cublas);
     if (!status)
         status = le_cuda_enter(cuda, &before);
@@ -48,7 +48,7 @@ static leat_status ready(struct le_cuda_device *cuda) {
 leat_status le_cuda_product_open(void *native) {
     struct le_cuda_device *cuda = native;
     pthread_mutex_lock(&cuda->product_lock);
-    leat_status status = ready(cuda);
+    leat_status status = ensure_handle(cuda);
     pthread_mutex_unlock(&cuda->product_lock);
     return status;
 }
@@ -57,14 +57,14 @@ void le_cuda_product_close(struct le_cuda_device *cuda) {
     le_cu_context before;
     if (cuda->product_handle) {
         bool entered = le_cuda_enter_to_free(cuda, &before);
-        cuda->cublas->Destroy(cuda->product_handle); /* what it has of the host's is given back in any case */
+        cuda->cublas->Destroy(cuda->product_handle); /* frees its host memory in any case */
         if (entered)
             le_cuda_leave(cuda, before, LEAT_OK);
     }
     pthread_mutex_destroy(&cuda->product_lock);
 }
 
-static le_cublas_operation how(const struct le_matrix *matrix) {
+static le_cublas_operation operation_of(const struct le_matrix *matrix) {
     return matrix->transposed ? LE_CUBLAS_OP_T : LE_CUBLAS_OP_N;
 }
 
@@ -72,27 +72,27 @@ static le_cublas_operation how(const struct le_matrix *matrix) {
     static le_cublas_status call_##name(const struct le_cuda_device *cuda, const struct le_product *p) {               \
         const T scale = (T)p->scale, kept = (T)p->kept;                                                                \
         const struct le_matrix *l = &p->left, *r = &p->right, *t = &p->target;                                         \
-        return cuda->cublas->name(cuda->product_handle, how(r), how(l), p->columns, p->rows, p->terms, &scale,         \
-                                  (const T *)(uintptr_t)r->address, r->stride, r->batch_stride,                        \
+        return cuda->cublas->name(cuda->product_handle, operation_of(r), operation_of(l), p->columns, p->rows,         \
+                                  p->terms, &scale, (const T *)(uintptr_t)r->address, r->stride, r->batch_stride,      \
                                   (const T *)(uintptr_t)l->address, l->stride, l->batch_stride, &kept,                 \
                                   (T *)(uintptr_t)t->address, t->stride, t->batch_stride, p->batch);                   \
     }
 CALL(SgemmStridedBatched, float)
 CALL(DgemmStridedBatched, double)
 
-/* Setting the stream takes the workspace away, so that it comes second. */
-static leat_status enqueue(struct le_cuda_device *cuda, void *stream, const struct le_product *p, uint64_t work,
-                           size_t work_bytes) {
+/* Setting the stream resets the workspace, so the workspace is set second. */
+static leat_status enqueue_product(struct le_cuda_device *cuda, void *stream, const struct le_product *p, uint64_t work,
+                                   size_t work_bytes) {
     const struct le_cublas *cublas = cuda->cublas;
-    leat_status status =
-        result_of(cuda, cublas->SetStream(cuda->product_handle, le_cuda_stream_of(cuda, stream)), "setting the stream");
+    leat_status status = product_status(cuda, cublas->SetStream(cuda->product_handle, le_cuda_stream_of(cuda, stream)),
+                                        "setting the stream");
     if (!status)
-        status = result_of(cuda, cublas->SetWorkspace(cuda->product_handle, (void *)(uintptr_t)work, work_bytes),
-                           "setting the workspace");
+        status = product_status(cuda, cublas->SetWorkspace(cuda->product_handle, (void *)(uintptr_t)work, work_bytes),
+                                "setting the workspace");
     if (!status)
-        status = result_of(cuda,
-                           p->dtype == LEAT_F32 ? call_SgemmStridedBatched(cuda, p) : call_DgemmStridedBatched(cuda, p),
-                           p->what);
+        status = product_status(
+            cuda, p->dtype == LEAT_F32 ? call_SgemmStridedBatched(cuda, p) : call_DgemmStridedBatched(cuda, p),
+            p->what);
     return status;
 }
 
@@ -101,11 +101,11 @@ leat_status le_cuda_product(void *native, void *stream, const struct le_product 
     struct le_cuda_device *cuda = native;
     le_cu_context before;
     pthread_mutex_lock(&cuda->product_lock);
-    leat_status status = ready(cuda);
+    leat_status status = ensure_handle(cuda);
     if (!status)
         status = le_cuda_enter(cuda, &before);
     if (!status)
-        status = le_cuda_leave(cuda, before, enqueue(cuda, stream, product, work, work_bytes));
+        status = le_cuda_leave(cuda, before, enqueue_product(cuda, stream, product, work, work_bytes));
     pthread_mutex_unlock(&cuda->product_lock);
     return status;
 }

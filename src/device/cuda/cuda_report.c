@@ -1,19 +1,19 @@
-/* What the simulator's checks found, as errors in the data of whoever waits for the work: one for each report, its
- * lines in one. A real driver has none. */
+/* Turns the findings of the simulator's checks into data errors of the thread that waits for the work: one error per
+ * report, with its lines joined. A real driver has no reports. */
 #include "device/cuda/cuda_device.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { REPORT_BYTES = 1024 };
 
-__attribute__((format(printf, 1, 2))) static void add(const char *format, ...) {
+__attribute__((format(printf, 1, 2))) static void add_report(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     le_errors_add(LEAT_DATA, (struct le_location){0}, NULL, format, arguments);
     va_end(arguments);
 }
 
-/* The lines up to an empty one, joined; gives where the next report starts. */
+/* Joins the lines up to an empty one. Returns the start of the next report. */
 static const char *take_report(const char *at, char text[REPORT_BYTES]) {
     size_t used = 0;
     while (*at && *at != '\n') {
@@ -26,7 +26,7 @@ static const char *take_report(const char *at, char text[REPORT_BYTES]) {
     return at + strspn(at, "\n");
 }
 
-leat_status le_cuda_reports(struct le_cuda_device *cuda, leat_status status) {
+leat_status le_cuda_check_reports(struct le_cuda_device *cuda, leat_status status) {
     const char *at = cuda->driver->report ? cuda->driver->report() : NULL;
     if (!at)
         return status;
@@ -34,7 +34,7 @@ leat_status le_cuda_reports(struct le_cuda_device *cuda, leat_status status) {
     while (*at) {
         char text[REPORT_BYTES] = "";
         at = take_report(at, text);
-        add("%s", text);
+        add_report("%s", text);
     }
     return LEAT_DATA;
 }

@@ -11,15 +11,15 @@ static const char *const names[] = {"nvdisasm", "cuobjdump", NULL}, *const below
 static const enum le_search_place places[] = {LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_CUDA_PATH, LE_SEARCH_LOCAL,
                                               LE_SEARCH_END};
 
-static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+static bool take_tool(void *user, struct le_search *search, const char *name, const char *path, void *library) {
     (void)user, (void)name, (void)library;
     snprintf(search->path, sizeof search->path, "%s", path);
     return access(path, X_OK) == 0;
 }
 
-/* In a toolkit, else on PATH; NULL: nowhere. */
+/* Finds the tool in a toolkit, else on PATH. NULL: not found. */
 static const char *find_tool(struct le_arena *arena) {
-    const struct le_search_request request = {.what = names[0], .names = names, .below = below, .take = take};
+    const struct le_search_request request = {.what = names[0], .names = names, .below = below, .take = take_tool};
     struct le_search search = {.found = false};
     if (le_search_run(&search, &request, places))
         return le_arena_format(arena, "%s", search.path);
@@ -39,7 +39,7 @@ static leat_status run_tool(struct le_arena *arena, const char *path, const char
     le_argv_add(arena, &argv, "kernel.cubin");
     leat_status status = le_process_run(arena, &argv, folder, -1, out, &errors, &code);
     if (status == LEAT_OK && code != 0)
-        status = le_fail(LEAT_DEVICE, "%s fails (%d): %.300s", path, code, errors.at ? errors.at : "");
+        status = le_fail(LEAT_DEVICE, "%s failed (exit status %d): %.300s", path, code, errors.at ? errors.at : "");
     le_text_finish(&errors);
     return status;
 }

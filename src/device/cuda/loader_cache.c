@@ -1,6 +1,6 @@
-/* Where the dynamic loader would find a library, without loading it: LD_LIBRARY_PATH, the loader's cache, its default
- * folders. Only a hint for people: nothing is opened by what this says. glibc's cache (/etc/ld.so.cache, format 1.1);
- * with another C library, or none of it, the folders remain. */
+/* Finds the file that the dynamic loader would load for a library, without loading it: in LD_LIBRARY_PATH, the loader's
+ * cache, and its default folders. The result is only a hint for users; nothing is opened by it. Reads glibc's cache
+ * (/etc/ld.so.cache, format 1.1); with another C library, or without a cache, only the folders are searched. */
 #include "device/cuda/toolkit_search.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,12 +20,12 @@ struct cache_header {
 };
 struct cache_entry {
     int32_t flags;
-    uint32_t name, path; /* offsets of strings from the header */
+    uint32_t name, path; /* offsets of strings, from the start of the header */
     uint32_t system;
     uint64_t processor;
 };
 
-/* NULL: it does not lie inside, NUL included. */
+/* NULL: the string, with its NUL, is not inside the cache. */
 static const char *cache_string(const char *cache, size_t size_bytes, uint32_t offset) {
     return offset < size_bytes && memchr(cache + offset, 0, size_bytes - offset) ? cache + offset : NULL;
 }

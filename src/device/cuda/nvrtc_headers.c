@@ -1,4 +1,4 @@
-/* See nvrtc_headers.h. 64-bit types are what libcu++ makes them, so that both may be included. */
+/* See nvrtc_headers.h. The 64-bit types match those of libcu++, so that both can be included. */
 #include "device/cuda/nvrtc_headers.h"
 
 static const char NOTHING[] = "#pragma once\n";

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FORMAT = 1 }; /* of the line */
+enum { FORMAT = 1 }; /* version of the line's format */
 
-/* All that the search goes by; what lies in the folders is not looked at. */
+/* Everything that the search depends on, except the contents of the folders. */
 static bool make_key(struct le_text *key) {
     static const char *const variables[] = {"LEAT_CUDA_PATH", "CUDA_PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV",
                                             "CONDA_PREFIX"};
@@ -23,7 +23,7 @@ static bool make_key(struct le_text *key) {
 }
 
 /* One line, the path last: "13000 8:1 1234567 104857600 1719406000.123456789 /usr/.../libnvrtc.so.13". */
-static bool describe(const char *path, int version, struct le_text *text) {
+static bool describe_file(const char *path, int version, struct le_text *text) {
     struct stat about;
     if (!*path || stat(path, &about) != 0)
         return false;
@@ -32,8 +32,8 @@ static bool describe(const char *path, int version, struct le_text *text) {
     return !text->failed;
 }
 
-/* What was written down, if the file is as it was then. */
-static bool recall(const char *written, size_t length, struct le_text *text) {
+/* Returns the stored line, if the file is unchanged. */
+static bool recall_unchanged(const char *written, size_t length, struct le_text *text) {
     int version = 0, from = 0;
     char line[PATH_MAX + 256];
     struct le_text now = {0};
@@ -43,37 +43,37 @@ static bool recall(const char *written, size_t length, struct le_text *text) {
     line[length - 1] = 0;
     if (sscanf(line, "NVRTC %d %*s %*s %*s %*s %n", &version, &from) != 1 || from == 0)
         return false;
-    bool same = describe(line + from, version, &now) && now.length == length && memcmp(now.at, written, length) == 0;
+    bool same =
+        describe_file(line + from, version, &now) && now.length == length && memcmp(now.at, written, length) == 0;
     if (same)
         le_text_add_bytes(text, written, length);
     le_text_finish(&now);
     return same && !text->failed;
 }
 
-static bool remembered(struct le_store *store, const struct le_text *key, struct le_text *text) {
+static bool recall_from_store(struct le_store *store, const struct le_text *key, struct le_text *text) {
     void *value;
     size_t value_bytes;
     if (!store || !le_store_get(store, key->at, key->length, &value, &value_bytes, NULL))
         return false;
-    bool good = recall(value, value_bytes, text);
+    bool good = recall_unchanged(value, value_bytes, text);
     le_free(value);
     return good;
 }
 
-/* Loads it. */
-static bool found(struct le_text *text) {
+/* Searches for NVRTC, which loads it, and describes it. */
+static bool describe_found(struct le_text *text) {
     const struct le_search *search = le_find_nvrtc();
-    return search->found && describe(search->path, search->version, text);
+    return search->found && describe_file(search->path, search->version, text);
 }
 
 bool le_nvrtc_identify(struct le_store *store, struct le_text *text) {
     struct le_text key = {0}, line = {0};
     char number[24], label[LE_STORE_LABEL_BYTES];
     bool known = make_key(&key);
-    if (known && !remembered(store, &key, &line)) {
-        known = found(&line);
-        snprintf(label, sizeof label, "where NVRTC was found, %s",
-                 le_cuda_version_text(le_find_nvrtc()->version, number));
+    if (known && !recall_from_store(store, &key, &line)) {
+        known = describe_found(&line);
+        snprintf(label, sizeof label, "location of NVRTC, %s", le_cuda_version_text(le_find_nvrtc()->version, number));
         if (known && store)
             le_store_put(store, label, key.at, key.length, line.at, line.length);
     }
@@ -86,7 +86,7 @@ bool le_nvrtc_identify(struct le_store *store, struct le_text *text) {
 
 bool le_nvrtc_is_remembered(struct le_store *store) {
     struct le_text key = {0}, line = {0};
-    bool known = make_key(&key) && remembered(store, &key, &line);
+    bool known = make_key(&key) && recall_from_store(store, &key, &line);
     le_text_finish(&key);
     le_text_finish(&line);
     return known;

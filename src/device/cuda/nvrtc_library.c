@@ -1,5 +1,5 @@
-/* NVRTC, from the first place where it is complete. NVRTC opens its builtins, a library of their own, by soname; they
- * are loaded here from beside it, since the dynamic loader would not look there. */
+/* Finds NVRTC in the first place where it is complete. NVRTC opens its builtins, a separate library, by soname. They
+ * are loaded here from beside NVRTC, since the dynamic loader would not look there. */
 #include "device/cuda/toolkit_search.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@ static struct {
     struct le_nvrtc table;
     struct le_search search;
     bool was_loaded;
-} door = {.search = {.lines = lines, .line_capacity = LE_SEARCH_LINES}};
+} nvrtc_library = {.search = {.lines = lines, .line_capacity = LE_SEARCH_LINES}};
 
 static const struct le_library_symbol symbols[] = {
 #define X(name, symbol, need, type, parameters) {symbol, offsetof(struct le_nvrtc, name), need, 0},
@@ -17,17 +17,17 @@ static const struct le_library_symbol symbols[] = {
 #undef X
 };
 
-static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+static bool take_nvrtc(void *user, struct le_search *search, const char *name, const char *path, void *library) {
     const struct le_search_request *request = user;
     char builtins[64], text[24];
     int major = 0, minor = 0;
     const struct le_library_symbol *missing =
-        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &door.table);
+        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &nvrtc_library.table);
     if (missing) {
         le_search_tell(search, name, path, "lacks %s", missing->name);
         return false;
     }
-    if (door.table.Version(&major, &minor)) {
+    if (nvrtc_library.table.Version(&major, &minor)) {
         le_search_tell(search, name, path, "returns no version");
         return false;
     }
@@ -49,16 +49,17 @@ static bool take(void *user, struct le_search *search, const char *name, const c
 static void search_nvrtc(void) {
     static const char *const names[] = {LE_TOOLKIT_SONAMES("libnvrtc")}, *const below[] = {
                                                                              LE_TOOLKIT_FOLDERS("cuda_nvrtc")};
-    struct le_search_request request = {.names = names, .below = below, .load = true, .take = take};
+    struct le_search_request request = {.names = names, .below = below, .load = true, .take = take_nvrtc};
     request.user = &request;
-    door.search.found = le_toolkit_library_find(&door.search, &request, "libnvrtc", &door.was_loaded);
-    if (door.search.found)
+    nvrtc_library.search.found =
+        le_toolkit_library_find(&nvrtc_library.search, &request, "libnvrtc", &nvrtc_library.was_loaded);
+    if (nvrtc_library.search.found)
         return;
     char newest[24] = "";
     if (request.major_max)
         snprintf(newest, sizeof newest, ", not above CUDA %d", request.major_max);
     snprintf(
-        door.search.reason, sizeof door.search.reason,
+        nvrtc_library.search.reason, sizeof nvrtc_library.search.reason,
         "NVRTC, which compiles CUDA C, was not found: install a CUDA toolkit or the wheel nvidia-cuda-nvrtc (12 or "
         "later%s), and set LEAT_CUDA_PATH to its folder if `leat devices` does not find it; Leat looks in "
         "LEAT_CUDA_PATH, where the dynamic loader looks, and in CUDA_PATH, /usr/local/cuda*, VIRTUAL_ENV and "
@@ -69,18 +70,18 @@ static void search_nvrtc(void) {
 const struct le_search *le_find_nvrtc(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, search_nvrtc);
-    return &door.search;
+    return &nvrtc_library.search;
 }
 
 bool le_nvrtc_was_loaded(void) {
-    return door.was_loaded;
+    return nvrtc_library.was_loaded;
 }
 
 leat_status le_nvrtc_open(const struct le_nvrtc **nvrtc, int *version) {
     const struct le_search *search = le_find_nvrtc();
     if (!search->found)
         return le_fail(LEAT_UNSUPPORTED, "%s", search->reason);
-    *nvrtc = &door.table;
+    *nvrtc = &nvrtc_library.table;
     *version = search->version;
     return LEAT_OK;
 }

@@ -11,16 +11,16 @@ static atomic_bool is_used;
 
 struct le_nvrtc_warm {
     pthread_t thread;
-    atomic_bool is_over; /* something true is to be compiled */
+    atomic_bool is_cancelled; /* a real compilation is about to start */
 };
 
-/* Something of what kernels have; for which architecture matters little. */
+/* Uses typical features of kernels. The architecture hardly matters. */
 static const char text[] = "extern \"C\" __global__ void warm(double *y, const double *x, long long n) {\n"
                            "    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
                            "    if (i < n) y[i] = x[i] / y[i] + sqrt(x[i]);\n"
                            "}\n";
 
-static void use(const struct le_nvrtc *nvrtc) {
+static void compile_once(const struct le_nvrtc *nvrtc) {
     static const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17"};
     le_nvrtc_program program;
     if (nvrtc->CreateProgram(&program, text, "warm.cu", 0, NULL, NULL) != LE_NVRTC_SUCCESS)
@@ -34,8 +34,8 @@ static void *load_and_use(void *user) {
     struct le_nvrtc_warm *warm = user;
     const struct le_nvrtc *nvrtc;
     int version;
-    if (le_nvrtc_open(&nvrtc, &version) == LEAT_OK && !atomic_load(&warm->is_over))
-        use(nvrtc);
+    if (le_nvrtc_open(&nvrtc, &version) == LEAT_OK && !atomic_load(&warm->is_cancelled))
+        compile_once(nvrtc);
     return NULL;
 }
 
@@ -45,10 +45,10 @@ void le_nvrtc_note_used(void) {
 
 void le_nvrtc_use_once(const struct le_nvrtc *nvrtc) {
     if (!atomic_load_explicit(&is_used, memory_order_relaxed))
-        use(nvrtc);
+        compile_once(nvrtc);
 }
 
-/* Signals are the program's own: no thread of Leat's takes one. */
+/* Blocks all signals in the thread: they are for the program's own threads. */
 struct le_nvrtc_warm *le_nvrtc_warm_begin(struct le_store *store) {
     sigset_t all, before;
     struct le_nvrtc_warm *warm = store && le_nvrtc_is_remembered(store) ? NULL : le_alloc_zero(1, sizeof *warm);
@@ -64,15 +64,15 @@ struct le_nvrtc_warm *le_nvrtc_warm_begin(struct le_store *store) {
     return NULL;
 }
 
-void le_nvrtc_warm_leave(struct le_nvrtc_warm *warm) {
+void le_nvrtc_warm_cancel(struct le_nvrtc_warm *warm) {
     if (warm)
-        atomic_store(&warm->is_over, true);
+        atomic_store(&warm->is_cancelled, true);
 }
 
 void le_nvrtc_warm_end(struct le_nvrtc_warm **warm) {
     if (!*warm)
         return;
-    le_nvrtc_warm_leave(*warm);
+    le_nvrtc_warm_cancel(*warm);
     pthread_join((*warm)->thread, NULL);
     le_free(*warm);
     *warm = NULL;

@@ -1,19 +1,19 @@
-/* NVRTC, loaded and used once by a thread of its own while a device is opened, which takes longer: the first kernel
- * then waits for neither. One thread at a time begins and ends it. */
+/* Loads NVRTC and uses it once in a background thread while a device is being opened, which takes longer. The first
+ * kernel then waits for neither. Call begin and end from one thread at a time. */
 #ifndef LE_NVRTC_PRELOAD_H
 #define LE_NVRTC_PRELOAD_H
 #include "base/store.h"
 #include "device/driver/nvrtc.h"
 
 struct le_nvrtc_warm;
-/* NULL: nothing is made ready, as where the store remembers an NVRTC, and so, it may be, the code: then it may not be
- * needed at all. */
+/* Returns NULL if nothing is prepared: for example, if the store remembers an NVRTC. Then it may also hold the code,
+ * and NVRTC may not be needed at all. */
 struct le_nvrtc_warm *le_nvrtc_warm_begin(struct le_store *store);
-/* What the thread has not begun it leaves: something true is to be compiled. NULL is fine. */
-void le_nvrtc_warm_leave(struct le_nvrtc_warm *warm);
-/* The same, and waits, where *warm is not NULL, and makes it NULL. */
+/* Skips what the thread has not started yet, because a real compilation is about to start. warm may be NULL. */
+void le_nvrtc_warm_cancel(struct le_nvrtc_warm *warm);
+/* The same, and waits for the thread. Sets *warm to NULL; *warm may be NULL. */
 void le_nvrtc_warm_end(struct le_nvrtc_warm **warm);
-/* NVRTC has compiled something in this process, and has what it needs for it. */
+/* Notes that NVRTC has compiled something in this process, so it is warmed up. */
 void le_nvrtc_note_used(void);
-void le_nvrtc_use_once(const struct le_nvrtc *nvrtc); /* it compiles something, unless it has */
+void le_nvrtc_use_once(const struct le_nvrtc *nvrtc); /* compiles something, unless NVRTC has been used */
 #endif

@@ -1,4 +1,4 @@
-/* The folder with the toolkit's headers: preferably beside NVRTC, since the two belong together. */
+/* Finds the folder with the toolkit's headers, preferably beside NVRTC, since the two belong together. */
 #include "device/cuda/toolkit_search.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define HEADER "cuda_fp16.h"
 
-/* The version that a folder's cuda.h or cuda_runtime_api.h is of; 0: unknown. */
+/* The CUDA version in a folder's cuda.h or cuda_runtime_api.h; 0: unknown. */
 static int read_version(const char *folder) {
     static const struct {
         const char *file, *format;
@@ -27,8 +27,8 @@ static int read_version(const char *folder) {
     return version > 0 ? version : 0;
 }
 
-/* user: the newest CUDA major that will do; 0: any. */
-static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+/* user: the newest acceptable CUDA major version; 0: any. */
+static bool take_headers(void *user, struct le_search *search, const char *name, const char *path, void *library) {
     char folder[PATH_MAX], real[PATH_MAX], text[24] = "of an unknown version";
     const int *newest = user;
     (void)library;
@@ -54,11 +54,11 @@ static struct le_search_line lines[LE_SEARCH_LINES];
 static struct le_search headers = {.lines = lines, .line_capacity = LE_SEARCH_LINES};
 
 static bool look_beside_nvrtc(const struct le_search *nvrtc, int *newest) {
-    /* from lib, lib64, lib/x86_64-linux-gnu, or a wheel's cuda_nvrtc/lib */
+    /* relative to lib, lib64, lib/x86_64-linux-gnu, or a wheel's cuda_nvrtc/lib */
     static const char *const below[] = {"../include", "../../include", "../../cuda_runtime/include", "../../../include",
                                         NULL};
     const struct le_search_request request = {
-        .what = HEADER, .names = names, .below = below, .take = take, .user = newest};
+        .what = HEADER, .names = names, .below = below, .take = take_headers, .user = newest};
     char folder[PATH_MAX];
     const char *slash = strrchr(nvrtc->path, '/');
     if (!slash)
@@ -68,7 +68,7 @@ static bool look_beside_nvrtc(const struct le_search *nvrtc, int *newest) {
 }
 
 static bool look_in(const enum le_search_place *places, int *newest) {
-    /* of a toolkit or of conda; of site-packages/nvidia */
+    /* relative to a toolkit or conda; to site-packages/nvidia */
     static const char *const below[] = {"include",
                                         "targets/x86_64-linux/include",
                                         "targets/sbsa-linux/include",
@@ -77,11 +77,12 @@ static bool look_in(const enum le_search_place *places, int *newest) {
                                         ".",
                                         NULL};
     const struct le_search_request request = {
-        .what = HEADER, .names = names, .below = below, .take = take, .user = newest};
+        .what = HEADER, .names = names, .below = below, .take = take_headers, .user = newest};
     return le_search_run(&headers, &request, places);
 }
 
-/* Headers beside an NVRTC that the program loaded itself go before LEAT_CUDA_PATH, like that NVRTC. */
+/* Headers beside an NVRTC that the program itself has loaded take precedence over LEAT_CUDA_PATH, as that NVRTC
+ * does. */
 static void search_headers(void) {
     static const enum le_search_place first[] = {LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_END},
                                       last[] = {LE_SEARCH_CUDA_PATH, LE_SEARCH_LOCAL, LE_SEARCH_VIRTUAL_ENV,

@@ -1,4 +1,4 @@
-/* The search for a library of the toolkit: NVRTC and cuBLAS. */
+/* Searches for a library of the toolkit: NVRTC or cuBLAS. */
 #include "device/cuda/toolkit_search.h"
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-/* cuBLAS's interface as Leat declares it, as nvrtc.h does NVRTC's: matrix products of f32 and f64, batched by strides.
- * Filled from libcublas (device/cuda) or by the simulator (device/sim). Names are cuBLAS's. Where a real cublas_v2.h is
- * present, tests/cuda_headers compares every declaration and constant with it. */
+/* cuBLAS's interface as Leat declares it, in the same way as nvrtc.h: matrix products of f32 and f64, batched by
+ * strides. Filled from libcublas (device/cuda) or by the simulator (device/sim). Names are cuBLAS's. If a real
+ * cublas_v2.h is present, tests/cuda_headers compares every declaration and constant with it. */
 #ifndef LE_CUBLAS_H
 #define LE_CUBLAS_H
 #include <stddef.h>
@@ -32,7 +32,7 @@ enum le_cublas_constant {
      const T *a, int lda, long long a_stride, const T *b, int ldb, long long b_stride, const T *beta, T *c, int ldc,   \
      long long c_stride, int count)
 
-/* X(name here, symbol, result, parameters); all of them are required */
+/* X(our name, symbol, result, parameters); all are required */
 #define LE_CUBLAS_SYMBOLS(X)                                                                                           \
     X(Create, cublasCreate_v2, le_cublas_status, (le_cublas_handle * handle))                                          \
     X(Destroy, cublasDestroy_v2, le_cublas_status, (le_cublas_handle handle))                                          \

@@ -1,6 +1,6 @@
 /* CUDA's driver interface as Leat declares it: the types, constants and functions that it uses, so that building needs
- * no toolkit. cuda_driver.def lists the functions; a table of them is filled from libcuda.so.1 (device/cuda) or by the
- * simulator (device/sim). Nothing is called here. Where a real cuda.h is present, tests/cuda_headers compares every
+ * no toolkit. cuda_driver.def lists the functions. A table of them is filled from libcuda.so.1 (device/cuda) or by the
+ * simulator (device/sim). Nothing is called here. If a real cuda.h is present, tests/cuda_headers compares every
  * declaration, size, offset and constant with it. Names are CUDA's, with le_cu_ for CU. */
 #ifndef LE_CUDA_DRIVER_H
 #define LE_CUDA_DRIVER_H
@@ -10,7 +10,7 @@
 typedef int le_cu_result;
 typedef int le_cu_device;
 typedef uint64_t le_cu_deviceptr;
-/* Theirs are enums, of an int's size; their values are among the constants below. */
+/* CUDA's types are enums of an int's size; their values are among the constants below. */
 typedef int le_cu_device_attribute;
 typedef int le_cu_function_attribute;
 typedef int le_cu_pointer_attribute;
@@ -31,7 +31,7 @@ typedef struct le_cu_uuid {
     unsigned char bytes[16];
 } le_cu_uuid;
 
-/* Of newer headers only: not among those that are compared with any. */
+/* Only in newer headers, so not compared with a real cuda.h. */
 enum { LE_CU_ERROR_CONTAINED = 226, LE_CU_ERROR_TENSOR_MEMORY_LEAK = 721 };
 
 #define LE_CU_CONSTANTS(X)                                                                                             \
@@ -133,8 +133,8 @@ enum le_cu_constant {
 #undef X
 };
 
-/* CUDA_MEMCPY3D: width in bytes, height in rows, depth in slices; pitch and height of what is copied from and to.
- * Arrays are CUDA's, never used here. */
+/* CUDA_MEMCPY3D: width in bytes, height in rows, depth in slices; pitch and height of the source and the target. CUDA
+ * arrays are never used here. */
 #define LE_CU_MEMCPY3D(X)                                                                                              \
     X(size_t, srcXInBytes)                                                                                             \
     X(size_t, srcY)                                                                                                    \
@@ -167,7 +167,7 @@ typedef struct le_cu_memcpy3d {
 #undef X
 } le_cu_memcpy3d;
 
-/* CUDA_KERNEL_NODE_PARAMS of 12.0: a launch as a node of a graph. kern and ctx are looked at where func is NULL. */
+/* CUDA_KERNEL_NODE_PARAMS of 12.0: a launch as a node of a graph. kern and ctx are only read if func is NULL. */
 #define LE_CU_KERNEL_NODE(X)                                                                                           \
     X(le_cu_function, func)                                                                                            \
     X(unsigned, gridDimX)                                                                                              \
@@ -187,7 +187,8 @@ typedef struct le_cu_kernel_node {
 #undef X
 } le_cu_kernel_node;
 
-/* What the libraries' own symbols lead to, by which all others are found: X(CUDA's name, version, parameters). */
+/* The entry points that the library exports, through which all others are found: X(CUDA's name, version,
+ * parameters). */
 #define LE_CU_ENTRIES(X)                                                                                               \
     X(GetProcAddress, 11030, (const char *symbol, void **function, int version, uint64_t flags))                       \
     X(GetProcAddress, 12000,                                                                                           \
@@ -197,16 +198,17 @@ LE_CU_ENTRIES(X)
 #undef X
 
 /* One member for each row of cuda_driver.def, called as driver->MemAlloc(&address, size_bytes). NULL: a row marked
- * OPTIONAL that this driver does not have. */
+ * OPTIONAL that this driver lacks. */
 struct le_cuda_driver {
 #define LE_CU(name, symbol, version, need, parameters) le_cu_result(*name) parameters;
 #include "device/driver/cuda_driver.def"
 #undef LE_CU
-    /* Of the simulator alone, NULL elsewhere: what of a pooled block is in use, so that its checks know an array's
-     * exact bounds and its end. [address, address + size_bytes) becomes valid (live: true) or invalid memory. */
+    /* Simulator only; NULL for a real driver. Tells which part of a pooled allocation is in use, so that the
+     * simulator's checks know an array's exact bounds and lifetime. [address, address + size_bytes) becomes valid
+     * (live: true) or invalid memory. */
     void (*note_memory)(le_cu_deviceptr address, size_t size_bytes, int live);
-    /* Likewise: the virtual clock in nanoseconds, which host costs are measured by; and the text of the checks' first
-     * report, or NULL. */
+    /* Simulator only: the virtual clock in nanoseconds, which host costs are measured by, and the text of the checks'
+     * next report, or NULL. */
     uint64_t (*clock_ns)(void);
     const char *(*report)(void);
 };

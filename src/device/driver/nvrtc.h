@@ -1,5 +1,5 @@
-/* NVRTC's interface as Leat declares it, as cuda_driver.h does the driver's; filled from libnvrtc (device/cuda) or by
- * the simulator (device/sim), whose "cubin" is a shared object for the host. Names are NVRTC's. Where a real nvrtc.h is
+/* NVRTC's interface as Leat declares it, in the same way as cuda_driver.h. Filled from libnvrtc (device/cuda) or by the
+ * simulator (device/sim), whose "cubin" is a shared object for the host. Names are NVRTC's. If a real nvrtc.h is
  * present, tests/cuda_headers compares every declaration and constant with it. */
 #ifndef LE_NVRTC_H
 #define LE_NVRTC_H
@@ -23,7 +23,7 @@ enum le_nvrtc_constant {
 #undef X
 };
 
-/* X(name here, symbol, need, result, parameters); OPTIONAL: NULL in an NVRTC that has not got it */
+/* X(our name, symbol, need, result, parameters); OPTIONAL: NULL in an NVRTC that lacks it */
 #define LE_NVRTC_SYMBOLS(X)                                                                                            \
     X(GetErrorString, "nvrtcGetErrorString", REQUIRED, const char *, (le_nvrtc_result result))                         \
     X(Version, "nvrtcVersion", REQUIRED, le_nvrtc_result, (int *major, int *minor))                                    \
@@ -53,8 +53,8 @@ struct le_nvrtc {
 #define X(name, symbol, need, type, parameters) type(*name) parameters;
     LE_NVRTC_SYMBOLS(X)
 #undef X
-    /* The simulator's: which compiler it is, so that code that it made is told from another's; false: it cannot say.
-     * NULL in a real one, which is told by its file. */
+    /* Simulator only: identifies its compiler, so that code made by another compiler is not reused. false: unknown.
+     * NULL in a real NVRTC, which is identified by its file. */
     bool (*identify)(struct le_text *text);
 };
 #endif

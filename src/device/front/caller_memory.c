@@ -1,30 +1,32 @@
-/* Memory of the caller's: blocks over it, and page-locking it. A block that wraps memory is never in a pool.
+/* The caller's memory: allocations that wrap it, and page-locking. Wrapped memory is never in a pool.
  *
- * What was page-locked here is listed under the device's lock, so that the same is told of mistakes on every device. */
+ * Memory that was page-locked here is listed under the device's lock, so that every device reports the same
+ * mistakes. */
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include <inttypes.h>
 #include <string.h>
 
-/* The kind as it is, and the address as kernels see it. */
-static leat_status examine(struct le_device *device, struct le_allocation *allocation, void *memory) {
+/* Finds the actual kind of the memory, and its address as kernels see it. */
+static leat_status identify_memory(struct le_device *device, struct le_allocation *allocation, void *memory) {
     if (device->limits.host_is_device || !memory) {
         allocation->host = memory;
         allocation->address = (uint64_t)(uintptr_t)memory;
         return LEAT_OK;
     }
-    if (allocation->kind == LE_MEMORY_HOST && le_device_is_opening(device)) { /* it has page-locked nothing yet */
+    if (allocation->kind == LE_MEMORY_HOST &&
+        le_device_is_opening(device)) { /* it cannot have page-locked anything yet */
         allocation->host = memory;
         return LEAT_OK;
     }
     uint64_t address = 0;
     enum le_memory_kind found = device->ops->pointer_kind(device->native, memory, &address), given = allocation->kind;
     if ((given == LE_MEMORY_DEVICE) != (found == LE_MEMORY_DEVICE))
-        return le_fail(LEAT_INVALID, "%p is said to be %s memory, but %s", memory,
-                       given == LE_MEMORY_DEVICE ? "the device's" : "host",
-                       given == LE_MEMORY_DEVICE ? "the device does not know it" : "it is the device's");
+        return le_fail(LEAT_INVALID, "%p was declared as %s memory, but %s", memory,
+                       given == LE_MEMORY_DEVICE ? "device" : "host",
+                       given == LE_MEMORY_DEVICE ? "the device does not know it" : "it is device memory");
     if (given > LE_MEMORY_HOST && found == LE_MEMORY_HOST)
-        return le_fail(LEAT_INVALID, "%p is said to be page-locked memory, but it is not; see leat_host_pin", memory);
+        return le_fail(LEAT_INVALID, "%p was declared as page-locked memory, but it is not; see leat_host_pin", memory);
     if (given == LE_MEMORY_HOST)
         allocation->kind = found;
     allocation->host = given == LE_MEMORY_DEVICE ? NULL : memory;
@@ -42,7 +44,7 @@ leat_status le_allocation_wrap(struct le_device *device, enum le_memory_kind kin
         return le_fail_out_of_memory(sizeof *made);
     made->kind = kind;
     made->size_bytes = made->capacity_bytes = size_bytes;
-    status = examine(device, made, memory);
+    status = identify_memory(device, made, memory);
     if (status) {
         le_free(made);
         return status;
@@ -65,7 +67,7 @@ static int find_pin(const struct le_device *device, uintptr_t start, size_t size
 
 static leat_status add_pin(struct le_device *device, uintptr_t start, size_t size_bytes) {
     if (find_pin(device, start, size_bytes) >= 0)
-        return le_fail(LEAT_INVALID, "memory from %p on is page-locked already", (void *)start);
+        return le_fail(LEAT_INVALID, "memory at %p is already page-locked", (void *)start);
     if (device->pin_count == device->pin_capacity) {
         int capacity = device->pin_capacity ? 2 * device->pin_capacity : 8;
         struct le_pinned *grown = le_realloc(device->pins, (size_t)capacity * sizeof *grown);
@@ -78,7 +80,7 @@ static leat_status add_pin(struct le_device *device, uintptr_t start, size_t siz
     return LEAT_OK;
 }
 
-/* false: none starts there. */
+/* false: no pinned range starts there. */
 static bool remove_pin(struct le_device *device, uintptr_t start) {
     pthread_mutex_lock(&device->lock);
     int k = find_pin(device, start, 1);

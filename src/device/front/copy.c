@@ -1,8 +1,9 @@
-/* Copies between any two memories and layouts: in the stream where the device can reach both sides, through the stager
- * where one is pageable, on the calling thread where both are the host's. Nothing is known here of threads and slots
- * (staging.c), nor of what the driver can do at once (copy_native.c).
+/* Copies between any kinds of memory and any layouts. If the device can reach both sides, the copy runs in the stream.
+ * If one side is pageable, it goes through the stager. If both are host memory, it runs on the calling thread. Threads
+ * and slots are staging.c's; what one driver copy can do is copy_native.c's.
  *
- * Host memory that threads read or write is waited for on the host: a wait in a stream would not hold them. */
+ * Before threads of the host read or write memory, they wait on the host: a wait in a stream would not hold them
+ * back. */
 #include "device/front/copy_kernel.h"
 #include "device/front/copy_native.h"
 #include "device/front/staging.h"
@@ -12,18 +13,18 @@
 
 #define COPY_THREADS_MAX ((int)8)
 #define CHUNK_MIN_BYTES  ((size_t)128 << 10)
-#define STREAM_MIN_BYTES ((size_t)32 << 20) /* that come down: no cache holds them anyway */
+#define STREAM_MIN_BYTES ((size_t)32 << 20) /* downloads from this size on do not fit a cache anyway */
 enum { WHAT_BYTES = 48 };
 
 /* ---- sides */
 
-enum reach { REACH_DEVICE, REACH_PINNED, REACH_PAGEABLE };
+enum copy_reach { REACH_DEVICE, REACH_PINNED, REACH_PAGEABLE };
 struct side {
-    enum reach reach;
+    enum copy_reach reach;
     struct le_copy_side native;
 };
 
-static struct side side_of_block(const struct le_allocation *allocation, const char *memory) {
+static struct side side_of_allocation(const struct le_allocation *allocation, const char *memory) {
     uint64_t at = (uint64_t)(uintptr_t)memory;
     if (allocation->kind == LE_MEMORY_DEVICE && !allocation->device->limits.host_is_device)
         return (struct side){.reach = REACH_DEVICE, .native = {.at = at, .visible = at}};
@@ -34,7 +35,7 @@ static struct side side_of_block(const struct le_allocation *allocation, const c
         .native = {.is_host = true, .at = at, .visible = allocation->address ? allocation->address + moved : 0}};
 }
 
-/* Memory of the user's, between two elements that both lie in it. */
+/* The user's memory between its lowest and its highest element. */
 static struct side side_of_memory(struct le_device *device, const char *low, const char *high, const char *memory) {
     uint64_t at = (uint64_t)(uintptr_t)memory, low_seen = 0, high_seen = 0;
     struct side side = {.reach = REACH_PAGEABLE, .native = {.is_host = true, .at = at}};
@@ -51,8 +52,8 @@ static struct side side_of_memory(struct le_device *device, const char *low, con
     return side;
 }
 
-static void range_of(const struct le_axes *x, const int64_t *strides, const char *memory, const char **low,
-                     const char **high) {
+static void address_range(const struct le_axes *x, const int64_t *strides, const char *memory, const char **low,
+                          const char **high) {
     int64_t least = 0, most = (int64_t)x->size - 1;
     for (int k = 0; k < x->rank; k++) {
         int64_t reach = (x->extent[k] - 1) * strides[k];
@@ -66,8 +67,8 @@ static struct side side_of(struct le_device *device, struct le_allocation *alloc
                            const int64_t *strides, const char *memory) {
     const char *low, *high;
     if (allocation)
-        return side_of_block(allocation, memory);
-    range_of(x, strides, memory, &low, &high);
+        return side_of_allocation(allocation, memory);
+    address_range(x, strides, memory, &low, &high);
     return side_of_memory(device, low, high, memory);
 }
 
@@ -98,7 +99,7 @@ leat_status le_allocation_wait_for(struct le_allocation *allocation, enum le_all
     if (status)
         return status;
     pthread_mutex_lock(&device->lock);
-    leat_status spoiled = access & LE_ACCESS_READ ? allocation->order.spoiled : LEAT_OK;
+    leat_status error = access & LE_ACCESS_READ ? allocation->order.error : LEAT_OK;
     int count = le_order_points(&allocation->order, points);
     if (!(access & LE_ACCESS_WRITE)) {
         count = allocation->order.write.stream_id != 0;
@@ -107,8 +108,8 @@ leat_status le_allocation_wait_for(struct le_allocation *allocation, enum le_all
     pthread_mutex_unlock(&device->lock);
     for (int k = 0; k < count && !status; k++)
         status = le_point_wait_for(device, points[k], what, cause);
-    if (!status && spoiled)
-        status = le_fail(spoiled, "its data was spoiled by an error in the work that made it");
+    if (!status && error)
+        status = le_fail(error, "its contents are invalid: the operation that produced it failed");
     return status;
 }
 
@@ -116,8 +117,8 @@ leat_status le_allocation_wait(struct le_allocation *allocation, enum le_allocat
     return le_allocation_wait_for(allocation, access, "ticket", "");
 }
 
-/* Pageable blocks that the stager's or this thread will touch. */
-static leat_status wait_for_blocks(const struct copying *c, bool all) {
+/* Waits until host threads may touch the pageable allocations; all: every allocation. */
+static leat_status wait_for_allocations(const struct copying *c, bool all) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < c->use_count && !status; k++)
         if (all || c->uses[k].allocation->kind == LE_MEMORY_HOST)
@@ -125,16 +126,16 @@ static leat_status wait_for_blocks(const struct copying *c, bool all) {
     return status;
 }
 
-/* All that it comes after is done, and so is it: no ticket. */
+/* Waits for all earlier work and copies at once, so no ticket is needed. */
 static leat_status copy_on_host(const struct copying *c) {
-    leat_status status = wait_for_blocks(c, true);
+    leat_status status = wait_for_allocations(c, true);
     if (status)
         return status;
     le_strided_copy(&c->axes, c->copy->target_memory, c->copy->source_memory);
     if (c->copy->as_bool)
-        le_strided_clean(&c->axes, c->copy->target_memory);
+        le_strided_normalize_bools(&c->axes, c->copy->target_memory);
     if (c->copy->target)
-        le_order_spoil(c->copy->target, LEAT_OK);
+        le_order_set_error(c->copy->target, LEAT_OK);
     return LEAT_OK;
 }
 
@@ -162,21 +163,21 @@ static leat_status copy_in_stream(const struct copying *c) {
     return status;
 }
 
-/* ---- through the stager: a chunk is a box, the axes after `split` whole and a part of that one */
+/* ---- through the stager: a chunk is a box. It has all axes after `split`, and a part of that one */
 
 struct staged {
     struct le_device *device;
     struct le_device_kernel *kernel;
-    struct le_axes axes; /* target: the device's side, source: the user's memory */
+    struct le_axes axes; /* target: the device's side; source: the user's memory */
     char *memory;
     uint64_t address;
     bool up, as_bool, past_cache;
     int split;
-    int64_t part, parts; /* extent that a chunk takes of the split axis; chunks along it */
+    int64_t part, parts; /* part: a chunk's extent along the split axis; parts: chunks along it */
     char what[WHAT_BYTES];
 };
 
-/* The chunk's axes, and where its first element lies from the copy's own. */
+/* The chunk's axes, and the offsets of its first element from the copy's. */
 static struct le_axes chunk_axes(const struct staged *s, int64_t chunk, int64_t *on_device, int64_t *in_memory) {
     const struct le_axes *x = &s->axes;
     struct le_axes box = {.size = x->size};
@@ -202,7 +203,7 @@ static struct le_axes chunk_axes(const struct staged *s, int64_t chunk, int64_t 
     return box;
 }
 
-/* In a slot the elements are dense, in the order of the axes. */
+/* Elements in a slot are dense, in the order of the axes. */
 static void dense_strides(const struct le_axes *box, int64_t *strides) {
     int64_t stride = (int64_t)box->size;
     for (int k = box->rank - 1; k >= 0; k--) {
@@ -219,7 +220,7 @@ static void move_chunk(const void *plan, int64_t chunk, char *slot) {
         memcpy(box.target, box.source, sizeof box.target);
         dense_strides(&box, box.source);
         if (s->past_cache && le_strided_is_run(&box))
-            le_stream_copy(s->memory + in_memory, slot, (size_t)le_axes_count(&box) * box.size);
+            le_copy_past_cache(s->memory + in_memory, slot, (size_t)le_axes_count(&box) * box.size);
         else
             le_strided_copy(&box, s->memory + in_memory, slot);
         return;
@@ -227,11 +228,11 @@ static void move_chunk(const void *plan, int64_t chunk, char *slot) {
     dense_strides(&box, box.target);
     le_strided_copy(&box, slot, s->memory + in_memory);
     if (s->as_bool)
-        le_strided_clean(&box, slot);
+        le_strided_normalize_bools(&box, slot);
 }
 
 static leat_status transfer_chunk(const void *plan, int64_t chunk, void *native_stream,
-                                  const struct le_staging_slot *slot) {
+                                  const struct le_staging_buffer *slot) {
     const struct staged *s = plan;
     int64_t on_device, in_memory;
     struct le_axes box = chunk_axes(s, chunk, &on_device, &in_memory);
@@ -256,8 +257,8 @@ static leat_status transfer_chunk(const void *plan, int64_t chunk, void *native_
     return status;
 }
 
-/* Chunks of about that many bytes; the least of them is an element. Gives how many there are. */
-static int64_t cut(struct staged *s, size_t chunk_bytes) {
+/* Cuts the copy into chunks of about chunk_bytes, at least one element each. Returns the number of chunks. */
+static int64_t cut_chunks(struct staged *s, size_t chunk_bytes) {
     const struct le_axes *x = &s->axes;
     int64_t inner = (int64_t)x->size, chunks = 1;
     s->split = x->rank - 1;
@@ -274,8 +275,8 @@ static int64_t cut(struct staged *s, size_t chunk_bytes) {
     return chunks * s->parts;
 }
 
-/* So that all threads have work. Where the device is timed, chunks are as large as they can be: the gap that the host
- * leaves between an event and its copy counts as the copy's, and shall be small beside it. */
+/* A chunk size that gives all threads work. If the device is timed, chunks are as large as possible: the gap that the
+ * host leaves between an event and its copy counts as copy time, and should be small compared with it. */
 static size_t chunk_bytes_for(struct le_device *device, size_t size_bytes) {
     if (le_timing_is_on(device))
         return LE_STAGE_CHUNK_BYTES;
@@ -324,7 +325,7 @@ static void plan_staged(const struct copying *c, struct staged *s) {
         strncpy(s->what, copy->what, WHAT_BYTES - 1);
 }
 
-/* Is the device's side of a chunk better reached by a kernel? */
+/* Whether a kernel is faster at the device's side of a chunk. */
 static bool chunk_wants_kernel(const struct staged *s) {
     int64_t on_device, in_memory;
     struct le_axes box = chunk_axes(s, 0, &on_device, &in_memory);
@@ -343,19 +344,19 @@ static leat_status copy_staged(const struct copying *c) {
                                    .transfer = transfer_chunk,
                                    .plan = &s,
                                    .plan_bytes = sizeof s};
-    work.chunks = cut(&s, work.small ? LE_STAGE_SMALL_BYTES : chunk_bytes_for(c->device, c->size_bytes));
+    work.chunks = cut_chunks(&s, work.small ? LE_STAGE_SMALL_BYTES : chunk_bytes_for(c->device, c->size_bytes));
     if (chunk_wants_kernel(&s))
         s.kernel = le_copy_kernel(c->device, s.axes.size);
     leat_status status = ensure_stager(c->device, &stager);
     if (!status)
-        status = wait_for_blocks(c, false);
+        status = wait_for_allocations(c, false);
     if (!status)
         status = le_staging_job_new(stager, &work, &job);
     if (status)
         return status;
     status = le_order_begin(c->stream, c->uses, c->use_count);
     if (!status) {
-        uint64_t number = le_device_stream_point(c->stream).number + 1; /* the one that le_order_end gives */
+        uint64_t number = le_device_stream_point(c->stream).number + 1; /* the number that le_order_end will issue */
         status = le_staging_start(job, c->stream->native, c->stream->id, number);
         le_order_end(c->stream, c->uses, c->use_count, status == LEAT_OK);
     }
@@ -366,19 +367,19 @@ static leat_status copy_staged(const struct copying *c) {
 
 /* ---- any copy */
 
-static leat_status copy_anyhow(const struct copying *c) {
+static leat_status run_copy(const struct copying *c) {
     bool to_host = c->target.reach != REACH_DEVICE, from_host = c->source.reach != REACH_DEVICE;
     bool pageable = c->target.reach == REACH_PAGEABLE || c->source.reach == REACH_PAGEABLE;
     if (to_host && from_host)
         return copy_on_host(c);
-    /* pinned memory that the driver cannot take at once, and kernels do not see, is as good as pageable */
+    /* pinned memory that one driver copy cannot handle, and that kernels cannot see, is treated as pageable */
     bool unseen = !c->target.native.visible || !c->source.native.visible;
     if (pageable || c->copy->as_bool || (unseen && le_copy_wants_kernel(&c->axes)))
         return copy_staged(c);
     return copy_in_stream(c);
 }
 
-/* What comes from pageable memory has left it when the stager is done with it; the rest is waited for on the device. */
+/* A pageable source may be reused when the stager is done with it. For the rest, waits for the device. */
 static leat_status wait_for_end(const struct copying *c) {
     struct le_point point = le_device_stream_point(c->stream);
     struct le_staging *stager = atomic_load_explicit(&c->device->stager, memory_order_acquire);
@@ -415,7 +416,7 @@ leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy
     struct le_device_span span;
     le_device_span_begin(device, &span, cost_of(c.target.reach != REACH_DEVICE, c.source.reach != REACH_DEVICE),
                          copy->what ? copy->what : "", copy->cause ? copy->cause : "");
-    status = copy_anyhow(&c);
+    status = run_copy(&c);
     if (!status && copy->wait)
         status = wait_for_end(&c);
     le_device_span_end(&span, status ? 0 : c.size_bytes);
@@ -427,7 +428,7 @@ static leat_status fill_on_host(struct le_allocation *allocation, size_t size_by
     if (status)
         return status;
     memset(allocation->host, 0, size_bytes);
-    le_order_spoil(allocation, LEAT_OK);
+    le_order_set_error(allocation, LEAT_OK);
     return LEAT_OK;
 }
 

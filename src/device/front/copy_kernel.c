@@ -1,4 +1,4 @@
-/* One module with a kernel for each size of element: every thread takes elements in the order of the axes. */
+/* One module with a kernel for each element size. Every thread copies elements in the order of the axes. */
 #include "device/front/copy_kernel.h"
 #include "base/memory.h"
 #include <string.h>
@@ -34,12 +34,12 @@ static const char text[] =
     "struct pair { unsigned long long first, second; };\n"
     "COPY(pair, copy_16)\n";
 
-struct kernel_axes { /* as in the text */
+struct kernel_axes { /* must match the struct in the text */
     int64_t count, rank, extent[LE_AXES_MAX], target[LE_AXES_MAX], source[LE_AXES_MAX];
 };
 
 struct le_copy_kernels {
-    struct le_device_module *module; /* NULL: it cannot be compiled here */
+    struct le_device_module *module; /* NULL: compiling it failed */
     struct le_device_kernel *kernels[SIZES];
 };
 
@@ -49,7 +49,7 @@ static void free_kernels(struct le_copy_kernels *k) {
     le_free(k);
 }
 
-static leat_status compile(struct le_device *device, struct le_copy_kernels *k) {
+static leat_status compile_kernels(struct le_device *device, struct le_copy_kernels *k) {
     static const char *const names[SIZES] = {"copy_1", "copy_2", "copy_4", "copy_8", "copy_16"};
     const struct le_module_source source = {.text = text, .name = "strided copies", .is_whole = true};
     leat_status status = le_device_module_new(device, &source, &k->module);
@@ -62,7 +62,7 @@ static leat_status compile(struct le_device *device, struct le_copy_kernels *k) 
     return status;
 }
 
-/* Threads that come first at the same time each compile; one of the results stays. */
+/* Threads that race for the first use each compile; one result is kept. */
 static struct le_copy_kernels *kernels_of(struct le_device *device) {
     struct le_copy_kernels *kernels = atomic_load(&device->copy_kernels), *none = NULL;
     if (kernels || atomic_load(&device->closed))
@@ -70,7 +70,7 @@ static struct le_copy_kernels *kernels_of(struct le_device *device) {
     kernels = le_alloc_zero(1, sizeof *kernels);
     if (!kernels)
         return NULL;
-    if (compile(device, kernels) == LEAT_OUT_OF_MEMORY) { /* it may work the next time */
+    if (compile_kernels(device, kernels) == LEAT_OUT_OF_MEMORY) { /* may succeed next time */
         free_kernels(kernels);
         return NULL;
     }

@@ -1,13 +1,13 @@
-/* The kernels that copy between layouts which no driver's copy takes at once. Compiled at their first use, once a
- * device, and kept. Any thread. */
+/* Kernels that copy between layouts which a single driver copy cannot handle. Compiled at their first use, once per
+ * device. Any thread. */
 #ifndef LE_COPY_KERNEL_H
 #define LE_COPY_KERNEL_H
 #include "device/front/device_state.h"
 #include "device/front/strided.h"
 
-/* NULL where there is no compiler, or the device is closed. */
+/* NULL: there is no compiler, or the device is closed. */
 struct le_device_kernel *le_copy_kernel(struct le_device *device, size_t element_bytes);
-/* Addresses as kernels see them. */
+/* target and source: addresses as kernels see them. */
 leat_status le_copy_kernel_launch(struct le_device *device, void *native_stream, struct le_device_kernel *kernel,
                                   const struct le_axes *axes, uint64_t target, uint64_t source);
 #endif

@@ -1,22 +1,22 @@
-/* Axes as rows, slices and loops around them. */
+/* Splits axes into rows, slices, and loops around them. */
 #include "device/front/copy_native.h"
 #include "device/front/copy_kernel.h"
 
 #define ROW_MIN_BYTES 64 /* shorter rows are slow in a driver's copy */
 #define ROWS_FEW      4096
-#define COPIES_MAX    8 /* of the driver's, before a kernel is better */
+#define COPIES_MAX    8 /* driver copies up to which a kernel is not better */
 #define PITCH_MAX     INT32_MAX
 
 static bool is_pitch(int64_t stride, size_t row_bytes) {
     return stride >= (int64_t)row_bytes && stride <= PITCH_MAX;
 }
 
-/* The driver counts slices in rows. */
+/* The driver measures the distance of slices in rows. */
 static bool is_slice(int64_t stride, int64_t row_stride, size_t rows) {
     return stride > 0 && stride % row_stride == 0 && (uint64_t)(stride / row_stride) >= rows;
 }
 
-/* What one copy can take of collapsed axes, the innermost ones. Gives how many are left to loop over. */
+/* Plans one driver copy for the innermost collapsed axes. Returns how many outer axes are left to loop over. */
 static int plan_native(const struct le_axes *x, struct le_native_copy *n) {
     int k = x->rank;
     n->row_bytes = x->size;

@@ -1,5 +1,5 @@
-/* The life of a device behind the front door: allocated, started over a backend that device_open.c chose, closed by its
- * owner, freed with its last reference. Also its first fatal error, which every later call reports. */
+/* A device's lifetime behind the front door: allocated, started over the backend that device_open.c chose, closed by
+ * its owner, freed with its last reference. Also the first fatal error, which every later call reports. */
 #include "device/front/device.h"
 #include "base/clock.h"
 #include "base/fork.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- life */
+/* ---- lifetime */
 
 static void free_streams(struct le_device *device) {
     for (int k = 0; k < device->stream_count; k++) {
@@ -26,7 +26,7 @@ static void free_streams(struct le_device *device) {
     le_free(device->streams);
 }
 
-/* What of the driver's work is left is waited for, if that can be: memory must not be freed under it. */
+/* Waits for remaining work, if the device still works: its memory must not be freed while it runs. */
 void le_device_destroy(struct le_device *device) {
     if (device->ops) {
         le_errors_save();
@@ -50,7 +50,7 @@ static uint64_t ledger_clock(void *device) {
     return le_device_clock_ns(device);
 }
 
-/* A backend with a clock of its own lends it to the ledger while the device is open. */
+/* A backend with its own clock provides it to the ledger while the device is open. */
 static void share_clock(struct le_device *device, bool open) {
     if (device->options.ledger && device->ops->clock_ns)
         le_ledger_clock_set(device->options.ledger, open ? ledger_clock : NULL, open ? device : NULL);
@@ -110,7 +110,7 @@ bool le_device_is_opening(struct le_device *device) {
     return device->ops->is_opening && device->ops->is_opening(device->native);
 }
 
-const struct le_device_limits *le_device_limits(const struct le_device *device) {
+const struct le_device_limits *le_device_limits_of(const struct le_device *device) {
     return &device->limits;
 }
 
@@ -125,8 +125,8 @@ bool le_device_forked(const struct le_device *device) {
 }
 
 static leat_status fail_latched(struct le_device *device) {
-    return le_fail_at(device->failure, (struct le_location){0}, "open a new context; what the device held is lost",
-                      "the device failed before: %s", device->failure_text);
+    return le_fail_at(device->failure, (struct le_location){0}, "open a new context; the device's data is lost",
+                      "the device failed earlier: %s", device->failure_text);
 }
 
 leat_status le_device_check(struct le_device *device) {
@@ -137,8 +137,8 @@ leat_status le_device_check(struct le_device *device) {
     return LEAT_OK;
 }
 
-/* "after: kernel 'f' launched as <<<(4,1,1),(256,1,1)>>> in stream 2", of the launches that are not known to be done,
- * the newest of each stream. */
+/* Adds "after: kernel 'f' launched as <<<(4,1,1),(256,1,1)>>> in stream 2": for each stream, the newest launch that is
+ * not known to be done. */
 static void add_launches(const struct le_device *device, struct le_text *text) {
     uint64_t told[LE_NOTES];
     int count = 0;
@@ -172,8 +172,9 @@ leat_status le_device_latch(struct le_device *device, leat_status status) {
     le_text_finish(&text);
     if (first)
         le_fail_at(status, (struct le_location){0},
-                   device->limits.capability ? "device sim with LEAT_SIM_CHECK=1 names the line of a wrong access"
-                                             : NULL,
+                   device->limits.capability
+                       ? "run on device sim with LEAT_SIM_CHECK=1 to find the line of an invalid access"
+                       : NULL,
                    "%s", device->failure_text);
     return status;
 }

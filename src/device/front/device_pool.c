@@ -1,15 +1,15 @@
-/* Pools of blocks, one for each kind of memory. Small blocks (to SMALL_MAX) are cells of chunks that serve one size
- * class, eight classes for each doubling; larger ones are chunks of their own, and are taken again for what wastes no
- * more than an eighth. Memory of the host as it comes (the cpu's, and LE_MEMORY_HOST) has no cells: there the allocator
- * is fast, and sees each block.
+/* Memory pools, one for each kind of memory. Small allocations (up to SMALL_MAX) are cells of chunks that serve one
+ * size class; there are eight classes per doubling. Each larger allocation is a chunk of its own, which is reused if
+ * that wastes at most an eighth. Plain host memory (the cpu's, and LE_MEMORY_HOST) is not divided into cells: the
+ * host's allocator is fast, and memory checkers see each allocation.
  *
- * A released cell keeps the points of its last uses, as the next block's order: whoever works in it next is in order
- * with them, in whatever stream. So any released cell of the device's may be given out; those whose points the asking
- * stream has passed come first. Where nobody says which stream it will be, and all work of late was in one, it is that.
- * Memory that the host sees is given out only when its points have passed.
+ * A released cell keeps the points of its last uses as the order of its next allocation, so the next user is ordered
+ * after them, in any stream. So any released cell of the device may be reused. Cells whose points the requesting stream
+ * has passed come first. If the caller does not name a stream, and all recent work went to one stream, that stream is
+ * assumed. Memory that the host sees is reused only when its points have passed.
  *
- * Releasing calls no driver: chunks above the cap are given back when memory is taken or waited for. Under the device's
- * lock, but for the driver's allocations and frees. */
+ * Releasing calls no driver; chunks above the cap are freed when memory is requested or waited for. Everything runs
+ * under the device's lock, except the driver's allocations and frees. */
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
@@ -18,24 +18,24 @@
 
 #define SMALL_MAX   ((size_t)1 << 20)
 #define CHUNK_BYTES ((size_t)2 << 20)
-#define CHUNK_SMALL ((size_t)256 << 10) /* for cells of up to CELL_SMALL */
+#define CHUNK_SMALL ((size_t)256 << 10) /* chunk size for cells of up to CELL_SMALL */
 #define CELL_SMALL  ((size_t)16 << 10)
-#define KEEP_MIN    ((size_t)64 << 10) /* of host memory as it comes */
+#define KEEP_MIN    ((size_t)64 << 10) /* smaller plain host memory is not kept */
 #define CACHE_CAP   ((size_t)1 << 30)
-#define CHECKED_GAP ((size_t)256) /* behind each block where checks look for accesses past its end */
+#define CHECKED_GAP ((size_t)256) /* gap after each allocation when the simulator checks for accesses past the end */
 enum { CLASSES = 72, LARGE = CLASSES, LOOKS = 8, QUERIES = 4, KINDS = LE_MEMORY_MAPPED + 1 };
 
 struct le_cell {
-    struct le_allocation allocation; /* first: what is given out */
+    struct le_allocation allocation; /* first: callers get a pointer to it */
     struct chunk *chunk;
-    bool pending; /* released, and in that list */
+    bool pending; /* in the pending list: released, but its work may not be done */
     struct le_cell *next, *previous;
 };
-struct cells { /* newest first */
+struct cell_list { /* newest first */
     struct le_cell *first, *last;
 };
 struct chunk {
-    struct chunk *next, *previous; /* of the pool's, oldest first */
+    struct chunk *next, *previous; /* list of the pool's chunks, oldest first */
     void *host;
     uint64_t address;
     size_t size_bytes;
@@ -45,11 +45,11 @@ struct chunk {
 struct pool {
     enum le_memory_kind kind;
     size_t unit_bytes, gap_bytes;
-    bool has_cells, host_sees, plain; /* plain: base/memory.h's, not the backend's */
-    struct cells ready[CLASSES + 1], pending[CLASSES + 1];
+    bool has_cells, host_sees, plain; /* plain: from base/memory.h, not from the backend */
+    struct cell_list ready[CLASSES + 1], pending[CLASSES + 1];
     struct chunk *first, *last;
-    size_t live_bytes, total_bytes, peak_bytes; /* total: live and kept */
-    size_t growing_bytes;                       /* that are being got */
+    size_t live_bytes, total_bytes, peak_bytes; /* total: live and cached */
+    size_t growing_bytes;                       /* being allocated right now */
     uint64_t trims;
 };
 struct le_pools {
@@ -79,7 +79,7 @@ leat_status le_pools_new(struct le_device *device) {
 
 /* ---- sizes */
 
-/* The class of a size, and what its cells hold. */
+/* The class of a size, and the capacity of its cells. */
 static int class_of(const struct pool *pool, size_t size_bytes, size_t *capacity_bytes) {
     size_t unit = pool->unit_bytes, units = size_bytes ? (size_bytes - 1) / unit + 1 : 1;
     if (!pool->has_cells || size_bytes > SMALL_MAX) {
@@ -105,9 +105,9 @@ static size_t cache_cap(const struct le_device *device) {
     return device->options.cache_cap_bytes ? device->options.cache_cap_bytes : CACHE_CAP;
 }
 
-/* ---- lists; with the lock held */
+/* ---- lists; call with the lock held */
 
-static void push(struct cells *cells, struct le_cell *cell) {
+static void push_cell(struct cell_list *cells, struct le_cell *cell) {
     cell->previous = NULL;
     cell->next = cells->first;
     if (cells->first)
@@ -117,7 +117,7 @@ static void push(struct cells *cells, struct le_cell *cell) {
     cells->first = cell;
 }
 
-static void unlink_cell(struct cells *cells, struct le_cell *cell) {
+static void unlink_cell(struct cell_list *cells, struct le_cell *cell) {
     *(cell->previous ? &cell->previous->next : &cells->first) = cell->next;
     *(cell->next ? &cell->next->previous : &cells->last) = cell->previous;
 }
@@ -135,14 +135,15 @@ static void unlink_chunk(struct pool *pool, struct chunk *chunk) {
     pool->total_bytes -= chunk->size_bytes;
 }
 
-/* ---- which released cells may be used; with the lock held */
+/* ---- which released cells may be reused; call with the lock held */
 
 static bool is_staged(struct le_device *device, const struct pool *pool, struct le_point point) {
     struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     return pool->plain && stager && !le_staging_is_done(stager, point.stream_id, point.number);
 }
 
-/* Has what used the cell passed: for the stream, or for all (NULL)? ask: asks the driver. Errors count as no. */
+/* Whether all uses of the cell have passed, as seen by the stream, or by the host (NULL). ask: asks the driver. Errors
+ * count as no. */
 static bool has_passed(struct le_device *device, const struct pool *pool, struct le_cell *cell,
                        const struct le_device_stream *stream, bool ask) {
     struct le_point points[1 + LE_ORDER_READS];
@@ -161,20 +162,21 @@ static bool has_passed(struct le_device *device, const struct pool *pool, struct
     return true;
 }
 
-static bool fits(const struct le_cell *cell, size_t capacity_bytes) {
+static bool cell_fits(const struct le_cell *cell, size_t capacity_bytes) {
     size_t has = cell->allocation.capacity_bytes;
     return has >= capacity_bytes && has - capacity_bytes <= capacity_bytes / 8;
 }
 
-static struct le_cell *take(struct pool *pool, struct le_cell *cell) {
+static struct le_cell *take_cell(struct pool *pool, struct le_cell *cell) {
     int class = cell->chunk->class;
     unlink_cell(cell->pending ? &pool->pending[class] : &pool->ready[class], cell);
     cell->pending = false;
     return cell;
 }
 
-/* From here on nobody gives it back: in the stretch under the lock in which it came out of a list, or into the pool. */
-static void hold(struct le_cell *cell) {
+/* Keeps the cell's chunk from being freed. Call it under the same lock under which the cell left a list or entered the
+ * pool. */
+static void hold_cell(struct le_cell *cell) {
     cell->chunk->live++;
 }
 
@@ -182,46 +184,47 @@ static struct le_cell *take_ready(struct pool *pool, int class, size_t capacity_
     struct le_cell *best = NULL;
     for (struct le_cell *cell = pool->ready[class].first; cell; cell = cell->next) {
         if (class != LARGE)
-            return take(pool, cell);
-        if (fits(cell, capacity_bytes) && (!best || cell->allocation.capacity_bytes < best->allocation.capacity_bytes))
+            return take_cell(pool, cell);
+        if (cell_fits(cell, capacity_bytes) &&
+            (!best || cell->allocation.capacity_bytes < best->allocation.capacity_bytes))
             best = cell;
     }
-    return best ? take(pool, best) : NULL;
+    return best ? take_cell(pool, best) : NULL;
 }
 
-/* Among the newest: one that the stream may use without waiting, which is mostly what it used last. */
+/* Among the newest: a cell that the stream may use without waiting, usually the one it used last. */
 static struct le_cell *take_in_order(struct le_device *device, struct pool *pool, int class, size_t capacity_bytes,
                                      const struct le_device_stream *stream) {
     int looks = 0;
     for (struct le_cell *cell = pool->pending[class].first; cell && looks < LOOKS; cell = cell->next)
-        if (fits(cell, capacity_bytes) && looks++ < LOOKS &&
+        if (cell_fits(cell, capacity_bytes) && looks++ < LOOKS &&
             has_passed(device, pool, cell, pool->host_sees ? NULL : stream, false))
-            return take(pool, cell);
+            return take_cell(pool, cell);
     return NULL;
 }
 
-/* Among the oldest: one whose work is done by now, as the driver says. */
-static struct le_cell *take_asked(struct le_device *device, struct pool *pool, int class, size_t capacity_bytes) {
+/* Among the oldest: a cell whose work is done, according to the driver. */
+static struct le_cell *take_queried(struct le_device *device, struct pool *pool, int class, size_t capacity_bytes) {
     int looks = 0;
     for (struct le_cell *cell = pool->pending[class].last; cell && looks < QUERIES; cell = cell->previous)
-        if (fits(cell, capacity_bytes) && looks++ < QUERIES && has_passed(device, pool, cell, NULL, true))
-            return take(pool, cell);
+        if (cell_fits(cell, capacity_bytes) && looks++ < QUERIES && has_passed(device, pool, cell, NULL, true))
+            return take_cell(pool, cell);
     return NULL;
 }
 
-/* The oldest that fits, passed or not: its next work waits in its stream. */
+/* The oldest that fits, passed or not: its next work will wait in its stream. */
 static struct le_cell *take_pending(struct pool *pool, int class, size_t capacity_bytes) {
     if (pool->host_sees)
         return NULL;
     for (struct le_cell *cell = pool->pending[class].last; cell; cell = cell->previous)
-        if (fits(cell, capacity_bytes))
-            return take(pool, cell);
+        if (cell_fits(cell, capacity_bytes))
+            return take_cell(pool, cell);
     return NULL;
 }
 
-/* ---- giving back */
+/* ---- freeing chunks */
 
-/* Takes a chunk out of the pool if none of its cells is out or in use by queued work. */
+/* Removes a chunk from the pool if none of its cells is allocated or used by unfinished work. */
 static bool take_chunk(struct le_device *device, struct pool *pool, struct chunk *chunk) {
     if (chunk->live > 0)
         return false;
@@ -231,7 +234,7 @@ static bool take_chunk(struct le_device *device, struct pool *pool, struct chunk
             continue;
         if (!atomic_load(&device->failed) && !has_passed(device, pool, cell, NULL, true))
             return false;
-        push(&pool->ready[chunk->class], take(pool, cell));
+        push_cell(&pool->ready[chunk->class], take_cell(pool, cell));
     }
     for (int k = 0; k < chunk->cell_count; k++)
         unlink_cell(&pool->ready[chunk->class], &chunk->cells[k]);
@@ -247,7 +250,7 @@ static void free_chunk(struct le_device *device, const struct pool *pool, struct
     le_free(chunk);
 }
 
-/* Gives back the oldest chunks that can be until at most keep_bytes are kept. Without the lock. */
+/* Frees the oldest chunks that are free, until at most keep_bytes are cached. Call without the lock. */
 static void trim_pool(struct le_device *device, struct pool *pool, size_t keep_bytes) {
     struct chunk *out = NULL;
     pthread_mutex_lock(&device->lock);
@@ -292,16 +295,16 @@ leat_status le_device_memory_trim(struct le_device *device) {
     return status;
 }
 
-/* ---- getting more */
+/* ---- allocating chunks */
 
 struct request {
     struct le_device *device;
     struct pool *pool;
-    size_t size_bytes, capacity_bytes; /* asked for; of the cell */
+    size_t size_bytes, capacity_bytes; /* requested; of the cell */
     int class;
 };
 
-static leat_status obtain(const struct request *request, struct chunk *chunk) {
+static leat_status allocate_chunk(const struct request *request, struct chunk *chunk) {
     struct le_device *device = request->device;
     if (!request->pool->plain)
         return device->ops->memory_new(device->native, request->pool->kind, chunk->size_bytes, &chunk->host,
@@ -320,13 +323,13 @@ static leat_status fail_full(const struct request *request, leat_status status) 
     size_t live_bytes = request->pool->live_bytes;
     pthread_mutex_unlock(&device->lock);
     return le_fail(status,
-                   "an array of %zu bytes does not fit: of the device's %zu bytes %zu are free, and %zu are in "
-                   "use by this context's arrays",
-                   request->size_bytes, total_bytes, free_bytes, live_bytes);
+                   "an array of %zu bytes does not fit: %zu of the device's %zu bytes are free; this "
+                   "context's arrays use %zu",
+                   request->size_bytes, free_bytes, total_bytes, live_bytes);
 }
 
-/* The backend has no more. Waits for what was released, gives back all that is kept, and asks once more. */
-static leat_status obtain_hard(const struct request *request, struct chunk *chunk) {
+/* The backend is out of memory: waits for unfinished work, frees all cached memory, and tries again. */
+static leat_status allocate_after_trim(const struct request *request, struct chunk *chunk) {
     struct le_device *device = request->device;
     leat_status status = le_device_synchronize(device);
     if (status)
@@ -335,7 +338,7 @@ static leat_status obtain_hard(const struct request *request, struct chunk *chun
     pthread_mutex_lock(&device->lock);
     request->pool->trims++;
     pthread_mutex_unlock(&device->lock);
-    return fail_full(request, obtain(request, chunk));
+    return fail_full(request, allocate_chunk(request, chunk));
 }
 
 static struct chunk *new_chunk(const struct request *request) {
@@ -372,8 +375,8 @@ static void note_memory(struct le_device *device, uint64_t address, size_t size_
         device->ops->memory_note(device->native, address, size_bytes, live);
 }
 
-/* A cell of a new chunk, held; or, where memory has run out, one whose next work has to wait. */
-static leat_status grow(const struct request *request, struct le_cell **cell) {
+/* Returns a held cell of a new chunk or, if memory has run out, a pending cell, whose next work must wait. */
+static leat_status grow_pool(const struct request *request, struct le_cell **cell) {
     struct le_device *device = request->device;
     struct pool *pool = request->pool;
     *cell = NULL;
@@ -383,15 +386,15 @@ static leat_status grow(const struct request *request, struct le_cell **cell) {
         return le_fail_out_of_memory(sizeof *chunk);
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_ALLOCATE, "memory", "");
-    leat_status status = obtain(request, chunk);
+    leat_status status = allocate_chunk(request, chunk);
     if (status == LEAT_OUT_OF_MEMORY) {
         pthread_mutex_lock(&device->lock);
         *cell = take_pending(pool, request->class, request->capacity_bytes);
         if (*cell)
-            hold(*cell);
+            hold_cell(*cell);
         pthread_mutex_unlock(&device->lock);
         if (!*cell)
-            status = obtain_hard(request, chunk);
+            status = allocate_after_trim(request, chunk);
     }
     le_device_span_end(&span, status ? 0 : chunk->size_bytes);
     if (status || *cell) {
@@ -403,18 +406,18 @@ static leat_status grow(const struct request *request, struct le_cell **cell) {
     link_chunk(pool, chunk);
     note_memory(device, chunk->address, chunk->size_bytes, false);
     for (int k = chunk->cell_count - 1; k > 0; k--)
-        push(&pool->ready[chunk->class], &chunk->cells[k]);
+        push_cell(&pool->ready[chunk->class], &chunk->cells[k]);
     *cell = &chunk->cells[0];
-    hold(*cell);
+    hold_cell(*cell);
     pthread_mutex_unlock(&device->lock);
     return LEAT_OK;
 }
 
 /* ---- new and free */
 
-/* A released cell, held, if one will do, else the request is counted as growing; or why it cannot be. With the lock
- * held. */
-static leat_status reserve(const struct request *request, struct le_device_stream *stream, struct le_cell **cell) {
+/* Returns a held released cell, if one fits. Otherwise counts the request as growing. Fails if it would exceed the cap.
+ * Call with the lock held. */
+static leat_status reserve_cell(const struct request *request, struct le_device_stream *stream, struct le_cell **cell) {
     struct le_device *device = request->device;
     struct pool *pool = request->pool;
     size_t cap = device->options.memory_cap_bytes ? device->options.memory_cap_bytes : SIZE_MAX;
@@ -426,22 +429,22 @@ static leat_status reserve(const struct request *request, struct le_device_strea
                        "an array of %zu bytes does not fit: %zu of the %zu bytes that the options allow are in use",
                        request->size_bytes, used_bytes, cap);
     if (!stream)
-        stream = le_stream_of_late(device);
+        stream = le_stream_recent(device);
     *cell = take_in_order(device, pool, class, capacity_bytes, stream ? stream : device->own);
     if (!*cell)
         *cell = take_ready(pool, class, capacity_bytes);
     if (!*cell)
-        *cell = take_asked(device, pool, class, capacity_bytes);
+        *cell = take_queried(device, pool, class, capacity_bytes);
     if (!*cell && pool->total_bytes - pool->live_bytes > cache_cap(device))
         *cell = take_pending(pool, class, capacity_bytes);
     if (*cell)
-        hold(*cell);
+        hold_cell(*cell);
     else
         pool->growing_bytes += capacity_bytes;
     return LEAT_OK;
 }
 
-/* Nothing is kept above the cap: to make room for a new chunk below it, too. */
+/* Frees cached memory so that a new chunk stays below the cap. */
 static void make_room(const struct request *request) {
     struct pool *pool = request->pool;
     size_t cap = request->device->options.memory_cap_bytes;
@@ -459,11 +462,11 @@ static leat_status check_size(const struct le_device *device, enum le_memory_kin
     return size_bytes > PTRDIFF_MAX - CHUNK_BYTES ? le_fail_out_of_memory(size_bytes) : LEAT_OK;
 }
 
-static void hand_out(const struct request *request, struct le_cell *cell) {
+static void finish_request(const struct request *request, struct le_cell *cell) {
     struct pool *pool = request->pool;
     pool->live_bytes += cell->allocation.capacity_bytes;
     cell->allocation.size_bytes = request->size_bytes;
-    cell->allocation.order.spoiled = LEAT_OK;
+    cell->allocation.order.error = LEAT_OK;
     note_memory(request->device, cell->allocation.address, request->size_bytes, true);
     if (pool->total_bytes > pool->peak_bytes)
         pool->peak_bytes = pool->total_bytes;
@@ -480,16 +483,16 @@ leat_status le_allocation_new(struct le_device *device, enum le_memory_kind kind
         return status;
     request.class = class_of(request.pool, size_bytes + request.pool->gap_bytes, &request.capacity_bytes);
     pthread_mutex_lock(&device->lock);
-    status = reserve(&request, stream, &cell);
+    status = reserve_cell(&request, stream, &cell);
     if (!status && !cell) {
         pthread_mutex_unlock(&device->lock);
         make_room(&request);
-        status = grow(&request, &cell);
+        status = grow_pool(&request, &cell);
         pthread_mutex_lock(&device->lock);
         request.pool->growing_bytes -= request.capacity_bytes;
     }
     if (!status)
-        hand_out(&request, cell);
+        finish_request(&request, cell);
     pthread_mutex_unlock(&device->lock);
     if (status)
         return status;
@@ -498,14 +501,15 @@ leat_status le_allocation_new(struct le_device *device, enum le_memory_kind kind
     return LEAT_OK;
 }
 
-/* What is not worth keeping, or will not be asked for any more, goes at once: there it is no driver's. */
+/* Whether a released cell is cached. Memory that is too small to keep, or that a closed device will not use again, is
+ * freed at once. */
 static bool is_kept(const struct le_device *device, const struct pool *pool, const struct le_cell *cell) {
     if (pool->has_cells)
         return !atomic_load_explicit(&device->closed, memory_order_relaxed);
     return cell->allocation.capacity_bytes >= KEEP_MIN && pool->total_bytes - pool->live_bytes <= cache_cap(device);
 }
 
-static void release(struct le_device *device, struct le_cell *cell) {
+static void release_cell(struct le_device *device, struct le_cell *cell) {
     struct pool *pool = &device->pools->of[cell->allocation.kind];
     struct chunk *chunk = cell->chunk, *out = NULL;
     pthread_mutex_lock(&device->lock);
@@ -513,7 +517,7 @@ static void release(struct le_device *device, struct le_cell *cell) {
     chunk->live--;
     pool->live_bytes -= cell->allocation.capacity_bytes;
     cell->pending = !has_passed(device, pool, cell, NULL, false);
-    push(cell->pending ? &pool->pending[chunk->class] : &pool->ready[chunk->class], cell);
+    push_cell(cell->pending ? &pool->pending[chunk->class] : &pool->ready[chunk->class], cell);
     if (!is_kept(device, pool, cell) && take_chunk(device, pool, chunk))
         out = chunk;
     pthread_mutex_unlock(&device->lock);
@@ -521,7 +525,8 @@ static void release(struct le_device *device, struct le_cell *cell) {
         free_chunk(device, pool, out);
 }
 
-/* With checks on, what is not under way yet would be taken for a use after the end: such copies are waited for. */
+/* When the simulator checks accesses, waits for copies that are not enqueued yet: they would be reported as a use after
+ * free. */
 static void settle_for_checks(struct le_allocation *allocation) {
     struct le_device *device = allocation->device;
     struct le_point points[1 + LE_ORDER_READS];
@@ -540,19 +545,19 @@ void le_allocation_free(struct le_allocation *allocation) {
     struct le_device *device = allocation->device;
     settle_for_checks(allocation);
     if (allocation->owned)
-        release(device, (struct le_cell *)allocation);
+        release_cell(device, (struct le_cell *)allocation);
     else
         le_free(allocation);
     le_device_release(device);
 }
 
-leat_status le_device_memory_use(struct le_device *device, enum le_memory_kind kind, struct le_memory_use *use) {
+leat_status le_device_memory_use(struct le_device *device, enum le_memory_kind kind, struct le_memory_usage *use) {
     const struct pool *pool = &device->pools->of[kind];
     size_t total_bytes;
     leat_status status = le_device_check(device);
     if (status)
         return status;
-    *use = (struct le_memory_use){.cap_bytes = device->options.memory_cap_bytes};
+    *use = (struct le_memory_usage){.cap_bytes = device->options.memory_cap_bytes};
     if (kind == LE_MEMORY_DEVICE)
         status = device->ops->memory_info(device->native, &use->device_free_bytes, &total_bytes);
     pthread_mutex_lock(&device->lock);

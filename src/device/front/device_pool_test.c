@@ -1,4 +1,4 @@
-/* Pools of blocks: sizes, reuse in order, caps, what happens when memory runs out, page-locking, and the cpu's. */
+/* Memory pools: sizes, reuse in order, caps, running out of memory, page-locking, and the cpu's pools. */
 #include "device/front/device_testing.h"
 #include <pthread.h>
 
@@ -6,8 +6,8 @@
 #define MIB ((size_t)1 << 20)
 #define GIB ((size_t)1 << 30)
 
-static struct le_memory_use use_of(struct le_device *device, enum le_memory_kind kind) {
-    struct le_memory_use use;
+static struct le_memory_usage use_of(struct le_device *device, enum le_memory_kind kind) {
+    struct le_memory_usage use;
     assert_ok(le_device_memory_use(device, kind, &use));
     return use;
 }
@@ -32,7 +32,7 @@ static void test_sizes(void **state) {
             live_bytes += allocations[k]->capacity_bytes;
         }
         assert_int_equal(use_of(device, kinds[m]).live_bytes, live_bytes);
-        for (size_t k = 0; k < ARRAY_LEN(sizes); k++) /* device memory: none overlap */
+        for (size_t k = 0; k < ARRAY_LEN(sizes); k++) /* device allocations do not overlap */
             for (size_t n = 0; n < k && kinds[m] == LE_MEMORY_DEVICE; n++)
                 assert_true(allocations[k]->address + allocations[k]->capacity_bytes <= allocations[n]->address ||
                             allocations[n]->address + allocations[n]->capacity_bytes <= allocations[k]->address);
@@ -54,13 +54,13 @@ static void test_reuse_in_one_stream(void **state) {
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
     for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
-        struct le_allocation *allocation = fake_block(device, sizes[k], stream);
+        struct le_allocation *allocation = fake_allocation(device, sizes[k], stream);
         uint64_t address = allocation->address;
         int allocations = fake->allocations;
         for (int m = 0; m < 10; m++) {
             fake_touch(stream, allocation, LE_ACCESS_WRITE);
             le_allocation_free(allocation);
-            allocation = fake_block(device, sizes[k] - (size_t)m, stream);
+            allocation = fake_allocation(device, sizes[k] - (size_t)m, stream);
             assert_int_equal(allocation->address, address);
         }
         assert_int_equal(fake->allocations, allocations);
@@ -71,22 +71,22 @@ static void test_reuse_in_one_stream(void **state) {
     fake_finish(device, fake);
 }
 
-/* Another stream gets other memory until the point is passed, and then the same. */
+/* Another stream gets different memory until the point has passed, and then the same. */
 static void test_reuse_across_streams(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 3 * MIB, one);
+    struct le_allocation *allocation = fake_allocation(device, 3 * MIB, one);
     uint64_t address = allocation->address;
     struct fake_operation first = fake_touch(one, allocation, LE_ACCESS_WRITE);
     le_allocation_free(allocation);
-    allocation = fake_block(device, 3 * MIB, two);
+    allocation = fake_allocation(device, 3 * MIB, two);
     assert_int_not_equal(allocation->address, address);
     assert_int_equal(fake->synchronizes, 0);
     le_allocation_free(allocation);
     fake_advance(fake, first.stream, first.position);
-    struct le_allocation *taken = fake_block(device, 3 * MIB, two), *again = fake_block(device, 3 * MIB, two);
+    struct le_allocation *taken = fake_allocation(device, 3 * MIB, two), *again = fake_allocation(device, 3 * MIB, two);
     assert_true(taken->address == address || again->address == address);
     struct fake_operation second = fake_touch(two, taken, LE_ACCESS_WRITE);
     le_allocation_free(taken);
@@ -97,18 +97,18 @@ static void test_reuse_across_streams(void **state) {
     fake_finish(device, fake);
 }
 
-/* A stream that has waited for the work that used a block may have it at once. */
+/* A stream that has waited for the work on an allocation may reuse it at once. */
 static void test_reuse_after_wait(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 3 * MIB, one);
+    struct le_allocation *allocation = fake_allocation(device, 3 * MIB, one);
     uint64_t address = allocation->address;
     fake_touch(one, allocation, LE_ACCESS_WRITE);
     fake_touch(two, allocation, LE_ACCESS_READ);
     le_allocation_free(allocation);
-    allocation = fake_block(device, 3 * MIB, two);
+    allocation = fake_allocation(device, 3 * MIB, two);
     assert_int_equal(allocation->address, address);
     le_allocation_free(allocation);
     le_device_stream_free(one);
@@ -116,17 +116,17 @@ static void test_reuse_after_wait(void **state) {
     fake_finish(device, fake);
 }
 
-/* Nobody says in which stream the memory will be used. While all work is in one, it is taken to be that; when two are
- * at work, they are not made to wait for each other. */
+/* The caller does not say which stream will use the memory. While all work is in one stream, that one is assumed. When
+ * two streams are busy, they are not made to wait for each other. */
 static void test_stream_of_late(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *other = fake_block(device, 100, two);
+    struct le_allocation *other = fake_allocation(device, 100, two);
     int allocations = 0, records = 0;
     for (int k = 0; k < 300; k++) {
-        struct le_allocation *allocation = fake_block(device, 3 * MIB, NULL);
+        struct le_allocation *allocation = fake_allocation(device, 3 * MIB, NULL);
         fake_touch(one, allocation, LE_ACCESS_WRITE);
         le_allocation_free(allocation);
         if (k == 100) {
@@ -140,7 +140,7 @@ static void test_stream_of_late(void **state) {
     for (int k = 0; k < 100; k++)
         fake_touch(one, other, LE_ACCESS_WRITE);
     int before = fake->queries;
-    le_allocation_free(fake_block(device, 3 * MIB, NULL));
+    le_allocation_free(fake_allocation(device, 3 * MIB, NULL));
     assert_true(fake->queries > before);
     le_allocation_free(other);
     le_device_stream_free(one);
@@ -148,7 +148,7 @@ static void test_stream_of_late(void **state) {
     fake_finish(device, fake);
 }
 
-/* Whatever memory is given out, work on it comes after all that its owners before had queued. */
+/* Work on reused memory comes after all work that its earlier owners had enqueued. */
 static void test_reuse_is_in_order(void **state) {
     enum { STREAMS = 4, ROUNDS = 2000, PLACES = 64 };
     (void)state;
@@ -166,7 +166,7 @@ static void test_reuse_is_in_order(void **state) {
         stream[k] = fake_stream_of(device);
     for (int k = 0; k < ROUNDS; k++) {
         int s = rand_r(&seed) % STREAMS, other = rand_r(&seed) % STREAMS, p = 0;
-        struct le_allocation *allocation = fake_block(device, 5 * MIB, stream[s]);
+        struct le_allocation *allocation = fake_allocation(device, 5 * MIB, stream[s]);
         while (p < place_count && places[p].address != allocation->address)
             p++;
         assert_true(p < PLACES);
@@ -190,7 +190,7 @@ static void test_reuse_is_in_order(void **state) {
     fake_finish(device, fake);
 }
 
-/* The host may write to it at once: so it must not be in use by anything queued. */
+/* The host may write to it at once, so no enqueued work may use it. */
 static void test_pinned_waits_for_all(void **state) {
     (void)state;
     struct fake *fake;
@@ -220,16 +220,16 @@ static void test_caps(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(&options, GIB, &fake);
-    struct le_allocation *a = fake_block(device, 6 * MIB, NULL), *b = NULL;
+    struct le_allocation *a = fake_allocation(device, 6 * MIB, NULL), *b = NULL;
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 5 * MIB, NULL, &b), LEAT_OUT_OF_MEMORY);
     assert_message("5242880 bytes does not fit: 6291456 of the 10485760 bytes that the options allow are in use");
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, SIZE_MAX - 5, NULL, &b), LEAT_OUT_OF_MEMORY);
-    b = fake_block(device, 3 * MIB, NULL);
+    b = fake_allocation(device, 3 * MIB, NULL);
     le_allocation_free(a);
     le_allocation_free(b);
     assert_int_equal(fake->frees, 0); /* releasing calls no driver */
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).kept_bytes, 9 * MIB);
-    a = fake_block(device, 9 * MIB + 1, NULL); /* makes room */
+    a = fake_allocation(device, 9 * MIB + 1, NULL); /* makes room */
     assert_true(fake->used_bytes <= 10 * MIB);
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).cap_bytes, 10 * MIB);
     le_allocation_free(a);
@@ -243,14 +243,14 @@ static void test_cache_cap(void **state) {
     struct le_device *device = fake_open(&options, GIB, &fake);
     struct le_allocation *allocations[8];
     for (size_t k = 0; k < 8; k++)
-        allocations[k] = fake_block(device, (4 + k) * MIB, NULL);
+        allocations[k] = fake_allocation(device, (4 + k) * MIB, NULL);
     for (size_t k = 0; k < 8; k++)
         le_allocation_free(allocations[k]);
-    struct le_allocation *allocation = fake_block(device, 100 * MIB, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 100 * MIB, NULL);
     assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes <= 10 * MIB);
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 0); /* memory did not run out */
     le_allocation_free(allocation);
-    assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes > 10 * MIB); /* releasing gives nothing back */
+    assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes > 10 * MIB); /* releasing frees nothing */
     assert_ok(le_device_synchronize(device));
     assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes <= 10 * MIB);
     fake_finish(device, fake);
@@ -261,17 +261,18 @@ static void test_runs_out(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 20 * MIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_allocation *a = fake_block(device, 8 * MIB, stream), *b = fake_block(device, 8 * MIB, stream), *c = NULL;
+    struct le_allocation *a = fake_allocation(device, 8 * MIB, stream), *b = fake_allocation(device, 8 * MIB, stream),
+                         *c = NULL;
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 30 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
     assert_message("an array of 31457280 bytes does not fit the device's 20971520 bytes");
-    assert_int_equal(fake->synchronizes, 0); /* that could be told without trying */
+    assert_int_equal(fake->synchronizes, 0); /* known without trying */
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 12 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
-    assert_message("an array of 12582912 bytes does not fit: of the device's 20971520 bytes 4194304 are free, and "
-                   "16777216 are in use by this context's arrays");
+    assert_message("an array of 12582912 bytes does not fit: 4194304 of the device's 20971520 bytes are free; this "
+                   "context's arrays use 16777216");
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 1);
     fake_touch(stream, a, LE_ACCESS_WRITE);
     le_allocation_free(a);
-    c = fake_block(device, 12 * MIB, NULL); /* waits for it, gives it back, and tries again */
+    c = fake_allocation(device, 12 * MIB, NULL); /* waits for it, frees it, and tries again */
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 2);
     le_allocation_free(b);
     le_allocation_free(c);
@@ -279,17 +280,17 @@ static void test_runs_out(void **state) {
     fake_finish(device, fake);
 }
 
-/* Rather than wait on the host, memory whose work is still queued is given out: its next work waits in its stream. */
+/* Instead of waiting on the host, the pool returns memory whose work is not done: its next work waits in its stream. */
 static void test_runs_out_with_work_queued(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 20 * MIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *a = fake_block(device, 12 * MIB, one);
+    struct le_allocation *a = fake_allocation(device, 12 * MIB, one);
     struct fake_operation first = fake_touch(one, a, LE_ACCESS_WRITE);
     uint64_t address = a->address;
     le_allocation_free(a);
-    a = fake_block(device, 12 * MIB, two);
+    a = fake_allocation(device, 12 * MIB, two);
     assert_int_equal(a->address, address);
     assert_int_equal(fake->synchronizes, 0);
     struct fake_operation second = fake_touch(two, a, LE_ACCESS_WRITE);
@@ -300,13 +301,13 @@ static void test_runs_out_with_work_queued(void **state) {
     fake_finish(device, fake);
 }
 
-/* ---- bounds, as the simulator is told them */
+/* ---- bounds as reported to the simulator */
 
 static void test_notes(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
-    struct le_allocation *allocation = fake_block(device, 1001, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 1001, NULL);
     assert_int_equal(fake->noted_count, 2);
     assert_false(fake->noted[0].live);
     assert_true(fake->noted[0].size_bytes >= 256 * KIB && fake->noted[0].address <= allocation->address);
@@ -326,8 +327,8 @@ static void test_wrap(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_allocation *allocation = NULL;
-    assert_ok(
-        le_allocation_wrap(device, LE_MEMORY_HOST, memory + 32, 100, &allocation)); /* the fake calls that pinned */
+    assert_ok(le_allocation_wrap(device, LE_MEMORY_HOST, memory + 32, 100,
+                                 &allocation)); /* the fake reports that as pinned */
     assert_int_equal(allocation->kind, LE_MEMORY_PINNED);
     assert_ptr_equal(allocation->host, memory + 32);
     assert_false(allocation->owned);
@@ -386,7 +387,7 @@ static void test_cpu(void **state) {
     assert_ok(le_allocation_new(device, LE_MEMORY_DEVICE, 3 * MIB, NULL, &allocation));
     le_device_close(device);
     memset(allocation->host, 2, 3 * MIB);
-    le_allocation_free(allocation); /* the device goes with it */
+    le_allocation_free(allocation); /* frees the device, too */
 }
 
 struct churned {
@@ -394,7 +395,7 @@ struct churned {
     size_t least_bytes, span_bytes;
 };
 
-static void *churn(void *argument) {
+static void *run_thread(void *argument) {
     const struct churned *c = argument;
     unsigned seed = (unsigned)(uintptr_t)&seed;
     for (int k = 0; k < 2000; k++) {
@@ -415,7 +416,7 @@ static void churn_in_threads(size_t cache_cap_bytes, size_t least_bytes, size_t 
     assert_ok(le_device_open("cpu", &options, &churned.device));
     pthread_t threads[4];
     for (int k = 0; k < 4; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, churn, &churned), 0);
+        assert_int_equal(pthread_create(&threads[k], NULL, run_thread, &churned), 0);
     for (int k = 0; k < 4; k++) {
         void *failed;
         pthread_join(threads[k], &failed);
@@ -430,8 +431,8 @@ static void test_threads(void **state) {
     churn_in_threads(4 * MIB, 0, 200000);
 }
 
-/* All of it is worth keeping and nearly nothing may be kept: while one thread gets a block, others give back what is
- * not in use. */
+/* All memory is worth keeping, but almost none may be kept: while one thread allocates, others free what is not in
+ * use. */
 static void test_threads_trim(void **state) {
     (void)state;
     for (int round = 0; round < 4; round++)

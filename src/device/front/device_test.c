@@ -1,4 +1,4 @@
-/* A device: names, the first fatal error, the child of a fork, events, and what outlives what. */
+/* A device: names, the first fatal error, a forked child, events, and objects that outlive each other. */
 #include "device/front/device_testing.h"
 #include <stdio.h>
 #include <sys/wait.h>
@@ -20,8 +20,8 @@ static void test_names(void **state) {
         assert_null(device);
     }
     assert_ok(le_device_open("cpu", NULL, &device));
-    assert_string_equal(le_device_limits(device)->kind, "cpu");
-    assert_true(le_device_limits(device)->host_is_device);
+    assert_string_equal(le_device_limits_of(device)->kind, "cpu");
+    assert_true(le_device_limits_of(device)->host_is_device);
     assert_null(le_device_stream_native(le_device_stream_own(device)));
     assert_true(le_device_clock_ns(device) > 0);
     le_device_close(device);
@@ -34,13 +34,13 @@ static void test_latch(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 1000, one), *other = NULL;
+    struct le_allocation *allocation = fake_allocation(device, 1000, one), *other = NULL;
     struct le_device_event *event = NULL;
     assert_ok(le_device_event_new(device, &event));
     assert_ok(le_device_event_record(event, one));
     fake_touch(one, allocation, LE_ACCESS_WRITE);
     le_device_note_launch(one, "early", (const unsigned[]){9, 1, 1}, (const unsigned[]){64, 1, 1});
-    assert_ok(le_device_stream_synchronize(one)); /* so that one was right */
+    assert_ok(le_device_stream_synchronize(one)); /* so stream one was fine */
     fake_touch(one, allocation, LE_ACCESS_WRITE);
     le_device_note_launch(one, "first", (const unsigned[]){4, 1, 1}, (const unsigned[]){256, 2, 1});
     fake_touch(two, allocation, LE_ACCESS_WRITE);
@@ -51,12 +51,12 @@ static void test_latch(void **state) {
                         "the fake fails; after: kernel 'second' launched as <<<(1,2,3),(32,1,1)>>> in stream 3, kernel "
                         "'first' launched as <<<(4,1,1),(256,2,1)>>> in stream 2");
     assert_non_null(strstr(le_error_at(0)->expected, "LEAT_SIM_CHECK=1"));
-    fake->failing = LEAT_OK; /* all later calls fail without asking it */
+    fake->failing = LEAT_OK; /* all later calls fail without asking the backend */
     char memory[64];
     double milliseconds;
     const struct le_allocation_use use = {allocation, LE_ACCESS_READ};
     assert_int_equal(le_device_check(device), LEAT_DEVICE);
-    assert_message("the device failed before: the fake fails; after: kernel 'second'");
+    assert_message("the device failed earlier: the fake fails; after: kernel 'second'");
     assert_int_equal(le_order_begin(one, &use, 1), LEAT_DEVICE);
     assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 10, NULL, &other), LEAT_DEVICE);
     assert_int_equal(le_device_synchronize(device), LEAT_DEVICE);
@@ -67,7 +67,7 @@ static void test_latch(void **state) {
     assert_int_equal(le_device_stream_wait_event(one, event), LEAT_DEVICE);
     assert_int_equal(le_host_pin(device, memory, sizeof memory), LEAT_DEVICE);
     assert_int_equal(le_device_memory_trim(device), LEAT_DEVICE);
-    le_allocation_free(allocation); /* frees are safe */
+    le_allocation_free(allocation); /* freeing is still safe */
     le_device_event_free(event);
     le_device_stream_free(one);
     le_device_stream_free(two);
@@ -83,7 +83,7 @@ static void test_first_cause_stays(void **state) {
     le_fail(LEAT_DEVICE, "what came of it");
     assert_int_equal(le_device_latch(device, LEAT_DEVICE), LEAT_DEVICE);
     assert_int_equal(le_device_check(device), LEAT_DEVICE);
-    assert_string_equal(le_error_at(0)->message, "the device failed before: the cause");
+    assert_string_equal(le_error_at(0)->message, "the device failed earlier: the cause");
     fake_finish(device, fake);
 }
 
@@ -109,7 +109,7 @@ static void test_fork(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 1000, stream);
+    struct le_allocation *allocation = fake_allocation(device, 1000, stream);
     struct le_device_event *event = NULL;
     assert_ok(le_device_event_new(device, &event));
     fflush(NULL);
@@ -133,14 +133,14 @@ static void test_events(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake), *other = NULL;
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device), *elsewhere;
-    struct le_allocation *allocation = fake_block(device, 1000, one), *second = fake_block(device, 1000, one);
+    struct le_allocation *allocation = fake_allocation(device, 1000, one), *second = fake_allocation(device, 1000, one);
     struct le_device_event *start = NULL, *stop = NULL;
     double milliseconds = -1;
     assert_ok(le_device_event_new(device, &start));
     assert_ok(le_device_event_new(device, &stop));
     assert_int_equal(le_device_event_elapsed_ms(start, stop, &milliseconds), LEAT_INVALID);
     assert_message("start was not recorded");
-    assert_ok(le_device_event_synchronize(start)); /* never recorded: always passed */
+    assert_ok(le_device_event_synchronize(start)); /* never recorded: counts as passed */
     assert_ok(le_device_stream_wait_event(two, start));
     assert_ok(le_device_event_record(start, one));
     assert_int_equal(le_device_event_elapsed_ms(start, stop, &milliseconds), LEAT_INVALID);
@@ -152,7 +152,7 @@ static void test_events(void **state) {
     assert_ok(le_device_stream_wait_event(two, stop));
     struct fake_operation last = fake_touch(two, allocation, LE_ACCESS_READ);
     assert_true(fake_is_before(&first, &last));
-    assert_int_equal(fake->waits, waits + 1); /* the user's own wait is all that it takes */
+    assert_int_equal(fake->waits, waits + 1); /* only the user's own wait */
     assert_int_equal(fake->records, records);
     assert_ok(le_device_event_elapsed_ms(start, stop, &milliseconds));
     assert_true(milliseconds == 2);
@@ -174,15 +174,15 @@ static void test_events(void **state) {
 
 /* ---- every allocation fails once */
 
-static int allocations, failing;
+static int allocation_count, failing;
 
 static void *hook_allocate(size_t size_bytes, void *user) {
-    void *memory = ++allocations == failing ? NULL : malloc(size_bytes);
+    void *memory = ++allocation_count == failing ? NULL : malloc(size_bytes);
     *(int *)user += memory != NULL;
     return memory;
 }
 static void *hook_reallocate(void *memory, size_t size_bytes, void *user) {
-    void *grown = ++allocations == failing ? NULL : realloc(memory, size_bytes);
+    void *grown = ++allocation_count == failing ? NULL : realloc(memory, size_bytes);
     *(int *)user += grown && !memory;
     return grown;
 }
@@ -191,7 +191,7 @@ static void hook_release(void *memory, void *user) {
     free(memory);
 }
 
-/* What a user does with a device, up to the first failure. */
+/* Uses a device in every way, up to the first failure. */
 static leat_status try_all(struct le_device *device) {
     enum { STREAMS = 20 };
     static char memory[4096];
@@ -238,22 +238,22 @@ static void test_allocations_fail(void **state) {
     for (failing = 1; status || failing < tried; failing++) {
         struct fake *fake;
         int fails = failing;
-        failing = 0; /* opening the fake */
-        allocations = 0;
+        failing = 0; /* failures start after opening the fake */
+        allocation_count = 0;
         struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
-        allocations = 0;
+        allocation_count = 0;
         failing = fails;
         status = try_all(device);
         assert_true(status == LEAT_OK || status == LEAT_OUT_OF_MEMORY);
-        tried = allocations;
+        tried = allocation_count;
         fake_finish(device, fake);
         assert_int_equal(live, 0);
         assert_true(failing < 500);
     }
     assert_true(failing > 20);
-    for (failing = 1; failing < 6; failing++) { /* opening the cpu's */
+    for (failing = 1; failing < 6; failing++) { /* opening the cpu device */
         struct le_device *device = NULL;
-        allocations = 0;
+        allocation_count = 0;
         status = le_device_open("cpu", NULL, &device);
         assert_true(status == LEAT_OK || status == LEAT_OUT_OF_MEMORY);
         le_device_close(device);
@@ -262,7 +262,7 @@ static void test_allocations_fail(void **state) {
     le_memory_use(NULL);
 }
 
-/* ---- what outlives what */
+/* ---- objects that outlive each other */
 
 static void test_things_outlive_the_owner(void **state) {
     (void)state;
@@ -278,7 +278,7 @@ static void test_things_outlive_the_owner(void **state) {
     assert_true(le_ledger_count(ledger) > 0); /* the allocation */
     le_device_close(device);
     le_ledger_free(ledger);
-    assert_ok(le_device_stream_synchronize(stream)); /* and notes no more */
+    assert_ok(le_device_stream_synchronize(stream)); /* and records nothing more */
     memset(allocation->host, 1, 100000);
     le_allocation_free(allocation);
     le_device_stream_free(stream);

@@ -1,5 +1,5 @@
-/* For tests of the front door: a backend that does nothing and counts, whose streams go on only when told to. What is
- * enqueued carries a clock of vectors, so that a test can ask whether one operation comes before another. */
+/* For tests of the front door: a backend that does nothing but count, whose streams advance only on request. Each
+ * operation carries a vector clock, so that a test can ask whether one operation comes before another. */
 #ifndef LE_DEVICE_TESTING_H
 #define LE_DEVICE_TESTING_H
 #include <stdarg.h>
@@ -18,12 +18,12 @@
 enum { FAKE_STREAMS = 64 };
 
 struct fake_clock {
-    uint64_t of[FAKE_STREAMS]; /* of each stream, how many operations come before */
+    uint64_t of[FAKE_STREAMS]; /* for each stream, the number of operations that come before */
 };
 struct fake_stream {
     int index;
     struct fake_clock clock;
-    struct fake_clock *clocks; /* of each operation, from 1 */
+    struct fake_clock *clocks; /* for each operation, from 1 */
     uint64_t enqueued, done;
 };
 struct fake_event {
@@ -33,8 +33,8 @@ struct fake_event {
 struct fake {
     struct le_device *device;
     int streams, live_streams, live_events, records, waits, queries, synchronizes, allocations, frees;
-    size_t capacity_bytes, used_bytes; /* of the device's memory */
-    leat_status failing;               /* what every call that can fail gives; fatal ones are latched */
+    size_t capacity_bytes, used_bytes; /* of device memory */
+    leat_status failing;               /* returned by every call that can fail; fatal errors are latched */
     struct fake_stream *stream[FAKE_STREAMS];
     struct fake_noted {
         uint64_t address;
@@ -65,7 +65,7 @@ static inline leat_status fake_memory_new(void *native, enum le_memory_kind kind
     fake->allocations++;
     fake->used_bytes += kind == LE_MEMORY_DEVICE ? size_bytes : 0;
     *host = malloc(16);
-    *address = (uint64_t)(uintptr_t)*host << 16; /* no address of the host's */
+    *address = (uint64_t)(uintptr_t)*host << 16; /* not a valid host address */
     if (kind == LE_MEMORY_DEVICE) {
         free(*host);
         *host = NULL;
@@ -130,7 +130,7 @@ static inline leat_status fake_stream_check(void *native, void *stream) {
     return LEAT_OK;
 }
 
-/* Its work goes on: the struct stays until the test's end. */
+/* Its work goes on, so the struct stays until the test ends. */
 static inline void fake_stream_free(void *native, void *stream) {
     (void)stream;
     ((struct fake *)native)->live_streams--;
@@ -142,7 +142,7 @@ static inline void fake_merge(struct fake_clock *to, const struct fake_clock *fr
             to->of[k] = from->of[k];
 }
 
-/* Does the stream's work up to a position, and what that comes after. */
+/* Completes the stream's work up to a position, and all work that must come before it. */
 static inline void fake_advance(struct fake *fake, int index, uint64_t position) {
     struct fake_stream *stream = fake->stream[index];
     while (stream && stream->done < position) {
@@ -264,7 +264,7 @@ static const struct le_device_ops fake_ops = {
     .event_elapsed = fake_event_elapsed,
 };
 
-/* ---- what tests do with it */
+/* ---- interface for tests */
 
 static inline struct le_device *fake_open(const struct le_device_options *options, size_t capacity_bytes,
                                           struct fake **fake) {
@@ -280,7 +280,7 @@ static inline struct le_device *fake_open(const struct le_device_options *option
     return device;
 }
 
-/* Frees the structs of the streams, too, which fake_stream_free leaves. */
+/* Also frees the structs of the streams, which fake_stream_free leaves. */
 static inline void fake_finish(struct le_device *device, struct fake *fake) {
     struct fake_stream *streams[FAKE_STREAMS];
     int count = fake->streams;
@@ -292,14 +292,14 @@ static inline void fake_finish(struct le_device *device, struct fake *fake) {
     }
 }
 
-/* A point in the order of what was enqueued. */
+/* A position in a stream. */
 struct fake_operation {
     int stream;
     uint64_t position;
     struct fake_clock clock;
 };
 
-/* Does one operation on the blocks in the stream. What is done by then comes before it, too. */
+/* Enqueues one operation on the allocations in the stream. Work that is done by then also comes before it. */
 static inline struct fake_operation fake_use(struct le_device_stream *stream, const struct le_allocation_use *uses,
                                              int count) {
     struct fake_stream *native = stream->native;
@@ -329,8 +329,8 @@ static inline struct le_device_stream *fake_stream_of(struct le_device *device) 
     return stream;
 }
 
-static inline struct le_allocation *fake_block(struct le_device *device, size_t size_bytes,
-                                               struct le_device_stream *stream) {
+static inline struct le_allocation *fake_allocation(struct le_device *device, size_t size_bytes,
+                                                    struct le_device_stream *stream) {
     struct le_allocation *allocation = NULL;
     assert_ok(le_allocation_new(device, LE_MEMORY_DEVICE, size_bytes, stream, &allocation));
     return allocation;

@@ -1,5 +1,5 @@
-/* Events of the caller's: timed points in a stream. Not those that keep order (order.c). An event belongs to one thread
- * at a time; it retains its device. */
+/* The caller's events: timed points in a stream. (order.c has its own, to keep order.) One thread uses an event at a
+ * time. It retains its device. */
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
@@ -43,9 +43,10 @@ leat_status le_device_event_record(struct le_device_event *event, struct le_devi
     if (status)
         return status;
     if (stream->device != device)
-        return le_fail(LEAT_INVALID, "the event and the stream are of different contexts");
+        return le_fail(LEAT_INVALID, "the event and the stream belong to different contexts");
     struct le_point point = le_device_stream_point(stream);
-    le_stream_settle(device, stream->id); /* after the point: other threads may work in the device's own stream */
+    le_stream_settle(device,
+                     stream->id); /* after taking the point: other threads may use the device's default stream */
     status = device->ops->event_record(device->native, event->native, stream->native);
     if (status)
         return status;
@@ -54,7 +55,7 @@ leat_status le_device_event_record(struct le_device_event *event, struct le_devi
     return LEAT_OK;
 }
 
-/* One that was never recorded is always passed, as CUDA has it. */
+/* As in CUDA, an event that was never recorded counts as passed. */
 leat_status le_device_event_synchronize(struct le_device_event *event) {
     struct le_device *device = event->device;
     leat_status status = le_device_check(device);
@@ -83,7 +84,7 @@ leat_status le_device_event_elapsed_ms(struct le_device_event *start, struct le_
     if (status)
         return status;
     if (stop->device != device)
-        return le_fail(LEAT_INVALID, "start and stop are of different contexts");
+        return le_fail(LEAT_INVALID, "start and stop belong to different contexts");
     if (!start->recorded || !stop->recorded)
         return le_fail(LEAT_INVALID, "%s was not recorded", start->recorded ? "stop" : "start");
     status = le_device_event_synchronize(stop);
@@ -98,7 +99,7 @@ leat_status le_device_stream_wait_event(struct le_device_stream *stream, struct 
     if (status)
         return status;
     if (event->device != device)
-        return le_fail(LEAT_INVALID, "the event and the stream are of different contexts");
+        return le_fail(LEAT_INVALID, "the event and the stream belong to different contexts");
     if (!event->recorded)
         return LEAT_OK;
     le_stream_settle(device, stream->id);

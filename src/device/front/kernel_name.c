@@ -1,5 +1,6 @@
-/* Finding a kernel by the name in its source. Written names come first, in any spacing: "f<float, 3>" is "f<float,3>";
- * then the compiler's own, then "f" and "ns::f". What is not found is told with what there is, the nearest first. */
+/* Finds a kernel by the name in its source. Name expressions match first, in any spacing: "f<float, 3>" is
+ * "f<float,3>". Then the compiler's own names match, then "f" and "ns::f". If nothing matches, the message lists the
+ * kernels, the nearest names first. */
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/front/module.h"
@@ -10,8 +11,8 @@ enum { LISTED_MAX = 8 };
 
 /* ---- comparing */
 
-/* Equal but for blanks. */
-static bool same_written(const char *a, const char *b) {
+/* Whether two names are equal, ignoring blanks. */
+static bool same_but_blanks(const char *a, const char *b) {
     for (;;) {
         while (isspace((unsigned char)*a))
             a++;
@@ -24,8 +25,8 @@ static bool same_written(const char *a, const char *b) {
     }
 }
 
-/* Less is nearer: a name in another namespace is nearer than one that is written otherwise. */
-static int farness(const char *name, const char *known) {
+/* The same name in another namespace is nearer than one with a different spelling. */
+static int name_distance(const char *name, const char *known) {
     size_t length = strlen(name), known_length = strlen(known);
     if (known_length > length && strcmp(known + known_length - length, name) == 0)
         return 0;
@@ -48,7 +49,7 @@ static void add_nearest(struct le_text *text, const struct le_device_module *mod
     for (; listed < count && listed < LISTED_MAX; listed++) {
         int best = -1, best_farness = 0;
         for (int k = 0; k < count; k++) {
-            int far = farness(name, module->kernels[k].name);
+            int far = name_distance(name, module->kernels[k].name);
             bool behind = far > last_farness || (far == last_farness && k > last);
             if (behind && (best < 0 || far < best_farness)) {
                 best = k;
@@ -66,21 +67,21 @@ static void add_nearest(struct le_text *text, const struct le_device_module *mod
         le_text_add(text, "none: a kernel is a __global__ function");
 }
 
-static leat_status give_up(struct le_text *text, const char *hint) {
+static leat_status fail_with(struct le_text *text, const char *hint) {
     leat_status status = text->failed ? le_fail_out_of_memory(0)
                                       : le_fail_at(LEAT_INVALID, (struct le_location){0}, hint, "%s", text->at);
     le_text_finish(text);
     return status;
 }
 
-static leat_status no_kernel(const struct le_device_module *module, const char *name) {
+static leat_status fail_no_kernel(const struct le_device_module *module, const char *name) {
     struct le_text text = {0};
     le_text_add(&text, "%s has no kernel '%.100s'; its kernels: ", module->title, name);
     add_nearest(&text, module, name);
-    return give_up(&text, NULL);
+    return fail_with(&text, NULL);
 }
 
-static leat_status overloaded(const struct le_device_module *module, const char *name) {
+static leat_status fail_overloaded(const struct le_device_module *module, const char *name) {
     struct le_text text = {0};
     int listed = 0;
     le_text_add(&text, "%s has several kernels '%.100s': ", module->title, name);
@@ -90,20 +91,21 @@ static leat_status overloaded(const struct le_device_module *module, const char 
             continue;
         if (listed < LISTED_MAX)
             le_text_add(&text, "%s%s (%s)", listed ? ", " : "", entry->symbol,
-                        *entry->written ? entry->written : "...");
+                        *entry->parameter_list ? entry->parameter_list : "...");
         listed++;
     }
-    return give_up(&text, "ask for one by the name that the compiler gave it, as it is listed");
+    return fail_with(&text, "use the compiler's name for it, as listed");
 }
 
-/* A template, or what looks like an instance of one. */
-static leat_status not_instantiated(const struct le_device_module *module, const char *name) {
+/* For a template, or a name that looks like an instance of one. */
+static leat_status fail_not_instantiated(const struct le_device_module *module, const char *name) {
     struct le_text text = {0};
     int listed = 0;
     le_text_add(&text, "'%.100s' is not among the names that %s was compiled with", name, module->title);
     for (int k = 0; k < module->name_count; k++)
         le_text_add(&text, "%s%s", listed++ ? ", " : ": ", module->names[k].expression);
-    return give_up(&text, "templates are compiled for what leat_module_options.names lists, \"scale<float>\"");
+    return fail_with(&text,
+                     "list the template instances to compile, such as \"scale<float>\", in leat_module_options.names");
 }
 
 /* ---- finding */
@@ -117,7 +119,7 @@ static struct le_device_kernel *by_symbol(struct le_device_module *module, const
 
 static struct le_device_kernel *by_written_name(struct le_device_module *module, const char *name) {
     for (int k = 0; k < module->name_count; k++)
-        if (same_written(module->names[k].expression, name))
+        if (same_but_blanks(module->names[k].expression, name))
             return by_symbol(module, module->names[k].lowered);
     return by_symbol(module, name);
 }
@@ -135,12 +137,12 @@ leat_status le_module_find(struct le_device_module *module, const char *name, st
         count += !entry->is_template;
     }
     if (count > 1)
-        return overloaded(module, plain);
+        return fail_overloaded(module, plain);
     for (int k = 0; count && k < module->contents.kernels.count; k++)
         if (!module->kernels[k].entry->is_template && strcmp(module->kernels[k].entry->name, plain) == 0)
             found = &module->kernels[k];
     if (!found)
-        return is_template ? not_instantiated(module, name) : no_kernel(module, plain);
+        return is_template ? fail_not_instantiated(module, name) : fail_no_kernel(module, plain);
     if (!found->native)
         return le_fail(LEAT_INVALID, "kernel %s cannot be launched: the driver does not find it in %s", found->name,
                        module->title);

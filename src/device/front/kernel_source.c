@@ -8,7 +8,7 @@
 
 /* ---- tokens: a word, a string, or one character */
 
-struct scan {
+struct scanner {
     const char *at, *token;
     size_t length; /* 0: the end of the text */
 };
@@ -37,7 +37,7 @@ static const char *skip_string(const char *at) {
     return at + (*at == quote);
 }
 
-static void advance(struct scan *scan) {
+static void next_token(struct scanner *scan) {
     const char *at = scan->at;
     for (;;) {
         if (*at == ' ' || (unsigned)*at - '\t' < 5)
@@ -61,24 +61,24 @@ static void advance(struct scan *scan) {
     scan->at = at;
 }
 
-static bool is(const struct scan *scan, const char *text) {
+static bool is_token(const struct scanner *scan, const char *text) {
     return strlen(text) == scan->length && memcmp(scan->token, text, scan->length) == 0;
 }
 
-static bool is_any(const struct scan *scan, const char *const *texts, size_t count) {
+static bool is_any_token(const struct scanner *scan, const char *const *texts, size_t count) {
     bool found = false;
     for (size_t k = 0; k < count; k++)
-        found |= is(scan, texts[k]);
+        found |= is_token(scan, texts[k]);
     return found;
 }
 
-/* At an opening bracket: goes behind the one that closes it. */
-static void skip_brackets(struct scan *scan) {
+/* At an opening bracket: skips to after the matching closing one. */
+static void skip_brackets(struct scanner *scan) {
     int depth = 0;
     do {
-        depth += is(scan, "(") || is(scan, "[") || is(scan, "{");
-        depth -= is(scan, ")") || is(scan, "]") || is(scan, "}");
-        advance(scan);
+        depth += is_token(scan, "(") || is_token(scan, "[") || is_token(scan, "{");
+        depth -= is_token(scan, ")") || is_token(scan, "]") || is_token(scan, "}");
+        next_token(scan);
     } while (depth > 0 && scan->length);
 }
 
@@ -86,21 +86,22 @@ static void skip_brackets(struct scan *scan) {
 
 enum { WORDS_MAX = 8 };
 
-/* What it consists of, up to a default value. */
-struct declaration {
-    struct scan words[WORDS_MAX]; /* without qualifiers */
+/* The parts of a parameter's declaration, up to a default value. */
+struct parameter_declaration {
+    struct scanner words[WORDS_MAX]; /* without qualifiers */
     int word_count, stars, arrays;
-    bool is_odd; /* it has something else in it: a template, a reference, a function */
+    bool is_odd; /* has other parts: a template, a reference, a function */
 };
 
-static bool is_qualifier(const struct scan *scan) {
+static bool is_qualifier(const struct scanner *scan) {
     static const char *const QUALIFIERS[] = {"const",        "volatile",   "restrict",
                                              "__restrict__", "__restrict", "__grid_constant__"};
-    return is_any(scan, QUALIFIERS, ARRAY_LEN(QUALIFIERS));
+    return is_any_token(scan, QUALIFIERS, ARRAY_LEN(QUALIFIERS));
 }
 
-/* The type that the words say; 0: it is none that every compiler knows, or may be read through any pointer (char). */
-static leat_dtype dtype_of(const struct scan *words, int count) {
+/* The type that the words name. 0: not a type that every compiler knows, or one through which any pointer may be read
+ * (char). */
+static leat_dtype dtype_of(const struct scanner *words, int count) {
     static const struct {
         const char *text;
         leat_dtype dtype;
@@ -131,49 +132,50 @@ static leat_dtype dtype_of(const struct scan *words, int count) {
     return (leat_dtype)0;
 }
 
-/* A word that cannot be a name. */
-static bool is_type_word(const struct scan *word) {
+/* Whether the word cannot be a parameter's name. */
+static bool is_type_word(const struct scanner *word) {
     static const char *const WORDS[] = {"float", "double", "int",    "unsigned", "signed", "short", "long",    "char",
                                         "bool",  "void",   "struct", "class",    "enum",   "auto",  "typename"};
-    return is_any(word, WORDS, ARRAY_LEN(WORDS));
+    return is_any_token(word, WORDS, ARRAY_LEN(WORDS));
 }
 
-/* Of more words than there is room for the last one is kept. */
-static void add_word(struct declaration *declaration, const struct scan *word) {
+/* If there are too many words, the last one replaces the one before it. */
+static void add_word(struct parameter_declaration *declaration, const struct scanner *word) {
     declaration->is_odd |= declaration->word_count == WORDS_MAX;
     declaration->word_count -= declaration->word_count == WORDS_MAX;
     declaration->words[declaration->word_count++] = *word;
 }
 
 /* Reads up to the comma or parenthesis that ends the parameter. */
-static void read_declaration(struct scan *scan, struct declaration *declaration) {
+static void read_declaration(struct scanner *scan, struct parameter_declaration *declaration) {
     int angles = 0;
     bool has_default = false;
-    *declaration = (struct declaration){0};
-    while (scan->length && !is(scan, ")") && !is(scan, ";") && (angles > 0 || !is(scan, ","))) {
-        if (is(scan, "(") || is(scan, "{") || is(scan, "[")) {
-            declaration->arrays += is(scan, "[");
-            declaration->is_odd |= !is(scan, "[") && !has_default;
+    *declaration = (struct parameter_declaration){0};
+    while (scan->length && !is_token(scan, ")") && !is_token(scan, ";") && (angles > 0 || !is_token(scan, ","))) {
+        if (is_token(scan, "(") || is_token(scan, "{") || is_token(scan, "[")) {
+            declaration->arrays += is_token(scan, "[");
+            declaration->is_odd |= !is_token(scan, "[") && !has_default;
             skip_brackets(scan);
             continue;
         }
-        angles += is(scan, "<") - is(scan, ">");
-        has_default |= is(scan, "=");
-        if (!has_default && is(scan, "*"))
+        angles += is_token(scan, "<") - is_token(scan, ">");
+        has_default |= is_token(scan, "=");
+        if (!has_default && is_token(scan, "*"))
             declaration->stars++;
         else if (!has_default && !is_word_start(*scan->token))
             declaration->is_odd = true;
         else if (!has_default && angles == 0 && !is_qualifier(scan))
             add_word(declaration, scan);
-        advance(scan);
+        next_token(scan);
     }
 }
 
-/* The name is the last word, if there are others before it. */
-static struct le_source_parameter parameter_of(const struct declaration *declaration, struct le_arena *arena) {
+/* The name is the last word, if others precede it. */
+static struct le_source_parameter parameter_of(const struct parameter_declaration *declaration,
+                                               struct le_arena *arena) {
     struct le_source_parameter parameter = {.name = ""};
     int types = declaration->word_count;
-    const struct scan *last = types ? &declaration->words[types - 1] : NULL;
+    const struct scanner *last = types ? &declaration->words[types - 1] : NULL;
     if (types > 1 && !is_type_word(last)) {
         parameter.name = le_arena_copy(arena, last->token, last->length);
         types--;
@@ -185,43 +187,43 @@ static struct le_source_parameter parameter_of(const struct declaration *declara
 
 /* ---- one kernel */
 
-/* At its opening parenthesis. */
-static void read_parameters(struct scan *scan, struct le_arena *arena, struct le_source_kernel *kernel) {
-    struct declaration declaration;
+/* Starts at the opening parenthesis. */
+static void read_parameters(struct scanner *scan, struct le_arena *arena, struct le_source_kernel *kernel) {
+    struct parameter_declaration declaration;
     struct le_source_parameters *parameters = &kernel->parameters;
     do {
-        advance(scan);
+        next_token(scan);
         read_declaration(scan, &declaration);
         *LE_PUSH(arena, parameters) = parameter_of(&declaration, arena);
-    } while (is(scan, ","));
-    bool is_void = declaration.word_count == 1 && is(&declaration.words[0], "void") && declaration.stars == 0;
+    } while (is_token(scan, ","));
+    bool is_void = declaration.word_count == 1 && is_token(&declaration.words[0], "void") && declaration.stars == 0;
     if (parameters->count == 1 && (declaration.word_count == 0 || is_void))
         parameters->count = 0;
 }
 
-/* Behind `__global__`: its attributes and its result, then its name and, of a specialization, template arguments.
- * false: it is not understood. */
-static bool read_kernel(struct scan *scan, struct le_arena *arena, struct le_source_kernel *kernel) {
-    struct scan name = {0};
-    for (; scan->length && !is(scan, ";") && !is(scan, "{") && !is(scan, "}"); advance(scan)) {
+/* Starts after `__global__`: attributes and result type, then the name, and template arguments if it is a
+ * specialization. false: not understood. */
+static bool read_kernel(struct scanner *scan, struct le_arena *arena, struct le_source_kernel *kernel) {
+    struct scanner name = {0};
+    for (; scan->length && !is_token(scan, ";") && !is_token(scan, "{") && !is_token(scan, "}"); next_token(scan)) {
         bool is_attribute = name.length > 1 && memcmp(name.token, "__", 2) == 0;
-        if (is(scan, "(") && name.length && !is_attribute) {
+        if (is_token(scan, "(") && name.length && !is_attribute) {
             kernel->name = le_arena_copy(arena, name.token, name.length);
             read_parameters(scan, arena, kernel);
-            return is(scan, ")");
+            return is_token(scan, ")");
         }
-        if (is(scan, "(") || is(scan, "["))
+        if (is_token(scan, "(") || is_token(scan, "["))
             skip_brackets(scan);
         if (is_word_start(*scan->token))
             name = *scan;
-        else if (is(scan, "<"))
-            while (scan->length && !is(scan, ">") && !is(scan, ";"))
-                advance(scan);
+        else if (is_token(scan, "<"))
+            while (scan->length && !is_token(scan, ">") && !is_token(scan, ";"))
+                next_token(scan);
     }
     return false;
 }
 
-/* ---- what the compiler knows of kernels, with what the text says */
+/* ---- combining facts from the compiler and from the text */
 
 static const char *last_part(const char *name) {
     for (const char *at = name; (at = strstr(at, "::")) != NULL; name = at)
@@ -229,8 +231,8 @@ static const char *last_part(const char *name) {
     return name;
 }
 
-/* What all declarations of a kernel agree on. A name that one of them leaves out is another's. */
-static void merge(struct le_source_kernel *into, const struct le_source_kernel *other) {
+/* Keeps what all declarations of a kernel agree on. A name that one of them omits is taken from another. */
+static void merge_kernel(struct le_source_kernel *into, const struct le_source_kernel *other) {
     into->is_ambiguous |= into->parameters.count != other->parameters.count;
     for (int k = 0; k < into->parameters.count && !into->is_ambiguous; k++) {
         struct le_source_parameter *mine = &into->parameters.at[k];
@@ -245,25 +247,25 @@ static void add_kernel(struct le_arena *arena, struct le_source_kernels *kernels
                        const struct le_source_kernel *kernel) {
     for (int k = 0; k < kernels->count; k++)
         if (strcmp(kernels->at[k].name, kernel->name) == 0) {
-            merge(&kernels->at[k], kernel);
+            merge_kernel(&kernels->at[k], kernel);
             return;
         }
     *LE_PUSH(arena, kernels) = *kernel;
 }
 
 void le_kernel_source_read(const char *text, struct le_arena *arena, struct le_source_kernels *kernels) {
-    struct scan scan = {.at = text};
-    for (advance(&scan); scan.length; advance(&scan)) {
+    struct scanner scan = {.at = text};
+    for (next_token(&scan); scan.length; next_token(&scan)) {
         struct le_source_kernel kernel = {.name = ""};
-        if (!is(&scan, "__global__"))
+        if (!is_token(&scan, "__global__"))
             continue;
-        advance(&scan);
+        next_token(&scan);
         if (read_kernel(&scan, arena, &kernel))
             add_kernel(arena, kernels, &kernel);
     }
 }
 
-static void refine(struct le_ptx_kernel *entry, const struct le_source_kernel *kernel) {
+static void refine_kernel(struct le_ptx_kernel *entry, const struct le_source_kernel *kernel) {
     if (kernel->is_ambiguous || kernel->parameters.count != entry->parameter_count)
         return;
     for (int k = 0; k < entry->parameter_count; k++) {
@@ -276,11 +278,11 @@ static void refine(struct le_ptx_kernel *entry, const struct le_source_kernel *k
 
 void le_kernel_source_refine(const char *text, struct le_ptx *ptx) {
     struct le_source_kernels kernels = {0};
-    if (setjmp(ptx->arena.failure)) /* without memory nothing more is known */
+    if (setjmp(ptx->arena.failure)) /* out of memory: keep what is known */
         return;
     le_kernel_source_read(text, &ptx->arena, &kernels);
     for (int k = 0; k < ptx->kernels.count; k++)
         for (int known = 0; known < kernels.count; known++)
             if (strcmp(last_part(ptx->kernels.at[k].name), kernels.at[known].name) == 0)
-                refine(&ptx->kernels.at[k], &kernels.at[known]);
+                refine_kernel(&ptx->kernels.at[k], &kernels.at[known]);
 }

@@ -1,13 +1,13 @@
-/* What the text of CUDA C says about the parameters of its kernels that compiled code does not: their names, and what
- * they point to. It is no compiler: it finds `__global__` functions in the text as it is, without macros. What it does
- * not understand, or what several declarations of one name say differently, stays unknown. Any thread. */
+/* Reads from CUDA C text what compiled code lacks about kernels' parameters: their names, and the types that they point
+ * to. It is not a compiler: it finds `__global__` functions in the text without expanding macros. Anything it does not
+ * understand, and anything on which several declarations of a name disagree, stays unknown. Any thread. */
 #ifndef LE_KERNEL_SOURCE_H
 #define LE_KERNEL_SOURCE_H
 #include "device/front/ptx.h"
 
 struct le_source_parameter {
-    const char *name;   /* "": it has none */
-    leat_dtype pointee; /* of a pointer to numbers (integers: i16 to i64, whether signed or not); 0: not known */
+    const char *name;   /* "": none */
+    leat_dtype pointee; /* of a pointer to numbers (i16 to i64 also stand for unsigned integers); 0: unknown */
 };
 struct le_source_parameters {
     struct le_source_parameter *at;
@@ -22,8 +22,8 @@ struct le_source_kernels {
     struct le_source_kernel *at;
     int count, capacity;
 };
-/* Adds the kernels of the text. Leaves by the arena's longjmp when memory runs out. */
+/* Adds the kernels of the text. Out of memory: longjmps to the arena's failure handler. */
 void le_kernel_source_read(const char *text, struct le_arena *arena, struct le_source_kernels *kernels);
-/* Adds names and pointees to the parameters of a module's kernels, as far as the text says them. */
+/* Adds names and pointees, where the text gives them, to the parameters of a module's kernels. */
 void le_kernel_source_refine(const char *text, struct le_ptx *ptx);
 #endif

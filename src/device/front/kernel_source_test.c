@@ -1,4 +1,4 @@
-/* What is read of kernels' parameters in the text of CUDA C, and that any text ends the reading. */
+/* Reading kernels' parameters from CUDA C, and that it ends for any text. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "f(x:f32* n)": the names, with what they point to; a kernel whose declarations differ is "f?". */
+/* "f(x:f32* n)": the names, with the types they point to; a kernel with differing declarations is "f?". */
 static const struct {
     const char *text, *kernels;
 } CASES[] = {
@@ -21,7 +21,7 @@ static const struct {
     {"static __global__ __launch_bounds__(256, 2) void f(unsigned *x) {}", "f(x:i32*)"},
     {"__global__ void __launch_bounds__(N) __cluster_dims__(2, 1, 1) f(unsigned long long int *x) {}", "f(x:i64*)"},
     {"__global__ void __attribute__((used)) f(short x[], int64_t y[4], float z[2][3])", "f(x:i16* y:i64* z)"},
-    /* what is not known for sure */
+    /* not known for certain */
     {"__global__ void f(void *a, char *b, unsigned char *c, bool *d, __half *e, double2 *f, uint8_t *g, real *h)",
      "f(a b c d e f g h)"},
     {"__global__ void f(float **a, float *&b, float (*c)[4], void (*d)(int), struct s *e, ns::t *h, std::size_t *g)",
@@ -31,7 +31,7 @@ static const struct {
     {"__global__ void f(const __grid_constant__ params p, long double *x, long *y)", "f(p x y:i64*)"},
     {"__global__ void f(float, const float *, unsigned, long long, T)", "f(- -:f32* - - -)"},
     {"__global__ void f(a b c d e g h i j k l m *x)", "f(x)"},
-    /* text that is none of it */
+    /* text that is not code */
     {"// __global__ void f(int a)\n/* __global__ void g(int a) */ const char *s = \"__global__ void h(int a)\";", ""},
     {"#define KERNEL(name) __global__ void name(int a) \\\n  __global__ void f(int b)\n__global__ void g(int c)",
      "g(c)"},
@@ -93,13 +93,13 @@ static void test_cases(void **state) {
     le_arena_finish(&arena);
 }
 
-/* Whatever the text, reading it ends and stays within bounds (the sanitizers look on). */
+/* Reading any text ends and stays within bounds (the sanitizers check that). */
 static void test_any_text(void **state) {
     static const char *const PIECES[] = {
         "__global__ ", "void ", "f",      "(",     ")", "[", "]", "{",  "}",  "<",  ">",
         ",",           ";",     "*",      "&",     "=", "#", "/", "*",  "\"", "'",  "\\",
         "\n",          " ",     "float ", "const", "x", "1", ":", "::", "/*", "//", "__launch_bounds__"};
-    static uint32_t random = 12345; /* longjmp leaves it alone */
+    static uint32_t random = 12345; /* static: longjmp preserves it */
     struct le_arena arena;
     (void)state;
     le_arena_init(&arena);
@@ -122,7 +122,7 @@ static const char PTX[] = ".visible .entry _Z3addPfS_i(.param .u64 p0, .param .u
                           ".visible .entry ns::sim(.param .u64 .ptr .align 1 p0, .param .u64 .ptr .align 1 p1)\n"
                           ".pointees .f64 .none\n{ ret; }\n";
 
-/* What a module knows of its own comes first; where counts differ, the text is another kernel's. */
+/* Facts from compiled code take precedence. If the parameter counts differ, the text is about another kernel. */
 static void test_refining(void **state) {
     struct le_ptx ptx;
     (void)state;
@@ -136,7 +136,7 @@ static void test_refining(void **state) {
         "__global__ void add(float *x, float *y); extern \"C\" __global__ void plain(int *a, long n);"
         "namespace ns { __global__ void sim(real *b, T *c); }",
         &ptx);
-    assert_string_equal(at[0].parameters[0].name, ""); /* of three parameters */
+    assert_string_equal(at[0].parameters[0].name, ""); /* it has three parameters */
     assert_string_equal(at[1].parameters[0].name, "a");
     assert_int_equal(at[1].parameters[0].pointee, LEAT_I32);
     assert_string_equal(at[1].parameters[1].name, "n");

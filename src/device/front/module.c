@@ -1,5 +1,5 @@
-/* Modules: compiled code on a device, its kernels and variables. Compiling and loading is the backend's; how a kernel
- * is found by its name is kernel_name.c's, and launching it launch.c's. */
+/* Modules: compiled code on a device, its kernels and variables. The backend compiles and loads; kernel_name.c finds
+ * kernels by name; launch.c launches them. */
 #include "device/front/module.h"
 #include "base/memory.h"
 #include "device/front/kernel_source.h"
@@ -34,11 +34,11 @@ leat_status le_module_read(struct le_device_module *module) {
     return LEAT_OK;
 }
 
-/* ---- making and freeing */
+/* ---- creating and freeing */
 
 static void free_parts(struct le_device_module *module) {
     for (int k = 0; module->variables && k < module->contents.variables.count; k++)
-        le_allocation_free(atomic_load(&module->variables[k].block));
+        le_allocation_free(atomic_load(&module->variables[k].allocation));
     for (int k = 0; k < module->name_count; k++) {
         le_free(module->names[k].expression);
         le_free(module->names[k].lowered);
@@ -62,8 +62,8 @@ leat_status le_device_module_new(struct le_device *device, const struct le_modul
     if (status)
         return status;
     if (!device->ops->module_new)
-        return le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with the device cuda or sim",
-                          "CUDA C does not run on the device %s", device->limits.kind);
+        return le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with device cuda or sim",
+                          "device %s does not run CUDA C", device->limits.kind);
     struct le_device_module *made = le_alloc_zero(1, sizeof *made);
     if (!made)
         return le_fail_out_of_memory(sizeof *made);
@@ -82,12 +82,12 @@ void le_device_module_read_source(struct le_device_module *module, const char *t
     le_kernel_source_refine(text, &module->contents);
 }
 
-/* Copies from pageable memory to its variables, and out of them, are in the driver's hands when this returns. */
+/* Waits until the driver has all copies between pageable memory and the module's variables. */
 static void settle_variables(struct le_device_module *module) {
     struct le_device *device = module->device;
     struct le_point points[1 + LE_ORDER_READS];
     for (int k = 0; k < module->contents.variables.count; k++) {
-        const struct le_allocation *allocation = atomic_load(&module->variables[k].block);
+        const struct le_allocation *allocation = atomic_load(&module->variables[k].allocation);
         int count = 0;
         pthread_mutex_lock(&device->lock);
         if (allocation)
@@ -98,11 +98,11 @@ static void settle_variables(struct le_device_module *module) {
     }
 }
 
-/* Nothing may be unloaded under a kernel that runs or a copy of a variable: the driver is waited for, if there may be
- * one. Errors of copies stay with their tickets. A device that has failed runs nothing any more. */
+/* Waits for the driver, if a kernel or a copy of a variable may still be running: its module must not be unloaded.
+ * Errors of copies stay with their tickets. A failed device runs nothing any more. */
 static void wait_for_work(struct le_device_module *module) {
     struct le_device *device = module->device;
-    bool shown = atomic_load(&module->shown);
+    bool shown = atomic_load(&module->exposed);
     if (atomic_load(&device->failed) || !(shown || atomic_load(&module->launched)))
         return;
     struct le_device_span span;
@@ -137,8 +137,8 @@ void le_device_compiler_begin(struct le_device *device) {
         device->ops->compiler_begin(device->native);
 }
 
-bool le_device_module_was_kept(const struct le_device_module *module) {
-    return module->was_kept;
+bool le_device_module_was_cached(const struct le_device_module *module) {
+    return module->was_cached;
 }
 
 size_t le_device_module_size_bytes(const struct le_device_module *module) {
@@ -182,29 +182,29 @@ leat_status le_device_kernel_facts(struct le_device_kernel *kernel, struct le_ke
 
 /* ---- variables */
 
-static leat_status show_variable(struct le_device_module *module, struct le_device_variable *variable,
-                                 struct le_allocation **allocation) {
+static leat_status expose_variable(struct le_device_module *module, struct le_device_variable *variable,
+                                   struct le_allocation **allocation) {
     leat_status status = LEAT_OK;
     pthread_mutex_lock(&module->lock);
-    *allocation = atomic_load(&variable->block);
+    *allocation = atomic_load(&variable->allocation);
     if (!*allocation) {
         void *memory = (void *)(uintptr_t)variable->address;
         status = le_allocation_wrap(module->device, LE_MEMORY_DEVICE, memory, variable->size_bytes, allocation);
         if (!status) {
-            atomic_store(&variable->block, *allocation);
-            atomic_store(&module->shown, true);
+            atomic_store(&variable->allocation, *allocation);
+            atomic_store(&module->exposed, true);
         }
     }
     pthread_mutex_unlock(&module->lock);
     return status;
 }
 
-static leat_status no_variable(const struct le_device_module *module, const char *name) {
+static leat_status fail_no_variable(const struct le_device_module *module, const char *name) {
     struct le_text text = {0};
     for (int k = 0; k < module->contents.variables.count; k++)
         le_text_add(&text, "%s%s", k ? ", " : "", module->contents.variables.at[k].name);
     leat_status status =
-        le_fail(LEAT_INVALID, "%s has no variable '%.100s'; its __device__ and __constant__ ones: %.300s",
+        le_fail(LEAT_INVALID, "%s has no variable '%.100s'; its __device__ and __constant__ variables: %.300s",
                 module->title, name, text.at && text.length ? text.at : "none");
     le_text_finish(&text);
     return status;
@@ -221,7 +221,7 @@ leat_status le_device_module_symbol(struct le_device_module *module, const char 
         struct le_device_variable *variable = &module->variables[k];
         bool found = strcmp(variable->entry->name, name) == 0 || strcmp(variable->entry->symbol, name) == 0;
         if (found && variable->address)
-            return show_variable(module, variable, allocation);
+            return expose_variable(module, variable, allocation);
     }
-    return no_variable(module, name);
+    return fail_no_variable(module, name);
 }

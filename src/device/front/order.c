@@ -1,15 +1,15 @@
-/* Order by tickets: each stream counts its operations, each block keeps the points of its last write and of the reads
- * since. Within one stream that is all, and no event is made. At the first dependency that crosses streams an event is
- * recorded in the stream that is waited for, which covers everything given to it by then, and what a stream has waited
- * for is remembered. Not who copies or launches, nor what for. All under the device's lock but where it says otherwise.
- */
+/* Order by tickets. Each stream numbers its operations; each allocation keeps the points of its last write and of the
+ * reads since. Within one stream nothing more is needed, and no event is created. For the first dependency that crosses
+ * streams, an event is recorded in the stream that is waited for; it covers all work given to that stream so far. Each
+ * stream remembers what it has waited for. This code does not know who copies or launches, or why. Everything runs
+ * under the device's lock unless stated otherwise. */
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
 #include <assert.h>
 #include <inttypes.h>
 
-enum { RUN_MIN = 64 }; /* tickets that make a stream the one of late */
+enum { RUN_MIN = 64 }; /* consecutive tickets that make a stream the recent one */
 
 struct le_device_stream *le_stream_find(struct le_device *device, uint64_t id) {
     int low = 0, high = device->stream_count;
@@ -23,7 +23,7 @@ struct le_device_stream *le_stream_find(struct le_device *device, uint64_t id) {
     return low < device->stream_count && device->streams[low]->id == id ? device->streams[low] : NULL;
 }
 
-struct le_device_stream *le_stream_of_late(struct le_device *device) {
+struct le_device_stream *le_stream_recent(struct le_device *device) {
     struct le_device_stream *stream =
         device->run_length >= RUN_MIN ? le_stream_find(device, device->run_stream_id) : NULL;
     for (int k = 0; k < device->stream_count && stream; k++)
@@ -56,7 +56,7 @@ static void drop_old_seen(struct le_device_stream *stream) {
     stream->seen_count = kept;
 }
 
-/* Without memory it is not remembered, and costs another wait later. */
+/* If out of memory, nothing is remembered, which costs another wait later. */
 void le_stream_remember(struct le_device_stream *stream, uint64_t id, uint64_t number) {
     struct le_stream_wait *seen = find_seen(stream, id);
     if (!seen) {
@@ -89,7 +89,7 @@ bool le_point_passed(struct le_device *device, struct le_point point, const stru
 
 /* ---- marks */
 
-static leat_status new_mark(struct le_device *device, struct le_mark **mark) {
+static leat_status take_mark(struct le_device *device, struct le_mark **mark) {
     struct le_mark *made = device->marks;
     if (made) {
         device->marks = made->next;
@@ -136,7 +136,7 @@ leat_status le_stream_mark(struct le_device_stream *stream, uint64_t *unsettled)
     struct le_mark *mark = stream->mark;
     leat_status status = LEAT_OK;
     if (!mark || mark->holders > 1)
-        status = new_mark(device, &mark);
+        status = take_mark(device, &mark);
     if (status)
         return status;
     status = device->ops->event_record(device->native, mark->event, stream->native);
@@ -155,9 +155,10 @@ leat_status le_stream_mark(struct le_device_stream *stream, uint64_t *unsettled)
 
 /* ---- points */
 
-/* The stream of a point that may not be passed yet, with a mark that covers it; NULL: passed, unsettled or failed. */
-static leat_status cover(struct le_device *device, struct le_point point, uint64_t *unsettled,
-                         struct le_device_stream **producer) {
+/* Finds the stream of a point that may not have passed yet, and makes its mark cover the point. NULL: passed,
+ * unsettled, or failed. */
+static leat_status cover_point(struct le_device *device, struct le_point point, uint64_t *unsettled,
+                               struct le_device_stream **producer) {
     struct le_device_stream *stream = le_stream_find(device, point.stream_id);
     *producer = NULL;
     if (!stream || point.number <= stream->passed)
@@ -177,7 +178,7 @@ leat_status le_point_query(struct le_device *device, struct le_point point, bool
     *passed = le_point_passed(device, point, NULL);
     if (*passed)
         return LEAT_OK;
-    leat_status status = cover(device, point, &unsettled, &producer);
+    leat_status status = cover_point(device, point, &unsettled, &producer);
     if (status || unsettled)
         return status;
     *passed = !producer;
@@ -194,7 +195,7 @@ leat_status le_point_need(struct le_device_stream *stream, struct le_point point
     *unsettled = 0;
     if (le_point_passed(device, point, stream))
         return LEAT_OK;
-    leat_status status = cover(device, point, unsettled, &producer);
+    leat_status status = cover_point(device, point, unsettled, &producer);
     if (status || *unsettled || !producer)
         return status;
     status = device->ops->stream_wait(device->native, stream->native, producer->mark->event);
@@ -203,7 +204,7 @@ leat_status le_point_need(struct le_device_stream *stream, struct le_point point
     return status;
 }
 
-/* ---- blocks */
+/* ---- allocations */
 
 int le_order_points(const struct le_order *order, struct le_point *points) {
     int count = 0;
@@ -221,8 +222,8 @@ static struct le_point *find_read(struct le_order *order, uint64_t stream_id) {
     return NULL;
 }
 
-/* A place among the reads for the stream's, so that end cannot fail. When too many streams read, this one waits for one
- * of the others, and its own next ticket stands for both. */
+/* Reserves an entry for the stream among the reads, so that end cannot fail. If too many streams read, this stream
+ * waits for one of the others, and its own next ticket stands for both. */
 static leat_status reserve_read(struct le_device_stream *stream, struct le_order *order, uint64_t *unsettled) {
     if (find_read(order, stream->id) || stream->device->limits.host_is_device)
         return LEAT_OK;
@@ -241,8 +242,8 @@ static leat_status reserve_read(struct le_device_stream *stream, struct le_order
 static leat_status begin_use(struct le_device_stream *stream, const struct le_allocation_use *use,
                              uint64_t *unsettled) {
     struct le_order *order = &use->allocation->order;
-    if (order->spoiled && (use->access & LE_ACCESS_READ))
-        return le_fail(order->spoiled, "its data was spoiled by an error in the work that made it");
+    if (order->error && (use->access & LE_ACCESS_READ))
+        return le_fail(order->error, "its contents are invalid: the operation that produced it failed");
     leat_status status = le_point_need(stream, order->write, unsettled);
     if (!(use->access & LE_ACCESS_WRITE))
         return status || *unsettled ? status : reserve_read(stream, order, unsettled);
@@ -251,7 +252,8 @@ static leat_status begin_use(struct le_device_stream *stream, const struct le_al
     return status;
 }
 
-/* Without the lock. What was waited for before something must be settled is remembered, and not waited for again. */
+/* Call without the lock. Waits enqueued before something turned out to be unsettled are remembered, and not
+ * repeated. */
 leat_status le_order_begin(struct le_device_stream *stream, const struct le_allocation_use *uses, int count) {
     struct le_device *device = stream->device;
     leat_status status = le_device_check(device);
@@ -275,17 +277,17 @@ static void end_use(struct le_point mine, struct le_allocation_use use) {
         order->write = mine;
         order->read_count = 0;
         if (use.access == LE_ACCESS_WRITE)
-            order->spoiled = LEAT_OK;
+            order->error = LEAT_OK;
         return;
     }
     struct le_point *read = find_read(order, mine.stream_id);
     if (read)
         *read = mine;
-    else if (mine.stream_id && order->read_count < LE_ORDER_READS) /* another thread's write of it came between */
+    else if (mine.stream_id && order->read_count < LE_ORDER_READS) /* a write by another thread came between */
         order->reads[order->read_count++] = mine;
 }
 
-/* Without the lock. */
+/* Call without the lock. */
 void le_order_end(struct le_device_stream *stream, const struct le_allocation_use *uses, int count, bool done) {
     struct le_device *device = stream->device;
     if (!done)
@@ -303,50 +305,52 @@ void le_order_end(struct le_device_stream *stream, const struct le_allocation_us
     pthread_mutex_unlock(&device->lock);
 }
 
-void le_order_spoil(struct le_allocation *allocation, leat_status status) {
+void le_order_set_error(struct le_allocation *allocation, leat_status status) {
     pthread_mutex_lock(&allocation->device->lock);
-    allocation->order.spoiled = status;
+    allocation->order.error = status;
     pthread_mutex_unlock(&allocation->device->lock);
 }
 
-/* ---- waiting on the host; without the lock */
+/* ---- waiting on the host; call without the lock */
 
-/* The mark that covers the point, held; or, where none does, the stream itself, pinned. */
-struct waited {
+/* What a wait uses: the mark that covers the point, held, or, if there is none, the stream itself, pinned. */
+struct host_wait {
     struct le_mark *mark;
     struct le_device_stream *stream;
-    uint64_t number; /* that is passed when the wait is over */
+    uint64_t number; /* ticket passed when the wait ends */
 };
 
 static leat_status fail_unknown(const struct le_device *device, struct le_point point) {
-    return le_fail(LEAT_INVALID, "a ticket of a stream, %" PRIu64 ", that this context's device does not have (%s)",
+    return le_fail(LEAT_INVALID,
+                   "the ticket is of stream %" PRIu64 ", which is not a stream of this context's device (%s)",
                    point.stream_id, device->limits.kind);
 }
 
-static leat_status find_waited(struct le_device *device, struct le_point point, struct waited *waited) {
+static leat_status begin_host_wait(struct le_device *device, struct le_point point, struct host_wait *waited) {
     struct le_device_stream *stream = le_stream_find(device, point.stream_id);
-    *waited = (struct waited){0};
+    *waited = (struct host_wait){0};
     if (!stream)
         return point.stream_id > device->last_stream_id ? fail_unknown(device, point) : LEAT_OK;
     if (point.number > stream->number)
         return le_fail(LEAT_INVALID,
-                       "ticket %" PRIu64 " of stream %" PRIu64 " was not given out yet; its last is %" PRIu64,
+                       "ticket %" PRIu64 " of stream %" PRIu64 " does not exist yet; the last one is %" PRIu64,
                        point.number, point.stream_id, stream->number);
     if (point.number <= stream->passed)
         return LEAT_OK;
     if (stream->mark && stream->mark->number >= point.number) {
         stream->mark->holders++;
-        *waited = (struct waited){.mark = stream->mark, .number = stream->mark->number};
+        *waited = (struct host_wait){.mark = stream->mark, .number = stream->mark->number};
     } else {
-        /* up to the point copies are under way; those that were begun since may not be in the native stream yet */
+        /* copies up to the point are enqueued; later ones may not be in the native stream yet */
         bool settled = le_stream_is_settled(device, stream->id);
         stream->pins++;
-        *waited = (struct waited){.stream = stream, .number = settled ? stream->number : point.number};
+        *waited = (struct host_wait){.stream = stream, .number = settled ? stream->number : point.number};
     }
     return LEAT_OK;
 }
 
-static void leave_waited(struct le_device *device, struct le_point point, const struct waited *waited, bool passed) {
+static void end_host_wait(struct le_device *device, struct le_point point, const struct host_wait *waited,
+                          bool passed) {
     pthread_mutex_lock(&device->lock);
     le_mark_drop(device, waited->mark);
     if (waited->stream)
@@ -358,12 +362,12 @@ static void leave_waited(struct le_device *device, struct le_point point, const 
 }
 
 leat_status le_point_wait_for(struct le_device *device, struct le_point point, const char *what, const char *cause) {
-    struct waited waited;
+    struct host_wait waited;
     if (point.stream_id == 0)
         return le_device_check(device);
     le_stream_settle(device, point.stream_id);
     pthread_mutex_lock(&device->lock);
-    leat_status status = find_waited(device, point, &waited);
+    leat_status status = begin_host_wait(device, point, &waited);
     pthread_mutex_unlock(&device->lock);
     if (!status && (waited.mark || waited.stream)) {
         struct le_device_span span;
@@ -371,7 +375,7 @@ leat_status le_point_wait_for(struct le_device *device, struct le_point point, c
         status = waited.mark ? device->ops->event_synchronize(device->native, waited.mark->event)
                              : device->ops->stream_synchronize(device->native, waited.stream->native);
         le_device_span_end(&span, 0);
-        leave_waited(device, point, &waited, status == LEAT_OK);
+        end_host_wait(device, point, &waited, status == LEAT_OK);
     }
     struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     leat_status staged = stager ? le_staging_wait(stager, point.stream_id, point.number) : LEAT_OK;

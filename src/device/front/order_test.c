@@ -1,5 +1,5 @@
-/* Order by tickets: no event within one stream, few across them, and every pair of operations that must be in order is,
- * whatever is done in whatever streams. */
+/* Order by tickets: no event within one stream, few across streams, and every pair of operations that must be ordered
+ * is ordered, whatever runs in whatever streams. */
 #include "device/front/device_testing.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@ static void test_one_stream(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream = le_device_stream_own(device);
-    struct le_allocation *a = fake_block(device, 4096, NULL), *b = fake_block(device, 4096, NULL);
+    struct le_allocation *a = fake_allocation(device, 4096, NULL), *b = fake_allocation(device, 4096, NULL);
     for (int k = 0; k < 1000; k++) {
         fake_use(stream, (struct le_allocation_use[]){{a, LE_ACCESS_READ}, {b, LE_ACCESS_BOTH}}, 2);
         fake_touch(stream, a, LE_ACCESS_WRITE);
-        struct le_allocation *temporary = fake_block(device, 8192, stream);
+        struct le_allocation *temporary = fake_allocation(device, 8192, stream);
         fake_touch(stream, temporary, LE_ACCESS_WRITE);
         le_allocation_free(temporary);
     }
@@ -24,7 +24,7 @@ static void test_one_stream(void **state) {
     assert_ok(le_device_wait_point(device, end.stream_id, end.number));
     assert_ok(le_device_stream_synchronize(stream));
     assert_int_equal(fake->records + fake->waits + fake->queries + fake->live_events, 0);
-    assert_int_equal(fake->allocations, 2); /* a chunk for each size */
+    assert_int_equal(fake->allocations, 2); /* one chunk for each size */
     le_allocation_free(a);
     le_allocation_free(b);
     fake_finish(device, fake);
@@ -37,19 +37,19 @@ static void test_crossing_once(void **state) {
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
     struct le_allocation *allocations[5];
     for (int k = 0; k < 5; k++) {
-        allocations[k] = fake_block(device, 4096, one);
+        allocations[k] = fake_allocation(device, 4096, one);
         fake_touch(one, allocations[k], LE_ACCESS_WRITE);
     }
     assert_int_equal(fake->records, 0);
     for (int k = 0; k < 5; k++)
         fake_touch(two, allocations[k], LE_ACCESS_READ);
-    assert_int_equal(fake->records, 1); /* one covers all five */
+    assert_int_equal(fake->records, 1); /* one event covers all five */
     assert_int_equal(fake->waits, 1);
     for (int k = 0; k < 5; k++)
-        fake_touch(two, allocations[k], LE_ACCESS_BOTH); /* what it has waited for is remembered */
+        fake_touch(two, allocations[k], LE_ACCESS_BOTH); /* the earlier wait is remembered */
     assert_int_equal(fake->records, 1);
     assert_int_equal(fake->waits, 1);
-    fake_touch(one, allocations[0], LE_ACCESS_READ); /* and the other way round it is another one */
+    fake_touch(one, allocations[0], LE_ACCESS_READ); /* the other direction needs another event */
     assert_int_equal(fake->records, 2);
     assert_int_equal(fake->waits, 2);
     for (int k = 0; k < 5; k++)
@@ -66,14 +66,14 @@ static void test_hazards(void **state) {
     struct le_device_stream *stream[3];
     for (int k = 0; k < 3; k++)
         stream[k] = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 4096, stream[0]);
+    struct le_allocation *allocation = fake_allocation(device, 4096, stream[0]);
     struct fake_operation write = fake_touch(stream[0], allocation, LE_ACCESS_WRITE);
     struct fake_operation read = fake_touch(stream[1], allocation, LE_ACCESS_READ);
     struct fake_operation other = fake_touch(stream[2], allocation, LE_ACCESS_READ);
     struct fake_operation again = fake_touch(stream[0], allocation, LE_ACCESS_WRITE);
     struct fake_operation last = fake_touch(stream[1], allocation, LE_ACCESS_WRITE);
     assert_true(fake_is_before(&write, &read) && fake_is_before(&write, &other));
-    assert_false(fake_is_before(&read, &other)); /* reads go side by side */
+    assert_false(fake_is_before(&read, &other)); /* reads are not ordered */
     assert_false(fake_is_before(&other, &read));
     assert_true(fake_is_before(&read, &again) && fake_is_before(&other, &again));
     assert_true(fake_is_before(&again, &last) && fake_is_before(&other, &last));
@@ -90,7 +90,7 @@ static void test_many_readers(void **state) {
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream[READERS];
     struct fake_operation read[READERS];
-    struct le_allocation *allocation = fake_block(device, 4096, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 4096, NULL);
     fake_touch(le_device_stream_own(device), allocation, LE_ACCESS_WRITE);
     for (int k = 0; k < READERS; k++) {
         stream[k] = fake_stream_of(device);
@@ -105,14 +105,14 @@ static void test_many_readers(void **state) {
     fake_finish(device, fake);
 }
 
-/* One that was let in for another reader, and then failed, still stands for that one. */
+/* A reader that replaced another one, and then failed, still stands for that one. */
 static void test_reader_that_fails(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream[LE_ORDER_READS + 1];
     struct fake_operation read[LE_ORDER_READS];
-    struct le_allocation *allocation = fake_block(device, 4096, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 4096, NULL);
     const struct le_allocation_use use = {allocation, LE_ACCESS_READ};
     for (int k = 0; k <= LE_ORDER_READS; k++)
         stream[k] = fake_stream_of(device);
@@ -129,7 +129,7 @@ static void test_reader_that_fails(void **state) {
     fake_finish(device, fake);
 }
 
-/* ---- at random: operations of several blocks in several streams, which come and go */
+/* ---- random operations on several allocations in several streams, which come and go */
 
 enum { STREAMS = 7, BLOCKS = 6, OPERATIONS = 4000 };
 
@@ -160,7 +160,7 @@ static void run_random(unsigned seed) {
     for (int k = 0; k < STREAMS; k++)
         stream[k] = fake_stream_of(device);
     for (int k = 0; k < BLOCKS; k++)
-        allocation[k] = fake_block(device, 4096, NULL);
+        allocation[k] = fake_allocation(device, 4096, NULL);
     for (int k = 0; k < OPERATIONS; k++) {
         int s = rand_r(&seed) % STREAMS;
         for (int m = 0; m < 2; m++)
@@ -199,7 +199,7 @@ static void test_tickets(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 4096, stream);
+    struct le_allocation *allocation = fake_allocation(device, 4096, stream);
     fake_touch(stream, allocation, LE_ACCESS_WRITE);
     struct le_point point = le_device_stream_point(stream);
     assert_ok(le_device_wait_point(device, 0, 0));
@@ -213,7 +213,7 @@ static void test_tickets(void **state) {
     assert_int_equal(fake->synchronizes, 1);
     fake_touch(stream, allocation, LE_ACCESS_READ);
     point = le_device_stream_point(stream);
-    le_device_stream_free(stream); /* with work in it */
+    le_device_stream_free(stream); /* with unfinished work */
     assert_int_equal(fake->records, 1);
     assert_int_equal(fake->live_streams, 1);
     assert_ok(le_device_wait_point(device, point.stream_id, point.number));
@@ -226,13 +226,13 @@ static void test_tickets(void **state) {
     fake_finish(device, fake);
 }
 
-/* Streams that come and go with work in them cost a few questions each, however many are not done. */
+/* Streams that come and go with unfinished work cost few driver queries each, however many there are. */
 static void test_many_freed_streams(void **state) {
     enum { COUNT = 50 };
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
-    struct le_allocation *allocation = fake_block(device, 4096, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 4096, NULL);
     for (int k = 0; k < COUNT; k++) {
         struct le_device_stream *stream = fake_stream_of(device);
         fake_touch(stream, allocation, LE_ACCESS_READ);
@@ -253,7 +253,7 @@ static void test_freed_stream_is_waited_for(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *gone = fake_stream_of(device), *stream = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 4096, gone);
+    struct le_allocation *allocation = fake_allocation(device, 4096, gone);
     struct fake_operation write = fake_touch(gone, allocation, LE_ACCESS_WRITE);
     le_device_stream_free(gone);
     struct fake_operation read = fake_touch(stream, allocation, LE_ACCESS_READ);
@@ -271,13 +271,13 @@ static void test_foreign(void **state) {
     struct le_device_stream *foreign = NULL, *own = le_device_stream_own(device);
     assert_ok(fake_stream_new(fake, &theirs));
     assert_ok(le_device_stream_new(device, theirs, &foreign));
-    struct le_allocation *allocation = fake_block(device, 4096, own);
+    struct le_allocation *allocation = fake_allocation(device, 4096, own);
     struct fake_operation write = fake_touch(own, allocation, LE_ACCESS_WRITE);
     struct fake_operation read = fake_touch(foreign, allocation, LE_ACCESS_BOTH);
     struct fake_operation back = fake_touch(own, allocation, LE_ACCESS_BOTH);
     assert_true(fake_is_before(&write, &read) && fake_is_before(&read, &back));
     assert_ok(le_device_stream_synchronize(foreign));
-    fake_enqueue(theirs); /* their own work */
+    fake_enqueue(theirs); /* work of the other library */
     struct le_point point = le_device_stream_point(foreign);
     assert_ok(le_device_wait_point(device, point.stream_id, point.number));
     assert_int_equal(fake->stream[1]->done, fake->stream[1]->enqueued);
@@ -293,7 +293,7 @@ static void test_failed_operation(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_allocation *allocation = fake_block(device, 4096, one);
+    struct le_allocation *allocation = fake_allocation(device, 4096, one);
     const struct le_allocation_use use = {allocation, LE_ACCESS_WRITE};
     assert_ok(le_order_begin(one, &use, 1));
     le_order_end(one, &use, 1, false);
@@ -311,9 +311,9 @@ static void test_spoiled(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream = le_device_stream_own(device);
-    struct le_allocation *allocation = fake_block(device, 4096, NULL);
+    struct le_allocation *allocation = fake_allocation(device, 4096, NULL);
     const struct le_allocation_use read = {allocation, LE_ACCESS_READ};
-    le_order_spoil(allocation, LEAT_DATA);
+    le_order_set_error(allocation, LEAT_DATA);
     assert_int_equal(le_order_begin(stream, &read, 1), LEAT_DATA);
     fake_touch(stream, allocation, LE_ACCESS_WRITE);
     assert_ok(le_order_begin(stream, &read, 1));
@@ -322,7 +322,7 @@ static void test_spoiled(void **state) {
     fake_finish(device, fake);
 }
 
-/* ---- threads, each with its own stream, on shared blocks that they only read and own ones that they write */
+/* ---- threads, each with its own stream, that read shared allocations and write their own */
 
 struct party {
     struct le_device *device;
@@ -330,7 +330,7 @@ struct party {
     leat_status status;
 };
 
-static void *work(void *argument) {
+static void *run_thread(void *argument) {
     struct party *party = argument;
     struct le_device_stream *stream = NULL;
     party->status = le_device_stream_new(party->device, NULL, &stream);
@@ -357,12 +357,12 @@ static void test_threads(void **state) {
     (void)state;
     struct le_device *device = NULL;
     assert_ok(le_device_open("cpu", NULL, &device));
-    struct le_allocation *shared = fake_block(device, 100000, NULL);
+    struct le_allocation *shared = fake_allocation(device, 100000, NULL);
     pthread_t threads[4];
     struct party parties[4];
     for (int k = 0; k < 4; k++) {
         parties[k] = (struct party){device, shared, LEAT_OK};
-        assert_int_equal(pthread_create(&threads[k], NULL, work, &parties[k]), 0);
+        assert_int_equal(pthread_create(&threads[k], NULL, run_thread, &parties[k]), 0);
     }
     for (int k = 0; k < 4; k++) {
         pthread_join(threads[k], NULL);

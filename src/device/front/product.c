@@ -1,14 +1,15 @@
-/* Products of matrices by a library of the device's: checked, put in order like a launch, and handed to the backend
- * with workspace from the pool, which is the stream's for as long as the product takes. */
+/* Matrix products by the device's library. Arguments are checked, the product is ordered like a launch and given to the
+ * backend. Its workspace comes from the pool and is reserved until the product is done. */
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/timing.h"
 #include "spec/type.h"
 
-/* What NVIDIA asks for on the newest devices. Smaller ones take it as well: its size decides how sums are cut. */
+/* The size that NVIDIA recommends for the newest devices. Older devices use it as well: the workspace size decides how
+ * sums are split. */
 enum { WORK_BYTES = 32 << 20 };
 
-/* How many elements from the first one on are reached; false: more than can be counted. */
+/* The number of elements from the first one to the last; false: overflow. */
 static bool find_reach(const struct le_matrix *m, int rows, int columns, int batch, int64_t *reach) {
     int64_t lines = m->transposed ? columns : rows, length = m->transposed ? rows : columns, last;
     return m->stride >= length && m->batch_stride >= 0 && le_mul_i64(m->batch_stride, batch - 1, &last) &&
@@ -20,33 +21,34 @@ static leat_status check_matrix(const struct le_product *p, const char *which, c
     size_t size = le_type_size((enum le_type)p->dtype);
     int64_t reach;
     if (!find_reach(m, rows, columns, p->batch, &reach))
-        return le_fail(LEAT_INVALID, "%s: the %s matrix of %d x %d has no stride %d", p->what, which, rows, columns,
-                       m->stride);
+        return le_fail(LEAT_INVALID, "%s: invalid stride %d of the %s matrix, %d x %d", p->what, m->stride, which, rows,
+                       columns);
     uint64_t skipped = m->address - m->allocation->address;
     if (m->address < m->allocation->address || m->address % size || skipped > m->allocation->size_bytes ||
         (uint64_t)reach > (m->allocation->size_bytes - skipped) / size)
-        return le_fail(LEAT_INVALID, "%s: the %s matrix does not lie in its memory", p->what, which);
+        return le_fail(LEAT_INVALID, "%s: the %s matrix extends beyond its memory", p->what, which);
     return LEAT_OK;
 }
 
-static leat_status check(const struct le_device_stream *stream, const struct le_product *p) {
+static leat_status check_product(const struct le_device_stream *stream, const struct le_product *p) {
     if (p->dtype != LEAT_F32 && p->dtype != LEAT_F64)
-        return le_fail(LEAT_INVALID, "%s: products are of f32 or f64", p->what);
+        return le_fail(LEAT_INVALID, "%s: matrix products support only f32 and f64", p->what);
     if (p->rows < 1 || p->columns < 1 || p->terms < 1 || p->batch < 1 || p->target.transposed ||
         (p->batch > 1 && p->target.batch_stride < 1))
-        return le_fail(LEAT_INVALID, "%s: a product of %d x %d x %d, %d times", p->what, p->rows, p->columns, p->terms,
-                       p->batch);
+        return le_fail(LEAT_INVALID, "%s: invalid product: %d x %d x %d, batch of %d", p->what, p->rows, p->columns,
+                       p->terms, p->batch);
     if (p->left.allocation->device != stream->device || p->right.allocation->device != stream->device ||
         p->target.allocation->device != stream->device)
-        return le_fail(LEAT_INVALID, "%s: a matrix is another context's", p->what);
+        return le_fail(LEAT_INVALID, "%s: a matrix belongs to another context", p->what);
     leat_status status = check_matrix(p, "left", &p->left, p->rows, p->terms);
     if (!status)
         status = check_matrix(p, "right", &p->right, p->terms, p->columns);
     return status ? status : check_matrix(p, "target", &p->target, p->rows, p->columns);
 }
 
-static leat_status enqueue(struct le_device_stream *stream, const struct le_product *p,
-                           const struct le_allocation *work, const struct le_allocation_use *uses, int use_count) {
+static leat_status enqueue_product(struct le_device_stream *stream, const struct le_product *p,
+                                   const struct le_allocation *work, const struct le_allocation_use *uses,
+                                   int use_count) {
     struct le_device *device = stream->device;
     leat_status status = le_order_begin(stream, uses, use_count);
     if (status)
@@ -60,8 +62,7 @@ static leat_status enqueue(struct le_device_stream *stream, const struct le_prod
         le_timing_end(device, stream->native, &timed, LEAT_COST_KERNEL, p->what, 0);
     le_order_end(stream, uses, use_count, !status);
     if (!status)
-        le_device_note_launch(stream, "a product of cuBLAS", (const unsigned[3]){1, 1, 1},
-                              (const unsigned[3]){1, 1, 1});
+        le_device_note_launch(stream, "cuBLAS product", (const unsigned[3]){1, 1, 1}, (const unsigned[3]){1, 1, 1});
     return status;
 }
 
@@ -70,7 +71,7 @@ leat_status le_device_product(struct le_device_stream *stream, const struct le_p
     struct le_allocation *work;
     leat_status status = le_device_product_open(device);
     if (!status)
-        status = check(stream, product);
+        status = check_product(stream, product);
     if (!status)
         status = le_allocation_new(device, LE_MEMORY_DEVICE, WORK_BYTES, stream, &work);
     if (status)
@@ -81,7 +82,7 @@ leat_status le_device_product(struct le_device_stream *stream, const struct le_p
                                              {work, LE_ACCESS_WRITE}};
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_LAUNCH, product->what, "cuBLAS");
-    status = enqueue(stream, product, work, uses, ARRAY_LEN(uses));
+    status = enqueue_product(stream, product, work, uses, ARRAY_LEN(uses));
     le_device_span_end(&span, 0);
     le_allocation_free(work);
     return status;
@@ -92,6 +93,6 @@ leat_status le_device_product_open(struct le_device *device) {
     if (status)
         return status;
     if (!device->ops->product_open)
-        return le_fail(LEAT_UNSUPPORTED, "the device has no library for products of matrices");
+        return le_fail(LEAT_UNSUPPORTED, "the device has no library for matrix products");
     return device->ops->product_open(device->native);
 }

@@ -1,4 +1,4 @@
-/* See ptx.h. One pass over the tokens, with one token in hand: a word, a number or a single character. */
+/* See ptx.h. One pass over the tokens, with one token of lookahead: a word, a number or a single character. */
 #include "device/front/ptx.h"
 #include "base/demangle.h"
 #include "base/text.h"
@@ -7,7 +7,7 @@
 
 struct reader {
     const char *at;
-    const char *token; /* in the text; length 0: the end */
+    const char *token; /* points into the text; length 0: the end */
     size_t length;
     struct le_ptx *ptx;
 };
@@ -37,7 +37,7 @@ static const char *skip_blanks(const char *at) {
     }
 }
 
-static void advance(struct reader *reader) {
+static void next_token(struct reader *reader) {
     const char *at = skip_blanks(reader->at);
     reader->token = at;
     if (*at == '"') {
@@ -53,20 +53,20 @@ static void advance(struct reader *reader) {
     reader->at = at;
 }
 
-static bool is(const struct reader *reader, const char *text) {
+static bool is_token(const struct reader *reader, const char *text) {
     return strlen(text) == reader->length && memcmp(reader->token, text, reader->length) == 0;
 }
 
-static bool take(struct reader *reader, const char *text) {
-    bool found = is(reader, text);
+static bool take_token(struct reader *reader, const char *text) {
+    bool found = is_token(reader, text);
     if (found)
-        advance(reader);
+        next_token(reader);
     return found;
 }
 
 static size_t take_number(struct reader *reader) {
     size_t number = le_is_digit(*reader->token) ? (size_t)strtoull(reader->token, NULL, 0) : 0;
-    advance(reader);
+    next_token(reader);
     return number;
 }
 
@@ -85,60 +85,61 @@ static const struct scalar SCALARS[] = {
 
 static const struct scalar *find_scalar(const struct reader *reader) {
     for (size_t k = 0; k < ARRAY_LEN(SCALARS); k++)
-        if (is(reader, SCALARS[k].name))
+        if (is_token(reader, SCALARS[k].name))
             return &SCALARS[k];
     return NULL;
 }
 
 struct parameters {
-    struct named {
+    struct named_parameter {
         struct le_parameter fact;
         const char *name;
     } * at;
     int count, capacity;
 };
 
-/* At the parenthesis behind the last parameter. The simulator's names may hold some, too: fill<float,(3)>. */
+/* Whether the token is the parenthesis after the last parameter. The simulator's names may contain parentheses too:
+ * fill<float,(3)>. */
 static bool ends_parameters(const struct reader *reader) {
     struct reader behind = *reader;
-    if (!is(reader, ")"))
+    if (!is_token(reader, ")"))
         return !reader->length;
-    advance(&behind);
-    return !behind.length || is(&behind, "{") || is(&behind, ";") || *behind.token == '.';
+    next_token(&behind);
+    return !behind.length || is_token(&behind, "{") || is_token(&behind, ";") || *behind.token == '.';
 }
 
-/* There, or at the comma before the next one. */
+/* The same, or the comma before the next parameter. */
 static bool ends_parameter(const struct reader *reader) {
     struct reader behind = *reader;
     if (ends_parameters(reader))
         return true;
-    advance(&behind);
-    return is(reader, ",") && is(&behind, ".param");
+    next_token(&behind);
+    return is_token(reader, ",") && is_token(&behind, ".param");
 }
 
-/* After `.param`, up to the comma or parenthesis. */
+/* Reads a parameter: starts after `.param`, ends at the comma or parenthesis. */
 static void read_parameter(struct reader *reader, struct parameters *parameters) {
-    struct named *parameter = LE_PUSH(&reader->ptx->arena, parameters);
-    *parameter = (struct named){{.name = ""}, ""};
+    struct named_parameter *parameter = LE_PUSH(&reader->ptx->arena, parameters);
+    *parameter = (struct named_parameter){{.name = ""}, ""};
     const struct scalar *scalar = NULL;
     while (!ends_parameter(reader)) {
         const struct scalar *found = find_scalar(reader);
         if (found) {
             scalar = found;
-            advance(reader);
-        } else if (take(reader, ".align")) {
+            next_token(reader);
+        } else if (take_token(reader, ".align")) {
             parameter->fact.align_bytes = take_number(reader);
-        } else if (take(reader, ".ptr")) {
+        } else if (take_token(reader, ".ptr")) {
             parameter->fact.is_pointer = true;
-            take(reader, ".global");
-            if (take(reader, ".align"))
+            take_token(reader, ".global");
+            if (take_token(reader, ".align"))
                 take_number(reader);
-        } else if (take(reader, "[")) {
+        } else if (take_token(reader, "[")) {
             parameter->fact.size_bytes = take_number(reader) * (scalar ? scalar->size_bytes : 1);
         } else {
             if (is_word(*reader->token) && *reader->token != '.' && !*parameter->name)
                 parameter->name = le_arena_copy(&reader->ptx->arena, reader->token, reader->length);
-            advance(reader);
+            next_token(reader);
         }
     }
     if (parameter->fact.size_bytes == 0 && scalar) {
@@ -151,14 +152,14 @@ static void read_parameter(struct reader *reader, struct parameters *parameters)
 }
 
 static void read_parameters(struct reader *reader, struct parameters *parameters) {
-    if (!take(reader, "("))
+    if (!take_token(reader, "("))
         return;
     while (!ends_parameters(reader))
-        if (take(reader, ".param"))
+        if (take_token(reader, ".param"))
             read_parameter(reader, parameters);
         else
-            advance(reader);
-    take(reader, ")");
+            next_token(reader);
+    take_token(reader, ")");
     size_t offset_bytes = 0;
     for (int k = 0; k < parameters->count; k++) {
         struct le_parameter *fact = &parameters->at[k].fact;
@@ -168,9 +169,9 @@ static void read_parameters(struct reader *reader, struct parameters *parameters
     }
 }
 
-/* The simulator's: .pointees .f32 .none, one for each parameter. */
+/* Reads the simulator's `.pointees .f32 .none`, one for each parameter. */
 static void read_pointees(struct reader *reader, struct parameters *parameters) {
-    for (int k = 0; k < parameters->count && !is(reader, "{"); k++, advance(reader)) {
+    for (int k = 0; k < parameters->count && !is_token(reader, "{"); k++, next_token(reader)) {
         const struct scalar *pointee = find_scalar(reader);
         parameters->at[k].fact.pointee = pointee ? pointee->dtype : (leat_dtype)0;
     }
@@ -178,33 +179,33 @@ static void read_pointees(struct reader *reader, struct parameters *parameters) 
 
 /* ---- a body: ld.param.u64 %rd1, [f_param_0]; cvta.to.global.u64 %rd2, %rd1; */
 
-static bool starts(const struct reader *reader, const char *text) {
+static bool token_starts(const struct reader *reader, const char *text) {
     size_t length = strlen(text);
     return reader->length >= length && memcmp(reader->token, text, length) == 0;
 }
 
 struct registers {
-    struct le_names of; /* register: the parameter that it was loaded from */
+    struct le_names of; /* register name: index of the parameter it was loaded from */
 };
 
 static void read_load(struct reader *reader, const struct le_names *names, struct registers *registers) {
     struct reader target = *reader;
-    advance(&target);
+    next_token(&target);
     *reader = target;
-    advance(reader);
-    if (*target.token != '%' || !take(reader, ",") || !take(reader, "["))
+    next_token(reader);
+    if (*target.token != '%' || !take_token(reader, ",") || !take_token(reader, "["))
         return;
     int k = le_names_get(names, reader->token, reader->length);
-    advance(reader);
-    if (k >= 0 && is(reader, "]"))
+    next_token(reader);
+    if (k >= 0 && is_token(reader, "]"))
         le_names_put(&reader->ptx->arena, &registers->of, target.token, target.length, k);
 }
 
 static void read_conversion(struct reader *reader, const struct parameters *parameters,
                             const struct registers *registers) {
-    advance(reader); /* its target */
-    advance(reader);
-    if (!take(reader, ","))
+    next_token(reader); /* the target register */
+    next_token(reader);
+    if (!take_token(reader, ","))
         return;
     int k = le_names_get(&registers->of, reader->token, reader->length);
     if (k >= 0)
@@ -221,15 +222,16 @@ static void note_use(struct reader *reader, struct le_ptx_kernel *kernel) {
     *LE_PUSH(&reader->ptx->arena, &kernel->uses) = variable;
 }
 
-/* What stands between an operation and the end of its line or instruction, where it names nothing that is looked for. A
- * label, a comment or a brace ends it, too. A predicate (@p, @!p) stands before an operation. */
+/* Skips operands to the end of the line or instruction, if no variable names have to be found in them. A label, a
+ * comment or a brace ends an operation, too. A predicate (@p, @!p) precedes an operation. */
 static void skip_operands(struct reader *reader) {
-    bool predicate = reader->token[-1] == '@' || reader->token[-1] == '!'; /* a body begins with a brace */
+    bool predicate =
+        reader->token[-1] == '@' || reader->token[-1] == '!'; /* token[-1] exists: a body begins with a brace */
     if (le_is_letter(*reader->token) && !predicate && reader->ptx->variables.count == 0)
         reader->at += strcspn(reader->at, ";\n:/{}\"");
 }
 
-/* false: there is no instruction but `ret`, which says nothing. */
+/* Reads a kernel's body. false: it has no instruction but `ret`, so it reveals nothing. */
 static bool read_body(struct reader *reader, const struct parameters *parameters, struct le_ptx_kernel *kernel) {
     bool says = false;
     struct le_names names = {0};
@@ -238,30 +240,31 @@ static bool read_body(struct reader *reader, const struct parameters *parameters
         le_names_put(&reader->ptx->arena, &names, parameters->at[k].name, strlen(parameters->at[k].name), k);
     int depth = 0;
     do {
-        says = says || !(is(reader, "ret") || is(reader, ";") || is(reader, "{") || is(reader, "}"));
-        if (is(reader, "{"))
+        says = says ||
+               !(is_token(reader, "ret") || is_token(reader, ";") || is_token(reader, "{") || is_token(reader, "}"));
+        if (is_token(reader, "{"))
             depth++;
-        else if (is(reader, "}"))
+        else if (is_token(reader, "}"))
             depth--;
-        else if (is(reader, "ld.param.u64") || is(reader, "ld.param.b64"))
+        else if (is_token(reader, "ld.param.u64") || is_token(reader, "ld.param.b64"))
             read_load(reader, &names, &registers);
-        else if (starts(reader, "cvta.to."))
+        else if (token_starts(reader, "cvta.to."))
             read_conversion(reader, parameters, &registers);
-        else if (starts(reader, "call"))
+        else if (token_starts(reader, "call"))
             kernel->uses_all = true;
         else {
             note_use(reader, kernel);
             skip_operands(reader);
         }
-        if (depth > 0 || is(reader, "}"))
-            advance(reader);
+        if (depth > 0 || is_token(reader, "}"))
+            next_token(reader);
     } while (depth > 0 && reader->length);
     return says;
 }
 
-/* ---- what stands at the top */
+/* ---- top level */
 
-/* By the code of a builtin type. Any pointer may be given for a char *. */
+/* From the mangled code of a builtin type. 0 for char: any pointer may be passed as a char *. */
 static leat_dtype dtype_of(char code) {
     static const leat_dtype DTYPES[128] = {
         ['s'] = LEAT_I16, ['t'] = LEAT_I16, ['i'] = LEAT_I32, ['j'] = LEAT_I32, ['l'] = LEAT_I64,
@@ -269,8 +272,8 @@ static leat_dtype dtype_of(char code) {
     return DTYPES[code & 127];
 }
 
-/* What the mangled name knows of parameters that PTX does not. */
-static void refine(struct parameters *parameters, const struct le_demangled_function *function) {
+/* Adds what the mangled name reveals about parameters and PTX does not. */
+static void refine_parameters(struct parameters *parameters, const struct le_demangled_function *function) {
     for (int k = 0; k < parameters->count && k < function->parameters.count; k++) {
         struct le_parameter *fact = &parameters->at[k].fact;
         const struct le_demangled_parameter *told = &function->parameters.at[k];
@@ -283,13 +286,13 @@ static void refine(struct parameters *parameters, const struct le_demangled_func
     }
 }
 
-/* All up to the parenthesis that parameters follow: the simulator's names are the source's, ns::fill<float,3>. */
+/* Reads up to the parenthesis before the parameters: the simulator's names are the source's, ns::fill<float,3>. */
 static const char *read_symbol(struct reader *reader) {
     const char *start = reader->token, *end = start;
-    for (; reader->length; advance(reader)) {
+    for (; reader->length; next_token(reader)) {
         struct reader behind = *reader;
-        advance(&behind);
-        if (is(reader, "(") && (is(&behind, ".param") || is(&behind, ")")))
+        next_token(&behind);
+        if (is_token(reader, "(") && (is_token(&behind, ".param") || is_token(&behind, ")")))
             break;
         end = reader->at;
     }
@@ -303,20 +306,20 @@ static void read_kernel(struct reader *reader) {
     struct le_demangled_function function;
     struct le_ptx_kernel kernel = {.symbol = read_symbol(reader)};
     read_parameters(reader, &parameters);
-    while (reader->length && !is(reader, "{") && !is(reader, ";")) {
-        if (take(reader, ".pointees"))
+    while (reader->length && !is_token(reader, "{") && !is_token(reader, ";")) {
+        if (take_token(reader, ".pointees"))
             read_pointees(reader, &parameters);
         else
-            advance(reader);
+            next_token(reader);
     }
-    if (is(reader, "{"))
+    if (is_token(reader, "{"))
         kernel.uses_all = !read_body(reader, &parameters, &kernel) || kernel.uses_all;
     else
         kernel.uses_all = true;
     le_demangle_function(arena, kernel.symbol, &function);
-    refine(&parameters, &function);
+    refine_parameters(&parameters, &function);
     kernel.name = function.name;
-    kernel.written = function.parameter_list;
+    kernel.parameter_list = function.parameter_list;
     kernel.is_template = function.is_template;
     kernel.parameter_count = parameters.count;
     kernel.parameters = LE_NEW_ARRAY(arena, parameters.count + 1, struct le_parameter);
@@ -330,15 +333,17 @@ static void read_variable(struct reader *reader, bool is_constant, bool is_decla
     struct le_arena *arena = &reader->ptx->arena;
     struct le_demangled_function function;
     while (reader->length && *reader->token == '.') {
-        bool align = is(reader, ".align");
-        advance(reader);
+        bool align = is_token(reader, ".align");
+        next_token(reader);
         if (align)
-            advance(reader);
-        while (is(reader, "(") || is(reader, ")") || is(reader, ".managed")) /* .attribute(.managed) */
-            advance(reader);
+            next_token(reader);
+        while (is_token(reader, "(") || is_token(reader, ")") ||
+               is_token(reader, ".managed")) /* .attribute(.managed) */
+            next_token(reader);
     }
-    const char *start = reader->token, *end = start; /* the simulator's may be of several tokens: ns::sums */
-    for (; reader->length && !is(reader, "[") && !is(reader, "=") && !is(reader, ";"); advance(reader))
+    const char *start = reader->token, *end = start; /* the simulator's names may have several tokens: ns::sums */
+    for (; reader->length && !is_token(reader, "[") && !is_token(reader, "=") && !is_token(reader, ";");
+         next_token(reader))
         end = reader->at;
     const char *symbol = le_arena_copy(arena, start, (size_t)(end - start));
     le_demangle_function(arena, symbol, &function);
@@ -347,32 +352,32 @@ static void read_variable(struct reader *reader, bool is_constant, bool is_decla
         *LE_PUSH(arena, &reader->ptx->variables) =
             (struct le_ptx_variable){.symbol = symbol, .name = function.name, .is_constant = is_constant};
     }
-    while (reader->length && !take(reader, ";"))
-        advance(reader);
+    while (reader->length && !take_token(reader, ";"))
+        next_token(reader);
 }
 
 static void skip_function(struct reader *reader) {
-    while (reader->length && !is(reader, "{") && !is(reader, ";"))
-        advance(reader);
-    if (is(reader, "{"))
+    while (reader->length && !is_token(reader, "{") && !is_token(reader, ";"))
+        next_token(reader);
+    if (is_token(reader, "{"))
         read_body(reader, &(struct parameters){0}, &(struct le_ptx_kernel){0});
 }
 
-static void read_all(struct reader *reader) {
+static void read_module(struct reader *reader) {
     bool is_declared = false;
-    advance(reader);
+    next_token(reader);
     while (reader->length) {
-        if (take(reader, ".entry"))
+        if (take_token(reader, ".entry"))
             read_kernel(reader);
-        else if (take(reader, ".func"))
+        else if (take_token(reader, ".func"))
             skip_function(reader);
-        else if (is(reader, ".global") || is(reader, ".const")) {
-            bool is_constant = is(reader, ".const");
-            advance(reader);
+        else if (is_token(reader, ".global") || is_token(reader, ".const")) {
+            bool is_constant = is_token(reader, ".const");
+            next_token(reader);
             read_variable(reader, is_constant, is_declared);
         } else {
-            is_declared = is(reader, ".extern") || (is_declared && !is(reader, ";"));
-            advance(reader);
+            is_declared = is_token(reader, ".extern") || (is_declared && !is_token(reader, ";"));
+            next_token(reader);
             continue;
         }
         is_declared = false;
@@ -387,7 +392,7 @@ leat_status le_ptx_read(const char *text, struct le_ptx *ptx) {
         return le_fail_out_of_memory(0);
     }
     struct reader reader = {.at = text, .ptx = ptx};
-    read_all(&reader);
+    read_module(&reader);
     return LEAT_OK;
 }
 

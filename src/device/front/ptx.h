@@ -1,8 +1,8 @@
-/* What a module's PTX says of it: its kernels with their parameters, and its variables. Only declarations are read, and
- * of a kernel's body what tells a pointer from a 64-bit number: a parameter that is converted to an address. It checks
- * no PTX: that is the driver's. The simulator's text has the same declarations.
+/* Reads a module's kernels, their parameters, and its variables from its PTX. Only declarations are read, and in
+ * kernels' bodies the conversions of parameters to addresses, which distinguish a pointer from a 64-bit number. The PTX
+ * is not checked; the driver does that. The simulator's text has the same declarations.
  *
- * A le_ptx owns all that it points to; it never changes once read. Any thread. */
+ * A le_ptx owns all that it points to and never changes once read. Any thread. */
 #ifndef LE_DEVICE_PTX_H
 #define LE_DEVICE_PTX_H
 #include "base/arena.h"
@@ -10,16 +10,16 @@
 #include "device/front/device.h"
 
 struct le_ptx_kernel {
-    const char *symbol; /* as the driver knows it */
-    const char *name;   /* as the source does: "ns::f", without template arguments */
+    const char *symbol; /* the driver's name for it */
+    const char *name;   /* the source's name for it: "ns::f", without template arguments */
     bool is_template;
-    const char *written; /* "const float *, int"; "" where it is not known */
+    const char *parameter_list; /* "const float *, int"; "": unknown */
     int parameter_count;
     struct le_parameter *parameters;
-    bool uses_all; /* it may use any variable: it calls functions, or its body is not there */
+    bool uses_all; /* may use any variable: it calls functions, or its body is missing */
     struct {
         int *at, count, capacity;
-    } uses; /* else those of le_ptx.variables that it names */
+    } uses; /* otherwise the indices in le_ptx.variables of those that it names */
 };
 struct le_ptx_variable {
     const char *symbol, *name;
@@ -30,14 +30,14 @@ struct le_ptx {
     struct {
         struct le_ptx_kernel *at;
         int count, capacity;
-    } kernels; /* in the order of the text */
+    } kernels; /* in text order */
     struct {
         struct le_ptx_variable *at;
         int count, capacity;
     } variables;
     struct le_names variable_names; /* by symbol */
 };
-/* OUT_OF_MEMORY is the only failure: then there is nothing to finish. */
+/* Can only fail with OUT_OF_MEMORY; then there is nothing to finish. */
 leat_status le_ptx_read(const char *text, struct le_ptx *ptx);
 void le_ptx_finish(struct le_ptx *ptx);
 #endif

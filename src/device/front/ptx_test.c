@@ -1,4 +1,4 @@
-/* PTX as NVRTC 13.0 writes it (declarations whole, bodies cut), and what older and newer ones write otherwise. */
+/* PTX as NVRTC 13.0 writes it (complete declarations, shortened bodies), and variants of older and newer versions. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -51,7 +51,7 @@ static void test_kernels(void **state) {
     assert_string_equal(ptx.kernels.at[1].symbol, "_ZN2ns1gIfLi3EEEvPT_");
     assert_true(ptx.kernels.at[1].is_template);
     assert_string_equal(ptx.kernels.at[2].name, "over");
-    assert_string_equal(ptx.kernels.at[2].written, "unsigned long, double *");
+    assert_string_equal(ptx.kernels.at[2].parameter_list, "unsigned long, double *");
     assert_false(ptx.kernels.at[2].is_template);
     assert_string_equal(ptx.kernels.at[3].name, "ns::inner::h");
     assert_int_equal(ptx.kernels.at[3].parameter_count, 0);
@@ -86,9 +86,9 @@ static void test_parameters(void **state) {
         assert_int_equal(got->size_bytes, want->size_bytes);
         assert_int_equal(got->align_bytes, align_bytes);
     }
-    kernel = &ptx.kernels.at[1]; /* a template: T * is a pointer by its name */
+    kernel = &ptx.kernels.at[1]; /* a template: its mangled name shows that T * is a pointer */
     assert_true(kernel->parameters[0].is_pointer);
-    kernel = &ptx.kernels.at[2]; /* a number and a pointer by their names */
+    kernel = &ptx.kernels.at[2]; /* a number and a pointer, according to the mangled name */
     assert_false(kernel->parameters[0].may_be_pointer);
     assert_false(kernel->parameters[0].is_pointer);
     assert_true(kernel->parameters[1].is_pointer);
@@ -121,7 +121,7 @@ static void test_variables(void **state) {
     le_ptx_finish(&ptx);
 }
 
-/* Declared pointers, kinds of registers that say less, types of one line, comments between. */
+/* Declared pointers, less specific register types, declarations on one line, comments in between. */
 static void test_other_forms(void **state) {
     (void)state;
     static const char TEXT[] = ".visible .entry a(.param .u64 .ptr .global .align 4 a_param_0, .param .b32 a_param_1,\n"
@@ -147,8 +147,8 @@ static void test_other_forms(void **state) {
     le_ptx_finish(&ptx);
 }
 
-/* Labels, comments, braces and predicates around what a body says of its parameters: read alike where operands are
- * looked at, because there is a variable, and where they are passed over. */
+/* Labels, comments, braces and predicates around the instructions that reveal pointers. The result is the same whether
+ * operands are examined, because there is a variable, or skipped. */
 static void test_bodies(void **state) {
     (void)state;
     static const char BODY[] =
@@ -176,7 +176,7 @@ static void test_bodies(void **state) {
     }
 }
 
-/* The simulator's text: names as in the source, bodies that say nothing. */
+/* The simulator's text: names as in the source, bodies without information. */
 static void test_simulator(void **state) {
     (void)state;
     static const char TEXT[] = ".visible .global .align 4 .b8 ns::n[4];\n\n.visible .entry one()\n{\n\tret;\n}\n\n"
@@ -200,7 +200,7 @@ static void test_simulator(void **state) {
     le_ptx_finish(&ptx);
 }
 
-/* Text that ends anywhere is read to its end. */
+/* Truncated text is read to its end. */
 static void test_cut(void **state) {
     (void)state;
     char text[sizeof NVRTC_13];

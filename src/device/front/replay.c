@@ -1,46 +1,46 @@
-/* Launches that are given again and again are kept, as the backend can: on CUDA devices as a graph of one kernel, which
- * the host launches in half the time, with other parameters, too: 1.8 and 2.0 us where a kernel takes 3.8 (one H200,
- * driver 580). Which launches those are is decided here.
+/* Repeated launches. The backend may turn a launch that one thread repeats into an object that launches faster. On CUDA
+ * devices it is a graph of one kernel, also for changed parameters: the host needs 1.8 to 2.0 us instead of 3.8 us per
+ * launch (one H200, driver 580). This file decides which launches to turn into graphs.
  *
- * To make one takes as long as eleven launches save (22 us; a process's first 0.2 ms) and 110 KB of the device's
- * memory. What has more threads than the device runs at one time is not kept: its kernel takes longer than its launch,
- * and a little longer still in a graph (of 262,144 threads 2.7 us for 4.1, of 524,288 4.4 for 4.1). A launch of a graph
- * comes after all earlier ones of it, in whatever stream, so each stream has a graph of its own. Streams of another
- * library, which may be capturing what they are given, get none. */
+ * Creating one costs as much as eleven launches save (22 us; 0.2 ms for the first in a process), and 110 KB of device
+ * memory. Launches with more threads than the device runs at one time are left alone: their kernel takes longer than
+ * the launch, and slightly longer still in a graph (262,144 threads: 2.7 instead of 4.1 us; 524,288 threads: 4.4
+ * instead of 4.1 us). A graph's launch comes after its own earlier launches, whatever the stream, so each stream has
+ * graphs of its own. Streams of another library get none, as that library may be capturing them. */
 #include "device/front/module.h"
 
 enum {
-    LAUNCHES_BEFORE = 32, /* it is kept, and before that is tried again */
-    REPLAYS_MAX = 64      /* of a device: 7 MB */
+    LAUNCHES_BEFORE = 32, /* launches before a graph is created, and between attempts */
+    REPLAYS_MAX = 64      /* graphs per device: 7 MB */
 };
 
-static uint64_t product(const unsigned extents[3]) {
+static uint64_t volume(const unsigned extents[3]) {
     return (uint64_t)extents[0] * extents[1] * extents[2];
 }
 
-static bool may_be_kept(const struct le_device *device, const struct le_kernel_launch *launch,
-                        const struct le_device_stream *stream) {
+static bool may_replay(const struct le_device *device, const struct le_kernel_launch *launch,
+                       const struct le_device_stream *stream) {
     uint64_t most = (uint64_t)device->limits.multiprocessors * (uint64_t)device->limits.multiprocessor_threads;
     return device->ops->replay_new && !launch->cooperative && !stream->foreign &&
-           product(launch->grid) <= most / product(launch->block);
+           volume(launch->grid) <= most / volume(launch->block);
 }
 
-static bool take_place(struct le_device *device) {
+static bool take_slot(struct le_device *device) {
     int taken = atomic_load(&device->replay_count);
     while (taken < REPLAYS_MAX && !atomic_compare_exchange_weak(&device->replay_count, &taken, taken + 1))
         ;
     return taken < REPLAYS_MAX;
 }
 
-/* That it cannot be made is nobody's to know; a device that fails tells it at the launch. */
-static void make(struct le_device_kernel *kernel, const struct le_kernel_launch *launch, void **parameters) {
+/* A failure is not reported: the ordinary launch goes on, and reports a device that has failed. */
+static void make_replay(struct le_device_kernel *kernel, const struct le_kernel_launch *launch, void **parameters) {
     struct le_device *device = kernel->module->device;
     struct le_device_span span;
-    if (!take_place(device))
+    if (!take_slot(device))
         return;
-    le_device_span_begin(device, &span, LEAT_COST_PLAN, kernel->name, "a graph: it is launched again and again");
+    le_device_span_begin(device, &span, LEAT_COST_PLAN, kernel->name, "a graph, for repeated launches");
     le_errors_save();
-    if (device->ops->replay_new(device->native, kernel, launch, parameters, &launch->replay->kept))
+    if (device->ops->replay_new(device->native, kernel, launch, parameters, &launch->replay->native))
         atomic_fetch_sub(&device->replay_count, 1);
     le_errors_restore();
     le_device_span_end(&span, 0);
@@ -49,17 +49,17 @@ static void make(struct le_device_kernel *kernel, const struct le_kernel_launch 
 bool le_replay_prepare(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                        const struct le_device_stream *stream, void **parameters) {
     struct le_replay *replay = launch->replay;
-    if (!may_be_kept(kernel->module->device, launch, stream))
+    if (!may_replay(kernel->module->device, launch, stream))
         return false;
     if (replay->kernel != kernel || replay->stream_id != stream->id) {
         le_replay_finish(replay);
         *replay = (struct le_replay){.kernel = kernel, .stream_id = stream->id};
     }
-    if (!replay->kept && replay->launches++ >= LAUNCHES_BEFORE) {
+    if (!replay->native && replay->launches++ >= LAUNCHES_BEFORE) {
         replay->launches = 0;
-        make(kernel, launch, parameters);
+        make_replay(kernel, launch, parameters);
     }
-    return replay->kept != NULL;
+    return replay->native != NULL;
 }
 
 leat_status le_replay_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
@@ -67,7 +67,7 @@ leat_status le_replay_launch(struct le_device_kernel *kernel, const struct le_ke
     struct le_device *device = kernel->module->device;
     struct le_replay *replay = launch->replay;
     leat_status status =
-        device->ops->replay_launch(device->native, stream->native, kernel, launch, parameters, replay->kept);
+        device->ops->replay_launch(device->native, stream->native, kernel, launch, parameters, replay->native);
     if (status == LEAT_OK || atomic_load(&device->failed))
         return status;
     le_replay_finish(replay);
@@ -77,8 +77,8 @@ leat_status le_replay_launch(struct le_device_kernel *kernel, const struct le_ke
 
 void le_replay_finish(struct le_replay *replay) {
     struct le_device *device = replay->kernel ? replay->kernel->module->device : NULL;
-    if (replay->kept && !le_device_forked(device)) {
-        device->ops->replay_free(device->native, replay->kept);
+    if (replay->native && !le_device_forked(device)) {
+        device->ops->replay_free(device->native, replay->native);
         atomic_fetch_sub(&device->replay_count, 1);
     }
     *replay = (struct le_replay){0};

@@ -1,4 +1,4 @@
-/* Jobs of the stager: how they begin and end, and who waits for them. What a chunk is: copy.c's. */
+/* The stager's jobs: starting, ending, and waiting for them. copy.c defines chunks. */
 #include "device/front/staging_state.h"
 #include "base/memory.h"
 #include <assert.h>
@@ -24,7 +24,7 @@ leat_status le_staging_new(const struct le_device_ops *ops, void *native, int th
     return LEAT_OK;
 }
 
-/* ---- how jobs end; all with the lock held */
+/* ---- ending jobs; call all with the lock held */
 
 void le_staging_keep_failure(struct le_staging *s, const struct le_staging_job *job) {
     if (s->failure_count == LE_STAGE_FAILURES_MAX) {
@@ -61,7 +61,7 @@ void le_staging_append(struct le_staging *s, struct le_staging_job *job) {
     *at = job;
 }
 
-static void give_event(struct le_staging *s, void *event) {
+static void return_event(struct le_staging *s, void *event) {
     if (!event)
         return;
     if (s->event_count < LE_STAGE_EVENTS_MAX)
@@ -70,8 +70,8 @@ static void give_event(struct le_staging *s, void *event) {
         s->ops->event_free(s->native, event);
 }
 
-/* The user's stream goes on after the threads' last transfers. Their streams wait for nothing but each other's chunks,
- * so an event that was recorded again meanwhile only makes it wait a little longer. */
+/* Makes the user's stream wait for the last transfer of each thread. The threads' streams wait for nothing but each
+ * other's chunks, so an event that was recorded again meanwhile only makes the user's stream wait a little longer. */
 static void settle_job(struct le_staging *s, struct le_staging_job *job) {
     for (int k = 0; k < s->worker_count; k++) {
         if (!job->last[k])
@@ -96,7 +96,7 @@ void le_staging_advance(struct le_staging *s, struct le_staging_job *job) {
     if (job->status)
         le_staging_keep_failure(s, job);
     atomic_fetch_sub(&s->unfinished, 1);
-    give_event(s, job->start);
+    return_event(s, job->start);
     le_free(job);
     pthread_cond_broadcast(&s->progress);
 }
@@ -165,7 +165,7 @@ leat_status le_staging_start(struct le_staging_job *job, void *native_stream, ui
     if (!job->small || !job->work.up)
         atomic_fetch_add(&s->unfinished, 1);
     if (job->small) {
-        job->small->state = LE_SMALL_FLYING;
+        job->small->state = LE_SMALL_IN_FLIGHT;
         pthread_cond_broadcast(&s->progress);
     } else {
         atomic_fetch_add(&s->unsettled, 1);
@@ -183,7 +183,7 @@ void le_staging_drop(struct le_staging_job *job) {
         job->small->state = LE_SMALL_FREE;
         pthread_cond_broadcast(&s->progress);
     } else {
-        give_event(s, job->start);
+        return_event(s, job->start);
         le_free(job);
     }
     pthread_mutex_unlock(&s->lock);
@@ -216,26 +216,26 @@ void le_staging_settle(struct le_staging *s, uint64_t stream_id) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* stream_id 0: all of them. */
-static bool concerns(uint64_t stream_id, uint64_t number, uint64_t of_stream, uint64_t of_number) {
+/* Whether a ticket is among those up to number of stream_id. stream_id 0: always. */
+static bool ticket_concerns(uint64_t stream_id, uint64_t number, uint64_t of_stream, uint64_t of_number) {
     return !stream_id || (of_stream == stream_id && of_number <= number);
 }
 
-/* Brings down one small copy, or waits for something to happen; false: all that is asked for is done. Lock held. */
+/* Finishes one small download, or waits for progress. false: everything asked for is done. Call with the lock held. */
 static bool wait_once(struct le_staging *s, uint64_t stream_id, uint64_t number) {
     bool waits = false;
     for (int k = 0; k < s->small_count; k++) {
         struct le_small_copy *m = &s->small[k];
-        if (!le_small_copy_is_download(m) || !concerns(stream_id, number, m->job.stream_id, m->job.number))
+        if (!le_small_copy_is_download(m) || !ticket_concerns(stream_id, number, m->job.stream_id, m->job.number))
             continue;
-        if (m->state == LE_SMALL_FLYING) {
+        if (m->state == LE_SMALL_IN_FLIGHT) {
             le_small_copy_finish(s, m);
             return true;
         }
         waits = true;
     }
     for (const struct le_staging_job *job = s->jobs; job && !waits; job = job->next)
-        waits = concerns(stream_id, number, job->stream_id, job->number);
+        waits = ticket_concerns(stream_id, number, job->stream_id, job->number);
     if (waits)
         pthread_cond_wait(&s->progress, &s->lock);
     return waits;
@@ -248,14 +248,14 @@ bool le_staging_is_done(struct le_staging *s, uint64_t stream_id, uint64_t numbe
     pthread_mutex_lock(&s->lock);
     for (int k = 0; k < s->small_count && done; k++)
         done = !le_small_copy_is_download(&s->small[k]) ||
-               !concerns(stream_id, number, s->small[k].job.stream_id, s->small[k].job.number);
+               !ticket_concerns(stream_id, number, s->small[k].job.stream_id, s->small[k].job.number);
     for (const struct le_staging_job *job = s->jobs; job && done; job = job->next)
-        done = !concerns(stream_id, number, job->stream_id, job->number);
+        done = !ticket_concerns(stream_id, number, job->stream_id, job->number);
     pthread_mutex_unlock(&s->lock);
     return done;
 }
 
-static leat_status tell(const struct le_staging_failure *failure) {
+static leat_status report_failure(const struct le_staging_failure *failure) {
     return failure->status ? le_fail(failure->status, "%s", failure->message) : LEAT_OK;
 }
 
@@ -267,14 +267,14 @@ leat_status le_staging_wait(struct le_staging *s, uint64_t stream_id, uint64_t n
     while (wait_once(s, stream_id, number))
         ;
     for (int k = 0; k < s->failure_count && !found.status; k++)
-        if (concerns(stream_id, number, s->failures[k].stream_id, s->failures[k].number)) {
+        if (ticket_concerns(stream_id, number, s->failures[k].stream_id, s->failures[k].number)) {
             found = s->failures[k];
             s->failure_count--;
             memmove(&s->failures[k], &s->failures[k + 1], (size_t)(s->failure_count - k) * sizeof found);
             atomic_fetch_sub(&s->unfinished, 1);
         }
     pthread_mutex_unlock(&s->lock);
-    return tell(&found);
+    return report_failure(&found);
 }
 
 leat_status le_staging_wait_all(struct le_staging *s) {
@@ -287,7 +287,7 @@ leat_status le_staging_wait_all(struct le_staging *s) {
     atomic_fetch_sub(&s->unfinished, s->failure_count);
     s->failure_count = 0;
     pthread_mutex_unlock(&s->lock);
-    return tell(&first);
+    return report_failure(&first);
 }
 
 void le_staging_free(struct le_staging *s) {

@@ -1,15 +1,15 @@
-/* Small copies: in the user's own stream, each through a slot that is its job as well. Up, the slot is free again when
- * its event has passed, which is looked at when no other is free. Down, whoever waits for the copy moves it. There are
- * few slots until that many copies are under way. */
+/* Small copies run in the user's own stream, each through a slot that is also its job. An upload frees its slot when
+ * the slot's event has passed, which is checked when no other slot is free. A download is copied to the user's memory
+ * by the thread that waits for it. Slots are added only when many copies are in flight. */
 #include "device/front/staging_state.h"
 #include "base/memory.h"
 
 bool le_small_copy_is_download(const struct le_small_copy *m) {
-    return (m->state == LE_SMALL_FLYING || m->state == LE_SMALL_LANDING) && !m->job.work.up;
+    return (m->state == LE_SMALL_IN_FLIGHT || m->state == LE_SMALL_FINISHING) && !m->job.work.up;
 }
 
 void le_small_copy_finish(struct le_staging *s, struct le_small_copy *m) {
-    m->state = LE_SMALL_LANDING;
+    m->state = LE_SMALL_FINISHING;
     pthread_mutex_unlock(&s->lock);
     leat_status status = s->ops->event_synchronize(s->native, m->event);
     bool down = !m->job.work.up;
@@ -26,10 +26,10 @@ void le_small_copy_finish(struct le_staging *s, struct le_small_copy *m) {
     pthread_cond_broadcast(&s->progress);
 }
 
-/* More slots, not all at once: a megabyte takes half a millisecond to be page-locked. */
-static leat_status grow(struct le_staging *s) {
+/* Adds slots, a few at a time: page-locking a megabyte takes half a millisecond. */
+static leat_status add_slots(struct le_staging *s) {
     size_t bytes = LE_STAGE_SMALL_STEP * LE_STAGE_SMALL_BYTES;
-    struct le_staging_slot *memory = &s->small_memory[s->small_count / LE_STAGE_SMALL_STEP];
+    struct le_staging_buffer *memory = &s->small_memory[s->small_count / LE_STAGE_SMALL_STEP];
     void *host = NULL;
     if (!s->small)
         s->small = le_alloc_zero(LE_STAGE_SMALL_SLOTS, sizeof *s->small);
@@ -40,14 +40,14 @@ static leat_status grow(struct le_staging *s) {
         return status;
     memory->host = host;
     for (size_t k = 0; k < LE_STAGE_SMALL_STEP; k++) {
-        struct le_staging_slot *slot = &s->small[s->small_count++].memory;
+        struct le_staging_buffer *slot = &s->small[s->small_count++].memory;
         slot->host = memory->host + k * LE_STAGE_SMALL_BYTES;
         slot->address = memory->address ? memory->address + k * LE_STAGE_SMALL_BYTES : 0;
     }
     return LEAT_OK;
 }
 
-/* Which of those was taken longest ago. NULL: there is none. */
+/* The slot in that state that was taken longest ago. NULL: there is none. */
 static struct le_small_copy *find_oldest(struct le_staging *s, enum le_small_state state) {
     struct le_small_copy *oldest = NULL;
     for (int k = 0; k < s->small_count; k++) {
@@ -58,11 +58,11 @@ static struct le_small_copy *find_oldest(struct le_staging *s, enum le_small_sta
     return oldest;
 }
 
-/* Whether no copy of its stream is under way that was there before. */
+/* Whether no older copy of its stream is in flight. */
 static bool is_next(const struct le_staging *s, const struct le_small_copy *m) {
     for (int k = 0; k < s->small_count; k++) {
         const struct le_small_copy *other = &s->small[k];
-        if (other->state == LE_SMALL_FLYING && other->job.stream_id == m->job.stream_id && other->taken < m->taken)
+        if (other->state == LE_SMALL_IN_FLIGHT && other->job.stream_id == m->job.stream_id && other->taken < m->taken)
             return false;
     }
     return true;
@@ -76,22 +76,22 @@ static bool has_passed(struct le_staging *s, const struct le_small_copy *m) {
     return told && passed;
 }
 
-/* One whose copy is done; of each stream the next one is asked for. NULL: there is none. */
+/* Finds a slot whose copy is done, asking the driver only for the oldest of each stream. NULL: there is none. */
 static struct le_small_copy *find_passed(struct le_staging *s) {
     for (int k = 0; k < s->small_count; k++) {
         struct le_small_copy *m = &s->small[k];
-        if (m->state == LE_SMALL_FLYING && is_next(s, m) && has_passed(s, m))
+        if (m->state == LE_SMALL_IN_FLIGHT && is_next(s, m) && has_passed(s, m))
             return m;
     }
     return NULL;
 }
 
-/* More, if there is memory; else those that are there have to do. */
-static leat_status try_grow(struct le_staging *s) {
+/* Adds slots if there is memory; otherwise the existing ones must do. */
+static leat_status try_add_slots(struct le_staging *s) {
     if (s->small_count == 0)
-        return grow(s);
+        return add_slots(s);
     le_errors_save();
-    s->small_refused = grow(s) != LEAT_OK;
+    s->small_refused = add_slots(s) != LEAT_OK;
     le_errors_restore();
     return LEAT_OK;
 }
@@ -101,10 +101,10 @@ static leat_status find_free(struct le_staging *s, struct le_small_copy **slot) 
     while (!status && !(*slot = find_oldest(s, LE_SMALL_FREE))) {
         struct le_small_copy *flying = find_passed(s);
         if (!flying && s->small_count < LE_STAGE_SMALL_SLOTS && !s->small_refused)
-            status = try_grow(s);
-        else if (flying || (flying = find_oldest(s, LE_SMALL_FLYING)) != NULL)
+            status = try_add_slots(s);
+        else if (flying || (flying = find_oldest(s, LE_SMALL_IN_FLIGHT)) != NULL)
             le_small_copy_finish(s, flying);
-        else /* threads that are between new and start have them all */
+        else /* all slots are held by threads between new and start */
             pthread_cond_wait(&s->progress, &s->lock);
     }
     return status;
@@ -132,7 +132,7 @@ leat_status le_small_copy_enqueue(struct le_staging_job *job, void *native_strea
     if (!status)
         status = s->ops->event_record(s->native, m->event, native_stream);
     if (status)
-        s->ops->stream_synchronize(s->native, native_stream); /* a part of it may be under way */
+        s->ops->stream_synchronize(s->native, native_stream); /* a part of it may be enqueued */
     return status;
 }
 

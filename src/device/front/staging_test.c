@@ -5,18 +5,18 @@
 
 /* ---- copies of plain bytes */
 
-/* Two copies, of which the first goes on from a chunk on only when the second one has been given; NULL: not asked for.
- */
+/* Two copies. The first stops at a chunk until the second one has been started. NULL: not used. */
 struct race {
     atomic_bool second_is_given;
-    atomic_int first_moved, first_at_end; /* chunks of the first one; at_end: when the second one's last one moved */
+    atomic_int first_moved,
+        first_at_end; /* chunks of the first copy: moved so far; moved when the last chunk of the second copy moved */
 };
 struct plan {
-    bool up, large; /* large: the threads' even if it is one chunk */
+    bool up, large; /* large: for the threads, even if it is one chunk */
     char *memory, *on_device;
     size_t size_bytes;
     int64_t fails;   /* the chunk whose transfer fails; -1: none */
-    void **streamed; /* the native stream of the last transfer; NULL: not asked for */
+    void **streamed; /* gets the native stream of the last transfer; NULL: not needed */
     struct race *first_of, *second_of;
 };
 
@@ -25,7 +25,7 @@ static size_t size_of(const struct plan *p, int64_t chunk) {
     return left < CHUNK ? left : CHUNK;
 }
 
-static void move(const void *plan, int64_t chunk, char *slot) {
+static void move_bytes(const void *plan, int64_t chunk, char *slot) {
     enum { WAITS_AT = 100 };
     const struct plan *p = plan;
     char *memory = p->memory + chunk * CHUNK;
@@ -38,7 +38,8 @@ static void move(const void *plan, int64_t chunk, char *slot) {
     memcpy(p->up ? slot : memory, p->up ? memory : slot, size_of(p, chunk));
 }
 
-static leat_status transfer(const void *plan, int64_t chunk, void *native_stream, const struct le_staging_slot *slot) {
+static leat_status transfer_bytes(const void *plan, int64_t chunk, void *native_stream,
+                                  const struct le_staging_buffer *slot) {
     const struct plan *p = plan;
     char *there = p->on_device + chunk * CHUNK;
     if (p->streamed)
@@ -54,8 +55,8 @@ static leat_status try_copy(struct le_staging *stager, struct stream *s, struct 
     const struct le_staging_work work = {.up = plan.up,
                                          .chunks = (int64_t)((plan.size_bytes + CHUNK - 1) / CHUNK),
                                          .small = plan.size_bytes <= CHUNK && !plan.large,
-                                         .move = move,
-                                         .transfer = transfer,
+                                         .move = move_bytes,
+                                         .transfer = transfer_bytes,
                                          .plan = &plan,
                                          .plan_bytes = sizeof plan};
     struct le_staging_job *job;
@@ -69,14 +70,14 @@ static leat_status try_copy(struct le_staging *stager, struct stream *s, struct 
     return status;
 }
 
-static void copy(struct le_staging *stager, struct stream *s, bool up, char *memory, char *on_device, size_t size_bytes,
-                 uint64_t id, uint64_t number) {
+static void copy_bytes(struct le_staging *stager, struct stream *s, bool up, char *memory, char *on_device,
+                       size_t size_bytes, uint64_t id, uint64_t number) {
     const struct plan plan = {
         .up = up, .memory = memory, .on_device = on_device, .size_bytes = size_bytes, .fails = -1};
     assert_int_equal(try_copy(stager, s, plan, id, number), LEAT_OK);
 }
 
-static char *bytes(size_t size_bytes, unsigned seed) {
+static char *pattern_bytes(size_t size_bytes, unsigned seed) {
     char *made = malloc(size_bytes);
     for (size_t k = 0; k < size_bytes; k++)
         made[k] = (char)(k * 7 + k / 257 + seed);
@@ -91,7 +92,8 @@ static struct le_staging *new_stager(int threads) {
 
 /* ---- tests */
 
-/* Up, the device's own copy, down: each sees what came before it in the stream, however late the device is. */
+/* Upload, copy on the device, download: each sees the results of earlier work in the stream, however late the device
+ * is. */
 static void test_order(void **state) {
     static const size_t sizes[] = {1, CHUNK, CHUNK + 1, 10 * CHUNK + 5, 100 * CHUNK};
     (void)state;
@@ -102,14 +104,14 @@ static void test_order(void **state) {
         for (size_t k = 0; k < 5; k++)
             for (int turn = 0; turn < 3; turn++) {
                 size_t size_bytes = sizes[k];
-                char *out = bytes(size_bytes, (unsigned)(k + 3 * (size_t)turn)), *back = calloc(1, size_bytes);
+                char *out = pattern_bytes(size_bytes, (unsigned)(k + 3 * (size_t)turn)), *back = calloc(1, size_bytes);
                 char *there = calloc(1, size_bytes), *other = calloc(1, size_bytes);
-                copy(stager, s, true, out, there, size_bytes, 1, ++number);
+                copy_bytes(stager, s, true, out, there, size_bytes, 1, ++number);
                 le_staging_settle(stager, 1);
                 device_copy(s, other, there, size_bytes);
-                copy(stager, s, false, back, other, size_bytes, 1, ++number);
+                copy_bytes(stager, s, false, back, other, size_bytes, 1, ++number);
                 le_staging_settle(stager, 1);
-                device_copy(s, other, back + 0, 0); /* in order after it, too */
+                device_copy(s, other, back + 0, 0); /* work after it is ordered, too */
                 assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
                 assert_true(le_staging_is_done(stager, 1, number));
                 assert_memory_equal(out, back, size_bytes);
@@ -124,7 +126,7 @@ static void test_order(void **state) {
     }
 }
 
-/* Jobs of many streams at one time; some wait for the device first. */
+/* Concurrent jobs of many streams; some wait for the device first. */
 static void test_streams(void **state) {
     enum { COUNT = 8, SIZE = 40 * CHUNK };
     (void)state;
@@ -133,15 +135,15 @@ static void test_streams(void **state) {
     char *out[COUNT], *back[COUNT], *there[COUNT], *other[COUNT];
     for (int k = 0; k < COUNT; k++) {
         s[k] = new_stream();
-        out[k] = bytes(SIZE, (unsigned)k);
+        out[k] = pattern_bytes(SIZE, (unsigned)k);
         back[k] = calloc(1, SIZE), there[k] = calloc(1, SIZE), other[k] = calloc(1, SIZE);
-        copy(stager, s[k], true, out[k], there[k], SIZE, (uint64_t)k + 1, 1);
+        copy_bytes(stager, s[k], true, out[k], there[k], SIZE, (uint64_t)k + 1, 1);
     }
     for (int k = COUNT - 1; k >= 0; k--) {
         le_staging_settle(stager, (uint64_t)k + 1);
         hold(s[k], true);
         device_copy(s[k], other[k], there[k], SIZE);
-        copy(stager, s[k], false, back[k], other[k], SIZE, (uint64_t)k + 1, 2);
+        copy_bytes(stager, s[k], false, back[k], other[k], SIZE, (uint64_t)k + 1, 2);
         assert_false(le_staging_is_done(stager, (uint64_t)k + 1, 2));
         assert_false(le_staging_is_settled(stager, (uint64_t)k + 1));
     }
@@ -161,21 +163,21 @@ static void test_streams(void **state) {
     }
 }
 
-/* A job whose stream does not get there holds up nobody else's. */
+/* A job whose stream does not reach it delays no other job. */
 static void test_waiting(void **state) {
     enum { SIZE = 30 * CHUNK };
     (void)state;
     struct le_staging *stager = new_stager(2);
     struct stream *stuck[3], *s = new_stream();
-    char *out = bytes(SIZE, 1), *there = calloc(1, SIZE), *sinks[3];
+    char *out = pattern_bytes(SIZE, 1), *there = calloc(1, SIZE), *sinks[3];
     for (int k = 0; k < 3; k++) {
         stuck[k] = new_stream();
         sinks[k] = calloc(1, SIZE);
         hold(stuck[k], true);
-        copy(stager, stuck[k], true, out, sinks[k], SIZE, (uint64_t)k + 10, 1);
+        copy_bytes(stager, stuck[k], true, out, sinks[k], SIZE, (uint64_t)k + 10, 1);
     }
     for (uint64_t number = 1; number <= 5; number++) {
-        copy(stager, s, true, out, there, SIZE, 1, number);
+        copy_bytes(stager, s, true, out, there, SIZE, 1, number);
         assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
     }
     for (int k = 0; k < 3; k++) {
@@ -194,14 +196,14 @@ static void test_waiting(void **state) {
     free(there);
 }
 
-/* A short job is done long before a long one that came first. */
+/* A short job finishes long before a long one that started first. */
 static void test_turns(void **state) {
     enum { CHUNKS = 600, LONG = CHUNKS * CHUNK, SHORT = 4 * CHUNK };
     (void)state;
     struct race race = {0};
     struct le_staging *stager = new_stager(2);
     struct stream *s = new_stream(), *t = new_stream();
-    char *out = bytes(LONG, 1), *there = malloc(LONG), *back = malloc(SHORT), *other = bytes(SHORT, 2);
+    char *out = pattern_bytes(LONG, 1), *there = malloc(LONG), *back = malloc(SHORT), *other = pattern_bytes(SHORT, 2);
     const struct plan first = {
         .up = true, .memory = out, .on_device = there, .size_bytes = LONG, .fails = -1, .first_of = &race};
     const struct plan second = {
@@ -212,7 +214,7 @@ static void test_turns(void **state) {
     assert_int_equal(le_staging_wait(stager, 2, 1), LEAT_OK);
     assert_memory_equal(back, other, SHORT);
     assert_true(atomic_load(&race.first_at_end) < CHUNKS / 2);
-    le_staging_free(stager); /* ends the other one */
+    le_staging_free(stager); /* finishes the other one */
     end_stream(s);
     end_stream(t);
     assert_memory_equal(out, there, LONG);
@@ -235,21 +237,22 @@ static void copy_chunk(struct le_staging *stager, struct stream *s, char *memory
     assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
 }
 
-/* One chunk after the other goes through one thread's stream, which is warm by now; but not if that has to wait. */
+/* Single chunks, one after the other, go through the same thread's stream, which is warm by then, unless that thread
+ * has to wait. */
 static void test_latest(void **state) {
     (void)state;
     struct le_staging *stager = new_stager(4);
     struct stream *s = new_stream(), *stuck = new_stream();
-    char *out = bytes(4 * CHUNK, 1), *there = calloc(4, CHUNK), *sink = calloc(1, CHUNK);
+    char *out = pattern_bytes(4 * CHUNK, 1), *there = calloc(4, CHUNK), *sink = calloc(1, CHUNK);
     void *first, *last;
-    copy(stager, s, true, out, there, 4 * CHUNK, 1, 1); /* all threads are there */
+    copy_bytes(stager, s, true, out, there, 4 * CHUNK, 1, 1); /* starts all threads */
     assert_int_equal(le_staging_wait(stager, 1, 1), LEAT_OK);
     copy_chunk(stager, s, out, there, 2, &first);
     for (uint64_t number = 3; number < 200; number++) {
         copy_chunk(stager, s, out, there, number, &last);
         assert_ptr_equal(last, first);
         if (number % 8 == 0)
-            usleep(200); /* all sleep */
+            usleep(200); /* lets all threads fall asleep */
     }
     hold(stuck, true);
     const struct plan waits = {
@@ -268,16 +271,16 @@ static void test_latest(void **state) {
     free(sink);
 }
 
-/* More small ones than there are slots, waited for in another order. */
+/* More small copies than slots, waited for in another order. */
 static void test_small(void **state) {
     enum { COUNT = 200, SIZE = 100 };
     (void)state;
     struct le_staging *stager = new_stager(2);
     struct stream *s = new_stream();
-    char *out = bytes(COUNT * SIZE, 5), *back = calloc(COUNT, SIZE), *there = calloc(COUNT, SIZE);
+    char *out = pattern_bytes(COUNT * SIZE, 5), *back = calloc(COUNT, SIZE), *there = calloc(COUNT, SIZE);
     for (int k = 0; k < COUNT; k++) {
-        copy(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(2 * k + 1));
-        copy(stager, s, false, back + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(2 * k + 2));
+        copy_bytes(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(2 * k + 1));
+        copy_bytes(stager, s, false, back + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(2 * k + 2));
     }
     for (int k = COUNT - 1; k >= 0; k--)
         assert_int_equal(le_staging_wait(stager, 1, (uint64_t)(2 * k + 2)), LEAT_OK);
@@ -289,18 +292,19 @@ static void test_small(void **state) {
     free(there);
 }
 
-/* An error is told once, to whoever waits for that job or a later one of its stream, and spoils no other job. */
+/* An error is returned once, to the thread that waits for that job or a later one of its stream, and affects no other
+ * job. */
 static void test_failures(void **state) {
     enum { SIZE = 12 * CHUNK };
     (void)state;
     struct le_staging *stager = new_stager(3);
     struct stream *s = new_stream(), *t = new_stream();
-    char *out = bytes(SIZE, 1), *there = calloc(1, SIZE), *back = calloc(1, SIZE);
+    char *out = pattern_bytes(SIZE, 1), *there = calloc(1, SIZE), *back = calloc(1, SIZE);
     for (int up = 0; up < 2; up++)
         for (int64_t fails = 0; fails < 12; fails += 5) {
             struct plan plan = {.up = up, .memory = back, .on_device = there, .size_bytes = SIZE, .fails = fails};
             assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_OK);
-            copy(stager, t, true, out, there, SIZE, 2, 1);
+            copy_bytes(stager, t, true, out, there, SIZE, 2, 1);
             assert_int_equal(le_staging_wait(stager, 2, 1), LEAT_OK);
             assert_int_equal(le_staging_wait(stager, 1, 2), LEAT_DEVICE);
             assert_non_null(strstr(le_error_at(0)->message, "cannot be copied"));
@@ -312,7 +316,7 @@ static void test_failures(void **state) {
     assert_int_equal(le_staging_wait_all(stager), LEAT_DEVICE);
     assert_int_equal(le_staging_wait_all(stager), LEAT_OK);
     struct plan plan = {.up = false, .memory = back, .on_device = there, .size_bytes = 10, .fails = 0};
-    assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_DEVICE); /* a small one at once */
+    assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_DEVICE); /* a small copy fails at once */
     le_staging_free(stager);
     end_stream(s);
     end_stream(t);
@@ -321,11 +325,11 @@ static void test_failures(void **state) {
     free(back);
 }
 
-/* Whatever cannot be had when a job is made fails that job alone; one thread is enough. */
+/* An allocation that fails when a job is created fails only that job; one thread is enough. */
 static void test_scarcity(void **state) {
     enum { SIZE = 5 * CHUNK };
     (void)state;
-    char *out = bytes(SIZE, 1), *there = calloc(1, SIZE);
+    char *out = pattern_bytes(SIZE, 1), *there = calloc(1, SIZE);
     for (int succeed = 0; succeed < 24; succeed++)
         for (size_t size_bytes = 100; size_bytes <= SIZE; size_bytes += SIZE - 100) {
             struct le_staging *stager = new_stager(3);
@@ -347,25 +351,25 @@ static void test_scarcity(void **state) {
     free(there);
 }
 
-/* A copy that is under way is not waited for while older ones are done; and there are no more slots than are needed. */
+/* No copy in flight is waited for while older ones are done, and no more slots are added than needed. */
 static void test_small_ages(void **state) {
     enum { COUNT = 2 * LE_STAGE_SMALL_SLOTS, SIZE = 100 };
     (void)state;
     struct le_staging *stager = new_stager(1);
     struct stream *s = new_stream(), *stuck = new_stream();
-    char *out = bytes(SIZE, 7), *back = calloc(1, SIZE), *there = calloc(1, SIZE), *other = calloc(1, SIZE);
+    char *out = pattern_bytes(SIZE, 7), *back = calloc(1, SIZE), *there = calloc(1, SIZE), *other = calloc(1, SIZE);
     hold(stuck, true);
     for (uint64_t number = 1; number <= COUNT; number++) {
-        copy(stager, s, true, out, there, SIZE, 1, number);
+        copy_bytes(stager, s, true, out, there, SIZE, 1, number);
         if (number == 10)
-            copy(stager, s, false, back, there, SIZE, 1, number);
+            copy_bytes(stager, s, false, back, there, SIZE, 1, number);
         if (number == 10)
-            copy(stager, stuck, true, out, other, SIZE, 2, 1);
+            copy_bytes(stager, stuck, true, out, other, SIZE, 2, 1);
         if (number == LE_STAGE_SMALL_SLOTS)
             assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
         fake_stream_synchronize(NULL, s);
     }
-    assert_true(stager->small_count == LE_STAGE_SMALL_STEP); /* whose copies had passed each time */
+    assert_true(stager->small_count == LE_STAGE_SMALL_STEP); /* each time, earlier copies had passed */
     hold(stuck, false);
     le_staging_free(stager);
     end_stream(s);
@@ -384,7 +388,7 @@ static void *release_later(void *stream) {
     return NULL;
 }
 
-/* There are more as more are under way; where memory for them cannot be had, those that are there are waited for. */
+/* More slots are added as more copies are in flight. If memory for them runs out, existing ones are waited for. */
 static void test_few_small(void **state) {
     enum { COUNT = 3 * LE_STAGE_SMALL_STEP, SIZE = 100 };
     (void)state;
@@ -392,12 +396,12 @@ static void test_few_small(void **state) {
         struct le_staging *stager = new_stager(1);
         struct stream *s = new_stream();
         pthread_t later;
-        char *out = bytes(COUNT * SIZE, 7), *there = calloc(COUNT, SIZE);
+        char *out = pattern_bytes(COUNT * SIZE, 7), *there = calloc(COUNT, SIZE);
         hold(s, true);
         assert_int_equal(pthread_create(&later, NULL, release_later, s), 0);
         for (int k = 0; k < COUNT; k++) {
             device.fail_after = refused && k >= LE_STAGE_SMALL_STEP ? 0 : -1;
-            copy(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)k + 1);
+            copy_bytes(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)k + 1);
         }
         device.fail_after = -1;
         if (refused)

@@ -1,5 +1,5 @@
-/* A device that is a thread: each stream is a queue, and what is at its head is done some time later, in an order from
- * a seed. For the tests of the stager alone. */
+/* A device implemented by a thread: each stream is a queue, and the operation at its head completes some time later, in
+ * an order determined by a seed. Only for the tests of the stager. */
 #ifndef LE_STAGING_TESTING_H
 #define LE_STAGING_TESTING_H
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 enum { STREAMS_MAX = 32, CHUNK = 4096 };
 enum kind { COPY, RECORD, WAIT };
 struct event {
-    uint64_t asked, passed; /* recordings */
-    struct event *next;     /* of those that were freed: streams may wait for them still */
+    uint64_t asked, passed; /* number of recordings requested, completed */
+    struct event *next;     /* list of freed events: streams may still wait for them */
 };
 struct work {
     enum kind kind;
@@ -31,7 +31,7 @@ struct work {
 };
 struct stream {
     struct work *first;
-    bool held; /* nothing of it is done */
+    bool held; /* its work is held back */
 };
 static struct device {
     pthread_mutex_t lock;
@@ -41,8 +41,8 @@ static struct device {
     unsigned seed;
     struct stream *streams[STREAMS_MAX];
     struct event *freed;
-    int stream_count, live; /* live: of all that was made and not freed */
-    int fail_after;         /* calls that make something succeed so often; -1: always */
+    int stream_count, live; /* live: objects created and not freed */
+    int fail_after;         /* number of creating calls that succeed before they fail; -1: all */
 } device = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static bool ready(const struct stream *s) {
@@ -266,7 +266,7 @@ static void hold(struct stream *s, bool held) {
     pthread_mutex_unlock(&device.lock);
 }
 
-/* The device's own work in a stream: bytes from here to there. */
+/* Work of the device in a stream: copies bytes from source to target. */
 static void device_copy(struct stream *s, char *target, const char *source, size_t size_bytes) {
     pthread_mutex_lock(&device.lock);
     enqueue(s, (struct work){.kind = COPY, .target = target, .source = source, .size_bytes = size_bytes});

@@ -1,4 +1,4 @@
-/* The threads that carry chunks. Each has slots, events and a native stream of its own. */
+/* The threads that copy chunks. Each has its own slots, events and native stream. */
 #include "device/front/staging_state.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -9,9 +9,9 @@
 
 /* ---- a thread's slots */
 
-/* Waits until the slot is free; what came down into it goes to the user's memory. busy: the thread goes on with more.
- */
-static leat_status vacate(struct le_staging_worker *w, struct le_staging_range *slot, bool busy) {
+/* Waits until the slot is free, and copies a downloaded chunk to the user's memory. busy: whether the thread continues
+ * with more work. */
+static leat_status vacate_slot(struct le_staging_worker *w, struct le_staging_slot *slot, bool busy) {
     struct le_staging *s = w->stager;
     struct le_staging_job *job = slot->job;
     if (!slot->recorded)
@@ -33,8 +33,8 @@ static leat_status vacate(struct le_staging_worker *w, struct le_staging_range *
     return status;
 }
 
-static leat_status transfer(struct le_staging_worker *w, struct le_staging_range *slot, struct le_staging_job *job,
-                            int64_t chunk) {
+static leat_status enqueue_transfer(struct le_staging_worker *w, struct le_staging_slot *slot,
+                                    struct le_staging_job *job, int64_t chunk) {
     const struct le_device_ops *ops = w->stager->ops;
     void *native = w->stager->native;
     if (job->work.up)
@@ -43,19 +43,19 @@ static leat_status transfer(struct le_staging_worker *w, struct le_staging_range
     if (!status)
         status = ops->event_record(native, slot->event, w->stream);
     if (status)
-        ops->stream_synchronize(native, w->stream); /* a part of it may be under way */
+        ops->stream_synchronize(native, w->stream); /* a part of it may be enqueued */
     slot->recorded = !status;
     return status;
 }
 
-static void carry(struct le_staging_worker *w, struct le_staging_job *job, int64_t chunk, bool failed) {
+static void carry_chunk(struct le_staging_worker *w, struct le_staging_job *job, int64_t chunk, bool failed) {
     struct le_staging *s = w->stager;
     int index = w->next;
-    struct le_staging_range *slot = &w->slots[index];
+    struct le_staging_slot *slot = &w->slots[index];
     w->next = (index + 1) % LE_STAGE_SLOTS;
-    leat_status status = vacate(w, slot, true);
+    leat_status status = vacate_slot(w, slot, true);
     if (!status && !failed)
-        status = transfer(w, slot, job, chunk);
+        status = enqueue_transfer(w, slot, job, chunk);
     bool comes = slot->recorded && !job->work.up;
     slot->job = comes ? job : NULL;
     slot->chunk = chunk;
@@ -74,14 +74,14 @@ static void carry(struct le_staging_worker *w, struct le_staging_job *job, int64
 
 /* ---- the threads */
 
-/* A job of one chunk is the latest thread's, if that is free. Lock held. */
-static bool is_left(const struct le_staging_worker *w, const struct le_staging_job *job) {
+/* A job of one chunk is left to the latest thread, if that is idle. Call with the lock held. */
+static bool is_left_to_latest(const struct le_staging_worker *w, const struct le_staging_job *job) {
     const struct le_staging_worker *latest = w->stager->latest;
     return job->work.chunks == 1 && latest && latest != w && !latest->busy;
 }
 
-/* Before the lock is given up for a while: what was left to this thread is anyone's. Lock held. */
-static void begin(struct le_staging_worker *w) {
+/* Call before releasing the lock for a while: jobs left to this thread become anyone's. Call with the lock held. */
+static void mark_busy(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     bool left = false;
     w->busy = true;
@@ -91,15 +91,15 @@ static void begin(struct le_staging_worker *w) {
         pthread_cond_broadcast(&s->work);
 }
 
-/* A job that can go on, for one chunk; it goes to the end of the row. Lock held. */
-static struct le_staging_job *pick(struct le_staging_worker *w) {
+/* Picks a job that can proceed, for one chunk, and moves it to the end of the queue. Call with the lock held. */
+static struct le_staging_job *pick_job(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     struct le_staging_job *found = NULL;
     for (struct le_staging_job *job = s->jobs; job && !found; job = job->next) {
-        if (is_left(w, job))
+        if (is_left_to_latest(w, job))
             continue;
         if (!job->passed && !job->watched && s->ops->event_query(s->native, job->start, &job->passed))
-            job->passed = true; /* the transfer will fail, too, and say why */
+            job->passed = true; /* the transfer will fail as well, with the reason */
         if (job->passed && job->taken < job->work.chunks)
             found = job;
     }
@@ -116,12 +116,12 @@ static void sleep_for(struct le_staging *s, uint64_t time_ns) {
     pthread_cond_timedwait(&s->work, &s->lock, &until);
 }
 
-/* Waits for a job whose turn in its stream has not come; false: there is none. One thread stays free for those that can
- * go on, and looks at the rest from time to time. Lock held, but not all the time. */
-static bool watch(struct le_staging_worker *w) {
+/* Waits for a job whose start event has not passed. false: there is none. One thread stays free for jobs that can
+ * proceed; it polls the others. Call with the lock held; releases it meanwhile. */
+static bool watch_job(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
     struct le_staging_job *job = s->jobs;
-    while (job && (job->passed || job->watched || is_left(w, job)))
+    while (job && (job->passed || job->watched || is_left_to_latest(w, job)))
         job = job->next;
     if (!job)
         return false;
@@ -131,7 +131,7 @@ static bool watch(struct le_staging_worker *w) {
     }
     job->watched = true;
     s->watchers++;
-    begin(w);
+    mark_busy(w);
     pthread_mutex_unlock(&s->lock);
     s->ops->event_synchronize(s->native, job->start);
     pthread_mutex_lock(&s->lock);
@@ -143,32 +143,32 @@ static bool watch(struct le_staging_worker *w) {
     return true;
 }
 
-static struct le_staging_range *oldest_down(struct le_staging_worker *w) {
+static struct le_staging_slot *oldest_download(struct le_staging_worker *w) {
     for (int k = 0; k < LE_STAGE_SLOTS; k++) {
-        struct le_staging_range *slot = &w->slots[(w->next + k) % LE_STAGE_SLOTS];
+        struct le_staging_slot *slot = &w->slots[(w->next + k) % LE_STAGE_SLOTS];
         if (slot->job)
             return slot;
     }
     return NULL;
 }
 
-/* One thing that there is to do; false: nothing. Lock held. */
-static bool step(struct le_staging_worker *w) {
+/* Does one piece of work. false: there is none. Call with the lock held. */
+static bool run_step(struct le_staging_worker *w) {
     struct le_staging *s = w->stager;
-    struct le_staging_job *job = pick(w);
-    struct le_staging_range *down = oldest_down(w);
+    struct le_staging_job *job = pick_job(w);
+    struct le_staging_slot *down = oldest_download(w);
     if (!job && !down)
-        return watch(w);
+        return watch_job(w);
     int64_t chunk = job ? job->taken++ : 0;
     bool failed = job && job->status;
     if (job)
         s->latest = w;
-    begin(w);
+    mark_busy(w);
     pthread_mutex_unlock(&s->lock);
     if (job)
-        carry(w, job, chunk, failed);
+        carry_chunk(w, job, chunk, failed);
     else
-        vacate(w, down, false);
+        vacate_slot(w, down, false);
     pthread_mutex_lock(&s->lock);
     return true;
 }
@@ -178,7 +178,7 @@ static void *run_worker(void *argument) {
     struct le_staging *s = w->stager;
     pthread_mutex_lock(&s->lock);
     while (!s->stopping || s->jobs)
-        if (!step(w))
+        if (!run_step(w))
             pthread_cond_wait(&s->work, &s->lock);
     pthread_mutex_unlock(&s->lock);
     return NULL;
@@ -216,7 +216,8 @@ static leat_status fill_worker(struct le_staging_worker *w) {
     return status;
 }
 
-/* Signals are for the program's own threads, but for those that an access of this one raises. */
+/* Blocks all signals in the thread, so that the program's own threads get them, except those that a memory access of
+ * this thread raises. */
 static int start_thread(struct le_staging_worker *w) {
     sigset_t all, before;
     sigfillset(&all);
@@ -236,7 +237,7 @@ static leat_status add_worker(struct le_staging *s) {
     w->index = s->worker_count;
     leat_status status = fill_worker(w);
     if (!status && start_thread(w))
-        status = le_fail(LEAT_OUT_OF_MEMORY, "no thread can be started that copies to and from the device");
+        status = le_fail(LEAT_OUT_OF_MEMORY, "cannot start a thread to copy to and from the device");
     if (status)
         free_worker(w);
     else
@@ -244,7 +245,8 @@ static leat_status add_worker(struct le_staging *s) {
     return status;
 }
 
-/* One is enough; a second one is there for what can go on while the first one waits. Lock held. */
+/* One thread is enough; a second one serves jobs that can proceed while the first one waits. Call with the lock
+ * held. */
 leat_status le_staging_ensure_workers(struct le_staging *s, int64_t chunks) {
     int64_t wanted = chunks < 2 ? 2 : chunks;
     leat_status status = LEAT_OK;

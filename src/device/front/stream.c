@@ -1,13 +1,13 @@
-/* Streams: made, wrapped, freed and waited for. A freed stream stays in the device's list until its work is done:
- * blocks that it used are then in order with it still. Order between streams is order.c's.
+/* Streams: created, wrapped, freed and waited for. A freed stream stays in the device's list until its work is done, so
+ * that allocations it used remain ordered after that work. order.c orders work between streams.
  *
- * A stream is used by one thread at a time; the list is under the device's lock. */
+ * A stream is used by one thread at a time. The list is under the device's lock. */
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
 #include <string.h>
 
-enum { ASKS = 4 }; /* of freed streams whose work goes on, each time that others are made */
+enum { ASKS = 4 }; /* driver queries about freed streams each time a stream is created */
 
 void le_stream_settle(struct le_device *device, uint64_t stream_id) {
     struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
@@ -20,9 +20,9 @@ bool le_stream_is_settled(struct le_device *device, uint64_t stream_id) {
     return !stager || le_staging_is_settled(stager, stream_id);
 }
 
-/* ---- the list; with the lock held */
+/* ---- the list of streams; call with the lock held */
 
-static leat_status append(struct le_device *device, struct le_device_stream *stream) {
+static leat_status append_stream(struct le_device *device, struct le_device_stream *stream) {
     if (device->stream_count == device->stream_capacity) {
         int capacity = device->stream_capacity ? 2 * device->stream_capacity : 16;
         struct le_device_stream **grown = le_realloc(device->streams, (size_t)capacity * sizeof *grown);
@@ -36,7 +36,7 @@ static leat_status append(struct le_device *device, struct le_device_stream *str
     return LEAT_OK;
 }
 
-static void forget(struct le_device *device, int k) {
+static void forget_stream(struct le_device *device, int k) {
     struct le_device_stream *stream = device->streams[k];
     device->stream_count--;
     memmove(&device->streams[k], &device->streams[k + 1], (size_t)(device->stream_count - k) * sizeof *device->streams);
@@ -45,8 +45,8 @@ static void forget(struct le_device *device, int k) {
     le_free(stream);
 }
 
-/* Lets go of the native stream of one that was freed, once nobody else uses it. Its work goes on. */
-static void finish(struct le_device_stream *stream) {
+/* Frees the native stream of a freed stream once no one else uses it. Its work goes on. */
+static void finish_stream(struct le_device_stream *stream) {
     struct le_device *device = stream->device;
     uint64_t unsettled = 0;
     if (stream->pins > 0 || !le_stream_is_settled(device, stream->id))
@@ -59,8 +59,8 @@ static void finish(struct le_device_stream *stream) {
     stream->finished = true;
 }
 
-/* *asks: how many streams whose work is not done the driver may still be asked for. */
-static bool is_over(struct le_device_stream *stream, int *asks) {
+/* *asks: how many more unfinished streams to ask the driver about. */
+static bool is_stream_done(struct le_device_stream *stream, int *asks) {
     struct le_device *device = stream->device;
     bool passed = stream->passed >= stream->number || atomic_load(&device->failed);
     if (passed || *asks == 0 || !stream->mark)
@@ -76,10 +76,10 @@ void le_streams_sweep(struct le_device *device, bool ask) {
     le_errors_save();
     while (k < device->stream_count) { /* oldest first */
         struct le_device_stream *stream = device->streams[k];
-        if (stream->gone && !stream->finished)
-            finish(stream);
-        if (stream->finished && is_over(stream, &asks))
-            forget(device, k);
+        if (stream->freed && !stream->finished)
+            finish_stream(stream);
+        if (stream->finished && is_stream_done(stream, &asks))
+            forget_stream(device, k);
         else
             k++;
     }
@@ -103,7 +103,7 @@ leat_status le_stream_make(struct le_device *device, void *native, bool foreign,
     }
     pthread_mutex_lock(&device->lock);
     le_streams_sweep(device, true);
-    status = append(device, made);
+    status = append_stream(device, made);
     pthread_mutex_unlock(&device->lock);
     if (status) {
         if (!foreign)
@@ -129,7 +129,7 @@ void le_device_stream_free(struct le_device_stream *stream) {
         return;
     struct le_device *device = stream->device;
     pthread_mutex_lock(&device->lock);
-    stream->gone = true;
+    stream->freed = true;
     le_streams_sweep(device, false);
     pthread_mutex_unlock(&device->lock);
     le_device_release(device);
@@ -143,7 +143,7 @@ void *le_device_stream_native(struct le_device_stream *stream) {
     return stream->native;
 }
 
-/* Of another library's stream nobody knows what it was given: each asking makes a ticket. */
+/* Work that another library gave to its stream is unknown, so each call makes a ticket. */
 struct le_point le_device_stream_point(struct le_device_stream *stream) {
     struct le_device *device = stream->device;
     pthread_mutex_lock(&device->lock);
@@ -179,8 +179,8 @@ leat_status le_device_stream_synchronize(struct le_device_stream *stream) {
     return staged;
 }
 
-/* What each stream was given so far; NULL without memory, and then nothing is known to be passed. */
-static struct le_stream_wait *snapshot(struct le_device *device, int *count) {
+/* The last ticket of each stream. NULL: out of memory; then no work is recorded as passed. */
+static struct le_stream_wait *snapshot_points(struct le_device *device, int *count) {
     pthread_mutex_lock(&device->lock);
     *count = device->stream_count;
     struct le_stream_wait *points = le_alloc((size_t)*count * sizeof *points);
@@ -190,7 +190,7 @@ static struct le_stream_wait *snapshot(struct le_device *device, int *count) {
     return points;
 }
 
-static void take_snapshot_passed(struct le_device *device, const struct le_stream_wait *points, int count) {
+static void mark_points_passed(struct le_device *device, const struct le_stream_wait *points, int count) {
     pthread_mutex_lock(&device->lock);
     for (int k = 0; points && k < count; k++) {
         struct le_device_stream *stream = le_stream_find(device, points[k].stream_id);
@@ -201,10 +201,8 @@ static void take_snapshot_passed(struct le_device *device, const struct le_strea
     pthread_mutex_unlock(&device->lock);
 }
 
-/* Streams that come or get work while it waits may or may not be waited for; but a copy that the stager gets meanwhile
- * is not in the driver's hands when that is waited for. So what counts as passed is noted before the stager is waited
- * for.
- */
+/* Work that other threads enqueue meanwhile may or may not be waited for. The tickets that count as passed are taken
+ * before waiting for the stager: the driver may not have a copy yet that the stager gets later. */
 leat_status le_device_synchronize(struct le_device *device) {
     leat_status status = le_device_check(device);
     if (status)
@@ -212,12 +210,12 @@ leat_status le_device_synchronize(struct le_device *device) {
     struct le_device_span span;
     int count;
     le_device_span_begin(device, &span, LEAT_COST_WAIT, "device", "");
-    struct le_stream_wait *points = snapshot(device, &count);
+    struct le_stream_wait *points = snapshot_points(device, &count);
     struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     leat_status staged = stager ? le_staging_wait_all(stager) : LEAT_OK;
     status = device->ops->synchronize(device->native);
     if (!status)
-        take_snapshot_passed(device, points, count);
+        mark_points_passed(device, points, count);
     le_free(points);
     le_device_span_end(&span, 0);
     if (status)

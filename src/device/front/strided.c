@@ -1,4 +1,4 @@
-/* Axes in order, and the loops that copy: whole runs, single elements, and planes in tiles. */
+/* Canonical axes, and the loops that copy: contiguous runs, single elements, and planes in tiles. */
 #include "device/front/strided.h"
 #include <string.h>
 #ifdef __SSE2__
@@ -13,7 +13,7 @@ static void swap_axes(struct le_axes *x, int j, int k) {
     x->extent[k] = extent, x->target[k] = target, x->source[k] = source;
 }
 
-static int64_t magnitude(int64_t value) {
+static int64_t stride_magnitude(int64_t value) {
     return value < 0 ? -value : value;
 }
 
@@ -99,7 +99,7 @@ static void copy_run(size_t size, char *target, const char *source, int64_t coun
     }
 }
 
-/* The two innermost axes in tiles, so that neither side's cache lines are read or written once an element. */
+/* Copies the two innermost axes in tiles, so that neither side touches a cache line once per element. */
 static void copy_plane(const struct le_axes *x, int rows, int columns, char *target, const char *source) {
     for (int64_t r = 0; r < x->extent[rows]; r += TILE)
         for (int64_t c = 0; c < x->extent[columns]; c += TILE) {
@@ -121,7 +121,7 @@ static void copy_axis(const struct le_axes *x, int axis, char *target, const cha
             copy_run(x->size, target, source, x->extent[axis], x->target[axis], x->source[axis]);
         return;
     }
-    if (axis == x->rank - 2 && magnitude(x->source[axis]) < magnitude(x->source[axis + 1])) {
+    if (axis == x->rank - 2 && stride_magnitude(x->source[axis]) < stride_magnitude(x->source[axis + 1])) {
         copy_plane(x, axis, axis + 1, target, source);
         return;
     }
@@ -129,11 +129,11 @@ static void copy_axis(const struct le_axes *x, int axis, char *target, const cha
         copy_axis(x, axis + 1, target + k * x->target[axis], source + k * x->source[axis]);
 }
 
-/* Puts the axis along which the source is densest next to the innermost one, for copy_plane. */
+/* Moves the axis with the smallest source stride next to the innermost one, for copy_plane. */
 static void pair_axes(struct le_axes *x) {
     int dense = 0;
     for (int k = 1; k < x->rank; k++)
-        if (magnitude(x->source[k]) < magnitude(x->source[dense]))
+        if (stride_magnitude(x->source[k]) < stride_magnitude(x->source[dense]))
             dense = k;
     if (x->rank > 2 && dense < x->rank - 2)
         swap_axes(x, dense, x->rank - 2);
@@ -152,17 +152,17 @@ void le_strided_copy(const struct le_axes *axes, char *target, const char *sourc
         copy_axis(&x, 0, target, source);
 }
 
-static void clean_axis(const struct le_axes *x, int axis, char *at) {
+static void normalize_axis(const struct le_axes *x, int axis, char *at) {
     if (axis == x->rank) {
         *at = *at != 0;
         return;
     }
     for (int64_t k = 0; k < x->extent[axis]; k++)
-        clean_axis(x, axis + 1, at + k * x->target[axis]);
+        normalize_axis(x, axis + 1, at + k * x->target[axis]);
 }
 
-void le_strided_clean(const struct le_axes *axes, char *target) {
-    clean_axis(axes, 0, target);
+void le_strided_normalize_bools(const struct le_axes *axes, char *target) {
+    normalize_axis(axes, 0, target);
 }
 
 bool le_strided_is_run(const struct le_axes *axes) {
@@ -173,7 +173,7 @@ bool le_strided_is_run(const struct le_axes *axes) {
 }
 
 #ifdef __SSE2__
-void le_stream_copy(char *target, const char *source, size_t size_bytes) {
+void le_copy_past_cache(char *target, const char *source, size_t size_bytes) {
     size_t head = (16 - (uintptr_t)target % 16) % 16;
     head = head < size_bytes ? head : size_bytes;
     memcpy(target, source, head);
@@ -186,7 +186,7 @@ void le_stream_copy(char *target, const char *source, size_t size_bytes) {
     memcpy(to, from, (size_t)(end - from));
 }
 #else
-void le_stream_copy(char *target, const char *source, size_t size_bytes) {
+void le_copy_past_cache(char *target, const char *source, size_t size_bytes) {
     memcpy(target, source, size_bytes);
 }
 #endif

@@ -1,5 +1,5 @@
-/* Copies between two layouts in host memory, and axes put in order for any copy. Not of arrays: of extents, strides and
- * addresses. Any thread. */
+/* Copies between two layouts in host memory, and canonical axes for any copy. Works on extents, strides and addresses,
+ * not on arrays. Any thread. */
 #ifndef LE_STRIDED_H
 #define LE_STRIDED_H
 #include <stddef.h>
@@ -13,15 +13,16 @@ struct le_axes {
     size_t size; /* of one element: 1, 2, 4, 8, 16 */
     int64_t extent[LE_AXES_MAX], target[LE_AXES_MAX], source[LE_AXES_MAX];
 };
-/* Drops extents of 1, sorts by the target's strides, makes those positive (the first elements move), and joins axes
- * that run on in both. */
+/* Drops axes of extent 1, sorts the rest by the target's strides, makes those positive (which moves the offsets of the
+ * first elements), and merges axes that are contiguous on both sides. */
 void le_axes_collapse(struct le_axes *axes, int64_t *target_offset, int64_t *source_offset);
 int64_t le_axes_count(const struct le_axes *axes); /* elements */
-/* The sides do not overlap. */
+/* Target and source must not overlap. */
 void le_strided_copy(const struct le_axes *axes, char *target, const char *source);
-/* Where both sides are one dense run: bytes past the cache, which is faster for a target much larger than it. */
+/* Whether both sides are one dense run. Then le_copy_past_cache may copy the bytes past the cache, which is faster if
+ * the target is much larger than the cache. */
 bool le_strided_is_run(const struct le_axes *axes);
-void le_stream_copy(char *target, const char *source, size_t size_bytes);
-/* Bytes that are not 0 become 1: any other is no bool to a machine. */
-void le_strided_clean(const struct le_axes *axes, char *target);
+void le_copy_past_cache(char *target, const char *source, size_t size_bytes);
+/* Turns nonzero bytes into 1: hardware and compilers expect bools to be 0 or 1. */
+void le_strided_normalize_bools(const struct le_axes *axes, char *target);
 #endif

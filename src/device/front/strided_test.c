@@ -1,4 +1,4 @@
-/* Axes in order and the loops that copy, against element by element. */
+/* Canonical axes and the copying loops, against element-by-element copies. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void test_collapse(void **state) {
     assert_int_equal(le_axes_count(&none), 1);
 }
 
-/* From a dense box to a permuted one with gaps, of each size of element. */
+/* From a dense box to a permuted one with gaps, for each element size. */
 static void test_copies(void **state) {
     enum { ROOM = 1 << 14 };
     static const int64_t extent[] = {5, 3, 7};
@@ -70,11 +70,11 @@ static void test_clean(void **state) {
     unsigned char at[12] = {0, 1, 2, 255, 4, 5, 0, 7, 128, 9, 0, 11};
     const struct le_axes x = {.rank = 2, .size = 1, .extent = {2, 3}, .target = {6, 2}};
     (void)state;
-    le_strided_clean(&x, (char *)at);
+    le_strided_normalize_bools(&x, (char *)at);
     assert_memory_equal(at, ((unsigned char[]){0, 1, 1, 255, 1, 5, 0, 7, 1, 9, 0, 11}), 12);
 }
 
-/* Every alignment of both sides, and nothing beyond. */
+/* Every alignment of both sides; nothing beyond the end is written. */
 static void test_stream(void **state) {
     enum { ROOM = 512 };
     static char source[ROOM], target[ROOM], expected[ROOM];
@@ -87,7 +87,7 @@ static void test_stream(void **state) {
                 memset(target, 0, ROOM);
                 memset(expected, 0, ROOM);
                 memcpy(expected + to, source + from, size_bytes);
-                le_stream_copy(target + to, source + from, size_bytes);
+                le_copy_past_cache(target + to, source + from, size_bytes);
                 assert_memory_equal(target, expected, ROOM);
             }
 }

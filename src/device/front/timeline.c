@@ -10,9 +10,9 @@
 #define BUSY_MAX   (1 << 16)
 #define HOST_MAX   (1 << 16)
 #define CAUSES_MAX 256
-#define THREADS    16 /* whose nesting is told apart */
+#define THREADS    16 /* threads whose nesting is tracked separately */
 #define DEPTH_MAX  16
-#define WALK_MAX   4096 /* spans that are looked at for one gap */
+#define WALK_MAX   4096 /* host spans examined for one gap */
 
 struct busy {
     uint64_t start_ns, stop_ns;
@@ -56,7 +56,7 @@ struct le_timeline *le_timeline_new(void) {
     return timeline;
 }
 
-static void clear(struct le_timeline *timeline) {
+static void clear_timeline(struct le_timeline *timeline) {
     for (int k = 2; k < timeline->cause_count; k++)
         le_free(timeline->causes[k].what);
     set_first_causes(timeline);
@@ -67,14 +67,14 @@ static void clear(struct le_timeline *timeline) {
 
 void le_timeline_clear(struct le_timeline *timeline) {
     pthread_mutex_lock(&timeline->lock);
-    clear(timeline);
+    clear_timeline(timeline);
     pthread_mutex_unlock(&timeline->lock);
 }
 
 void le_timeline_free(struct le_timeline *timeline) {
     if (!timeline)
         return;
-    clear(timeline);
+    clear_timeline(timeline);
     pthread_mutex_destroy(&timeline->lock);
     le_free(timeline->busy);
     le_free(timeline->host);
@@ -82,7 +82,7 @@ void le_timeline_free(struct le_timeline *timeline) {
 }
 
 /* Makes room for one more element of size_bytes; false: out of memory. */
-static bool grow(void **at, int count, int *capacity, size_t size_bytes) {
+static bool make_room(void **at, int count, int *capacity, size_t size_bytes) {
     if (count < *capacity)
         return true;
     int more = *capacity ? 2 * *capacity : 64;
@@ -107,12 +107,12 @@ static int find_cause(struct le_timeline *timeline, leat_cost_kind kind, const c
     return timeline->cause_count++;
 }
 
-static void settle(struct le_timeline *timeline);
+static void settle_busy(struct le_timeline *timeline);
 
 static void add_busy(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
     if (timeline->busy_count == BUSY_MAX)
-        settle(timeline);
-    if (!grow((void **)&timeline->busy, timeline->busy_count, &timeline->busy_capacity, sizeof *timeline->busy)) {
+        settle_busy(timeline);
+    if (!make_room((void **)&timeline->busy, timeline->busy_count, &timeline->busy_capacity, sizeof *timeline->busy)) {
         timeline->sums.dropped++;
         return;
     }
@@ -131,7 +131,7 @@ static void add_host(struct le_timeline *timeline, const struct host *host) {
         memmove(timeline->host, timeline->host + timeline->host_count,
                 (size_t)timeline->host_count * sizeof *timeline->host);
     }
-    if (!grow((void **)&timeline->host, timeline->host_count, &timeline->host_capacity, sizeof *timeline->host)) {
+    if (!make_room((void **)&timeline->host, timeline->host_count, &timeline->host_capacity, sizeof *timeline->host)) {
         timeline->sums.dropped++;
         return;
     }
@@ -157,8 +157,8 @@ static uint64_t overlap(const struct host *host, uint64_t start_ns, uint64_t sto
     return high > low ? high - low : 0;
 }
 
-/* The first span that ends after a time: of one thread they are in the order of their ends, of several nearly so, and
- * the few that are found out of order are looked at in vain. */
+/* Finds the first span that ends after a time. Spans of one thread are sorted by their ends; those of several threads
+ * nearly so. The few that are out of order are examined in vain. */
 static int first_ending_after(const struct le_timeline *timeline, uint64_t time_ns) {
     int low = 0, high = timeline->host_count;
     while (low < high) {
@@ -171,9 +171,10 @@ static int first_ending_after(const struct le_timeline *timeline, uint64_t time_
     return low;
 }
 
-/* What of a span lies in the gap, less what inner ones have of it, goes to its cause. Spans that begin behind the gap
- * are passed over, and so are outer ones that end much later: the walk goes on until the outermost is done. */
-static uint64_t share_out(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
+/* Charges to each span's cause the part of the span that lies in the gap, less the parts of its inner spans. Spans that
+ * begin after the gap contribute nothing, nor do outer ones that end much later: the walk ends with the first outermost
+ * span that begins after the gap. */
+static uint64_t charge_spans(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
     uint64_t inner_ns[THREADS][DEPTH_MAX + 1] = {{0}}, outermost_ns = 0;
     int first = first_ending_after(timeline, start_ns);
     int end = timeline->host_count - first > WALK_MAX ? first + WALK_MAX : timeline->host_count;
@@ -195,7 +196,7 @@ static uint64_t share_out(struct le_timeline *timeline, uint64_t start_ns, uint6
 static void explain_gap(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
     for (int k = 0; k < timeline->cause_count; k++)
         timeline->causes[k].here_ns = 0;
-    uint64_t inside_ns = share_out(timeline, start_ns, stop_ns), gap_ns = stop_ns - start_ns;
+    uint64_t inside_ns = charge_spans(timeline, start_ns, stop_ns), gap_ns = stop_ns - start_ns;
     timeline->causes[0].here_ns = gap_ns > inside_ns ? gap_ns - inside_ns : 0;
     int most = 0;
     for (int k = 1; k < timeline->cause_count; k++)
@@ -206,13 +207,13 @@ static void explain_gap(struct le_timeline *timeline, uint64_t start_ns, uint64_
     timeline->sums.idle_ns += gap_ns;
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_starts(const void *a, const void *b) {
     const struct busy *x = a, *y = b;
     return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
 /* Intervals come in the order of their starts. */
-static void settle_one(struct le_timeline *timeline, const struct busy *busy) {
+static void settle_interval(struct le_timeline *timeline, const struct busy *busy) {
     timeline->sums.total_ns += busy->stop_ns - busy->start_ns;
     if (timeline->first_ns == 0)
         timeline->first_ns = timeline->last_ns = busy->start_ns;
@@ -226,18 +227,18 @@ static void settle_one(struct le_timeline *timeline, const struct busy *busy) {
     }
 }
 
-static void settle(struct le_timeline *timeline) {
+static void settle_busy(struct le_timeline *timeline) {
     if (timeline->busy_count)
-        qsort(timeline->busy, (size_t)timeline->busy_count, sizeof *timeline->busy, compare);
+        qsort(timeline->busy, (size_t)timeline->busy_count, sizeof *timeline->busy, compare_starts);
     for (int k = 0; k < timeline->busy_count; k++)
-        settle_one(timeline, &timeline->busy[k]);
+        settle_interval(timeline, &timeline->busy[k]);
     timeline->busy_count = 0;
     timeline->sums.span_ns = timeline->last_ns - timeline->first_ns;
 }
 
 struct le_timeline_sums le_timeline_settle(struct le_timeline *timeline) {
     pthread_mutex_lock(&timeline->lock);
-    settle(timeline);
+    settle_busy(timeline);
     struct le_timeline_sums sums = timeline->sums;
     pthread_mutex_unlock(&timeline->lock);
     return sums;

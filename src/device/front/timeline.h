@@ -4,20 +4,20 @@
  * events and no device: timing.c feeds it.
  *
  * Thread-safe. Memory is bounded: intervals too old to keep are settled early, with the host spans known by then. An
- * interval for which there is no memory is dropped, and counted. */
+ * interval for which there is no memory is dropped and counted. */
 #ifndef LE_TIMELINE_H
 #define LE_TIMELINE_H
 #include "leat.h"
 #include <stdbool.h>
 
 struct le_timeline;
-struct le_timeline *le_timeline_new(void); /* NULL: no memory */
+struct le_timeline *le_timeline_new(void); /* NULL: out of memory */
 void le_timeline_free(struct le_timeline *timeline);
 void le_timeline_clear(struct le_timeline *timeline);
 
 void le_timeline_busy(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns);
-/* A host span that has ended: at nesting depth (outermost 0) on a thread; inner spans are added before outer ones. what
- * is copied. */
+/* A host span that has ended: at nesting depth (outermost 0) on a thread; inner spans are added before outer ones.
+ * `what` is copied. */
 void le_timeline_host(struct le_timeline *timeline, unsigned thread, int depth, uint64_t start_ns, uint64_t stop_ns,
                       leat_cost_kind kind, const char *what);
 

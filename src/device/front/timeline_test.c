@@ -1,4 +1,4 @@
-/* The timeline: unions, gaps and their causes, and that both add up. */
+/* The timeline: unions, gaps and their causes, and that busy and idle time add up. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@ struct gaps {
     int count;
 };
 
-static struct le_timeline_sums settle(struct le_timeline *timeline, struct gaps *gaps) {
+static struct le_timeline_sums settle_all(struct le_timeline *timeline, struct gaps *gaps) {
     struct le_timeline_sums sums = le_timeline_settle(timeline);
     while (le_timeline_next_gaps(timeline, &gaps->at[gaps->count]))
         gaps->count++;
@@ -34,23 +34,23 @@ static void joins_what_overlaps(void **state) {
     le_timeline_busy(timeline, 100, 200);
     le_timeline_busy(timeline, 150, 300);
     le_timeline_busy(timeline, 160, 170);
-    struct le_timeline_sums sums = settle(timeline, &gaps);
+    struct le_timeline_sums sums = settle_all(timeline, &gaps);
     assert_int_equal(sums.span_ns, 500);
     assert_int_equal(sums.busy_ns, 300);
     assert_int_equal(sums.idle_ns, 200);
     assert_int_equal(sums.total_ns, 100 + 150 + 10 + 100);
     assert_int_equal(gaps.count, 1);
     assert_string_equal(gaps.at[0].what, "");
-    le_timeline_busy(timeline, 700, 800); /* goes on after settling */
-    sums = settle(timeline, &gaps);       /* returns the new gap alone */
+    le_timeline_busy(timeline, 700, 800); /* continues after settling */
+    sums = settle_all(timeline, &gaps);   /* returns the new gap alone */
     assert_int_equal(sums.idle_ns, 300);
     assert_int_equal(gaps.count, 2);
     assert_int_equal(gaps.at[1].time_ns, 100);
-    sums = settle(timeline, &gaps);
+    sums = settle_all(timeline, &gaps);
     assert_int_equal(gaps.count, 2);
     le_timeline_clear(timeline);
     gaps.count = 0;
-    sums = settle(timeline, &gaps);
+    sums = settle_all(timeline, &gaps);
     assert_int_equal(sums.span_ns, 0);
     le_timeline_free(timeline);
 }
@@ -67,7 +67,7 @@ static void names_what_fills_most(void **state) {
     le_timeline_host(timeline, 1, 0, 2000, 2600, LEAT_COST_COMPILE, "compile");
     le_timeline_host(timeline, 2, 0, 2000, 2100, LEAT_COST_READ, "file");
     le_timeline_host(timeline, 1, 0, 4100, 4400, LEAT_COST_WAIT, "wait");
-    settle(timeline, &gaps);
+    settle_all(timeline, &gaps);
     assert_int_equal(gaps.count, 2);
     assert_string_equal(gaps.at[0].what, "");
     assert_int_equal(gaps.at[0].time_ns, 1000); /* 4,000 to 5,000: 700 in no span */
@@ -85,7 +85,7 @@ static void stays_small(void **state) {
         le_timeline_host(timeline, 1, 0, 1000 + 10 * k, 1004 + 10 * k, LEAT_COST_LAUNCH, "f");
         le_timeline_busy(timeline, 1004 + 10 * k, 1010 + 10 * k);
     }
-    struct le_timeline_sums sums = settle(timeline, &gaps);
+    struct le_timeline_sums sums = settle_all(timeline, &gaps);
     assert_int_equal(sums.busy_ns, 6 * 300000);
     assert_int_equal(sums.idle_ns, 4 * 299999);
     assert_int_equal(sums.dropped, 0);

@@ -1,15 +1,15 @@
-/* See timing.h. Whatever may take long (making events and room for them) happens before the first event of a pair is
- * recorded, since the device waits for the host between the two. Pairs are pending, in the order in which their ends
- * were recorded, until the device has passed them. Times are counted from a base event whose host time is known. The
- * base moves on with the work, because the driver returns differences as 32-bit floats. Locks: timing->lock, then the
- * ledger's, then the timeline's. */
+/* See timing.h. Whatever may take long (creating events, growing arrays) happens before the first event of a pair is
+ * recorded, because the device waits for the host between the two. Pairs are pending, in the order in which their ends
+ * were recorded, until the device has passed them. Times are relative to a base event whose host time is known. The
+ * base advances with the work, because the driver returns differences as 32-bit floats. Lock order: timing->lock, then
+ * the ledger's, then the timeline's. */
 #include "device/front/timing.h"
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include <stdio.h>
 
 #define WHAT_MAX    64
-#define PENDING_MAX 4096 /* then what has ended is collected */
+#define PENDING_MAX 4096 /* at this count, ended pairs are collected */
 #define BASE_AGE_MS 200.0
 #define BASE_TRIES  3
 
@@ -21,7 +21,7 @@ struct pair {
 };
 struct le_timing {
     struct le_ledger *ledger;
-    struct le_timeline *timeline; /* has a lock of its own */
+    struct le_timeline *timeline; /* has its own lock */
     pthread_mutex_t lock;
     struct pair *pending;
     int count, capacity;
@@ -29,7 +29,7 @@ struct le_timing {
     void **idle_events;
     int idle_count, idle_capacity;
     void *base;       /* an event that has passed */
-    uint64_t base_ns; /* when, on the ledger's clock */
+    uint64_t base_ns; /* its time on the ledger's clock */
 };
 
 static struct le_ledger *timed_ledger(struct le_device *device) {
@@ -50,7 +50,7 @@ static struct le_timing *timing_new(struct le_ledger *ledger) {
     return timing;
 }
 
-/* NULL: nothing was timed so far. */
+/* NULL: nothing has been timed yet. */
 static struct le_timing *existing_timing(struct le_device *device) {
     pthread_mutex_lock(&device->notes_lock);
     struct le_timing *timing = device->timing;
@@ -62,7 +62,8 @@ static void note_span(void *timeline, const struct le_span *span, uint64_t stop_
     le_timeline_host(timeline, thread, depth, span->start_ns, stop_ns, span->kind, span->what);
 }
 
-/* Made at the first timed operation: earlier host spans cannot lie in a gap. NULL: out of memory; nothing is timed. */
+/* Created for the first timed operation: earlier host spans cannot lie in a gap. NULL: out of memory; nothing is
+ * timed. */
 static struct le_timing *timing_of(struct le_device *device, struct le_ledger *ledger) {
     pthread_mutex_lock(&device->notes_lock);
     bool is_new = !device->timing && (device->timing = timing_new(ledger)) != NULL;
@@ -73,7 +74,7 @@ static struct le_timing *timing_of(struct le_device *device, struct le_ledger *l
     return timing;
 }
 
-/* ---- events; with timing->lock held */
+/* ---- events; call with timing->lock held */
 
 static void *take_event(struct le_device *device, struct le_timing *timing) {
     void *event = NULL;
@@ -82,7 +83,7 @@ static void *take_event(struct le_device *device, struct le_timing *timing) {
     return device->ops->event_new(device->native, true, &event) ? NULL : event;
 }
 
-static void give_event(struct le_device *device, struct le_timing *timing, void *event) {
+static void return_event(struct le_device *device, struct le_timing *timing, void *event) {
     if (timing->idle_count == timing->idle_capacity) {
         int capacity = timing->idle_capacity ? 2 * timing->idle_capacity : 64;
         void **events = le_realloc(timing->idle_events, (size_t)capacity * sizeof *events);
@@ -99,7 +100,7 @@ static void give_event(struct le_device *device, struct le_timing *timing, void 
 static void *record_event(struct le_device *device, struct le_timing *timing, void *native_stream) {
     void *event = take_event(device, timing);
     if (event && device->ops->event_record(device->native, event, native_stream)) {
-        give_event(device, timing, event);
+        return_event(device, timing, event);
         return NULL;
     }
     return event;
@@ -110,13 +111,14 @@ static void take_pair(struct le_device *device, struct le_timing *timing, struct
     timed->start = take_event(device, timing);
     timed->stop = timed->start ? take_event(device, timing) : NULL;
     if (timed->start && !timed->stop) {
-        give_event(device, timing, timed->start);
+        return_event(device, timing, timed->start);
         timed->start = NULL;
     }
     timing->open += timed->start != NULL;
 }
 
-/* An event's host time lies between its recording and the end of waiting for it: the shortest of a few tries says. */
+/* An event's host time lies between its recording and the end of waiting for it. Of a few tries, the shortest is the
+ * most accurate. */
 static void set_base(struct le_device *device, struct le_timing *timing) {
     uint64_t shortest_ns = UINT64_MAX;
     for (int try = 0; try < BASE_TRIES; try++) {
@@ -125,22 +127,22 @@ static void set_base(struct le_device *device, struct le_timing *timing) {
         if (!event)
             return;
         if (device->ops->event_synchronize(device->native, event)) {
-            give_event(device, timing, event);
+            return_event(device, timing, event);
             return;
         }
         uint64_t after_ns = le_ledger_clock_ns(timing->ledger);
         if (after_ns - before_ns < shortest_ns) {
             shortest_ns = after_ns - before_ns;
             if (timing->base)
-                give_event(device, timing, timing->base);
+                return_event(device, timing, timing->base);
             timing->base = event;
             timing->base_ns = after_ns;
         } else
-            give_event(device, timing, event);
+            return_event(device, timing, event);
     }
 }
 
-/* ---- collecting; with timing->lock held */
+/* ---- collecting; call with timing->lock held */
 
 static bool time_of(struct le_device *device, const struct le_timing *timing, void *event, uint64_t *time_ns) {
     double elapsed_ms;
@@ -150,7 +152,7 @@ static bool time_of(struct le_device *device, const struct le_timing *timing, vo
     return true;
 }
 
-static void enter(struct le_device *device, struct le_timing *timing, struct pair *pair) {
+static void enter_pair(struct le_device *device, struct le_timing *timing, struct pair *pair) {
     uint64_t start_ns, stop_ns;
     if (time_of(device, timing, pair->start, &start_ns) && time_of(device, timing, pair->stop, &stop_ns)) {
         uint64_t time_ns = stop_ns > start_ns ? stop_ns - start_ns : 0;
@@ -165,24 +167,24 @@ static void enter(struct le_device *device, struct le_timing *timing, struct pai
             pair->stop = base;
         }
     }
-    give_event(device, timing, pair->start);
-    give_event(device, timing, pair->stop);
+    return_event(device, timing, pair->start);
+    return_event(device, timing, pair->stop);
 }
 
-static void collect(struct le_device *device, struct le_timing *timing) {
+static void collect_passed(struct le_device *device, struct le_timing *timing) {
     int left = 0;
     for (int k = 0; k < timing->count; k++) {
         bool passed = false;
         if (device->ops->event_query(device->native, timing->pending[k].stop, &passed) || !passed)
             timing->pending[left++] = timing->pending[k];
         else
-            enter(device, timing, &timing->pending[k]);
+            enter_pair(device, timing, &timing->pending[k]);
     }
     timing->count = left;
 }
 
-/* Room for the pairs that have begun, and one more. */
-static bool reserve(struct le_timing *timing) {
+/* Makes room for the open pairs and one more. */
+static bool reserve_pair(struct le_timing *timing) {
     if (timing->count + timing->open < timing->capacity)
         return true;
     int capacity = timing->capacity ? 2 * timing->capacity : 64;
@@ -194,7 +196,7 @@ static bool reserve(struct le_timing *timing) {
     return true;
 }
 
-/* ---- from outside */
+/* ---- interface */
 
 static void begin_cost(struct le_span *span, struct le_ledger *ledger) {
     le_span_begin(span, ledger, LEAT_COST_OTHER, "timing the device", "level 2: two events for each operation");
@@ -212,8 +214,8 @@ void le_timing_begin(struct le_device *device, void *native_stream, struct le_ti
     if (!timing->base)
         set_base(device, timing);
     if (timing->count >= PENDING_MAX && timing->count % PENDING_MAX == 0)
-        collect(device, timing);
-    if (timing->base && reserve(timing))
+        collect_passed(device, timing);
+    if (timing->base && reserve_pair(timing))
         take_pair(device, timing, timed);
     pthread_mutex_unlock(&timing->lock);
     le_span_end(&span, 0, 0);
@@ -249,8 +251,8 @@ void le_timing_drop(struct le_device *device, struct le_timed *timed) {
     if (!timed->start)
         return;
     pthread_mutex_lock(&device->timing->lock);
-    give_event(device, device->timing, timed->start);
-    give_event(device, device->timing, timed->stop);
+    return_event(device, device->timing, timed->start);
+    return_event(device, device->timing, timed->stop);
     device->timing->open--;
     pthread_mutex_unlock(&device->timing->lock);
     timed->start = NULL;
@@ -278,7 +280,7 @@ struct le_timeline_sums le_timing_settle(struct le_device *device) {
     if (!timing)
         return (struct le_timeline_sums){0};
     pthread_mutex_lock(&timing->lock);
-    collect(device, timing);
+    collect_passed(device, timing);
     pthread_mutex_unlock(&timing->lock);
     struct le_timeline_sums sums = le_timeline_settle(timing->timeline);
     charge_gaps(timing);
@@ -298,11 +300,11 @@ void le_timing_free(struct le_device *device) {
     le_ledger_observer_set(timing->ledger, NULL, NULL);
     le_timeline_free(timing->timeline);
     for (int k = 0; k < timing->count; k++) {
-        give_event(device, timing, timing->pending[k].start);
-        give_event(device, timing, timing->pending[k].stop);
+        return_event(device, timing, timing->pending[k].start);
+        return_event(device, timing, timing->pending[k].stop);
     }
     if (timing->base)
-        give_event(device, timing, timing->base);
+        return_event(device, timing, timing->base);
     for (int k = 0; k < timing->idle_count; k++)
         device->ops->event_free(device->native, timing->idle_events[k]);
     pthread_mutex_destroy(&timing->lock);

@@ -57,7 +57,7 @@ static bool add_join_tape(struct le_interpretation *n, const struct le_launch *l
 }
 
 static bool encode_tapes(struct le_interpretation *n) {
-    size_t shared_bytes = le_device_limits(n->call->home.device)->shared_optin_bytes;
+    size_t shared_bytes = le_device_limits_of(n->call->home.device)->shared_optin_bytes;
     shared_bytes = shared_bytes > LE_INTERPRETER_SHARED_BYTES ? shared_bytes - LE_INTERPRETER_SHARED_BYTES : 0;
     n->tapes.count = 0;
     for (int k = 0; k < n->launches.count; k++) {
@@ -85,7 +85,7 @@ static leat_status generate_bytecode(struct le_interpretation *n) {
                                .stage = n->action->generated,
                                .space = space,
                                .layouts = s->plan->layouts,
-                               .threads = 4 * le_device_limits(n->call->home.device)->multiprocessors,
+                               .threads = 4 * le_device_limits_of(n->call->home.device)->multiprocessors,
                                .block = LE_INTERPRETER_LANES,
                                .arena = &n->arena,
                                .merged_into = LE_NEW_ARRAY(&n->arena, indices, int),
@@ -257,7 +257,7 @@ void le_interpretation_free(struct le_interpretation *n) {
 }
 
 static bool takes_long(const struct leat_call *call, const struct le_action *action) {
-    uint64_t most = (uint64_t)OPERATIONS_MOST * (uint64_t)le_device_limits(call->home.device)->multiprocessors;
+    uint64_t most = (uint64_t)OPERATIONS_MOST * (uint64_t)le_device_limits_of(call->home.device)->multiprocessors;
     return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && action->operations > most;
 }
 

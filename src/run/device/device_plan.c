@@ -41,7 +41,7 @@ static bool is_aligned(void *user, int value) {
 }
 
 static struct le_device_facts facts_of(struct leat_call *call) {
-    const struct le_device_limits *limits = le_device_limits(call->home.device);
+    const struct le_device_limits *limits = le_device_limits_of(call->home.device);
     return (struct le_device_facts){.multiprocessors = limits->multiprocessors,
                                     .block_threads = limits->block_threads,
                                     .shared_bytes = limits->shared_bytes,

@@ -464,7 +464,7 @@ static void arrange_loops(struct le_contract *c) {
 
 /* Whether our own kernels are as fast as a BLAS that the user did not ask for. */
 static bool is_ours(const struct le_contract *c) {
-    return le_blas_is_second() &&
+    return le_blas_is_fallback() &&
            (c->vector || (c->columns.total >= OWN_SIDE_MIN && (c->type == LE_F32 || c->rows.total >= OWN_SIDE_MIN)));
 }
 

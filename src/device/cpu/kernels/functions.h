@@ -1,4 +1,4 @@
-/* Library functions that other kernels use: x[k] = f(x[k]), k < n. */
+/* Library functions used by other kernels: x[k] = f(x[k]) for k < n. */
 #ifndef LE_FUNCTIONS_H
 #define LE_FUNCTIONS_H
 #include <stdint.h>

@@ -1,10 +1,9 @@
-/* What the kernels share. Each kernels_*.c is compiled once per instruction set (LE_SIMD: 0, 1, 2) and gives one
- * function that finds its instructions there. Kernels are plain loops that the compiler vectorises. No state, any
- * thread.
+/* Shared by the kernels. Each kernels_*.c is compiled once per instruction set (LE_SIMD: 0, 1, 2) and exports one
+ * function that finds its instructions. Kernels are plain loops that the compiler vectorizes. No state; any thread.
  *
- * A result may lie where an operand does, element on element or narrower on wider: LANES says that no other dependence
- * exists. Where a wider result would overwrite narrower operands that are still to be read, the kernel reads a copy
- * (le_kernel_apart). */
+ * A result may overwrite an operand in place: element on element, or narrower on wider. LANES tells the compiler that
+ * there is no other dependence. If a wider result would overwrite narrower operands that are still to be read, the
+ * kernel reads a copy (le_kernel_apart). */
 #ifndef LE_KERNELS_H
 #define LE_KERNELS_H
 #include "device/cpu/machine/ops.h"
@@ -37,7 +36,7 @@
 #endif
 #define KERNEL(name) static void name(void *const *reg, const struct le_instr *instr, int64_t n)
 
-/* Registers hold any type at any time. */
+/* A register may hold any type at any time. */
 typedef uint8_t le_bool __attribute__((may_alias));
 typedef int8_t le_i8 __attribute__((may_alias));
 typedef int16_t le_i16 __attribute__((may_alias));
@@ -55,12 +54,12 @@ static inline const void *le_kernel_optional(void *const *reg, uint16_t index) {
     return index == LE_NO_REG ? NULL : reg[index];
 }
 
-/* operand, or a copy of its n elements in room where d is the same register. */
+/* Returns operand, or a copy of it in room if d is the same register. */
 static inline const void *le_kernel_apart(const void *operand, const void *d, size_t size_bytes, void *room) {
     return operand == d ? memcpy(room, operand, size_bytes) : operand;
 }
 
-/* NULL: not one of theirs. */
+/* The finders return NULL for other files' instructions. */
 #define LE_FINDERS(X)                                                                                                  \
     X(integers)                                                                                                        \
     X(floats) X(bools) X(casts) X(moves) X(accesses) X(functions) X(random) X(sums) X(folds) X(lanes) X(scans)

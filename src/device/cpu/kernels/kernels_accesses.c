@@ -1,4 +1,4 @@
-/* Subscripts: counting, range checks, edges, recorded errors, and scatters that update (op=). */
+/* Subscripts: index values, range checks, clamping to edges, recording of faults, and scatters that update (op=). */
 #include "device/cpu/kernels/kernels.h"
 #include <math.h>
 
@@ -14,7 +14,7 @@ KERNEL(in_range) {
     const le_u64 *x = reg[instr->a];
     const le_bool *wanted = le_kernel_optional(reg, instr->b);
     const int64_t extent = *(const le_i64 *)reg[instr->e];
-    const uint64_t end = extent > 0 ? (uint64_t)extent : 0; /* a negative subscript is greater than any */
+    const uint64_t end = extent > 0 ? (uint64_t)extent : 0; /* a negative subscript becomes a huge unsigned number */
     if (wanted == NULL)
         LANES for (int64_t k = 0; k < n; k++) d[k] = x[k] < end;
     else
@@ -25,7 +25,7 @@ static bool is_bad(const le_bool *wanted, const le_bool *good, int64_t k) {
     return (wanted == NULL || wanted[k]) && (good == NULL || !good[k]);
 }
 
-/* Whether any lane is wanted and not good. */
+/* Whether any lane is wanted but not good. */
 static bool any_bad(const le_bool *wanted, const le_bool *good, int64_t n) {
     le_bool bad = 0;
     if (wanted == NULL || good == NULL)
@@ -112,7 +112,7 @@ static le_cpu_op *const edges[LE_EDGES] = {
 };
 // clang-format on
 
-/* now: the element; a: what comes. Integers compute in W. */
+/* now: the element; a: the new term. Integers are computed in W. */
 #define SCATTER(name, T, W, expression)                                                                                \
     KERNEL(name) {                                                                                                     \
         T *d = reg[instr->d];                                                                                          \
@@ -134,7 +134,7 @@ static le_cpu_op *const edges[LE_EDGES] = {
     SCATTERS(t, T, W)                                                                                                  \
     SCATTER(min_##t, T, W, now < a ? now : a)                                                                          \
     SCATTER(max_##t, T, W, now > a ? now : a)
-/* Of the zeros -0.0 is the lower: the order does not show. */
+/* -0.0 is lower than 0.0, so the order of updates does not matter. */
 #define FLOAT_SCATTERS(t, T, W)                                                                                        \
     SCATTERS(t, T, W)                                                                                                  \
     SCATTER(min_##t, T, W, ((now != now) | (now < a) | ((now == a) & (signbit(now) != 0))) ? now : a)                  \

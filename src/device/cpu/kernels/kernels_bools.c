@@ -1,4 +1,4 @@
-/* Operations of bools: bytes 0 or 1. A sum of two is their or, a product their and. */
+/* Operations of bools: bytes 0 or 1. Their sum is `or`, their product `and`. */
 #include "device/cpu/kernels/kernels.h"
 
 #define T       le_bool

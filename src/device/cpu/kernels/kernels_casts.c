@@ -27,7 +27,7 @@ static inline uint16_t to_f16(float x) {
     const uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     const uint32_t normal = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
     const uint32_t subnormal =
-        bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f); /* the sum's ulp is f16's least step */
+        bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f); /* the ulp of the sum is the smallest step of f16 */
     const uint32_t special = magnitude > 0x7f800000 ? 0x7e00 | (magnitude >> 13 & 0x3ff) : 0x7c00;
     return (uint16_t)(sign | (magnitude >= 0x47800000 ? special : magnitude < 0x38800000 ? subnormal : normal));
 }
@@ -39,7 +39,8 @@ static inline uint16_t to_bf16(float x) {
     return (uint16_t)(x != x ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* To f32, inexact results with the last bit set: rounding that once more to fewer bits is rounding once. */
+/* Rounds to odd: converts to f32 and sets the last bit of inexact results. Rounding that again to fewer bits is
+ * equivalent to rounding once. */
 static inline float to_odd(double x) {
     const float near = (float)x;
     const double error = (double)near - x;
@@ -48,19 +49,20 @@ static inline float to_odd(double x) {
     bits = (bits - away) | ((double)near != x);
     return x != x ? near : float_of(bits);
 }
-/* To a double with the bits below the upper 48 gathered in the last of them, which no 16-bit float keeps. */
-static inline double gathered(uint64_t x) {
+/* Converts to a double. Bits below the upper 48 are merged into the last of those by `or`; no 16-bit float keeps
+ * them. */
+static inline double sticky_double(uint64_t x) {
     return x >> 48 == 0 ? (double)x : (double)(int64_t)(x >> 16 | ((x & 0xffff) != 0)) * 65536.0;
 }
 static inline double whole_unsigned(uint64_t x) {
-    return gathered(x);
+    return sticky_double(x);
 }
 static inline double whole_signed(int64_t x) {
-    return x < 0 ? -gathered(0 - (uint64_t)x) : gathered((uint64_t)x);
+    return x < 0 ? -sticky_double(0 - (uint64_t)x) : sticky_double((uint64_t)x);
 }
 
-/* Saturating; NaN to 0. LOW and HIGH: the greatest float at or below the least value, and the least above the greatest
- * value. */
+/* Saturates; NaN becomes 0. LOW: the greatest float at or below the least value. HIGH: the least float above the
+ * greatest value. */
 #define SATURATE(name, A, R, LEAST, GREATEST, LOW, HIGH)                                                               \
     static inline R name(A x) {                                                                                        \
         const R inside = (R)(((x > (A)(LOW)) & (x < (A)(HIGH))) ? x : 0);                                              \
@@ -78,7 +80,7 @@ static inline double whole_signed(int64_t x) {
 SATURATE_FROM(float, f32)
 SATURATE_FROM(double, f64)
 
-/* A cast of whole registers; where the result is wider and in the same place, from a copy. */
+/* Casts n elements. If the result is wider and overwrites its operand, it reads a copy. */
 #define CAST(name, A, R, expression)                                                                                   \
     KERNEL(name) {                                                                                                     \
         A room[sizeof(R) > sizeof(A) ? LE_BLOCK_MAX : 1];                                                              \
@@ -91,7 +93,7 @@ SATURATE_FROM(double, f64)
         }                                                                                                              \
     }
 
-/* From integers and bools: WHOLE(a) is a double for the 16-bit floats. */
+/* Casts from integers and bools. WHOLE(a): a as a double, for the 16-bit floats. */
 #define CASTS_FROM_WHOLE(A, a_, WHOLE)                                                                                 \
     CAST(a_##_bool, A, le_bool, a != 0)                                                                                \
     CAST(a_##_1, A, le_u8, a)                                                                                          \
@@ -116,7 +118,7 @@ CASTS_FROM_WHOLE(le_u16, u16, )
 CASTS_FROM_WHOLE(le_u32, u32, )
 CASTS_FROM_WHOLE(le_u64, u64, whole_unsigned)
 
-/* From floats stored as A: VALUE(a) is an f32 or f64 (v) of the same value. */
+/* Casts from floats stored as A. VALUE(a): the same value as an f32 or f64 (v). */
 #define CASTS_FROM_FLOAT(A, a_, v, VALUE, F16, BF16)                                                                   \
     CAST(a_##_bool, A, le_bool, VALUE(a) != 0)                                                                         \
     CAST(a_##_i8, A, le_i8, v##_to_i8(VALUE(a)))                                                                       \
@@ -161,7 +163,7 @@ ROUND(round_f16, from_f16(to_f16(x[k])))
 ROUND(round_bf16, from_bf16(to_bf16(x[k])))
 
 #ifdef __F16C__
-/* The same by instructions, eight at a time; the last few by the kernels above. */
+/* The same with F16C instructions, eight at a time; the last few by the kernels above. */
 static inline void eight_to_f16(le_u16 *d, const le_f32 *x) {
     _mm_storeu_si128((__m128i *)d, _mm256_cvtps_ph(_mm256_loadu_ps(x), _MM_FROUND_TO_NEAREST_INT));
 }

@@ -3,8 +3,8 @@
 #include "device/cpu/kernels/kernels.h"
 #include <math.h>
 
-/* x, or 0. */
-static inline double kept(double x, bool condition) {
+/* x if condition holds, else 0; without a branch. */
+static inline double value_or_zero(double x, bool condition) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     bits &= 0 - (uint64_t)condition;
@@ -13,7 +13,7 @@ static inline double kept(double x, bool condition) {
 }
 
 #define T le_f32
-#if defined(__SSE4_1__) || defined(__aarch64__) /* which round in one instruction */
+#if defined(__SSE4_1__) || defined(__aarch64__) /* these round in one instruction */
 #define QUOTIENT_MAX 0x1p28
 #else
 #define QUOTIENT_MAX 0

@@ -1,5 +1,5 @@
-/* Reductions over the lanes whose order does not show: integers, and minima and maxima. Of floats there is one NaN, and
- * -0.0 is lower than 0.0. argmin and argmax: the first hit wins, and a NaN wins over all. */
+/* Reductions over the lanes whose result does not depend on the order: integers, and minima and maxima. All NaNs give
+ * the same NaN, and -0.0 is lower than 0.0. argmin and argmax: the first hit wins, and a NaN wins over all numbers. */
 #include "device/cpu/machine/accumulator.h"
 #include "device/cpu/kernels/kernels.h"
 #include <math.h>
@@ -44,8 +44,7 @@ KERNEL(end_arg) {
     *(le_i64 *)reg[instr->d] = acc->index == LE_NO_INDEX ? -1 : acc->index;
 }
 
-/* BEST(x, n): the extreme of a block, NaN if there is one. Looks for its place only where it beats what was found
- * before. */
+/* BEST(x, n): the extreme of a block, NaN if it has one. Its index is searched only if it beats the best so far. */
 #define ARG(name, T, BEST, BEATS)                                                                                      \
     KERNEL(add_##name) {                                                                                               \
         struct le_acc *acc = reg[instr->d];                                                                            \
@@ -87,8 +86,8 @@ ARGS_WHOLE(u16, le_u16)
 ARGS_WHOLE(u32, le_u32)
 ARGS_WHOLE(u64, le_u64)
 
-/* Extremes of floats: two vectors run along; a NaN once taken stays, as no comparison with it holds. Which zero it is
- * is looked for only where the result is one: JOIN knows their order. */
+/* Extremes of floats, in two vectors at once. A NaN stays, because no comparison with it is true. The sign of a zero is
+ * determined only if the result is a zero, by JOIN. */
 #define FLOAT_EXTREME(name, T, BITS_TYPE, BEATS, JOIN, EMPTY)                                                          \
     typedef T vector_##name __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));                 \
     typedef BITS_TYPE mask_##name __attribute__((vector_size(VECTOR_BYTES)));                                          \

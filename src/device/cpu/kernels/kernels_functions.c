@@ -1,7 +1,7 @@
-/* Library functions: SLEEF's deterministic variants, `finz` where the set has fused multiply-adds, `cinz` where not, so
- * that all sets with them agree bit for bit. Where SLEEF 3.5.1 overflows early the range is extended here.
+/* Library functions: SLEEF's deterministic variants, `finz` if the set has fused multiply-adds, else `cinz`, so that
+ * all sets with fused multiply-adds agree bit for bit. Where SLEEF 3.5.1 overflows early, the range is extended here.
  *
- * A vector V is WIDTH elements. The last, partial vector is padded with ones. */
+ * A vector V has WIDTH elements. The last, partial vector is padded with ones. */
 #include "device/cpu/kernels/functions.h"
 #include "device/cpu/kernels/kernels.h"
 #include <math.h>
@@ -52,7 +52,7 @@
 #define SLEEF(name, ulp) SLEEF_F32(name, ulp)
 #define HUGE_SQUARE      0x1p60f
 #define SINH_LIMIT       80.f
-#define HALF_EXP_SHIFT   0x1.45c778p+7f /* 235 ln 2, nearly exactly */
+#define HALF_EXP_SHIFT   0x1.45c778p+7f /* 235 ln 2, almost exactly */
 #define HALF_EXP_SCALE   0x1p117f
 #define LOG1P_LIMIT      0x1p100f
 #include "device/cpu/kernels/functions.inc"
@@ -68,12 +68,12 @@
 #define SLEEF(name, ulp) SLEEF_F64(name, ulp)
 #define HUGE_SQUARE      0x1p500
 #define SINH_LIMIT       709.
-#define HALF_EXP_SHIFT   0x1.62066151add8bp+10 /* 2043 ln 2, nearly exactly */
+#define HALF_EXP_SHIFT   0x1.62066151add8bp+10 /* 2043 ln 2, almost exactly */
 #define HALF_EXP_SCALE   0x1p1021
 #define LOG1P_LIMIT      0x1p1000
 #include "device/cpu/kernels/functions.inc"
 
-/* The gamma functions of f32 are f64's, rounded: SLEEF's own lose the small results below 0. */
+/* The gamma functions of f32 are those of f64, rounded: SLEEF's own lose small results for negative x. */
 static void each_wide(function1_f64 function, le_f32 *d, const le_f32 *x, int64_t n) {
     double wide[64];
     for (int64_t k = 0; k < n; k += 64) {
@@ -86,14 +86,14 @@ static void each_wide(function1_f64 function, le_f32 *d, const le_f32 *x, int64_
     }
 }
 
-/* Of huge x by Stirling: x (log x - 1). */
+/* For huge x, by Stirling's formula: x (log x - 1). */
 static vector_f64 vector_lgamma(vector_f64 x) {
     const vector_f64 inside = CALL1(vector_f64, SLEEF_F64(lgamma, u10), x);
     const mask_f64 huge = x > 0x1p1000;
     return any_f64(huge) ? choose_f64(huge, x * (vector_log_f64(x) - 1), inside) : inside;
 }
 
-/* Below 0 the sign changes at each integer, also where the library's result has sunk to 0. */
+/* For negative x the sign changes at each integer, even if the library's result has underflowed to 0. */
 static vector_f64 vector_tgamma(vector_f64 x) {
     vector_f64 result = CALL1(vector_f64, SLEEF_F64(tgamma, u10), x);
     const mask_f64 sunk = result == 0;

@@ -1,6 +1,6 @@
-/* Reductions lane by lane: every lane has its own total. Sums and products of floats follow the tree of kernels_sums.c,
- * with a binary counter that all lanes share: a term that is left out is the neutral one, -0.0 or 1, which changes no
- * total. All others fold in place. A mask (c) names the lanes that an addition leaves out. */
+/* Reductions lane by lane: each lane has its own total. Sums and products of floats follow the tree of kernels_sums.c,
+ * with a binary counter shared by all lanes. A term that is left out is replaced by the neutral one, -0.0 or 1, which
+ * changes no total. All others fold in place. A mask (c) marks the lanes that an addition leaves out. */
 #include "device/cpu/machine/accumulator.h"
 #include "device/cpu/kernels/kernels.h"
 #include <math.h>
@@ -29,7 +29,7 @@ static void note_seen(struct le_vec *vec, const le_bool *omitted, int64_t n) {
 }
 
 #define TREE(name, T, OP, TERM, EMPTY)                                                                                 \
-    /* Adds the terms x, and carries. */                                                                               \
+    /* Adds the terms x, with carry. */                                                                                \
     static void carry_##name(struct le_vec *vec, const T *x, int64_t n) {                                              \
         const int levels = __builtin_ctzll(~(unsigned long long)vec->count);                                           \
         T *top = le_vec_row(vec, levels);                                                                              \
@@ -121,7 +121,7 @@ END(2, le_u16)
 END(4, le_u32)
 END(8, le_u64)
 
-/* One NaN. */
+/* All NaNs become the same NaN. */
 #define END_EXTREME(t, T)                                                                                              \
     KERNEL(end_##t) {                                                                                                  \
         const T *total = le_vec_row(reg[instr->a], 0);                                                                 \

@@ -1,12 +1,12 @@
-/* Moves of whole elements, by their size alone: copies, splats, selects, strided loads and stores, gathers and plain
- * scatters. */
+/* Moves of whole elements; only their size matters: copies, splats, selects, strided loads and stores, gathers and
+ * plain scatters. */
 #include "device/cpu/kernels/kernels.h"
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
-/* Stores past the caches, a cache line at a time: the line is not read first. */
-static void stream(char *d, const char *a, size_t size_bytes) {
+/* Stores past the caches, a whole cache line at a time, so that the line is not read first. */
+static void store_past_caches(char *d, const char *a, size_t size_bytes) {
 #ifdef __SSE2__
     size_t head = (64 - (uintptr_t)d % 64) % 64, at = head < size_bytes ? head : size_bytes;
     memcpy(d, a, at);
@@ -25,7 +25,7 @@ static void stream(char *d, const char *a, size_t size_bytes) {
 #endif
 }
 
-/* Neighbours, all wanted. */
+/* Whether the indices are consecutive and no lane is masked out. */
 static bool is_run(const le_i64 *index, const le_bool *mask, int64_t n) {
     uint64_t gaps = 0;
     for (int64_t k = 0; k < n; k++)
@@ -33,7 +33,7 @@ static bool is_run(const le_i64 *index, const le_bool *mask, int64_t n) {
     return gaps == 0 && (mask == NULL || memchr(mask, 0, (size_t)n) == NULL);
 }
 
-/* Reads and writes by size_bytes need no alignment: the fields of a strided array may lie anywhere. */
+/* Reads and writes of size_bytes need no alignment: the fields of a strided array may be at any address. */
 #define MOVES(T, size_)                                                                                                \
     KERNEL(select_##size_) {                                                                                           \
         le_bool room[LE_BLOCK_MAX];                                                                                    \
@@ -55,7 +55,7 @@ static bool is_run(const le_i64 *index, const le_bool *mask, int64_t n) {
         memmove(reg[instr->d], reg[instr->a], (size_t)n * sizeof(T));                                                  \
     }                                                                                                                  \
     KERNEL(stream_##size_) {                                                                                           \
-        stream(reg[instr->d], reg[instr->a], (size_t)n * sizeof(T));                                                   \
+        store_past_caches(reg[instr->d], reg[instr->a], (size_t)n * sizeof(T));                                        \
     }                                                                                                                  \
     KERNEL(load_##size_) {                                                                                             \
         T *d = reg[instr->d];                                                                                          \

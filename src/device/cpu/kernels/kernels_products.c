@@ -1,5 +1,5 @@
-/* Packing factors in panels, products of packed panels, and matrices times vectors. Floats keep all sums of a panel in
- * registers; integers add four terms at a time. */
+/* Packs factors into panels, multiplies packed panels, and multiplies matrices by vectors. Floats keep all sums of a
+ * panel in registers; integers add four terms at a time. */
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/products.h"
 #if LE_SIMD > 0
@@ -9,8 +9,8 @@
 typedef float vector_f32 __attribute__((vector_size(VECTOR_BYTES)));
 typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES)));
 
-/* ROWS: of a panel's sums, two vectors each: as many as there are registers for. BLOCK_BYTES: of right panels,
- * which a second-level cache keeps. */
+/* ROWS: rows of a panel's sums, of two vectors each; as many as there are registers for. BLOCK_BYTES: size of the right
+ * panels that the second-level cache keeps. */
 #if LE_SIMD == 2
 #define ROWS               14
 #define BLOCK_BYTES        1048576
@@ -85,7 +85,7 @@ static bool is_run(const int64_t *offsets, int64_t count) {
     return apart == 0;
 }
 
-#define AHEAD 8 /* terms that are fetched before their turn */
+#define AHEAD 8 /* number of terms to prefetch ahead */
 
 #define T       uint8_t
 #define F(name) name##_8
@@ -108,7 +108,8 @@ static bool is_run(const int64_t *offsets, int64_t count) {
 
 /* ---- products of integers */
 
-/* F, U: the factors' type, and one that wraps and is not promoted to a signed one; S: the sums', unsigned. */
+/* F: the factors' type; U: an unsigned type that wraps and is not promoted to a signed one; S: the sums' type,
+ * unsigned. */
 #define WHOLE_ROWS    4
 #define WHOLE_COLUMNS 32
 #define WHOLE_PANEL(name, F, U, S)                                                                                     \
@@ -146,7 +147,7 @@ WHOLE_PANEL(panel_u32, le_u32, uint32_t, le_u64)
 
 /* ---- products of floats */
 
-/* The first n elements, at most a vector's; others are 0. */
+/* The first n elements of a vector; the others are 0. */
 #if LE_SIMD == 2
 static inline vector_f32 some_f32(const float *at, int64_t n) {
     return (vector_f32)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), at);
@@ -176,7 +177,7 @@ static inline vector_f64 some_f64(const double *at, int64_t n) {
 }
 #endif
 
-/* The sum of all, lane on the lane half of them away. */
+/* The sum of all lanes: adds to each lane the lane half the width away, then a quarter, and so on. */
 #define TURNED_2(v, by) SHUFFLE2(v, v, (by) % 2, (1 + (by)) % 2)
 #define TURNED_4(v, by) SHUFFLE2(v, v, (by) % 4, (1 + (by)) % 4, (2 + (by)) % 4, (3 + (by)) % 4)
 #define TURNED_8(v, by)                                                                                                \
@@ -216,7 +217,7 @@ static inline double fold_f64(vector_f64 v) {
 }
 
 #define DOT_VECTORS (LE_DOT_BYTES / VECTOR_BYTES)
-#define DOT_ROWS    (8 / DOT_VECTORS) /* at once, so that additions do not wait for each other */
+#define DOT_ROWS    (8 / DOT_VECTORS) /* rows at once, so that additions do not wait for each other */
 static inline int64_t clamp(int64_t x, int64_t most) {
     return x < 0 ? 0 : x > most ? most : x;
 }
@@ -236,7 +237,7 @@ static inline int64_t clamp(int64_t x, int64_t most) {
 #define ADDED(a, b, c) ADDED_F64(a, b, c)
 #include "device/cpu/kernels/products.inc"
 
-/* ---- which */
+/* ---- selection by type */
 
 static le_panel_pack *pack_of(size_t size) {
     return size == 1 ? pack_8 : size == 2 ? pack_16 : size == 4 ? pack_32 : pack_64;

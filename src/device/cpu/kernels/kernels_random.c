@@ -1,12 +1,12 @@
 /* Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). The
- * key's words are a's low and high half; the counter's b's and c's. */
+ * key's words are the low and high half of a; the counter's words are those of b and c. */
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/functions.h"
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
-/* Lanes of 64 bits: a word of 32 is in the lower half of one, and what is in the upper half does not count. */
+/* Lanes of 64 bits. Each has one 32-bit word in its lower half; the upper half is ignored. */
 typedef uint64_t words __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint64_t words_anywhere __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
@@ -23,11 +23,11 @@ enum { WIDTH = VECTOR_BYTES / 8 };
 #define MULTIPLY(a, b) (((a)&0xffffffff) * (b))
 #endif
 
-struct block {
+struct philox_words {
     words low, high; /* words 0 and 1; words 2 and 3 */
 };
 
-static inline struct block philox(words key, words first, words second) {
+static inline struct philox_words philox(words key, words first, words second) {
     const words m0 = (words){0} + 0xD2511F53u, m1 = (words){0} + 0xCD9E8D57u;
     words w0 = first, w1 = first >> 32, w2 = second, w3 = second >> 32, k0 = key, k1 = key >> 32;
 #pragma GCC unroll 10
@@ -40,17 +40,17 @@ static inline struct block philox(words key, words first, words second) {
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    return (struct block){(w0 & 0xffffffff) | w1 << 32, (w2 & 0xffffffff) | w3 << 32};
+    return (struct philox_words){(w0 & 0xffffffff) | w1 << 32, (w2 & 0xffffffff) | w3 << 32};
 }
 
-/* Uniform in [0, 1): the upper 53 bits, made a double exactly in two parts. */
-static inline doubles uniform(words bits) {
+/* Uniform in [0, 1): the upper 53 bits, converted to a double exactly, in two parts. */
+static inline doubles to_uniform(words bits) {
     const words upper = bits >> 43 | 0x4530000000000000, lower = ((bits >> 11) & 0xffffffff) | 0x4330000000000000;
     return (((doubles)upper - 0x1p84) + ((doubles)lower - 0x1p52)) * 0x1p-53;
 }
 
 /* The vector of operand elements k, k + 1, ...; zeros where fewer than WIDTH are left. */
-static inline words at(const void *operand, int64_t k, int64_t n) {
+static inline words load_words(const void *operand, int64_t k, int64_t n) {
     const le_u64 *x = (const le_u64 *)operand + k;
     if (k + WIDTH <= n)
         return *(const words_anywhere *)x;
@@ -58,10 +58,11 @@ static inline words at(const void *operand, int64_t k, int64_t n) {
     memcpy(&few, x, (size_t)(n - k) * 8);
     return few;
 }
-static inline struct block block_at(void *const *reg, const struct le_instr *instr, int64_t k, int64_t n) {
-    return philox(at(reg[instr->a], k, n), at(reg[instr->b], k, n), at(reg[instr->c], k, n));
+static inline struct philox_words philox_words_of(void *const *reg, const struct le_instr *instr, int64_t k,
+                                                  int64_t n) {
+    return philox(load_words(reg[instr->a], k, n), load_words(reg[instr->b], k, n), load_words(reg[instr->c], k, n));
 }
-static inline void put(void *result, int64_t k, int64_t n, words value) {
+static inline void store_words(void *result, int64_t k, int64_t n, words value) {
     le_u64 *d = (le_u64 *)result + k;
     if (k + WIDTH <= n)
         *(words_anywhere *)d = value;
@@ -71,20 +72,20 @@ static inline void put(void *result, int64_t k, int64_t n, words value) {
 
 KERNEL(rand_key) {
     for (int64_t k = 0; k < n; k += WIDTH)
-        put(reg[instr->d], k, n, block_at(reg, instr, k, n).low);
+        store_words(reg[instr->d], k, n, philox_words_of(reg, instr, k, n).low);
 }
 KERNEL(rand_uniform) {
     for (int64_t k = 0; k < n; k += WIDTH)
-        put(reg[instr->d], k, n, (words)uniform(block_at(reg, instr, k, n).low));
+        store_words(reg[instr->d], k, n, (words)to_uniform(philox_words_of(reg, instr, k, n).low));
 }
 
 KERNEL(rand_normal) {
     double radius[LE_BLOCK_MAX], angle[LE_BLOCK_MAX];
     le_f64 *d = reg[instr->d];
     for (int64_t k = 0; k < n; k += WIDTH) {
-        const struct block block = block_at(reg, instr, k, n);
-        *(doubles_anywhere *)(radius + k) = 1 - uniform(block.low);
-        *(doubles_anywhere *)(angle + k) = 6.283185307179586 * uniform(block.high);
+        const struct philox_words block = philox_words_of(reg, instr, k, n);
+        *(doubles_anywhere *)(radius + k) = 1 - to_uniform(block.low);
+        *(doubles_anywhere *)(angle + k) = 6.283185307179586 * to_uniform(block.high);
     }
     LE_SET(le_log_f64)(radius, n);
     LE_SET(le_cos_f64)(angle, n);

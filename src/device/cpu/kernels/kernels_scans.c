@@ -1,8 +1,8 @@
 /* Scans: all prefixes of a row of terms at once, or (back) all suffixes.
  *
  * Sums and products of floats have one order, fixed by the number of terms alone: the same for rows and columns, for
- * any instruction set and number of threads. Terms are numbered as the scan goes, from the last one on if it goes back;
- * T is the tree of kernels_sums.c:
+ * any instruction set and number of threads. Terms are numbered in the direction of the scan, from the last one on if
+ * it goes back. T is the tree of kernels_sums.c:
  *
  *     T(n terms) = T(first h) + T(the rest), h the largest power of two below n
  *
@@ -14,28 +14,30 @@
  *             inside = inside + T(the group)
  *         before = before + inside
  *
- * `nothing` is -0.0 for sums and 1 for products, which change no number. So a chunk's `inside` needs nothing from the
- * chunks before it: threads scan chunks on their own (with before = nothing), hand `before` on from chunk to chunk, and
+ * `nothing` is -0.0 for sums and 1 for products, which change no number. A chunk's `inside` does not depend on earlier
+ * chunks, so threads scan chunks independently (with before = nothing), pass `before` on from chunk to chunk, and then
  * add it. The error grows with the number of groups in a chunk plus that of the chunks, not with that of the terms.
  *
- * All others may be joined in any order: for minima and maxima of floats there is one NaN, and -0.0 is lower than 0.0.
+ * All others may be joined in any order: for minima and maxima of floats all NaNs count as one, and -0.0 is lower than
+ * 0.0.
  *
  * Lane by lane (scans along an axis while the lanes run along another) the group's tree is a binary counter of pending
- * totals, one row each; then come `inside` and `before`. What is no sum or product of floats takes VEC_ADD and VEC_END
- * instead. */
+ * totals, one row each; then come `inside` and `before`. Other scans than sums and products of floats use VEC_ADD and
+ * VEC_END instead. */
 #include "device/cpu/machine/accumulator.h"
 #include "device/cpu/kernels/kernels.h"
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 
-/* ---- chunks of one row: each task's link takes the total up to its end, and the one before it is its start */
+/* ---- chunks of one row: each task's link receives the total up to its end; the previous link has the total before its
+ * start */
 
 static bool is_first(const struct le_scan_link *link) {
     return atomic_load_explicit(&link[-1].state, memory_order_acquire) == LE_LINK_START;
 }
 
-/* Tasks start in order, so the one before is at work or done. */
+/* Tasks start in order, so the previous one is running or done. */
 static const void *wait_for_before(const struct le_scan_link *link) {
     for (int looks = 0; atomic_load_explicit(&link[-1].state, memory_order_acquire) == LE_LINK_OPEN; looks++)
         if (looks % 64 == 63)
@@ -43,7 +45,7 @@ static const void *wait_for_before(const struct le_scan_link *link) {
     return &link[-1].total;
 }
 
-static void tell(struct le_scan_link *link, const void *total, size_t size_bytes) {
+static void publish_total(struct le_scan_link *link, const void *total, size_t size_bytes) {
     memcpy(&link->total, total, size_bytes);
     atomic_store_explicit(&link->state, LE_LINK_TOLD, memory_order_release);
 }
@@ -56,7 +58,8 @@ static void tell(struct le_scan_link *link, const void *total, size_t size_bytes
 #define SAME_4(x)             SAME_2(x), SAME_2(x)
 #define SAME_8(x)             SAME_4(x), SAME_4(x)
 #define SAME_16(x)            SAME_8(x), SAME_8(x)
-/* STEPh of a vector of WIDTH lanes: what is joined to each lane, WIDTH being nothing; BACKh: from the last lane on. */
+/* STEPh for a vector of WIDTH lanes: the lane to join to each lane, or WIDTH for none. BACKh: the same for scans that
+ * go back. */
 #define STEP1_2  2, 0
 #define BACK1_2  1, 2
 #define STEP1_4  4, 0, 4, 2
@@ -195,14 +198,14 @@ EXTREMES(f64, 0x7ff8000000000000)
         return (T)(expression);                                                                                        \
     }                                                                                                                  \
     KERNEL(init_##name) {                                                                                              \
-        struct le_scan *scan = reg[instr->d];                                                                          \
+        struct le_scan_totals *scan = reg[instr->d];                                                                   \
         const T *start = le_kernel_optional(reg, instr->a);                                                            \
         (void)n;                                                                                                       \
         *(T *)&scan->before = EMPTY;                                                                                   \
         *(T *)&scan->inside = start ? *start : EMPTY;                                                                  \
     }                                                                                                                  \
     KERNEL(up_##name) {                                                                                                \
-        struct le_scan *scan = reg[instr->c];                                                                          \
+        struct le_scan_totals *scan = reg[instr->c];                                                                   \
         T *d = reg[instr->d];                                                                                          \
         const T *x = reg[instr->a];                                                                                    \
         T total = *(T *)&scan->inside;                                                                                 \
@@ -211,7 +214,7 @@ EXTREMES(f64, 0x7ff8000000000000)
         *(T *)&scan->inside = total;                                                                                   \
     }                                                                                                                  \
     KERNEL(back_##name) {                                                                                              \
-        struct le_scan *scan = reg[instr->c];                                                                          \
+        struct le_scan_totals *scan = reg[instr->c];                                                                   \
         T *d = reg[instr->d];                                                                                          \
         const T *x = reg[instr->a];                                                                                    \
         T total = *(T *)&scan->inside;                                                                                 \
@@ -220,33 +223,33 @@ EXTREMES(f64, 0x7ff8000000000000)
         *(T *)&scan->inside = total;                                                                                   \
     }                                                                                                                  \
     KERNEL(link_##name) {                                                                                              \
-        struct le_scan *scan = reg[instr->d];                                                                          \
+        struct le_scan_totals *scan = reg[instr->d];                                                                   \
         struct le_scan_link *link = reg[instr->a];                                                                     \
         const T before = is_first(link) ? EMPTY : *(const T *)wait_for_before(link);                                   \
         const T next = join_##name(before, *(T *)&scan->inside);                                                       \
         (void)n;                                                                                                       \
         *(T *)&scan->before = before;                                                                                  \
-        tell(link, &next, sizeof next);                                                                                \
+        publish_total(link, &next, sizeof next);                                                                       \
     }                                                                                                                  \
     KERNEL(shift_##name) {                                                                                             \
-        const struct le_scan *scan = reg[instr->c];                                                                    \
+        const struct le_scan_totals *scan = reg[instr->c];                                                             \
         T *d = reg[instr->d];                                                                                          \
         const T *x = reg[instr->a], before = *(const T *)&scan->before;                                                \
         LANES for (int64_t k = 0; k < n; k++) d[k] = join_##name(before, x[k]);                                        \
     }
 #include "device/cpu/kernels/folds.inc"
 
-/* ---- the place of the extreme so far: the first in the terms' own order, which is the last to be met going back; a
- * NaN wins over all */
+/* ---- the index of the extreme so far: the first one in the terms' own order, which is the last one met when going
+ * back. A NaN wins over all numbers */
 
 KERNEL(init_arg) {
-    struct le_scan *scan = reg[instr->d];
+    struct le_scan_totals *scan = reg[instr->d];
     (void)n;
     scan->index = LE_NO_INDEX;
 }
 
 #define ARG(name, T, BEATS, TIES)                                                                                      \
-    static inline void step_##name(struct le_scan *scan, T a, int64_t index, bool back) {                              \
+    static inline void step_##name(struct le_scan_totals *scan, T a, int64_t index, bool back) {                       \
         const T m = *(T *)&scan->inside;                                                                               \
         const bool better = back ? (a != a) | ((m == m) & (a TIES m)) : (m == m) & ((a BEATS m) | (a != a));           \
         if (scan->index == LE_NO_INDEX || better) {                                                                    \
@@ -255,7 +258,7 @@ KERNEL(init_arg) {
         }                                                                                                              \
     }                                                                                                                  \
     KERNEL(up_##name) {                                                                                                \
-        struct le_scan *scan = reg[instr->c];                                                                          \
+        struct le_scan_totals *scan = reg[instr->c];                                                                   \
         le_i64 *d = reg[instr->d];                                                                                     \
         const T *x = reg[instr->a];                                                                                    \
         const le_i64 *index = reg[instr->b];                                                                           \
@@ -267,7 +270,7 @@ KERNEL(init_arg) {
         }                                                                                                              \
     }                                                                                                                  \
     KERNEL(back_##name) {                                                                                              \
-        struct le_scan *scan = reg[instr->c];                                                                          \
+        struct le_scan_totals *scan = reg[instr->c];                                                                   \
         le_i64 *d = reg[instr->d];                                                                                     \
         const T *x = reg[instr->a];                                                                                    \
         const le_i64 *index = reg[instr->b];                                                                           \
@@ -292,7 +295,7 @@ ARGS(f64, le_f64)
 
 /* ---- sums and products of floats, lane by lane */
 
-enum { ROW_INSIDE = 4, ROW_BEFORE = 5, TILE = 128 }; /* lanes whose totals stay in the first-level cache */
+enum { ROW_INSIDE = 4, ROW_BEFORE = 5, TILE = 128 }; /* TILE: lanes whose totals stay in the first-level cache */
 
 #define LANE_SCAN(name, T, OP, NEUTRAL)                                                                                \
     KERNEL(lanes_init_##name) {                                                                                        \
@@ -315,7 +318,7 @@ enum { ROW_INSIDE = 4, ROW_BEFORE = 5, TILE = 128 }; /* lanes whose totals stay 
         }                                                                                                              \
         vec->count = 0;                                                                                                \
     }                                                                                                                  \
-    /* total = the pending total of that level, joined to it */                                                        \
+    /* joins the pending total of that level to total */                                                               \
     static void join_level_##name(struct le_vec *vec, int level, int64_t at, int64_t n, T *total) {                    \
         const T *pending = (const T *)le_vec_row(vec, level) + at;                                                     \
         LANES for (int64_t k = 0; k < n; k++) total[k] = pending[k] OP total[k];                                       \
@@ -352,7 +355,7 @@ LANE_SCAN(sum_f64, le_f64, +, -0.0)
 LANE_SCAN(prod_f32, le_f32, *, 1)
 LANE_SCAN(prod_f64, le_f64, *, 1)
 
-/* ---- who runs what */
+/* ---- which kernel runs an instruction */
 
 // clang-format off
 #define ROW(name) {init_##name, up_##name, back_##name, link_##name, shift_##name}

@@ -1,11 +1,11 @@
-/* Sums and products of floats over the lanes, by the one tree that all devices follow: with h the largest power of two
+/* Sums and products of floats over the lanes, by the one tree that all devices follow. With h the largest power of two
  * below n,
  *
  *     T(n terms) = T(first h) + T(the rest)
  *
- * Terms arrive in pieces of any length. Each piece is cut where the count of terms so far allows a complete subtree of
- * 2^b terms; that is added up neighbour to neighbour (sums.inc), and carried through the pending totals as in a binary
- * counter:
+ * Terms arrive in pieces of any length. Each piece is cut into the complete subtrees of 2^b terms that the count of
+ * terms so far allows. A subtree is summed by adding neighbors (sums.inc), and carried through the pending totals as in
+ * a binary counter:
  *
  *     while bit b of count: total = pending[b] + total, b += 1
  *     pending[b] = total; count += 2^b (of the subtree)
@@ -14,7 +14,7 @@
 #include "device/cpu/machine/accumulator.h"
 #include "device/cpu/kernels/kernels.h"
 
-/* Even and odd places of two vectors of so many elements. */
+/* The even and odd elements of two vectors of this many elements. */
 #define EVEN_2  0, 2
 #define ODD_2   1, 3
 #define EVEN_4  0, 2, 4, 6
@@ -23,7 +23,7 @@
 #define ODD_8   1, 3, 5, 7, 9, 11, 13, 15
 #define EVEN_16 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define ODD_16  1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
-#if LE_SIMD == 1 /* shuffles inside 16-byte halves are cheap: first these, and at last the halves are added */
+#if LE_SIMD == 1 /* shuffles inside 16-byte halves are cheap, so the halves are only combined in the last step */
 #define NEAR_EVEN_8 0, 2, 8, 10, 4, 6, 12, 14
 #define NEAR_ODD_8  1, 3, 9, 11, 5, 7, 13, 15
 #define LAST_EVEN_8 0, 1, 2, 3, 8, 9, 10, 11

@@ -1,4 +1,4 @@
-/* Which instruction set's panels. */
+/* Selects the panels of an instruction set. */
 #include "device/cpu/kernels/products.h"
 
 bool le_products_find(enum le_simd simd, enum le_type factors, enum le_type sums, struct le_products *out) {

@@ -3,112 +3,116 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- what an instruction touches */
+/* ---- memory that an instruction accesses */
 
-/* How an operand is accessed: n elements side by side, one element, or in a way of its own. */
-enum way { NO_MEMORY, ROW, ONE, STRIDED, INDEXED, LINK };
-struct operand {
-    enum way way;
+/* How an operand is accessed: n consecutive elements, one element, or a pattern of its own. */
+enum access_pattern { NO_MEMORY, ROW, ONE, STRIDED, INDEXED, LINK };
+struct memory_operand {
+    enum access_pattern pattern;
     enum le_type type;
 };
-struct operands {
-    struct operand d, a, b, c, e;
+struct memory_operands {
+    struct memory_operand d, a, b, c, e;
 };
 
-static struct operand row(enum le_type type) {
-    return (struct operand){ROW, type};
+static struct memory_operand row_operand(enum le_type type) {
+    return (struct memory_operand){ROW, type};
 }
 
-static struct operand one(enum le_type type) {
-    return (struct operand){ONE, type};
+static struct memory_operand single_operand(enum le_type type) {
+    return (struct memory_operand){ONE, type};
 }
 
-static struct operands of_operation(const struct le_instr *instr) {
+static struct memory_operands of_operation(const struct le_instr *instr) {
     enum le_type type = (enum le_type)instr->type, result = type;
     if (instr->code < LE_OPS) {
         enum le_rule rule = le_op_info((enum le_op)instr->code)->rule;
         if (rule == LE_RULE_COMPARE || rule == LE_RULE_LOGIC || rule == LE_RULE_CLASSIFY)
             result = LE_BOOL;
     }
-    return (struct operands){.d = row(result), .a = row(type), .b = row(type), .c = row(type)};
+    return (struct memory_operands){
+        .d = row_operand(result), .a = row_operand(type), .b = row_operand(type), .c = row_operand(type)};
 }
 
-static struct operands of_move(const struct le_instr *instr) {
+static struct memory_operands of_move(const struct le_instr *instr) {
     enum le_type type = (enum le_type)instr->type;
-    struct operands o = {.d = row(type), .a = row(type)};
+    struct memory_operands o = {.d = row_operand(type), .a = row_operand(type)};
     if (instr->code == LE_CODE_SELECT)
-        o = (struct operands){.d = row(type), .a = row(LE_BOOL), .b = row(type), .c = row(type)};
+        o = (struct memory_operands){
+            .d = row_operand(type), .a = row_operand(LE_BOOL), .b = row_operand(type), .c = row_operand(type)};
     else if (instr->code == LE_CODE_SPLAT)
-        o.a = one(type);
+        o.a = single_operand(type);
     else if (instr->code == LE_CODE_LOAD)
-        o.a.way = STRIDED;
+        o.a.pattern = STRIDED;
     else if (instr->code == LE_CODE_STORE)
-        o.d.way = STRIDED;
+        o.d.pattern = STRIDED;
     else if (instr->code == LE_CODE_GATHER)
-        o = (struct operands){.d = row(type), .a = {INDEXED, type}, .b = row(LE_I64), .c = row(LE_BOOL)};
+        o = (struct memory_operands){
+            .d = row_operand(type), .a = {INDEXED, type}, .b = row_operand(LE_I64), .c = row_operand(LE_BOOL)};
     else if (instr->code == LE_CODE_SCATTER)
-        o = (struct operands){.d = {INDEXED, type}, .a = row(type), .b = row(LE_I64), .c = row(LE_BOOL)};
+        o = (struct memory_operands){
+            .d = {INDEXED, type}, .a = row_operand(type), .b = row_operand(LE_I64), .c = row_operand(LE_BOOL)};
     return o;
 }
 
-static struct operands of_subscript(const struct le_instr *instr) {
-    const struct operand index = row(LE_I64), mask = row(LE_BOOL);
+static struct memory_operands of_subscript(const struct le_instr *instr) {
+    const struct memory_operand index = row_operand(LE_I64), mask = row_operand(LE_BOOL);
     switch (instr->code) {
     case LE_CODE_IOTA:
-        return (struct operands){.d = index, .a = one(LE_I64)};
+        return (struct memory_operands){.d = index, .a = single_operand(LE_I64)};
     case LE_CODE_INRANGE:
-        return (struct operands){.d = mask, .a = index, .b = mask, .e = one(LE_I64)};
+        return (struct memory_operands){.d = mask, .a = index, .b = mask, .e = single_operand(LE_I64)};
     case LE_CODE_FAULT:
-        return (struct operands){.a = index, .b = mask, .c = mask};
+        return (struct memory_operands){.a = index, .b = mask, .c = mask};
     case LE_CODE_OUTSIDE:
-        return (struct operands){.d = mask, .b = mask, .c = mask};
+        return (struct memory_operands){.d = mask, .b = mask, .c = mask};
     case LE_CODE_EDGE:
-        return (struct operands){.d = index, .a = index, .e = one(LE_I64)};
+        return (struct memory_operands){.d = index, .a = index, .e = single_operand(LE_I64)};
     case LE_CODE_RAND_KEY:
     case LE_CODE_RAND:
     case LE_CODE_RANDN:
-        return (struct operands){.d = index, .a = index, .b = index, .c = index}; /* 8 bytes each */
-    default:                                                                      /* NOTE, LEAVE, SKIP */
-        return (struct operands){.a = mask};
+        return (struct memory_operands){.d = index, .a = index, .b = index, .c = index}; /* 8 bytes each */
+    default:                                                                             /* NOTE, LEAVE, SKIP */
+        return (struct memory_operands){.a = mask};
     }
 }
 
-/* Accumulators are no memory operands; what goes into them and comes out is. */
-static struct operands of_reduction(const struct le_instr *instr) {
+/* Accumulators are not checked as memory operands; their inputs and outputs are. */
+static struct memory_operands of_reduction(const struct le_instr *instr) {
     enum le_type type = (enum le_type)instr->type;
     bool arg = instr->imm == LE_RED_ARGMIN || instr->imm == LE_RED_ARGMAX;
-    struct operand out = row(arg ? LE_I64 : type);
+    struct memory_operand out = row_operand(arg ? LE_I64 : type);
     switch (instr->code) {
     case LE_CODE_ACC_ADD:
-        return (struct operands){.a = row(type), .b = row(LE_I64)};
+        return (struct memory_operands){.a = row_operand(type), .b = row_operand(LE_I64)};
     case LE_CODE_VEC_ADD:
-        return (struct operands){.a = row(type), .b = row(LE_I64), .c = row(LE_BOOL)};
+        return (struct memory_operands){.a = row_operand(type), .b = row_operand(LE_I64), .c = row_operand(LE_BOOL)};
     case LE_CODE_ACC_END:
-        return (struct operands){.d = one(out.type)};
+        return (struct memory_operands){.d = single_operand(out.type)};
     case LE_CODE_VEC_END:
     case LE_CODE_ROWS_END:
-        return (struct operands){.d = out};
+        return (struct memory_operands){.d = out};
     case LE_CODE_ROWS_ADD: /* the loop's own check covers the bounds in b and c */
-        return (struct operands){.a = row(type)};
+        return (struct memory_operands){.a = row_operand(type)};
     case LE_CODE_SCAN_INIT:
-        return (struct operands){.a = one(type)};
+        return (struct memory_operands){.a = single_operand(type)};
     case LE_CODE_SCAN_LINK:
-        return (struct operands){.a = {LINK, type}};
+        return (struct memory_operands){.a = {LINK, type}};
     case LE_CODE_SCAN_LANES_INIT:
-        return (struct operands){.a = row(type)};
+        return (struct memory_operands){.a = row_operand(type)};
     case LE_CODE_SCAN:
     case LE_CODE_SCAN_BACK:
-        return (struct operands){.d = out, .a = row(type), .b = row(LE_I64)};
+        return (struct memory_operands){.d = out, .a = row_operand(type), .b = row_operand(LE_I64)};
     case LE_CODE_SCAN_SHIFT:
     case LE_CODE_SCAN_LANES:
-        return (struct operands){.d = out, .a = row(type)};
+        return (struct memory_operands){.d = out, .a = row_operand(type)};
     default: /* ACC_INIT, VEC_INIT, ROWS_INIT */
-        return (struct operands){.d = {NO_MEMORY, type}};
+        return (struct memory_operands){.d = {NO_MEMORY, type}};
     }
 }
 
-static struct operands operands_of(const struct le_instr *instr) {
-    struct operands o;
+static struct memory_operands operands_of(const struct le_instr *instr) {
+    struct memory_operands o;
     if (instr->code >= LE_CODE_SELECT && instr->code <= LE_CODE_SCATTER && instr->code != LE_CODE_IOTA)
         o = of_move(instr);
     else if (instr->code >= LE_CODE_ACC_INIT && instr->code <= LE_CODE_ROWS_END)
@@ -118,15 +122,15 @@ static struct operands operands_of(const struct le_instr *instr) {
     else
         o = of_operation(instr);
     if (instr->code == LE_CODE_CAST)
-        o.d = row((enum le_type)instr->type2);
+        o.d = row_operand((enum le_type)instr->type2);
     if (instr->code == LE_CODE_DISTANCE && instr->imm)
-        o.b.way = ONE;
+        o.b.pattern = ONE;
     return o;
 }
 
 /* ---- checks */
 
-struct check {
+struct access_check {
     const struct le_unit *unit;
     void *const *regs;
     const struct le_cpu_area *areas;
@@ -134,7 +138,7 @@ struct check {
     int64_t n;
 };
 
-static void report(const struct check *c, int reg, bool writes, int64_t first, int64_t last) {
+static void report_access(const struct access_check *c, int reg, bool writes, int64_t first, int64_t last) {
     const struct le_cpu_area *area = &c->areas[reg];
     struct le_text text = {0};
     le_text_add(&text, "leat: %s: %s out of bounds by the vector machine\n  ", c->unit->name,
@@ -149,16 +153,16 @@ static void report(const struct check *c, int reg, bool writes, int64_t first, i
     abort();
 }
 
-/* Bytes from `first` to before `end`, relative to where the register points. */
-static void check_bytes(const struct check *c, int reg, bool writes, int64_t first, int64_t end) {
+/* Checks the bytes [first, end), relative to the register's address. */
+static void check_bytes(const struct access_check *c, int reg, bool writes, int64_t first, int64_t end) {
     const struct le_cpu_area *area = &c->areas[reg];
     int64_t from = (int64_t)((uintptr_t)c->regs[reg] - (uintptr_t)area->low) + first;
     if (area->name && (from < 0 || from + (end - first) > area->high - area->low))
-        report(c, reg, writes, from, from + (end - first) - 1);
+        report_access(c, reg, writes, from, from + (end - first) - 1);
 }
 
-/* Each lane's element, but those of lanes without the mask. */
-static void check_indexed(const struct check *c, int reg, bool writes, int64_t size) {
+/* Checks the element of each lane in the mask. */
+static void check_indexed(const struct access_check *c, int reg, bool writes, int64_t size) {
     const int64_t *index = c->regs[c->instr->b];
     const uint8_t *mask = c->instr->c == LE_NO_REG ? NULL : c->regs[c->instr->c];
     for (int64_t k = 0; k < c->n; k++)
@@ -168,19 +172,19 @@ static void check_indexed(const struct check *c, int reg, bool writes, int64_t s
         }
 }
 
-static void check_operand(const struct check *c, int reg, struct operand o, bool writes) {
+static void check_operand(const struct access_check *c, int reg, struct memory_operand o, bool writes) {
     const int64_t size = (int64_t)le_type_size(o.type), link = (int64_t)sizeof(struct le_scan_link);
     if (reg == LE_NO_REG || c->n == 0)
         return;
-    if (o.way == ROW)
+    if (o.pattern == ROW)
         check_bytes(c, reg, writes, 0, c->n * size);
-    if (o.way == ONE)
+    if (o.pattern == ONE)
         check_bytes(c, reg, writes, 0, size);
-    if (o.way == LINK) /* of this task and the one before */
+    if (o.pattern == LINK) /* the links of this task and of the one before it */
         check_bytes(c, reg, writes, -link, link);
-    if (o.way == INDEXED)
+    if (o.pattern == INDEXED)
         check_indexed(c, reg, writes, size);
-    if (o.way == STRIDED) {
+    if (o.pattern == STRIDED) {
         int64_t reach = (c->n - 1) * c->instr->imm;
         check_bytes(c, reg, writes, reach < 0 ? reach : 0, (reach > 0 ? reach : 0) + size);
     }
@@ -188,8 +192,8 @@ static void check_operand(const struct check *c, int reg, struct operand o, bool
 
 void le_bounds_check(const struct le_unit *unit, void *const *regs, const struct le_cpu_area *areas,
                      const struct le_instr *instr, int64_t n) {
-    const struct check c = {.unit = unit, .regs = regs, .areas = areas, .instr = instr, .n = n};
-    const struct operands o = operands_of(instr);
+    const struct access_check c = {.unit = unit, .regs = regs, .areas = areas, .instr = instr, .n = n};
+    const struct memory_operands o = operands_of(instr);
     int arity = instr->code < LE_OPS ? le_op_info((enum le_op)instr->code)->arity : 3;
     check_operand(&c, instr->a, o.a, false);
     if (arity > 1)
@@ -200,17 +204,17 @@ void le_bounds_check(const struct le_unit *unit, void *const *regs, const struct
     check_operand(&c, instr->d, o.d, true);
 }
 
-/* A loop of rows has its bounds lane by lane, and fills a block of values and owners. */
+/* A loop over rows has bounds per lane, and fills a block of values and owners. */
 void le_bounds_check_loop(const struct le_unit *unit, void *const *regs, const struct le_cpu_area *areas,
                           const struct le_loop *loop, int64_t lanes) {
-    struct check c = {.unit = unit, .regs = regs, .areas = areas, .n = loop->rows ? lanes : 1};
-    check_operand(&c, loop->low, row(LE_I64), false);
-    check_operand(&c, loop->high, row(LE_I64), false);
-    check_operand(&c, loop->by_reg, row(LE_I64), false);
+    struct access_check c = {.unit = unit, .regs = regs, .areas = areas, .n = loop->rows ? lanes : 1};
+    check_operand(&c, loop->low, row_operand(LE_I64), false);
+    check_operand(&c, loop->high, row_operand(LE_I64), false);
+    check_operand(&c, loop->by_reg, row_operand(LE_I64), false);
     c.n = loop->rows ? unit->block : 1;
-    check_operand(&c, loop->value, row(LE_I64), true);
+    check_operand(&c, loop->value, row_operand(LE_I64), true);
     if (loop->rows)
-        check_operand(&c, loop->owner, row(LE_I64), true);
+        check_operand(&c, loop->owner, row_operand(LE_I64), true);
 }
 
 /* ---- areas */

@@ -1,4 +1,4 @@
-/* Accesses out of bounds end the process with a report; those inside pass. Each runs in a process of its own. */
+/* Accesses out of bounds abort the process with a report; those within bounds pass. Each runs in its own process. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static int32_t array[ELEMENTS];
 static int64_t lanes[BLOCK], where[BLOCK];
 static uint8_t mask[BLOCK];
 
-static struct le_instr make(int code, enum le_type type, int d, int a, int b, int c, int64_t imm) {
+static struct le_instr make_instr(int code, enum le_type type, int d, int a, int b, int c, int64_t imm) {
     return (struct le_instr){.code = (uint16_t)code,
                              .type = (uint8_t)type,
                              .type2 = (uint8_t)type,
@@ -34,7 +34,7 @@ static struct le_instr make(int code, enum le_type type, int d, int a, int b, in
                              .imm = imm};
 }
 
-/* What a process of its own writes to stderr while it runs `work`: "" if it ends normally. */
+/* Returns what a child process writes to stderr while it runs `work`: "" if it ends normally. */
 static const char *report_of(void (*work)(const void *user), const void *user) {
     static char text[1024];
     int ends[2], status;
@@ -61,8 +61,8 @@ struct access {
     int64_t at, n;
 };
 
-/* With ARRAY at element `at`. */
-static void check(const void *user) {
+/* Checks with ARRAY at element `at`. */
+static void check_access(const void *user) {
     const struct access *access = user;
     const struct le_unit unit = {
         .name = "y[i] = x[i]", .regs = (struct le_reg *)(uintptr_t)regs, .reg_count = REGS, .block = BLOCK};
@@ -82,11 +82,11 @@ static void check(const void *user) {
 }
 
 static void inside(struct le_instr instr, int64_t at, int64_t n) {
-    assert_string_equal(report_of(check, &(struct access){instr, at, n}), "");
+    assert_string_equal(report_of(check_access, &(struct access){instr, at, n}), "");
 }
 
 static void outside(struct le_instr instr, int64_t at, int64_t n, const char *words) {
-    const char *text = report_of(check, &(struct access){instr, at, n});
+    const char *text = report_of(check_access, &(struct access){instr, at, n});
     if (!strstr(text, words))
         fail_msg("not in the report: %s\n%s", words, text);
 }
@@ -95,32 +95,33 @@ static void outside(struct le_instr instr, int64_t at, int64_t n, const char *wo
 
 static void rows_of_elements(void **state) {
     (void)state;
-    const struct le_instr add = make(LE_OP_ADD, LE_I32, LANES, ARRAY, LANES, NONE, 0);
+    const struct le_instr add = make_instr(LE_OP_ADD, LE_I32, LANES, ARRAY, LANES, NONE, 0);
     inside(add, 0, BLOCK);
     inside(add, ELEMENTS - BLOCK, BLOCK);
     outside(add, ELEMENTS - BLOCK + 1, BLOCK, "bytes 52 to 83 of x, which has 80 bytes");
     outside(add, -1, 1, "read out of bounds");
-    outside(make(LE_OP_ADD, LE_I32, ARRAY, LANES, LANES, NONE, 0), ELEMENTS, 1, "y[i] = x[i]: write out of bounds");
-    outside(make(LE_OP_NEG, LE_I64, LANES, ONE, NONE, NONE, 0), 0, 2, "of a constant, which has 8 bytes");
-    /* a comparison writes a byte a lane */
-    inside(make(LE_OP_LT, LE_I64, MASK, LANES, LANES, NONE, 0), 0, BLOCK);
-    inside(make(LE_CODE_SPLAT, LE_I32, LANES, ARRAY, NONE, NONE, BLOCK), ELEMENTS - 1, BLOCK);
+    outside(make_instr(LE_OP_ADD, LE_I32, ARRAY, LANES, LANES, NONE, 0), ELEMENTS, 1,
+            "y[i] = x[i]: write out of bounds");
+    outside(make_instr(LE_OP_NEG, LE_I64, LANES, ONE, NONE, NONE, 0), 0, 2, "of a constant, which has 8 bytes");
+    /* a comparison writes one byte per lane */
+    inside(make_instr(LE_OP_LT, LE_I64, MASK, LANES, LANES, NONE, 0), 0, BLOCK);
+    inside(make_instr(LE_CODE_SPLAT, LE_I32, LANES, ARRAY, NONE, NONE, BLOCK), ELEMENTS - 1, BLOCK);
 }
 
 static void strides(void **state) {
     (void)state;
-    const struct le_instr load = make(LE_CODE_LOAD, LE_I32, LANES, ARRAY, NONE, NONE, 8);
+    const struct le_instr load = make_instr(LE_CODE_LOAD, LE_I32, LANES, ARRAY, NONE, NONE, 8);
     inside(load, 5, BLOCK);
     outside(load, 6, BLOCK, "LOAD.i32");
-    const struct le_instr back = make(LE_CODE_STORE, LE_I32, ARRAY, LANES, NONE, NONE, -8);
+    const struct le_instr back = make_instr(LE_CODE_STORE, LE_I32, ARRAY, LANES, NONE, NONE, -8);
     inside(back, 14, BLOCK);
     outside(back, 13, BLOCK, "bytes -4 to 55 of x");
 }
 
 static void gathers_and_scatters(void **state) {
     (void)state;
-    const struct le_instr gather = make(LE_CODE_GATHER, LE_I32, LANES, ARRAY, INDEX, NONE, 0);
-    const struct le_instr scatter = make(LE_CODE_SCATTER, LE_I32, ARRAY, LANES, INDEX, MASK, 0);
+    const struct le_instr gather = make_instr(LE_CODE_GATHER, LE_I32, LANES, ARRAY, INDEX, NONE, 0);
+    const struct le_instr scatter = make_instr(LE_CODE_SCATTER, LE_I32, ARRAY, LANES, INDEX, MASK, 0);
     memset(mask, 1, sizeof mask);
     for (int k = 0; k < BLOCK; k++)
         where[k] = k * 2;
@@ -136,17 +137,18 @@ static void gathers_and_scatters(void **state) {
 
 static void reductions(void **state) {
     (void)state;
-    inside(make(LE_CODE_ACC_ADD, LE_I32, FAULT, ARRAY, NONE, NONE, LE_RED_SUM), ELEMENTS - BLOCK, BLOCK);
-    outside(make(LE_CODE_ACC_ADD, LE_I32, FAULT, ARRAY, NONE, NONE, LE_RED_SUM), ELEMENTS - BLOCK + 1, BLOCK,
+    inside(make_instr(LE_CODE_ACC_ADD, LE_I32, FAULT, ARRAY, NONE, NONE, LE_RED_SUM), ELEMENTS - BLOCK, BLOCK);
+    outside(make_instr(LE_CODE_ACC_ADD, LE_I32, FAULT, ARRAY, NONE, NONE, LE_RED_SUM), ELEMENTS - BLOCK + 1, BLOCK,
             "ACC_ADD");
-    inside(make(LE_CODE_ACC_END, LE_I32, ARRAY, FAULT, NONE, NONE, LE_RED_SUM), ELEMENTS - 1, BLOCK);
-    outside(make(LE_CODE_ACC_END, LE_I32, ARRAY, FAULT, NONE, NONE, LE_RED_ARGMIN), ELEMENTS - 1, 1, "ACC_END");
-    outside(make(LE_CODE_SCAN, LE_I32, ARRAY, LANES, NONE, FAULT, LE_RED_SUM), ELEMENTS - 1, 2, "SCAN.i32");
+    inside(make_instr(LE_CODE_ACC_END, LE_I32, ARRAY, FAULT, NONE, NONE, LE_RED_SUM), ELEMENTS - 1, BLOCK);
+    outside(make_instr(LE_CODE_ACC_END, LE_I32, ARRAY, FAULT, NONE, NONE, LE_RED_ARGMIN), ELEMENTS - 1, 1, "ACC_END");
+    outside(make_instr(LE_CODE_SCAN, LE_I32, ARRAY, LANES, NONE, FAULT, LE_RED_SUM), ELEMENTS - 1, 2, "SCAN.i32");
 }
 
 static void blocks_hold_so_many_lanes(void **state) {
     (void)state;
-    outside(make(LE_CODE_COPY, LE_I64, LANES, LANES, NONE, NONE, 0), 0, BLOCK + 1, "of a block, which has 64 bytes");
+    outside(make_instr(LE_CODE_COPY, LE_I64, LANES, LANES, NONE, NONE, 0), 0, BLOCK + 1,
+            "of a block, which has 64 bytes");
 }
 
 static struct le_cpu_area area_of(void *user, int buffer) {
@@ -154,11 +156,11 @@ static struct le_cpu_area area_of(void *user, int buffer) {
     return (struct le_cpu_area){"x", (const char *)array, (const char *)(array + ELEMENTS)};
 }
 
-/* The machine runs LANES = -ARRAY for one element, which lies behind the array. */
+/* Runs LANES = -ARRAY on the machine for one element, which lies after the end of the array. */
 static void run_machine(const void *user) {
     static _Alignas(64) char scratch[1 << 16];
     static struct le_reg moved[REGS];
-    struct le_instr instr = make(LE_OP_NEG, LE_I32, LANES, ARRAY, NONE, NONE, 0);
+    struct le_instr instr = make_instr(LE_OP_NEG, LE_I32, LANES, ARRAY, NONE, NONE, 0);
     memcpy(moved, regs, sizeof moved);
     moved[ARRAY].offset = ELEMENTS * (int64_t)sizeof *array;
     struct le_unit unit = {

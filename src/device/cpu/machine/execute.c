@@ -51,7 +51,7 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
             return le_fail(LEAT_INTERNAL, "%s: the machine has no %s on %s, %s", unit->name, le_code_name(instr->code),
                            le_type_name((enum le_type)instr->type), le_type_name((enum le_type)instr->type2));
     }
-    /* pointers of the worker's registers come first */
+    /* the pointers of the worker's registers come first */
     code->scratch_bytes = ((size_t)unit->reg_count * sizeof(void *) + 63) / 64 * 64;
     for (int k = 0; k < unit->reg_count; k++) {
         code->offsets[k] = code->scratch_bytes;
@@ -70,22 +70,22 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
 struct frame {
     const struct le_cpu_code *code;
     void **regs;
-    struct le_cpu_area *areas;                  /* by register, if bounds are checked */
-    int64_t clip_from[2], clip_to[2];           /* iteration numbers of this task; -1: all */
-    int64_t piece[2], pieces[2];                /* or which part of them, where they are counted here; 0: see above */
-    int64_t row_count, term_from, term_to, row; /* terms of this task, where rows are cut; the row that it is in */
+    struct le_cpu_area *areas;        /* per register, if bounds are checked */
+    int64_t clip_from[2], clip_to[2]; /* range of iterations of this task; -1: all */
+    int64_t piece[2], pieces[2];      /* or piece of pieces, if the count is known only here; 0: see clip_from */
+    int64_t row_count, term_from, term_to, row; /* terms of this task, if rows are cut; the current row */
 };
 
-static void move(void **reg, int64_t bytes) {
+static void move_pointer(void **reg, int64_t bytes) {
     *reg = (void *)((uintptr_t)*reg + (uintptr_t)bytes);
 }
 
 static void move_streams(struct frame *f, const struct le_loop *loop, int64_t steps) {
     for (int k = 0; k < loop->stream_count; k++)
-        move(&f->regs[loop->streams[k].reg], (int64_t)((uint64_t)loop->streams[k].stride * (uint64_t)steps));
+        move_pointer(&f->regs[loop->streams[k].reg], (int64_t)((uint64_t)loop->streams[k].stride * (uint64_t)steps));
 }
 
-static void ask_ahead(const struct frame *f, const struct le_loop *loop, int64_t n) {
+static void prefetch_streams(const struct frame *f, const struct le_loop *loop, int64_t n) {
     for (int k = 0; k < loop->stream_count; k++) {
         const struct le_loop_stream *s = &loop->streams[k];
         if (s->ahead == 0 || s->stride <= 0 || s->stride > 16)
@@ -96,16 +96,16 @@ static void ask_ahead(const struct frame *f, const struct le_loop *loop, int64_t
     }
 }
 
-static bool run(struct frame *f, int from, int to, int64_t n);
+static bool run_code(struct frame *f, int from, int to, int64_t n);
 
-/* Where rows are cut, the task's first and last row are not whole. */
+/* If rows are cut, the first and last row of the task may be partial. */
 static void clip_row(const struct frame *f, int64_t *from, int64_t *to) {
     int64_t start = f->row * f->row_count;
     *from = f->term_from > start ? f->term_from - start : 0;
     *to = f->term_to - start < f->row_count ? f->term_to - start : f->row_count;
 }
 
-static void clip(const struct frame *f, const struct le_loop *loop, int64_t *from, int64_t *to) {
+static void clip_iterations(const struct frame *f, const struct le_loop *loop, int64_t *from, int64_t *to) {
     int64_t pieces = f->pieces[loop->clip], grain = loop->lane ? f->code->unit->block : 1;
     int64_t end = f->clip_to[loop->clip];
     if (loop->clip == 1 && f->row_count) {
@@ -123,7 +123,7 @@ static void clip(const struct frame *f, const struct le_loop *loop, int64_t *fro
         *to = end;
 }
 
-/* A step that is computed may turn out not to be positive: a fault, and no iterations. */
+/* A computed step may turn out not to be positive: a fault, and no iterations. */
 static int64_t step_of(const struct frame *f, const struct le_loop *loop) {
     if (loop->by_reg == LE_NO_REG)
         return loop->by;
@@ -137,7 +137,7 @@ static int64_t step_of(const struct frame *f, const struct le_loop *loop) {
     return by;
 }
 
-/* The next values of rows from `row` on, the first of which goes on at `at`; as many as fit in a block. */
+/* Gathers the next values of rows, as many as fit in a block, starting with row `row` at value `at`. */
 static int64_t gather_rows(const struct frame *f, const struct le_loop *loop, int64_t rows, int64_t *row, int64_t *at) {
     const int64_t *low = f->regs[loop->low], *high = f->regs[loop->high], block = f->code->unit->block;
     int64_t *value = f->regs[loop->value], *owner = loop->owner == LE_NO_REG ? NULL : f->regs[loop->owner], n = 0;
@@ -161,7 +161,7 @@ static int64_t gather_rows(const struct frame *f, const struct le_loop *loop, in
 static void run_rows(struct frame *f, const struct le_loop *loop, int body, int64_t rows) {
     int64_t row = 0, at = INT64_MIN;
     for (int64_t n; (n = gather_rows(f, loop, rows, &row, &at)) > 0;)
-        run(f, body, loop->end, n);
+        run_code(f, body, loop->end, n);
 }
 
 static void run_loop(struct frame *f, const struct le_loop *loop, int body, int64_t lanes) {
@@ -179,7 +179,7 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
     int64_t at = 0, count = loop->once ? 1 : (int64_t)(((uint64_t)high - (uint64_t)low - 1) / (uint64_t)by) + 1;
     int64_t all = count, block = loop->lane ? f->code->unit->block : 1, moved = 0;
     if (loop->clip >= 0)
-        clip(f, loop, &at, &count);
+        clip_iterations(f, loop, &at, &count);
     for (; at < count; at += block) {
         int64_t n = loop->lane ? (count - at < block ? count - at : block) : lanes;
         int64_t first = low + (loop->down ? all - at - (loop->lane ? n : 1) : at) * by;
@@ -190,22 +190,22 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
         if (loop->value != LE_NO_REG)
             *(int64_t *)f->regs[loop->value] = first;
         if (loop->lane)
-            ask_ahead(f, loop, n);
-        if (run(f, body, loop->end, n))
+            prefetch_streams(f, loop, n);
+        if (run_code(f, body, loop->end, n))
             break;
     }
     move_streams(f, loop, -moved);
 }
 
-/* Until a LEAVE; or until a fault: what is read outside is 0, and a loop that waits for something else would wait for
- * ever. */
-static void repeat(struct frame *f, int from, int to, int64_t n) {
+/* Repeats until a LEAVE, or until a fault: reads out of range give 0, so a loop that waits for another value would
+ * never end. */
+static void run_repeat(struct frame *f, int from, int to, int64_t n) {
     const struct le_fault *fault = f->regs[0];
-    while (!run(f, from, to, n) && !fault->set) {
+    while (!run_code(f, from, to, n) && !fault->set) {
     }
 }
 
-static bool none(const uint8_t *lanes, int64_t n) {
+static bool no_lane_set(const uint8_t *lanes, int64_t n) {
     return memchr(lanes, 1, (size_t)n) == NULL;
 }
 
@@ -215,8 +215,8 @@ static int64_t lanes_of(const struct le_instr *instr, int64_t n) {
     return instr->single ? 1 : n;
 }
 
-/* true: a LEAVE has ended the body. */
-static bool run(struct frame *f, int from, int to, int64_t n) {
+/* Runs instructions [from, to) on n lanes. true: a LEAVE has ended the body. */
+static bool run_code(struct frame *f, int from, int to, int64_t n) {
     const struct le_unit *unit = f->code->unit;
     le_cpu_op *const *ops = f->code->ops;
     void *const *regs = f->regs;
@@ -229,13 +229,13 @@ static bool run(struct frame *f, int from, int to, int64_t n) {
             run_loop(f, loop, k + 1, n);
             k = loop->end - 1;
         } else if (instr->code == LE_CODE_REPEAT) {
-            repeat(f, k + 1, (int)instr->imm, n);
+            run_repeat(f, k + 1, (int)instr->imm, n);
             k = (int)instr->imm - 1;
         } else if (instr->code == LE_CODE_LEAVE) {
-            if (none(regs[instr->a], n))
+            if (no_lane_set(regs[instr->a], n))
                 return true;
         } else if (instr->code == LE_CODE_SKIP) {
-            if (none(regs[instr->a], n))
+            if (no_lane_set(regs[instr->a], n))
                 k = (int)instr->imm - 1;
         } else {
             ops[k](regs, instr, lanes_of(instr, n));
@@ -253,12 +253,12 @@ static void *reg_pointer(const struct le_cpu_job *job, int k, char *scratch, int
         return fault;
     case LE_REG_STREAM: {
         void *p = reg->buffer < 0 ? job->parts : job->buffers[reg->buffer];
-        move(&p, reg->offset + task * reg->task_stride);
+        move_pointer(&p, reg->offset + task * reg->task_stride);
         return p;
     }
     case LE_REG_ROOM: {
         void *p = scratch + job->code->offsets[k];
-        move(&p, reg->offset + task * reg->task_stride);
+        move_pointer(&p, reg->offset + task * reg->task_stride);
         return p;
     }
     default:
@@ -266,7 +266,7 @@ static void *reg_pointer(const struct le_cpu_job *job, int k, char *scratch, int
     }
 }
 
-/* The task's range of terms becomes one of rows. */
+/* Turns the task's range of terms into a range of rows. */
 static void cut_rows(struct frame *f, const struct le_cpu_job *job) {
     f->row_count = job->row_count;
     f->term_from = f->clip_from[0];
@@ -308,10 +308,10 @@ static void run_task(void *user, int64_t task, int worker) {
     }
     if (job->row_count)
         cut_rows(&f, job);
-    run(&f, 0, job->code->unit->instr_count, 1);
+    run_code(&f, 0, job->code->unit->instr_count, 1);
 #ifdef __SSE2__
     if (job->code->past_caches)
-        _mm_sfence(); /* those stores are seen before the task is done */
+        _mm_sfence(); /* makes those stores visible before the task ends */
 #endif
 }
 

@@ -1,5 +1,5 @@
-/* Control over lanes: code that repeats until no lane is left, leaves loops, skips bodies, and runs loops once. The
- * instructions in between are the machine's own. */
+/* Control flow over lanes: code that repeats until no lane is left, leaves loops, skips bodies, and runs loops once.
+ * The other instructions are the machine's own. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static const struct le_reg regs[REGS] = {
     [HOST] = {.kind = LE_REG_STREAM, .type = LE_I64, .buffer = 2},
 };
 
-static struct le_instr make(int code, enum le_type type, int d, int a, int b, int c, int64_t imm) {
+static struct le_instr make_instr(int code, enum le_type type, int d, int a, int b, int c, int64_t imm) {
     return (struct le_instr){.code = (uint16_t)code,
                              .type = (uint8_t)type,
                              .type2 = (uint8_t)type,
@@ -35,8 +35,8 @@ static struct le_instr make(int code, enum le_type type, int d, int a, int b, in
                              .imm = imm};
 }
 
-static void run(const struct le_instr *instrs, int count, struct le_loop *loops, void *const *buffers,
-                struct le_fault *faults) {
+static void run_unit(const struct le_instr *instrs, int count, struct le_loop *loops, void *const *buffers,
+                     struct le_fault *faults) {
     struct le_unit unit = {.name = "test",
                            .instrs = (struct le_instr *)(uintptr_t)instrs,
                            .instr_count = count,
@@ -84,32 +84,32 @@ static void lanes_repeat_until_they_are_done(void **state) {
                                .streams = streams,
                                .stream_count = 2}};
     const struct le_instr instrs[] = {
-        make(LE_CODE_LOOP, LE_I64, 0, 0, 0, 0, 0),
-        make(LE_CODE_SPLAT, LE_I64, COUNTS, ZERO, NONE, NONE, 0),
-        make(LE_CODE_IOTA, LE_I64, ONE, ZERO, NONE, NONE, 0),
-        make(LE_OP_NOT, LE_I64, ONE, ONE, NONE, NONE, 0), /* -1 */
-        make(LE_CODE_REPEAT, LE_I64, 0, 0, 0, 0, 9),
-        make(LE_OP_LT, LE_I64, MASK, COUNTS, LIMIT, NONE, 0),
-        make(LE_CODE_LEAVE, LE_BOOL, NONE, MASK, NONE, NONE, 0),
-        make(LE_OP_SUB, LE_I64, VALUE, COUNTS, ONE, NONE, 0),
-        make(LE_CODE_SELECT, LE_I64, COUNTS, MASK, VALUE, COUNTS, 0),
-        make(LE_OP_GT, LE_I64, MASK, LIMIT, COUNTS, NONE, 0), /* no lane */
-        make(LE_CODE_SKIP, LE_BOOL, NONE, MASK, NONE, NONE, 12),
-        make(LE_OP_NOT, LE_I64, COUNTS, COUNTS, NONE, NONE, 0),
-        make(LE_OP_SUB, LE_I64, COUNTS, COUNTS, ONE, NONE, 0),
-        make(LE_CODE_COPY, LE_I64, OUT, COUNTS, NONE, NONE, 0),
+        make_instr(LE_CODE_LOOP, LE_I64, 0, 0, 0, 0, 0),
+        make_instr(LE_CODE_SPLAT, LE_I64, COUNTS, ZERO, NONE, NONE, 0),
+        make_instr(LE_CODE_IOTA, LE_I64, ONE, ZERO, NONE, NONE, 0),
+        make_instr(LE_OP_NOT, LE_I64, ONE, ONE, NONE, NONE, 0), /* -1 */
+        make_instr(LE_CODE_REPEAT, LE_I64, 0, 0, 0, 0, 9),
+        make_instr(LE_OP_LT, LE_I64, MASK, COUNTS, LIMIT, NONE, 0),
+        make_instr(LE_CODE_LEAVE, LE_BOOL, NONE, MASK, NONE, NONE, 0),
+        make_instr(LE_OP_SUB, LE_I64, VALUE, COUNTS, ONE, NONE, 0),
+        make_instr(LE_CODE_SELECT, LE_I64, COUNTS, MASK, VALUE, COUNTS, 0),
+        make_instr(LE_OP_GT, LE_I64, MASK, LIMIT, COUNTS, NONE, 0), /* no lane */
+        make_instr(LE_CODE_SKIP, LE_BOOL, NONE, MASK, NONE, NONE, 12),
+        make_instr(LE_OP_NOT, LE_I64, COUNTS, COUNTS, NONE, NONE, 0),
+        make_instr(LE_OP_SUB, LE_I64, COUNTS, COUNTS, ONE, NONE, 0),
+        make_instr(LE_CODE_COPY, LE_I64, OUT, COUNTS, NONE, NONE, 0),
     };
     int64_t limits[20], out[20];
     struct le_fault faults[1] = {{0}};
     void *buffers[] = {limits, out, NULL};
     for (int k = 0; k < 20; k++)
         limits[k] = k * 7 % 11;
-    run(instrs, 14, loops, buffers, faults);
+    run_unit(instrs, 14, loops, buffers, faults);
     for (int k = 0; k < 20; k++)
         assert_int_equal(out[k], limits[k] + 1);
 }
 
-/* a LEAVE ends the loop for good, and the streams are back where they were */
+/* a LEAVE ends the loop, and the streams are reset */
 static void a_loop_is_left(void **state) {
     (void)state;
     struct le_loop_stream streams[] = {{.reg = LIMIT, .stride = 8}};
@@ -124,17 +124,17 @@ static void a_loop_is_left(void **state) {
                                .streams = streams,
                                .stream_count = 1}};
     const struct le_instr instrs[] = {
-        make(LE_CODE_COPY, LE_I64, COUNTS, ZERO, NONE, NONE, 0),
-        make(LE_CODE_LOOP, LE_I64, 0, 0, 0, 0, 0),
-        make(LE_OP_NE, LE_I64, MASK, LIMIT, ZERO, NONE, 0),
-        make(LE_CODE_LEAVE, LE_BOOL, NONE, MASK, NONE, NONE, 0),
-        make(LE_OP_ADD, LE_I64, COUNTS, COUNTS, LIMIT, NONE, 0),
-        make(LE_OP_ADD, LE_I64, OUT, COUNTS, LIMIT, NONE, 0),
+        make_instr(LE_CODE_COPY, LE_I64, COUNTS, ZERO, NONE, NONE, 0),
+        make_instr(LE_CODE_LOOP, LE_I64, 0, 0, 0, 0, 0),
+        make_instr(LE_OP_NE, LE_I64, MASK, LIMIT, ZERO, NONE, 0),
+        make_instr(LE_CODE_LEAVE, LE_BOOL, NONE, MASK, NONE, NONE, 0),
+        make_instr(LE_OP_ADD, LE_I64, COUNTS, COUNTS, LIMIT, NONE, 0),
+        make_instr(LE_OP_ADD, LE_I64, OUT, COUNTS, LIMIT, NONE, 0),
     };
     int64_t numbers[20] = {1, 2, 3, 0, 100}, out[1] = {0};
     struct le_fault faults[1] = {{0}};
     void *buffers[] = {numbers, out, NULL};
-    run(instrs, 6, loops, buffers, faults);
+    run_unit(instrs, 6, loops, buffers, faults);
     assert_int_equal(out[0], 1 + 2 + 3 + 1);
 }
 
@@ -152,25 +152,25 @@ static void a_host_loop_runs_once(void **state) {
                                .end = 2,
                                .streams = streams,
                                .stream_count = 1}};
-    const struct le_instr instrs[] = {make(LE_CODE_LOOP, LE_I64, 0, 0, 0, 0, 0),
-                                      make(LE_CODE_COPY, LE_I64, OUT, LIMIT, NONE, NONE, 0)};
+    const struct le_instr instrs[] = {make_instr(LE_CODE_LOOP, LE_I64, 0, 0, 0, 0, 0),
+                                      make_instr(LE_CODE_COPY, LE_I64, OUT, LIMIT, NONE, NONE, 0)};
     int64_t numbers[20] = {10, 11, 12, 13}, out[1] = {0}, at = 3;
     struct le_fault faults[1] = {{0}};
     void *buffers[] = {numbers, out, &at};
-    run(instrs, 2, loops, buffers, faults);
+    run_unit(instrs, 2, loops, buffers, faults);
     assert_int_equal(out[0], 13);
 }
 
-/* what is outside reads as 0: a loop that waits for another number ends by the fault */
+/* reads out of range give 0: a loop that waits for another value ends by the fault */
 static void a_fault_ends_what_repeats(void **state) {
     (void)state;
     struct le_loop loops[1] = {{.by = 1}};
-    const struct le_instr instrs[] = {make(LE_CODE_REPEAT, LE_I64, 0, 0, 0, 0, 3),
-                                      make(LE_OP_NE, LE_I64, MASK, ZERO, ZERO, NONE, 0),
-                                      make(LE_CODE_FAULT, LE_I64, NONE, ZERO, NONE, MASK, 8)};
+    const struct le_instr instrs[] = {make_instr(LE_CODE_REPEAT, LE_I64, 0, 0, 0, 0, 3),
+                                      make_instr(LE_OP_NE, LE_I64, MASK, ZERO, ZERO, NONE, 0),
+                                      make_instr(LE_CODE_FAULT, LE_I64, NONE, ZERO, NONE, MASK, 8)};
     struct le_fault faults[1] = {{0}};
     void *buffers[] = {NULL, NULL, NULL};
-    run(instrs, 3, loops, buffers, faults);
+    run_unit(instrs, 3, loops, buffers, faults);
     assert_true(faults[0].set);
 }
 

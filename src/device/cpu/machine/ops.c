@@ -1,4 +1,4 @@
-/* Which instruction sets there are, and who executes an instruction: the first of the kernel files that knows it. */
+/* The instruction sets, and the lookup of an instruction's function: the first kernel file that has it. */
 #include "device/cpu/machine/ops.h"
 #include "device/cpu/machine/accumulator.h"
 #include "device/cpu/kernels/kernels.h"

@@ -289,12 +289,12 @@ static void notes(void **state) {
     }
 }
 
-static int64_t moved(enum le_edge edge, int64_t x, int64_t extent) {
+static int64_t index_inside(enum le_edge edge, int64_t x, int64_t extent) {
     if (extent == 0)
         return 0;
     if (edge == LE_EDGE_CLAMP)
         return x < 0 ? 0 : x >= extent ? extent - 1 : x;
-    while (x < 0 || x >= extent) { /* one reflection or turn at a time */
+    while (x < 0 || x >= extent) { /* one reflection or wrap at a time */
         if (edge == LE_EDGE_WRAP)
             x += x < 0 ? extent : -extent;
         else if (edge == LE_EDGE_MIRROR)
@@ -315,7 +315,7 @@ static void edges(void **state) {
                 a[k] = (uint64_t)(k - 32);
             run_op(simd, &instr, (void *[]){d, a, b, c, &extent}, 65);
             for (int64_t k = 0; k < 65; k++)
-                assert_int_equal((int64_t)d[k], moved(edge, k - 32, extent));
+                assert_int_equal((int64_t)d[k], index_inside(edge, k - 32, extent));
             a[0] = (uint64_t)INT64_MIN;
             a[1] = INT64_MAX;
             run_op(simd, &instr, (void *[]){d, a, b, c, &extent}, 2);

@@ -1,5 +1,5 @@
 /* Arithmetic, bits and comparisons of all types against plain definitions in wider arithmetic, on each instruction set,
- * for many lengths, in place and not; and that exactly n elements are written. */
+ * for many lengths, in place and not. Also checks that exactly n elements are written. */
 #include "device/cpu/machine/ops_test.h"
 #include <math.h>
 
@@ -159,7 +159,7 @@ static bool larger(double a, double b) {
     return isnan(a) || a > b;
 }
 
-/* f32's + - * / sqrt in f64 and rounded once more are rounded once. */
+/* Computing + - * / sqrt of f32 in f64 and rounding again is equivalent to rounding once. */
 static double float_of_one(int code, enum le_type type, double a) {
     switch (code) {
     case LE_OP_NEG:
@@ -320,7 +320,7 @@ static bool is_fused(enum le_simd simd) {
     return everywhere || simd != LE_SIMD_BASELINE;
 }
 
-/* place: the operand's register that the result goes to, or 3 for another. */
+/* place: the operand whose register also gets the result, or 3 for another register. */
 static void check(enum le_simd simd, int code, enum le_type type, int place, int64_t n, uint64_t seed) {
     const enum le_type result = gives_truth(code) ? LE_BOOL : type;
     const struct le_instr instr = {.code = (uint16_t)code, .type = (uint8_t)type, .d = (uint16_t)place, .b = 1, .c = 2};
@@ -398,7 +398,7 @@ static void all_pairs_of_bytes(void **state) {
         }
 }
 
-/* The same as its parts, one after the other; from b or from b's first element, with a sum or without. */
+/* A distance equals its parts computed one after the other; with b or with b's first element, with a sum or without. */
 static void check_distance(enum le_simd simd, enum le_type type, int64_t n, bool one, bool sum, uint64_t seed) {
     static unsigned char whole[8 * LE_BLOCK_MAX], parts[8 * LE_BLOCK_MAX], many[8 * LE_BLOCK_MAX];
     void *reg[] = {input[0], input[1], input[2], whole, parts, many};

@@ -1,5 +1,5 @@
-/* Casts of all pairs of types against plain definitions, on each instruction set, in place and not. 16-bit floats are
- * rounded by looking for the nearest of all their values. */
+/* Casts between all pairs of types against plain definitions, on each instruction set, in place and not. 16-bit floats
+ * are rounded by searching all their values for the nearest. */
 #include "device/cpu/machine/ops_test.h"
 
 static _Alignas(64) unsigned char input[LE_BLOCK_MAX * 8], before[LE_BLOCK_MAX * 8], output[LE_BLOCK_MAX * 8 + 64];
@@ -122,7 +122,7 @@ static void all_pairs(void **state) {
         check(simd, types[a], types[b], in_place, n);
 }
 
-/* Values at and beside the middle between two neighbours, where rounding twice goes wrong. */
+/* Values at and near the midpoint of two neighbors, where rounding twice goes wrong. */
 static void halves_round_once(void **state) {
     (void)state;
     const enum le_type to[] = {LE_F16, LE_BF16};
@@ -168,7 +168,7 @@ static void large_integers_round_once(void **state) {
         }
 }
 
-/* ROUND is there and back; NaN stays NaN. */
+/* ROUND is a cast to the narrow type and back; NaN stays NaN. */
 static void rounding(void **state) {
     (void)state;
     const enum le_type to[] = {LE_F16, LE_BF16};
@@ -185,7 +185,7 @@ static void rounding(void **state) {
     }
 }
 
-/* The same bits on all sets, NaNs' included. */
+/* All sets give the same bits, including those of NaNs. */
 static void sets_agree(void **state) {
     (void)state;
     const enum le_type halves[] = {LE_F16, LE_BF16};

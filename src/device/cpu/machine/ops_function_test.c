@@ -1,5 +1,5 @@
-/* Library functions: close to libm's on every instruction set (the table of tests/ulp has how close), the same bits on
- * all sets with fused multiply-adds, special values as C has them, and exactly n elements read and written. */
+/* Library functions: close to libm's on every instruction set (tests/ulp has a table of how close), the same bits on
+ * all sets with fused multiply-adds, special values as in C, and exactly n elements read and written. */
 #include "device/cpu/machine/ops_test.h"
 
 static double rsqrt(double x) {
@@ -114,7 +114,7 @@ static void fused_sets_agree(void **state) {
             }
 }
 
-/* A value's result does not depend on its place in the block, and may lie where an operand was. */
+/* A value's result does not depend on its position in the block, and may overwrite an operand. */
 static void places(void **state) {
     const enum le_type types[] = {LE_F32, LE_F64};
     (void)state;

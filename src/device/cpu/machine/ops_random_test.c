@@ -1,4 +1,4 @@
-/* Random numbers: Random123's known answers for philox4x32-10, and what is made of the block's halves. */
+/* Random numbers: Random123's known answers for philox4x32-10, and the values derived from the halves of a block. */
 #include "device/cpu/machine/ops_test.h"
 
 static const struct {
@@ -41,7 +41,7 @@ static void known_answers(void **state) {
     }
 }
 
-/* The result may lie where an operand was. */
+/* The result may overwrite an operand. */
 static void in_place(void **state) {
     (void)state;
     EACH_SIMD(simd)

@@ -1,5 +1,5 @@
-/* Reductions: float sums and products against the tree written plainly, all others against a plain fold; terms in
- * pieces of any length, lane by lane with and without masks, and joined from parts. */
+/* Reductions: float sums and products against a plain implementation of the tree, all others against a plain fold.
+ * Terms come in pieces of any length, lane by lane with and without masks, and joined from parts. */
 #include "device/cpu/machine/ops_test.h"
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ static const enum le_type types[] = {LE_BOOL, LE_I8,  LE_I16, LE_I32, LE_I64, LE
                                      LE_U16,  LE_U32, LE_U64, LE_F32, LE_F64};
 enum { TYPES = sizeof types / sizeof *types };
 
-static const char *at(enum le_type type, int64_t k) {
+static const char *element_at(enum le_type type, int64_t k) {
     return (const char *)terms + (size_t)k * le_type_size(type);
 }
 
@@ -33,7 +33,7 @@ static bool beats(enum le_reduction reduction, enum le_type type, struct value a
     return !isnan(b.f) && (isnan(a.f) || (least ? a.f < b.f : a.f > b.f));
 }
 
-/* Of the zeros -0.0 is the lower. */
+/* -0.0 is lower than 0.0. */
 static bool is_other_zero(enum le_reduction reduction, struct value a, struct value b) {
     return a.f == 0 && b.f == 0 && (signbit(a.f) != 0) == (reduction == LE_RED_MIN);
 }
@@ -48,7 +48,7 @@ static struct value extreme(enum le_type type, enum le_reduction reduction, int6
     return best;
 }
 
-static struct value place(enum le_type type, enum le_reduction reduction, int64_t n) {
+static struct value index_of_extreme(enum le_type type, enum le_reduction reduction, int64_t n) {
     int64_t best = -1;
     for (int64_t k = 0; k < n; k++)
         if (best < 0 || beats(reduction, type, get(type, terms, k), get(type, terms, best)))
@@ -59,7 +59,7 @@ static struct value place(enum le_type type, enum le_reduction reduction, int64_
 static struct value expected(enum le_type type, enum le_reduction reduction, int64_t n) {
     struct value total = {.i = reduction == LE_RED_PROD || reduction == LE_RED_ALL, .f = reduction == LE_RED_PROD};
     if (reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX)
-        return place(type, reduction, n);
+        return index_of_extreme(type, reduction, n);
     if (reduction == LE_RED_MIN || reduction == LE_RED_MAX)
         return extreme(type, reduction, n);
     if (!is_whole(type))
@@ -78,7 +78,7 @@ static bool is_defined(enum le_type type, enum le_reduction reduction) {
     return reduction != LE_RED_MEAN && (type == LE_BOOL || (reduction != LE_RED_ANY && reduction != LE_RED_ALL));
 }
 
-/* kind 0: all kinds of values; 1: moderate floats whose rounding shows the order. */
+/* kind 0: all kinds of values; 1: moderate floats whose rounding reveals the order. */
 static void fill(enum le_type type, int64_t n, int kind, uint64_t seed) {
     for (int64_t k = 0; k < n; k++) {
         struct value value = sample(type, &seed);
@@ -110,7 +110,7 @@ static struct value reduce(enum le_simd simd, enum le_type type, enum le_reducti
         int64_t length = most == LE_BLOCK_MAX ? most : (int64_t)(next_random(&seed) % (uint64_t)(most + 1));
         if (length > n - k)
             length = n - k;
-        reg[1] = (void *)(uintptr_t)at(type, k);
+        reg[1] = (void *)(uintptr_t)element_at(type, k);
         reg[2] = indices + k;
         run_op(simd, &instr, reg, length);
         k += length;
@@ -150,7 +150,7 @@ static void over_lanes(void **state) {
         }
 }
 
-/* Neither zeros' nor NaNs' order shows in an extreme; sums and extremes of -0.0 alone keep it. */
+/* The order of zeros and of NaNs does not affect an extreme. Sums and extremes of -0.0 alone give -0.0. */
 static void zeros(void **state) {
     (void)state;
     EACH_SIMD(simd)
@@ -186,7 +186,7 @@ static void joined(void **state) {
                 for (int64_t k = 0; k < n; k += piece, count++) {
                     static double whole[MOST];
                     memcpy(whole, terms, sizeof whole);
-                    memmove(terms, at(types[t], k), (size_t)(n - k) * le_type_size(types[t]));
+                    memmove(terms, element_at(types[t], k), (size_t)(n - k) * le_type_size(types[t]));
                     put(types[t], parts, count, expected(types[t], reduction, n - k < piece ? n - k : piece));
                     memcpy(terms, whole, sizeof whole);
                 }
@@ -199,7 +199,7 @@ enum { LANES = 100, STEPS = 70 };
 static double rows[STEPS][LANES];
 static uint8_t omitted[STEPS][LANES];
 
-/* Lane by lane: row s, lane k is left out where omitted. */
+/* Lane by lane: lane k of row s is left out if omitted[s][k]. */
 static void reduce_lanes(enum le_simd simd, enum le_type type, enum le_reduction reduction, int64_t n, int steps,
                          bool mask, void *results) {
     void *vec = aligned_alloc(64, le_vec_size(LANES, 7));
@@ -229,7 +229,7 @@ static void check_lanes(enum le_simd simd, enum le_type type, enum le_reduction 
         fill(type, n, kind, (uint64_t)(n * 1000 + s));
         memcpy(rows[s], terms, sizeof rows[s]);
         for (int64_t k = 0; k < n; k++)
-            omitted[s][k] = s >= k % (steps + 1); /* lane k has its first terms only: maybe none */
+            omitted[s][k] = s >= k % (steps + 1); /* lane k has only its first terms, maybe none */
     }
     reduce_lanes(simd, type, reduction, n, steps, mask, results);
     for (int64_t k = 0; k < n; k++) {

@@ -1,6 +1,6 @@
-/* Scans: sums and products of floats against their order written plainly, all others against a plain fold of every
- * prefix; in blocks as the machine makes them, up and back, from a start, lane by lane, and in chunks that are linked.
- */
+/* Scans: sums and products of floats against a plain implementation of their order, all others against a plain fold of
+ * every prefix. In blocks as the machine makes them, up and back, from a start value, lane by lane, and in linked
+ * chunks. */
 #include "device/cpu/machine/accumulator.h"
 #include "device/cpu/machine/ops_test.h"
 #include <stdlib.h>
@@ -24,11 +24,11 @@ static bool is_defined(enum le_type type, enum le_reduction reduction) {
 static enum le_type result_type(enum le_type type, enum le_reduction reduction) {
     return is_arg(reduction) ? LE_I64 : type;
 }
-static void *at(void *array, enum le_type type, int64_t k) {
+static void *element_at(void *array, enum le_type type, int64_t k) {
     return (char *)array + (size_t)k * le_type_size(type);
 }
 
-/* ---- what is to come out */
+/* ---- expected results */
 
 static double rounded(enum le_type type, double x) {
     return type == LE_F32 ? (double)(float)x : x;
@@ -37,7 +37,7 @@ static double join(enum le_type type, enum le_reduction reduction, double a, dou
     return rounded(type, reduction == LE_RED_SUM ? a + b : a * b);
 }
 
-/* T of n of x, by the tree's definition. */
+/* T of the first n of x, by the tree's definition. */
 static double tree(enum le_type type, enum le_reduction reduction, const double *x, int64_t n) {
     int64_t half = 1;
     if (n == 1)
@@ -143,12 +143,13 @@ static void scan_blocks(enum le_simd simd, enum le_type type, enum le_reduction 
     const int64_t block = le_type_size(type) == 8 ? LE_BLOCK_MAX / 2 : LE_BLOCK_MAX;
     for (int64_t done = 0; done < n; done += block) {
         const int64_t length = n - done < block ? n - done : block, k = first + (back ? n - done - length : done);
-        void *reg[] = {at(out, result_type(type, reduction), k), at(terms, type, k), indices + k, state};
+        void *reg[] = {element_at(out, result_type(type, reduction), k), element_at(terms, type, k), indices + k,
+                       state};
         run_op(simd, &instr, reg, length);
     }
 }
 
-/* kind 0: all kinds of values; 1: moderate floats whose rounding shows the order. */
+/* kind 0: all kinds of values; 1: moderate floats whose rounding reveals the order. */
 static void fill(enum le_type type, int64_t n, int kind, uint64_t seed) {
     for (int64_t k = 0; k < n; k++) {
         struct value value = sample(type, &seed);
@@ -178,7 +179,7 @@ static void compare(enum le_simd simd, enum le_type type, enum le_reduction redu
 static void along(void **state) {
     static _Alignas(64) char acc[2048];
     (void)state;
-    assert_true(le_acc_size() <= sizeof acc && sizeof(struct le_scan) <= le_acc_size());
+    assert_true(le_acc_size() <= sizeof acc && sizeof(struct le_scan_totals) <= le_acc_size());
     EACH_REDUCTION(type, reduction)
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
         for (int kind = 0; kind < 2; kind++)
@@ -193,7 +194,7 @@ static void along(void **state) {
             }
 }
 
-/* What came before the first element. */
+/* Scans with a value before the first element. */
 static void started(void **state) {
     static _Alignas(64) char acc[2048];
     const enum le_type floats[] = {LE_F32, LE_F64};
@@ -211,7 +212,7 @@ static void started(void **state) {
             }
 }
 
-/* Chunks on their own, then shifted by what those before them hand on, give the bits of one scan. */
+/* Chunks scanned independently, then shifted by the totals of the chunks before them, give the bits of one scan. */
 static void linked(void **state) {
     static _Alignas(64) char acc[2048];
     const int64_t n = MOST, chunks = (n + LE_SCAN_CHUNK - 1) / LE_SCAN_CHUNK;
@@ -230,7 +231,7 @@ static void linked(void **state) {
                 struct le_instr instr = instruction(LE_CODE_SCAN_LINK, type, reduction);
                 run_op(simd, &instr, (void *[]){acc, &links[c + 1]}, 1);
                 instr.code = LE_CODE_SCAN_SHIFT;
-                void *chunk = at(totals, type, first);
+                void *chunk = element_at(totals, type, first);
                 run_op(simd, &instr, (void *[]){chunk, chunk, NULL, acc}, length);
             }
             compare(simd, type, reduction, n, "in chunks");
@@ -254,7 +255,7 @@ static void lane_by_lane(void **state) {
                 static double all[3][MOST];
                 fill(type, STEPS + 3, 1, 5);
                 for (int lane = 0; lane < 3; lane++) {
-                    memmove(terms, at(terms, type, lane > 0), (STEPS + 2) * le_type_size(type));
+                    memmove(terms, element_at(terms, type, lane > 0), (STEPS + 2) * le_type_size(type));
                     expect(type, reduction, STEPS, false, reduction == LE_RED_SUM ? -0.0 : 1);
                     memcpy(all[lane], want, sizeof want);
                 }

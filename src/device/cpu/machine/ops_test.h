@@ -1,5 +1,5 @@
-/* What the tests of the kernels share: values of all types, and running one instruction on every instruction set of
- * this machine. */
+/* Shared by the tests of the kernels: values of all types, and running one instruction on every instruction set of this
+ * machine. */
 #ifndef LE_OPS_TEST_H
 #define LE_OPS_TEST_H
 #include <setjmp.h>
