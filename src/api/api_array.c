@@ -14,7 +14,7 @@ static leat_status new_array(leat_context *ctx, leat_dtype dtype, int rank, cons
     const struct le_array_home home = le_context_home(ctx);
     struct le_span span;
     le_span_begin(&span, ctx->ledger, LEAT_COST_ALLOCATE, "arrays", "");
-    leat_status status = memory == LEAT_MEMORY_DEVICE ? le_array_new_late(&home, dtype, rank, shape, zero, array)
+    leat_status status = memory == LEAT_MEMORY_DEVICE ? le_array_new_deferred(&home, dtype, rank, shape, zero, array)
                                                       : le_array_new_at(&home, memory, dtype, rank, shape, zero, array);
     le_span_end(&span, status ? 0 : le_array_bytes(*array), 0);
     return status;
@@ -72,7 +72,7 @@ static leat_status find_stream(const leat_array *array, leat_stream *stream, str
 }
 
 /* On the CPU all is done by now. */
-static void give_ticket(leat_stream *stream, struct le_device_stream *work, leat_ticket *ticket) {
+static void set_ticket(leat_stream *stream, struct le_device_stream *work, leat_ticket *ticket) {
     if (!ticket)
         return;
     *ticket = stream ? le_context_ticket(stream->ctx, stream) : (leat_ticket){0};
@@ -99,16 +99,16 @@ static leat_status check_writable(const leat_array *array, const char *name) {
 }
 
 /* Of a late array: it gets its elements with its memory, from a copy. */
-static leat_status write_late(const leat_array *array, const void *source, bool *written) {
+static leat_status write_deferred(const leat_array *array, const void *source, bool *written) {
     leat_array *copy = NULL;
     *written = false;
-    if (!le_array_is_late(array) || !le_device_is_opening(le_array_device(array)))
+    if (!le_array_is_deferred(array) || !le_device_is_opening(le_array_device(array)))
         return LEAT_OK;
     leat_status status = le_array_new(array->buffer->pool, array->dtype, array->rank, array->shape, false, &copy);
     if (status)
         return status;
     le_array_write(copy, source);
-    *written = le_array_late_load(array, copy);
+    *written = le_array_load_deferred(array, copy);
     le_array_free(copy);
     return LEAT_OK;
 }
@@ -121,16 +121,16 @@ leat_status leat_array_write(leat_array *array, const void *source, size_t size_
     if (!status)
         status = check_writable(array, "the array");
     if (!status && !stream && !ticket)
-        status = write_late(array, source, &written);
+        status = write_deferred(array, source, &written);
     if (status || written)
         return status;
-    status = le_array_settle(array);
+    status = le_array_materialize(array);
     if (!status)
         status = find_stream(array, stream, &work);
     if (!status)
         status = le_array_write_in(array, source, work, !ticket);
     if (!status)
-        give_ticket(stream, work, ticket);
+        set_ticket(stream, work, ticket);
     return status;
 }
 
@@ -139,13 +139,13 @@ leat_status leat_array_read(const leat_array *array, void *target, size_t size_b
     struct le_device_stream *work;
     leat_status status = check_transfer(array, target, "target", size_bytes);
     if (!status)
-        status = le_array_settle(array);
+        status = le_array_materialize(array);
     if (!status)
         status = find_stream(array, stream, &work);
     if (!status)
         status = le_array_read_in(array, target, work, !ticket);
     if (!status)
-        give_ticket(stream, work, ticket);
+        set_ticket(stream, work, ticket);
     return status;
 }
 
@@ -173,7 +173,7 @@ leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_s
     if (!status)
         status = le_array_copy_in(target, source, work, !ticket);
     if (!status)
-        give_ticket(stream, work, ticket);
+        set_ticket(stream, work, ticket);
     return status;
 }
 
@@ -230,7 +230,7 @@ void leat_array_free(leat_array *array) {
 /* ---- files */
 
 /* Where the context's arrays live; host is consumed. */
-static leat_status place(leat_context *ctx, leat_array *host, leat_array **array) {
+static leat_status upload_loaded(leat_context *ctx, leat_array *host, leat_array **array) {
     const struct le_array_home home = le_context_home(ctx);
     leat_status status = le_array_upload(&home, host, array);
     le_array_free(host);
@@ -258,7 +258,7 @@ leat_status leat_array_load(leat_context *ctx, const char *path, const char *key
     if (!status && host->buffer->kind == LE_BUFFER_MAPPED)
         span.cause = "mapped";
     le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
-    return status ? status : place(ctx, host, array);
+    return status ? status : upload_loaded(ctx, host, array);
 }
 
 leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat_dtype declared, leat_array **array) {
@@ -275,7 +275,7 @@ leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat
     leat_array *host = NULL;
     status = le_array_load_fd(ctx->memory, fd, name, declared, &host);
     le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
-    return status ? status : place(ctx, host, array);
+    return status ? status : upload_loaded(ctx, host, array);
 }
 
 leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes, leat_dtype declared,
@@ -291,7 +291,7 @@ leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t 
     leat_array *host = NULL;
     status = le_array_load_memory(ctx->memory, "memory", bytes, size_bytes, declared, &host);
     le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
-    return status ? status : place(ctx, host, array);
+    return status ? status : upload_loaded(ctx, host, array);
 }
 
 leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options) {

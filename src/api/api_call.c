@@ -159,7 +159,7 @@ leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text) 
     return give_text(le_pass_show(call, pass, &out), &out, text);
 }
 
-static leat_status bind(leat_call *call, const leat_binding *b) {
+static leat_status bind_value(leat_call *call, const leat_binding *b) {
     switch (b->kind) {
     case LEAT_VALUE_ARRAY:
         return leat_call_set_array(call, b->name, b->array);
@@ -176,7 +176,7 @@ static leat_status bind(leat_call *call, const leat_binding *b) {
 static leat_status run_once(leat_call *call, const leat_binding *inputs, leat_binding *results) {
     leat_status status = LEAT_OK;
     for (const leat_binding *b = inputs; b && b->name && status == LEAT_OK; b++)
-        status = bind(call, b);
+        status = bind_value(call, b);
     for (leat_binding *r = results; r->name && status == LEAT_OK; r++)
         status = le_call_want(call, r->name, NULL);
     if (status == LEAT_OK)

@@ -27,7 +27,7 @@
 #define LE_CHECK_ARRAY(parameter)                                                                                      \
     do {                                                                                                               \
         LE_CHECK_BOUND_ARRAY(parameter);                                                                               \
-        leat_status settled_ = le_array_settle(parameter);                                                             \
+        leat_status settled_ = le_array_materialize(parameter);                                                        \
         if (settled_)                                                                                                  \
             return settled_;                                                                                           \
     } while (0)

@@ -41,14 +41,14 @@ static int open_cuda(const struct le_cuda_driver **driver, int *cuda_version) {
     return count;
 }
 
-static void say_unusable(const char *reason, leat_device_info *info) {
+static void mark_unusable(const char *reason, leat_device_info *info) {
     leat_error error;
     leat_error_get(NULL, &error);
     info->usable = false;
     snprintf(info->reason, sizeof info->reason, "%.255s", reason[0] ? reason : error.message);
 }
 
-static void take_facts(const struct le_cuda_facts *facts, leat_device_info *info) {
+static void copy_facts(const struct le_cuda_facts *facts, leat_device_info *info) {
     info->usable = facts->usable;
     info->capability = facts->capability;
     info->multiprocessors = facts->multiprocessors;
@@ -64,7 +64,7 @@ static void take_facts(const struct le_cuda_facts *facts, leat_device_info *info
 static void measure_cuda(leat_device_info *info) {
     struct le_device_rates gauge = {0};
     if (le_device_rates_measure(info->device, &gauge)) {
-        say_unusable("", info);
+        mark_unusable("", info);
         return;
     }
     info->copy_bytes_per_second = gauge.copy_bytes_per_second;
@@ -80,14 +80,14 @@ static void describe_cuda(int ordinal, bool measure, leat_device_info *info) {
     *info = (leat_device_info){.kind = "cuda", .ordinal = ordinal};
     if (open_cuda(&driver, &info->cuda_version) == 0) {
         snprintf(info->device, sizeof info->device, "cuda");
-        say_unusable(le_cuda_library_search(LE_LIBRARY_DRIVER)->reason, info);
+        mark_unusable(le_cuda_library_search(LE_LIBRARY_DRIVER)->reason, info);
         return;
     }
     snprintf(info->device, sizeof info->device, "cuda:%d", ordinal);
     if (le_cuda_facts_get(driver, ordinal, &facts))
-        say_unusable("", info);
+        mark_unusable("", info);
     else
-        take_facts(&facts, info);
+        copy_facts(&facts, info);
     if (measure && info->usable)
         measure_cuda(info);
 }
@@ -99,11 +99,11 @@ static void describe_sim(leat_device_info *info) {
     struct le_cuda_facts facts;
     *info = (leat_device_info){.kind = "sim", .device = "sim"};
     if (driver->Init(0) || le_cuda_facts_get(driver, 0, &facts)) {
-        say_unusable("", info);
+        mark_unusable("", info);
         return;
     }
     facts.uuid[0] = facts.pci_id[0] = 0;
-    take_facts(&facts, info);
+    copy_facts(&facts, info);
     driver->DriverGetVersion(&info->cuda_version);
 }
 

@@ -55,7 +55,7 @@ static const struct le_words *find_op(bool function, size_t k) {
 }
 
 /* NULL: there are not so many. */
-static const struct le_words *find(leat_builtin_kind kind, size_t k) {
+static const struct le_words *find_builtin(leat_builtin_kind kind, size_t k) {
     const struct le_words *op;
     switch (kind) {
     case LEAT_BUILTIN_FUNCTION:
@@ -89,7 +89,7 @@ leat_status leat_builtin_count(leat_builtin_kind kind, size_t *count) {
     leat_status status = check_kind(kind);
     if (status)
         return status;
-    for (*count = 0; find(kind, *count);)
+    for (*count = 0; find_builtin(kind, *count);)
         ++*count;
     return LEAT_OK;
 }
@@ -99,7 +99,7 @@ leat_status leat_builtin_get(leat_builtin_kind kind, size_t k, leat_builtin_info
     leat_status status = check_kind(kind);
     if (status)
         return status;
-    const struct le_words *words = find(kind, k);
+    const struct le_words *words = find_builtin(kind, k);
     if (!words)
         return le_fail(LEAT_INVALID, "k is %zu, and there are not that many", k);
     *info = (leat_builtin_info){.name = words->name, .usage = words->usage, .summary = words->summary};

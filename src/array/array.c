@@ -29,14 +29,14 @@ leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int
 
 /* ---- buffers */
 
-struct le_late {
+struct le_deferred {
     struct le_array_home home; /* the device is retained */
     bool zero;
     pthread_mutex_t lock; /* guards the source, and settling */
     leat_array *source;   /* in host memory: whose elements it gets; NULL: nobody's */
 };
 
-static void free_late(struct le_late *late) {
+static void free_deferred(struct le_deferred *late) {
     if (!late)
         return;
     le_array_free(late->source);
@@ -51,11 +51,12 @@ static void release_buffer(struct le_buffer *buffer) {
     struct le_memory_pool *pool = buffer->pool;
     le_errors_save();
     if (buffer->allocation && !buffer->is_borrowed) {
-        if (buffer->kind != LE_BUFFER_BLOCK && buffer->release) /* nobody else keeps it until the work on it is done */
+        if (buffer->kind != LE_BUFFER_ALLOCATION &&
+            buffer->release) /* nobody else keeps it until the work on it is done */
             (void)le_allocation_wait(buffer->allocation, LE_ACCESS_WRITE);
         le_allocation_free(buffer->allocation);
     }
-    free_late(buffer->late);
+    free_deferred(buffer->deferred);
     le_errors_restore();
     switch (buffer->kind) {
     case LE_BUFFER_POOL:
@@ -68,7 +69,7 @@ static void release_buffer(struct le_buffer *buffer) {
         if (buffer->release)
             buffer->release(buffer->user);
         break;
-    case LE_BUFFER_BLOCK:
+    case LE_BUFFER_ALLOCATION:
         break;
     }
     le_free(buffer);
@@ -227,20 +228,20 @@ static leat_status check_memory(leat_memory memory) {
 }
 
 /* Host memory that the array has already, in order with a device's work from now on. */
-static leat_status watch(struct le_device *device, enum le_memory_kind kind, leat_array *array) {
+static leat_status track_host_memory(struct le_device *device, enum le_memory_kind kind, leat_array *array) {
     const char *low, *high;
     le_array_range(array, &low, &high);
     return le_allocation_wrap(device, kind, (void *)(uintptr_t)low, (size_t)(high - low), &array->buffer->allocation);
 }
 
-static leat_status new_block(const struct le_array_home *home, enum le_memory_kind kind, size_t size_bytes, bool zero,
-                             leat_array *array) {
+static leat_status new_allocation(const struct le_array_home *home, enum le_memory_kind kind, size_t size_bytes,
+                                  bool zero, leat_array *array) {
     struct le_allocation *allocation;
     leat_status status =
         le_allocation_new(home->device, kind, size_bytes ? size_bytes : 1, zero ? home->stream : NULL, &allocation);
     if (status)
         return status;
-    array->buffer->kind = LE_BUFFER_BLOCK;
+    array->buffer->kind = LE_BUFFER_ALLOCATION;
     array->buffer->allocation = allocation;
     array->data = allocation->host ? allocation->host : (void *)(uintptr_t)allocation->address;
     return zero ? le_device_fill_zero(home->stream, allocation, size_bytes) : LEAT_OK;
@@ -249,29 +250,30 @@ static leat_status new_block(const struct le_array_home *home, enum le_memory_ki
 /* ---- late ones */
 
 /* Larger ones are not worth a wait less, nor a copy more; numbers and complex ones are looked at as they are bound. */
-static bool may_be_late(const struct le_array_home *home, const leat_array *array) {
+static bool may_be_deferred(const struct le_array_home *home, const leat_array *array) {
     size_t size_bytes = le_array_bytes(array);
     return array->rank > 0 && size_bytes > 0 && size_bytes <= LATE_BYTES_MAX && array->dtype != LEAT_C64 &&
            array->dtype != LEAT_C128 && le_device_is_opening(home->device);
 }
 
-static leat_status make_late(const struct le_array_home *home, bool zero, leat_array *array) {
-    struct le_late *late = le_alloc_zero(1, sizeof *late);
+static leat_status make_deferred(const struct le_array_home *home, bool zero, leat_array *array) {
+    struct le_deferred *late = le_alloc_zero(1, sizeof *late);
     if (!late)
         return le_fail_out_of_memory(sizeof *late);
     late->home = *home;
     late->zero = zero;
     le_device_retain(home->device);
     pthread_mutex_init(&late->lock, NULL);
-    array->buffer->kind = LE_BUFFER_BLOCK;
-    array->buffer->late = late;
-    atomic_init(&array->buffer->is_late, true);
+    array->buffer->kind = LE_BUFFER_ALLOCATION;
+    array->buffer->deferred = late;
+    atomic_init(&array->buffer->is_deferred, true);
     return LEAT_OK;
 }
 
-static leat_status give_memory(const struct le_late *late, leat_array *array) {
+static leat_status give_memory(const struct le_deferred *late, leat_array *array) {
     leat_array *source = late->source;
-    leat_status status = new_block(&late->home, LE_MEMORY_DEVICE, le_array_bytes(array), late->zero && !source, array);
+    leat_status status =
+        new_allocation(&late->home, LE_MEMORY_DEVICE, le_array_bytes(array), late->zero && !source, array);
     if (!status && source)
         status = le_array_copy_as(array, source, late->home.stream, true, "to an array", NULL);
     if (status && array->buffer->allocation) {
@@ -283,30 +285,30 @@ static leat_status give_memory(const struct le_late *late, leat_array *array) {
 }
 
 /* Nobody but this changes it, so that it is no constant. */
-leat_status le_array_settle(const leat_array *array) {
+leat_status le_array_materialize(const leat_array *array) {
     struct le_buffer *buffer = array->buffer;
-    struct le_late *late = buffer->late;
+    struct le_deferred *late = buffer->deferred;
     leat_status status = LEAT_OK;
-    if (!le_array_is_late(array))
+    if (!le_array_is_deferred(array))
         return LEAT_OK;
     pthread_mutex_lock(&late->lock);
-    if (le_array_is_late(array))
+    if (le_array_is_deferred(array))
         status = give_memory(late, (leat_array *)(uintptr_t)array);
     if (!status) {
         le_array_free(late->source);
         late->source = NULL;
-        atomic_store_explicit(&buffer->is_late, false, memory_order_release);
+        atomic_store_explicit(&buffer->is_deferred, false, memory_order_release);
     }
     pthread_mutex_unlock(&late->lock);
     return status;
 }
 
-bool le_array_late_load(const leat_array *array, leat_array *source) {
-    struct le_late *late = array->buffer->late;
-    if (!le_array_is_late(array))
+bool le_array_load_deferred(const leat_array *array, leat_array *source) {
+    struct le_deferred *late = array->buffer->deferred;
+    if (!le_array_is_deferred(array))
         return false;
     pthread_mutex_lock(&late->lock);
-    bool is_late = le_array_is_late(array);
+    bool is_late = le_array_is_deferred(array);
     leat_array *before = is_late ? late->source : NULL;
     if (is_late)
         late->source = le_array_retain(source);
@@ -317,7 +319,7 @@ bool le_array_late_load(const leat_array *array, leat_array *source) {
 
 struct le_device *le_array_device(const leat_array *array) {
     const struct le_buffer *buffer = array->buffer;
-    return buffer->late ? buffer->late->home.device : buffer->allocation ? buffer->allocation->device : NULL;
+    return buffer->deferred ? buffer->deferred->home.device : buffer->allocation ? buffer->allocation->device : NULL;
 }
 
 /* ---- where a context's arrays live */
@@ -334,8 +336,8 @@ static leat_status new_at(const struct le_array_home *home, leat_memory memory, 
         status = new_pair(home->pool, dtype, rank, shape, strides, &made);
     if (status)
         return status;
-    status = late && may_be_late(home, made) ? make_late(home, zero, made)
-                                             : new_block(home, kind_of(memory), size_bytes, zero, made);
+    status = late && may_be_deferred(home, made) ? make_deferred(home, zero, made)
+                                                 : new_allocation(home, kind_of(memory), size_bytes, zero, made);
     if (!status)
         *array = made;
     else if (made->buffer->allocation)
@@ -351,8 +353,8 @@ leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory
     return status ? status : new_at(home, memory, dtype, rank, shape, zero, false, array);
 }
 
-leat_status le_array_new_late(const struct le_array_home *home, leat_dtype dtype, int rank, const int64_t *shape,
-                              bool zero, leat_array **array) {
+leat_status le_array_new_deferred(const struct le_array_home *home, leat_dtype dtype, int rank, const int64_t *shape,
+                                  bool zero, leat_array **array) {
     return new_at(home, LEAT_MEMORY_DEVICE, dtype, rank, shape, zero, true, array);
 }
 
@@ -364,7 +366,7 @@ leat_status le_array_wrap_at(const struct le_array_home *home, const leat_descri
         status = le_array_wrap(home->pool, description, NULL, NULL, &made);
     if (status)
         return status;
-    if (home->device && (status = watch(home->device, kind_of(description->memory), made))) {
+    if (home->device && (status = track_host_memory(home->device, kind_of(description->memory), made))) {
         le_array_free(made);
         return status;
     }

@@ -19,10 +19,10 @@
 #include <stdatomic.h>
 
 enum le_buffer_kind {
-    LE_BUFFER_POOL,   /* memory of the pool's */
-    LE_BUFFER_MAPPED, /* a mapped file */
-    LE_BUFFER_USER,   /* the caller's: release(user) gives it back, if there is one */
-    LE_BUFFER_BLOCK   /* the block's own */
+    LE_BUFFER_POOL,      /* memory of the pool's */
+    LE_BUFFER_MAPPED,    /* a mapped file */
+    LE_BUFFER_USER,      /* the caller's: release(user) gives it back, if there is one */
+    LE_BUFFER_ALLOCATION /* the block's own */
 };
 struct le_buffer {
     atomic_int refcount;
@@ -34,8 +34,8 @@ struct le_buffer {
     void *user;
     struct le_allocation *allocation; /* NULL: the CPU's */
     bool is_borrowed;                 /* the block: it is released with `release` */
-    struct le_late *late;             /* NULL, or how its block comes to be */
-    atomic_bool is_late; /* there is no block yet, and the one array over it has no data: le_array_settle */
+    struct le_deferred *deferred;     /* NULL, or how its block comes to be */
+    atomic_bool is_deferred; /* there is no block yet, and the one array over it has no data: le_array_materialize */
 };
 
 struct leat_array {
@@ -72,8 +72,8 @@ struct le_array_home {
 leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory, leat_dtype dtype, int rank,
                             const int64_t *shape, bool zero, leat_array **array);
 /* The same in the device's own memory, or late. */
-leat_status le_array_new_late(const struct le_array_home *home, leat_dtype dtype, int rank, const int64_t *shape,
-                              bool zero, leat_array **array);
+leat_status le_array_new_deferred(const struct le_array_home *home, leat_dtype dtype, int rank, const int64_t *shape,
+                                  bool zero, leat_array **array);
 leat_status le_array_wrap_at(const struct le_array_home *home, const leat_description *description,
                              void (*release)(void *user), void *user, leat_array **array);
 /* A row of bytes over a block that is not the array's: it lives until release(user). */
@@ -82,13 +82,13 @@ leat_status le_array_borrow_allocation(struct le_memory_pool *pool, struct le_al
 /* A new array of the device's own memory with a host array's elements; on the CPU the same array, retained. */
 leat_status le_array_upload(const struct le_array_home *home, leat_array *array, leat_array **uploaded);
 
-static inline bool le_array_is_late(const leat_array *array) {
-    return atomic_load_explicit(&array->buffer->is_late, memory_order_acquire);
+static inline bool le_array_is_deferred(const leat_array *array) {
+    return atomic_load_explicit(&array->buffer->is_deferred, memory_order_acquire);
 }
-leat_status le_array_settle(const leat_array *array); /* waits for the device, where it is late */
+leat_status le_array_materialize(const leat_array *array); /* waits for the device, where it is late */
 /* Of an array that is late: its elements shall be those of a host array, which is retained. false: it is not late any
  * more. */
-bool le_array_late_load(const leat_array *array, leat_array *source);
+bool le_array_load_deferred(const leat_array *array, leat_array *source);
 struct le_device *le_array_device(const leat_array *array); /* NULL: the CPU */
 
 leat_array *le_array_retain(leat_array *array);

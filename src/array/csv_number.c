@@ -17,7 +17,7 @@ enum {
 };
 
 /* A number in text: mantissa times ten to the power of exponent. */
-struct number {
+struct decimal_number {
     bool negative, whole; /* whole: without point and exponent */
     uint64_t mantissa;    /* of the first MANTISSA_DIGITS digits that count */
     int digits;           /* that count: the first is not 0 */
@@ -25,7 +25,7 @@ struct number {
     const char *first, *end;
 };
 
-static void add_digit(struct number *number, char digit) {
+static void add_digit(struct decimal_number *number, char digit) {
     if (number->digits == 0 && digit == '0')
         return;
     if (number->digits < MANTISSA_DIGITS)
@@ -35,7 +35,7 @@ static void add_digit(struct number *number, char digit) {
 }
 
 /* [digits][.digits], of which one at least is there. */
-static const char *scan_digits(const char *at, const char *end, struct number *number) {
+static const char *scan_digits(const char *at, const char *end, struct decimal_number *number) {
     int64_t count = 0;
     for (; at < end && le_is_digit(*at); at++, count++)
         add_digit(number, *at);
@@ -50,7 +50,7 @@ static const char *scan_digits(const char *at, const char *end, struct number *n
 }
 
 /* (e|E)[sign]digits */
-static const char *scan_exponent(const char *at, const char *end, struct number *number) {
+static const char *scan_exponent(const char *at, const char *end, struct decimal_number *number) {
     number->whole = false;
     at++;
     bool negative = at < end && *at == '-';
@@ -64,9 +64,9 @@ static const char *scan_exponent(const char *at, const char *end, struct number 
     return at;
 }
 
-static bool scan(const char *text, size_t length, struct number *number) {
+static bool scan_number(const char *text, size_t length, struct decimal_number *number) {
     const char *at = text, *end = text + length;
-    *number = (struct number){.whole = true, .end = end};
+    *number = (struct decimal_number){.whole = true, .end = end};
     number->negative = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
     number->first = at;
@@ -96,7 +96,7 @@ static bool scan_special(const char *text, size_t length, double *value) {
 }
 
 /* "digits e exponent" for strtod. Digits beyond the buffer only tell whether there is more than it holds. */
-static void write_digits(const struct number *number, char *text, size_t size) {
+static void write_digits(const struct decimal_number *number, char *text, size_t size) {
     int64_t exponent = number->exponent;
     int count = 0;
     bool more = false;
@@ -115,7 +115,7 @@ static void write_digits(const struct number *number, char *text, size_t size) {
     snprintf(text + count, size - (size_t)count, "e%lld", (long long)exponent);
 }
 
-static double real_value(const struct number *number, bool single) {
+static double real_value(const struct decimal_number *number, bool single) {
     static const double powers[POWERS] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     char text[STRTOD_DIGITS + 32];
@@ -166,9 +166,9 @@ static bool store_float(double value, leat_dtype dtype, void *at) {
 }
 
 static enum le_csv_number parse_float(const char *text, size_t length, leat_dtype dtype, void *at) {
-    struct number number;
+    struct decimal_number number;
     double value;
-    if (scan(text, length, &number))
+    if (scan_number(text, length, &number))
         return store_float(real_value(&number, dtype == LEAT_F32), dtype, at) ? LE_CSV_RANGE : LE_CSV_OK;
     if (!scan_special(text, length, &value))
         return LE_CSV_TEXT;
@@ -179,7 +179,7 @@ static enum le_csv_number parse_float(const char *text, size_t length, leat_dtyp
 /* ---- integers */
 
 /* The magnitude; false: more than 64 bits. */
-static bool whole_value(const struct number *number, uint64_t *magnitude) {
+static bool whole_value(const struct decimal_number *number, uint64_t *magnitude) {
     *magnitude = 0;
     for (const char *at = number->first; at < number->end; at++)
         if (__builtin_mul_overflow(*magnitude, (uint64_t)10, magnitude) ||
@@ -189,11 +189,11 @@ static bool whole_value(const struct number *number, uint64_t *magnitude) {
 }
 
 static enum le_csv_number parse_integer(const char *text, size_t length, leat_dtype dtype, void *at) {
-    struct number number;
+    struct decimal_number number;
     double special;
     uint64_t magnitude;
     enum le_type type = (enum le_type)dtype;
-    if (!scan(text, length, &number))
+    if (!scan_number(text, length, &number))
         return scan_special(text, length, &special) ? LE_CSV_FRACTION : LE_CSV_TEXT;
     if (!number.whole)
         return LE_CSV_FRACTION;

@@ -33,7 +33,7 @@ static bool is_blank(char c) {
 }
 
 /* What stands between the blanks and quotes in [at, end). */
-static struct field trim(const char *at, const char *end) {
+static struct field trim_field(const char *at, const char *end) {
     while (at < end && is_blank(*at))
         at++;
     while (at < end && is_blank(end[-1]))
@@ -47,7 +47,7 @@ static struct field trim(const char *at, const char *end) {
 static struct field take_field(const struct table *t, const char *at, const char *end, const char **next) {
     const char *stop = memchr(at, t->delimiter, (size_t)(end - at));
     *next = stop ? stop + 1 : NULL;
-    return trim(at, stop ? stop : end);
+    return trim_field(at, stop ? stop : end);
 }
 
 /* ---- failures */
@@ -152,7 +152,7 @@ static leat_status count_rows(struct table *t) {
     for (t->rows = 0; at < t->end; t->rows++) {
         const char *end = line_end(at, t->end);
         int64_t count = count_fields(t, at, end);
-        struct field whole = trim(at, end);
+        struct field whole = trim_field(at, end);
         if (count != t->columns)
             return fail_count(t, t->line + t->rows, count, &whole);
         at = end < t->end ? end + 1 : end;
@@ -161,7 +161,7 @@ static leat_status count_rows(struct table *t) {
 }
 
 /* The first number with a point or an exponent makes an f64 of all that were whole before it. */
-static void widen(struct table *t, int64_t count) {
+static void convert_to_f64(struct table *t, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
         int64_t whole;
         memcpy(&whole, t->data + k * 8, 8);
@@ -180,7 +180,7 @@ static leat_status read_row(struct table *t, int64_t row) {
         char *at = t->data + index * size_bytes;
         enum le_csv_number found = le_csv_parse(field.at, field.length, t->dtype, at);
         if (found == LE_CSV_FRACTION && !t->is_declared) {
-            widen(t, index);
+            convert_to_f64(t, index);
             found = le_csv_parse(field.at, field.length, t->dtype, at);
         }
         if (found != LE_CSV_OK)

@@ -47,7 +47,7 @@ static leat_status find_device(const leat_array *array, struct dl_device *device
 }
 
 /* What the consumer does with the array comes after the work on it so far. */
-static leat_status hand_over(const leat_array *array, void *native_stream) {
+static leat_status order_consumer(const leat_array *array, void *native_stream) {
     struct le_allocation *allocation = array->buffer->allocation;
     struct le_device_stream *stream;
     if (!allocation)
@@ -73,7 +73,7 @@ leat_status le_array_to_dlpack(leat_array *array, void *native_stream, struct DL
     if (!status && native_stream && device.device_type != DL_CUDA)
         status = le_fail(LEAT_INVALID, "native_stream must be NULL: the array is in host memory");
     if (!status)
-        status = hand_over(array, native_stream);
+        status = order_consumer(array, native_stream);
     if (status)
         return status;
     struct exported *made = le_alloc_zero(1, sizeof *made);
@@ -132,7 +132,7 @@ static leat_status check_device(const struct le_array_home *home, struct dl_devi
     return LEAT_OK;
 }
 
-static leat_status describe(const struct le_array_home *home, const struct dl_tensor *t, leat_description *d) {
+static leat_status describe_tensor(const struct le_array_home *home, const struct dl_tensor *t, leat_description *d) {
     leat_status placed = check_device(home, t->device, d);
     if (placed)
         return placed;
@@ -156,6 +156,6 @@ static leat_status describe(const struct le_array_home *home, const struct dl_te
 
 leat_status le_array_from_dlpack(const struct le_array_home *home, struct DLManagedTensor *tensor, leat_array **array) {
     leat_description description = {0};
-    leat_status status = describe(home, &tensor->dl_tensor, &description);
+    leat_status status = describe_tensor(home, &tensor->dl_tensor, &description);
     return status ? status : le_array_wrap_at(home, &description, delete_imported, tensor, array);
 }

@@ -18,7 +18,7 @@ static leat_status fail_errno(const char *name, const char *what, int number) {
 
 /* ---- open */
 
-static leat_status start(struct le_file_in *in) {
+static leat_status read_head(struct le_file_in *in) {
     struct stat about;
     if (fstat(in->fd, &about) < 0)
         return fail_errno(in->name, "read", errno);
@@ -32,14 +32,14 @@ static leat_status start(struct le_file_in *in) {
 
 leat_status le_file_in_start(int fd, const char *name, struct le_file_in *in) {
     *in = (struct le_file_in){.name = name, .fd = fd};
-    return start(in);
+    return read_head(in);
 }
 
 leat_status le_file_in_open(const char *path, struct le_file_in *in) {
     *in = (struct le_file_in){.name = path, .fd = open(path, O_RDONLY | O_CLOEXEC), .is_opened = true};
     if (in->fd < 0)
         return fail_errno(path, "open", errno);
-    leat_status status = start(in);
+    leat_status status = read_head(in);
     if (status)
         close(in->fd);
     return status;

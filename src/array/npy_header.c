@@ -22,7 +22,7 @@ static void skip_space(struct parser *p) {
         p->at++;
 }
 
-static bool take(struct parser *p, char c) {
+static bool take_char(struct parser *p, char c) {
     skip_space(p);
     if (p->at == p->end || *p->at != c)
         return false;
@@ -96,7 +96,7 @@ static leat_status fail_type(const struct parser *p, const char *text, size_t le
 static leat_status parse_type(struct parser *p) {
     const char *text;
     size_t length;
-    if (take(p, '['))
+    if (take_char(p, '['))
         return le_fail(LEAT_FILE, "%s: its elements are structures, which Leat does not read", p->name);
     if (!take_string(p, &text, &length))
         return fail_header(p, "'descr' is not a string");
@@ -120,7 +120,7 @@ static leat_status parse_type(struct parser *p) {
 /* ---- shape */
 
 static leat_status parse_extent(struct parser *p, int64_t *extent) {
-    bool negative = take(p, '-');
+    bool negative = take_char(p, '-');
     skip_space(p);
     const char *start = p->at;
     int64_t value = 0;
@@ -139,10 +139,10 @@ static leat_status parse_extent(struct parser *p, int64_t *extent) {
 
 static leat_status parse_shape(struct parser *p) {
     struct le_npy_header *header = p->header;
-    if (!take(p, '('))
+    if (!take_char(p, '('))
         return fail_header(p, "'shape' is not a tuple");
     bool comma = true;
-    while (!take(p, ')')) {
+    while (!take_char(p, ')')) {
         if (!comma)
             return fail_header(p, "'shape' is not a tuple");
         if (header->rank == LEAT_RANK_MAX)
@@ -151,7 +151,7 @@ static leat_status parse_shape(struct parser *p) {
         if (status)
             return status;
         header->rank++;
-        comma = take(p, ',');
+        comma = take_char(p, ',');
     }
     if (header->rank == 1 && !comma)
         return fail_header(p, "'shape' is not a tuple");
@@ -171,13 +171,13 @@ static leat_status parse_dict(struct parser *p) {
         leat_status (*parse)(struct parser *p);
     } entries[] = {{"descr", parse_type}, {"fortran_order", parse_order}, {"shape", parse_shape}};
     unsigned seen = 0;
-    if (!take(p, '{'))
+    if (!take_char(p, '{'))
         return fail_header(p, "it is not a dict");
     bool comma = true;
-    while (!take(p, '}')) {
+    while (!take_char(p, '}')) {
         const char *key;
         size_t length, k = 0;
-        if (!comma || !take_string(p, &key, &length) || !take(p, ':'))
+        if (!comma || !take_string(p, &key, &length) || !take_char(p, ':'))
             return fail_header(p, "it is not a dict of 'descr', 'fortran_order' and 'shape'");
         while (k < ARRAY_LEN(entries) && (strlen(entries[k].key) != length || memcmp(entries[k].key, key, length) != 0))
             k++;
@@ -187,7 +187,7 @@ static leat_status parse_dict(struct parser *p) {
         leat_status status = entries[k].parse(p);
         if (status)
             return status;
-        comma = take(p, ',');
+        comma = take_char(p, ',');
     }
     skip_space(p);
     if (seen != 7)

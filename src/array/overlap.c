@@ -67,7 +67,7 @@ static int64_t divide_up(int64_t a, int64_t b) {
 }
 
 /* Whether a sum of the terms from k on lies in [low, high]; also true where that would take too long to tell. */
-static bool reaches(struct sums *s, int k, int64_t low, int64_t high) {
+static bool can_reach(struct sums *s, int k, int64_t low, int64_t high) {
     if (high < 0 || low > s->reach[k])
         return false;
     if (low <= 0)
@@ -79,13 +79,13 @@ static bool reaches(struct sums *s, int k, int64_t low, int64_t high) {
     int64_t step = s->at[k].step, last = high / step < s->at[k].most ? high / step : s->at[k].most;
     int64_t first = low > s->reach[k + 1] ? divide_up(low - s->reach[k + 1], step) : 0;
     for (int64_t x = first; x <= last; x++)
-        if (reaches(s, k + 1, low - x * step, high - x * step))
+        if (can_reach(s, k + 1, low - x * step, high - x * step))
             return true;
     return false;
 }
 
 bool le_array_shares(const leat_array *a, const leat_array *b) {
-    if (le_array_is_late(a) || le_array_is_late(b)) /* without memory, and without views */
+    if (le_array_is_deferred(a) || le_array_is_deferred(b)) /* without memory, and without views */
         return a->buffer == b->buffer;
     if (le_array_is_on_host(a) != le_array_is_on_host(b) || !le_array_overlaps(a, b))
         return false;
@@ -95,7 +95,7 @@ bool le_array_shares(const leat_array *a, const leat_array *b) {
     int64_t between = (int64_t)((uintptr_t)a->data - (uintptr_t)b->data);
     between += add_array(&s, a, 1) + add_array(&s, b, -1);
     finish_terms(&s);
-    return reaches(&s, 0, 1 - size_a - between, size_b - 1 - between);
+    return can_reach(&s, 0, 1 - size_a - between, size_b - 1 - between);
 }
 
 /* Two elements that differ along axis k, and along none before it, lie less than an element apart. */
@@ -111,7 +111,7 @@ static bool repeats_along(const leat_array *array, int k) {
     }
     least += add_array(&s, &apart, 1);
     finish_terms(&s);
-    return reaches(&s, 0, 1 - size - least, size - 1 - least);
+    return can_reach(&s, 0, 1 - size - least, size - 1 - least);
 }
 
 bool le_array_repeats(const leat_array *array) {

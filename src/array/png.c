@@ -54,13 +54,13 @@ static void on_free(png_structp png, void *memory) {
     le_free(memory);
 }
 
-static void leave(struct picture *p, leat_status status) {
+static void fail_with(struct picture *p, leat_status status) {
     p->status = status;
     longjmp(p->failure, 1);
 }
 
 /* Work's errors end it, and are in p->status. */
-static void guard(struct picture *p, void (*work)(struct picture *p)) {
+static void run_guarded(struct picture *p, void (*work)(struct picture *p)) {
     if (setjmp(p->failure) == 0)
         work(p);
 }
@@ -68,7 +68,7 @@ static void guard(struct picture *p, void (*work)(struct picture *p)) {
 static void make_rows(struct picture *p, size_t height, uint8_t *data, size_t row_bytes) {
     p->rows = le_alloc_zero(height, sizeof *p->rows);
     if (!p->rows)
-        leave(p, le_fail_out_of_memory(height * sizeof *p->rows));
+        fail_with(p, le_fail_out_of_memory(height * sizeof *p->rows));
     for (size_t k = 0; k < height; k++)
         p->rows[k] = data + k * row_bytes;
 }
@@ -109,8 +109,8 @@ static void check_size(struct picture *p, size_t file_bytes) {
     uint64_t height = png_get_image_height(p->png, p->info), width = png_get_image_width(p->png, p->info);
     uint64_t bits = (uint64_t)png_get_bit_depth(p->png, p->info) * png_get_channels(p->png, p->info);
     if (height * width / 8 * bits / INFLATE_MOST > file_bytes)
-        leave(p, le_fail(LEAT_FILE, "%s: it claims %llu by %llu pixels, more than the file can hold", p->name,
-                         (unsigned long long)width, (unsigned long long)height));
+        fail_with(p, le_fail(LEAT_FILE, "%s: it claims %llu by %llu pixels, more than the file can hold", p->name,
+                             (unsigned long long)width, (unsigned long long)height));
 }
 
 static void read_picture(struct picture *p) {
@@ -118,7 +118,7 @@ static void read_picture(struct picture *p) {
     p->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, p, on_allocate, on_free);
     p->info = p->png ? png_create_info_struct(p->png) : NULL;
     if (!p->info)
-        leave(p, le_fail_out_of_memory(0));
+        fail_with(p, le_fail_out_of_memory(0));
     png_set_read_fn(p->png, p, on_read);
     png_set_user_limits(p->png, SIDE_MAX, SIDE_MAX);
     png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* nor text, profiles and the like */
@@ -130,7 +130,7 @@ static void read_picture(struct picture *p) {
     leat_dtype dtype = png_get_bit_depth(p->png, p->info) == 16 ? LEAT_U16 : LEAT_U8;
     leat_status status = le_array_new(p->pool, dtype, channels == 1 ? 2 : 3, shape, true, &p->array);
     if (status)
-        leave(p, status);
+        fail_with(p, status);
     make_rows(p, (size_t)shape[0], p->array->data, png_get_rowbytes(p->png, p->info));
     png_read_image(p->png, p->rows);
     png_read_end(p->png, NULL);
@@ -139,7 +139,7 @@ static void read_picture(struct picture *p) {
 leat_status le_png_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
                         leat_array **array) {
     struct picture p = {.name = name, .pool = pool, .bytes = bytes, .left_bytes = size_bytes};
-    guard(&p, read_picture);
+    run_guarded(&p, read_picture);
     if (p.png)
         png_destroy_read_struct(&p.png, &p.info, NULL);
     le_free(p.rows);
@@ -156,7 +156,7 @@ static void on_write(png_structp png, png_bytep bytes, size_t size_bytes) {
     struct picture *p = png_get_io_ptr(png);
     leat_status status = le_file_out_write(&p->out, bytes, size_bytes);
     if (status)
-        leave(p, status);
+        fail_with(p, status);
 }
 
 static void on_flush(png_structp png) {
@@ -174,7 +174,7 @@ static void write_picture(struct picture *p) {
     p->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, p, on_allocate, on_free);
     p->info = p->png ? png_create_info_struct(p->png) : NULL;
     if (!p->info)
-        leave(p, le_fail_out_of_memory(0));
+        fail_with(p, le_fail_out_of_memory(0));
     png_set_write_fn(p->png, p, on_write, on_flush);
     png_set_user_limits(p->png, SIDE_MAX, SIDE_MAX);
     png_set_IHDR(p->png, p->info, (png_uint_32)width, (png_uint_32)height, depth, colour, PNG_INTERLACE_NONE,
@@ -187,7 +187,7 @@ static void write_picture(struct picture *p) {
         png_write_row(p->png, row);
         leat_status status = le_file_out_check(&p->out); /* rows that compress well write nothing for long */
         if (status)
-            leave(p, status);
+            fail_with(p, status);
     }
     png_write_end(p->png, NULL);
 }
@@ -197,7 +197,7 @@ static leat_status save_pixels(leat_array *pixels, const char *path, const leat_
     leat_status status = le_file_out_open(path, options, &p.out);
     if (status)
         return status;
-    guard(&p, write_picture);
+    run_guarded(&p, write_picture);
     if (p.png)
         png_destroy_write_struct(&p.png, &p.info);
     return le_file_out_close(&p.out, p.status);
@@ -225,7 +225,7 @@ leat_status le_png_save(const leat_array *array, const char *path, const leat_sa
     if (!status && (array->dtype == LEAT_U8 || array->dtype == LEAT_U16)) /* retains or copies; only read */
         status = le_array_dense((leat_array *)(uintptr_t)array, &pixels);
     else if (!status)
-        status = le_colour(array, path, options->colormap, &pixels);
+        status = le_colormap_apply(array, path, options->colormap, &pixels);
     if (!status)
         status = save_pixels(pixels, path, options);
     le_array_free(pixels);

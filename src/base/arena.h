@@ -7,9 +7,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-struct le_arena_block;
+struct le_arena_chunk;
 struct le_arena {
-    struct le_arena_block *blocks;
+    struct le_arena_chunk *chunks;
     char *next, *end;
     size_t size_bytes; /* of all blocks */
     jmp_buf failure;

@@ -51,7 +51,7 @@ static void step_up(struct le_decimal *decimal) {
 
 /* value to fewer digits than `longest` has. Where what is cut off looks like exactly one half, it may be a little more
  * or less, so value itself is rounded. */
-static void shorten(double value, const struct le_decimal *longest, int digits, struct le_decimal *decimal) {
+static void round_to_digits(double value, const struct le_decimal *longest, int digits, struct le_decimal *decimal) {
     const char *cut = longest->digits + digits;
     int cut_count = longest->count - digits, zeros = 0;
     while (zeros < cut_count - 1 && cut[cut_count - 1 - zeros] == '0')
@@ -116,7 +116,7 @@ static void find_shortest(double value, int precision_bits, struct le_decimal *d
     *decimal = longest;
     for (int digits = least_digits(magnitude, precision_bits); digits < most; digits++) {
         struct le_decimal candidate;
-        shorten(value, &longest, digits, &candidate);
+        round_to_digits(value, &longest, digits, &candidate);
         bool fits = reads_back(&candidate, magnitude, precision_bits);
         if (!fits && is_power) {
             step_up(&candidate);
@@ -172,7 +172,7 @@ static wide power_of_ten(int exponent) {
 }
 
 /* false: too large or too small. */
-static bool scale(double magnitude, int precision_bits, struct exact *exact) {
+static bool scale_to_integer(double magnitude, int precision_bits, struct exact *exact) {
     int exponent, most = most_digits(precision_bits);
     frexp(magnitude, &exponent);
     exact->shift = precision_bits - exponent;
@@ -225,7 +225,7 @@ static bool find_shortest_exactly(double value, int precision_bits, struct le_de
     struct exact exact;
     double magnitude = fabs(value);
     int most = most_digits(precision_bits), count = least_digits(magnitude, precision_bits);
-    if (!scale(magnitude, precision_bits, &exact))
+    if (!scale_to_integer(magnitude, precision_bits, &exact))
         return false;
     decimal->negative = signbit(value);
     for (; count <= most; count++) {

@@ -41,7 +41,7 @@ static const char *read_lambda(struct le_symbol_walk *w) {
     const char *parameters = le_demangle_parameters(w, NULL);
     w->arguments = arguments;
     expect(w, "E");
-    return w->lost ? "" : le_arena_format(w->arena, "{lambda(%s)#%d}", parameters, read_place(w, 10) + 1);
+    return w->lost ? "" : le_arena_format(w->arena, "{lambda(%s)#%d}", parameters, read_number_in_base(w, 10) + 1);
 }
 
 static const char *read_part(struct le_symbol_walk *w) {
@@ -52,7 +52,7 @@ static const char *read_part(struct le_symbol_walk *w) {
     else if (take(w, "Ul"))
         text = read_lambda(w);
     else if (take(w, "Ut"))
-        text = le_arena_format(w->arena, "{unnamed type#%d}", read_place(w, 10) + 1);
+        text = le_arena_format(w->arena, "{unnamed type#%d}", read_number_in_base(w, 10) + 1);
     else if (take(w, "cv"))
         text = join(w, "operator ", type_text(w, le_demangle_type(w)), "");
     else if ((operation = read_operator(w)))
@@ -71,19 +71,19 @@ static const char *read_standard(struct le_symbol_walk *w) {
     return take_known(w, known, ARRAY_LEN(known));
 }
 
-struct le_symbol_type le_demangle_seen(struct le_symbol_walk *w) {
+struct le_symbol_type le_demangle_substitution(struct le_symbol_walk *w) {
     const char *standard = read_standard(w);
     if (standard)
         return plain_type(standard);
     expect(w, "S");
-    int place = read_place(w, 36);
+    int place = read_number_in_base(w, 36);
     w->lost |= place >= w->seen_count;
     return w->lost ? plain_type("") : w->seen[place];
 }
 
-struct le_symbol_type le_demangle_argument_seen(struct le_symbol_walk *w) {
+struct le_symbol_type le_demangle_template_parameter(struct le_symbol_walk *w) {
     expect(w, "T");
-    int place = read_place(w, 10);
+    int place = read_number_in_base(w, 10);
     if (!w->lost && !w->arguments)
         return plain_type("auto");
     w->lost |= w->lost || place >= w->arguments->count;
@@ -125,7 +125,8 @@ static bool read_nested_part(struct le_symbol_walk *w, struct le_symbol_name *na
     if (*w->at == 'S' || *w->at == 'T') {
         bool is_argument = *w->at == 'T';
         w->lost |= !is_first;
-        name->text = name->plain = type_text(w, is_argument ? le_demangle_argument_seen(w) : le_demangle_seen(w));
+        name->text = name->plain =
+            type_text(w, is_argument ? le_demangle_template_parameter(w) : le_demangle_substitution(w));
         name->last = last_part(w, name->text);
         return is_argument;
     }
@@ -169,7 +170,7 @@ static struct le_symbol_name read_local(struct le_symbol_walk *w) {
     expect(w, "E");
     if (!take(w, "s")) {
         if (take(w, "d"))
-            read_place(w, 10);
+            read_number_in_base(w, 10);
         name = le_demangle_name(w);
     }
     name.text = join(w, function, "::", name.text);
@@ -190,7 +191,7 @@ static struct le_symbol_name read_name_within(struct le_symbol_walk *w) {
     if (take(w, "Z"))
         return read_local(w);
     if (*w->at == 'S' && w->at[1] != 't') {
-        name.text = name.plain = type_text(w, le_demangle_seen(w));
+        name.text = name.plain = type_text(w, le_demangle_substitution(w));
         w->lost |= *w->at != 'I';
     } else {
         const char *before = take(w, "St") ? "std::" : "";
@@ -297,7 +298,7 @@ const char *le_demangle_arguments(struct le_symbol_walk *w) {
 const char *le_demangle_expression(struct le_symbol_walk *w) {
     const char *mark = take(w, "ad") ? "&" : "";
     if (*w->at == 'T')
-        return join(w, mark, type_text(w, le_demangle_argument_seen(w)), "");
+        return join(w, mark, type_text(w, le_demangle_template_parameter(w)), "");
     expect(w, "L");
     return w->lost ? "" : join(w, mark, read_literal(w), "");
 }

@@ -21,14 +21,14 @@ static bool read_builtin(struct le_symbol_walk *w, struct le_symbol_type *type) 
 }
 
 /* Functions and arrays: a pointer to one needs parentheses. */
-static bool wraps(struct le_symbol_type type) {
+static bool needs_parentheses(struct le_symbol_type type) {
     return *type.right == '(' || *type.right == ' ';
 }
 
-static struct le_symbol_type pointing(struct le_symbol_walk *w, struct le_symbol_type to, const char *space,
-                                      const char *mark) {
-    const char *left = join(w, to.left, !wraps(to) ? space : *to.right == '(' ? "(" : " (", mark);
-    return (struct le_symbol_type){.left = left, .right = join(w, wraps(to) ? ")" : "", to.right, "")};
+static struct le_symbol_type make_pointer(struct le_symbol_walk *w, struct le_symbol_type to, const char *space,
+                                          const char *mark) {
+    const char *left = join(w, to.left, !needs_parentheses(to) ? space : *to.right == '(' ? "(" : " (", mark);
+    return (struct le_symbol_type){.left = left, .right = join(w, needs_parentheses(to) ? ")" : "", to.right, "")};
 }
 
 /* In sources there is a space before the first mark. */
@@ -38,7 +38,7 @@ static const char *space_before_mark(const struct le_symbol_walk *w, const char 
 
 /* After `P`. */
 static struct le_symbol_type read_pointer(struct le_symbol_walk *w) {
-    struct le_symbol_type to = le_demangle_type(w), type = pointing(w, to, space_before_mark(w, to.left), "*");
+    struct le_symbol_type to = le_demangle_type(w), type = make_pointer(w, to, space_before_mark(w, to.left), "*");
     bool is_known = to.fact.kind == LE_DEMANGLED_NUMBER;
     type.fact = (struct le_demangled_parameter){LE_DEMANGLED_POINTER, is_known ? to.fact.code : '\0'};
     return type;
@@ -50,7 +50,7 @@ static struct le_symbol_type read_reference(struct le_symbol_walk *w, const char
     size_t length = strlen(to.left);
     bool refers = ends_with(to.left, '&'), twice = length > 1 && to.left[length - 2] == '&';
     if (!refers)
-        return pointing(w, to, space_before_mark(w, to.left), mark);
+        return make_pointer(w, to, space_before_mark(w, to.left), mark);
     if (twice && strcmp(mark, "&") == 0)
         to.left = copy(w, to.left, length - 1);
     return to;
@@ -80,7 +80,7 @@ static struct le_symbol_type read_array(struct le_symbol_walk *w) {
 static struct le_symbol_type read_member(struct le_symbol_walk *w) {
     const char *owner = type_text(w, le_demangle_type(w));
     struct le_symbol_type of = le_demangle_type(w);
-    return pointing(w, of, " ", join(w, owner, "::*", ""));
+    return make_pointer(w, of, " ", join(w, owner, "::*", ""));
 }
 
 static struct le_symbol_type read_qualified(struct le_symbol_walk *w) {
@@ -99,9 +99,9 @@ static struct le_symbol_type read_qualified(struct le_symbol_walk *w) {
 }
 
 /* T_ or S_, perhaps with arguments. Returns whether it is new, and must be kept. */
-static bool read_again(struct le_symbol_walk *w, struct le_symbol_type *type) {
+static bool read_substitution(struct le_symbol_walk *w, struct le_symbol_type *type) {
     bool is_argument = *w->at == 'T';
-    *type = is_argument ? le_demangle_argument_seen(w) : le_demangle_seen(w);
+    *type = is_argument ? le_demangle_template_parameter(w) : le_demangle_substitution(w);
     if (*w->at != 'I')
         return is_argument;
     if (is_argument)
@@ -111,9 +111,9 @@ static bool read_again(struct le_symbol_walk *w, struct le_symbol_type *type) {
 }
 
 /* A type that is not builtin. Returns whether it is new, and must be kept. */
-static bool read_made(struct le_symbol_walk *w, struct le_symbol_type *type) {
+static bool read_compound(struct le_symbol_walk *w, struct le_symbol_type *type) {
     if (*w->at == 'T' || (*w->at == 'S' && w->at[1] != 't'))
-        return read_again(w, type);
+        return read_substitution(w, type);
     if (*w->at == 'r' || *w->at == 'V' || *w->at == 'K')
         *type = read_qualified(w);
     else if (take(w, "P"))
@@ -142,7 +142,7 @@ struct le_symbol_type le_demangle_type(struct le_symbol_walk *w) {
         return type;
     type = plain_type("");
     w->lost |= ++w->depth > DEPTH_MOST || ++w->steps > STEPS_MOST;
-    if (!w->lost && read_made(w, &type))
+    if (!w->lost && read_compound(w, &type))
         keep(w, type);
     w->depth--;
     w->arguments = arguments;

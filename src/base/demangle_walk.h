@@ -44,9 +44,10 @@ struct le_symbol_name {
 /* ---- grammar */
 
 struct le_symbol_name le_demangle_name(struct le_symbol_walk *w);
-const char *le_demangle_source_name(struct le_symbol_walk *w);    /* "3foo" */
-struct le_symbol_type le_demangle_seen(struct le_symbol_walk *w); /* S_, or an abbreviation of a standard name: Sa */
-struct le_symbol_type le_demangle_argument_seen(struct le_symbol_walk *w); /* T_ */
+const char *le_demangle_source_name(struct le_symbol_walk *w); /* "3foo" */
+struct le_symbol_type
+le_demangle_substitution(struct le_symbol_walk *w); /* S_, or an abbreviation of a standard name: Sa */
+struct le_symbol_type le_demangle_template_parameter(struct le_symbol_walk *w); /* T_ */
 const char *le_demangle_arguments(struct le_symbol_walk *w); /* "<int, 4>", which T_ stands for from then on */
 const char *le_demangle_expression(struct le_symbol_walk *w);
 struct le_symbol_type le_demangle_type(struct le_symbol_walk *w);
@@ -111,7 +112,7 @@ static inline bool goes_on(struct le_symbol_walk *w) {
 }
 
 /* The number in a reference: "_" is 0, "12_" is 13. */
-static inline int read_place(struct le_symbol_walk *w, int base) {
+static inline int read_number_in_base(struct le_symbol_walk *w, int base) {
     int place = 0;
     if (take(w, "_"))
         return 0;

@@ -25,14 +25,14 @@ static void wait_for_all(void) {
     pthread_mutex_unlock(&ending.lock);
 }
 
-static void watch(void) {
+static void register_wait(void) {
     ending.generation = le_fork_watch();
     atexit(wait_for_all);
 }
 
 void le_exit_guard_install(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch);
+    pthread_once(&once, register_wait);
 }
 
 bool le_exit_guard_begin(void) {

@@ -22,7 +22,7 @@ static leat_status fail_write(const char *path, int number) {
 /* ---- the path */
 
 /* A link's text, from the link's folder on unless it begins at the root. */
-static char *resolve(const char *link, const char *text) {
+static char *resolve_link(const char *link, const char *text) {
     const char *slash = strrchr(link, '/');
     size_t folder = slash && *text != '/' ? (size_t)(slash - link) + 1 : 0, length = strlen(text) + 1;
     char *path = le_alloc(folder + length);
@@ -34,13 +34,13 @@ static char *resolve(const char *link, const char *text) {
 }
 
 /* The path with all links followed, whether the file exists or not. The caller knows that no links form a circle. */
-static char *follow(const char *path) {
+static char *follow_links(const char *path) {
     char text[PATH_MAX];
     ssize_t length;
     char *at = le_strdup(realpath(path, text) ? text : path);
     while (at && (length = readlink(at, text, sizeof text - 1)) >= 0) {
         text[length] = '\0';
-        char *next = resolve(at, text);
+        char *next = resolve_link(at, text);
         le_free(at);
         at = next;
     }
@@ -59,7 +59,7 @@ static int open_folder(char *target, const char **name) {
 
 /* ---- open */
 
-static void finish(struct le_file_out *out) {
+static void free_out(struct le_file_out *out) {
     if (out->file.folder >= 0)
         close(out->file.folder);
     le_free(out->target);
@@ -67,7 +67,7 @@ static void finish(struct le_file_out *out) {
 }
 
 static leat_status open_new(struct le_file_out *out, const struct stat *replaced) {
-    out->target = follow(out->path);
+    out->target = follow_links(out->path);
     if (!out->target)
         return le_fail_out_of_memory(strlen(out->path) + 1);
     int folder = open_folder(out->target, &out->name);
@@ -107,7 +107,7 @@ leat_status le_file_out_open(const char *path, const leat_save_options *options,
                                 .file = {.folder = -1, .fd = -1}};
     leat_status status = open_out(out);
     if (status)
-        finish(out);
+        free_out(out);
     return status;
 }
 
@@ -175,6 +175,6 @@ leat_status le_file_out_close(struct le_file_out *out, leat_status written) {
     else if (!le_new_file_publish(&out->file, out->name, out->sync) || (out->sync && !sync_folder(folder)))
         written = fail_write(path, errno);
     out->file.folder = folder;
-    finish(out);
+    free_out(out);
     return written;
 }

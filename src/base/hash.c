@@ -65,7 +65,7 @@ int le_names_get(const struct le_names *names, const char *name, size_t length) 
     return slot->name ? slot->value : -1;
 }
 
-static void grow(struct le_arena *arena, struct le_names *names) {
+static void grow_table(struct le_arena *arena, struct le_names *names) {
     int capacity = names->capacity ? 2 * names->capacity : 16;
     struct le_names larger = {.slots = LE_NEW_ARRAY(arena, capacity, struct le_name_slot), .capacity = capacity};
     for (int k = 0; k < names->capacity; k++) {
@@ -79,7 +79,7 @@ static void grow(struct le_arena *arena, struct le_names *names) {
 
 void le_names_put(struct le_arena *arena, struct le_names *names, const char *name, size_t length, int value) {
     if (names->count >= names->capacity / 2)
-        grow(arena, names);
+        grow_table(arena, names);
     struct le_name_slot *slot = find_slot(names, name, length);
     if (!slot->name)
         names->count++;

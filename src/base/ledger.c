@@ -141,7 +141,7 @@ static bool grow_index(struct le_ledger *ledger) {
 }
 
 /* Room for one more record; false when there is none. */
-static bool reserve(struct le_ledger *ledger) {
+static bool reserve_record(struct le_ledger *ledger) {
     if (ledger->count >= INT_MAX / 8)
         return false;
     if (ledger->count == ledger->capacity) {
@@ -174,7 +174,7 @@ static leat_cost *find_record(struct le_ledger *ledger, const struct cost_key *k
     int *hint = &ledger->hints[(address ^ address >> 6 ^ address >> 12) % HINTS];
     if (*hint && matches(&ledger->records[*hint - 1], key))
         return &ledger->records[*hint - 1];
-    if (!reserve(ledger))
+    if (!reserve_record(ledger))
         return NULL;
     int *place = find_place(ledger, key);
     if (*place == 0)

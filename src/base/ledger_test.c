@@ -200,7 +200,7 @@ static void release(void *memory, void *user) {
 
 static void drops_what_it_cannot_hold(void **state) {
     (void)state;
-    le_memory_use(&(struct le_allocator){allocate_some, reallocate_some, release, NULL});
+    le_memory_set_allocator(&(struct le_allocator){allocate_some, reallocate_some, release, NULL});
     for (int requests = 0; requests < 300; requests++) {
         requests_left = requests;
         struct le_ledger *ledger;
@@ -215,7 +215,7 @@ static void drops_what_it_cannot_hold(void **state) {
             assert_true(cost_at(ledger, k).count >= 1);
         le_ledger_free(ledger);
     }
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
 }
 
 int main(void) {

@@ -26,7 +26,7 @@ struct le_search { /* {0} keeps no log */
     int line_count, line_capacity;
 };
 /* Adds a line to the log; path may be NULL. If the log is full, its last line says so. */
-void le_search_tell(struct le_search *search, const char *name, const char *path, const char *format, ...)
+void le_search_log(struct le_search *search, const char *name, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* ---- the dynamic loader */

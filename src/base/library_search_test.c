@@ -25,12 +25,12 @@ static void lines_run_out(void **state) {
     memset(path, 'p', sizeof path - 1);
     path[sizeof path - 1] = 0;
     for (int k = 0; k < 100; k++)
-        le_search_tell(&search, "name", path, "line %d", k);
+        le_search_log(&search, "name", path, "line %d", k);
     assert_int_equal(search.line_count, 8);
     assert_string_equal(lines[0].outcome, "line 0");
     assert_int_equal(strlen(lines[0].path), sizeof lines[0].path - 1);
     assert_string_equal(lines[7].outcome, "and more");
-    le_search_tell(&silent, "name", NULL, "no log");
+    le_search_log(&silent, "name", NULL, "no log");
     assert_int_equal(silent.line_count, 0);
 }
 

@@ -9,7 +9,7 @@
 #define ALIGNMENT    64u
 #define ALWAYS_THERE ((size_t)64 << 20) /* not worth asking the system */
 
-bool le_memory_is_there(size_t size_bytes) {
+bool le_memory_is_available(size_t size_bytes) {
     if (size_bytes <= ALWAYS_THERE)
         return true;
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
@@ -18,12 +18,12 @@ bool le_memory_is_there(size_t size_bytes) {
 
 static void *default_allocate(size_t size_bytes, void *user) {
     (void)user;
-    return le_memory_is_there(size_bytes) ? malloc(size_bytes) : NULL;
+    return le_memory_is_available(size_bytes) ? malloc(size_bytes) : NULL;
 }
 
 static void *default_reallocate(void *memory, size_t size_bytes, void *user) {
     (void)user;
-    return le_memory_is_there(size_bytes) ? realloc(memory, size_bytes) : NULL;
+    return le_memory_is_available(size_bytes) ? realloc(memory, size_bytes) : NULL;
 }
 
 static void default_release(void *memory, void *user) {
@@ -34,7 +34,7 @@ static void default_release(void *memory, void *user) {
 static const struct le_allocator defaults = {default_allocate, default_reallocate, default_release, NULL};
 static struct le_allocator current = {default_allocate, default_reallocate, default_release, NULL};
 
-void le_memory_use(const struct le_allocator *allocator) {
+void le_memory_set_allocator(const struct le_allocator *allocator) {
     bool complete = allocator && allocator->allocate && allocator->reallocate && allocator->release;
     current = complete ? *allocator : defaults;
 }
@@ -54,7 +54,7 @@ void *le_alloc_zero(size_t count, size_t size_bytes) {
         return NULL;
     total_bytes = at_least_one(total_bytes);
     if (current.allocate == default_allocate)
-        return le_memory_is_there(total_bytes) ? calloc(1, total_bytes) : NULL;
+        return le_memory_is_available(total_bytes) ? calloc(1, total_bytes) : NULL;
     void *memory = current.allocate(total_bytes, current.user);
     if (memory)
         memset(memory, 0, total_bytes);

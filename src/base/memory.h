@@ -13,9 +13,9 @@ struct le_allocator {
     void *user;
 };
 /* NULL or all NULL: malloc and its kin. */
-void le_memory_use(const struct le_allocator *allocator);
+void le_memory_set_allocator(const struct le_allocator *allocator);
 /* Can the machine hold so much at all? Systems that overcommit map more, and kill the process that touches it. */
-bool le_memory_is_there(size_t size_bytes);
+bool le_memory_is_available(size_t size_bytes);
 void *le_alloc(size_t size_bytes);                    /* NULL when there is none */
 void *le_alloc_zero(size_t count, size_t size_bytes); /* checked for overflow */
 void *le_realloc(void *memory, size_t size_bytes);    /* the old block stays valid on failure */

@@ -67,13 +67,13 @@ static bool give_name(struct le_new_file *file, const char *name) {
 }
 
 /* Some file systems tell of a full disk when a file is closed, which must be known before it gets its name. */
-static bool flush(int fd, bool sync) {
+static bool flush_file(int fd, bool sync) {
     int copy = sync ? -1 : dup(fd);
     return sync ? fsync(fd) == 0 : copy >= 0 && close(copy) == 0;
 }
 
 bool le_new_file_publish(struct le_new_file *file, const char *name, bool sync) {
-    bool done = flush(file->fd, sync) && give_name(file, name);
+    bool done = flush_file(file->fd, sync) && give_name(file, name);
     int number = errno;
     le_new_file_drop(file); /* of a file that has its name only the descriptor is left */
     errno = number;

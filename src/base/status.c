@@ -23,7 +23,7 @@ struct entry {
     char echo[ECHO_BYTES]; /* the line around the span, fit to print */
     int caret_at, carets;  /* in characters of echo */
 };
-struct record {
+struct error_record {
     int count, dropped;
     bool rendered;
     int order[LE_ERRORS_MAX]; /* of the errors, as they are told */
@@ -31,7 +31,7 @@ struct record {
     char name[NAME_BYTES]; /* of the program's text */
     char text[TEXT_BYTES]; /* all of them, as a person reads them */
 };
-static _Thread_local struct record record;
+static _Thread_local struct error_record record;
 
 /* What the record was, from le_errors_save's first failure on: one failure overwrites no more of it. */
 static _Thread_local struct {
@@ -115,7 +115,7 @@ static size_t whole_length(const char *text, size_t size_bytes) {
 
 /* ---- the record */
 
-static void set_aside(void) {
+static void save_record(void) {
     if (aside.depth == 0 || aside.is_used)
         return;
     aside.is_used = true;
@@ -143,7 +143,7 @@ void le_errors_restore(void) {
 }
 
 void le_errors_clear(void) {
-    set_aside();
+    save_record();
     record.count = record.dropped = 0;
     record.rendered = false;
     record.name[0] = 0;
@@ -171,7 +171,7 @@ add_entry(leat_status code, struct le_location location, const char *expected, c
 }
 
 /* A def that is called twice has its errors twice. */
-static bool is_told(const leat_error *last) {
+static bool is_recorded(const leat_error *last) {
     for (int k = 0; k < record.count - 1; k++) {
         const leat_error *error = &record.entries[k].error;
         if (last->line > 0 && error->line == last->line && error->column == last->column &&
@@ -189,7 +189,7 @@ void le_errors_add(leat_status code, struct le_location location, const char *ex
         return;
     }
     add_entry(code, location, expected, format, arguments);
-    if (is_told(&record.entries[record.count - 1].error))
+    if (is_recorded(&record.entries[record.count - 1].error))
         record.count--;
 }
 
@@ -246,7 +246,7 @@ const leat_error *le_error_at(size_t k) {
     return k < (size_t)record.count ? &record.entries[record.order[k]].error : NULL;
 }
 
-static bool stands_before(int a, int b) {
+static bool is_before(int a, int b) {
     const leat_error *left = &record.entries[a].error, *right = &record.entries[b].error;
     return left->line != right->line ? left->line < right->line : left->column < right->column;
 }
@@ -254,7 +254,7 @@ static bool stands_before(int a, int b) {
 void le_errors_sort(void) {
     for (int k = 1; k < record.count; k++) {
         int moved = record.order[k], to = k;
-        for (; to > 0 && stands_before(moved, record.order[to - 1]); to--)
+        for (; to > 0 && is_before(moved, record.order[to - 1]); to--)
             record.order[to] = record.order[to - 1];
         record.order[to] = moved;
     }

@@ -20,13 +20,13 @@ struct le_disk_files { /* an array from le_alloc */
     size_t count, capacity;
     uint64_t size_bytes;
 };
-enum le_disk_open { LE_DISK_OPEN, LE_DISK_ABSENT, LE_DISK_REFUSED };
-enum le_disk_read { LE_DISK_FOUND, LE_DISK_MISSED, LE_DISK_DAMAGED };
+enum le_disk_open_result { LE_DISK_OPEN, LE_DISK_ABSENT, LE_DISK_REFUSED };
+enum le_disk_read_result { LE_DISK_FOUND, LE_DISK_MISSED, LE_DISK_DAMAGED };
 
 /* Opens the folder; with create, makes it and those above it. REFUSED: reason says why. */
-enum le_disk_open le_disk_open(const char *path, bool create, int *folder, char *reason);
+enum le_disk_open_result le_disk_open(const char *path, bool create, int *folder, char *reason);
 /* DAMAGED: it was removed. */
-enum le_disk_read le_disk_read(int folder, struct le_disk_key key, void **value, size_t *value_bytes);
+enum le_disk_read_result le_disk_read(int folder, struct le_disk_key key, void **value, size_t *value_bytes);
 /* file: what it is called now, and how large it is. */
 bool le_disk_write(int folder, const char *label, struct le_disk_key key, const void *value, size_t value_bytes,
                    struct le_disk_file *file, char *reason);

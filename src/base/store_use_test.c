@@ -452,7 +452,7 @@ static void takes_any_failure_of_memory(void **state) {
         snprintf(key, sizeof key, "old %d", k);
         put_anew(scratch.folder, key, "");
     }
-    le_memory_use(&(struct le_allocator){allocate_some, reallocate_some, release, NULL});
+    le_memory_set_allocator(&(struct le_allocator){allocate_some, reallocate_some, release, NULL});
     int tried = 0;
     for (faults.has_failed = true; faults.has_failed; tried++) {
         faults.has_failed = false;
@@ -470,7 +470,7 @@ static void takes_any_failure_of_memory(void **state) {
     assert_int_equal(le_store_clear(store, &removed), LEAT_OK);
     assert_true(removed.count > 60);
     le_store_close(store);
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
     scratch_remove(&scratch);
 }
 

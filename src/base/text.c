@@ -13,7 +13,7 @@ void le_text_finish(struct le_text *text) {
 }
 
 /* Makes room for extra bytes and a NUL after what is there. */
-static bool reserve(struct le_text *text, size_t extra) {
+static bool reserve_bytes(struct le_text *text, size_t extra) {
     if (text->failed)
         return false;
     size_t needed, larger = text->capacity < 64 ? 64 : text->capacity;
@@ -35,7 +35,7 @@ static bool reserve(struct le_text *text, size_t extra) {
 }
 
 void le_text_add_bytes(struct le_text *text, const void *bytes, size_t length) {
-    if (!reserve(text, length))
+    if (!reserve_bytes(text, length))
         return;
     if (length)
         memcpy(text->at + text->length, bytes, length);
@@ -52,7 +52,7 @@ void le_text_add_list(struct le_text *text, const char *format, va_list argument
         text->failed = true;
     } else if ((size_t)length < sizeof few) {
         le_text_add_bytes(text, few, (size_t)length);
-    } else if (reserve(text, (size_t)length)) {
+    } else if (reserve_bytes(text, (size_t)length)) {
         vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
     }
@@ -85,7 +85,7 @@ void le_text_add_f32(struct le_text *text, float value) {
 
 /* ---- likeness */
 
-static int least(int a, int b) {
+static int smaller(int a, int b) {
     return a < b ? a : b;
 }
 
@@ -100,7 +100,7 @@ int le_text_distance(const char *a, const char *b) {
         for (int k = 1; k <= length_b; k++) {
             int changed = diagonal + (a[i - 1] != b[k - 1]);
             diagonal = row[k];
-            row[k] = least(changed, 1 + least(row[k], row[k - 1]));
+            row[k] = smaller(changed, 1 + smaller(row[k], row[k - 1]));
         }
     }
     return row[length_b];

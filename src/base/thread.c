@@ -54,7 +54,7 @@ static _Thread_local struct {
     int worker;
 } here;
 
-static void relax(void) {
+static void pause_core(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -93,7 +93,7 @@ static bool spin_for_job(struct le_pool *pool, uint64_t last) {
         for (int k = 0; k < LOOKS_PER_CLOCK; k++) {
             if (should_go_on(pool, last))
                 return true;
-            relax();
+            pause_core();
         }
     } while (le_clock_ns() - start_ns < pool->spin_ns);
     return false;
@@ -110,7 +110,7 @@ static void sleep_for_job(struct le_pool *pool, uint64_t last) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void leave(struct le_pool *pool) {
+static void leave_job(struct le_pool *pool) {
     uint64_t state = atomic_fetch_sub(&pool->state, 1) - 1;
     if (state & (OPEN | USERS))
         return;
@@ -119,7 +119,7 @@ static void leave(struct le_pool *pool) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void *work(void *argument) {
+static void *run_worker(void *argument) {
     struct worker *worker = argument;
     struct le_pool *pool = worker->pool;
     here.pool = pool;
@@ -137,7 +137,7 @@ static void *work(void *argument) {
             continue;
         last = state / NUMBER;
         run_tasks(pool, pool->task, pool->job, atomic_load(&pool->count), worker->number);
-        leave(pool);
+        leave_job(pool);
     }
     return NULL;
 }
@@ -154,7 +154,7 @@ static void start_workers(struct le_pool *pool) {
     while (pool->started < pool->threads - 1) {
         struct worker *worker = &pool->workers[pool->started];
         *worker = (struct worker){.pool = pool, .number = pool->started + 1};
-        pool->starting_failed = pthread_create(&worker->thread, NULL, work, worker) != 0;
+        pool->starting_failed = pthread_create(&worker->thread, NULL, run_worker, worker) != 0;
         if (pool->starting_failed)
             break;
         pool->started++;
@@ -166,13 +166,13 @@ static void start_workers(struct le_pool *pool) {
 
 /* The caller's floating-point environment, to be put back as it was. Saving all of it takes longer than a small job: on
  * x86-64 the vector unit's register is enough while the old unit's is the default one. */
-struct environment {
+struct float_environment {
     bool whole;
     fenv_t saved;
     unsigned vector_control;
 };
 
-static void enter_default(struct environment *environment) {
+static void enter_default(struct float_environment *environment) {
     environment->whole = true;
 #ifdef __x86_64__
     unsigned short control;
@@ -188,7 +188,7 @@ static void enter_default(struct environment *environment) {
     }
 }
 
-static void leave_default(const struct environment *environment) {
+static void leave_default(const struct float_environment *environment) {
     if (environment->whole)
         fesetenv(&environment->saved);
 #ifdef __x86_64__
@@ -209,19 +209,19 @@ static void wake_workers(struct le_pool *pool, int64_t wanted) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-static bool is_left(struct le_pool *pool) {
+static bool has_no_users(struct le_pool *pool) {
     return (atomic_load(&pool->state) & USERS) == 0;
 }
 
-static void wait_until_left(struct le_pool *pool) {
-    uint64_t start_ns = is_left(pool) ? 0 : le_clock_ns();
-    while (!is_left(pool) && le_clock_ns() - start_ns < pool->spin_ns)
-        for (int k = 0; k < LOOKS_PER_CLOCK && !is_left(pool); k++)
-            relax();
-    if (is_left(pool))
+static void wait_for_users(struct le_pool *pool) {
+    uint64_t start_ns = has_no_users(pool) ? 0 : le_clock_ns();
+    while (!has_no_users(pool) && le_clock_ns() - start_ns < pool->spin_ns)
+        for (int k = 0; k < LOOKS_PER_CLOCK && !has_no_users(pool); k++)
+            pause_core();
+    if (has_no_users(pool))
         return;
     pthread_mutex_lock(&pool->lock);
-    while (!is_left(pool))
+    while (!has_no_users(pool))
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -235,7 +235,7 @@ static void run_shared(struct le_pool *pool, le_task *task, void *job, int64_t c
     wake_workers(pool, count - 1);
     run_tasks(pool, task, job, count, 0);
     atomic_fetch_sub(&pool->state, OPEN);
-    wait_until_left(pool);
+    wait_for_users(pool);
 }
 
 static void run_inline(le_task *task, void *job, int64_t count, int worker) {
@@ -252,7 +252,7 @@ void le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count) 
     }
     struct le_pool *outer_pool = here.pool;
     int outer_worker = here.worker;
-    struct environment environment;
+    struct float_environment environment;
     enter_default(&environment);
     pthread_mutex_lock(&pool->turn);
     here.pool = pool;

@@ -208,9 +208,9 @@ static void refuses_what_it_cannot(void **state) {
     struct le_pool *pool = NULL;
     assert_int_equal(le_pool_new(0, &pool), LEAT_INVALID);
     assert_int_equal(le_pool_new(1 << 30, &pool), LEAT_INVALID);
-    le_memory_use(&(struct le_allocator){allocate_nothing, reallocate_nothing, release_nothing, NULL});
+    le_memory_set_allocator(&(struct le_allocator){allocate_nothing, reallocate_nothing, release_nothing, NULL});
     assert_int_equal(le_pool_new(2, &pool), LEAT_OUT_OF_MEMORY);
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
     assert_null(pool);
     le_pool_free(NULL);
     assert_true(le_cores() >= 1);

@@ -71,8 +71,8 @@ static leat_cost_kind largest(const struct totals *totals) {
     return kind;
 }
 
-static void say(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void say(char *text, size_t size, const char *format, ...) {
+static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t size, const char *format, ...) {
     size_t used = strlen(text);
     va_list arguments;
     va_start(arguments, format);
@@ -112,15 +112,16 @@ static void say_kernels(const struct le_account *account, const struct totals *t
     double time_ns = (double)totals->by_kind_ns[LEAT_COST_KERNEL], limit = account->device.copy_bytes_per_second;
     struct shares shares = shares_of(account, totals);
     if (totals->bytes)
-        say(text, size, "%c %.2g operations per byte", before, (double)totals->operations / (double)totals->bytes);
+        append(text, size, "%c %.2g operations per byte", before, (double)totals->operations / (double)totals->bytes);
     if (time_ns > 0 && totals->bytes)
-        say(text, size, "; kernels move %.3g GB/s", (double)totals->bytes / time_ns);
+        append(text, size, "; kernels move %.3g GB/s", (double)totals->bytes / time_ns);
     if (time_ns > 0 && totals->bytes && limit > 0)
-        say(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * shares.memory, limit * 1e-9);
+        append(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * shares.memory, limit * 1e-9);
     if (shares.arithmetic > 0 && totals->operations)
-        say(text, size, ", and compute %.3g G operations/s, %.0f %% of additions here (%.3g G/s)",
-            (double)totals->operations / time_ns, 100 * shares.arithmetic, account->device.additions_per_second * 1e-9);
-    say(text, size, ".");
+        append(text, size, ", and compute %.3g G operations/s, %.0f %% of additions here (%.3g G/s)",
+               (double)totals->operations / time_ns, 100 * shares.arithmetic,
+               account->device.additions_per_second * 1e-9);
+    append(text, size, ".");
 }
 
 /* ---- a device's, by its own times */
@@ -149,10 +150,11 @@ static void say_device(const struct le_account *account, char *text, size_t size
     for (size_t k = 1; k < sizeof parts / sizeof *parts; k++)
         if (parts[k].time_ns > most->time_ns)
             most = &parts[k];
-    say(text, size, "the device is %s: of %.3f ms, kernels took %.3f, copies from and to the host %.3f, gaps %.3f.\n",
-        most->bound, (double)account->device_sums.span_ns * 1e-6, (double)parts[0].time_ns * 1e-6,
-        (double)parts[1].time_ns * 1e-6, (double)parts[2].time_ns * 1e-6);
-    say(text, size, "Would help: %s.", most->help);
+    append(text, size,
+           "the device is %s: of %.3f ms, kernels took %.3f, copies from and to the host %.3f, gaps %.3f.\n",
+           most->bound, (double)account->device_sums.span_ns * 1e-6, (double)parts[0].time_ns * 1e-6,
+           (double)parts[1].time_ns * 1e-6, (double)parts[2].time_ns * 1e-6);
+    append(text, size, "Would help: %s.", most->help);
 }
 
 /* What bounds kernels, and what would help them. */
@@ -162,24 +164,24 @@ static void say_bound(const struct le_account *account, const struct totals *tot
     bool by_memory = shares.memory > shares.arithmetic;
     bool explained = shares.memory >= LAUNCH_SHARE || shares.arithmetic >= LAUNCH_SHARE;
     bool by_launch = !explained && each_ns < LAUNCH_NS;
-    say(text, size, by_launch ? "launch-bound" : by_memory ? "memory-bound" : "compute-bound");
+    append(text, size, by_launch ? "launch-bound" : by_memory ? "memory-bound" : "compute-bound");
     say_kernels(account, totals, ':', text, size);
-    say(text, size, "\nWould help: ");
+    append(text, size, "\nWould help: ");
     if (by_launch)
-        say(text, size, "fewer, larger kernels: %llu of them take %.2g us each.", (unsigned long long)totals->kernels,
-            each_ns * 1e-3);
+        append(text, size, "fewer, larger kernels: %llu of them take %.2g us each.",
+               (unsigned long long)totals->kernels, each_ns * 1e-3);
     else if (by_memory && shares.memory >= MEMORY_SHARE)
-        say(text, size,
-            "fewer bytes: narrower types, or more of the work in one program, so that arrays are read once.");
+        append(text, size,
+               "fewer bytes: narrower types, or more of the work in one program, so that arrays are read once.");
     else if (by_memory)
-        say(text, size,
-            "memory that is used again (--repeat shows it: the first touch of new pages costs), or reading arrays "
-            "along their last axis.");
+        append(text, size,
+               "memory that is used again (--repeat shows it: the first touch of new pages costs), or reading arrays "
+               "along their last axis.");
     else if (account->device.threads < account->device.cores)
-        say(text, size, "more threads (%d of %d cores in use), narrower types, cheaper functions.",
-            account->device.threads, account->device.cores);
+        append(text, size, "more threads (%d of %d cores in use), narrower types, cheaper functions.",
+               account->device.threads, account->device.cores);
     else
-        say(text, size, "narrower types, cheaper functions.");
+        append(text, size, "narrower types, cheaper functions.");
 }
 
 void le_account_verdict(const struct le_account *account, char *text, size_t size) {
@@ -196,8 +198,8 @@ void le_account_verdict(const struct le_account *account, char *text, size_t siz
         return;
     }
     leat_cost_kind kind = largest(&totals);
-    say(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%", 100 * kernel_ns / wall_ns,
-        leat_cost_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
+    append(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%", 100 * kernel_ns / wall_ns,
+           leat_cost_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
     say_kernels(account, &totals, ';', text, size);
-    say(text, size, "\nWould help: %s.", advice(&totals, kind));
+    append(text, size, "\nWould help: %s.", advice(&totals, kind));
 }

@@ -166,8 +166,8 @@ static void bind_indices(struct le_checker *c, const struct le_stmt *stmt) {
 struct written {
     const struct le_tree_node *left;
     bool read;
-    struct le_location wrong;      /* the first store that does not fit; {0}: all do */
-    struct le_location read_place; /* of the read that the message names */
+    struct le_location wrong;            /* the first store that does not fit; {0}: all do */
+    struct le_location read_number_base; /* of the read that the message names */
     unsigned axes[LE_INDICES_MAX]; /* by index of the each: bit mask of the axes at which all accesses have it bare */
 };
 
@@ -191,7 +191,7 @@ static void add_access(struct le_checker *c, struct written *written, const stru
     if (!fits && c->free.count == 0)
         written->axes[0] = 0; /* stands for `...` */
     if (!access->left && (!written->read || !fits))
-        written->read_place = node->location;
+        written->read_number_base = node->location;
     if (access->left && !fits && written->wrong.line == 0)
         written->wrong = node->location;
     written->read = written->read || !access->left;
@@ -205,7 +205,7 @@ static void check_written(struct le_checker *c, const struct written *written) {
             le_checker_fail(
                 c, location, "write to another array, or read a copy that is made before the each",
                 "'%s' is written here and read in line %d: in an each both need '%s' bare, in the same place", name,
-                written->read_place.line, c->free.count ? c->free.at[i]->name : "...");
+                written->read_number_base.line, c->free.count ? c->free.at[i]->name : "...");
 }
 
 /* An array that the body writes may be read there only at the element's own position. */

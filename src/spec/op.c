@@ -2,7 +2,7 @@
 #include "spec/op.h"
 #include <string.h>
 
-static const struct le_op_info infos[] = {
+static const struct le_op_properties infos[] = {
 #define LE_OP(id, op_name, op_arity, op_rule, op_cost, op_usage, op_summary)                                           \
     [LE_OP_##id] = {.name = op_name,                                                                                   \
                     .arity = op_arity,                                                                                 \
@@ -44,7 +44,7 @@ static bool equal(const char *known, const char *name, size_t length) {
     return strlen(known) == length && memcmp(known, name, length) == 0;
 }
 
-const struct le_op_info *le_op_info(enum le_op op) {
+const struct le_op_properties *le_op_info(enum le_op op) {
     return &infos[op];
 }
 

@@ -28,14 +28,14 @@ enum le_op {
 struct le_words {
     const char *name, *usage, *summary;
 };
-struct le_op_info {
+struct le_op_properties {
     const char *name;
     int arity;
     enum le_rule rule;
     int cost;
     struct le_words words;
 };
-const struct le_op_info *le_op_info(enum le_op op);
+const struct le_op_properties *le_op_info(enum le_op op);
 /* The function of that name that programs may call (sqrt, min, ...; no operators); LE_OPS: none. */
 enum le_op le_op_function(const char *name, size_t length);
 bool le_op_is_function(enum le_op op);

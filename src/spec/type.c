@@ -4,14 +4,14 @@
 #include <string.h>
 
 enum kind { KIND_NONE, KIND_B, KIND_I, KIND_U, KIND_F, KIND_C };
-struct info {
+struct type_row {
     const char *name, *npy;
     size_t size_bytes;
     enum kind kind;
     int bits;
     enum le_type strong, compute;
 };
-static const struct info infos[LE_TYPES_ALL] = {
+static const struct type_row infos[LE_TYPES_ALL] = {
     [LE_NONE] = {.name = "?", .npy = ""},
 #define LE_TYPE(id, type_name, c_type, size, type_kind, precision, compute_type, code)                                 \
     [LE_##id] = {type_name, code, size, KIND_##type_kind, precision, LE_##id, LE_##compute_type},
@@ -23,12 +23,12 @@ static const struct info infos[LE_TYPES_ALL] = {
     [LE_WEAK_COMPLEX] = {"c128", "c16", 16, KIND_C, 53, LE_C128, LE_C128},
 };
 
-static const struct info *info(enum le_type type) {
+static const struct type_row *row_of(enum le_type type) {
     return &infos[(unsigned)type < LE_TYPES_ALL ? type : LE_NONE];
 }
 
 const char *le_type_name(enum le_type type) {
-    return info(type)->name;
+    return row_of(type)->name;
 }
 
 enum le_type le_type_parse(const char *name, size_t length) {
@@ -39,15 +39,15 @@ enum le_type le_type_parse(const char *name, size_t length) {
 }
 
 size_t le_type_size(enum le_type type) {
-    return info(type)->size_bytes;
+    return row_of(type)->size_bytes;
 }
 
 enum le_type le_type_strong(enum le_type type) {
-    return info(type)->strong;
+    return row_of(type)->strong;
 }
 
 enum le_type le_type_compute(enum le_type type) {
-    return info(type)->compute;
+    return row_of(type)->compute;
 }
 
 bool le_type_is_weak(enum le_type type) {
@@ -55,15 +55,15 @@ bool le_type_is_weak(enum le_type type) {
 }
 
 bool le_type_is_int(enum le_type type) {
-    return info(type)->kind == KIND_I || info(type)->kind == KIND_U;
+    return row_of(type)->kind == KIND_I || row_of(type)->kind == KIND_U;
 }
 
 bool le_type_is_unsigned(enum le_type type) {
-    return info(type)->kind == KIND_U;
+    return row_of(type)->kind == KIND_U;
 }
 
 bool le_type_is_float(enum le_type type) {
-    return info(type)->kind == KIND_F;
+    return row_of(type)->kind == KIND_F;
 }
 
 bool le_type_is_half(enum le_type type) {
@@ -71,7 +71,7 @@ bool le_type_is_half(enum le_type type) {
 }
 
 bool le_type_is_complex(enum le_type type) {
-    return info(type)->kind == KIND_C;
+    return row_of(type)->kind == KIND_C;
 }
 
 enum le_type le_type_part(enum le_type type) {
@@ -79,11 +79,11 @@ enum le_type le_type_part(enum le_type type) {
 }
 
 int le_type_bits(enum le_type type) {
-    return info(type)->bits;
+    return row_of(type)->bits;
 }
 
 const char *le_type_npy(enum le_type type) {
-    return info(type)->npy;
+    return row_of(type)->npy;
 }
 
 /* The complex type of a strong float's parts. */

@@ -29,7 +29,7 @@ static const char *find_in(const char *at, const char *end, const char *text) {
 }
 
 /* What stands before ": error": FILE(LINE) or FILE:LINE:COLUMN. */
-static bool read_place(const char *at, const char *end, struct complaint *complaint) {
+static bool read_number_base(const char *at, const char *end, struct complaint *complaint) {
     const char *open = end;
     if (end > at && end[-1] == ')') {
         while (open > at && *open != '(')
@@ -75,7 +75,7 @@ static bool read_complaint(const char *at, struct complaint *complaint) {
     if (!text)
         return false;
     *complaint = (struct complaint){.text = text + 2, .text_length = (size_t)(end - text - 2)};
-    if (!read_place(at, word, complaint))
+    if (!read_number_base(at, word, complaint))
         *complaint = (struct complaint){.text = at, .text_length = (size_t)(end - at)};
     else if (complaint->column == 0)
         complaint->column = caret_column(at);

@@ -56,8 +56,8 @@ static void *find_symbol(void *user, const struct le_library_symbol *symbol) {
                      : entries->get_old(symbol->name, &function, symbol->version, LE_CU_GET_PROC_ADDRESS_DEFAULT);
     if (error == LE_CU_SUCCESS && function)
         return function;
-    le_search_tell(&door.search, symbol->name, door.search.path, "missing as of %s%s",
-                   le_cuda_version_text(symbol->version, version), symbol->need == REQUIRED ? "" : " (not required)");
+    le_search_log(&door.search, symbol->name, door.search.path, "missing as of %s%s",
+                  le_cuda_version_text(symbol->version, version), symbol->need == REQUIRED ? "" : " (not required)");
     return NULL;
 }
 
@@ -68,7 +68,7 @@ static bool fill_table(void *library) {
     *(void **)&entries.get = dlsym(library, "cuGetProcAddress_v2");
     *(void **)&entries.get_old = dlsym(library, "cuGetProcAddress");
     if (!entries.get && !entries.get_old) {
-        le_search_tell(&door.search, "cuGetProcAddress", door.search.path, "missing");
+        le_search_log(&door.search, "cuGetProcAddress", door.search.path, "missing");
         give_up("the driver's " DRIVER " lacks cuGetProcAddress");
         return false;
     }
@@ -90,15 +90,15 @@ static int check_version(void *library) {
     *(void **)&get_version = dlsym(library, "cuDriverGetVersion");
     le_cu_result error = get_version ? get_version(&version) : LE_CU_ERROR_NOT_FOUND;
     if (error == LE_CU_ERROR_STUB_LIBRARY) {
-        le_search_tell(&door.search, DRIVER, door.search.path, "a toolkit's stub, for linking only");
+        le_search_log(&door.search, DRIVER, door.search.path, "a toolkit's stub, for linking only");
         give_up(DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
     } else if (error) {
-        le_search_tell(&door.search, DRIVER, door.search.path, "returns no version: error %d", error);
+        le_search_log(&door.search, DRIVER, door.search.path, "returns no version: error %d", error);
         give_up("the driver's " DRIVER " returns no version");
     } else if (version < LE_CUDA_VERSION_MIN) {
         snprintf(reason, sizeof reason, "driver too old: %s; CUDA 12.0 (driver 525) or later is needed",
                  le_cuda_version_text(version, text));
-        le_search_tell(&door.search, DRIVER, door.search.path, "%s", reason);
+        le_search_log(&door.search, DRIVER, door.search.path, "%s", reason);
         give_up(reason);
     } else {
         door.search.version = version;
@@ -111,7 +111,7 @@ static void load(void) {
     char why[sizeof door.search.reason - 64], reason[sizeof door.search.reason], text[24];
     void *library = le_library_load(DRIVER, RTLD_LAZY, why, sizeof why);
     if (!library) {
-        le_search_tell(&door.search, DRIVER, NULL, "%s", why);
+        le_search_log(&door.search, DRIVER, NULL, "%s", why);
         snprintf(reason, sizeof reason, "there is no CUDA driver: " DRIVER ": %s", why);
         give_up(reason);
         return;
@@ -122,7 +122,7 @@ static void load(void) {
     if (!version || !fill_table(library))
         return;
     door.version = version;
-    le_search_tell(&door.search, DRIVER, door.search.path, "found, %s", le_cuda_version_text(version, text));
+    le_search_log(&door.search, DRIVER, door.search.path, "found, %s", le_cuda_version_text(version, text));
 }
 
 static void load_once(void) {
@@ -154,10 +154,10 @@ static void tell_visible_devices(void) {
     char why[160];
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (visible && le_cuda_visible_fault(visible, why, sizeof why))
-        le_search_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "malformed: %s", why);
+        le_search_log(&door.search, "CUDA_VISIBLE_DEVICES", visible, "malformed: %s", why);
     else if (visible)
-        le_search_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "%s",
-                       visible[0] && strcmp(visible, "-1") != 0 ? "used" : "hides every device");
+        le_search_log(&door.search, "CUDA_VISIBLE_DEVICES", visible, "%s",
+                      visible[0] && strcmp(visible, "-1") != 0 ? "used" : "hides every device");
 }
 
 static void explain_init(le_cu_result error, char *reason, size_t size_bytes) {
@@ -199,7 +199,7 @@ static void open_driver(void) {
         explain_init(error, reason, sizeof reason);
         give_up(reason);
     }
-    le_search_tell(&door.search, "cuInit", NULL, "%s", error ? reason : "done");
+    le_search_log(&door.search, "cuInit", NULL, "%s", error ? reason : "done");
     door.search.found = !error;
 }
 

@@ -218,7 +218,7 @@ static void without_memory(void **state) {
     (void)state;
     const struct le_allocator allocator = {.allocate = fail_later, .reallocate = never_grow, .release = release};
     bool failed = true;
-    le_memory_use(&allocator);
+    le_memory_set_allocator(&allocator);
     for (int round = 0; failed; round++) {
         left = round;
         start(7);
@@ -228,7 +228,7 @@ static void without_memory(void **state) {
         compare(failed);
         finish();
     }
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
 }
 
 int main(void) {
