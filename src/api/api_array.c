@@ -1,4 +1,4 @@
-/* leat.h: arrays, their files and views. */
+/* leat.h: arrays, their files, views and DLPack. */
 #include "api/api_check.h"
 #include "array/dlpack.h"
 #include "array/load.h"
@@ -58,7 +58,8 @@ static struct le_device *device_of(const leat_array *array) {
     return array->buffer->allocation ? array->buffer->allocation->device : NULL;
 }
 
-/* The stream that work on the array goes to: given, or its device's own; NULL: the CPU's. */
+/* Finds the device stream for work on the array: the caller's, or the default stream of the array's device; NULL on the
+ * CPU. */
 static leat_status find_stream(const leat_array *array, leat_stream *stream, struct le_device_stream **work) {
     struct le_device *device = device_of(array);
     *work = device ? le_device_stream_own(device) : NULL;
@@ -71,7 +72,7 @@ static leat_status find_stream(const leat_array *array, leat_stream *stream, str
     return LEAT_OK;
 }
 
-/* On the CPU all is done by now. */
+/* Sets *ticket to the end of the work in the stream. On the CPU the work is already done. */
 static void set_ticket(leat_stream *stream, struct le_device_stream *work, leat_ticket *ticket) {
     if (!ticket)
         return;
@@ -95,10 +96,11 @@ static leat_status check_transfer(const leat_array *array, const void *memory, c
 static leat_status check_writable(const leat_array *array, const char *name) {
     if (array->read_only)
         return le_fail(LEAT_INVALID, "%s is read-only", name);
-    return le_array_repeats(array) ? le_fail(LEAT_INVALID, "%s has elements that share memory", name) : LEAT_OK;
+    return le_array_repeats(array) ? le_fail(LEAT_INVALID, "%s has overlapping elements", name) : LEAT_OK;
 }
 
-/* Of a late array: it gets its elements with its memory, from a copy. */
+/* Stores a copy of source with a deferred array, which receives the elements when it is materialized. *written: whether
+ * this was done. */
 static leat_status write_deferred(const leat_array *array, const void *source, bool *written) {
     leat_array *copy = NULL;
     *written = false;
@@ -229,7 +231,7 @@ void leat_array_free(leat_array *array) {
 
 /* ---- files */
 
-/* Where the context's arrays live; host is consumed. */
+/* Uploads a loaded array to where the context's arrays live. Consumes host. */
 static leat_status upload_loaded(leat_context *ctx, leat_array *host, leat_array **array) {
     const struct le_array_home home = le_context_home(ctx);
     leat_status status = le_array_upload(&home, host, array);
@@ -314,7 +316,7 @@ leat_status leat_archive_save(const char *path, const leat_named_array *arrays, 
     LE_CHECK_POINTER(path);
     LE_CHECK_POINTER(arrays);
     if (count == 0)
-        return le_fail(LEAT_INVALID, "count is 0: an archive holds one array at least");
+        return le_fail(LEAT_INVALID, "count is 0: an archive holds at least one array");
     for (size_t k = 0; k < count; k++) {
         const leat_array *array = arrays[k].array;
         const char *name = arrays[k].name;

@@ -1,4 +1,4 @@
-/* leat.h: kernels of the user's own. A leat_kernel lives with its module, which keeps the context. */
+/* leat.h: the user's own kernels. A leat_kernel is valid as long as its module, which retains the context. */
 #include "api/api_check.h"
 #include "device/front/module.h"
 #include <limits.h>
@@ -8,10 +8,10 @@ struct leat_kernel {
     struct le_device_kernel *native;
 };
 struct leat_module {
-    atomic_int refcount; /* of the caller, and of arrays that are its variables */
+    atomic_int refcount; /* held by the caller, and by arrays over its variables */
     leat_context *ctx;   /* retained */
     struct le_device_module *native;
-    leat_kernel *kernels; /* in the order of the native module's */
+    leat_kernel *kernels; /* in the order of the native module's kernels */
 };
 
 #define LE_CHECK_MODULE(module)                                                                                        \
@@ -63,7 +63,7 @@ static leat_status check_options(const leat_module_options *options) {
     return status ? status : check_list(options->names, "names");
 }
 
-/* Does the word stand in the text, a line's end after a backslash being nothing? */
+/* Whether the text contains the word. A backslash and the line end after it are skipped, as C does. */
 static bool contains_word(const char *text, const char *word) {
     for (; *text; text++) {
         const char *at = text, *letter = word;
@@ -79,7 +79,7 @@ static bool contains_word(const char *text, const char *word) {
     return false;
 }
 
-/* Nothing that may bring a file into it: then its code hangs on the text and the options alone. */
+/* Whether neither text nor options can include a file, so that the code depends on them alone and can be cached. */
 static bool is_self_contained(const char *text, const leat_module_options *options) {
     static const char *const words[] = {"include", "import", "embed", "pch", "optf", "options-file"};
     bool whole = true;
@@ -227,7 +227,7 @@ leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_
     return LEAT_OK;
 }
 
-/* ---- launches: leat_argument to what the device takes. Messages count arguments from 1. */
+/* ---- launches: translates a leat_argument to a le_launch_argument. Messages count arguments from 1. */
 
 struct translated {
     struct le_launch_argument arguments[LE_LAUNCH_PARAMETERS_MAX];
@@ -238,7 +238,7 @@ static leat_status refuse_argument(const leat_kernel *kernel, size_t k, const ch
     return le_fail(LEAT_INVALID, "kernel %s: argument %zu %s", kernel->native->name, k + 1, why);
 }
 
-/* As kernels see the array's first element. */
+/* The address of element [0,...,0] for kernels; 0 if they cannot access it. */
 static uint64_t kernel_address(const leat_array *array) {
     const struct le_allocation *allocation = array->buffer->allocation;
     if (!allocation->host)
@@ -260,7 +260,7 @@ static leat_status translate_array(const leat_kernel *kernel, const leat_argumen
     if (!array->buffer->allocation)
         return refuse_argument(kernel, k, "is an array of another context");
     if (array->read_only && argument->kind != LEAT_ARGUMENT_IN)
-        return refuse_argument(kernel, k, "is a read-only array, and it is given as one that the kernel writes");
+        return refuse_argument(kernel, k, "is a read-only array, but is passed as an output");
     to->addresses[k] = kernel_address(array);
     to->arguments[k] = (struct le_launch_argument){.value = &to->addresses[k],
                                                    .size_bytes = sizeof to->addresses[k],
@@ -281,13 +281,13 @@ static leat_status translate(const leat_kernel *kernel, const leat_argument *arg
         to->arguments[k] = (struct le_launch_argument){.value = argument->number.all,
                                                        .size_bytes = leat_dtype_size_bytes(argument->dtype),
                                                        .dtype = argument->dtype};
-        return to->arguments[k].size_bytes ? LEAT_OK : refuse_argument(kernel, k, "is a number of no type");
+        return to->arguments[k].size_bytes ? LEAT_OK : refuse_argument(kernel, k, "is a number without a type");
     case LEAT_ARGUMENT_BYTES:
         to->arguments[k] = (struct le_launch_argument){.value = argument->bytes, .size_bytes = argument->size_bytes};
-        return argument->bytes ? LEAT_OK : refuse_argument(kernel, k, "has no bytes: NULL");
+        return argument->bytes ? LEAT_OK : refuse_argument(kernel, k, "has NULL instead of bytes");
     }
-    return refuse_argument(kernel, k,
-                           "is of no kind: make it with leat_in, leat_out, leat_inout, leat_f32 and the like");
+    return refuse_argument(
+        kernel, k, "has an invalid kind: make it with leat_in, leat_out, leat_inout, leat_f32 or a similar function");
 }
 
 static unsigned extent_or_one(unsigned given) {
@@ -302,7 +302,7 @@ static leat_status launch_kernel(leat_kernel *kernel, leat_dim3 grid, leat_dim3 
     if (count)
         LE_CHECK_POINTER(arguments);
     leat_status status = LEAT_OK;
-    size_t taken = (size_t)kernel->native->entry->parameter_count; /* another count is refused below */
+    size_t taken = (size_t)kernel->native->entry->parameter_count; /* le_device_launch refuses a wrong count */
     for (size_t k = 0; k < count && k < taken && k < LE_LAUNCH_PARAMETERS_MAX && !status; k++)
         status = translate(kernel, &arguments[k], k, &translated);
     if (status)

@@ -1,4 +1,4 @@
-/* Making and freeing arrays and their buffers, and what their layout says. */
+/* Creates and frees arrays and their buffers, and answers questions about their layout. */
 #include "array/array.h"
 #include "spec/type.h"
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#define LATE_BYTES_MAX ((size_t)16 << 20)
+#define DEFERRED_BYTES_MAX ((size_t)16 << 20)
 
 leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int64_t *strides, size_t *size_bytes) {
     if (dtype < LEAT_BOOL || dtype > LEAT_C128)
@@ -32,17 +32,17 @@ leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int
 struct le_deferred {
     struct le_array_home home; /* the device is retained */
     bool zero;
-    pthread_mutex_t lock; /* guards the source, and settling */
-    leat_array *source;   /* in host memory: whose elements it gets; NULL: nobody's */
+    pthread_mutex_t lock; /* guards source, and materializing */
+    leat_array *source;   /* in host memory: the elements to load; NULL: none were written */
 };
 
-static void free_deferred(struct le_deferred *late) {
-    if (!late)
+static void free_deferred(struct le_deferred *deferred) {
+    if (!deferred)
         return;
-    le_array_free(late->source);
-    le_device_release(late->home.device);
-    pthread_mutex_destroy(&late->lock);
-    le_free(late);
+    le_array_free(deferred->source);
+    le_device_release(deferred->home.device);
+    pthread_mutex_destroy(&deferred->lock);
+    le_free(deferred);
 }
 
 static void release_buffer(struct le_buffer *buffer) {
@@ -52,7 +52,7 @@ static void release_buffer(struct le_buffer *buffer) {
     le_errors_save();
     if (buffer->allocation && !buffer->is_borrowed) {
         if (buffer->kind != LE_BUFFER_ALLOCATION &&
-            buffer->release) /* nobody else keeps it until the work on it is done */
+            buffer->release) /* the memory goes back to the caller, so wait for the work on it */
             (void)le_allocation_wait(buffer->allocation, LE_ACCESS_WRITE);
         le_allocation_free(buffer->allocation);
     }
@@ -76,7 +76,7 @@ static void release_buffer(struct le_buffer *buffer) {
     le_memory_pool_release(pool);
 }
 
-/* An array and its first buffer, neither with memory yet. */
+/* Creates an array and its buffer, without memory for the elements. */
 static leat_status new_pair(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape,
                             const int64_t *strides, leat_array **array) {
     leat_array *made = le_alloc_zero(1, sizeof *made);
@@ -139,7 +139,7 @@ void le_array_renew(leat_array *array, leat_dtype dtype, int rank, const int64_t
     }
 }
 
-/* Where the elements lie, [low, high) in bytes from data; false on overflow. */
+/* The range of the elements, [low, high) in bytes from data; false on overflow. */
 static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high) {
     int64_t least = 0, most = 0, size = (int64_t)le_type_size((enum le_type)d->dtype);
     for (int k = 0; k < d->rank; k++) {
@@ -152,8 +152,8 @@ static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high)
     return least > -INT64_MAX && le_add_i64(most, size, high);
 }
 
-/* strides: those that the array gets. Where nothing moves along an axis, its stride says nothing and may be anything:
- * it becomes the dense one, which is safe to multiply. */
+/* Checks a description and returns the array's strides. The stride of an axis with at most one element is never used
+ * and may be arbitrary, so it is replaced by the dense one, whose products do not overflow. */
 static leat_status check_description(const leat_description *d, int64_t *strides) {
     int64_t low, high;
     size_t size_bytes;
@@ -169,7 +169,7 @@ static leat_status check_description(const leat_description *d, int64_t *strides
         return le_fail(LEAT_INVALID, "data is not aligned for its type, %s", le_type_name((enum le_type)d->dtype));
     uintptr_t at = (uintptr_t)d->data, end;
     if (!extent_bytes(d, &low, &high) || at < (uintptr_t)-low || __builtin_add_overflow(at, (uintptr_t)high, &end))
-        return le_fail(LEAT_INVALID, "the strides lead outside of memory");
+        return le_fail(LEAT_INVALID, "the strides exceed the address space");
     return LEAT_OK;
 }
 
@@ -227,7 +227,7 @@ static leat_status check_memory(leat_memory memory) {
     return LEAT_OK;
 }
 
-/* Host memory that the array has already, in order with a device's work from now on. */
+/* Registers the array's existing host memory with a device, which orders its work on it from now on. */
 static leat_status track_host_memory(struct le_device *device, enum le_memory_kind kind, leat_array *array) {
     const char *low, *high;
     le_array_range(array, &low, &high);
@@ -247,35 +247,36 @@ static leat_status new_allocation(const struct le_array_home *home, enum le_memo
     return zero ? le_device_fill_zero(home->stream, allocation, size_bytes) : LEAT_OK;
 }
 
-/* ---- late ones */
+/* ---- deferred arrays */
 
-/* Larger ones are not worth a wait less, nor a copy more; numbers and complex ones are looked at as they are bound. */
+/* A large array is not worth the extra copy. Scalars and complex arrays are read when they are bound, so deferring
+ * gains nothing. */
 static bool may_be_deferred(const struct le_array_home *home, const leat_array *array) {
     size_t size_bytes = le_array_bytes(array);
-    return array->rank > 0 && size_bytes > 0 && size_bytes <= LATE_BYTES_MAX && array->dtype != LEAT_C64 &&
+    return array->rank > 0 && size_bytes > 0 && size_bytes <= DEFERRED_BYTES_MAX && array->dtype != LEAT_C64 &&
            array->dtype != LEAT_C128 && le_device_is_opening(home->device);
 }
 
 static leat_status make_deferred(const struct le_array_home *home, bool zero, leat_array *array) {
-    struct le_deferred *late = le_alloc_zero(1, sizeof *late);
-    if (!late)
-        return le_fail_out_of_memory(sizeof *late);
-    late->home = *home;
-    late->zero = zero;
+    struct le_deferred *deferred = le_alloc_zero(1, sizeof *deferred);
+    if (!deferred)
+        return le_fail_out_of_memory(sizeof *deferred);
+    deferred->home = *home;
+    deferred->zero = zero;
     le_device_retain(home->device);
-    pthread_mutex_init(&late->lock, NULL);
+    pthread_mutex_init(&deferred->lock, NULL);
     array->buffer->kind = LE_BUFFER_ALLOCATION;
-    array->buffer->deferred = late;
+    array->buffer->deferred = deferred;
     atomic_init(&array->buffer->is_deferred, true);
     return LEAT_OK;
 }
 
-static leat_status give_memory(const struct le_deferred *late, leat_array *array) {
-    leat_array *source = late->source;
+static leat_status give_memory(const struct le_deferred *deferred, leat_array *array) {
+    leat_array *source = deferred->source;
     leat_status status =
-        new_allocation(&late->home, LE_MEMORY_DEVICE, le_array_bytes(array), late->zero && !source, array);
+        new_allocation(&deferred->home, LE_MEMORY_DEVICE, le_array_bytes(array), deferred->zero && !source, array);
     if (!status && source)
-        status = le_array_copy_as(array, source, late->home.stream, true, "to an array", NULL);
+        status = le_array_copy_as(array, source, deferred->home.stream, true, "to an array", NULL);
     if (status && array->buffer->allocation) {
         le_allocation_free(array->buffer->allocation);
         array->buffer->allocation = NULL;
@@ -284,37 +285,37 @@ static leat_status give_memory(const struct le_deferred *late, leat_array *array
     return status;
 }
 
-/* Nobody but this changes it, so that it is no constant. */
+/* Casts away const: materializing is invisible to users of the array, and this is the only function that does it. */
 leat_status le_array_materialize(const leat_array *array) {
     struct le_buffer *buffer = array->buffer;
-    struct le_deferred *late = buffer->deferred;
+    struct le_deferred *deferred = buffer->deferred;
     leat_status status = LEAT_OK;
     if (!le_array_is_deferred(array))
         return LEAT_OK;
-    pthread_mutex_lock(&late->lock);
+    pthread_mutex_lock(&deferred->lock);
     if (le_array_is_deferred(array))
-        status = give_memory(late, (leat_array *)(uintptr_t)array);
+        status = give_memory(deferred, (leat_array *)(uintptr_t)array);
     if (!status) {
-        le_array_free(late->source);
-        late->source = NULL;
+        le_array_free(deferred->source);
+        deferred->source = NULL;
         atomic_store_explicit(&buffer->is_deferred, false, memory_order_release);
     }
-    pthread_mutex_unlock(&late->lock);
+    pthread_mutex_unlock(&deferred->lock);
     return status;
 }
 
 bool le_array_load_deferred(const leat_array *array, leat_array *source) {
-    struct le_deferred *late = array->buffer->deferred;
+    struct le_deferred *deferred = array->buffer->deferred;
     if (!le_array_is_deferred(array))
         return false;
-    pthread_mutex_lock(&late->lock);
-    bool is_late = le_array_is_deferred(array);
-    leat_array *before = is_late ? late->source : NULL;
-    if (is_late)
-        late->source = le_array_retain(source);
-    pthread_mutex_unlock(&late->lock);
+    pthread_mutex_lock(&deferred->lock);
+    bool is_deferred = le_array_is_deferred(array);
+    leat_array *before = is_deferred ? deferred->source : NULL;
+    if (is_deferred)
+        deferred->source = le_array_retain(source);
+    pthread_mutex_unlock(&deferred->lock);
     le_array_free(before);
-    return is_late;
+    return is_deferred;
 }
 
 struct le_device *le_array_device(const leat_array *array) {
@@ -325,7 +326,7 @@ struct le_device *le_array_device(const leat_array *array) {
 /* ---- where a context's arrays live */
 
 static leat_status new_at(const struct le_array_home *home, leat_memory memory, leat_dtype dtype, int rank,
-                          const int64_t *shape, bool zero, bool late, leat_array **array) {
+                          const int64_t *shape, bool zero, bool deferred, leat_array **array) {
     int64_t strides[LEAT_RANK_MAX];
     size_t size_bytes;
     leat_array *made;
@@ -336,8 +337,8 @@ static leat_status new_at(const struct le_array_home *home, leat_memory memory, 
         status = new_pair(home->pool, dtype, rank, shape, strides, &made);
     if (status)
         return status;
-    status = late && may_be_deferred(home, made) ? make_deferred(home, zero, made)
-                                                 : new_allocation(home, kind_of(memory), size_bytes, zero, made);
+    status = deferred && may_be_deferred(home, made) ? make_deferred(home, zero, made)
+                                                     : new_allocation(home, kind_of(memory), size_bytes, zero, made);
     if (!status)
         *array = made;
     else if (made->buffer->allocation)
@@ -405,7 +406,7 @@ leat_array *le_array_retain(leat_array *array) {
     return array;
 }
 
-/* In a child after fork() the memory is left alone: it is the parent's to give back. */
+/* In a child after fork() nothing is freed: the memory belongs to the parent. */
 void le_array_free(leat_array *array) {
     if (!array || le_memory_pool_forked(array->buffer->pool))
         return;

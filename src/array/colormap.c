@@ -1,4 +1,4 @@
-/* Scaling a field of numbers to pixels, through grey or viridis. */
+/* See colormap.h. */
 #include "array/colormap.h"
 #include "base/text.h"
 #include "spec/type.h"
@@ -18,7 +18,7 @@ static double element_at(const leat_array *array, int64_t row, int64_t column) {
                            (const char *)array->data + offset * (int64_t)le_type_size((enum le_type)array->dtype));
 }
 
-/* Over the finite elements; least > greatest where there are none. */
+/* The range of the finite elements; least > greatest if there are none. */
 static void find_range(const leat_array *array, double *least, double *greatest) {
     *least = INFINITY;
     *greatest = -INFINITY;
@@ -32,7 +32,7 @@ static void find_range(const leat_array *array, double *least, double *greatest)
         }
 }
 
-/* Halves, so that the distance of two great numbers stays finite. */
+/* Computes with halves, so that the difference of two large numbers does not overflow. */
 static int color_level(double value, double least, double greatest) {
     if (value <= least || !(greatest > least))
         return value > greatest ? LEVELS - 1 : 0;
@@ -60,7 +60,7 @@ static void note_range(const leat_array *array, const char *name, leat_colormap 
     bool grey = colormap == LEAT_COLORMAP_GREY;
     le_text_add(&text, "%s: ", name);
     if (least > greatest) {
-        le_text_add(&text, "there is no finite value to scale by");
+        le_text_add(&text, "no finite value to scale by");
     } else {
         le_text_add(&text, "scaled from ");
         le_text_add_f64(&text, least);

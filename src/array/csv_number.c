@@ -1,5 +1,5 @@
-/* See csv.h: numbers from text. A number of few digits is computed exactly, any other one is left to strtod, which is
- * given the digits without a decimal point, since the locale chooses its character. */
+/* See csv.h: parses numbers. A number with few digits is computed exactly. Any other number is passed to strtod,
+ * without a decimal point, whose character depends on the locale. */
 #include "array/csv.h"
 #include "base/text.h"
 #include "spec/type.h"
@@ -10,18 +10,18 @@
 #include <strings.h>
 
 enum {
-    MANTISSA_DIGITS = 19, /* fit in 64 bits */
-    STRTOD_DIGITS = 800,  /* more than decide how a double is rounded: 767 */
+    MANTISSA_DIGITS = 19, /* digits that fit in 64 bits */
+    STRTOD_DIGITS = 800,  /* at most 767 digits decide how a double is rounded */
     POWERS = 23,          /* powers of ten that are exact as doubles */
     EXPONENT_MOST = 99999
 };
 
 /* A number in text: mantissa times ten to the power of exponent. */
 struct decimal_number {
-    bool negative, whole; /* whole: without point and exponent */
-    uint64_t mantissa;    /* of the first MANTISSA_DIGITS digits that count */
-    int digits;           /* that count: the first is not 0 */
-    int64_t exponent;     /* of the last of all digits */
+    bool negative, whole; /* whole: it has no point and no exponent */
+    uint64_t mantissa;    /* the first MANTISSA_DIGITS significant digits */
+    int digits;           /* number of significant digits; leading zeros do not count */
+    int64_t exponent;     /* decimal exponent of the last digit */
     const char *first, *end;
 };
 
@@ -34,7 +34,7 @@ static void add_digit(struct decimal_number *number, char digit) {
         number->digits++;
 }
 
-/* [digits][.digits], of which one at least is there. */
+/* [digits][.digits], at least one of the two. */
 static const char *scan_digits(const char *at, const char *end, struct decimal_number *number) {
     int64_t count = 0;
     for (; at < end && le_is_digit(*at); at++, count++)
@@ -95,7 +95,7 @@ static bool scan_special(const char *text, size_t length, double *value) {
     return false;
 }
 
-/* "digits e exponent" for strtod. Digits beyond the buffer only tell whether there is more than it holds. */
+/* Writes "digits e exponent" for strtod. Of the digits that do not fit, only whether one is not zero matters. */
 static void write_digits(const struct decimal_number *number, char *text, size_t size) {
     int64_t exponent = number->exponent;
     int count = 0;
@@ -133,7 +133,7 @@ static double real_value(const struct decimal_number *number, bool single) {
     return number->negative ? -value : value;
 }
 
-/* The bits of a float of 16 bits, of which `bits` are its precision; 2 to the power of least is its least step. */
+/* The bits of a 16-bit float with `bits` bits of precision, whose smallest step is 2 to the power of least. */
 static uint16_t small_float(double value, int bits, int least) {
     uint16_t infinity = (uint16_t)(0x7fff & ~((1 << (bits - 1)) - 1)), sign = signbit(value) ? 0x8000 : 0;
     if (isnan(value))
@@ -148,7 +148,7 @@ static uint16_t small_float(double value, int bits, int least) {
     return (uint16_t)(sign | (encoded < infinity ? encoded : infinity));
 }
 
-/* The bits of value as that type. Returns whether it became infinite. */
+/* Stores value as a float of that type. Returns whether it became infinite. */
 static bool store_float(double value, leat_dtype dtype, void *at) {
     if (dtype == LEAT_F64) {
         memcpy(at, &value, sizeof value);
@@ -178,7 +178,7 @@ static enum le_csv_number parse_float(const char *text, size_t length, leat_dtyp
 
 /* ---- integers */
 
-/* The magnitude; false: more than 64 bits. */
+/* Computes the magnitude; false if it needs more than 64 bits. */
 static bool whole_value(const struct decimal_number *number, uint64_t *magnitude) {
     *magnitude = 0;
     for (const char *at = number->first; at < number->end; at++)

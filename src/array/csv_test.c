@@ -80,8 +80,8 @@ static void refused(void **state) {
         {"1,2\n\n3,4\n", "t.csv: line 2 is empty", 0},
         {"1,2\n3\n", "t.csv: line 2 has 1 field, and line 1 has 2", 0},
         {"a,b\n1,2\n3,4,5\n", "t.csv: line 3 has 3 fields, and line 2 has 2", 0},
-        {"a,b\n", "t.csv: there are no numbers in it", 0},
-        {"\n\n", "t.csv: there are no numbers in it", 0},
+        {"a,b\n", "t.csv: contains no numbers", 0},
+        {"\n\n", "t.csv: contains no numbers", 0},
         {"1 2\n3 4\n", "t.csv: line 2, column 1: '3 4' is not a number", 0},
         {"1;2\n3;4\n5;6\n", "t.csv: line 2, column 1: '3;4' is not a number", 0},
         {"1.5.2\n", "no numbers", 0},
@@ -278,7 +278,7 @@ static void files(void **state) {
     le_array_free(array);
     array = counted(pool, 3, SHAPE(2, 1, 1));
     assert_int_equal(le_array_save(array, path, SAVE_AS(0)), LEAT_FILE);
-    assert_message("i32[2,1,1] has more axes than the two of a table");
+    assert_message("i32[2,1,1] has more than the two axes of a table");
     file_is(path, "0\n1\n2\n");
     le_array_free(array);
     le_array_free(turned);

@@ -136,7 +136,7 @@ static void test_refused(void **state) {
     const struct {
         size_t size_bytes;
         const char *message;
-    } cuts[] = {{size_bytes - 1, "claims 50000 bytes of elements, and its array has 49999"},
+    } cuts[] = {{size_bytes - 1, "claims 50000 bytes of elements, but its array has 49999"},
                 {40, "header claims 128 bytes"},
                 {5, "ends within the .npy header"}};
     for (size_t k = 0; k < ARRAY_LEN(cuts); k++) {

@@ -1,8 +1,9 @@
-/* The pool of array memory. Blocks under KEEP_MIN go straight to the allocator; others are kept when given back, newest
- * last, and the smallest that fits without wasting more than an eighth is taken again. Without allocator hooks, blocks
- * from MAP_MIN on are mapped with huge pages: a fresh result's page faults would else cost more than computing it.
+/* The pool of array memory. Allocations under KEEP_MIN are released at once. Others are kept when they are given back,
+ * the newest last, and reused: the smallest that fits without wasting more than an eighth. Without allocator hooks,
+ * allocations of MAP_MIN bytes or more are mapped with huge pages, since the page faults of a new result would
+ * otherwise cost more than computing it.
  *
- * Owner: a context; and each buffer. `lock` guards all but the constants. */
+ * A context and each buffer hold a reference. `lock` guards all fields that change. */
 #include "array/pool.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +12,7 @@
 
 #define ALIGNMENT 64u
 #define KEEP_MIN  ((size_t)64 << 10)
-#define MAP_MIN   ((size_t)2 << 20) /* and the size of a huge page */
+#define MAP_MIN   ((size_t)2 << 20) /* also the size of a huge page */
 #define KEPT_MAX  128
 
 struct kept_allocation {
@@ -21,7 +22,7 @@ struct kept_allocation {
 
 struct le_memory_pool {
     atomic_int refcount;
-    unsigned generation; /* of processes */
+    unsigned generation; /* of forks, when the pool was made */
     size_t memory_cap_bytes;
     bool hooked;
     pthread_mutex_t lock;
@@ -33,8 +34,7 @@ struct le_memory_pool {
     void *log_user;
 };
 
-/* The process's allocator belongs to the pools that are alive: the first one's hooks are used until the last one is
- * gone. */
+/* The process has one allocator. The hooks of the first live pool are used until the last pool is freed. */
 static pthread_mutex_t allocator_lock = PTHREAD_MUTEX_INITIALIZER;
 static int allocator_users;
 static bool allocator_hooked;
@@ -92,7 +92,7 @@ leat_status le_memory_pool_check(const struct le_memory_pool *pool) {
     return LEAT_OK;
 }
 
-/* ---- blocks of the system */
+/* ---- memory from the system */
 
 static void *map_memory(size_t size_bytes) {
     size_t span = size_bytes + MAP_MIN;
@@ -116,37 +116,37 @@ static bool is_mapped(const struct le_memory_pool *pool, size_t capacity_bytes) 
 
 static void *obtain_memory(const struct le_memory_pool *pool, size_t capacity_bytes, bool zero) {
     if (is_mapped(pool, capacity_bytes))
-        return map_memory(capacity_bytes); /* zero as it comes */
+        return map_memory(capacity_bytes); /* already zero */
     void *memory = le_alloc_aligned(capacity_bytes);
     if (memory && zero)
         memset(memory, 0, capacity_bytes);
     return memory;
 }
 
-static void release_memory(const struct le_memory_pool *pool, struct kept_allocation block) {
-    if (is_mapped(pool, block.capacity_bytes))
-        munmap(block.memory, block.capacity_bytes);
+static void release_memory(const struct le_memory_pool *pool, struct kept_allocation kept) {
+    if (is_mapped(pool, kept.capacity_bytes))
+        munmap(kept.memory, kept.capacity_bytes);
     else
-        le_free_aligned(block.memory);
+        le_free_aligned(kept.memory);
 }
 
-/* ---- what is kept; all with the lock held */
+/* ---- kept allocations; the lock is held */
 
 static struct kept_allocation remove_kept(struct le_memory_pool *pool, int k) {
-    struct kept_allocation block = pool->kept[k];
+    struct kept_allocation kept = pool->kept[k];
     pool->kept_count--;
-    memmove(&pool->kept[k], &pool->kept[k + 1], (size_t)(pool->kept_count - k) * sizeof block);
-    pool->use.kept_bytes -= block.capacity_bytes;
-    return block;
+    memmove(&pool->kept[k], &pool->kept[k + 1], (size_t)(pool->kept_count - k) * sizeof kept);
+    pool->use.kept_bytes -= kept.capacity_bytes;
+    return kept;
 }
 
-/* Drops the oldest until at most keep_bytes are kept. */
+/* Releases the oldest until at most keep_bytes are kept. */
 static void trim_kept(struct le_memory_pool *pool, size_t keep_bytes) {
     while (pool->kept_count && pool->use.kept_bytes > keep_bytes)
         release_memory(pool, remove_kept(pool, 0));
 }
 
-/* The smallest kept block that fits, of equals the newest; -1: none. */
+/* The smallest kept allocation that fits, the newest of equal ones; -1: none. */
 static int find_kept(const struct le_memory_pool *pool, size_t capacity_bytes) {
     size_t most = capacity_bytes + capacity_bytes / 8;
     int found = -1;
@@ -174,26 +174,27 @@ static leat_status fail_cap(const struct le_memory_pool *pool, size_t size_bytes
                    size_bytes, pool->use.live_bytes, pool->memory_cap_bytes);
 }
 
-/* Counts capacity_bytes as live, making room among what is kept; gives a kept block if one fits, else none. */
-static leat_status reserve_bytes(struct le_memory_pool *pool, size_t capacity_bytes, struct kept_allocation *block) {
+/* Counts capacity_bytes as live and releases kept allocations to stay below the limit. *kept is a kept allocation that
+ * fits, or has no memory. */
+static leat_status reserve_bytes(struct le_memory_pool *pool, size_t capacity_bytes, struct kept_allocation *kept) {
     size_t cap = pool->memory_cap_bytes;
     int k = capacity_bytes >= KEEP_MIN ? find_kept(pool, capacity_bytes) : -1;
     if (k >= 0) {
-        *block = remove_kept(pool, k);
+        *kept = remove_kept(pool, k);
     } else {
-        *block = (struct kept_allocation){.capacity_bytes = capacity_bytes};
+        *kept = (struct kept_allocation){.capacity_bytes = capacity_bytes};
         if (capacity_bytes > cap || pool->use.live_bytes > cap - capacity_bytes)
             return fail_cap(pool, capacity_bytes);
         trim_kept(pool, cap - capacity_bytes - pool->use.live_bytes);
     }
-    pool->use.live_bytes += block->capacity_bytes;
+    pool->use.live_bytes += kept->capacity_bytes;
     size_t sum = pool->use.live_bytes + pool->use.kept_bytes;
     if (sum > pool->use.peak_bytes)
         pool->use.peak_bytes = sum;
     return LEAT_OK;
 }
 
-/* The system has none: gives back all that is kept, then asks once more. */
+/* After the system refused: releases all that is kept, then asks once more. */
 static void *obtain_after_trim(struct le_memory_pool *pool, size_t capacity_bytes, bool zero) {
     pthread_mutex_lock(&pool->lock);
     bool some = pool->kept_count > 0;
@@ -208,33 +209,33 @@ leat_status le_memory_pool_take(struct le_memory_pool *pool, size_t size_bytes, 
     size_t capacity;
     if (!round_up(size_bytes, &capacity))
         return le_fail_out_of_memory(size_bytes);
-    struct kept_allocation block;
+    struct kept_allocation kept;
     pthread_mutex_lock(&pool->lock);
-    leat_status status = reserve_bytes(pool, capacity, &block);
+    leat_status status = reserve_bytes(pool, capacity, &kept);
     pthread_mutex_unlock(&pool->lock);
     if (status)
         return status;
-    if (block.memory) {
+    if (kept.memory) {
         if (zero)
-            memset(block.memory, 0, size_bytes);
+            memset(kept.memory, 0, size_bytes);
     } else {
-        block.memory = obtain_memory(pool, capacity, zero);
-        if (!block.memory)
-            block.memory = obtain_after_trim(pool, capacity, zero);
+        kept.memory = obtain_memory(pool, capacity, zero);
+        if (!kept.memory)
+            kept.memory = obtain_after_trim(pool, capacity, zero);
     }
-    if (!block.memory) {
+    if (!kept.memory) {
         pthread_mutex_lock(&pool->lock);
         pool->use.live_bytes -= capacity;
         pthread_mutex_unlock(&pool->lock);
         return le_fail_out_of_memory(size_bytes);
     }
-    *memory = block.memory;
-    *capacity_bytes = block.capacity_bytes;
+    *memory = kept.memory;
+    *capacity_bytes = kept.capacity_bytes;
     return LEAT_OK;
 }
 
 void le_memory_pool_give(struct le_memory_pool *pool, void *memory, size_t capacity_bytes) {
-    struct kept_allocation block = {.memory = memory, .capacity_bytes = capacity_bytes};
+    struct kept_allocation kept = {.memory = memory, .capacity_bytes = capacity_bytes};
     pthread_mutex_lock(&pool->lock);
     pool->use.live_bytes -= capacity_bytes;
     bool keep = capacity_bytes >= KEEP_MIN && capacity_bytes <= pool->cache_cap_bytes;
@@ -242,12 +243,12 @@ void le_memory_pool_give(struct le_memory_pool *pool, void *memory, size_t capac
         if (pool->kept_count == KEPT_MAX)
             release_memory(pool, remove_kept(pool, 0));
         trim_kept(pool, pool->cache_cap_bytes - capacity_bytes);
-        pool->kept[pool->kept_count++] = block;
+        pool->kept[pool->kept_count++] = kept;
         pool->use.kept_bytes += capacity_bytes;
     }
     pthread_mutex_unlock(&pool->lock);
     if (!keep)
-        release_memory(pool, block);
+        release_memory(pool, kept);
 }
 
 void le_memory_pool_trim(struct le_memory_pool *pool) {

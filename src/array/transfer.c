@@ -1,5 +1,5 @@
-/* Elements between memories: a device's and the host's. Where no array has a block all is the CPU's, and done at once.
- */
+/* Copies elements between device and host memory. If no array has an allocation, everything is on the CPU and the copy
+ * is done at once. */
 #include "array/array.h"
 #include "spec/type.h"
 #include <assert.h>

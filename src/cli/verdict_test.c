@@ -64,8 +64,8 @@ static void expect_reading(const char *what, const char *cause, const char *help
 
 static void reading(void **state) {
     (void)state;
-    expect_reading("x.npy", "mapped", "help: narrower types are fewer bytes; a process that stays");
-    expect_reading("x.npy", "", "help: narrower types are fewer bytes.");
+    expect_reading("x.npy", "mapped", "help: narrower types, which are fewer bytes; a long-lived process");
+    expect_reading("x.npy", "", "help: narrower types, which are fewer bytes.");
     expect_reading("x.npz", "", "help: an .npy file, which is mapped if it is large");
     expect_reading("stdin", "", "help: an .npy file, which is mapped if it is large");
     expect_reading("x.csv", "", "help: an .npy, which needs no parsing");
