@@ -1,12 +1,12 @@
-/* Arenas: a list of zeroed blocks, the newest first; only the newest is allocated from. One thread at a time. */
+/* See arena.h. An arena is a list of zeroed chunks, the newest first; allocations come from the newest only. */
 #include "base/arena.h"
 #include "base/memory.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BLOCK_BYTES_MIN ((size_t)4096)
-#define BLOCK_BYTES_MAX ((size_t)1 << 20)
+#define CHUNK_BYTES_MIN ((size_t)4096)
+#define CHUNK_BYTES_MAX ((size_t)1 << 20)
 #define ALIGNMENT       ((size_t)16)
 
 struct le_arena_chunk {
@@ -22,9 +22,9 @@ void le_arena_init(struct le_arena *arena) {
 }
 
 void le_arena_finish(struct le_arena *arena) {
-    for (struct le_arena_chunk *block = arena->chunks, *next; block; block = next) {
-        next = block->next;
-        le_free(block);
+    for (struct le_arena_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        le_free(chunk);
     }
     le_arena_init(arena);
 }
@@ -33,22 +33,22 @@ static _Noreturn void fail_out_of_memory(struct le_arena *arena) {
     longjmp(arena->failure, 1);
 }
 
-/* Opens a block that holds at least size_bytes; blocks double in size, so that there are few. */
+/* Adds a chunk with room for at least size_bytes. Each chunk is as large as all before it, so that there are few. */
 static void add_chunk(struct le_arena *arena, size_t size_bytes) {
-    size_t block_bytes = arena->size_bytes < BLOCK_BYTES_MIN ? BLOCK_BYTES_MIN : arena->size_bytes;
-    if (block_bytes > BLOCK_BYTES_MAX)
-        block_bytes = BLOCK_BYTES_MAX;
-    if (block_bytes < size_bytes + HEADER_BYTES)
-        block_bytes = size_bytes + HEADER_BYTES;
-    struct le_arena_chunk *block = le_alloc_zero(1, block_bytes);
-    if (!block)
+    size_t chunk_bytes = arena->size_bytes < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN : arena->size_bytes;
+    if (chunk_bytes > CHUNK_BYTES_MAX)
+        chunk_bytes = CHUNK_BYTES_MAX;
+    if (chunk_bytes < size_bytes + HEADER_BYTES)
+        chunk_bytes = size_bytes + HEADER_BYTES;
+    struct le_arena_chunk *chunk = le_alloc_zero(1, chunk_bytes);
+    if (!chunk)
         fail_out_of_memory(arena);
-    block->next = arena->chunks;
-    block->size_bytes = block_bytes;
-    arena->chunks = block;
-    arena->size_bytes += block_bytes;
-    arena->next = (char *)block + HEADER_BYTES;
-    arena->end = (char *)block + block_bytes;
+    chunk->next = arena->chunks;
+    chunk->size_bytes = chunk_bytes;
+    arena->chunks = chunk;
+    arena->size_bytes += chunk_bytes;
+    arena->next = (char *)chunk + HEADER_BYTES;
+    arena->end = (char *)chunk + chunk_bytes;
 }
 
 void *le_arena_alloc(struct le_arena *arena, size_t size_bytes) {

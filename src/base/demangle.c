@@ -6,7 +6,7 @@ static const char *read_encoding(struct le_symbol_walk *w);
 
 /* ---- names */
 
-static const char unnamed[] = "(anon)"; /* namespace: g++'s and clang's, or nvcc's for internal linkage */
+static const char unnamed[] = "(anon)"; /* unnamed namespaces of g++ and clang, and nvcc's for internal linkage */
 
 const char *le_demangle_source_name(struct le_symbol_walk *w) {
     size_t length = 0;
@@ -34,10 +34,10 @@ static const char *read_operator(struct le_symbol_walk *w) {
     return take_known(w, known, ARRAY_LEN(known));
 }
 
-/* "{lambda(int)#1}" of Ul, after it. */
+/* After `Ul`: "{lambda(int)#1}". */
 static const char *read_lambda(struct le_symbol_walk *w) {
     const struct le_symbol_arguments *arguments = w->arguments;
-    w->arguments = NULL; /* its T_ is an auto */
+    w->arguments = NULL; /* T_ in it means an auto parameter */
     const char *parameters = le_demangle_parameters(w, NULL);
     w->arguments = arguments;
     expect(w, "E");
@@ -90,7 +90,7 @@ struct le_symbol_type le_demangle_template_parameter(struct le_symbol_walk *w) {
     return w->lost ? plain_type("") : w->arguments->at[place];
 }
 
-/* "B" of "ns::A<x::y>::B<int>". */
+/* The last part of a name: "B" of "ns::A<x::y>::B<int>". */
 static const char *last_part(struct le_symbol_walk *w, const char *text) {
     const char *start = text;
     int depth = 0;
@@ -152,18 +152,18 @@ static struct le_symbol_name read_nested(struct le_symbol_walk *w) {
     name.qualifiers = join(w, take(w, "K") ? " const" : "", is_volatile, "");
     name.qualifiers = join(w, name.qualifiers, take(w, "R") ? " &" : take(w, "O") ? " &&" : "", "");
     while (goes_on(w)) {
-        if (take(w, "M")) /* a member whose initializer holds what follows */
+        if (take(w, "M")) /* a data member, whose initializer contains what follows */
             continue;
         is_kept = read_nested_part(w, &name);
         if (is_kept)
             keep(w, plain_type(name.text));
     }
     w->lost |= !is_kept;
-    w->seen_count -= is_kept && w->seen_count > 0; /* whoever knows that the whole is a type keeps it */
+    w->seen_count -= is_kept && w->seen_count > 0; /* the caller adds the whole name again if it is a type */
     return name;
 }
 
-/* After `Z`: what is local to a function. */
+/* After `Z`: an entity local to a function. */
 static struct le_symbol_name read_local(struct le_symbol_walk *w) {
     const char *function = read_encoding(w);
     struct le_symbol_name name = {.text = "string literal", .last = "", .plain = "string literal", .qualifiers = ""};
@@ -217,7 +217,7 @@ static void skip_result(struct le_symbol_walk *w, const struct le_symbol_name *n
         le_demangle_type(w);
 }
 
-/* A function around something local to it: with its parameters. */
+/* The function that contains a local entity, with its parameters. */
 static const char *read_encoding(struct le_symbol_walk *w) {
     const struct le_symbol_arguments *arguments = w->arguments;
     w->arguments = NULL;
@@ -232,11 +232,11 @@ static const char *read_encoding(struct le_symbol_walk *w) {
     return w->lost ? "" : join(w, name.text, join(w, "(", parameters, ")"), name.qualifiers);
 }
 
-/* ---- templates' arguments */
+/* ---- template arguments */
 
 /* After `L`. */
 static const char *read_literal(struct le_symbol_walk *w) {
-    static const char suffixes[][5] = {"i", "ju", "ll", "mul", "xll", "yull"}; /* a type, and what says it */
+    static const char suffixes[][5] = {"i", "ju", "ll", "mul", "xll", "yull"}; /* the code of a type, then its suffix */
     const char *text, *type, code[2] = {*w->at, '\0'};
     if (take(w, "_Z") || take(w, "Z")) {
         text = read_encoding(w);
@@ -305,7 +305,8 @@ const char *le_demangle_expression(struct le_symbol_walk *w) {
 
 /* ---- symbols */
 
-/* At the symbol's name, in storage that is not zeroed: `seen` is large and is written before it is read. */
+/* Initializes the walk at the start of the symbol's name. The walk is not zeroed: `seen` is large, and its entries are
+ * written before they are read. */
 static bool start_walk(struct le_symbol_walk *w, struct le_arena *arena, const char *symbol, bool as_in_sources) {
     w->arena = arena;
     w->at = symbol;

@@ -1,8 +1,8 @@
-/* See demangle.h. Types, and lists of parameters. */
+/* See demangle.h. Types and parameter lists. */
 #include "base/demangle_walk.h"
 #include "base/status.h"
 
-/* The code of a number is one letter. */
+/* Reads a builtin type. The code of a number type is one letter. */
 static bool read_builtin(struct le_symbol_walk *w, struct le_symbol_type *type) {
     /* clang-format off */
     static const char *const known[] = {
@@ -20,7 +20,7 @@ static bool read_builtin(struct le_symbol_walk *w, struct le_symbol_type *type) 
     return type->left;
 }
 
-/* Functions and arrays: a pointer to one needs parentheses. */
+/* Whether the type is a function or an array; a pointer to one needs parentheses. */
 static bool needs_parentheses(struct le_symbol_type type) {
     return *type.right == '(' || *type.right == ' ';
 }
@@ -44,7 +44,7 @@ static struct le_symbol_type read_pointer(struct le_symbol_walk *w) {
     return type;
 }
 
-/* A reference to a reference is one to what that refers to, and an rvalue reference only if both are. */
+/* Reference collapsing: a reference to a reference is an rvalue reference only if both are. */
 static struct le_symbol_type read_reference(struct le_symbol_walk *w, const char *mark) {
     struct le_symbol_type to = le_demangle_type(w);
     size_t length = strlen(to.left);
@@ -87,7 +87,7 @@ static struct le_symbol_type read_qualified(struct le_symbol_walk *w) {
     take(w, "r");
     const char *is_volatile = take(w, "V") ? " volatile" : "", *is_constant = take(w, "K") ? " const" : "";
     struct le_symbol_type of =
-        take(w, "F") ? read_function(w) : le_demangle_type(w); /* marks are part of a function's type */
+        take(w, "F") ? read_function(w) : le_demangle_type(w); /* qualifiers are part of a function type */
     const char *marks = join(w, is_constant, is_volatile, "");
     if (*of.right == '(')
         of.right = join(w, of.right, marks, "");
@@ -98,7 +98,8 @@ static struct le_symbol_type read_qualified(struct le_symbol_walk *w) {
     return of;
 }
 
-/* T_ or S_, perhaps with arguments. Returns whether it is new, and must be kept. */
+/* Reads T_ or S_, perhaps with template arguments. Returns whether the type is new, so that the symbol may refer to it.
+ */
 static bool read_substitution(struct le_symbol_walk *w, struct le_symbol_type *type) {
     bool is_argument = *w->at == 'T';
     *type = is_argument ? le_demangle_template_parameter(w) : le_demangle_substitution(w);
@@ -110,7 +111,7 @@ static bool read_substitution(struct le_symbol_walk *w, struct le_symbol_type *t
     return true;
 }
 
-/* A type that is not builtin. Returns whether it is new, and must be kept. */
+/* Reads a type that is not builtin. Returns whether it is new, so that the symbol may refer to it. */
 static bool read_compound(struct le_symbol_walk *w, struct le_symbol_type *type) {
     if (*w->at == 'T' || (*w->at == 'S' && w->at[1] != 't'))
         return read_substitution(w, type);
@@ -160,7 +161,7 @@ const char *le_demangle_parameters(struct le_symbol_walk *w, struct le_demangled
     if (take(w, "v"))
         return list;
     while (!ends_parameters(w)) {
-        w->lost |= function && strncmp(w->at, "Dp", 2) == 0; /* any number of parameters */
+        w->lost |= function && strncmp(w->at, "Dp", 2) == 0; /* a parameter pack: any number of parameters */
         struct le_symbol_type type = le_demangle_type(w);
         list = add_to_list(w, list, type_text(w, type));
         if (function && !w->lost)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WRITE_BYTES ((size_t)4 << 20) /* at one time: some milliseconds between two questions whether to go on */
+#define WRITE_BYTES ((size_t)4 << 20) /* per write(), so that proceed is called every few milliseconds */
 
 static leat_status fail_write(const char *path, int number) {
     char text[128];
@@ -21,7 +21,7 @@ static leat_status fail_write(const char *path, int number) {
 
 /* ---- the path */
 
-/* A link's text, from the link's folder on unless it begins at the root. */
+/* The path that a link's text means: relative to the link's folder, or absolute. */
 static char *resolve_link(const char *link, const char *text) {
     const char *slash = strrchr(link, '/');
     size_t folder = slash && *text != '/' ? (size_t)(slash - link) + 1 : 0, length = strlen(text) + 1;
@@ -33,7 +33,7 @@ static char *resolve_link(const char *link, const char *text) {
     return path;
 }
 
-/* The path with all links followed, whether the file exists or not. The caller knows that no links form a circle. */
+/* The path with all links followed; the file need not exist. The caller has checked that the links form no circle. */
 static char *follow_links(const char *path) {
     char text[PATH_MAX];
     ssize_t length;
@@ -47,7 +47,7 @@ static char *follow_links(const char *path) {
     return at;
 }
 
-/* The folder of the target, which ends where its name begins. */
+/* Opens the target's folder. *name is the file's name; target is cut before it. */
 static int open_folder(char *target, const char **name) {
     char *slash = strrchr(target, '/');
     *name = slash ? slash + 1 : target;
@@ -76,8 +76,7 @@ static leat_status open_new(struct le_file_out *out, const struct stat *replaced
     if (!le_new_file_open(folder, 0666, &out->file))
         return fail_write(out->path, errno);
     if (replaced)
-        (void)!fchmod(out->file.fd,
-                      replaced->st_mode & 07777); /* a new file's mode will do where this is not allowed */
+        (void)!fchmod(out->file.fd, replaced->st_mode & 07777); /* if not permitted, the default mode is acceptable */
     return LEAT_OK;
 }
 
@@ -92,7 +91,7 @@ static leat_status open_out(struct le_file_out *out) {
         out->file.fd = open(out->path, O_WRONLY | O_CLOEXEC);
         return out->file.fd < 0 ? fail_write(out->path, errno) : LEAT_OK;
     }
-    if (exists && faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) < 0) /* replacing it would not ask */
+    if (exists && faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) < 0) /* rename() would ignore write protection */
         return fail_write(out->path, errno);
     return open_new(out, exists ? &about : NULL);
 }
@@ -115,7 +114,7 @@ leat_status le_file_out_open(const char *path, const leat_save_options *options,
 
 leat_status le_file_out_check(const struct le_file_out *out) {
     if (out->proceed && !out->proceed(out->user))
-        return le_fail(LEAT_FILE, "%s: was not written: it was given up", out->path);
+        return le_fail(LEAT_FILE, "%s: was not written: saving was stopped", out->path);
     return LEAT_OK;
 }
 
@@ -142,7 +141,7 @@ leat_status le_file_out_seek(struct le_file_out *out, uint64_t offset) {
 
 /* ---- close */
 
-/* The name in the folder is on the disk, too. A folder that cannot be read cannot be synced. */
+/* Syncs the name in the folder. A folder that cannot be read cannot be synced. */
 static bool sync_folder(int folder) {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool done = fd < 0 || fsync(fd) == 0 || errno == EINVAL;
@@ -154,7 +153,8 @@ static bool sync_folder(int folder) {
 }
 
 static bool close_direct(struct le_file_out *out) {
-    bool synced = !out->sync || fsync(out->file.fd) == 0 || errno == EINVAL || errno == EROFS; /* a pipe has no disk */
+    bool synced =
+        !out->sync || fsync(out->file.fd) == 0 || errno == EINVAL || errno == EROFS; /* pipes cannot be synced */
     int number = errno;
     bool closed = close(out->file.fd) == 0;
     errno = synced ? errno : number;

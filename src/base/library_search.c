@@ -32,7 +32,7 @@ void le_search_log(struct le_search *search, const char *name, const char *path,
 
 /* ---- the dynamic loader */
 
-/* Whether there is such a file in a folder of the search path, or in those below it for newer processors. */
+/* Whether the folder, or one of its subfolders for newer processors, has a file of that name. */
 static bool is_in_search_folder(const char *folder, const char *soname) {
     char pattern[PATH_MAX];
     static const char *const below[] = {"", "glibc-hwcaps/*/"};
@@ -48,10 +48,10 @@ static bool is_in_search_folder(const char *folder, const char *soname) {
     return false;
 }
 
-/* Whether an element of LD_LIBRARY_PATH that depends on the working directory leads to such a file. */
+/* Whether an element of LD_LIBRARY_PATH that is relative to the working directory has a file of that name. */
 static bool is_in_working_directory(const char *soname) {
     const char *rest = getenv("LD_LIBRARY_PATH");
-    if (!rest || !rest[0]) /* an empty value counts as unset */
+    if (!rest || !rest[0]) /* an empty value means unset */
         return false;
     for (size_t length; rest; rest = rest[length] ? rest + length + 1 : NULL) {
         char folder[PATH_MAX];
@@ -67,7 +67,7 @@ static bool is_in_working_directory(const char *soname) {
     return false;
 }
 
-/* dlerror's text without the name that it begins with. */
+/* Writes dlerror's text without the name at its beginning. */
 static void describe_loader_error(const char *name, char *why, size_t size_bytes) {
     const char *text = dlerror();
     size_t length = strlen(name);
@@ -81,7 +81,7 @@ static void describe_loader_error(const char *name, char *why, size_t size_bytes
 void *le_library_load(const char *name, int mode, char *why, size_t size_bytes) {
     if (!strchr(name, '/') && is_in_working_directory(name)) {
         snprintf(why, size_bytes,
-                 "not taken from the working directory, which an empty or relative element of "
+                 "not loaded from the working directory, which an empty or relative element of "
                  "LD_LIBRARY_PATH names");
         return NULL;
     }
@@ -134,7 +134,7 @@ const struct le_library_symbol *le_library_fill(const struct le_library_symbol *
 struct search_walk {
     struct le_search *search;
     const struct le_search_request *request;
-    /* Hashes of the real paths of files that were offered: lib64 may be lib, and cuda may be cuda-13.0. */
+    /* Hashes of the real paths of files already offered: lib64 may be a link to lib, and cuda one to cuda-13.0. */
     uint64_t offered[32];
     size_t offered_count;
 };
@@ -149,7 +149,7 @@ static bool is_too_new(const struct search_walk *walk, const char *file) {
     return walk->request->major_max && major_of(file) > walk->request->major_max;
 }
 
-/* library: its handle if it is loaded, else NULL. */
+/* Offers a candidate to the request. library: its handle if it is loaded, else NULL. */
 static bool offer_candidate(struct search_walk *walk, const char *name, const char *file, const char *path,
                             void *library) {
     const struct le_search_request *request = walk->request;
@@ -167,7 +167,7 @@ static bool offer_candidate(struct search_walk *walk, const char *name, const ch
     }
     if (!request->take(request->user, search, name, path, library))
         return false;
-    search->reason[0] = 0; /* of an earlier candidate */
+    search->reason[0] = 0; /* clears the reason of an earlier candidate */
     return true;
 }
 
@@ -222,7 +222,7 @@ static bool look_loaded(struct search_walk *walk, const char *name) {
     return false;
 }
 
-/* name: none; lines tell the file. */
+/* Has no place's name: the lines of the log name the file. */
 static bool look_by_loader(struct search_walk *walk, const char *name) {
     const struct le_search_request *request = walk->request;
     char why[160] = "not found by the dynamic loader";
@@ -247,7 +247,7 @@ static bool look_by_loader(struct search_walk *walk, const char *name) {
     return false;
 }
 
-/* Copies the site-packages/nvidia folder of a library that lies in one. */
+/* For dl_iterate_phdr: copies the path of the site-packages/nvidia folder that contains the library, if one does. */
 static int find_wheels(struct dl_phdr_info *info, size_t size_bytes, void *user) {
     static const char folder[] = "/site-packages/nvidia";
     const char *at = info->dlpi_name ? strstr(info->dlpi_name, folder) : NULL;
@@ -268,7 +268,7 @@ static bool look_beside_loaded(struct search_walk *walk, const char *name) {
     return false;
 }
 
-/* NULL: it names no folder that is looked at. */
+/* The folder that the variable names; NULL if it is not set or not an absolute path. */
 static const char *folder_of_variable(struct le_search *search, const char *variable) {
     const char *value = getenv(variable);
     if (!value)
@@ -321,7 +321,7 @@ static bool look_in_wheels(struct search_walk *walk, const char *name, const cha
     return done;
 }
 
-/* Conda's own packages are laid out in its prefix as in a toolkit. */
+/* A Conda prefix has the layout of a toolkit. */
 static bool look_in_environment(struct search_walk *walk, const char *name) {
     const char *prefix = folder_of_variable(walk->search, name);
     return prefix && (look_in_wheels(walk, name, prefix) || look_below(walk, name, prefix));

@@ -1,13 +1,12 @@
-/* The one door to the heap: the hooks of the first open context, or malloc and its kin.
- * Not an accounting of array memory: that is the device's. The hooks are set while no memory is held (first open, last
- * close). */
+/* See memory.h. The hooks are set only while no memory is held: at the first open and the last close. Array memory is
+ * accounted for by the pools, not here. */
 #include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ALIGNMENT    64u
-#define ALWAYS_THERE ((size_t)64 << 20) /* not worth asking the system */
+#define ALWAYS_THERE ((size_t)64 << 20) /* smaller sizes are not worth asking the system */
 
 bool le_memory_is_available(size_t size_bytes) {
     if (size_bytes <= ALWAYS_THERE)
@@ -39,7 +38,7 @@ void le_memory_set_allocator(const struct le_allocator *allocator) {
     current = complete ? *allocator : defaults;
 }
 
-/* Allocators may answer a request for nothing with NULL, which would look like a failure. */
+/* An allocator may return NULL for 0 bytes, which would look like a failure. */
 static size_t at_least_one(size_t size_bytes) {
     return size_bytes ? size_bytes : 1;
 }
@@ -80,7 +79,7 @@ void le_free(void *memory) {
         current.release(memory, current.user);
 }
 
-/* The allocator's address is kept right before the aligned memory. */
+/* The address to free is stored right before the aligned memory. */
 void *le_alloc_aligned(size_t size_bytes) {
     char *start = size_bytes <= PTRDIFF_MAX - 2 * ALIGNMENT ? le_alloc(size_bytes + ALIGNMENT + sizeof(void *)) : NULL;
     if (!start)

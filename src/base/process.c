@@ -68,7 +68,7 @@ void le_signals_release(const sigset_t *before) {
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Signals that this thread blocks are not blocked in the process. Returns an errno. */
+/* Starts a process in which no signals are blocked, even if this thread blocks some. Returns an errno. */
 static int spawn(pid_t *process, char **words, const posix_spawn_file_actions_t *actions, char **variables) {
     posix_spawnattr_t attributes;
     sigset_t none;

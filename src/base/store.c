@@ -28,8 +28,8 @@ struct evicted {
 };
 
 struct le_store {
-    char path[LE_STORE_FOLDER_BYTES]; /* "": there is none */
-    bool path_is_long;                /* "" because it is too long */
+    char path[LE_STORE_FOLDER_BYTES]; /* "": none */
+    bool path_is_long;                /* path is "" because it was too long */
     size_t cap_bytes;
     pthread_mutex_t lock;
     int folder; /* -1: not open */
@@ -48,7 +48,7 @@ static const char *nonempty_variable(const char *name) {
     return value && *value ? value : NULL;
 }
 
-/* The folder's path, without slashes at its end; "" where none is known, or it is too long. */
+/* Finds the folder's path, without trailing slashes; "" if none is known or it is too long. */
 static void find_path(struct le_store *store, const char *folder) {
     const char *base, *below = "";
     if ((base = folder) || (base = nonempty_variable("LEAT_CACHE_DIR")))
@@ -114,8 +114,8 @@ void le_store_close(struct le_store *store) {
     le_free(store);
 }
 
-/* The folder, opened at the first need; reason is written for REFUSED. A folder that cannot be used is not tried again.
- */
+/* Returns the folder, which is opened on first use; for REFUSED, reason is written. A folder that cannot be used is not
+ * tried again. */
 static enum le_disk_open_result open_folder(struct le_store *store, bool create, int *folder, char *reason) {
     enum le_disk_open_result result = LE_DISK_OPEN;
     pthread_mutex_lock(&store->lock);
@@ -131,7 +131,7 @@ static enum le_disk_open_result open_folder(struct le_store *store, bool create,
     return result;
 }
 
-/* The folder for get and put; -1 where it is not there or not used. */
+/* The folder for get and put; -1 if it does not exist or cannot be used. */
 static int usable_folder(struct le_store *store, bool create) {
     char reason[LE_DISK_REASON_BYTES];
     int folder = -1;
@@ -191,11 +191,12 @@ bool le_store_evicted(struct le_store *store, leat_cache_entry *entry) {
     return first != NULL;
 }
 
-/* Removes entries, the one used longest ago first, until no more than most_bytes are left; keep stays. */
+/* If the folder exceeds the limit, removes entries, the least recently used first, until 1 / FREED_PART of the limit is
+ * free. The entry named keep stays. Returns the bytes that are left. */
 static uint64_t evict_entries(struct le_store *store, int folder, const char *keep) {
     struct le_disk_files files;
     if (le_disk_scan(folder, &files))
-        return store->cap_bytes; /* the next put looks again */
+        return store->cap_bytes; /* the next put scans again */
     uint64_t left = files.size_bytes, most_bytes = store->cap_bytes;
     if (left > most_bytes)
         most_bytes -= most_bytes / FREED_PART;
@@ -213,7 +214,7 @@ static uint64_t evict_entries(struct le_store *store, int folder, const char *ke
     return left;
 }
 
-/* After an entry was written: looks at the whole folder where that may be needed. */
+/* After an entry was written: scans the whole folder if the limit may be exceeded. */
 static void enforce_limit(struct le_store *store, int folder, const struct le_disk_file *written) {
     pthread_mutex_lock(&store->lock);
     store->folder_bytes += written->size_bytes;
@@ -249,9 +250,9 @@ void le_store_put(struct le_store *store, const char *label, const void *key, si
     }
 }
 
-/* ---- what is there */
+/* ---- list and clear */
 
-/* All entries' files; none where there is no folder. *folder: -1 then. */
+/* Lists the files of all entries. If there is no folder, there are none, and *folder is -1. */
 static leat_status list_files(struct le_store *store, int *folder, struct le_disk_files *files) {
     char reason[LE_DISK_REASON_BYTES];
     *files = (struct le_disk_files){0};

@@ -1,5 +1,5 @@
-/* See store_disk.h: the files of a store. Names are "HASH.leat" and the temporary ones of new_file.h; all others are
- * left alone. A header is in the machine's byte order: one of another order is damaged here. */
+/* See store_disk.h. Files are named "HASH.leat", or have the temporary names of new_file.h; other files are left alone.
+ * A header is in the machine's byte order; one in the other order counts as damaged. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -20,13 +20,13 @@
 
 #define MAGIC        0x65726f747374616cu /* "latstore" */
 #define SECOND_NS    1000000000
-#define ABANDONED_NS (3600LL * SECOND_NS) /* a temporary file that nobody has written to for so long */
+#define ABANDONED_NS (3600LL * SECOND_NS) /* a temporary file not written for this long is removed */
 #define NAME_ENDING  ".leat"
 #define HASH_DIGITS  16
 
 enum { FORMAT_VERSION = 2, NOT_FOR_OTHERS = 077 };
 
-/* No padding: its bytes are the file's. key and value follow. */
+/* The header as stored in the file, without padding. Key and value follow. */
 struct header {
     uint64_t magic;
     uint64_t version;
@@ -34,8 +34,8 @@ struct header {
     int64_t made_ns;
     uint64_t body_hash; /* of key and value */
     char label[LE_STORE_LABEL_BYTES];
-    uint64_t head_hash; /* of all that stands before it */
-    uint64_t uses;      /* rewritten in place at each use: their number, and its own checksum above it */
+    uint64_t head_hash; /* of all fields before it */
+    uint64_t uses;      /* rewritten in place at each use: the number of uses, with a checksum in the upper half */
 };
 _Static_assert(sizeof(struct header) == 8 * 8 + LE_STORE_LABEL_BYTES, "padding in a header");
 
@@ -70,7 +70,7 @@ static bool make_folders(const char *path) {
     return true;
 }
 
-/* Whether the folder is one that nobody else could have written to. */
+/* Whether the folder belongs to the user and nobody else can write to it. */
 static bool is_own(int folder, const char *path, char *reason) {
     struct stat about;
     if (fstat(folder, &about) != 0) {
@@ -152,7 +152,7 @@ static uint64_t hash_body(const void *key, size_t key_bytes, const void *value, 
     return le_hash(value, value_bytes, le_hash(key, key_bytes, MAGIC));
 }
 
-/* Of an entry that was used so often. */
+/* The field for that number of uses. */
 static uint64_t encode_uses(const struct header *header, uint32_t uses) {
     return le_hash(&uses, sizeof uses, header->head_hash) << 32 | uses;
 }
@@ -177,8 +177,8 @@ bool le_disk_remove(int folder, const char *name) {
 
 /* ---- reading */
 
-/* Opens an entry's file, for writing where that is allowed, and reads its header. DAMAGED: no entry that could have
- * been written here. */
+/* Opens an entry's file, for writing if permitted, and reads its header. DAMAGED: not a header that this version on
+ * this machine could have written. */
 static enum le_disk_read_result open_entry(int folder, const char *name, int flags, int *fd, struct header *header,
                                            struct stat *about) {
     const int always = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -199,7 +199,7 @@ static enum le_disk_read_result open_entry(int folder, const char *name, int fla
     return sound ? LE_DISK_FOUND : LE_DISK_DAMAGED;
 }
 
-/* Reads what stands behind the header and compares. *body: key and value, from le_alloc. */
+/* Reads key and value, and compares the key and the checksum. *body holds both, allocated with le_alloc. */
 static enum le_disk_read_result read_body(int fd, const struct header *header, struct le_disk_key key, char **body) {
     size_t body_bytes = header->key_bytes + header->value_bytes;
     *body = le_alloc(body_bytes);
@@ -214,7 +214,7 @@ static enum le_disk_read_result read_body(int fd, const struct header *header, s
     return same ? LE_DISK_FOUND : LE_DISK_MISSED;
 }
 
-/* Where it cannot be told, the entry goes a little earlier. */
+/* Records a use in the file. If that fails, the entry is only evicted a little earlier. */
 static void record_use(int fd, const struct header *header) {
     uint32_t before = decode_uses(header);
     uint64_t uses = encode_uses(header, before + (before < UINT32_MAX));
@@ -224,7 +224,7 @@ static void record_use(int fd, const struct header *header) {
     futimens(fd, (struct timespec[2]){time, time});
 }
 
-/* Unless another has put a sound one in its place meanwhile. */
+/* Removes the file, unless another process has replaced it meanwhile. */
 static void remove_damaged(int folder, const char *name, int fd) {
     struct stat opened, named;
     bool other = fd >= 0 && fstat(fd, &opened) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -275,7 +275,7 @@ bool le_disk_describe(int folder, const struct le_disk_file *file, leat_cache_en
 
 /* ---- writing */
 
-/* Cut between characters, without control characters. */
+/* Copies a label, cut between characters, with control characters replaced. */
 static void copy_label(char *target, const char *label) {
     size_t length = strnlen(label, LE_STORE_LABEL_BYTES);
     if (length == LE_STORE_LABEL_BYTES) {

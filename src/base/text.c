@@ -1,5 +1,4 @@
-/* Growing strings, and numbers as text. The decimal point is a point whatever the locale. A text belongs to one thread.
- */
+/* See text.h. Numbers have a decimal point in any locale. Only one thread may use a text. */
 #include "base/text.h"
 #include "base/decimal.h"
 #include "base/memory.h"
@@ -12,7 +11,7 @@ void le_text_finish(struct le_text *text) {
     *text = (struct le_text){0};
 }
 
-/* Makes room for extra bytes and a NUL after what is there. */
+/* Makes room for `extra` more bytes and a NUL. */
 static bool reserve_bytes(struct le_text *text, size_t extra) {
     if (text->failed)
         return false;
@@ -66,7 +65,7 @@ void le_text_add(struct le_text *text, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Whole numbers have no ".0" here. */
+/* Whole numbers are written without ".0". */
 static void add_real(struct le_text *text, double value, int precision_bits) {
     char printed[LE_DECIMAL_TEXT_BYTES];
     size_t length = le_decimal_text(value, precision_bits, 0, printed);
@@ -83,7 +82,7 @@ void le_text_add_f32(struct le_text *text, float value) {
     add_real(text, (double)value, 24);
 }
 
-/* ---- likeness */
+/* ---- similarity */
 
 static int smaller(int a, int b) {
     return a < b ? a : b;
