@@ -1,5 +1,5 @@
-/* Memory: hooks see every request, overflow and failure give NULL; and arenas, names and texts on top of it, which take
- * failure at any request. */
+/* Memory: hooks see every request, and overflow and failure return NULL. Arenas, names and texts, which survive a
+ * failure of any request. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An allocator that counts and, from the request `fails_at` on (from 0), has nothing. */
+/* An allocator that counts requests and fails from request `fails_at` on, counted from 0. */
 struct meter {
     int requests, live, fails_at;
 };
@@ -92,7 +92,7 @@ struct numbers {
     int count, capacity;
 };
 
-/* Fills an arena with everything that one holds; false if memory ran out. */
+/* Fills an arena with all kinds of contents; false if memory ran out. */
 static bool fill_arena(struct le_arena *arena) {
     if (setjmp(arena->failure))
         return false;
@@ -177,7 +177,7 @@ static void aligned_memory_is_the_hooks_too(void **state) {
     le_memory_set_allocator(NULL);
 }
 
-/* Not even where the system would map it and kill whoever touches it. */
+/* Even on a system that would map it and kill the process that touches it. */
 static void more_than_the_machine_has_is_refused(void **state) {
     (void)state;
     size_t machine_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);

@@ -1,5 +1,4 @@
-/* What a run is said to be bound by, for given costs on a machine that copies 10 GB/s and does 10 G additions a second.
- */
+/* The verdict on runs with given costs, on a machine that copies 10 GB/s and does 10 G additions per second. */
 #include "cli/verdict.c"
 #include <setjmp.h>
 #include <stdarg.h>

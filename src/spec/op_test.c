@@ -1,5 +1,5 @@
-/* The tables of operations, reductions and edge modes: every name finds its row again, and only names that programs may
- * use do. */
+/* The tables of operations, reductions and edge modes: every name that programs may use finds its row, and no other
+ * name does. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
