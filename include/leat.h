@@ -99,10 +99,10 @@ LEAT_API leat_status leat_error_at(const leat_context *ctx, size_t k, leat_error
 /* All errors as text for people: each message, its line of the program, and carets under the span. The string is valid
  * as long as those of leat_error_get. */
 LEAT_API const char *leat_error_text(const leat_context *ctx);
-LEAT_API const char *leat_status_name(leat_status status);
-LEAT_API const char *leat_dtype_name(leat_dtype dtype); /* "f32"; "?" if dtype is not a type */
-LEAT_API leat_status leat_dtype_parse(const char *name, leat_dtype *dtype);
-LEAT_API size_t leat_dtype_size_bytes(leat_dtype dtype); /* 0 if dtype is not a type */
+LEAT_API const char *leat_status_name(leat_status status);                  /* "invalid argument"; static */
+LEAT_API const char *leat_dtype_name(leat_dtype dtype);                     /* "f32"; "?" if dtype is not a type */
+LEAT_API leat_status leat_dtype_parse(const char *name, leat_dtype *dtype); /* LEAT_INVALID: not a type's name */
+LEAT_API size_t leat_dtype_size_bytes(leat_dtype dtype);                    /* 0 if dtype is not a type */
 /* Writes a float as text: "0.1", "3.0", "1e-07", "-inf", "nan". dtype is the float type of value. precision_digits is
  * the maximum number of significant digits, 1 to 17, or 0 for the shortest text that reads back as the same value of
  * that type. The result does not depend on the locale. */
@@ -253,6 +253,7 @@ typedef struct leat_search_line {
     const char *path;    /* where Leat looked; "" for the dynamic loader's own search */
     const char *outcome; /* "found, CUDA 12.4", "not set", "for CUDA 13, newer than the driver's 12" */
 } leat_search_line;
+/* One search, and line k of its log, from 0. */
 LEAT_API leat_status leat_search_get(leat_context *ctx, leat_search_kind kind, leat_search *search);
 LEAT_API leat_status leat_search_line_get(leat_context *ctx, leat_search_kind kind, size_t k, leat_search_line *line);
 
@@ -287,6 +288,7 @@ LEAT_API leat_status leat_array_new_empty(leat_context *ctx, leat_dtype dtype, i
  * page-locked is copied without a staging buffer. */
 LEAT_API leat_status leat_array_wrap(leat_context *ctx, const leat_description *description,
                                      void (*release)(void *user), void *user, leat_array **array);
+/* Describes the array. description->data is valid as long as the array. */
 LEAT_API leat_status leat_array_get(const leat_array *array, leat_description *description);
 /* Copy all elements from or to dense row-major host memory of exactly size_bytes bytes. The copy runs in stream (NULL:
  * the context's default stream), in order with all other work on the array. With ticket NULL the function returns when
@@ -316,19 +318,21 @@ typedef struct leat_memory_use {
     size_t free_bytes; /* free memory of the device, shared with other processes; 0: not known */
     uint64_t trims;    /* times that an allocation failed, the kept memory was released, and Leat tried again */
 } leat_memory_use;
+/* The use of one kind of memory by this context. */
 LEAT_API leat_status leat_memory_get(leat_context *ctx, leat_memory memory, leat_memory_use *use);
 /* Releases all memory kept for reuse. Waits for the device. */
 LEAT_API leat_status leat_memory_trim(leat_context *ctx);
 
 /* Views share the array's memory and keep it alive. start, stop and step have one entry per axis. The slice takes
- * elements start, start + step, ... before stop, all within the extent. step is not 0. With a negative step, stop lies
- * before the last element taken; -1 takes all down to element 0. */
+ * elements start, start + step, ... up to but excluding stop; all must be within the extent (LEAT_INVALID otherwise).
+ * step is not 0. With a negative step, a stop of -1 includes element 0. */
 LEAT_API leat_status leat_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step,
                                       leat_array **view);
-LEAT_API leat_status leat_array_transpose(leat_array *array, const int *axes,
-                                          leat_array **view); /* NULL reverses the axes */
+/* axes is a permutation of 0..rank-1: axis k of the view is axes[k] of the array. NULL reverses the axes. */
+LEAT_API leat_status leat_array_transpose(leat_array *array, const int *axes, leat_array **view);
 /* One extent may be -1; it is computed from the others. LEAT_UNSUPPORTED if the strides allow no view of that shape. */
 LEAT_API leat_status leat_array_reshape(leat_array *array, int rank, const int64_t *shape, leat_array **view);
+/* Adds a reference and returns array. leat_array_free drops one; the last one frees the array. NULL is accepted. */
 LEAT_API leat_array *leat_array_retain(leat_array *array);
 LEAT_API void leat_array_free(leat_array *array);
 
@@ -372,6 +376,7 @@ typedef struct leat_save_options { /* {0} is a good default */
     bool (*proceed)(void *user);
     void *user;
 } leat_save_options;
+/* The same with options, which may be NULL. */
 LEAT_API leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options);
 /* Writes one .npz with several named arrays. count is at least 1, and the names must differ. options may be NULL; its
  * key and colormap are ignored. */
@@ -439,6 +444,7 @@ LEAT_API leat_status leat_program_show(const leat_program *program, leat_form fo
 
 /* ---- calls: one thread's bindings of a program */
 
+/* The call retains the program. */
 LEAT_API leat_status leat_call_new(leat_program *program, leat_call **call);
 LEAT_API void leat_call_free(leat_call *call);
 /* Bind inputs. The call retains an array until it is replaced or the call is freed; array NULL unbinds the input. A
@@ -465,6 +471,7 @@ LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool 
  * still be replaced, and leat_call_run reports the error. If a run fails, the elements of a given array may have
  * changed. */
 LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
+/* Removes all requests, so that runs compute the default results again. */
 LEAT_API leat_status leat_call_want_clear(leat_call *call);
 /* Runs the program in stream (NULL: the context's default stream). ticket may be NULL. On the CPU the work is done when
  * this function returns.
@@ -477,8 +484,10 @@ LEAT_API leat_status leat_call_want_clear(leat_call *call);
 LEAT_API leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *ticket);
 /* Returns a result of the last run. The caller owns a reference (leat_array_free). */
 LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_array **array);
+/* The number of results, and the name of result k, from 0, which is valid as long as the program. */
 LEAT_API leat_status leat_call_result_count(leat_call *call, size_t *count);
 LEAT_API leat_status leat_call_result_name(leat_call *call, size_t k, const char **name);
+/* Prints one form of the program for this call's inputs; see leat_form. */
 LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text);
 /* The IR after one pass: "lower" (the initial IR), "sweep", "contract", "scan", "loops", "inline", "hoist", "siblings"
  * or "moves". LEAT_FORM_IR is the IR after all passes. Free *text with leat_memory_free. */
@@ -513,7 +522,9 @@ LEAT_API leat_status leat_stream_native(leat_stream *stream, void **native); /* 
 LEAT_API void leat_stream_free(leat_stream *stream); /* does not wait: enqueued work continues */
 /* Returns a ticket that is reached when all work enqueued in the stream so far is done. */
 LEAT_API leat_status leat_stream_ticket(leat_context *ctx, leat_stream *stream, leat_ticket *ticket);
+/* Waits for all work in the stream, and returns its error, if any. */
 LEAT_API leat_status leat_stream_synchronize(leat_stream *stream);
+/* Later work in the stream waits for the event, without blocking the host. */
 LEAT_API leat_status leat_stream_wait_event(leat_stream *stream, leat_event *event);
 /* Waits until the ticket is reached, and returns the error of the work before it, if any. The ticket of a freed stream
  * is valid. */
@@ -521,6 +532,8 @@ LEAT_API leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket);
 LEAT_API leat_status leat_context_synchronize(leat_context *ctx); /* all streams of the context */
 LEAT_API leat_status leat_event_new(leat_context *ctx, leat_event **event);
 LEAT_API void leat_event_free(leat_event *event);
+/* Records the event in the stream. It is reached when all work enqueued in the stream so far is done. An event that was
+ * never recorded counts as reached. */
 LEAT_API leat_status leat_event_record(leat_event *event, leat_stream *stream);
 LEAT_API leat_status leat_event_synchronize(leat_event *event);
 /* Waits for stop and returns the time from start to stop by the device's clock. Both must have been recorded
@@ -546,6 +559,7 @@ typedef struct leat_cache_entry {
     uint64_t uses;          /* approximate number of reads from disk */
     int64_t made_s, used_s; /* Unix time of creation and of the last use */
 } leat_cache_entry;
+/* The folder, its number of entries, size and limit. */
 LEAT_API leat_status leat_cache_stat(leat_context *ctx, leat_cache_info *info);
 /* Lists the entries in one new array, the next to be evicted first. Free *entries with leat_memory_free. */
 LEAT_API leat_status leat_cache_list(leat_context *ctx, leat_cache_entry **entries, size_t *count);
@@ -570,11 +584,12 @@ typedef struct leat_module_options { /* {0} is a good default; lists end with NU
 LEAT_API leat_status leat_module_new(leat_context *ctx, const char *cuda_c, const leat_module_options *options,
                                      leat_module **module);
 LEAT_API void leat_module_free(leat_module *module);
-LEAT_API leat_status leat_module_log(
-    const leat_module *module, const char **log); /* the compiler's warnings, or ""; valid as long as the module */
+/* The compiler's warnings, or ""; valid as long as the module. */
+LEAT_API leat_status leat_module_log(const leat_module *module, const char **log);
 /* Finds a kernel by its name in the source, "f" or "ns::f", or by one of options.names. The kernel is valid as long as
  * the module. */
 LEAT_API leat_status leat_module_kernel(leat_module *module, const char *name, leat_kernel **kernel);
+/* The number of kernels, and kernel k, from 0. */
 LEAT_API leat_status leat_module_kernel_count(const leat_module *module, size_t *count);
 LEAT_API leat_status leat_module_kernel_at(leat_module *module, size_t k, leat_kernel **kernel);
 /* Returns a __device__ or __constant__ variable as an array of its bytes, u8[n], in device memory. The array retains
@@ -599,6 +614,7 @@ typedef struct leat_parameter_info {
     bool is_address;  /* it has 8 bytes and may be a pointer or a 64-bit integer; compiled code does not say which */
     const char *name; /* its name in the source; "" if unknown; valid as long as the module */
 } leat_parameter_info;
+/* Describes parameter k, from 0. */
 LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);
 
 /* The arguments of a launch, in the order of the kernel's parameters. For an array the kernel receives the address of
@@ -717,7 +733,9 @@ typedef struct leat_cost {
 /* Level 0 counts costs (under 50 ns per cost). Level 1 also times the host. Level 2 also times the device with two
  * events around each operation; each costs about 2 us of host time, which has its own record ("timing the device"). */
 LEAT_API leat_status leat_ledger_level_set(leat_context *ctx, int level);
+/* Removes all records. */
 LEAT_API leat_status leat_ledger_clear(leat_context *ctx);
+/* The number of records, and record k, from 0, in the order of their first cost. */
 LEAT_API leat_status leat_ledger_count(leat_context *ctx, size_t *count);
 LEAT_API leat_status leat_ledger_get(leat_context *ctx, size_t k, leat_cost *cost);
 /* The current time by the clock of the ledger's host times: CLOCK_MONOTONIC; on sim, its virtual clock. */
@@ -734,7 +752,7 @@ LEAT_API leat_status leat_ledger_device(leat_context *ctx, leat_ledger_sums *sum
  * part of the outer one. what is copied. */
 LEAT_API leat_status leat_ledger_begin(leat_context *ctx, leat_cost_kind kind, const char *what);
 LEAT_API leat_status leat_ledger_end(leat_context *ctx, uint64_t bytes);
-LEAT_API const char *leat_cost_name(leat_cost_kind kind);
+LEAT_API const char *leat_cost_name(leat_cost_kind kind); /* "module load"; static */
 
 /* ---- traces: what a CUDA program did, and what would make it faster. These functions need no context; pass NULL to
  * leat_error_get. */

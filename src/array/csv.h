@@ -1,8 +1,8 @@
 /* Tables of numbers as text: .csv, with commas, and .tsv, with tabs.
  *
- * A table is one line for each row, with as many fields in every line. A field is a number, perhaps in double quotes
- * and between spaces. A first line in which no field is a number is a header: it is skipped, and a note says so. Lines
- * before it that begin with # are skipped, too. Empty fields and text are errors. */
+ * A table has one line per row, and every line has the same number of fields. A field is a number, perhaps in double
+ * quotes and between spaces. A first line in which no field is a number is a header: it is skipped, and a note says so.
+ * Lines before it that begin with # are skipped too. Empty fields and text are errors. */
 #ifndef LE_CSV_H
 #define LE_CSV_H
 #include "array/array.h"

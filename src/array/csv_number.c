@@ -143,7 +143,7 @@ static uint16_t small_float(double value, int bits, int least) {
     int step = value != 0 && exponent - bits > least ? exponent - bits : least;
     if (isinf(value) || step - least >= infinity >> (bits - 1))
         return sign | infinity;
-    /* a fraction that is rounded up to the next power of two carries into the exponent */
+    /* a fraction rounded up to the next power of two correctly increments the exponent */
     uint32_t encoded = ((uint32_t)(step - least) << (bits - 1)) + (uint32_t)nearbyint(ldexp(fabs(value), -step));
     return (uint16_t)(sign | (encoded < infinity ? encoded : infinity));
 }

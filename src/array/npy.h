@@ -1,4 +1,4 @@
-/* The .npy format: versions 1 to 3 in, version 1 out. */
+/* The .npy format: reads versions 1 to 3 and writes version 1. */
 #ifndef LE_NPY_H
 #define LE_NPY_H
 #include "array/array.h"

@@ -31,7 +31,7 @@ static struct le_symbol_type make_pointer(struct le_symbol_walk *w, struct le_sy
     return (struct le_symbol_type){.left = left, .right = join(w, needs_parentheses(to) ? ")" : "", to.right, "")};
 }
 
-/* In sources there is a space before the first mark. */
+/* In the style of sources there is a space before the first `*` or `&`. */
 static const char *space_before_mark(const struct le_symbol_walk *w, const char *left) {
     return w->as_in_sources && !ends_with(left, '*') ? " " : "";
 }

@@ -33,8 +33,8 @@ const char *le_executable_find(struct le_arena *arena, const char *name) {
     return NULL;
 }
 
-/* English messages, whatever the user's language. Temporary files go to the folder, so that those of a killed process
- * are removed with it. */
+/* The environment of a process: its messages are in English, whatever the user's language. Its temporary files go to
+ * the folder, and are removed with it even if the process is killed. */
 static char **make_environment(struct le_arena *arena, const char *folder) {
     int count = 0, kept = 0;
     while (environ[count])

@@ -1,6 +1,6 @@
-/* See store.h. When the folder is opened, and when entries are evicted; store_disk.c reads and writes the files. The
- * folder stays open from its first use on. The lock guards all fields but the options, and is never held while a file
- * is read or written. */
+/* See store.h. This file decides when the folder is opened and when entries are evicted; store_disk.c reads and writes
+ * the files. The folder stays open after its first use. The lock guards all fields except the options, and is never
+ * held while a file is read or written. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

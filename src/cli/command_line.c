@@ -30,7 +30,7 @@ static bool is_name(const char *text, size_t length) {
     return true;
 }
 
-/* FILE.npz:key: ends path at the colon and returns the key; NULL where there is none. */
+/* Splits FILE.npz:key: ends path at the colon and returns the key; NULL if there is none. */
 static char *split_key(char *path) {
     char *at = strcasestr(path, ".npz:");
     if (!at)

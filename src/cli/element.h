@@ -4,7 +4,7 @@
 #include "leat.h"
 
 struct le_element {
-    char kind; /* 'b' bool and 'i' signed in i64, 'u' unsigned in u64, 'f' float in f64, 'c' complex in f64 and im */
+    char kind; /* 'b' bool or 'i' signed: i64; 'u' unsigned: u64; 'f' float: f64; 'c' complex: f64 and im */
     int64_t i64;
     uint64_t u64;
     double f64, im;

@@ -17,7 +17,7 @@ struct le_cli_arguments {
 /* Makes one argument for each binding. keep: also makes the sources from which new arrays are refilled. */
 int le_cli_arguments_make(struct le_cli *cli, const struct le_cli_line *line, leat_kernel *kernel, bool keep,
                           struct le_cli_arguments *arguments);
-/* All arrays are again as they were made; enqueued. */
+/* Enqueues copies that restore the original elements of all arrays. */
 /* Reports that the kernel takes another number of arguments. Returns the exit code. */
 int le_cli_arguments_wrong_count(struct le_cli *cli, const struct le_cli_line *line, leat_kernel *kernel);
 /* Prints a note if an argument has the name of another parameter, since arguments are matched by position. */

@@ -78,7 +78,7 @@ static int refuse_topic(struct le_cli *cli, const char *name) {
     return le_cli_usage(cli, "no help for `%s`: no subcommand, topic or function has that name", name);
 }
 
-/* The arguments after `help`. */
+/* `leat help`, with the arguments after it. */
 static int help(struct le_cli *cli, int argc, char **argv) {
     const char *name = argc > 0 ? argv[0] : NULL;
     if (argc > 1)

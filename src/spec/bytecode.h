@@ -73,7 +73,7 @@ enum le_code {
     LE_CODE_ROWS_ADD, /* adds n terms a to d; those from b[k] to c[k] (i64) belong to lane k, row after row */
     LE_CODE_ROWS_END, /* d[k] = total of lane k of accumulator a */
     LE_CODE_LOOP,     /* imm: number of the loop in `loops`; its body follows, up to loop.end */
-    /* control over lanes: blocks nest like loops; imm: index of the instruction after the body */
+    /* control flow over lanes: bodies nest like loops; imm: index of the instruction after the body */
     LE_CODE_REPEAT, /* repeats the body until a LEAVE */
     LE_CODE_LEAVE,  /* leaves the innermost REPEAT or LOOP if a (bool) holds for no lane */
     LE_CODE_SKIP,   /* skips the body if a (bool) holds for no lane */
@@ -124,7 +124,7 @@ struct le_loop_stream {
 };
 struct le_loop {
     const char *name;
-    bool lane;      /* runs in blocks of le_code_unit.block lanes */
+    bool lane;      /* runs in blocks of le_unit.block lanes */
     bool rows;      /* inside lanes: has its own lanes, the values low[k]..high[k] of each outer lane k, row after row;
                        low, high, value and owner are then slots */
     uint16_t owner; /* slot: the outer lane k of each lane; or LE_NO_REG */
