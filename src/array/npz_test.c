@@ -153,7 +153,7 @@ static void test_refused(void **state) {
     assert_message("not an .npy file");
     write_file(path, "PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22);
     assert_int_equal(load(pool, path, NULL, &back), LEAT_FILE);
-    assert_message("no array in it");
+    assert_message("contains no array");
     write_file(path, "PK\x03\x04 and so on", 14);
     assert_int_equal(load(pool, path, NULL, &back), LEAT_FILE);
     assert_message("a.npz: the archive cannot be read");

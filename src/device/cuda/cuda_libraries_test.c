@@ -262,9 +262,9 @@ static void driver_in_the_working_directory(void **state) {
     (void)state;
     shell("cp driver/libcuda.so.1 .");
     run("driver", "LD_LIBRARY_PATH=/nowhere:");
-    expect("not taken from the working directory");
+    expect("not loaded from the working directory");
     run("driver", "LD_LIBRARY_PATH=driver:/nowhere");
-    expect("not taken from the working directory");
+    expect("not loaded from the working directory");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver");
     expect("found 1");
     run("driver", "LD_LIBRARY_PATH=");
@@ -377,7 +377,7 @@ static void variables_that_are_ignored(void **state) {
     expect_not("/tool/lib64");
     run("nvrtc", "LD_LIBRARY_PATH=$PWD/driver: LEAT_CUDA_PATH=");
     expect("LEAT_CUDA_PATH |  | ignored: it is empty");
-    expect("not taken from the working directory");
+    expect("not loaded from the working directory");
 }
 
 /* Only where no toolkit of /usr/local comes first. */
