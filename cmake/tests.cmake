@@ -64,7 +64,7 @@ foreach(source ${device_tests})
 endforeach()
 
 # The house rules, and the installed tree. Tests with the label `once` are not repeated with sanitizers.
-foreach(rule includes headers names lengths columns format calls)
+foreach(rule includes headers names lengths columns format calls tags documents)
   leat_test(tests/floors/${rule} tests/floors/floors.sh ${rule})
   set_tests_properties(tests/floors/${rule} PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 endforeach()

@@ -1,5 +1,5 @@
-/* Leat: arrays in index notation, for C. A program is prepared once, called with arrays, and run on the CPU or on a
- * CUDA GPU, or on `sim`, which simulates one. There kernels of your own in CUDA C run beside it.
+/* Leat: arrays in index notation, for C. You prepare a program once, call it with arrays, and run it on the CPU, on a
+ * CUDA GPU, or on `sim`, a simulated GPU. Your own CUDA C kernels run beside it on cuda and sim.
  *
  *     leat_context *ctx;  leat_program *p;  leat_call *c;  leat_array *y;
  *     leat_open(NULL, &ctx);
@@ -9,14 +9,14 @@
  *     leat_call_run(c, NULL, NULL);
  *     leat_call_result(c, "y", &y);
  *
- * Every function returns a leat_status (LEAT_OK is 0) and writes its outputs only on success. leat_error_get() tells
- * the calling thread's last failure. Handles are opaque; `_free` takes NULL. Nothing aborts, prints or exits.
+ * Every function returns a leat_status (LEAT_OK is 0) and writes its outputs only on success. leat_error_get() returns
+ * the calling thread's last failure. Handles are opaque; `_free` accepts NULL. The library never aborts, prints or
+ * exits.
  *
- * Threads: a context, a program, an array, a module and a kernel may be used by several threads at once; a call, a
- * stream and an event belong to one thread at a time. What is in an array is the caller's to guard where work is done
- * on the CPU: there a thread does its work in its own call, and one that writes an array while another reads or writes
- * it must wait for it. Sizes in bytes are size_t; extents and strides are int64_t and
- * count elements. Text is UTF-8. */
+ * Threads: several threads may use a context, program, array, module or kernel at once. A call, stream or event may be
+ * used by one thread at a time. The caller synchronizes access to the elements of an array on the CPU: a thread does
+ * its CPU work inside its own call, and a thread that writes an array must not run at the same time as another that
+ * reads or writes it. Sizes in bytes are size_t. Extents and strides are int64_t and count elements. Text is UTF-8. */
 #ifndef LEAT_H
 #define LEAT_H
 #include <stddef.h>
@@ -38,16 +38,16 @@ extern "C" {
 
 typedef enum leat_status {
     LEAT_OK = 0,
-    LEAT_INVALID,       /* an argument is wrong: NULL, out of range, a name the program does not have */
-    LEAT_PROGRAM,       /* the program's text is wrong */
-    LEAT_MISMATCH,      /* arrays whose types, ranks or shapes do not fit the program */
-    LEAT_MISSING,       /* an input that was not bound */
-    LEAT_FILE,          /* a file cannot be read, written, or is malformed */
-    LEAT_DEVICE,        /* no such device, or it failed */
-    LEAT_OUT_OF_MEMORY, /* memory, or a byte cap given in the options, is exhausted */
-    LEAT_DATA,          /* an error in the data, found as the program ran: a subscript out of range */
-    LEAT_UNSUPPORTED,   /* right, but not possible here */
-    LEAT_INTERNAL       /* a fault of Leat's own: please report it */
+    LEAT_INVALID,       /* a wrong argument: NULL, out of range, or a name that the program does not have */
+    LEAT_PROGRAM,       /* the program's text has errors */
+    LEAT_MISMATCH,      /* the arrays' types, ranks or shapes do not fit the program */
+    LEAT_MISSING,       /* an input is not bound */
+    LEAT_FILE,          /* a file cannot be read or written, or is malformed */
+    LEAT_DEVICE,        /* there is no such device, or it failed */
+    LEAT_OUT_OF_MEMORY, /* memory, or a byte limit from the options, is exhausted */
+    LEAT_DATA,          /* an error in the data, found while the program ran, such as a subscript out of range */
+    LEAT_UNSUPPORTED,   /* valid, but not possible on this device or machine */
+    LEAT_INTERNAL       /* a bug in Leat: please report it */
 } leat_status;
 
 typedef enum leat_dtype {
@@ -64,7 +64,7 @@ typedef enum leat_dtype {
     LEAT_BF16,
     LEAT_F32,
     LEAT_F64,
-    LEAT_C64, /* complex: a pair of f32 (c128: f64), the real part first */
+    LEAT_C64, /* complex: two f32 (c128: two f64), the real part first */
     LEAT_C128
 } leat_dtype;
 
@@ -78,53 +78,55 @@ typedef struct leat_module leat_module;
 typedef struct leat_kernel leat_kernel;
 typedef struct leat_ticket {
     uint64_t stream_id, number;
-} leat_ticket; /* a point in a stream; {0} is always reached */
+} leat_ticket; /* a point in a stream; {0} has always been reached */
 
 /* ---- errors */
 
 typedef struct leat_error {
     leat_status code;
-    const char *message;    /* one line; "" when there was no failure */
-    const char *expected;   /* what to write or give instead, or "" */
-    int line, column, span; /* of program text, from 1 and in bytes; 0 where the error is in no text */
+    const char *message;    /* one line; "" if there was no failure */
+    const char *expected;   /* what to write or pass instead, or "" */
+    int line, column, span; /* in the program's text, from 1 and in bytes; 0 if the error is not in a text */
 } leat_error;
 
-/* The calling thread's last failure, to be read before its next call of other functions: one that succeeds may forget
- * it, one that fails takes its place. The strings live as long. ctx may be NULL. */
+/* Returns the calling thread's last failure. Read it before you call another function on this thread: a success may
+ * clear it, and a failure replaces it. The strings are valid until then. ctx may be NULL. */
 LEAT_API leat_status leat_error_get(const leat_context *ctx, leat_error *error);
-/* A program's errors come all at once, at most 20: *count of them, and the k-th (from 0) as leat_error_get gives it. */
+/* leat_program_new reports all errors of a program at once, at most 20. *count is their number. leat_error_at returns
+ * error k, from 0, in the form of leat_error_get; LEAT_INVALID if there are fewer. */
 LEAT_API leat_status leat_error_count(const leat_context *ctx, size_t *count);
 LEAT_API leat_status leat_error_at(const leat_context *ctx, size_t k, leat_error *error);
-/* All of them as a person reads them: message, the line of text, a caret under the span. Owned as the strings above. */
+/* All errors as text for people: each message, its line of the program, and carets under the span. The string is valid
+ * as long as those of leat_error_get. */
 LEAT_API const char *leat_error_text(const leat_context *ctx);
-LEAT_API const char *leat_status_name(leat_status status);
-LEAT_API const char *leat_dtype_name(leat_dtype dtype); /* "f32"; "?" for none */
-LEAT_API leat_status leat_dtype_parse(const char *name, leat_dtype *dtype);
-LEAT_API size_t leat_dtype_size_bytes(leat_dtype dtype); /* 0 for none */
-/* A float as text: "0.1", "3.0", "1e-07", "-inf", "nan". dtype: a float type, which value is of. precision_digits: 0,
- * for the shortest text that reads back as the same value of that type; or the most significant digits, from 1 to 17.
- * The locale does not matter. */
+LEAT_API const char *leat_status_name(leat_status status);                  /* "invalid argument"; static */
+LEAT_API const char *leat_dtype_name(leat_dtype dtype);                     /* "f32"; "?" if dtype is not a type */
+LEAT_API leat_status leat_dtype_parse(const char *name, leat_dtype *dtype); /* LEAT_INVALID: not a type's name */
+LEAT_API size_t leat_dtype_size_bytes(leat_dtype dtype);                    /* 0 if dtype is not a type */
+/* Writes a float as text: "0.1", "3.0", "1e-07", "-inf", "nan". dtype is the float type of value. precision_digits is
+ * the maximum number of significant digits, 1 to 17, or 0 for the shortest text that reads back as the same value of
+ * that type. The result does not depend on the locale. */
 #define LEAT_FLOAT_TEXT_BYTES 32 /* the NUL included */
 LEAT_API leat_status leat_float_text(leat_dtype dtype, double value, int precision_digits,
                                      char text[LEAT_FLOAT_TEXT_BYTES]);
 LEAT_API const char *leat_version(void); /* "0.1.0" */
 
-/* What the language has by name or by sign, for help and for editors. */
+/* The names and operators of the language, for help texts and editors. */
 typedef enum leat_builtin_kind {
     LEAT_BUILTIN_FUNCTION,
     LEAT_BUILTIN_REDUCTION,
     LEAT_BUILTIN_OPERATOR,
     LEAT_BUILTIN_CONSTANT,
     LEAT_BUILTIN_TYPE, /* calling it casts */
-    LEAT_BUILTIN_EDGE, /* what reads outside of an array give */
+    LEAT_BUILTIN_EDGE, /* what a read outside an array returns */
     LEAT_BUILTIN_KINDS
 } leat_builtin_kind;
 typedef struct leat_builtin_info {
     const char *name;    /* "atan2" */
-    const char *usage;   /* "atan2(y, x)": an expression with it; of an edge mode, a statement */
+    const char *usage;   /* "atan2(y, x)": an expression that uses it; for an edge mode, a statement */
     const char *summary; /* "angle of the point (x, y) in radians, from -pi to pi" */
 } leat_builtin_info;
-/* Strings live to the end of the process. */
+/* The number of builtins of a kind, and builtin k, from 0. The strings are valid until the process ends. */
 LEAT_API leat_status leat_builtin_count(leat_builtin_kind kind, size_t *count);
 LEAT_API leat_status leat_builtin_get(leat_builtin_kind kind, size_t k, leat_builtin_info *info);
 
@@ -132,125 +134,136 @@ LEAT_API leat_status leat_builtin_get(leat_builtin_kind kind, size_t k, leat_bui
 
 typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
 
-/* What a CUDA device (or sim) runs of an expression whose code is neither loaded nor in the code cache. The interpreter
- * runs it at once, with the same bits, while a thread of Leat's compiles code of its own; the next run takes that as
- * soon as it is there. Large arrays take it 10 to 35 times as long as that code does (an H200, 2^26 numbers,
- * bench/results), small ones a few microseconds more. Some statements wait all the same: those that can fail as they
- * run, scans, scatters, `each`, products of matrices, several totals in one pass, arithmetic in integers other than i64
- * and bool, those of more operations than the compiler takes time for (30 million for each multiprocessor), and what
- * adds up f32 and f64 at once. leat_close waits for what was asked to be compiled; exit() for what the compiler is at,
- * a second or two at most where NVRTC (13.0) can be stopped. */
+/* How a CUDA device (or sim) runs an expression whose code is neither loaded nor in the code cache. The interpreter
+ * runs it at once, with bit-identical results, while a thread of Leat compiles code for it. The next run uses that code
+ * as soon as it is ready. Interpreting a large array takes 10 to 35 times as long as the compiled code (an H200, 2^26
+ * numbers, bench/results); a small array takes a few microseconds longer.
+ *
+ * These statements always wait for the compiler: statements that can fail while they run, scans, scatters, `each`,
+ * matrix products, several reductions in one pass, arithmetic in integer types other than i64 and bool, statements that
+ * sum f32 and f64 at once, and statements so large that compiling them takes less time than interpreting (over 30
+ * million operations per multiprocessor).
+ *
+ * leat_close waits until everything that was queued is compiled. exit() waits for the current compilation only, one or
+ * two seconds at most if NVRTC (13.0) can be cancelled. */
 typedef enum leat_interpret {
-    /* The environment's LEAT_INTERPRET (never, ready, always, only); else READY with keep_code, NEVER without. */
+    /* LEAT_INTERPRET from the environment (never, ready, always, only); if unset, READY with keep_code, else NEVER. */
     LEAT_INTERPRET_DEFAULT,
-    LEAT_INTERPRET_NEVER, /* code of its own always: the first run waits for the compiler */
-    /* The interpreter runs what it can where it is ready. It is compiled once for a device and a version of Leat, and
-     * kept with keep_code: in that thread, when a context of five seconds' age has waited for a compiler twice. NVRTC
-     * is used once in each process before (some 0.03 s, in the first run that leaves something to the thread). */
+    LEAT_INTERPRET_NEVER, /* always run compiled code: the first run waits for the compiler */
+    /* Interpret where the interpreter is ready. It is compiled once per device and version of Leat, on the compiling
+     * thread, after a context that is at least five seconds old has waited for the compiler twice. keep_code stores it
+     * in the code cache. Before that, each process calls NVRTC once (about 0.03 s, in the first run that queues a
+     * compilation). */
     LEAT_INTERPRET_READY,
-    LEAT_INTERPRET_ALWAYS, /* from the first run on: the interpreter is waited for, which takes some seconds once */
-    LEAT_INTERPRET_ONLY    /* the same, and nothing is compiled for what the interpreter runs */
+    LEAT_INTERPRET_ALWAYS, /* interpret from the first run on; that run waits some seconds, once, for the interpreter */
+    LEAT_INTERPRET_ONLY    /* the same, and never compile a statement that the interpreter can run */
 } leat_interpret;
 
 typedef struct leat_options { /* {0} is a good default */
-    /* "auto" (also NULL; LEAT_DEVICE overrides), "cpu", "cuda", "cuda:1" or "sim", a simulated CUDA device on the CPU.
-     * auto is the CPU. */
+    /* "auto", "cpu", "cuda", "cuda:1", or "sim" for a CUDA device simulated on the CPU. "auto" and NULL mean
+     * LEAT_DEVICE from the environment, else the CPU. */
     const char *device;
-    int threads;              /* 0: LEAT_THREADS, else the cores that this process may use */
-    const char *simd;         /* NULL: LEAT_SIMD, else the best here; "baseline", "avx2", "avx512" */
-    size_t memory_cap_bytes;  /* most bytes of array memory that Leat allocates at one time; 0: no cap */
-    size_t cache_cap_bytes;   /* most bytes of released array memory that are kept for reuse, of each kind; 0: 1 GiB */
-    size_t code_cap_bytes;    /* most bytes of programs' compiled code that stay loaded on a device; 0: 256 MiB */
-    bool keep_code;           /* programs' compiled code is kept on disk and found there: the code cache, below */
-    leat_interpret interpret; /* whether a new expression waits for its compilation, on cuda and sim */
-    int ledger_level;         /* 0 counts, 1 times the host, 2 the device as well (leat_ledger_level_set) */
-    int copy_threads;         /* most threads that copy pageable memory to and from a GPU; 0: the cores, at most 8 */
-    bool sim_check;           /* sim: check kernels and their order (also LEAT_SIM_CHECK=1) */
-    uint64_t sim_seed;        /* sim: of the order that work, blocks and threads run in; 0: LEAT_SIM_SEED, else 1 */
-    /* Memory for everything that Leat keeps; all NULL: malloc, realloc, free. Called from any thread. */
+    int threads;              /* CPU threads; 0: LEAT_THREADS, else the number of cores that this process may use */
+    const char *simd;         /* "baseline", "avx2" or "avx512"; NULL: LEAT_SIMD, else the best that the CPU has */
+    size_t memory_cap_bytes;  /* limit of allocated array memory; 0: no limit */
+    size_t cache_cap_bytes;   /* limit of released array memory kept for reuse, per kind of memory; 0: 1 GiB */
+    size_t code_cap_bytes;    /* limit of programs' compiled code kept loaded on the device; 0: 256 MiB */
+    bool keep_code;           /* store programs' compiled code in the code cache on disk, and look for it there */
+    leat_interpret interpret; /* cuda and sim: whether a new expression waits for its compilation */
+    int ledger_level; /* 0 counts costs, 1 also times the host, 2 also times the device (leat_ledger_level_set) */
+    int copy_threads; /* limit of threads that copy pageable memory to and from a GPU; 0: the cores, at most 8 */
+    bool sim_check;   /* sim: check kernels for races, out-of-bounds accesses and wrong order; also LEAT_SIM_CHECK=1 */
+    uint64_t
+        sim_seed; /* sim: seed of the order in which work, thread blocks and threads run; 0: LEAT_SIM_SEED, else 1 */
+    /* Allocator hooks for all host memory that Leat keeps; all NULL: malloc, realloc, free. Called from any thread. */
     void *(*allocate)(size_t size_bytes, void *user);
     void *(*reallocate)(void *memory, size_t size_bytes, void *user);
     void (*release)(void *memory, void *user);
     void *allocator_user;
-    /* Notes (division by zero, ...) and warnings, one line each; called from the thread that the call is made on, or,
-     * of the code cache, from the one that compiles (leat_interpret). */
+    /* Receives notes (division by zero, ...) and warnings, one line each. Called on the thread that called Leat; notes
+     * about the code cache may come from the compiling thread (leat_interpret). */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
 } leat_options;
 
-/* The allocator hooks are the process's: they are taken from the first open context and must stay valid until the last
- * is closed. Strings in options are copied. Using any handle after fork() in the child is LEAT_INVALID. */
+/* Opens a context. options may be NULL. Strings in options are copied. The allocator hooks belong to the process: Leat
+ * takes them from the first open context, and they must stay valid until the last one is closed. After fork(), using
+ * any handle in the child fails with LEAT_INVALID. */
 LEAT_API leat_status leat_open(const leat_options *options, leat_context **ctx);
-/* The context lives on until the last program, call, array and stream made from it is freed. */
+/* The context stays alive until the last program, call, array and stream made from it is freed. */
 LEAT_API void leat_close(leat_context *ctx);
 
-/* ---- devices: what is here. The CPU is number 0, then come the CUDA devices and sim, which runs CUDA C on the CPU.
- * Where CUDA cannot be used at all, one device "cuda" that is not usable says why. */
+/* ---- devices. Device 0 is the CPU. The CUDA devices follow, then sim, which runs CUDA C on the CPU. If CUDA cannot be
+ * used at all, one unusable device "cuda" gives the reason. */
 
 typedef struct leat_device_info {
     char name[64], kind[16]; /* "Intel(R) Xeon(R)", "cpu"; "NVIDIA H200", "cuda"; "sim" */
-    char device[24];         /* as leat_options names it: "cpu", "cuda:1", "sim" */
-    bool usable;             /* false: reason says why not, in words; what is below may be 0 */
+    char device[24];         /* the name for leat_options: "cpu", "cuda:1", "sim" */
+    bool usable;             /* false: reason says why, and the fields below may be 0 */
     char reason[256];
-    size_t memory_bytes, cache_bytes; /* main memory or the device's; last-level cache of the CPU */
+    size_t memory_bytes, cache_bytes; /* of main memory or the device's memory; the CPU's last-level cache */
     /* of the CPU */
-    char simd[16]; /* instruction set in use; best_simd: the best of this machine */
+    char simd[16]; /* instruction set in use; best_simd: the best that the CPU has */
     char best_simd[16];
-    int threads, cores; /* threads that Leat uses; cores that the process may use */
-    /* of a CUDA device, and of sim as far as it has them */
-    int ordinal;               /* its number among the devices that CUDA shows */
+    int threads, cores; /* threads that Leat uses; cores that this process may use */
+    /* of a CUDA device; sim has some of them */
+    int ordinal;               /* CUDA's number of the device */
     char uuid[48], pci_id[24]; /* "GPU-6f4c...", "0000:0f:00.0" */
     int capability;            /* 90 for 9.0 */
     int multiprocessors;
-    int f64_ratio;    /* f32 operations in the time of one f64 */
-    int cuda_version; /* of the driver: 12040 for 12.4 */
-    /* measured; 0: not measured. Copies of host memory are from and to pinned memory. */
-    double copy_bytes_per_second; /* in its memory (the CPU's: by all threads), bytes read plus bytes written */
+    int f64_ratio;    /* f32 operations in the time of one f64 operation */
+    int cuda_version; /* CUDA version of the driver: 12040 for 12.4 */
+    /* measured; 0: not measured. Uploads and downloads are measured with pinned memory. */
+    double copy_bytes_per_second; /* copies within its memory, bytes read plus bytes written; CPU: all threads */
     double upload_bytes_per_second, download_bytes_per_second;
-    double additions_per_second;     /* of the CPU: of f64 in its caches, by all threads */
-    double launch_ns, round_trip_ns; /* enqueueing one of many kernels that do nothing; launching one and waiting */
+    double additions_per_second;     /* CPU: f64 additions in its caches, all threads */
+    double launch_ns, round_trip_ns; /* enqueueing one of many empty kernels; launching one and waiting for it */
 } leat_device_info;
 
-/* The first call looks for CUDA, which takes about 0.1 s where there is a driver. */
+/* The first call looks for CUDA, which takes about 0.1 s if there is a driver. */
 LEAT_API leat_status leat_device_count(leat_context *ctx, size_t *count);
-/* measure: true measures the rates (the CPU's about 0.1 s, once a context; a CUDA device's about 0.4 s, each time; sim
- * has none, its clock is virtual), false gives what is known already. */
+/* Describes device k. measure: true measures the rates. This takes about 0.1 s for the CPU, once per context, and about
+ * 0.4 s for a CUDA device, each time; sim has no rates, since its clock is virtual. false returns the rates that are
+ * already known. */
 LEAT_API leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_device_info *info);
-/* What computes products of matrices of floats on the CPU, in words that live to the end of the process: a BLAS and the
- * CPU that it chose its kernels for, or Leat's own kernels and why. Loads the BLAS, as the first product does. */
+/* Describes what computes products of float matrices on the CPU: a BLAS and the CPU model that it chose its kernels
+ * for, or Leat's own kernels and the reason. Loads the BLAS, as the first product would. The string is valid until the
+ * process ends. */
 LEAT_API leat_status leat_products_get(leat_context *ctx, const char **words);
 
-/* What Leat looked for to use CUDA, and where: each once a process, at its first use or here. */
+/* Where Leat looked for the CUDA libraries and headers. Each search runs once per process, at the first use or when it
+ * is first asked for here. */
 typedef enum leat_search_kind {
     LEAT_SEARCH_DRIVER,  /* libcuda.so.1 */
-    LEAT_SEARCH_NVRTC,   /* compiles CUDA C */
+    LEAT_SEARCH_NVRTC,   /* the compiler of CUDA C */
     LEAT_SEARCH_CUBLAS,  /* located, not loaded */
-    LEAT_SEARCH_HEADERS, /* of a toolkit, for programs that include <cuda_fp16.h> */
+    LEAT_SEARCH_HEADERS, /* a toolkit's headers, for CUDA C that includes <cuda_fp16.h> */
     LEAT_SEARCH_KINDS
 } leat_search_kind;
-typedef struct leat_search { /* strings live to the end of the process */
+typedef struct leat_search { /* its strings are valid until the process ends */
     const char *name;        /* "driver", "nvrtc", "cublas", "headers" */
     bool found;
     int version;        /* 13000 for 13.0; 0: unknown */
-    const char *path;   /* of the library or the folder; "" where it was not found */
-    const char *reason; /* why not, in words; "" where it was found */
+    const char *path;   /* of the library or the folder; "" if it was not found */
+    const char *reason; /* why it was not found; "" if it was */
     size_t line_count;
 } leat_search;
 typedef struct leat_search_line {
-    const char *name;    /* what, or by which variable: "libnvrtc.so.12", "CUDA_PATH" */
-    const char *path;    /* where; "" for the dynamic loader's own search */
+    const char *name;    /* the file or the environment variable: "libnvrtc.so.12", "CUDA_PATH" */
+    const char *path;    /* where Leat looked; "" for the dynamic loader's own search */
     const char *outcome; /* "found, CUDA 12.4", "not set", "for CUDA 13, newer than the driver's 12" */
 } leat_search_line;
+/* One search, and line k of its log, from 0. */
 LEAT_API leat_status leat_search_get(leat_context *ctx, leat_search_kind kind, leat_search *search);
 LEAT_API leat_status leat_search_line_get(leat_context *ctx, leat_search_kind kind, size_t k, leat_search_line *line);
 
-/* ---- arrays: a buffer, a type, a shape and strides. Rank 0 is one element. */
+/* ---- arrays: a buffer, an element type, a shape and strides. An array of rank 0 has one element. */
 
 typedef enum leat_memory {
-    LEAT_MEMORY_DEVICE, /* the device's own: a GPU's memory, which the host cannot read; the CPU's is host memory */
-    LEAT_MEMORY_HOST,   /* the host's, pageable; copies between it and a GPU go through a pinned ring */
-    LEAT_MEMORY_PINNED, /* the host's, page-locked: copied by the GPU itself */
-    LEAT_MEMORY_MAPPED  /* page-locked, and kernels read and write it where it is, over the bus */
+    LEAT_MEMORY_DEVICE, /* the device's memory; the host cannot read a GPU's */
+    LEAT_MEMORY_HOST,   /* pageable host memory; copies to and from a GPU go through pinned staging buffers */
+    LEAT_MEMORY_PINNED, /* page-locked host memory, which a GPU copies directly */
+    LEAT_MEMORY_MAPPED  /* page-locked host memory that kernels read and write in place, over the bus */
 } leat_memory;          /* on the CPU all four are host memory */
 
 typedef struct leat_description {
@@ -258,144 +271,166 @@ typedef struct leat_description {
     int rank;
     int64_t shape[LEAT_RANK_MAX];
     int64_t strides[LEAT_RANK_MAX]; /* in elements; may be 0 or negative */
-    void *data;                     /* of element [0,...,0]; of device memory: the address that kernels see */
+    void *data;                     /* address of element [0,...,0]; for device memory, the address that kernels use */
     bool read_only;
     leat_memory memory;
 } leat_description;
 
-/* A new array, its elements zero. shape: rank extents, each at least 0. */
+/* Creates an array of zeros. shape has rank extents, each at least 0. LEAT_OUT_OF_MEMORY if it does not fit. */
 LEAT_API leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape,
                                     leat_memory memory, leat_array **array);
-/* The same, its elements anything until they are written: nothing is spent on zeros. */
+/* The same without zeroing: the elements are undefined until they are written. */
 LEAT_API leat_status leat_array_new_empty(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape,
                                           leat_memory memory, leat_array **array);
-/* Borrows memory: it must stay valid and, unless read_only, unshared by others until release(user) is called (NULL:
- * never), which may be on another thread, after the work that uses it. memory says what it is; host memory that is
- * found to be page-locked is copied as such. */
+/* Creates an array over the caller's memory. The memory must stay valid until Leat calls release(user), which may
+ * happen on another thread, after all work that uses the memory; release may be NULL. Unless description->read_only,
+ * nobody else may use the memory until then. description->memory is its kind. Host memory that turns out to be
+ * page-locked is copied without a staging buffer. */
 LEAT_API leat_status leat_array_wrap(leat_context *ctx, const leat_description *description,
                                      void (*release)(void *user), void *user, leat_array **array);
+/* Describes the array. description->data is valid as long as the array. */
 LEAT_API leat_status leat_array_get(const leat_array *array, leat_description *description);
-/* Copies elements in from, out to, dense row-major host memory of exactly size_bytes bytes, in stream (NULL: the
- * context's own), in order with all other work on the array. ticket NULL: returns when that is done. Else it is
- * enqueued: the memory must stay as it is, or is not there yet, until the ticket is reached. Memory that is not
- * page-locked is copied by threads of Leat's; the stream's next operation first waits until all of it is under way. */
+/* Copy all elements from or to dense row-major host memory of exactly size_bytes bytes. The copy runs in stream (NULL:
+ * the context's default stream), in order with all other work on the array. With ticket NULL the function returns when
+ * the copy is done. Otherwise it enqueues the copy: do not change source, or read target, until the ticket is reached.
+ * Leat's own threads copy memory that is not page-locked; the next operation in the stream waits until all of it has
+ * been submitted. LEAT_INVALID if size_bytes is not the size of the elements. */
 LEAT_API leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes, leat_stream *stream,
                                       leat_ticket *ticket);
 LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes, leat_stream *stream,
                                      leat_ticket *ticket);
-/* Between arrays of one context (LEAT_INVALID otherwise), type and shape, in any memories and with any strides; the
- * ranges of memory between their first and last elements must not overlap. */
+/* Copies between arrays of the same context, type and shape, with any kinds of memory and any strides. The address
+ * ranges of the two arrays, from the first to the last element, must not overlap. LEAT_INVALID for another context or
+ * an overlap, LEAT_MISMATCH for another type or shape. */
 LEAT_API leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_stream *stream,
                                      leat_ticket *ticket);
-/* Page-locks memory of the caller's, so that copies from and to it need no ring (about 0.3 ms a MiB), until it is
- * unpinned, which waits for the context's device. LEAT_INVALID: it is page-locked already, or not by leat_host_pin. */
+/* leat_host_pin page-locks the caller's memory, which takes about 0.3 ms per MiB, so that copies need no staging
+ * buffer. leat_host_unpin undoes this and waits for the context's device first. LEAT_INVALID: pin: the memory is
+ * page-locked already; unpin: leat_host_pin did not page-lock it. */
 LEAT_API leat_status leat_host_pin(leat_context *ctx, void *memory, size_t size_bytes);
 LEAT_API leat_status leat_host_unpin(leat_context *ctx, void *memory);
 
 typedef struct leat_memory_use {
-    size_t live_bytes; /* of arrays and results that are there */
-    size_t kept_bytes; /* released and kept for reuse */
-    size_t peak_bytes; /* most of both together so far */
-    size_t cap_bytes;  /* leat_options.memory_cap_bytes; 0: none */
-    size_t free_bytes; /* of the device, by anybody; 0: not known */
-    uint64_t trims;    /* times that memory ran out, what was kept was given back, and it was tried again */
+    size_t live_bytes; /* of existing arrays and results */
+    size_t kept_bytes; /* of released memory kept for reuse */
+    size_t peak_bytes; /* maximum of live_bytes + kept_bytes so far */
+    size_t cap_bytes;  /* leat_options.memory_cap_bytes; 0: no limit */
+    size_t free_bytes; /* free memory of the device, shared with other processes; 0: not known */
+    uint64_t trims;    /* times that an allocation failed, the kept memory was released, and Leat tried again */
 } leat_memory_use;
+/* The use of one kind of memory by this context. */
 LEAT_API leat_status leat_memory_get(leat_context *ctx, leat_memory memory, leat_memory_use *use);
-/* Gives back all that is kept for reuse; waits for the device. */
+/* Releases all memory kept for reuse. Waits for the device. */
 LEAT_API leat_status leat_memory_trim(leat_context *ctx);
 
-/* Views share the memory and keep it alive. Per axis: start, stop (half open, within the extent) and step (not 0; with
- * a negative one, start is the first element taken and stop the one before the last: -1 for all). */
+/* Views share the array's memory and keep it alive. start, stop and step have one entry per axis. The slice takes
+ * elements start, start + step, ... up to but excluding stop; all must be within the extent (LEAT_INVALID otherwise).
+ * step is not 0. With a negative step, a stop of -1 includes element 0. */
 LEAT_API leat_status leat_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step,
                                       leat_array **view);
-LEAT_API leat_status leat_array_transpose(leat_array *array, const int *axes, leat_array **view); /* NULL: reversed */
-/* LEAT_UNSUPPORTED where no view can show the elements in that shape. One extent may be -1. */
+/* axes is a permutation of 0..rank-1: axis k of the view is axes[k] of the array. NULL reverses the axes. */
+LEAT_API leat_status leat_array_transpose(leat_array *array, const int *axes, leat_array **view);
+/* One extent may be -1; it is computed from the others. LEAT_UNSUPPORTED if the strides allow no view of that shape. */
 LEAT_API leat_status leat_array_reshape(leat_array *array, int rank, const int64_t *shape, leat_array **view);
+/* Adds a reference and returns array. leat_array_free drops one; the last one frees the array. NULL is accepted. */
 LEAT_API leat_array *leat_array_retain(leat_array *array);
 LEAT_API void leat_array_free(leat_array *array);
 
-/* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one), .png (grey 8 and 16 bit as u8
- * or u16 [h,w]; all else as [h,w,3] or [h,w,4]), and tables of numbers as text, which are known by their endings: .csv
- * with commas, .tsv with tabs. One column gives [rows], several give [rows,columns]; i64 if all numbers are whole, else
- * f64. A header line is skipped, and a note says so. Empty fields and text are LEAT_FILE, with line and column.
- * declared: 0, or the type that the program declares: it tells bf16 from two plain bytes, and is the type of a table's
- * elements. A large .npy is mapped, not copied: the array is read-only, and while it lives the file must not be cut.
- * LEAT_FILE: the file cannot be read, or is malformed. */
+/* Loads an array from a file. Formats:
+ *
+ *     .npy        versions 1 to 3
+ *     .npz        the array named key; NULL: the only array
+ *     .png        8-bit and 16-bit grey as u8 or u16 [h,w]; all others as [h,w,3] or [h,w,4]
+ *     .csv, .tsv  a table of numbers separated by commas or tabs, known by the name's ending. One column is [rows],
+ *                 several are [rows,columns]. The type is i64 if all numbers are whole, else f64. A header line is
+ *                 skipped with a note.
+ *
+ * declared is the element type that the program declares for the array, or 0. It distinguishes bf16 from two plain
+ * bytes, and it is the type of a table's elements. A large .npy is mapped, not copied: the array is read-only, and the
+ * file must not be truncated while the array exists. LEAT_FILE if the file cannot be read or is malformed; for an empty
+ * field or text in a table, the message has the line and column. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
-/* The same from a file descriptor, from where it stands on: a pipe, say. The elements of an .npy are read right into
- * the array, and nothing behind them. name: for messages; NULL: "the file". The descriptor stays the caller's. */
+/* The same from a file descriptor, such as a pipe, starting at its current offset. The elements of an .npy are read
+ * directly into the array, and no byte after them is read. name is used in messages; NULL: "the file". The caller keeps
+ * ownership of fd. */
 LEAT_API leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat_dtype declared,
                                         leat_array **array);
 LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
                                             leat_dtype declared,
-                                            leat_array **array); /* the bytes of an .npy; they are copied */
+                                            leat_array **array); /* from the bytes of an .npy, which are copied */
 typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
-/* Writes a file in the format of path's ending: .npy, .npz (the array under `key`, NULL: "array"; the file holds this
- * array alone), .png (u8 and u16 as they are; another real [h,w] is scaled from its least to its greatest element, NaN
- * is black), .csv or .tsv (real numbers, at most two axes; a vector is one column). The file appears under its path
- * when it is complete, in place of an older one: whoever stops the process, and a full disk, leaves the older file as
- * it was. It is not synced to the disk: see leat_save_options. */
+/* Writes the array to a file. The ending of path is the format: .npy, .npz (a file with this array only, named key;
+ * NULL: "array"), .png (u8 and u16 unchanged; any other real [h,w] is scaled from its least to its greatest element,
+ * and NaN is black), or .csv and .tsv (real numbers, at most two axes; a vector is one column). The file appears under
+ * path only when it is complete, and then replaces an older one. If the process is killed or the disk is full, the
+ * older file is unchanged. The file is not synced to the disk: see leat_save_options. */
 LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
                                      leat_colormap colormap);
 typedef struct leat_save_options { /* {0} is a good default */
-    const char *key;               /* as for leat_array_save */
+    const char *key;               /* see leat_array_save */
     leat_colormap colormap;
-    bool sync; /* return when the file is on the disk (fsync), so that it survives a crash of the machine */
-    /* Called again and again while the file is written, on the caller's thread; false stops, which leaves the older
-     * file as it was and gives LEAT_FILE. NULL: never. */
+    bool sync; /* fsync the file before returning, so that it survives a crash of the machine */
+    /* Called repeatedly on the calling thread while the file is written; NULL: never. If it returns false, the save
+     * fails with LEAT_FILE and the older file is unchanged. */
     bool (*proceed)(void *user);
     void *user;
 } leat_save_options;
+/* The same with options, which may be NULL. */
 LEAT_API leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options);
-/* One .npz of several arrays under their names, written at once. count: 1 or more; no two names are the same. options
- * may be NULL; key and colormap are ignored. */
+/* Writes one .npz with several named arrays. count is at least 1, and the names must differ. options may be NULL; its
+ * key and colormap are ignored. */
 typedef struct leat_named_array {
     const char *name;
     const leat_array *array;
 } leat_named_array;
 LEAT_API leat_status leat_archive_save(const char *path, const leat_named_array *arrays, size_t count,
                                        const leat_save_options *options);
-/* The bytes of an .npy; *bytes is freed with leat_memory_free.
- * leat_memory_free gives memory that Leat handed out back to the heap that it is from: where leat_open was given
- * allocator hooks, before the last context is closed. */
+/* Writes the array as the bytes of an .npy into new memory. Free *bytes with leat_memory_free.
+ *
+ * leat_memory_free frees memory that Leat returned. If leat_open was given allocator hooks, call it before the last
+ * context is closed. NULL is accepted. */
 LEAT_API leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t *size_bytes);
 LEAT_API void leat_memory_free(void *memory);
 
-/* DLPack (dmlc/dlpack, version 0.8's DLManagedTensor): out, the consumer calls its deleter; in, Leat calls it when the
- * array is freed. native_stream, a CUstream, is where the consumer will work: it waits there for the work on the array;
- * it must be NULL for host memory. sim's device memory is nobody else's: LEAT_UNSUPPORTED. */
+/* Exchange with other libraries through DLPack (dmlc/dlpack, DLManagedTensor of version 0.8). The consumer of an
+ * exported tensor calls its deleter. Leat calls the deleter of an imported tensor when the array is freed.
+ * native_stream is the CUstream in which the consumer will use the tensor: that stream waits for the work on the array
+ * so far. NULL waits for that work before returning; it must be NULL for host memory. LEAT_UNSUPPORTED for a read-only
+ * array, and for device memory of sim, which other libraries cannot use. */
 struct DLManagedTensor;
 LEAT_API leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor);
 LEAT_API leat_status leat_array_from_dlpack(leat_context *ctx, struct DLManagedTensor *tensor, leat_array **array);
 
-/* ---- programs: checked text, immutable, shared by threads */
+/* ---- programs: checked text; immutable; threads may share them */
 
 typedef struct leat_program_options { /* {0} is a good default */
-    const char *name;                 /* for messages: a file's name; NULL: "program" */
+    const char *name;                 /* name for messages, such as the file's; NULL: "program" */
 } leat_program_options;
 
-/* text of size_bytes bytes; 0: up to its NUL. All of its errors come at once: leat_error_count. */
+/* Parses and checks a program. size_bytes 0: text ends with a NUL. options may be NULL. Reports all errors of the text
+ * at once (LEAT_PROGRAM; leat_error_count). */
 LEAT_API leat_status leat_program_new(leat_context *ctx, const char *text, size_t size_bytes,
                                       const leat_program_options *options, leat_program **program);
 LEAT_API void leat_program_free(leat_program *program);
 
 typedef enum leat_name_kind { LEAT_NAME_INPUT, LEAT_NAME_RESULT, LEAT_NAME_INDEX, LEAT_NAME_TEMPORARY } leat_name_kind;
 typedef struct leat_name_info {
-    const char *name; /* the program's, and lives with it */
-    leat_dtype dtype; /* declared, or following from what is; 0: it depends on the inputs */
-    int rank;         /* of an array; 0: a scalar; -1: any rank (...) */
-    bool optional;    /* an input with a default, or whose value follows from a shape */
+    const char *name; /* valid as long as the program */
+    leat_dtype dtype; /* declared or inferred; 0: it depends on the inputs */
+    int rank;         /* number of axes; 0: a scalar; -1: any rank (...) */
+    bool optional;    /* an input that has a default, or whose value follows from the shape of another */
     bool has_value;   /* false: an index */
-    int line;         /* of its first appearance */
+    int line;         /* where it first appears, from 1 */
 } leat_name_info;
-/* The program's names of one kind, in order of appearance. LEAT_NAME_RESULT: the default results. */
+/* The names of one kind in the program, in order of appearance. LEAT_NAME_RESULT: the default results. */
 LEAT_API leat_status leat_program_count(const leat_program *program, leat_name_kind kind, size_t *count);
 LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k,
                                        leat_name_info *info);
-/* Prints one form of the program. tree: as checked; the others need a call that has all its inputs (leat_call_show).
- * bytecode is the CPU's; cuda, ptx and sass, the kernels as CUDA C, as NVRTC's PTX and as the toolkit's nvdisasm shows
- * them, are of a context of cuda or sim. *text is freed with leat_memory_free. */
+/* Prints one form of the program into *text; free it with leat_memory_free. leat_program_show prints only the tree, the
+ * program as checked. All other forms need a call with all its inputs (leat_call_show). Bytecode exists in contexts on
+ * the CPU. The kernels as CUDA C, as PTX (by NVRTC) and as SASS (by the toolkit's nvdisasm) exist in contexts on cuda
+ * and sim. */
 typedef enum leat_form {
     LEAT_FORM_TREE,
     LEAT_FORM_IR,
@@ -409,170 +444,197 @@ LEAT_API leat_status leat_program_show(const leat_program *program, leat_form fo
 
 /* ---- calls: one thread's bindings of a program */
 
+/* The call retains the program. */
 LEAT_API leat_status leat_call_new(leat_program *program, leat_call **call);
 LEAT_API void leat_call_free(leat_call *call);
-/* Inputs. Arrays are retained until replaced or the call is freed; array NULL unbinds. Numbers are weak (they do not
- * widen types, so a whole number must fit the integer types that it meets); an array of rank 0 is a strong scalar. On a
- * device, arrays in its own or in mapped memory are read where they lie; those in host or pinned memory are copied to
- * the device in each run, and must stay as they are until its ticket is reached. An array of another context is
- * LEAT_INVALID; only host memory of one may be an input: of any context on the CPU, of one on the CPU on a device. */
+/* Bind inputs. The call retains an array until it is replaced or the call is freed; array NULL unbinds the input. A
+ * number is weak: it does not widen types, so a whole number must fit the integer types that it is combined with. An
+ * array of rank 0 is a strong scalar.
+ *
+ * A device reads arrays in its own and in mapped memory in place. Each run copies arrays in host and pinned memory to
+ * the device; do not change them until the run's ticket is reached. An array of another context is LEAT_INVALID, with
+ * one exception: an array in host memory. A call on the CPU accepts one from any context, and a call on a device
+ * accepts one from a context on the CPU. */
 LEAT_API leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_set_f64(leat_call *call, const char *name, double value);
 LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value);
 LEAT_API leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value);
 LEAT_API leat_status leat_call_set_c128(leat_call *call, const char *name, double re, double im);
 LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool value);
-/* Asks for a result: into an array (of its exact shape and type, of the call's context, not read-only, without
- * overlapping elements; it may be an input's own), or into a new one (NULL). The same name again replaces the array.
- * Arrays of two results must not share memory; views that only interleave do not. An array that shares memory with
- * another result's is refused, unless that one was given before the last run: then it may still be replaced, and
- * leat_call_run refuses (LEAT_INVALID). Without any call of this the program's default results are made. After a run
- * that failed, the elements of such an array may have changed. */
-LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
-LEAT_API leat_status leat_call_want_clear(leat_call *call);
-/* Runs. stream NULL: the context's own; ticket may be NULL. On the CPU the work is done when it returns.
+/* Requests a result. array NULL: each run creates a new array. Otherwise runs write into array. It must have the
+ * result's exact shape and type, belong to the call's context, be writable and have no overlapping elements; it may
+ * also be an input. A second request for the same name replaces the array. If this function is never called, runs
+ * compute the program's default results.
  *
- * On a device it is enqueued, and its results, new arrays of the device's memory or those that were given, are there
- * when the ticket is reached; what reads them is in order by itself. It waits where the host has to know a number
- * first (a while's condition, a range that hangs on data: the ledger says which), and at its end if an element may be
- * read or written out of range, or a note given (integer division by zero): such errors are told by this call, as on
- * the CPU, and then there are no results. */
+ * The arrays of two results must not share memory (LEAT_INVALID); interleaved views that share no element are allowed.
+ * If the other result's array was set before the last run, this function accepts the array, because the other one may
+ * still be replaced, and leat_call_run reports the error. If a run fails, the elements of a given array may have
+ * changed. */
+LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
+/* Removes all requests, so that runs compute the default results again. */
+LEAT_API leat_status leat_call_want_clear(leat_call *call);
+/* Runs the program in stream (NULL: the context's default stream). ticket may be NULL. On the CPU the work is done when
+ * this function returns.
+ *
+ * On a device the work is enqueued. The results are new arrays in device memory, or the requested arrays, and are
+ * complete when the ticket is reached. Other Leat work that reads them is ordered automatically. The function waits for
+ * the device where the host needs a number (the condition of a `while`, a range that depends on data; the ledger
+ * records the cause). It also waits at the end if an element may be out of range or a note may be given (integer
+ * division by zero), so that this call reports the error, as on the CPU. After an error there are no results. */
 LEAT_API leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *ticket);
-/* A result of the last run; the caller owns a reference (leat_array_free). */
+/* Returns a result of the last run. The caller owns a reference (leat_array_free). */
 LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_array **array);
+/* The number of results, and the name of result k, from 0, which is valid as long as the program. */
 LEAT_API leat_status leat_call_result_count(leat_call *call, size_t *count);
 LEAT_API leat_status leat_call_result_name(leat_call *call, size_t k, const char **name);
+/* Prints one form of the program for this call's inputs; see leat_form. */
 LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text);
-/* The IR after a pass: "lower" (as it starts), "sweep", "contract", "scan", "loops", "inline", "hoist", "siblings" or
- * "moves". LEAT_FORM_IR: after all. */
+/* The IR after one pass: "lower" (the initial IR), "sweep", "contract", "scan", "loops", "inline", "hoist", "siblings"
+ * or "moves". LEAT_FORM_IR is the IR after all passes. Free *text with leat_memory_free. */
 LEAT_API leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text);
-/* PTX and SASS for an architecture, "sm_90", of which no device need be here; NULL: the device's (sim's: sm_90). */
+/* CUDA C, PTX or SASS for an architecture such as "sm_90"; no such device is needed. NULL: the device's (sim: sm_90).
+ */
 LEAT_API leat_status leat_call_show_code(leat_call *call, leat_form form, const char *architecture, char **text);
 
-/* All of it at once; the program is cached in the context by its text. inputs and results end with a NULL name; results
- * come back in results[].array (owned by the caller), for a name that was asked for. */
+/* Parses, binds and runs in one call. The context caches the program by its text. inputs (may be NULL) and results end
+ * with an entry whose name is NULL. Each named result is returned in results[].array, of which the caller owns a
+ * reference. */
 typedef enum leat_value_kind { LEAT_VALUE_ARRAY, LEAT_VALUE_F64, LEAT_VALUE_I64, LEAT_VALUE_C128 } leat_value_kind;
 typedef struct leat_binding {
     const char *name;
     leat_value_kind kind;
     leat_array *array;
-    double f64; /* C128: the real part */
+    double f64; /* F64; C128: the real part */
     int64_t i64;
-    double im; /* C128 */
+    double im; /* C128: the imaginary part */
 } leat_binding;
 LEAT_API leat_status leat_eval(leat_context *ctx, const char *text, const leat_binding *inputs, leat_binding *results);
 
-/* ---- streams, events, tickets. Work given to one stream is done in that order; work of different streams that shares
- * an array is ordered by itself, at no cost within one stream. On the CPU work is finished when the call that asked for
- * it returns. NULL stands for the context's own stream. */
+/* ---- streams, events, tickets. A stream executes its work in the order in which it was enqueued. Leat orders work of
+ * different streams that shares an array; within one stream this costs nothing. On the CPU, work is done when the
+ * function that enqueued it returns. A NULL stream is the context's default stream. */
 
 LEAT_API leat_status leat_stream_new(leat_context *ctx, leat_stream **stream);
-/* A stream of another library's (a CUstream), which must outlive this handle and what was given to it here; work that
- * Leat knows nothing of is in order with that. */
+/* Wraps another library's stream (a CUstream). It must outlive this handle and the work that Leat enqueues in it. Work
+ * that others enqueue in it is ordered with Leat's as in any stream. */
 LEAT_API leat_status leat_stream_wrap(leat_context *ctx, void *native, leat_stream **stream);
 LEAT_API leat_status leat_stream_native(leat_stream *stream, void **native); /* the CUstream; NULL on the CPU */
-LEAT_API void leat_stream_free(leat_stream *stream);                         /* never waits: work in it goes on */
-/* The point in the stream that all work given to it so far has passed when it is reached. */
+LEAT_API void leat_stream_free(leat_stream *stream); /* does not wait: enqueued work continues */
+/* Returns a ticket that is reached when all work enqueued in the stream so far is done. */
 LEAT_API leat_status leat_stream_ticket(leat_context *ctx, leat_stream *stream, leat_ticket *ticket);
+/* Waits for all work in the stream, and returns its error, if any. */
 LEAT_API leat_status leat_stream_synchronize(leat_stream *stream);
+/* Later work in the stream waits for the event, without blocking the host. */
 LEAT_API leat_status leat_stream_wait_event(leat_stream *stream, leat_event *event);
-/* Returns the error of work up to the ticket, if there was one. A ticket of a freed stream counts too. */
+/* Waits until the ticket is reached, and returns the error of the work before it, if any. The ticket of a freed stream
+ * is valid. */
 LEAT_API leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket);
 LEAT_API leat_status leat_context_synchronize(leat_context *ctx); /* all streams of the context */
 LEAT_API leat_status leat_event_new(leat_context *ctx, leat_event **event);
 LEAT_API void leat_event_free(leat_event *event);
+/* Records the event in the stream. It is reached when all work enqueued in the stream so far is done. An event that was
+ * never recorded counts as reached. */
 LEAT_API leat_status leat_event_record(leat_event *event, leat_stream *stream);
 LEAT_API leat_status leat_event_synchronize(leat_event *event);
-/* From start to stop, both recorded (LEAT_INVALID otherwise), on the device's clock; waits for stop. Resolution: about
- * 0.5 us on a GPU (CUDA's documentation of cuEventElapsedTime), CLOCK_MONOTONIC's on the CPU, virtual time on sim. */
+/* Waits for stop and returns the time from start to stop by the device's clock. Both must have been recorded
+ * (LEAT_INVALID otherwise). Resolution: about 0.5 us on a GPU (CUDA's documentation of cuEventElapsedTime), that of
+ * CLOCK_MONOTONIC on the CPU; sim uses virtual time. */
 LEAT_API leat_status leat_event_elapsed_ms(leat_event *start, leat_event *stop, double *milliseconds);
 
-/* ---- the code cache: compiled code that is kept between processes (leat_options.keep_code; the command does), in
- * LEAT_CACHE_DIR, else $XDG_CACHE_HOME/leat, else $HOME/.cache/leat; not under AT_SECURE. The folder must be the user's
- * own and closed to others (0700). Above LEAT_CACHE_CAP_BYTES (1 GiB; 0: nothing is kept) what was used longest ago
- * goes first. Where the cache cannot be used, code is compiled anew and a note says so. These functions say why with
- * LEAT_FILE; a folder that is not there is an empty cache. */
+/* ---- the code cache: compiled code on disk, shared between processes (leat_options.keep_code; the `leat` command sets
+ * it). Its folder is LEAT_CACHE_DIR, else $XDG_CACHE_HOME/leat, else $HOME/.cache/leat; these variables are ignored
+ * under AT_SECURE. The folder must belong to the user and have mode 0700. When it exceeds LEAT_CACHE_CAP_BYTES (default
+ * 1 GiB; 0 disables the cache), the least recently used entries are evicted. If the cache cannot be used, code is
+ * compiled again and a note gives the reason; these functions then fail with LEAT_FILE. A missing folder is an empty
+ * cache. */
 
 typedef struct leat_cache_info {
     char folder[4096];
-    size_t count; /* of entries */
+    size_t count; /* number of entries */
     uint64_t size_bytes, cap_bytes;
 } leat_cache_info;
 typedef struct leat_cache_entry {
-    char label[128]; /* "sm_90 blur.leat: y[i] = a[i] + 1; a f32[:], y f32[:]"; "(damaged)": cannot be read */
+    char label[128]; /* "sm_90 blur.leat: y[i] = a[i] + 1; a f32[:], y f32[:]"; "(damaged)" if it cannot be read */
     uint64_t size_bytes;
-    uint64_t uses;          /* how often it was read from disk, about */
-    int64_t made_s, used_s; /* since 1970; used_s: read last, or made */
+    uint64_t uses;          /* approximate number of reads from disk */
+    int64_t made_s, used_s; /* Unix time of creation and of the last use */
 } leat_cache_entry;
+/* The folder, its number of entries, size and limit. */
 LEAT_API leat_status leat_cache_stat(leat_context *ctx, leat_cache_info *info);
-/* The entries, the one that goes next first, in one block that leat_memory_free frees. */
+/* Lists the entries in one new array, the next to be evicted first. Free *entries with leat_memory_free. */
 LEAT_API leat_status leat_cache_list(leat_context *ctx, leat_cache_entry **entries, size_t *count);
-/* Removes all entries. removed: how many and how large they were; may be NULL. */
+/* Removes all entries. removed (may be NULL) receives their number and total size. */
 LEAT_API leat_status leat_cache_clear(leat_context *ctx, leat_cache_info *removed);
 
-/* ---- kernels of your own: CUDA C, compiled at run time by NVRTC, which must be found (`leat devices` says where it
- * was looked for), or for sim by the host's C++ compiler. On cuda and sim; LEAT_UNSUPPORTED on the CPU. */
+/* ---- your own kernels, in CUDA C. On cuda, NVRTC compiles them at run time; `leat devices` lists where Leat looks for
+ * it. On sim, the host's C++ compiler does. LEAT_UNSUPPORTED on the CPU. */
 
-typedef struct leat_module_options { /* {0} is a good default; lists end with NULL, NULL is an empty one */
-    const char *name;                /* for messages: a file's name; NULL: "module.cu" */
+typedef struct leat_module_options { /* {0} is a good default; lists end with NULL; a NULL list is empty */
+    const char *name;                /* name for messages, such as the file's; NULL: "module.cu" */
     const char *const *macros;       /* "NAME" or "NAME=VALUE" */
     const char *const *include_paths;
-    const char *const *options; /* further ones of NVRTC's, "--use_fast_math" */
+    const char *const *options; /* further NVRTC options, such as "--use_fast_math" */
     const char *const *names;   /* templates to instantiate: "scale<float>", "ns::fold<double, 256>" */
-    bool line_info;             /* source lines for profilers and checkers */
+    bool line_info;             /* add source lines to the code, for profilers and checkers */
 } leat_module_options;
 
-/* cuda_c: NUL-terminated. Text that does not compile is LEAT_PROGRAM: the first error with its file and line, all of
- * them by leat_error_text. <cuda_fp16.h> and the like are found where a toolkit is. */
+/* Compiles CUDA C. cuda_c ends with a NUL. options may be NULL. LEAT_PROGRAM if it does not compile: leat_error_get
+ * returns the first error with its line, and leat_error_text all of them. Headers such as <cuda_fp16.h> are found if a
+ * CUDA toolkit is installed. */
 LEAT_API leat_status leat_module_new(leat_context *ctx, const char *cuda_c, const leat_module_options *options,
                                      leat_module **module);
 LEAT_API void leat_module_free(leat_module *module);
-LEAT_API leat_status leat_module_log(const leat_module *module, const char **log); /* warnings, ""; lives with it */
-/* name: a kernel's as it is written, "f" or "ns::f", or one of options.names. The kernel lives with the module. */
+/* The compiler's warnings, or ""; valid as long as the module. */
+LEAT_API leat_status leat_module_log(const leat_module *module, const char **log);
+/* Finds a kernel by its name in the source, "f" or "ns::f", or by one of options.names. The kernel is valid as long as
+ * the module. */
 LEAT_API leat_status leat_module_kernel(leat_module *module, const char *name, leat_kernel **kernel);
+/* The number of kernels, and kernel k, from 0. */
 LEAT_API leat_status leat_module_kernel_count(const leat_module *module, size_t *count);
 LEAT_API leat_status leat_module_kernel_at(leat_module *module, size_t k, leat_kernel **kernel);
-/* A __device__ or __constant__ variable as an array of its bytes, u8[n], in the device's memory; keeps the module. */
+/* Returns a __device__ or __constant__ variable as an array of its bytes, u8[n], in device memory. The array retains
+ * the module. */
 LEAT_API leat_status leat_module_symbol(leat_module *module, const char *name, leat_array **array);
 
 typedef struct leat_kernel_info {
-    const char *name;                /* lives with the module */
-    int registers;                   /* of a thread */
-    int max_block_threads;           /* that its registers allow in a block */
-    int best_block_threads;          /* the block size of the best occupancy (cuOccupancyMaxPotentialBlockSize) */
-    size_t static_shared_bytes;      /* of a block */
-    size_t max_dynamic_shared_bytes; /* that a launch may ask for besides */
-    size_t local_bytes;              /* of a thread: spilled registers and arrays */
+    const char *name;                /* valid as long as the module */
+    int registers;                   /* per thread */
+    int max_block_threads;           /* maximum threads per block, given its registers */
+    int best_block_threads;          /* block size with the best occupancy (cuOccupancyMaxPotentialBlockSize) */
+    size_t static_shared_bytes;      /* per block */
+    size_t max_dynamic_shared_bytes; /* maximum that a launch may request in addition, per block */
+    size_t local_bytes;              /* per thread: spilled registers and arrays */
     size_t constant_bytes;
     int parameter_count;
 } leat_kernel_info;
 LEAT_API leat_status leat_kernel_get(leat_kernel *kernel, leat_kernel_info *info);
 typedef struct leat_parameter_info {
     size_t size_bytes;
-    leat_dtype dtype; /* f32, f64, f16; integers as i8 to i64, whether signed or not; 0: a struct */
-    bool is_address;  /* of 8 bytes: it may be a pointer or a 64-bit integer, which compiled code does not tell apart */
-    const char *name; /* as the source has it; "" if that is not known; lives with the module */
+    leat_dtype dtype; /* f32, f64 or f16; i8 to i64 for integers, signed or not; 0: a struct */
+    bool is_address;  /* it has 8 bytes and may be a pointer or a 64-bit integer; compiled code does not say which */
+    const char *name; /* its name in the source; "" if unknown; valid as long as the module */
 } leat_parameter_info;
+/* Describes parameter k, from 0. */
 LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);
 
-/* What a kernel is launched with, in the order of its parameters. An array's parameter is the address of its first
- * element; the kernel is told nothing of extents and strides. If the source, the mangled name or sim says what the
- * parameter points to, an array of another type is LEAT_INVALID: f64 for a float *. Pointers to void, characters and
- * structs take any array, arrays of bytes fit any pointer, and complex arrays fit pointers to their parts. In, out and
- * inout say what the kernel does with it, and
- * so what it has to wait for. An address of your own is given as leat_u64; then order is yours to keep, too. */
+/* The arguments of a launch, in the order of the kernel's parameters. For an array the kernel receives the address of
+ * element [0,...,0], without extents and strides. If the source, the mangled name or sim gives the type that the
+ * parameter points to, an array of another type is LEAT_INVALID, such as f64 for a float *. Pointers to void,
+ * characters and structs accept any array, arrays of bytes fit any pointer, and complex arrays fit pointers to their
+ * parts. IN, OUT and INOUT say whether the kernel reads or writes the array; Leat orders the launch with other work
+ * accordingly. Pass an address of your own as leat_u64; then you order the work on it yourself. */
 typedef enum leat_argument_kind {
     LEAT_ARGUMENT_IN = 1,
     LEAT_ARGUMENT_OUT,
     LEAT_ARGUMENT_INOUT,
     LEAT_ARGUMENT_NUMBER,
-    LEAT_ARGUMENT_BYTES /* a struct, as the kernel declares it */
+    LEAT_ARGUMENT_BYTES /* a struct, laid out as the kernel declares it */
 } leat_argument_kind;
 typedef struct leat_argument {
     leat_argument_kind kind;
-    leat_dtype dtype; /* of a number */
+    leat_dtype dtype; /* NUMBER: its type */
     leat_array *array;
-    const void *bytes; /* read before the launch returns */
+    const void *bytes; /* BYTES: copied before the launch returns */
     size_t size_bytes;
     union {
         float f32;
@@ -618,40 +680,41 @@ static inline leat_argument leat_bytes(const void *bytes, size_t size_bytes) {
 }
 
 typedef struct leat_dim3 {
-    unsigned x, y, z; /* 0 counts as 1 */
+    unsigned x, y, z; /* 0 means 1 */
 } leat_dim3;
-/* Enqueues count arguments' launch in stream. Wrong counts, types, sizes and limits are LEAT_INVALID, before the driver
- * sees them. shared_bytes: dynamic shared memory of a block; more than 48 KB needs no asking. */
+/* Enqueues a launch with count arguments in stream (NULL: the context's default stream). Leat checks the number, types
+ * and sizes of the arguments and the device's limits before it calls the driver: LEAT_INVALID. shared_bytes is the
+ * dynamic shared memory per block. More than 48 KB needs no extra call. */
 LEAT_API leat_status leat_kernel_launch(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block, size_t shared_bytes,
                                         leat_stream *stream, const leat_argument *arguments, size_t count);
-/* The same with all blocks resident at one time, so that they may wait for each other. */
+/* The same, with all thread blocks resident at once, so that they may wait for each other. */
 LEAT_API leat_status leat_kernel_launch_cooperative(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block,
                                                     size_t shared_bytes, leat_stream *stream,
                                                     const leat_argument *arguments, size_t count);
 
-/* ---- the ledger: every cost, one record each. leat_array_save has no context, and so no record: leat_ledger_begin and
- * leat_ledger_end around it make one (LEAT_COST_WRITE). */
+/* ---- the ledger: a record of every cost; costs with the same kind, what and cause share a record. leat_array_save
+ * takes no context and so records nothing: call leat_ledger_begin and leat_ledger_end around it (LEAT_COST_WRITE). */
 
 typedef enum leat_cost_kind {
-    LEAT_COST_INIT,    /* opening a context, the driver's included */
-    LEAT_COST_LIBRARY, /* loading the driver, NVRTC */
+    LEAT_COST_INIT,    /* opening a context, including the driver's */
+    LEAT_COST_LIBRARY, /* loading the driver and NVRTC */
     LEAT_COST_READ,
     LEAT_COST_CHECK,
     LEAT_COST_COMPILE,
-    LEAT_COST_IN_MEMORY, /* compiled code that was asked for, found loaded in this process */
-    LEAT_COST_ON_DISK,   /* the same, found in the code cache */
+    LEAT_COST_IN_MEMORY, /* compiled code found loaded in this process */
+    LEAT_COST_ON_DISK,   /* compiled code found in the code cache */
     LEAT_COST_INTERPRET, /* a statement that the interpreter ran (leat_interpret) */
-    LEAT_COST_MODULE,    /* loading compiled code */
-    LEAT_COST_PLAN,      /* what a program does, kernel by kernel; keeping a launch that comes again and again */
+    LEAT_COST_MODULE,    /* loading compiled code onto the device */
+    LEAT_COST_PLAN,      /* planning a program's kernels, and keeping the launches of a repeated call */
     LEAT_COST_ALLOCATE,
     LEAT_COST_PIN,
     LEAT_COST_LAUNCH, /* the host's part of a kernel on a device */
-    LEAT_COST_KERNEL, /* the device's part; on the CPU both */
+    LEAT_COST_KERNEL, /* the device's part; on the CPU, the whole kernel */
     LEAT_COST_COPY,   /* within one memory */
     LEAT_COST_UPLOAD,
     LEAT_COST_DOWNLOAD,
     LEAT_COST_WAIT,
-    LEAT_COST_IDLE, /* of a device: a gap between its work; cause: what the host did meanwhile */
+    LEAT_COST_IDLE, /* a gap in a device's work; cause: what the host did meanwhile */
     LEAT_COST_UNLOAD,
     LEAT_COST_EVICT,
     LEAT_COST_WRITE,
@@ -660,80 +723,82 @@ typedef enum leat_cost_kind {
 } leat_cost_kind;
 typedef struct leat_cost {
     leat_cost_kind kind;
-    const char *what;                           /* "y[i] = ...", a file's name; lives until the ledger is cleared */
+    const char *what;                           /* "y[i] = ..." or a file's name; valid until the ledger is cleared */
     const char *cause;                          /* "first use with these types", or "" */
-    uint64_t count, time_ns, bytes, operations; /* time_ns excludes what other records hold; 0 at level 0. operations
-                                                   of kernels; on the CPU in additions: a function counts as the
-                                                   additions that take as long */
-    bool on_device;                             /* time_ns is the device's, by events around the work (level 2) */
+    uint64_t count, time_ns, bytes, operations; /* time_ns excludes the time in other records; 0 at level 0. operations
+                                                   are those of kernels; on the CPU a function counts as
+                                                   the number of additions that take as long */
+    bool on_device;                             /* time_ns is the device's time, measured with events (level 2) */
 } leat_cost;
-/* 0 counts (under 50 ns a cost), 1 times the host, 2 times the device too, by two events around each operation: about 2
- * us of the host's time each, which has a record of its own ("timing the device"). */
+/* Level 0 counts costs (under 50 ns per cost). Level 1 also times the host. Level 2 also times the device with two
+ * events around each operation; each costs about 2 us of host time, which has its own record ("timing the device"). */
 LEAT_API leat_status leat_ledger_level_set(leat_context *ctx, int level);
+/* Removes all records. */
 LEAT_API leat_status leat_ledger_clear(leat_context *ctx);
+/* The number of records, and record k, from 0, in the order of their first cost. */
 LEAT_API leat_status leat_ledger_count(leat_context *ctx, size_t *count);
 LEAT_API leat_status leat_ledger_get(leat_context *ctx, size_t k, leat_cost *cost);
-/* Now, by the clock of the ledger's host times: CLOCK_MONOTONIC; on sim its virtual clock. */
+/* The current time by the clock of the ledger's host times: CLOCK_MONOTONIC; on sim, its virtual clock. */
 LEAT_API leat_status leat_ledger_clock(leat_context *ctx, uint64_t *time_ns);
-/* What a device did at level 2, from the start of its first timed work to the end of its last that is over by now: the
- * union of what it was busy with, and the gaps, each of which is in a LEAT_COST_IDLE record with what the host did in
- * it. span = busy + idle; overlap: what the kernels' and copies' records hold more than busy, because they ran side by
- * side. dropped: intervals lost for want of memory. */
+/* The device's time at level 2, from the start of its first timed operation to the end of the last one that has
+ * finished: span = busy + idle. busy is the union of all operations. idle is the sum of the gaps; each gap is in a
+ * LEAT_COST_IDLE record with what the host did meanwhile. overlap is the sum of the records of kernels and copies minus
+ * busy, because operations ran concurrently. dropped counts intervals lost for lack of memory. */
 typedef struct leat_ledger_sums {
     uint64_t span_ns, busy_ns, idle_ns, overlap_ns, dropped;
 } leat_ledger_sums;
 LEAT_API leat_status leat_ledger_device(leat_context *ctx, leat_ledger_sums *sums);
-/* A cost of the caller's own, from begin to end on one thread; they nest, and an inner one's time is not in the outer
- * one's. */
+/* Record a cost of the caller's own, from begin to end on the same thread. They nest; the time of an inner cost is not
+ * part of the outer one. what is copied. */
 LEAT_API leat_status leat_ledger_begin(leat_context *ctx, leat_cost_kind kind, const char *what);
 LEAT_API leat_status leat_ledger_end(leat_context *ctx, uint64_t bytes);
-LEAT_API const char *leat_cost_name(leat_cost_kind kind);
+LEAT_API const char *leat_cost_name(leat_cost_kind kind); /* "module load"; static */
 
-/* ---- traces: what any CUDA program did, and what would make it faster. They need no context; errors are
- * leat_error_get's with NULL. */
+/* ---- traces: what a CUDA program did, and what would make it faster. These functions need no context; pass NULL to
+ * leat_error_get. */
 
 typedef struct leat_trace_options { /* {0} is a good default */
-    const char *file;               /* made anew, at the end, by renaming; NULL: "leat.trace" */
-    const char *recorder;           /* the shared object that is loaded into the program; NULL: it is looked for */
-    uint64_t limit_bytes;           /* of a process' part; what comes after is counted, not kept; 0: no limit */
-    bool no_source;                 /* without the lines of source that made the calls */
-    bool paused;                    /* recording starts at cuProfilerStart, and ends at cuProfilerStop */
-    bool graphs_only;               /* of launches, record those of graphs only, not those of single kernels */
+    const char *file;     /* the trace, which appears when complete and replaces an older file; NULL: "leat.trace" */
+    const char *recorder; /* the shared object that is loaded into the program; NULL: Leat looks for it */
+    uint64_t limit_bytes; /* limit per process; later records are counted only; 0: no limit */
+    bool no_source;       /* do not record the source lines of the calls */
+    bool paused;          /* record only from cuProfilerStart to cuProfilerStop */
+    bool graphs_only;     /* record launches of graphs, not of single kernels */
 } leat_trace_options;
 typedef struct leat_trace_outcome {
-    int exit_status;  /* the command's; 128 + the signal that ended it */
-    size_t processes; /* that were recorded; 0: none was seen to use CUDA */
-    uint64_t bytes;   /* of the file */
-    char note[512];   /* what is missing, in a line; or "" */
+    int exit_status;  /* the command's exit status; 128 + the signal that ended it */
+    size_t processes; /* number of recorded processes; 0: none used CUDA */
+    uint64_t bytes;   /* size of the file */
+    char note[512];   /* one line that says what is missing, or "" */
 } leat_trace_outcome;
-/* Runs command (its last pointer is NULL; found by PATH) with standard input and output as they are, records what it
- * and its children do on CUDA devices into a file, and waits for it. That nothing can be recorded is no error: the
- * command runs, and outcome->note tells the reason. LEAT_FILE: the command cannot be started, or the file not be
- * written. */
+/* Runs a command, waits for it, and records into a file what it and its children do on CUDA devices. command ends with
+ * NULL; its first word is found by PATH. The command inherits standard input and output. If nothing can be recorded,
+ * the command still runs and outcome->note gives the reason; this is not an error. options and outcome may be NULL.
+ * LEAT_FILE if the command cannot be started or the file cannot be written. */
 LEAT_API leat_status leat_trace_record(const char *const *command, const leat_trace_options *options,
                                        leat_trace_outcome *outcome);
 
 typedef struct leat_trace leat_trace;
-/* A damaged or cut file gives what can be saved, which its notes tell; one that is no trace is LEAT_FILE. Threads may
- * share a trace. */
+/* Opens a trace. Reads the intact part of a damaged file and notes what is missing. LEAT_FILE if the file is not a
+ * trace. Several threads may share a leat_trace. */
 LEAT_API leat_status leat_trace_open(const char *file, leat_trace **trace);
-LEAT_API void leat_trace_free(leat_trace *trace); /* NULL is fine */
+LEAT_API void leat_trace_free(leat_trace *trace); /* NULL is accepted */
 
 typedef enum leat_report {
-    LEAT_REPORT_OVERVIEW,   /* a picture in ten lines, then the findings */
-    LEAT_REPORT_SUMMARY,    /* a line a name: time, calls, least, mean, most */
-    LEAT_REPORT_OPERATIONS, /* a line for each kernel and copy */
+    LEAT_REPORT_OVERVIEW,   /* an overview in ten lines, then the findings */
+    LEAT_REPORT_SUMMARY,    /* one line per name: time, calls, minimum, mean, maximum */
+    LEAT_REPORT_OPERATIONS, /* one line per kernel and copy */
     LEAT_REPORT_FINDINGS,
-    LEAT_REPORT_PERFETTO, /* JSON for Perfetto and chrome://tracing, whatever the format */
-    LEAT_REPORT_SVG       /* a timeline as a picture, whatever the format */
+    LEAT_REPORT_PERFETTO, /* JSON for Perfetto and chrome://tracing; the format is ignored */
+    LEAT_REPORT_SVG       /* a timeline as a picture; the format is ignored */
 } leat_report;
 typedef enum leat_report_format { LEAT_REPORT_TEXT, LEAT_REPORT_CSV, LEAT_REPORT_JSON } leat_report_format;
-/* Takes the report's bytes, piece by piece; false ends it with LEAT_FILE. */
+/* Receives the bytes of a report in pieces. If it returns false, the report ends with LEAT_FILE. */
 typedef bool leat_report_write(void *user, const void *bytes, size_t size_bytes);
-/* The same trace gives the same bytes. */
+/* Writes a report. The same trace always gives the same bytes. */
 LEAT_API leat_status leat_trace_report(const leat_trace *trace, leat_report report, leat_report_format format,
                                        leat_report_write *write, void *user);
-/* The same into a file, as leat_array_save_as writes one. options may be NULL; key and colormap are ignored. */
+/* The same into a file, written as by leat_array_save_as. options may be NULL; its key and colormap are ignored. */
 LEAT_API leat_status leat_trace_report_save(const leat_trace *trace, leat_report report, leat_report_format format,
                                             const char *path, const leat_save_options *options);
 

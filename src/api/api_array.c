@@ -1,4 +1,4 @@
-/* leat.h: arrays, their files and views. */
+/* leat.h: arrays, their files, views and DLPack. */
 #include "api/api_check.h"
 #include "array/dlpack.h"
 #include "array/load.h"
@@ -14,7 +14,7 @@ static leat_status new_array(leat_context *ctx, leat_dtype dtype, int rank, cons
     const struct le_array_home home = le_context_home(ctx);
     struct le_span span;
     le_span_begin(&span, ctx->ledger, LEAT_COST_ALLOCATE, "arrays", "");
-    leat_status status = memory == LEAT_MEMORY_DEVICE ? le_array_new_late(&home, dtype, rank, shape, zero, array)
+    leat_status status = memory == LEAT_MEMORY_DEVICE ? le_array_new_deferred(&home, dtype, rank, shape, zero, array)
                                                       : le_array_new_at(&home, memory, dtype, rank, shape, zero, array);
     le_span_end(&span, status ? 0 : le_array_bytes(*array), 0);
     return status;
@@ -58,7 +58,8 @@ static struct le_device *device_of(const leat_array *array) {
     return array->buffer->allocation ? array->buffer->allocation->device : NULL;
 }
 
-/* The stream that work on the array goes to: given, or its device's own; NULL: the CPU's. */
+/* Finds the device stream for work on the array: the caller's, or the default stream of the array's device; NULL on the
+ * CPU. */
 static leat_status find_stream(const leat_array *array, leat_stream *stream, struct le_device_stream **work) {
     struct le_device *device = device_of(array);
     *work = device ? le_device_stream_own(device) : NULL;
@@ -71,8 +72,8 @@ static leat_status find_stream(const leat_array *array, leat_stream *stream, str
     return LEAT_OK;
 }
 
-/* On the CPU all is done by now. */
-static void give_ticket(leat_stream *stream, struct le_device_stream *work, leat_ticket *ticket) {
+/* Sets *ticket to the end of the work in the stream. On the CPU the work is already done. */
+static void set_ticket(leat_stream *stream, struct le_device_stream *work, leat_ticket *ticket) {
     if (!ticket)
         return;
     *ticket = stream ? le_context_ticket(stream->ctx, stream) : (leat_ticket){0};
@@ -95,20 +96,21 @@ static leat_status check_transfer(const leat_array *array, const void *memory, c
 static leat_status check_writable(const leat_array *array, const char *name) {
     if (array->read_only)
         return le_fail(LEAT_INVALID, "%s is read-only", name);
-    return le_array_repeats(array) ? le_fail(LEAT_INVALID, "%s has elements that share memory", name) : LEAT_OK;
+    return le_array_repeats(array) ? le_fail(LEAT_INVALID, "%s has overlapping elements", name) : LEAT_OK;
 }
 
-/* Of a late array: it gets its elements with its memory, from a copy. */
-static leat_status write_late(const leat_array *array, const void *source, bool *written) {
+/* Stores a copy of source with a deferred array, which receives the elements when it is materialized. *written: whether
+ * this was done. */
+static leat_status write_deferred(const leat_array *array, const void *source, bool *written) {
     leat_array *copy = NULL;
     *written = false;
-    if (!le_array_is_late(array) || !le_device_is_opening(le_array_device(array)))
+    if (!le_array_is_deferred(array) || !le_device_is_opening(le_array_device(array)))
         return LEAT_OK;
     leat_status status = le_array_new(array->buffer->pool, array->dtype, array->rank, array->shape, false, &copy);
     if (status)
         return status;
     le_array_write(copy, source);
-    *written = le_array_late_load(array, copy);
+    *written = le_array_load_deferred(array, copy);
     le_array_free(copy);
     return LEAT_OK;
 }
@@ -121,16 +123,16 @@ leat_status leat_array_write(leat_array *array, const void *source, size_t size_
     if (!status)
         status = check_writable(array, "the array");
     if (!status && !stream && !ticket)
-        status = write_late(array, source, &written);
+        status = write_deferred(array, source, &written);
     if (status || written)
         return status;
-    status = le_array_settle(array);
+    status = le_array_materialize(array);
     if (!status)
         status = find_stream(array, stream, &work);
     if (!status)
         status = le_array_write_in(array, source, work, !ticket);
     if (!status)
-        give_ticket(stream, work, ticket);
+        set_ticket(stream, work, ticket);
     return status;
 }
 
@@ -139,13 +141,13 @@ leat_status leat_array_read(const leat_array *array, void *target, size_t size_b
     struct le_device_stream *work;
     leat_status status = check_transfer(array, target, "target", size_bytes);
     if (!status)
-        status = le_array_settle(array);
+        status = le_array_materialize(array);
     if (!status)
         status = find_stream(array, stream, &work);
     if (!status)
         status = le_array_read_in(array, target, work, !ticket);
     if (!status)
-        give_ticket(stream, work, ticket);
+        set_ticket(stream, work, ticket);
     return status;
 }
 
@@ -173,7 +175,7 @@ leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_s
     if (!status)
         status = le_array_copy_in(target, source, work, !ticket);
     if (!status)
-        give_ticket(stream, work, ticket);
+        set_ticket(stream, work, ticket);
     return status;
 }
 
@@ -229,8 +231,8 @@ void leat_array_free(leat_array *array) {
 
 /* ---- files */
 
-/* Where the context's arrays live; host is consumed. */
-static leat_status place(leat_context *ctx, leat_array *host, leat_array **array) {
+/* Uploads a loaded array to where the context's arrays live. Consumes host. */
+static leat_status upload_loaded(leat_context *ctx, leat_array *host, leat_array **array) {
     const struct le_array_home home = le_context_home(ctx);
     leat_status status = le_array_upload(&home, host, array);
     le_array_free(host);
@@ -258,7 +260,7 @@ leat_status leat_array_load(leat_context *ctx, const char *path, const char *key
     if (!status && host->buffer->kind == LE_BUFFER_MAPPED)
         span.cause = "mapped";
     le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
-    return status ? status : place(ctx, host, array);
+    return status ? status : upload_loaded(ctx, host, array);
 }
 
 leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat_dtype declared, leat_array **array) {
@@ -275,7 +277,7 @@ leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat
     leat_array *host = NULL;
     status = le_array_load_fd(ctx->memory, fd, name, declared, &host);
     le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
-    return status ? status : place(ctx, host, array);
+    return status ? status : upload_loaded(ctx, host, array);
 }
 
 leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes, leat_dtype declared,
@@ -291,7 +293,7 @@ leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t 
     leat_array *host = NULL;
     status = le_array_load_memory(ctx->memory, "memory", bytes, size_bytes, declared, &host);
     le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
-    return status ? status : place(ctx, host, array);
+    return status ? status : upload_loaded(ctx, host, array);
 }
 
 leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options) {
@@ -314,7 +316,7 @@ leat_status leat_archive_save(const char *path, const leat_named_array *arrays, 
     LE_CHECK_POINTER(path);
     LE_CHECK_POINTER(arrays);
     if (count == 0)
-        return le_fail(LEAT_INVALID, "count is 0: an archive holds one array at least");
+        return le_fail(LEAT_INVALID, "count is 0: an archive holds at least one array");
     for (size_t k = 0; k < count; k++) {
         const leat_array *array = arrays[k].array;
         const char *name = arrays[k].name;

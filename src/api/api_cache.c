@@ -1,4 +1,4 @@
-/* leat.h: the code cache, as it is on disk. */
+/* leat.h: the code cache on disk. */
 #include "api/api_check.h"
 #include "base/store.h"
 

@@ -1,4 +1,4 @@
-/* leat.h's code cache: what it tells of entries that a store has written, and what it refuses. */
+/* The code cache through leat.h: listing entries that a store has written, and wrong arguments. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -47,7 +47,7 @@ leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value) 
     return set_number(call, name, LE_WEAK_INT, &value, sizeof value);
 }
 
-/* Up to 2^63 - 1 it is the weak number that an i64 is; above, only u64 holds it. */
+/* A value up to 2^63 - 1 is a weak integer, like an i64. A larger one only fits u64 and is a strong u64. */
 leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value) {
     return set_number(call, name, value > INT64_MAX ? LE_U64 : LE_WEAK_INT, &value, sizeof value);
 }
@@ -96,9 +96,9 @@ leat_status leat_call_result(leat_call *call, const char *name, leat_array **arr
     LE_CHECK_POINTER(array);
     const struct le_want *w = le_call_result(call, name);
     if (!w)
-        return le_fail(LEAT_INVALID, "'%s' is no result of this call: ask for it with leat_call_want", name);
+        return le_fail(LEAT_INVALID, "'%s' is not a result of this call: request it with leat_call_want", name);
     if (!w->result)
-        return le_fail(LEAT_INVALID, "'%s' is not there: the call has not run", name);
+        return le_fail(LEAT_INVALID, "'%s' has no value: the call has not run, or its last run failed", name);
     *array = le_array_retain(w->result);
     return LEAT_OK;
 }
@@ -147,7 +147,7 @@ leat_status leat_call_show_code(leat_call *call, leat_form form, const char *arc
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(text);
     if (form < LEAT_FORM_CUDA || form > LEAT_FORM_SASS)
-        return le_fail(LEAT_INVALID, "%d is no form of code", (int)form);
+        return le_fail(LEAT_INVALID, "%d is not a form of code", (int)form);
     return give_text(le_code_show(call, form, architecture, &out), &out, text);
 }
 
@@ -159,7 +159,7 @@ leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text) 
     return give_text(le_pass_show(call, pass, &out), &out, text);
 }
 
-static leat_status bind(leat_call *call, const leat_binding *b) {
+static leat_status bind_value(leat_call *call, const leat_binding *b) {
     switch (b->kind) {
     case LEAT_VALUE_ARRAY:
         return leat_call_set_array(call, b->name, b->array);
@@ -176,7 +176,7 @@ static leat_status bind(leat_call *call, const leat_binding *b) {
 static leat_status run_once(leat_call *call, const leat_binding *inputs, leat_binding *results) {
     leat_status status = LEAT_OK;
     for (const leat_binding *b = inputs; b && b->name && status == LEAT_OK; b++)
-        status = bind(call, b);
+        status = bind_value(call, b);
     for (leat_binding *r = results; r->name && status == LEAT_OK; r++)
         status = le_call_want(call, r->name, NULL);
     if (status == LEAT_OK)

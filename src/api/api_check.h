@@ -1,5 +1,5 @@
-/* What every function of leat.h checks first: parameters that are NULL, and handles from before a fork(). Each of these
- * leaves the function with LEAT_INVALID and a message that names the parameter. */
+/* The checks that every function of leat.h makes first: for NULL parameters, and for handles made before a fork(). Each
+ * macro returns LEAT_INVALID from the calling function, with a message that names the parameter. */
 #ifndef LE_API_CHECK_H
 #define LE_API_CHECK_H
 #include "array/array.h"
@@ -16,7 +16,7 @@
         if (checked_)                                                                                                  \
             return checked_;                                                                                           \
     } while (0)
-/* For what does not look into it: a late one stays late. */
+/* For functions that do not look at the array: a deferred array stays deferred. LE_CHECK_ARRAY materializes it. */
 #define LE_CHECK_BOUND_ARRAY(parameter)                                                                                \
     do {                                                                                                               \
         LE_CHECK_POINTER(parameter);                                                                                   \
@@ -27,7 +27,7 @@
 #define LE_CHECK_ARRAY(parameter)                                                                                      \
     do {                                                                                                               \
         LE_CHECK_BOUND_ARRAY(parameter);                                                                               \
-        leat_status settled_ = le_array_settle(parameter);                                                             \
+        leat_status settled_ = le_array_materialize(parameter);                                                        \
         if (settled_)                                                                                                  \
             return settled_;                                                                                           \
     } while (0)

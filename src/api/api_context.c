@@ -1,4 +1,4 @@
-/* leat.h: contexts and versions. */
+/* leat.h: contexts, the version, and leat_memory_free. */
 #include "api/api_check.h"
 
 #define TEXT_OF(x)                        #x

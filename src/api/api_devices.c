@@ -1,5 +1,4 @@
-/* leat.h: devices, and what was looked for to find them. Number 0 is the CPU, which is told of without looking for any
- * other. */
+/* leat.h: devices, and the searches for CUDA's libraries. Device 0 is the CPU; describing it does not look for CUDA. */
 #include "api/api_check.h"
 #include "device/cpu/blas.h"
 #include "device/cuda/cuda_libraries.h"
@@ -32,7 +31,7 @@ static leat_status describe_cpu(leat_context *ctx, bool measure, leat_device_inf
 
 /* ---- CUDA */
 
-/* The driver and how many devices it shows; 0: it cannot be used. */
+/* Opens the driver and returns its number of devices; 0 if it cannot be used. */
 static int open_cuda(const struct le_cuda_driver **driver, int *cuda_version) {
     int count = 0;
     if (!le_cuda_library_search(LE_LIBRARY_DRIVER)->found || le_cuda_driver_open(driver, cuda_version) ||
@@ -41,14 +40,14 @@ static int open_cuda(const struct le_cuda_driver **driver, int *cuda_version) {
     return count;
 }
 
-static void say_unusable(const char *reason, leat_device_info *info) {
+static void mark_unusable(const char *reason, leat_device_info *info) {
     leat_error error;
     leat_error_get(NULL, &error);
     info->usable = false;
     snprintf(info->reason, sizeof info->reason, "%.255s", reason[0] ? reason : error.message);
 }
 
-static void take_facts(const struct le_cuda_facts *facts, leat_device_info *info) {
+static void copy_facts(const struct le_cuda_facts *facts, leat_device_info *info) {
     info->usable = facts->usable;
     info->capability = facts->capability;
     info->multiprocessors = facts->multiprocessors;
@@ -60,11 +59,11 @@ static void take_facts(const struct le_cuda_facts *facts, leat_device_info *info
     snprintf(info->reason, sizeof info->reason, "%s", facts->reason);
 }
 
-/* A device that cannot be opened and measured now is not usable now. */
+/* A device that cannot be opened to be measured is marked unusable. */
 static void measure_cuda(leat_device_info *info) {
     struct le_device_rates gauge = {0};
     if (le_device_rates_measure(info->device, &gauge)) {
-        say_unusable("", info);
+        mark_unusable("", info);
         return;
     }
     info->copy_bytes_per_second = gauge.copy_bytes_per_second;
@@ -80,36 +79,36 @@ static void describe_cuda(int ordinal, bool measure, leat_device_info *info) {
     *info = (leat_device_info){.kind = "cuda", .ordinal = ordinal};
     if (open_cuda(&driver, &info->cuda_version) == 0) {
         snprintf(info->device, sizeof info->device, "cuda");
-        say_unusable(le_cuda_library_search(LE_LIBRARY_DRIVER)->reason, info);
+        mark_unusable(le_cuda_library_search(LE_LIBRARY_DRIVER)->reason, info);
         return;
     }
     snprintf(info->device, sizeof info->device, "cuda:%d", ordinal);
     if (le_cuda_facts_get(driver, ordinal, &facts))
-        say_unusable("", info);
+        mark_unusable("", info);
     else
-        take_facts(&facts, info);
+        copy_facts(&facts, info);
     if (measure && info->usable)
         measure_cuda(info);
 }
 
-/* ---- sim: what its driver says of it, but for the names of a card that is not there */
+/* ---- sim: what its driver reports, without a UUID and a PCI address, which it does not have */
 
 static void describe_sim(leat_device_info *info) {
     const struct le_cuda_driver *driver = le_sim_driver();
     struct le_cuda_facts facts;
     *info = (leat_device_info){.kind = "sim", .device = "sim"};
     if (driver->Init(0) || le_cuda_facts_get(driver, 0, &facts)) {
-        say_unusable("", info);
+        mark_unusable("", info);
         return;
     }
     facts.uuid[0] = facts.pci_id[0] = 0;
-    take_facts(&facts, info);
+    copy_facts(&facts, info);
     driver->DriverGetVersion(&info->cuda_version);
 }
 
 /* ---- all of them */
 
-/* The CPU, CUDA and sim; "cuda" without a driver counts, to say why there is none. */
+/* The CPU, the CUDA devices and sim. Without a usable driver one "cuda" is counted, which gives the reason. */
 static size_t count_devices(void) {
     const struct le_cuda_driver *driver;
     int cuda_version, count = open_cuda(&driver, &cuda_version);
@@ -130,7 +129,7 @@ leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_devi
         return describe_cpu(ctx, measure, info);
     size_t count = count_devices();
     if (k >= count)
-        return le_fail(LEAT_INVALID, "there is no device %zu: there are %zu, from 0", k, count);
+        return le_fail(LEAT_INVALID, "no device %zu: there are %zu, counted from 0", k, count);
     if (k == count - 1)
         describe_sim(info);
     else
@@ -145,7 +144,7 @@ leat_status leat_products_get(leat_context *ctx, const char **words) {
     return LEAT_OK;
 }
 
-/* ---- what was looked for */
+/* ---- searches for libraries */
 
 static const struct {
     const char *name;
@@ -159,7 +158,7 @@ static const struct {
 
 static leat_status check_kind(leat_search_kind kind) {
     if ((unsigned)kind >= LEAT_SEARCH_KINDS)
-        return le_fail(LEAT_INVALID, "there is no search %d: there are %d, from 0", (int)kind, LEAT_SEARCH_KINDS);
+        return le_fail(LEAT_INVALID, "no search %d: there are %d, counted from 0", (int)kind, LEAT_SEARCH_KINDS);
     return LEAT_OK;
 }
 
@@ -187,8 +186,8 @@ leat_status leat_search_line_get(leat_context *ctx, leat_search_kind kind, size_
         return status;
     const struct le_search *made = le_cuda_library_search(searches[kind].what);
     if (k >= (size_t)made->line_count)
-        return le_fail(LEAT_INVALID, "there is no line %zu of the search for the %s: there are %d", k,
-                       searches[kind].name, made->line_count);
+        return le_fail(LEAT_INVALID, "the search for %s has no line %zu: there are %d", searches[kind].name, k,
+                       made->line_count);
     *line =
         (leat_search_line){.name = made->lines[k].name, .path = made->lines[k].path, .outcome = made->lines[k].outcome};
     return LEAT_OK;

@@ -1,4 +1,4 @@
-/* leat.h: errors and the parsing of element types. Names of statuses are in base, those of types in spec. */
+/* leat.h: errors, and leat_dtype_parse. leat_status_name is in base/status.c, leat_dtype_name in spec/type.c. */
 #include "api/api_check.h"
 #include "spec/type.h"
 #include <string.h>
@@ -20,7 +20,7 @@ leat_status leat_error_count(const leat_context *ctx, size_t *count) {
     return LEAT_OK;
 }
 
-/* Asking for one too many must not replace what is there. */
+/* A k that is too large must not replace the stored errors, so no message is set. */
 leat_status leat_error_at(const leat_context *ctx, size_t k, leat_error *error) {
     (void)ctx;
     LE_CHECK_POINTER(error);

@@ -4,7 +4,7 @@
 #include "spec/op.h"
 #include "spec/type.h"
 
-_Static_assert((int)LEAT_FLOAT_TEXT_BYTES == (int)LE_DECIMAL_TEXT_BYTES, "leat.h has its own name for it");
+_Static_assert((int)LEAT_FLOAT_TEXT_BYTES == (int)LE_DECIMAL_TEXT_BYTES, "leat.h repeats this constant");
 
 leat_status leat_float_text(leat_dtype dtype, double value, int precision_digits, char text[LEAT_FLOAT_TEXT_BYTES]) {
     LE_CHECK_POINTER(text);
@@ -44,9 +44,9 @@ static const struct le_words types[] = {
     [LE_C64] = {"c64", "c64(re, im)", "complex number of two f32"},
     [LE_C128] = {"c128", "c128(re, im)", "complex number of two f64"},
 };
-_Static_assert(ARRAY_LEN(types) == LE_TYPES, "every type has its words");
+_Static_assert(ARRAY_LEN(types) == LE_TYPES, "every type has a description");
 
-/* The k-th operation that is a function, or is none. */
+/* Operation k among the functions, or among the operators. */
 static const struct le_words *find_op(bool function, size_t k) {
     for (enum le_op op = 0; op < LE_OPS; op++)
         if (le_op_is_function(op) == function && k-- == 0)
@@ -54,8 +54,8 @@ static const struct le_words *find_op(bool function, size_t k) {
     return NULL;
 }
 
-/* NULL: there are not so many. */
-static const struct le_words *find(leat_builtin_kind kind, size_t k) {
+/* Builtin k of a kind; NULL if there are fewer. */
+static const struct le_words *find_builtin(leat_builtin_kind kind, size_t k) {
     const struct le_words *op;
     switch (kind) {
     case LEAT_BUILTIN_FUNCTION:
@@ -89,7 +89,7 @@ leat_status leat_builtin_count(leat_builtin_kind kind, size_t *count) {
     leat_status status = check_kind(kind);
     if (status)
         return status;
-    for (*count = 0; find(kind, *count);)
+    for (*count = 0; find_builtin(kind, *count);)
         ++*count;
     return LEAT_OK;
 }
@@ -99,9 +99,9 @@ leat_status leat_builtin_get(leat_builtin_kind kind, size_t k, leat_builtin_info
     leat_status status = check_kind(kind);
     if (status)
         return status;
-    const struct le_words *words = find(kind, k);
+    const struct le_words *words = find_builtin(kind, k);
     if (!words)
-        return le_fail(LEAT_INVALID, "k is %zu, and there are not that many", k);
+        return le_fail(LEAT_INVALID, "k is %zu, which is out of range", k);
     *info = (leat_builtin_info){.name = words->name, .usage = words->usage, .summary = words->summary};
     return LEAT_OK;
 }

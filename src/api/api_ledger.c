@@ -1,4 +1,4 @@
-/* leat.h: the ledger. The caller's own costs are a stack of each thread's. */
+/* leat.h: the ledger. Each thread has a stack of the caller's own open costs. */
 #include "api/api_check.h"
 #include "device/front/timing.h"
 #include <string.h>
@@ -6,7 +6,7 @@
 leat_status leat_ledger_level_set(leat_context *ctx, int level) {
     LE_CHECK_CONTEXT(ctx);
     if (level < 0 || level > 2)
-        return le_fail(LEAT_INVALID, "level %d: it must be 0, 1 or 2", level);
+        return le_fail(LEAT_INVALID, "level is %d: it must be 0, 1 or 2", level);
     le_ledger_level_set(ctx->ledger, level);
     return LEAT_OK;
 }
@@ -53,7 +53,7 @@ leat_status leat_ledger_get(leat_context *ctx, size_t k, leat_cost *cost) {
     return LEAT_OK;
 }
 
-/* One that was begun and not ended; what it is for lies behind it. It keeps the context. */
+/* A cost that was begun and has not ended. It retains the context. */
 struct open_cost {
     struct open_cost *outer;
     leat_context *ctx;
@@ -83,7 +83,7 @@ leat_status leat_ledger_end(leat_context *ctx, uint64_t bytes) {
     LE_CHECK_CONTEXT(ctx);
     struct open_cost *cost = open_costs;
     if (!cost || cost->ctx != ctx)
-        return le_fail(LEAT_INVALID, "no cost of this context was begun last on this thread");
+        return le_fail(LEAT_INVALID, "the last cost begun on this thread, if any, is not of this context");
     le_span_end(&cost->span, bytes, 0);
     open_costs = cost->outer;
     le_free(cost);

@@ -1,4 +1,4 @@
-/* leat.h: kernels of the user's own. A leat_kernel lives with its module, which keeps the context. */
+/* leat.h: the user's own kernels. A leat_kernel is valid as long as its module, which retains the context. */
 #include "api/api_check.h"
 #include "device/front/module.h"
 #include <limits.h>
@@ -8,10 +8,10 @@ struct leat_kernel {
     struct le_device_kernel *native;
 };
 struct leat_module {
-    atomic_int refcount; /* of the caller, and of arrays that are its variables */
+    atomic_int refcount; /* held by the caller, and by arrays over its variables */
     leat_context *ctx;   /* retained */
     struct le_device_module *native;
-    leat_kernel *kernels; /* in the order of the native module's */
+    leat_kernel *kernels; /* in the order of the native module's kernels */
 };
 
 #define LE_CHECK_MODULE(module)                                                                                        \
@@ -37,7 +37,7 @@ static leat_status make_kernels(leat_module *module) {
     return LEAT_OK;
 }
 
-static void release(leat_module *module) {
+static void release_module(leat_module *module) {
     if (atomic_fetch_sub_explicit(&module->refcount, 1, memory_order_acq_rel) != 1)
         return;
     leat_context *ctx = module->ctx;
@@ -63,8 +63,8 @@ static leat_status check_options(const leat_module_options *options) {
     return status ? status : check_list(options->names, "names");
 }
 
-/* Does the word stand in the text, a line's end after a backslash being nothing? */
-static bool says(const char *text, const char *word) {
+/* Whether the text contains the word. A backslash and the line end after it are skipped, as C does. */
+static bool contains_word(const char *text, const char *word) {
     for (; *text; text++) {
         const char *at = text, *letter = word;
         while (*letter) {
@@ -79,19 +79,19 @@ static bool says(const char *text, const char *word) {
     return false;
 }
 
-/* Nothing that may bring a file into it: then its code hangs on the text and the options alone. */
-static bool is_whole(const char *text, const leat_module_options *options) {
+/* Whether neither text nor options can include a file, so that the code depends on them alone and can be cached. */
+static bool is_self_contained(const char *text, const leat_module_options *options) {
     static const char *const words[] = {"include", "import", "embed", "pch", "optf", "options-file"};
     bool whole = true;
     for (size_t k = 0; k < ARRAY_LEN(words); k++) {
-        whole = whole && (k >= 3 || !says(text, words[k]));
+        whole = whole && (k >= 3 || !contains_word(text, words[k]));
         for (const char *const *option = options->options; option && *option; option++)
-            whole = whole && !says(*option, words[k]);
+            whole = whole && !contains_word(*option, words[k]);
     }
     return whole;
 }
 
-static leat_status fill(leat_module *module, const char *cuda_c, const leat_module_options *options) {
+static leat_status compile_module(leat_module *module, const char *cuda_c, const leat_module_options *options) {
     struct le_module_source source = {.text = cuda_c,
                                       .name = options->name && *options->name ? options->name : "module.cu",
                                       .macros = options->macros,
@@ -99,7 +99,7 @@ static leat_status fill(leat_module *module, const char *cuda_c, const leat_modu
                                       .options = options->options,
                                       .names = options->names,
                                       .line_info = options->line_info,
-                                      .is_whole = is_whole(cuda_c, options)};
+                                      .is_whole = is_self_contained(cuda_c, options)};
     leat_status status = le_device_module_new(module->ctx->device, &source, &module->native);
     if (!status)
         le_device_module_read_source(module->native, cuda_c);
@@ -121,9 +121,9 @@ leat_status leat_module_new(leat_context *ctx, const char *cuda_c, const leat_mo
         return le_fail_out_of_memory(sizeof *made);
     atomic_init(&made->refcount, 1);
     made->ctx = le_context_retain(ctx);
-    status = fill(made, cuda_c, options);
+    status = compile_module(made, cuda_c, options);
     if (status)
-        release(made);
+        release_module(made);
     else
         *module = made;
     return status;
@@ -131,7 +131,7 @@ leat_status leat_module_new(leat_context *ctx, const char *cuda_c, const leat_mo
 
 void leat_module_free(leat_module *module) {
     if (module && le_context_check(module->ctx) == LEAT_OK)
-        release(module);
+        release_module(module);
 }
 
 leat_status leat_module_log(const leat_module *module, const char **log) {
@@ -171,8 +171,8 @@ leat_status leat_module_kernel_at(leat_module *module, size_t k, leat_kernel **k
 
 /* ---- variables */
 
-static void release_user(void *module) {
-    release(module);
+static void release_symbol(void *module) {
+    release_module(module);
 }
 
 leat_status leat_module_symbol(leat_module *module, const char *name, leat_array **array) {
@@ -184,9 +184,9 @@ leat_status leat_module_symbol(leat_module *module, const char *name, leat_array
     if (status)
         return status;
     atomic_fetch_add_explicit(&module->refcount, 1, memory_order_relaxed);
-    status = le_array_borrow_allocation(module->ctx->memory, allocation, release_user, module, array);
+    status = le_array_borrow_allocation(module->ctx->memory, allocation, release_symbol, module, array);
     if (status)
-        release(module);
+        release_module(module);
     return status;
 }
 
@@ -227,18 +227,18 @@ leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_
     return LEAT_OK;
 }
 
-/* ---- launches: leat_argument to what the device takes. Messages count arguments from 1. */
+/* ---- launches: translates a leat_argument to a le_launch_argument. Messages count arguments from 1. */
 
 struct translated {
     struct le_launch_argument arguments[LE_LAUNCH_PARAMETERS_MAX];
     uint64_t addresses[LE_LAUNCH_PARAMETERS_MAX];
 };
 
-static leat_status refuse(const leat_kernel *kernel, size_t k, const char *why) {
+static leat_status refuse_argument(const leat_kernel *kernel, size_t k, const char *why) {
     return le_fail(LEAT_INVALID, "kernel %s: argument %zu %s", kernel->native->name, k + 1, why);
 }
 
-/* As kernels see the array's first element. */
+/* The address of element [0,...,0] for kernels; 0 if they cannot access it. */
 static uint64_t kernel_address(const leat_array *array) {
     const struct le_allocation *allocation = array->buffer->allocation;
     if (!allocation->host)
@@ -255,12 +255,12 @@ static leat_status translate_array(const leat_kernel *kernel, const leat_argumen
                                                          [LEAT_ARGUMENT_INOUT] = LE_ACCESS_BOTH};
     const leat_array *array = argument->array;
     if (!array)
-        return refuse(kernel, k, "is NULL, not an array");
+        return refuse_argument(kernel, k, "is NULL, not an array");
     LE_CHECK_ARRAY(array);
     if (!array->buffer->allocation)
-        return refuse(kernel, k, "is an array of another context");
+        return refuse_argument(kernel, k, "is an array of another context");
     if (array->read_only && argument->kind != LEAT_ARGUMENT_IN)
-        return refuse(kernel, k, "is a read-only array, and it is given as one that the kernel writes");
+        return refuse_argument(kernel, k, "is a read-only array, but is passed as an output");
     to->addresses[k] = kernel_address(array);
     to->arguments[k] = (struct le_launch_argument){.value = &to->addresses[k],
                                                    .size_bytes = sizeof to->addresses[k],
@@ -281,34 +281,35 @@ static leat_status translate(const leat_kernel *kernel, const leat_argument *arg
         to->arguments[k] = (struct le_launch_argument){.value = argument->number.all,
                                                        .size_bytes = leat_dtype_size_bytes(argument->dtype),
                                                        .dtype = argument->dtype};
-        return to->arguments[k].size_bytes ? LEAT_OK : refuse(kernel, k, "is a number of no type");
+        return to->arguments[k].size_bytes ? LEAT_OK : refuse_argument(kernel, k, "is a number without a type");
     case LEAT_ARGUMENT_BYTES:
         to->arguments[k] = (struct le_launch_argument){.value = argument->bytes, .size_bytes = argument->size_bytes};
-        return argument->bytes ? LEAT_OK : refuse(kernel, k, "has no bytes: NULL");
+        return argument->bytes ? LEAT_OK : refuse_argument(kernel, k, "has NULL instead of bytes");
     }
-    return refuse(kernel, k, "is of no kind: make it with leat_in, leat_out, leat_inout, leat_f32 and the like");
+    return refuse_argument(
+        kernel, k, "has an invalid kind: make it with leat_in, leat_out, leat_inout, leat_f32 or a similar function");
 }
 
-static unsigned extent(unsigned given) {
+static unsigned extent_or_one(unsigned given) {
     return given ? given : 1;
 }
 
-static leat_status launch(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block, size_t shared_bytes,
-                          leat_stream *stream, const leat_argument *arguments, size_t count, bool cooperative) {
+static leat_status launch_kernel(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block, size_t shared_bytes,
+                                 leat_stream *stream, const leat_argument *arguments, size_t count, bool cooperative) {
     LE_CHECK_KERNEL(kernel);
     leat_context *ctx = kernel->module->ctx;
     struct translated translated;
     if (count)
         LE_CHECK_POINTER(arguments);
     leat_status status = LEAT_OK;
-    size_t taken = (size_t)kernel->native->entry->parameter_count; /* another count is refused below */
+    size_t taken = (size_t)kernel->native->entry->parameter_count; /* le_device_launch refuses a wrong count */
     for (size_t k = 0; k < count && k < taken && k < LE_LAUNCH_PARAMETERS_MAX && !status; k++)
         status = translate(kernel, &arguments[k], k, &translated);
     if (status)
         return status;
     const struct le_kernel_launch description = {
-        .grid = {extent(grid.x), extent(grid.y), extent(grid.z)},
-        .block = {extent(block.x), extent(block.y), extent(block.z)},
+        .grid = {extent_or_one(grid.x), extent_or_one(grid.y), extent_or_one(grid.z)},
+        .block = {extent_or_one(block.x), extent_or_one(block.y), extent_or_one(block.z)},
         .shared_bytes = shared_bytes,
         .cooperative = cooperative,
         .arguments = translated.arguments,
@@ -319,10 +320,10 @@ static leat_status launch(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block, 
 
 leat_status leat_kernel_launch(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block, size_t shared_bytes,
                                leat_stream *stream, const leat_argument *arguments, size_t count) {
-    return launch(kernel, grid, block, shared_bytes, stream, arguments, count, false);
+    return launch_kernel(kernel, grid, block, shared_bytes, stream, arguments, count, false);
 }
 
 leat_status leat_kernel_launch_cooperative(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block, size_t shared_bytes,
                                            leat_stream *stream, const leat_argument *arguments, size_t count) {
-    return launch(kernel, grid, block, shared_bytes, stream, arguments, count, true);
+    return launch_kernel(kernel, grid, block, shared_bytes, stream, arguments, count, true);
 }

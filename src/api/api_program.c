@@ -40,7 +40,7 @@ leat_status leat_program_name(const leat_program *program, leat_name_kind kind, 
         return status;
     LE_CHECK_POINTER(info);
     if (!le_program_name(program, kind, k, info))
-        return le_fail(LEAT_INVALID, "k is %zu, and there are not so many names", k);
+        return le_fail(LEAT_INVALID, "k is %zu, which is out of range", k);
     return LEAT_OK;
 }
 

@@ -1,10 +1,10 @@
-/* leat.h: traces that were recorded, and reports of them. */
+/* leat.h: reading traces and writing reports. */
 #include "api/api_check.h"
 #include "base/file_out.h"
 #include "trace/read.h"
 #include "trace/report/report_make.h"
 
-/* A trace is its index: leat_trace is never defined. */
+/* A leat_trace is a le_trace_index; the public struct is never defined. */
 static struct le_trace_index *index_of(leat_trace *trace) {
     return (struct le_trace_index *)(void *)trace;
 }
@@ -25,14 +25,14 @@ void leat_trace_free(leat_trace *trace) {
 static leat_status check_report(const leat_trace *trace, leat_report report, leat_report_format format) {
     LE_CHECK_POINTER(trace);
     if ((unsigned)report > LEAT_REPORT_SVG)
-        return le_fail(LEAT_INVALID, "there is no report %d", (int)report);
+        return le_fail(LEAT_INVALID, "%d is not a report", (int)report);
     if ((unsigned)format > LEAT_REPORT_JSON)
-        return le_fail(LEAT_INVALID, "there is no format %d of reports", (int)format);
+        return le_fail(LEAT_INVALID, "%d is not a report format", (int)format);
     return LEAT_OK;
 }
 
-static leat_status make(const leat_trace *trace, leat_report report, leat_report_format format,
-                        leat_report_write *write, void *user) {
+static leat_status make_report(const leat_trace *trace, leat_report report, leat_report_format format,
+                               leat_report_write *write, void *user) {
     return le_report_make((const struct le_trace_index *)(const void *)trace, report, format, write, user);
 }
 
@@ -42,16 +42,17 @@ leat_status leat_trace_report(const leat_trace *trace, leat_report report, leat_
     if (status)
         return status;
     LE_CHECK_POINTER(write);
-    return make(trace, report, format, write, user);
+    return make_report(trace, report, format, write, user);
 }
 
-struct saved {
+struct report_file {
     struct le_file_out out;
-    leat_status status; /* once it failed, the error record is kept: the report's own message says less */
+    leat_status
+        status; /* of writing; after a failure the error record is saved, since the report's own message says less */
 };
 
 static bool write_file(void *user, const void *bytes, size_t size_bytes) {
-    struct saved *saved = user;
+    struct report_file *saved = user;
     if (saved->status)
         return false;
     saved->status = le_file_out_write(&saved->out, bytes, size_bytes);
@@ -62,7 +63,7 @@ static bool write_file(void *user, const void *bytes, size_t size_bytes) {
 
 leat_status leat_trace_report_save(const leat_trace *trace, leat_report report, leat_report_format format,
                                    const char *path, const leat_save_options *options) {
-    struct saved saved = {.status = LEAT_OK};
+    struct report_file saved = {.status = LEAT_OK};
     leat_status status = check_report(trace, report, format);
     if (status)
         return status;
@@ -70,7 +71,7 @@ leat_status leat_trace_report_save(const leat_trace *trace, leat_report report, 
     status = le_file_out_open(path, options, &saved.out);
     if (status)
         return status;
-    status = make(trace, report, format, write_file, &saved);
+    status = make_report(trace, report, format, write_file, &saved);
     if (saved.status)
         le_errors_restore();
     return le_file_out_close(&saved.out, status);

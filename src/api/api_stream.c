@@ -1,5 +1,5 @@
-/* leat.h: streams, events and tickets, memory in use. Each is one call of the device's; a leat_stream or leat_event
- * adds the context that it keeps. */
+/* leat.h: streams, events, tickets, and memory in use. Each function makes one call to the device. A leat_stream or
+ * leat_event also retains its context. */
 #include "api/api_check.h"
 #include "device/front/device.h"
 
@@ -65,7 +65,7 @@ void leat_stream_free(leat_stream *stream) {
     le_context_release(ctx);
 }
 
-/* NULL: the context's own. */
+/* stream NULL: the context's default stream. */
 static leat_status check_stream_of(const leat_context *ctx, const leat_stream *stream) {
     leat_status status = stream ? check_stream(stream) : LEAT_OK;
     if (!status && stream && stream->ctx != ctx)
@@ -111,7 +111,7 @@ leat_status leat_memory_get(leat_context *ctx, leat_memory memory, leat_memory_u
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(use);
     if (memory < LEAT_MEMORY_DEVICE || memory > LEAT_MEMORY_MAPPED)
-        return le_fail(LEAT_INVALID, "memory is %d, which is no kind of memory", (int)memory);
+        return le_fail(LEAT_INVALID, "memory is %d, which is not a kind of memory", (int)memory);
     leat_status status = le_context_memory_use(ctx, memory, &found);
     if (status)
         return status;

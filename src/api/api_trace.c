@@ -1,4 +1,4 @@
-/* leat.h: traces. */
+/* leat.h: recording traces. */
 #include "api/api_check.h"
 #include "trace/record_command.h"
 

@@ -1,5 +1,5 @@
-/* leat.h's functions but for programs and calls: what they refuse, errors, names, streams and events, the ledger,
- * files, devices, and handles in the child of a fork. */
+/* leat.h without programs and calls: wrong arguments, errors, names, streams and events, the ledger, files, devices,
+ * and handles in the child of a fork. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static leat_array *new_array(leat_context *ctx) {
     return array;
 }
 
-/* The last failure says that this parameter is NULL. */
+/* Asserts that the last failure's message says that this parameter is NULL. */
 static void assert_null_named(const char *name) {
     char expected[80];
     leat_error error;
@@ -186,7 +186,7 @@ static void test_streams(void **state) {
     assert_ok(leat_stream_new(ctx, &stream));
     assert_ok(leat_event_new(ctx, &start));
     assert_ok(leat_event_new(ctx, &stop));
-    leat_close(ctx); /* the handles keep it */
+    leat_close(ctx); /* the handles keep the context alive */
     assert_invalid(leat_event_elapsed_ms(start, stop, &milliseconds));
     uint64_t start_ns = le_clock_ns();
     assert_ok(leat_event_record(start, stream));
@@ -202,14 +202,14 @@ static void test_streams(void **state) {
     assert_true(milliseconds <= -2);
     assert_ok(leat_ticket_wait(ctx, (leat_ticket){0}));
     assert_ok(leat_ticket_wait(ctx, (leat_ticket){.stream_id = 2, .number = 0}));
-    assert_invalid(leat_ticket_wait(ctx, (leat_ticket){.stream_id = 2, .number = 1})); /* none was given */
+    assert_invalid(leat_ticket_wait(ctx, (leat_ticket){.stream_id = 2, .number = 1})); /* no such ticket was returned */
     assert_invalid(leat_ticket_wait(ctx, (leat_ticket){.stream_id = 3, .number = 1}));
     leat_stream_free(stream);
     leat_event_free(start);
     leat_event_free(stop);
 }
 
-/* The record of this kind and text. */
+/* Finds the record with this kind and text. */
 static leat_cost find_cost(leat_context *ctx, leat_cost_kind kind, const char *what) {
     size_t count = 0;
     leat_cost cost = {0};
@@ -299,7 +299,7 @@ static void test_float_text(void **state) {
     assert_invalid(leat_float_text((leat_dtype)99, 1, 0, text));
 }
 
-/* The checker knows each of them, as its usage has it. */
+/* The checker accepts the usage of every builtin. */
 static void test_builtins(void **state) {
     (void)state;
     leat_context *ctx = open_context();

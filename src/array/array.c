@@ -1,4 +1,4 @@
-/* Making and freeing arrays and their buffers, and what their layout says. */
+/* Creates and frees arrays and their buffers, and answers questions about their layout. */
 #include "array/array.h"
 #include "spec/type.h"
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#define LATE_BYTES_MAX ((size_t)16 << 20)
+#define DEFERRED_BYTES_MAX ((size_t)16 << 20)
 
 leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int64_t *strides, size_t *size_bytes) {
     if (dtype < LEAT_BOOL || dtype > LEAT_C128)
@@ -29,20 +29,20 @@ leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int
 
 /* ---- buffers */
 
-struct le_late {
+struct le_deferred {
     struct le_array_home home; /* the device is retained */
     bool zero;
-    pthread_mutex_t lock; /* guards the source, and settling */
-    leat_array *source;   /* in host memory: whose elements it gets; NULL: nobody's */
+    pthread_mutex_t lock; /* guards source, and materializing */
+    leat_array *source;   /* in host memory: the elements to load; NULL: none were written */
 };
 
-static void free_late(struct le_late *late) {
-    if (!late)
+static void free_deferred(struct le_deferred *deferred) {
+    if (!deferred)
         return;
-    le_array_free(late->source);
-    le_device_release(late->home.device);
-    pthread_mutex_destroy(&late->lock);
-    le_free(late);
+    le_array_free(deferred->source);
+    le_device_release(deferred->home.device);
+    pthread_mutex_destroy(&deferred->lock);
+    le_free(deferred);
 }
 
 static void release_buffer(struct le_buffer *buffer) {
@@ -51,11 +51,12 @@ static void release_buffer(struct le_buffer *buffer) {
     struct le_memory_pool *pool = buffer->pool;
     le_errors_save();
     if (buffer->allocation && !buffer->is_borrowed) {
-        if (buffer->kind != LE_BUFFER_BLOCK && buffer->release) /* nobody else keeps it until the work on it is done */
+        if (buffer->kind != LE_BUFFER_ALLOCATION &&
+            buffer->release) /* the memory goes back to the caller, so wait for the work on it */
             (void)le_allocation_wait(buffer->allocation, LE_ACCESS_WRITE);
         le_allocation_free(buffer->allocation);
     }
-    free_late(buffer->late);
+    free_deferred(buffer->deferred);
     le_errors_restore();
     switch (buffer->kind) {
     case LE_BUFFER_POOL:
@@ -68,14 +69,14 @@ static void release_buffer(struct le_buffer *buffer) {
         if (buffer->release)
             buffer->release(buffer->user);
         break;
-    case LE_BUFFER_BLOCK:
+    case LE_BUFFER_ALLOCATION:
         break;
     }
     le_free(buffer);
     le_memory_pool_release(pool);
 }
 
-/* An array and its first buffer, neither with memory yet. */
+/* Creates an array and its buffer, without memory for the elements. */
 static leat_status new_pair(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape,
                             const int64_t *strides, leat_array **array) {
     leat_array *made = le_alloc_zero(1, sizeof *made);
@@ -138,7 +139,7 @@ void le_array_renew(leat_array *array, leat_dtype dtype, int rank, const int64_t
     }
 }
 
-/* Where the elements lie, [low, high) in bytes from data; false on overflow. */
+/* The range of the elements, [low, high) in bytes from data; false on overflow. */
 static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high) {
     int64_t least = 0, most = 0, size = (int64_t)le_type_size((enum le_type)d->dtype);
     for (int k = 0; k < d->rank; k++) {
@@ -151,8 +152,8 @@ static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high)
     return least > -INT64_MAX && le_add_i64(most, size, high);
 }
 
-/* strides: those that the array gets. Where nothing moves along an axis, its stride says nothing and may be anything:
- * it becomes the dense one, which is safe to multiply. */
+/* Checks a description and returns the array's strides. The stride of an axis with at most one element is never used
+ * and may be arbitrary, so it is replaced by the dense one, whose products do not overflow. */
 static leat_status check_description(const leat_description *d, int64_t *strides) {
     int64_t low, high;
     size_t size_bytes;
@@ -168,7 +169,7 @@ static leat_status check_description(const leat_description *d, int64_t *strides
         return le_fail(LEAT_INVALID, "data is not aligned for its type, %s", le_type_name((enum le_type)d->dtype));
     uintptr_t at = (uintptr_t)d->data, end;
     if (!extent_bytes(d, &low, &high) || at < (uintptr_t)-low || __builtin_add_overflow(at, (uintptr_t)high, &end))
-        return le_fail(LEAT_INVALID, "the strides lead outside of memory");
+        return le_fail(LEAT_INVALID, "the strides exceed the address space");
     return LEAT_OK;
 }
 
@@ -226,54 +227,56 @@ static leat_status check_memory(leat_memory memory) {
     return LEAT_OK;
 }
 
-/* Host memory that the array has already, in order with a device's work from now on. */
-static leat_status watch(struct le_device *device, enum le_memory_kind kind, leat_array *array) {
+/* Registers the array's existing host memory with a device, which orders its work on it from now on. */
+static leat_status track_host_memory(struct le_device *device, enum le_memory_kind kind, leat_array *array) {
     const char *low, *high;
     le_array_range(array, &low, &high);
     return le_allocation_wrap(device, kind, (void *)(uintptr_t)low, (size_t)(high - low), &array->buffer->allocation);
 }
 
-static leat_status new_block(const struct le_array_home *home, enum le_memory_kind kind, size_t size_bytes, bool zero,
-                             leat_array *array) {
+static leat_status new_allocation(const struct le_array_home *home, enum le_memory_kind kind, size_t size_bytes,
+                                  bool zero, leat_array *array) {
     struct le_allocation *allocation;
     leat_status status =
         le_allocation_new(home->device, kind, size_bytes ? size_bytes : 1, zero ? home->stream : NULL, &allocation);
     if (status)
         return status;
-    array->buffer->kind = LE_BUFFER_BLOCK;
+    array->buffer->kind = LE_BUFFER_ALLOCATION;
     array->buffer->allocation = allocation;
     array->data = allocation->host ? allocation->host : (void *)(uintptr_t)allocation->address;
     return zero ? le_device_fill_zero(home->stream, allocation, size_bytes) : LEAT_OK;
 }
 
-/* ---- late ones */
+/* ---- deferred arrays */
 
-/* Larger ones are not worth a wait less, nor a copy more; numbers and complex ones are looked at as they are bound. */
-static bool may_be_late(const struct le_array_home *home, const leat_array *array) {
+/* A large array is not worth the extra copy. Scalars and complex arrays are read when they are bound, so deferring
+ * gains nothing. */
+static bool may_be_deferred(const struct le_array_home *home, const leat_array *array) {
     size_t size_bytes = le_array_bytes(array);
-    return array->rank > 0 && size_bytes > 0 && size_bytes <= LATE_BYTES_MAX && array->dtype != LEAT_C64 &&
+    return array->rank > 0 && size_bytes > 0 && size_bytes <= DEFERRED_BYTES_MAX && array->dtype != LEAT_C64 &&
            array->dtype != LEAT_C128 && le_device_is_opening(home->device);
 }
 
-static leat_status make_late(const struct le_array_home *home, bool zero, leat_array *array) {
-    struct le_late *late = le_alloc_zero(1, sizeof *late);
-    if (!late)
-        return le_fail_out_of_memory(sizeof *late);
-    late->home = *home;
-    late->zero = zero;
+static leat_status make_deferred(const struct le_array_home *home, bool zero, leat_array *array) {
+    struct le_deferred *deferred = le_alloc_zero(1, sizeof *deferred);
+    if (!deferred)
+        return le_fail_out_of_memory(sizeof *deferred);
+    deferred->home = *home;
+    deferred->zero = zero;
     le_device_retain(home->device);
-    pthread_mutex_init(&late->lock, NULL);
-    array->buffer->kind = LE_BUFFER_BLOCK;
-    array->buffer->late = late;
-    atomic_init(&array->buffer->is_late, true);
+    pthread_mutex_init(&deferred->lock, NULL);
+    array->buffer->kind = LE_BUFFER_ALLOCATION;
+    array->buffer->deferred = deferred;
+    atomic_init(&array->buffer->is_deferred, true);
     return LEAT_OK;
 }
 
-static leat_status give_memory(const struct le_late *late, leat_array *array) {
-    leat_array *source = late->source;
-    leat_status status = new_block(&late->home, LE_MEMORY_DEVICE, le_array_bytes(array), late->zero && !source, array);
+static leat_status give_memory(const struct le_deferred *deferred, leat_array *array) {
+    leat_array *source = deferred->source;
+    leat_status status =
+        new_allocation(&deferred->home, LE_MEMORY_DEVICE, le_array_bytes(array), deferred->zero && !source, array);
     if (!status && source)
-        status = le_array_copy_as(array, source, late->home.stream, true, "to an array", NULL);
+        status = le_array_copy_as(array, source, deferred->home.stream, true, "to an array", NULL);
     if (status && array->buffer->allocation) {
         le_allocation_free(array->buffer->allocation);
         array->buffer->allocation = NULL;
@@ -282,48 +285,48 @@ static leat_status give_memory(const struct le_late *late, leat_array *array) {
     return status;
 }
 
-/* Nobody but this changes it, so that it is no constant. */
-leat_status le_array_settle(const leat_array *array) {
+/* Casts away const: materializing is invisible to users of the array, and this is the only function that does it. */
+leat_status le_array_materialize(const leat_array *array) {
     struct le_buffer *buffer = array->buffer;
-    struct le_late *late = buffer->late;
+    struct le_deferred *deferred = buffer->deferred;
     leat_status status = LEAT_OK;
-    if (!le_array_is_late(array))
+    if (!le_array_is_deferred(array))
         return LEAT_OK;
-    pthread_mutex_lock(&late->lock);
-    if (le_array_is_late(array))
-        status = give_memory(late, (leat_array *)(uintptr_t)array);
+    pthread_mutex_lock(&deferred->lock);
+    if (le_array_is_deferred(array))
+        status = give_memory(deferred, (leat_array *)(uintptr_t)array);
     if (!status) {
-        le_array_free(late->source);
-        late->source = NULL;
-        atomic_store_explicit(&buffer->is_late, false, memory_order_release);
+        le_array_free(deferred->source);
+        deferred->source = NULL;
+        atomic_store_explicit(&buffer->is_deferred, false, memory_order_release);
     }
-    pthread_mutex_unlock(&late->lock);
+    pthread_mutex_unlock(&deferred->lock);
     return status;
 }
 
-bool le_array_late_load(const leat_array *array, leat_array *source) {
-    struct le_late *late = array->buffer->late;
-    if (!le_array_is_late(array))
+bool le_array_load_deferred(const leat_array *array, leat_array *source) {
+    struct le_deferred *deferred = array->buffer->deferred;
+    if (!le_array_is_deferred(array))
         return false;
-    pthread_mutex_lock(&late->lock);
-    bool is_late = le_array_is_late(array);
-    leat_array *before = is_late ? late->source : NULL;
-    if (is_late)
-        late->source = le_array_retain(source);
-    pthread_mutex_unlock(&late->lock);
+    pthread_mutex_lock(&deferred->lock);
+    bool is_deferred = le_array_is_deferred(array);
+    leat_array *before = is_deferred ? deferred->source : NULL;
+    if (is_deferred)
+        deferred->source = le_array_retain(source);
+    pthread_mutex_unlock(&deferred->lock);
     le_array_free(before);
-    return is_late;
+    return is_deferred;
 }
 
 struct le_device *le_array_device(const leat_array *array) {
     const struct le_buffer *buffer = array->buffer;
-    return buffer->late ? buffer->late->home.device : buffer->allocation ? buffer->allocation->device : NULL;
+    return buffer->deferred ? buffer->deferred->home.device : buffer->allocation ? buffer->allocation->device : NULL;
 }
 
 /* ---- where a context's arrays live */
 
 static leat_status new_at(const struct le_array_home *home, leat_memory memory, leat_dtype dtype, int rank,
-                          const int64_t *shape, bool zero, bool late, leat_array **array) {
+                          const int64_t *shape, bool zero, bool deferred, leat_array **array) {
     int64_t strides[LEAT_RANK_MAX];
     size_t size_bytes;
     leat_array *made;
@@ -334,8 +337,8 @@ static leat_status new_at(const struct le_array_home *home, leat_memory memory, 
         status = new_pair(home->pool, dtype, rank, shape, strides, &made);
     if (status)
         return status;
-    status = late && may_be_late(home, made) ? make_late(home, zero, made)
-                                             : new_block(home, kind_of(memory), size_bytes, zero, made);
+    status = deferred && may_be_deferred(home, made) ? make_deferred(home, zero, made)
+                                                     : new_allocation(home, kind_of(memory), size_bytes, zero, made);
     if (!status)
         *array = made;
     else if (made->buffer->allocation)
@@ -351,8 +354,8 @@ leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory
     return status ? status : new_at(home, memory, dtype, rank, shape, zero, false, array);
 }
 
-leat_status le_array_new_late(const struct le_array_home *home, leat_dtype dtype, int rank, const int64_t *shape,
-                              bool zero, leat_array **array) {
+leat_status le_array_new_deferred(const struct le_array_home *home, leat_dtype dtype, int rank, const int64_t *shape,
+                                  bool zero, leat_array **array) {
     return new_at(home, LEAT_MEMORY_DEVICE, dtype, rank, shape, zero, true, array);
 }
 
@@ -364,7 +367,7 @@ leat_status le_array_wrap_at(const struct le_array_home *home, const leat_descri
         status = le_array_wrap(home->pool, description, NULL, NULL, &made);
     if (status)
         return status;
-    if (home->device && (status = watch(home->device, kind_of(description->memory), made))) {
+    if (home->device && (status = track_host_memory(home->device, kind_of(description->memory), made))) {
         le_array_free(made);
         return status;
     }
@@ -403,7 +406,7 @@ leat_array *le_array_retain(leat_array *array) {
     return array;
 }
 
-/* In a child after fork() the memory is left alone: it is the parent's to give back. */
+/* In a child after fork() nothing is freed: the memory belongs to the parent. */
 void le_array_free(leat_array *array) {
     if (!array || le_memory_pool_forked(array->buffer->pool))
         return;

@@ -1,4 +1,4 @@
-/* What the tests of this folder share. */
+/* Shared by the tests of this folder. */
 #ifndef LE_ARRAY_TESTING_H
 #define LE_ARRAY_TESTING_H
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static inline leat_array *counted(struct le_memory_pool *pool, int rank, const i
     return array;
 }
 
-/* The last failure's message contains text. */
+/* Asserts that the last failure's message contains text. */
 static inline void assert_message(const char *text) {
     const leat_error *error = le_error_at(0);
     assert_non_null(error);
@@ -45,7 +45,7 @@ static inline void assert_message(const char *text) {
         fail_msg("\"%s\" is not in \"%s\"", text, error->message);
 }
 
-/* A fresh folder, and a path in it; the folder must be empty when it is removed. */
+/* Make and remove a new folder, which must be empty when it is removed; path_in returns a path in it. */
 static inline void make_folder(char folder[64]) {
     strcpy(folder, "/tmp/leat_test_XXXXXX");
     assert_non_null(mkdtemp(folder));

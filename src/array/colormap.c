@@ -1,4 +1,4 @@
-/* Scaling a field of numbers to pixels, through grey or viridis. */
+/* See colormap.h. */
 #include "array/colormap.h"
 #include "base/text.h"
 #include "spec/type.h"
@@ -18,7 +18,7 @@ static double element_at(const leat_array *array, int64_t row, int64_t column) {
                            (const char *)array->data + offset * (int64_t)le_type_size((enum le_type)array->dtype));
 }
 
-/* Over the finite elements; least > greatest where there are none. */
+/* The range of the finite elements; least > greatest if there are none. */
 static void find_range(const leat_array *array, double *least, double *greatest) {
     *least = INFINITY;
     *greatest = -INFINITY;
@@ -32,8 +32,8 @@ static void find_range(const leat_array *array, double *least, double *greatest)
         }
 }
 
-/* Halves, so that the distance of two great numbers stays finite. */
-static int level(double value, double least, double greatest) {
+/* Computes with halves, so that the difference of two large numbers does not overflow. */
+static int color_level(double value, double least, double greatest) {
     if (value <= least || !(greatest > least))
         return value > greatest ? LEVELS - 1 : 0;
     if (value >= greatest)
@@ -41,13 +41,13 @@ static int level(double value, double least, double greatest) {
     return (int)lround((value / 2 - least / 2) / (greatest / 2 - least / 2) * (LEVELS - 1));
 }
 
-static void colour_pixel(double value, double least, double greatest, leat_colormap colormap, uint8_t *pixel) {
+static void color_pixel(double value, double least, double greatest, leat_colormap colormap, uint8_t *pixel) {
     size_t channels = colormap == LEAT_COLORMAP_GREY ? 1 : 3;
     if (isnan(value)) {
         memset(pixel, 0, channels);
         return;
     }
-    int at = level(value, least, greatest);
+    int at = color_level(value, least, greatest);
     if (channels == 1)
         *pixel = (uint8_t)at;
     else
@@ -60,7 +60,7 @@ static void note_range(const leat_array *array, const char *name, leat_colormap 
     bool grey = colormap == LEAT_COLORMAP_GREY;
     le_text_add(&text, "%s: ", name);
     if (least > greatest) {
-        le_text_add(&text, "there is no finite value to scale by");
+        le_text_add(&text, "no finite value to scale by");
     } else {
         le_text_add(&text, "scaled from ");
         le_text_add_f64(&text, least);
@@ -73,7 +73,7 @@ static void note_range(const leat_array *array, const char *name, leat_colormap 
     le_text_finish(&text);
 }
 
-leat_status le_colour(const leat_array *array, const char *name, leat_colormap colormap, leat_array **pixels) {
+leat_status le_colormap_apply(const leat_array *array, const char *name, leat_colormap colormap, leat_array **pixels) {
     bool grey = colormap == LEAT_COLORMAP_GREY;
     const int64_t shape[] = {array->shape[0], array->shape[1], 3};
     double least, greatest;
@@ -85,7 +85,7 @@ leat_status le_colour(const leat_array *array, const char *name, leat_colormap c
     uint8_t *pixel = made->data;
     for (int64_t i = 0; i < shape[0]; i++)
         for (int64_t j = 0; j < shape[1]; j++, pixel += grey ? 1 : 3)
-            colour_pixel(element_at(array, i, j), least, greatest, colormap, pixel);
+            color_pixel(element_at(array, i, j), least, greatest, colormap, pixel);
     note_range(array, name, colormap, least, greatest);
     *pixels = made;
     return LEAT_OK;

@@ -1,5 +1,5 @@
-/* See csv.h: numbers from text. A number of few digits is computed exactly, any other one is left to strtod, which is
- * given the digits without a decimal point, since the locale chooses its character. */
+/* See csv.h: parses numbers. A number with few digits is computed exactly. Any other number is passed to strtod,
+ * without a decimal point, whose character depends on the locale. */
 #include "array/csv.h"
 #include "base/text.h"
 #include "spec/type.h"
@@ -10,22 +10,22 @@
 #include <strings.h>
 
 enum {
-    MANTISSA_DIGITS = 19, /* fit in 64 bits */
-    STRTOD_DIGITS = 800,  /* more than decide how a double is rounded: 767 */
+    MANTISSA_DIGITS = 19, /* digits that fit in 64 bits */
+    STRTOD_DIGITS = 800,  /* at most 767 digits decide how a double is rounded */
     POWERS = 23,          /* powers of ten that are exact as doubles */
     EXPONENT_MOST = 99999
 };
 
 /* A number in text: mantissa times ten to the power of exponent. */
-struct number {
-    bool negative, whole; /* whole: without point and exponent */
-    uint64_t mantissa;    /* of the first MANTISSA_DIGITS digits that count */
-    int digits;           /* that count: the first is not 0 */
-    int64_t exponent;     /* of the last of all digits */
+struct decimal_number {
+    bool negative, whole; /* whole: it has no point and no exponent */
+    uint64_t mantissa;    /* the first MANTISSA_DIGITS significant digits */
+    int digits;           /* number of significant digits; leading zeros do not count */
+    int64_t exponent;     /* decimal exponent of the last digit */
     const char *first, *end;
 };
 
-static void add_digit(struct number *number, char digit) {
+static void add_digit(struct decimal_number *number, char digit) {
     if (number->digits == 0 && digit == '0')
         return;
     if (number->digits < MANTISSA_DIGITS)
@@ -34,8 +34,8 @@ static void add_digit(struct number *number, char digit) {
         number->digits++;
 }
 
-/* [digits][.digits], of which one at least is there. */
-static const char *scan_digits(const char *at, const char *end, struct number *number) {
+/* [digits][.digits], at least one of the two. */
+static const char *scan_digits(const char *at, const char *end, struct decimal_number *number) {
     int64_t count = 0;
     for (; at < end && le_is_digit(*at); at++, count++)
         add_digit(number, *at);
@@ -50,7 +50,7 @@ static const char *scan_digits(const char *at, const char *end, struct number *n
 }
 
 /* (e|E)[sign]digits */
-static const char *scan_exponent(const char *at, const char *end, struct number *number) {
+static const char *scan_exponent(const char *at, const char *end, struct decimal_number *number) {
     number->whole = false;
     at++;
     bool negative = at < end && *at == '-';
@@ -64,9 +64,9 @@ static const char *scan_exponent(const char *at, const char *end, struct number 
     return at;
 }
 
-static bool scan(const char *text, size_t length, struct number *number) {
+static bool scan_number(const char *text, size_t length, struct decimal_number *number) {
     const char *at = text, *end = text + length;
-    *number = (struct number){.whole = true, .end = end};
+    *number = (struct decimal_number){.whole = true, .end = end};
     number->negative = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
     number->first = at;
@@ -95,8 +95,8 @@ static bool scan_special(const char *text, size_t length, double *value) {
     return false;
 }
 
-/* "digits e exponent" for strtod. Digits beyond the buffer only tell whether there is more than it holds. */
-static void write_digits(const struct number *number, char *text, size_t size) {
+/* Writes "digits e exponent" for strtod. Of the digits that do not fit, only whether one is not zero matters. */
+static void write_digits(const struct decimal_number *number, char *text, size_t size) {
     int64_t exponent = number->exponent;
     int count = 0;
     bool more = false;
@@ -115,7 +115,7 @@ static void write_digits(const struct number *number, char *text, size_t size) {
     snprintf(text + count, size - (size_t)count, "e%lld", (long long)exponent);
 }
 
-static double real_value(const struct number *number, bool single) {
+static double real_value(const struct decimal_number *number, bool single) {
     static const double powers[POWERS] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     char text[STRTOD_DIGITS + 32];
@@ -133,7 +133,7 @@ static double real_value(const struct number *number, bool single) {
     return number->negative ? -value : value;
 }
 
-/* The bits of a float of 16 bits, of which `bits` are its precision; 2 to the power of least is its least step. */
+/* The bits of a 16-bit float with `bits` bits of precision, whose smallest step is 2 to the power of least. */
 static uint16_t small_float(double value, int bits, int least) {
     uint16_t infinity = (uint16_t)(0x7fff & ~((1 << (bits - 1)) - 1)), sign = signbit(value) ? 0x8000 : 0;
     if (isnan(value))
@@ -143,12 +143,12 @@ static uint16_t small_float(double value, int bits, int least) {
     int step = value != 0 && exponent - bits > least ? exponent - bits : least;
     if (isinf(value) || step - least >= infinity >> (bits - 1))
         return sign | infinity;
-    /* a fraction that is rounded up to the next power of two carries into the exponent */
+    /* a fraction rounded up to the next power of two correctly increments the exponent */
     uint32_t encoded = ((uint32_t)(step - least) << (bits - 1)) + (uint32_t)nearbyint(ldexp(fabs(value), -step));
     return (uint16_t)(sign | (encoded < infinity ? encoded : infinity));
 }
 
-/* The bits of value as that type. Returns whether it became infinite. */
+/* Stores value as a float of that type. Returns whether it became infinite. */
 static bool store_float(double value, leat_dtype dtype, void *at) {
     if (dtype == LEAT_F64) {
         memcpy(at, &value, sizeof value);
@@ -166,9 +166,9 @@ static bool store_float(double value, leat_dtype dtype, void *at) {
 }
 
 static enum le_csv_number parse_float(const char *text, size_t length, leat_dtype dtype, void *at) {
-    struct number number;
+    struct decimal_number number;
     double value;
-    if (scan(text, length, &number))
+    if (scan_number(text, length, &number))
         return store_float(real_value(&number, dtype == LEAT_F32), dtype, at) ? LE_CSV_RANGE : LE_CSV_OK;
     if (!scan_special(text, length, &value))
         return LE_CSV_TEXT;
@@ -178,8 +178,8 @@ static enum le_csv_number parse_float(const char *text, size_t length, leat_dtyp
 
 /* ---- integers */
 
-/* The magnitude; false: more than 64 bits. */
-static bool whole_value(const struct number *number, uint64_t *magnitude) {
+/* Computes the magnitude; false if it needs more than 64 bits. */
+static bool whole_value(const struct decimal_number *number, uint64_t *magnitude) {
     *magnitude = 0;
     for (const char *at = number->first; at < number->end; at++)
         if (__builtin_mul_overflow(*magnitude, (uint64_t)10, magnitude) ||
@@ -189,11 +189,11 @@ static bool whole_value(const struct number *number, uint64_t *magnitude) {
 }
 
 static enum le_csv_number parse_integer(const char *text, size_t length, leat_dtype dtype, void *at) {
-    struct number number;
+    struct decimal_number number;
     double special;
     uint64_t magnitude;
     enum le_type type = (enum le_type)dtype;
-    if (!scan(text, length, &number))
+    if (!scan_number(text, length, &number))
         return scan_special(text, length, &special) ? LE_CSV_FRACTION : LE_CSV_TEXT;
     if (!number.whole)
         return LE_CSV_FRACTION;

@@ -1,5 +1,5 @@
-/* See csv.h: tables in. One walk over the text counts lines and fields, so that a ragged table is refused before
- * anything of its size is allocated; a second one reads the numbers into the array. */
+/* See csv.h: loads tables. A first pass over the text counts lines and fields, so that a ragged table is refused before
+ * memory of its size is allocated. A second pass parses the numbers into the array. */
 #include "array/csv.h"
 #include "base/text.h"
 #include "spec/type.h"
@@ -11,12 +11,12 @@ enum { SHOWN_MAX = 40 }; /* bytes of a field in a message */
 struct table {
     const char *name;
     char delimiter;
-    const char *at, *end; /* from the first row on; blank lines at the end are cut off */
-    int64_t line;         /* of at; from 1 */
+    const char *at, *end; /* the rows, without blank lines at the end */
+    int64_t line;         /* number of the line at `at`, from 1 */
     int64_t rows, columns;
     leat_dtype dtype;
     bool is_declared;
-    char *data; /* of the elements */
+    char *data; /* the elements */
 };
 struct field {
     const char *at;
@@ -32,8 +32,8 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* What stands between the blanks and quotes in [at, end). */
-static struct field trim(const char *at, const char *end) {
+/* Removes blanks and quotes around the field in [at, end). */
+static struct field trim_field(const char *at, const char *end) {
     while (at < end && is_blank(*at))
         at++;
     while (at < end && is_blank(end[-1]))
@@ -47,12 +47,12 @@ static struct field trim(const char *at, const char *end) {
 static struct field take_field(const struct table *t, const char *at, const char *end, const char **next) {
     const char *stop = memchr(at, t->delimiter, (size_t)(end - at));
     *next = stop ? stop + 1 : NULL;
-    return trim(at, stop ? stop : end);
+    return trim_field(at, stop ? stop : end);
 }
 
 /* ---- failures */
 
-/* what: after the field, of which what cannot be printed is shown as `?`. */
+/* what: the text after the field in the message. Unprintable characters of the field are shown as `?`. */
 static leat_status fail_field(const struct table *t, int64_t column, const struct field *field, const char *expected,
                               const char *what) {
     char shown[SHOWN_MAX + 1];
@@ -82,7 +82,7 @@ static leat_status fail_number(const struct table *t, int64_t column, const stru
     return fail_field(t, column, field, expected, what);
 }
 
-/* ---- what is not rows */
+/* ---- lines before the rows */
 
 static bool is_number(const struct field *field, leat_dtype declared) {
     char element[16];
@@ -92,7 +92,7 @@ static bool is_number(const struct field *field, leat_dtype declared) {
     return found != LE_CSV_TEXT;
 }
 
-/* No field of the line is a number, and one at least is not empty. */
+/* Whether no field of the line is a number, and at least one is not empty. */
 static bool is_header(const struct table *t, leat_dtype declared) {
     const char *end = line_end(t->at, t->end), *next = t->at;
     bool any = false;
@@ -124,7 +124,7 @@ static leat_status skip_header(struct table *t, struct le_memory_pool *pool, lea
     }
     while (t->end > t->at && t->end[-1] != t->delimiter && (is_blank(t->end[-1]) || t->end[-1] == '\n'))
         t->end--;
-    return t->at < t->end ? LEAT_OK : le_fail(LEAT_FILE, "%s: there are no numbers in it", t->name);
+    return t->at < t->end ? LEAT_OK : le_fail(LEAT_FILE, "%s: contains no numbers", t->name);
 }
 
 /* ---- rows */
@@ -141,7 +141,7 @@ static int64_t count_fields(const struct table *t, const char *at, const char *e
 static leat_status fail_count(const struct table *t, int64_t line, int64_t count, const struct field *whole) {
     if (whole->length == 0)
         return le_fail(LEAT_FILE, "%s: line %lld is empty", t->name, (long long)line);
-    return le_fail_at(LEAT_FILE, (struct le_location){0}, "write as many fields in every line",
+    return le_fail_at(LEAT_FILE, (struct le_location){0}, "write the same number of fields in every line",
                       "%s: line %lld has %lld field%s, and line %lld has %lld", t->name, (long long)line,
                       (long long)count, count == 1 ? "" : "s", (long long)t->line, (long long)t->columns);
 }
@@ -152,7 +152,7 @@ static leat_status count_rows(struct table *t) {
     for (t->rows = 0; at < t->end; t->rows++) {
         const char *end = line_end(at, t->end);
         int64_t count = count_fields(t, at, end);
-        struct field whole = trim(at, end);
+        struct field whole = trim_field(at, end);
         if (count != t->columns)
             return fail_count(t, t->line + t->rows, count, &whole);
         at = end < t->end ? end + 1 : end;
@@ -160,8 +160,8 @@ static leat_status count_rows(struct table *t) {
     return LEAT_OK;
 }
 
-/* The first number with a point or an exponent makes an f64 of all that were whole before it. */
-static void widen(struct table *t, int64_t count) {
+/* Converts the numbers so far from i64 to f64, after the first number with a point or an exponent. */
+static void convert_to_f64(struct table *t, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
         int64_t whole;
         memcpy(&whole, t->data + k * 8, 8);
@@ -180,7 +180,7 @@ static leat_status read_row(struct table *t, int64_t row) {
         char *at = t->data + index * size_bytes;
         enum le_csv_number found = le_csv_parse(field.at, field.length, t->dtype, at);
         if (found == LE_CSV_FRACTION && !t->is_declared) {
-            widen(t, index);
+            convert_to_f64(t, index);
             found = le_csv_parse(field.at, field.length, t->dtype, at);
         }
         if (found != LE_CSV_OK)
@@ -201,7 +201,7 @@ static leat_status read_rows(struct table *t) {
 
 leat_status le_csv_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
                         char delimiter, leat_dtype declared, leat_array **array) {
-    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */
     bool is_declared = declared && !le_type_is_complex((enum le_type)declared);
     struct table t = {.name = name,
                       .delimiter = delimiter,

@@ -1,4 +1,4 @@
-/* Tables of text: numbers, headers, what is refused and where, and that what is written reads back as the same. */
+/* Tables of text: numbers, headers, errors with their location, and saving and loading the same values. */
 #include "array/array_testing.h"
 #include "array/csv.h"
 #include "array/load.h"
@@ -24,7 +24,7 @@ static leat_status load(struct le_memory_pool *pool, const char *text, leat_dtyp
     return le_csv_load(pool, "t.csv", (const uint8_t *)text, strlen(text), ',', declared, array);
 }
 
-/* A table of two axes, of i64 or f64. */
+/* Loads text and expects a table with two axes, of i64 or f64. */
 static void expect(const char *text, leat_dtype dtype, int64_t rows, int64_t columns, const double *values) {
     struct le_memory_pool *pool = noting_pool();
     leat_array *array = NULL;
@@ -80,8 +80,8 @@ static void refused(void **state) {
         {"1,2\n\n3,4\n", "t.csv: line 2 is empty", 0},
         {"1,2\n3\n", "t.csv: line 2 has 1 field, and line 1 has 2", 0},
         {"a,b\n1,2\n3,4,5\n", "t.csv: line 3 has 3 fields, and line 2 has 2", 0},
-        {"a,b\n", "t.csv: there are no numbers in it", 0},
-        {"\n\n", "t.csv: there are no numbers in it", 0},
+        {"a,b\n", "t.csv: contains no numbers", 0},
+        {"\n\n", "t.csv: contains no numbers", 0},
         {"1 2\n3 4\n", "t.csv: line 2, column 1: '3 4' is not a number", 0},
         {"1;2\n3;4\n5;6\n", "t.csv: line 2, column 1: '3;4' is not a number", 0},
         {"1.5.2\n", "no numbers", 0},
@@ -113,13 +113,13 @@ static void refused(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* A table is refused before memory of its claimed size is asked for. */
+/* A ragged table is refused before memory of its size is allocated. */
 static void ragged_tables_take_no_memory(void **state) {
     (void)state;
     size_t size = (size_t)200000;
     char *text = malloc(2 * size + 1);
     assert_non_null(text);
-    for (size_t k = 0; k < size; k++) { /* one line of many fields, then many lines of one */
+    for (size_t k = 0; k < size; k++) { /* one line with many fields, then many lines with one */
         text[k] = k % 2 ? ',' : '1';
         text[size + k] = k % 2 ? '\n' : '1';
     }
@@ -159,7 +159,7 @@ static void numbers(void **state) {
     expect_real("5e-324", 5e-324);
     expect_real("1e-999", 0);
     expect_real("1.7976931348623157e308", 1.7976931348623157e308);
-    /* one half of the last place of 1, and a digit far behind it */
+    /* 1 plus half of its last place, and a digit far after it */
     char text[1200] = "1.00000000000000011102230246251565404236316680908203125", digits[1200];
     expect_real(text, 1);
     memset(digits, '0', sizeof digits);
@@ -170,7 +170,7 @@ static void numbers(void **state) {
     expect_real(digits, 1.0000000000000002);
 }
 
-/* Of shortest decimals, at random. */
+/* Shortest decimals of random values. */
 static void random_reals(void **state) {
     (void)state;
     uint64_t bits = 88172645463325252u;
@@ -197,7 +197,7 @@ static void random_reals(void **state) {
     }
 }
 
-/* ---- out and in again */
+/* ---- saving and loading again */
 
 static void round_trip(struct le_memory_pool *pool, const char *path, leat_array *array) {
     leat_array *back = NULL;
@@ -217,7 +217,7 @@ static void round_trip(struct le_memory_pool *pool, const char *path, leat_array
     le_array_free(back);
 }
 
-/* Every type; of the small ones every value. NaN has many bit patterns, of which one is read. */
+/* Every type, with all values of the small types. NaN has many bit patterns; only one of them is read. */
 static void all_types(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
@@ -278,7 +278,7 @@ static void files(void **state) {
     le_array_free(array);
     array = counted(pool, 3, SHAPE(2, 1, 1));
     assert_int_equal(le_array_save(array, path, SAVE_AS(0)), LEAT_FILE);
-    assert_message("i32[2,1,1] has more axes than the two of a table");
+    assert_message("i32[2,1,1] has more than the two axes of a table");
     file_is(path, "0\n1\n2\n");
     le_array_free(array);
     le_array_free(turned);

@@ -1,4 +1,4 @@
-/* Arrays as DLPack tensors, and tensors as arrays. */
+/* See dlpack.h. */
 #include "array/dlpack.h"
 #include "spec/type.h"
 #include <string.h>
@@ -22,7 +22,7 @@ struct exported {
 static void delete_exported(struct DLManagedTensor *self) {
     struct exported *exported = self->manager_ctx;
     struct le_memory_pool *pool =
-        le_memory_pool_retain(exported->array->buffer->pool); /* the allocator is the pool's */
+        le_memory_pool_retain(exported->array->buffer->pool); /* the tensor's memory comes from the pool's allocator */
     le_array_free(exported->array);
     le_free(exported);
     le_memory_pool_release(pool);
@@ -32,22 +32,23 @@ static bool is_simulated(const struct le_device *device) {
     return strcmp(le_device_limits_of(device)->kind, "sim") == 0;
 }
 
-/* Where a tensor's memory is, for others; the CPU's simulated device has no memory that others know. */
+/* The DLPack device of the array's memory. Other libraries cannot use the memory of a simulated device. */
 static leat_status find_device(const leat_array *array, struct dl_device *device) {
     const struct le_allocation *allocation = array->buffer->allocation;
     *device = (struct dl_device){.device_type = DL_CPU};
     if (!allocation || allocation->kind == LE_MEMORY_HOST || (allocation->host && is_simulated(allocation->device)))
         return LEAT_OK;
     if (is_simulated(allocation->device))
-        return le_fail(LEAT_UNSUPPORTED, "the array is in the memory of a simulated device, which no other library can "
-                                         "use; copy it into host memory");
+        return le_fail(LEAT_UNSUPPORTED,
+                       "the array is in the memory of a simulated device, which other libraries cannot "
+                       "use; copy it to host memory");
     device->device_type = allocation->host ? DL_CUDA_HOST : DL_CUDA;
     device->device_id = allocation->host ? 0 : le_device_limits_of(allocation->device)->ordinal;
     return LEAT_OK;
 }
 
-/* What the consumer does with the array comes after the work on it so far. */
-static leat_status hand_over(const leat_array *array, void *native_stream) {
+/* Orders the consumer's use of the array after the work on it so far. */
+static leat_status order_consumer(const leat_array *array, void *native_stream) {
     struct le_allocation *allocation = array->buffer->allocation;
     struct le_device_stream *stream;
     if (!allocation)
@@ -67,13 +68,13 @@ static leat_status hand_over(const leat_array *array, void *native_stream) {
 leat_status le_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor) {
     if (array->read_only)
         return le_fail(LEAT_UNSUPPORTED,
-                       "the array is read-only, which a DLPack tensor cannot say; copy it into a new array");
+                       "the array is read-only, which a DLPack tensor cannot express; copy it to a new array");
     struct dl_device device;
     leat_status status = find_device(array, &device);
     if (!status && native_stream && device.device_type != DL_CUDA)
         status = le_fail(LEAT_INVALID, "native_stream must be NULL: the array is in host memory");
     if (!status)
-        status = hand_over(array, native_stream);
+        status = order_consumer(array, native_stream);
     if (status)
         return status;
     struct exported *made = le_alloc_zero(1, sizeof *made);
@@ -110,7 +111,7 @@ static leat_status find_type(const struct dl_tensor *t, leat_dtype *dtype) {
             *dtype = (leat_dtype)k;
             return LEAT_OK;
         }
-    return le_fail(LEAT_UNSUPPORTED, "the tensor's elements (code %d, %d bits, %d lanes) are of no type of Leat's",
+    return le_fail(LEAT_UNSUPPORTED, "Leat has no type for the tensor's elements (code %d, %d bits, %d lanes)",
                    t->dtype.code, t->dtype.bits, t->dtype.lanes);
 }
 
@@ -121,23 +122,23 @@ static leat_status check_device(const struct le_array_home *home, struct dl_devi
         return LEAT_OK;
     d->memory = LEAT_MEMORY_DEVICE;
     if (device.device_type != DL_CUDA)
-        return le_fail(LEAT_DEVICE, "the tensor is on a device of type %d, neither CUDA's nor host memory",
+        return le_fail(LEAT_DEVICE, "the tensor is on a device of type %d, which is neither CUDA nor host memory",
                        device.device_type);
     if (!limits || is_simulated(home->device) || limits->host_is_device)
-        return le_fail(LEAT_DEVICE, "the tensor is on CUDA device %d, and this context's device is %s",
-                       device.device_id, limits ? limits->kind : "cpu");
+        return le_fail(LEAT_DEVICE, "the tensor is on CUDA device %d, but this context is on %s", device.device_id,
+                       limits ? limits->kind : "cpu");
     if (device.device_id != limits->ordinal)
-        return le_fail(LEAT_DEVICE, "the tensor is on CUDA device %d, and this context is on %d", device.device_id,
-                       limits->ordinal);
+        return le_fail(LEAT_DEVICE, "the tensor is on CUDA device %d, but this context is on CUDA device %d",
+                       device.device_id, limits->ordinal);
     return LEAT_OK;
 }
 
-static leat_status describe(const struct le_array_home *home, const struct dl_tensor *t, leat_description *d) {
+static leat_status describe_tensor(const struct le_array_home *home, const struct dl_tensor *t, leat_description *d) {
     leat_status placed = check_device(home, t->device, d);
     if (placed)
         return placed;
     if (t->ndim < 0 || t->ndim > LEAT_RANK_MAX || (t->ndim && !t->shape))
-        return le_fail(LEAT_INVALID, "the tensor has %d axes; 0 to %d are possible", t->ndim, LEAT_RANK_MAX);
+        return le_fail(LEAT_INVALID, "the tensor has %d axes; an array has 0 to %d", t->ndim, LEAT_RANK_MAX);
     size_t size_bytes;
     int64_t dense[LEAT_RANK_MAX];
     leat_status status = find_type(t, &d->dtype);
@@ -156,6 +157,6 @@ static leat_status describe(const struct le_array_home *home, const struct dl_te
 
 leat_status le_array_from_dlpack(const struct le_array_home *home, struct DLManagedTensor *tensor, leat_array **array) {
     leat_description description = {0};
-    leat_status status = describe(home, &tensor->dl_tensor, &description);
+    leat_status status = describe_tensor(home, &tensor->dl_tensor, &description);
     return status ? status : le_array_wrap_at(home, &description, delete_imported, tensor, array);
 }

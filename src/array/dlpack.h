@@ -1,5 +1,5 @@
-/* DLPack 0.8's structures, declared here so that building needs no other header (their layout is that ABI's), and the
- * exchange of arrays through them. */
+/* Exchange of arrays through DLPack 0.8. Its structures are declared here, so that building needs no other header;
+ * their layout is fixed by its ABI. */
 #ifndef LE_DLPACK_H
 #define LE_DLPACK_H
 #include "array/array.h"
@@ -28,12 +28,13 @@ struct DLManagedTensor {
     void (*deleter)(struct DLManagedTensor *self);
 };
 
-/* The tensor retains the array. A read-only array is LEAT_UNSUPPORTED: version 0.8 cannot say so. Of a device's memory:
- * the work on it so far comes before what native_stream, the consumer's, is given from now on; NULL: it is waited for.
- * The consumer calls the deleter when its own work on the tensor is done. The memory of a simulated device is nobody
- * else's: LEAT_UNSUPPORTED. */
+/* Exports an array as a tensor, which retains it. For device memory, later work in native_stream, the consumer's
+ * stream, runs after the work on the array so far; NULL waits for that work. The consumer calls the deleter when its
+ * own work on the tensor is done. LEAT_UNSUPPORTED for a read-only array, which version 0.8 cannot express, and for the
+ * memory of a simulated device. */
 leat_status le_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor);
-/* On success the array owns the tensor, and calls its deleter; on failure the caller still does. A tensor on a CUDA
- * device must be on the context's own; its producer has ordered its work before the stream that Leat works in. */
+/* Imports a tensor. On success the array owns it and calls its deleter; on failure the caller keeps it. A tensor on
+ * CUDA must be on the context's device, and its producer must have ordered its work before the stream that Leat uses.
+ */
 leat_status le_array_from_dlpack(const struct le_array_home *home, struct DLManagedTensor *tensor, leat_array **array);
 #endif

@@ -1,4 +1,4 @@
-/* DLPack tensors out and in: layout, lifetime, what is refused. */
+/* Exporting and importing DLPack tensors: layout, lifetime, refused tensors. */
 #include "array/array_testing.h"
 #include "array/dlpack.h"
 
@@ -64,7 +64,7 @@ static void test_in(void **state) {
     tensor = good;
     tensor.dl_tensor.byte_offset = 2;
     assert_int_equal(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array), LEAT_INVALID);
-    assert_int_equal(deleted, 1); /* a tensor that was refused is still the caller's */
+    assert_int_equal(deleted, 1); /* the caller still owns a refused tensor */
     static int64_t one[] = {1, 3}, extreme[] = {INT64_MIN, 1};
     tensor = good;
     tensor.dl_tensor.shape = one;
@@ -72,7 +72,7 @@ static void test_in(void **state) {
     assert_ok(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array));
     assert_int_equal(array->strides[0], 3);
     le_array_free(array);
-    tensor.dl_tensor.shape = shape; /* now the stride counts */
+    tensor.dl_tensor.shape = shape; /* now the stride matters */
     assert_int_equal(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array), LEAT_INVALID);
     le_memory_pool_close(pool);
 }

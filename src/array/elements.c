@@ -1,4 +1,4 @@
-/* Elements in host memory: between layouts, and one by one. One thread. */
+/* Elements in host memory: copies between layouts, and single elements. Single-threaded. */
 #include "array/array.h"
 #include "device/front/strided.h"
 #include "spec/type.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define POPULATE_MAX_BYTES ((size_t)1 << 30)
-#define FIRST_BYTES        ((size_t)64 << 10) /* of a stream whose size is not known; doubled again and again */
+#define FIRST_BYTES        ((size_t)64 << 10) /* first buffer for a stream of unknown size; doubled as needed */
 
 static leat_status fail_errno(const char *name, const char *what, int number) {
     char text[128];
@@ -18,28 +18,28 @@ static leat_status fail_errno(const char *name, const char *what, int number) {
 
 /* ---- open */
 
-static leat_status start(struct le_file_in *in) {
+static leat_status read_head(struct le_file_in *in) {
     struct stat about;
     if (fstat(in->fd, &about) < 0)
         return fail_errno(in->name, "read", errno);
     if (S_ISDIR(about.st_mode))
         return le_fail(LEAT_FILE, "%s: is a folder", in->name);
     off_t at = S_ISREG(about.st_mode) ? lseek(in->fd, 0, SEEK_CUR) : -1;
-    in->has_size = at >= 0 && about.st_size > 0; /* the system's own files say 0 */
+    in->has_size = at >= 0 && about.st_size > 0; /* files in /proc report size 0 */
     in->size_bytes = in->has_size && about.st_size > at ? (size_t)(about.st_size - at) : 0;
     return le_file_in_read(in, in->head, sizeof in->head, &in->head_bytes);
 }
 
 leat_status le_file_in_start(int fd, const char *name, struct le_file_in *in) {
     *in = (struct le_file_in){.name = name, .fd = fd};
-    return start(in);
+    return read_head(in);
 }
 
 leat_status le_file_in_open(const char *path, struct le_file_in *in) {
     *in = (struct le_file_in){.name = path, .fd = open(path, O_RDONLY | O_CLOEXEC), .is_opened = true};
     if (in->fd < 0)
         return fail_errno(path, "open", errno);
-    leat_status status = start(in);
+    leat_status status = read_head(in);
     if (status)
         close(in->fd);
     return status;
@@ -72,7 +72,7 @@ static leat_status fail_memory(const char *name, size_t size_bytes) {
     return le_fail_prefix(le_fail_out_of_memory(size_bytes), "%s", name);
 }
 
-/* The head and what comes behind it, in memory that grows. */
+/* Reads the head and everything after it into growing memory. */
 static leat_status read_all(const struct le_file_in *in, struct le_file_bytes *bytes) {
     size_t capacity = in->has_size ? in->size_bytes + 1 : FIRST_BYTES, length = in->head_bytes, got = 0;
     uint8_t *at = le_alloc(capacity);

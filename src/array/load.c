@@ -1,4 +1,4 @@
-/* Which format a file is of, and the way to its reader or writer. */
+/* Recognizes a file's format and calls its reader or writer. */
 #include "array/load.h"
 #include "array/csv.h"
 #include "array/file.h"
@@ -41,17 +41,17 @@ static enum format format_of_path(const char *path) {
 
 static leat_status check_key(const char *name, const char *key, enum format format) {
     if (key && format != FORMAT_NPZ)
-        return le_fail(LEAT_FILE, "%s: is not an .npz file, so it has no array '%.100s' in it", name, key);
+        return le_fail(LEAT_FILE, "%s: is not an .npz file, so it has no array '%.100s'", name, key);
     return LEAT_OK;
 }
 
 static leat_status fail_format(const char *name, size_t size_bytes) {
     if (size_bytes == 0)
         return le_fail(LEAT_FILE, "%s: is empty", name);
-    return le_fail(LEAT_FILE, "%s: does not begin as an .npy, .npz or PNG file does", name);
+    return le_fail(LEAT_FILE, "%s: is not an .npy, .npz or PNG file", name);
 }
 
-/* Tables of text have no first bytes of their own: they are known by the ending of a path. */
+/* Tables of text are recognized by the ending of the path, other formats by their first bytes. */
 static enum format format_of(const char *path, const uint8_t *bytes, size_t size_bytes) {
     enum format format = format_of_bytes(bytes, size_bytes), named = path ? format_of_path(path) : FORMAT_NONE;
     bool is_table = size_bytes > 0 && (named == FORMAT_CSV || named == FORMAT_TSV);
@@ -83,7 +83,7 @@ leat_status le_array_load_memory(struct le_memory_pool *pool, const char *name, 
     return load_bytes(pool, name, format_of_bytes(bytes, size_bytes), &all, NULL, declared, array);
 }
 
-/* path: NULL where there is only a descriptor. Nothing but the head is read of a file that is none. */
+/* path: NULL if there is only a descriptor. Of a file in an unknown format only the head is read. */
 static leat_status load_file(struct le_memory_pool *pool, const struct le_file_in *in, const char *path,
                              const char *key, leat_dtype declared, leat_array **array) {
     struct le_file_bytes bytes;
@@ -141,8 +141,8 @@ static leat_status save_host(const leat_array *array, const char *path, const le
 leat_status le_array_save(const leat_array *array, const char *path, const leat_save_options *options) {
     enum format format = format_of_path(path);
     if (format == FORMAT_NONE)
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "an ending of .npy, .npz, .csv, .tsv or .png",
-                          "%s: its ending does not say what to write", path);
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "use the ending .npy, .npz, .csv, .tsv or .png",
+                          "%s: unknown file ending", path);
     leat_array *host = NULL;
     leat_status status = check_key(path, options->key, format);
     if (!status)
@@ -164,8 +164,8 @@ static leat_status check_names(const leat_named_array *arrays, size_t count, con
 leat_status le_archive_save(const leat_named_array *arrays, size_t count, const char *path,
                             const leat_save_options *options) {
     if (format_of_path(path) != FORMAT_NPZ)
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "an ending of .npz", "%s: is not an archive's name",
-                          path);
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "use the ending .npz",
+                          "%s: is not the name of an archive", path);
     leat_status status = check_names(arrays, count, path);
     return status ? status : le_npz_save(arrays, count, path, options);
 }

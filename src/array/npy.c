@@ -1,18 +1,19 @@
-/* Whole .npy files: elements used in place, copied or converted, and written. */
+/* Loads and saves .npy files: elements are used in place, copied or converted. */
 #include "array/npy.h"
 #include "array/file.h"
 #include "base/file_out.h"
 #include "spec/type.h"
 #include <string.h>
 
-#define IN_PLACE_MIN_BYTES ((size_t)64 << 10) /* below, a copy costs less than keeping a mapping */
+#define IN_PLACE_MIN_BYTES ((size_t)64 << 10) /* below this size a copy is cheaper than a mapping */
 
 /* ---- in */
 
 static leat_status check_data(const char *name, const struct le_npy_header *header, size_t size_bytes) {
     size_t there = size_bytes - header->data_offset;
     if (header->data_bytes > there)
-        return le_fail(LEAT_FILE, "%s: it claims %zu bytes of elements, and has %zu", name, header->data_bytes, there);
+        return le_fail(LEAT_FILE, "%s: its header claims %zu bytes of elements, but it has %zu", name,
+                       header->data_bytes, there);
     return LEAT_OK;
 }
 
@@ -64,7 +65,7 @@ leat_status le_npy_load(struct le_memory_pool *pool, const char *name, const uin
 
 /* ---- in: from a file */
 
-/* bytes: room for LE_NPY_HEADER_MAX. */
+/* bytes has room for LE_NPY_HEADER_MAX. */
 static leat_status read_header_into(const struct le_file_in *in, uint8_t *bytes, leat_dtype declared,
                                     struct le_npy_header *header) {
     size_t header_bytes, got = 0;
@@ -90,8 +91,8 @@ static leat_status read_elements(const struct le_file_in *in, const struct le_np
     size_t got;
     leat_status status = le_file_in_read(in, array->data, header->data_bytes, &got);
     if (!status && got < header->data_bytes)
-        status =
-            le_fail(LEAT_FILE, "%s: it claims %zu bytes of elements, and has %zu", in->name, header->data_bytes, got);
+        status = le_fail(LEAT_FILE, "%s: its header claims %zu bytes of elements, but it has %zu", in->name,
+                         header->data_bytes, got);
     if (!status)
         le_npy_normalise(header, array->data);
     return status;
@@ -134,7 +135,7 @@ static leat_status wrap_mapped(struct le_memory_pool *pool, const struct le_npy_
     return le_array_wrap_mapping(pool, &description, at, bytes->size_bytes, array);
 }
 
-/* *array stays NULL where the elements must be read instead. */
+/* Maps the file. *array stays NULL if the elements must be read instead. */
 static leat_status map_array(struct le_memory_pool *pool, const struct le_file_in *in,
                              const struct le_npy_header *header, leat_array **array) {
     struct le_file_bytes bytes;
@@ -168,7 +169,7 @@ leat_status le_npy_load_file(struct le_memory_pool *pool, const struct le_file_i
 
 /* ---- out */
 
-/* Dense, with the axes in the opposite order. */
+/* Whether the array is dense in column-major order. */
 static bool is_fortran(const leat_array *array) {
     leat_array turned = *array;
     for (int k = 0; k < array->rank; k++) {

@@ -1,5 +1,5 @@
-/* The header of an .npy file: a Python dict as text, of which exactly three keys are allowed. A strict parser over
- * bytes that nobody vouches for: it reads nothing past `end` and believes no size before it is checked. */
+/* The header of an .npy file: a Python dict as text with exactly three keys. The parser is strict, since the bytes are
+ * untrusted: it reads nothing past `end` and uses no size before checking it. */
 #include "array/npy.h"
 #include "spec/type.h"
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static void skip_space(struct parser *p) {
         p->at++;
 }
 
-static bool take(struct parser *p, char c) {
+static bool take_char(struct parser *p, char c) {
     skip_space(p);
     if (p->at == p->end || *p->at != c)
         return false;
@@ -84,20 +84,20 @@ static leat_status fail_type(const struct parser *p, const char *text, size_t le
     if (length == 3 && memcmp(text + 1, "V2", 2) == 0)
         return le_fail(
             LEAT_FILE,
-            "%s: its elements ('%.*s') are two plain bytes: read as bf16 only where the program declares that", p->name,
-            shown, text);
+            "%s: its elements ('%.*s') are two plain bytes, which are read as bf16 only if the program declares that",
+            p->name, shown, text);
     for (int k = 0; k < shown; k++)
         if (text[k] < ' ' || text[k] > '~')
-            return le_fail(LEAT_FILE, "%s: the element type is not text", p->name);
+            return le_fail(LEAT_FILE, "%s: the name of the element type is not printable", p->name);
     return kind ? le_fail(LEAT_FILE, "%s: its elements ('%.*s') are %s", p->name, shown, text, kind)
-                : le_fail(LEAT_FILE, "%s: the element type '%.*s' is not one that Leat reads", p->name, shown, text);
+                : le_fail(LEAT_FILE, "%s: Leat does not support the element type '%.*s'", p->name, shown, text);
 }
 
 static leat_status parse_type(struct parser *p) {
     const char *text;
     size_t length;
-    if (take(p, '['))
-        return le_fail(LEAT_FILE, "%s: its elements are structures, which Leat does not read", p->name);
+    if (take_char(p, '['))
+        return le_fail(LEAT_FILE, "%s: its elements are structures, which Leat does not support", p->name);
     if (!take_string(p, &text, &length))
         return fail_header(p, "'descr' is not a string");
     const uint16_t one = 1;
@@ -120,7 +120,7 @@ static leat_status parse_type(struct parser *p) {
 /* ---- shape */
 
 static leat_status parse_extent(struct parser *p, int64_t *extent) {
-    bool negative = take(p, '-');
+    bool negative = take_char(p, '-');
     skip_space(p);
     const char *start = p->at;
     int64_t value = 0;
@@ -139,10 +139,10 @@ static leat_status parse_extent(struct parser *p, int64_t *extent) {
 
 static leat_status parse_shape(struct parser *p) {
     struct le_npy_header *header = p->header;
-    if (!take(p, '('))
+    if (!take_char(p, '('))
         return fail_header(p, "'shape' is not a tuple");
     bool comma = true;
-    while (!take(p, ')')) {
+    while (!take_char(p, ')')) {
         if (!comma)
             return fail_header(p, "'shape' is not a tuple");
         if (header->rank == LEAT_RANK_MAX)
@@ -151,7 +151,7 @@ static leat_status parse_shape(struct parser *p) {
         if (status)
             return status;
         header->rank++;
-        comma = take(p, ',');
+        comma = take_char(p, ',');
     }
     if (header->rank == 1 && !comma)
         return fail_header(p, "'shape' is not a tuple");
@@ -171,31 +171,31 @@ static leat_status parse_dict(struct parser *p) {
         leat_status (*parse)(struct parser *p);
     } entries[] = {{"descr", parse_type}, {"fortran_order", parse_order}, {"shape", parse_shape}};
     unsigned seen = 0;
-    if (!take(p, '{'))
+    if (!take_char(p, '{'))
         return fail_header(p, "it is not a dict");
     bool comma = true;
-    while (!take(p, '}')) {
+    while (!take_char(p, '}')) {
         const char *key;
         size_t length, k = 0;
-        if (!comma || !take_string(p, &key, &length) || !take(p, ':'))
+        if (!comma || !take_string(p, &key, &length) || !take_char(p, ':'))
             return fail_header(p, "it is not a dict of 'descr', 'fortran_order' and 'shape'");
         while (k < ARRAY_LEN(entries) && (strlen(entries[k].key) != length || memcmp(entries[k].key, key, length) != 0))
             k++;
         if (k == ARRAY_LEN(entries) || seen >> k & 1)
-            return fail_header(p, "a key is unknown, or there twice");
+            return fail_header(p, "a key is unknown or repeated");
         seen |= 1u << k;
         leat_status status = entries[k].parse(p);
         if (status)
             return status;
-        comma = take(p, ',');
+        comma = take_char(p, ',');
     }
     skip_space(p);
     if (seen != 7)
         return fail_header(p, "'descr', 'fortran_order' or 'shape' is missing");
-    return p->at == p->end ? LEAT_OK : fail_header(p, "there is something after the dict");
+    return p->at == p->end ? LEAT_OK : fail_header(p, "there is text after the dict");
 }
 
-/* ---- the whole */
+/* ---- the whole header */
 
 leat_status le_npy_header_size(const char *name, const uint8_t *bytes, size_t size_bytes, size_t *header_bytes) {
     if (size_bytes < 10)
@@ -203,7 +203,7 @@ leat_status le_npy_header_size(const char *name, const uint8_t *bytes, size_t si
     if (memcmp(bytes, "\x93NUMPY", 6) != 0)
         return le_fail(LEAT_FILE, "%s: is not an .npy file", name);
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
-        return le_fail(LEAT_FILE, "%s: is of version %d.%d of .npy; 1.0, 2.0 and 3.0 can be read", name, bytes[6],
+        return le_fail(LEAT_FILE, "%s: has version %d.%d of .npy; only 1.0, 2.0 and 3.0 are supported", name, bytes[6],
                        bytes[7]);
     if (bytes[6] > 1 && size_bytes < 12)
         return le_fail(LEAT_FILE, "%s: it ends within the .npy header", name);
@@ -212,8 +212,8 @@ leat_status le_npy_header_size(const char *name, const uint8_t *bytes, size_t si
         length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     *header_bytes = (bytes[6] > 1 ? 12 : 10) + length;
     if (*header_bytes > LE_NPY_HEADER_MAX)
-        return le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, more than the %d that are allowed", name,
-                       length, LE_NPY_HEADER_MAX);
+        return le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, more than the limit of %d", name, length,
+                       LE_NPY_HEADER_MAX);
     return LEAT_OK;
 }
 
@@ -235,7 +235,7 @@ leat_status le_npy_header_read(const char *name, const uint8_t *bytes, size_t si
     if (status)
         return status;
     if (header_bytes > size_bytes)
-        return le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, and the file has %zu", name, header_bytes,
+        return le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, but the file has %zu", name, header_bytes,
                        size_bytes);
     *header = (struct le_npy_header){.data_offset = header_bytes};
     struct parser p = {.name = name,

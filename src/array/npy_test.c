@@ -1,4 +1,4 @@
-/* .npy: what is read and how, what is refused and why, and that a failed write leaves nothing. */
+/* .npy: valid and malformed files, and saving, of which a failure leaves nothing behind. */
 #include "array/array_testing.h"
 #include "array/load.h"
 #include "array/npy.h"
@@ -7,7 +7,7 @@
 
 #define FILE_MAX 4096
 
-/* An .npy file of this version, header text and so many bytes 0, 1, 2, ... */
+/* Makes an .npy file with this version and header, and data_bytes bytes 0, 1, 2, ... */
 static size_t make_file(uint8_t *file, int version, const char *header, size_t data_bytes) {
     size_t base = version > 1 ? 12 : 10, length = strlen(header) + 1;
     memcpy(file, "\x93NUMPY", 6);
@@ -63,8 +63,8 @@ static const struct {
     {"", 8, "it is not a dict"},
     {"{}", 8, "missing"},
     {"{'descr': '<f8', 'fortran_order': False, }", 8, "missing"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 'more': 1}", 8, "unknown, or there twice"},
-    {"{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", 8, "there twice"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 'more': 1}", 8, "unknown or repeated"},
+    {"{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", 8, "repeated"},
     {"{'descr': '<f8' 'fortran_order': False, 'shape': (1,)}", 8, "not a dict"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,)} x", 8, "after the dict"},
     {"{'descr': '<f8', 'fortran_order': 0, 'shape': (1,)}", 8, "neither True nor False"},
@@ -79,23 +79,23 @@ static const struct {
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}", 8, "too large"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", 8, "more than 8 axes"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (1250000000,)}", 8,
-     "claims 10000000000 bytes of elements, and has 8"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", 15, "claims 16 bytes of elements, and has 15"},
-    {"{'descr': '<f8, 'fortran_order': False, 'shape': (1,)}", 8, "not one that Leat reads"},
+     "claims 10000000000 bytes of elements, but it has 8"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", 15, "claims 16 bytes of elements, but it has 15"},
+    {"{'descr': '<f8, 'fortran_order': False, 'shape': (1,)}", 8, "Leat does not support the element type"},
     {"{'descr': <f8, 'fortran_order': False, 'shape': (1,)}", 8, "'descr' is not a string"},
     {"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", 8, "structures"},
     {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", 8, "Python objects"},
-    {"{'descr': '<c4', 'fortran_order': False, 'shape': (1,)}", 8, "'<c4' is not one"},
-    {"{'descr': '<c161', 'fortran_order': False, 'shape': (1,)}", 8, "'<c161' is not one"},
-    {"{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", 15, "claims 16 bytes of elements, and has 15"},
+    {"{'descr': '<c4', 'fortran_order': False, 'shape': (1,)}", 8, "type '<c4'"},
+    {"{'descr': '<c161', 'fortran_order': False, 'shape': (1,)}", 8, "the element type '<c161'"},
+    {"{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", 15, "claims 16 bytes of elements, but it has 15"},
     {"{'descr': '<U5', 'fortran_order': False, 'shape': (1,)}", 20, "strings"},
     {"{'descr': '|S5', 'fortran_order': False, 'shape': (1,)}", 20, "strings"},
     {"{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (1,)}", 20, "dates or times"},
-    {"{'descr': '<V2', 'fortran_order': False, 'shape': (1,)}", 2, "as bf16 only where the program declares"},
+    {"{'descr': '<V2', 'fortran_order': False, 'shape': (1,)}", 2, "as bf16 only if the program declares"},
     {"{'descr': '|V7', 'fortran_order': False, 'shape': (1,)}", 7, "raw bytes"},
-    {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, "'<f16' is not one"},
-    {"{'descr': '<f3', 'fortran_order': False, 'shape': (1,)}", 3, "'<f3' is not one"},
-    {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", 3, "'' is not one"},
+    {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, "the element type '<f16'"},
+    {"{'descr': '<f3', 'fortran_order': False, 'shape': (1,)}", 3, "the element type '<f3'"},
+    {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", 3, "the element type ''"},
 };
 
 static void test_refused(void **state) {
@@ -113,7 +113,7 @@ static void test_refused(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* Every beginning of a good file is refused, as are other versions and headers longer than the file. */
+/* Every truncated file is refused, and so are other versions and headers longer than the file. */
 static void test_cut(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
@@ -128,13 +128,13 @@ static void test_cut(void **state) {
     file[10] = 0;
     file[9] = 9;
     assert_int_equal(le_array_load_memory(pool, "x.npy", file, size_bytes, (leat_dtype)0, &array), LEAT_FILE);
-    assert_message("and the file has");
+    assert_message("but the file has");
     file[6] = 4;
     assert_int_equal(le_array_load_memory(pool, "x.npy", file, size_bytes, (leat_dtype)0, &array), LEAT_FILE);
     assert_message("version 4.0");
     file[0] = 0;
     assert_int_equal(le_array_load_memory(pool, "x.npy", file, size_bytes, (leat_dtype)0, &array), LEAT_FILE);
-    assert_message("does not begin as");
+    assert_message("is not an .npy, .npz or PNG file");
     assert_int_equal(le_array_load_memory(pool, "x.npy", file, 0, (leat_dtype)0, &array), LEAT_FILE);
     assert_message("is empty");
     le_memory_pool_close(pool);
@@ -216,7 +216,7 @@ static void test_mapping(void **state) {
     assert_ok(le_array_load(pool, path_in(folder, "a.npy"), NULL, (leat_dtype)0, &mapped));
     assert_int_equal(mapped->buffer->kind, LE_BUFFER_MAPPED);
     ((int32_t *)array->data)[5] = -5;
-    assert_ok(le_npy_save(array, path_in(folder, "a.npy"), NULL)); /* the old file stays as it was */
+    assert_ok(le_npy_save(array, path_in(folder, "a.npy"), NULL)); /* the old file is unchanged */
     unlink(path_in(folder, "a.npy"));
     le_array_free(array);
     le_memory_pool_close(pool);
@@ -225,7 +225,7 @@ static void test_mapping(void **state) {
     remove_folder(folder);
 }
 
-/* Elements that are not aligned for their type, and bools of other bytes, are copied. */
+/* Elements that are not aligned for their type, and bools other than 0 and 1, are copied. */
 static void test_mapping_refused(void **state) {
     static uint8_t file[70000 + 200];
     (void)state;
@@ -263,11 +263,11 @@ static void test_paths(void **state) {
     assert_int_equal(le_array_save(array, path_in(folder, "no/a.npy"), SAVE_AS(0)), LEAT_FILE);
     assert_message("no/a.npy: cannot write: No such file");
     assert_int_equal(le_array_save(array, path_in(folder, "a.txt"), SAVE_AS(0)), LEAT_FILE);
-    assert_message("does not say what to write");
+    assert_message("unknown file ending");
     assert_int_equal(le_array_save(array, path_in(folder, "a.npy"), SAVE_AS(.key = "key")), LEAT_FILE);
     assert_int_equal(le_array_save(array, folder, SAVE_AS(0)), LEAT_FILE);
     assert_ok(le_npy_save(array, "/dev/null", NULL));
-    /* through a link: the file that it names is replaced, its mode kept */
+    /* through a link: the file that it names is replaced and keeps its mode */
     snprintf(other, sizeof other, "%s/b.npy", folder);
     write_file(other, "old", 3);
     assert_int_equal(chmod(other, 0640), 0);
@@ -287,7 +287,7 @@ static void test_paths(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* Links to what is not there yet, and to themselves. */
+/* Links to files that do not exist yet, and links to themselves. */
 static void test_dangling(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
@@ -299,7 +299,7 @@ static void test_dangling(void **state) {
     assert_int_equal(symlink("there/b.npy", link), 0);
     assert_int_equal(symlink("../c.npy", path_in(folder, "there/b.npy")), 0);
     struct stat about;
-    for (int k = 0; k < 2; k++) { /* the second time it is there */
+    for (int k = 0; k < 2; k++) { /* the second time the file exists */
         assert_ok(le_npy_save(array, link, NULL));
         assert_int_equal(lstat(link, &about), 0);
         assert_true(S_ISLNK(about.st_mode));
@@ -325,7 +325,7 @@ static void test_dangling(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* A file that is protected from writing stays, though its folder would let it be replaced. Root may write all. */
+/* A write-protected file stays, although its folder would allow replacing it. Root may write everything. */
 static void test_protected(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();

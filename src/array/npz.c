@@ -1,5 +1,5 @@
-/* .npz through libzip. Its own memory is libzip's, not base/memory.h's. A member's claimed sizes are held against the
- * archive's before anything of that size is allocated, and against the .npy header in it. */
+/* .npz files, through libzip, which allocates its own memory without base/memory.h. The size that a member claims is
+ * checked against the archive's size before memory of that size is allocated, and against the member's .npy header. */
 #include "array/npz.h"
 #include "array/npy.h"
 #include "base/file_out.h"
@@ -8,11 +8,12 @@
 #include <string.h>
 #include <zip.h>
 
-#define DEFLATE_MOST    1040u  /* bytes out of one byte in: deflate's limit is 1032 */
-#define ENTRY_BYTES_MAX 65535u /* of an entry's name: its length has two bytes, which libzip does not check */
+#define DEFLATE_MOST 1040u /* maximum bytes from one compressed byte; deflate's limit is 1032 */
+#define ENTRY_BYTES_MAX                                                                                                \
+    65535u /* limit of an entry's name; the length field has two bytes, which libzip does not check */
 
 struct member {
-    const char *name; /* the file's */
+    const char *name; /* of the file */
     zip_t *archive;
     zip_stat_t about;
 };
@@ -53,7 +54,7 @@ static leat_status fail_keys(const struct member *m, const char *key) {
     }
     leat_status status;
     if (count <= 0)
-        status = le_fail(LEAT_FILE, "%s: has no array in it", m->name);
+        status = le_fail(LEAT_FILE, "%s: contains no array", m->name);
     else if (key)
         status = le_fail(LEAT_FILE, "%s: has no array '%.100s'; it has: %s", m->name, key, keys.at ? keys.at : "?");
     else
@@ -63,7 +64,7 @@ static leat_status fail_keys(const struct member *m, const char *key) {
     return status;
 }
 
-/* The entry called key and ending; -1: there is none. What was appended under the same name counts, as in NumPy. */
+/* The entry named key + ending, or -1. Of several with that name the last one counts, as in NumPy. */
 static zip_int64_t find_entry(zip_t *archive, const char *key, const char *ending) {
     size_t length = strlen(key);
     for (zip_int64_t k = zip_get_num_entries(archive, 0) - 1; k >= 0; k--) {
@@ -74,7 +75,7 @@ static zip_int64_t find_entry(zip_t *archive, const char *key, const char *endin
     return -1;
 }
 
-/* The only entry that ends in .npy, beside folders and what else was put in; the only one at all; -1: there is none. */
+/* The only entry that ends in .npy, or the only entry at all; -1 if there is none. */
 static zip_int64_t find_only(zip_t *archive) {
     zip_int64_t count = zip_get_num_entries(archive, 0), found = -1;
     for (zip_int64_t k = 0; k < count; k++) {
@@ -89,7 +90,7 @@ static zip_int64_t find_only(zip_t *archive) {
     return found < 0 && count == 1 ? 0 : found;
 }
 
-/* key, else key.npy; for NULL the only one. */
+/* Finds the entry key, else key.npy; for NULL the only one. */
 static leat_status find_member(struct member *m, const char *key) {
     zip_int64_t found = key ? find_entry(m->archive, key, "") : find_only(m->archive);
     if (key && found < 0)
@@ -106,9 +107,9 @@ static leat_status check_member(const struct member *m, size_t archive_bytes) {
     const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_INDEX;
     const zip_stat_t *about = &m->about;
     if ((about->valid & needed) != needed)
-        return le_fail(LEAT_FILE, "%s: the archive does not say what is in it", m->name);
+        return le_fail(LEAT_FILE, "%s: the archive does not give the sizes of its members", m->name);
     if (about->comp_method != ZIP_CM_STORE && about->comp_method != ZIP_CM_DEFLATE)
-        return le_fail(LEAT_FILE, "%s: is compressed by a method (%d) that .npz files do not use", m->name,
+        return le_fail(LEAT_FILE, "%s: uses a compression method (%d) that .npz files do not use", m->name,
                        about->comp_method);
     if (about->valid & ZIP_STAT_ENCRYPTION_METHOD && about->encryption_method != ZIP_EM_NONE)
         return le_fail(LEAT_FILE, "%s: is encrypted", m->name);
@@ -133,7 +134,7 @@ static leat_status read_exactly(const struct member *m, zip_file_t *file, void *
     return LEAT_OK;
 }
 
-/* bytes: room for LE_NPY_HEADER_MAX. */
+/* bytes has room for LE_NPY_HEADER_MAX. */
 static leat_status read_header(const struct member *m, zip_file_t *file, uint8_t *bytes, leat_dtype declared,
                                struct le_npy_header *header) {
     size_t first = m->about.size < 12 ? (size_t)m->about.size : 12, header_bytes = 0;
@@ -141,19 +142,19 @@ static leat_status read_header(const struct member *m, zip_file_t *file, uint8_t
     if (!status)
         status = le_npy_header_size(m->name, bytes, first, &header_bytes);
     if (!status && header_bytes > m->about.size)
-        status = le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, and its array has %llu", m->name,
+        status = le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, but its array has %llu", m->name,
                          header_bytes, (unsigned long long)m->about.size);
     if (!status && header_bytes > first)
         status = read_exactly(m, file, bytes + first, header_bytes - first);
     if (!status)
         status = le_npy_header_read(m->name, bytes, header_bytes < first ? first : header_bytes, declared, header);
     if (!status && header->data_offset + header->data_bytes != m->about.size)
-        status = le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes of elements, and its array has %llu", m->name,
+        status = le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes of elements, but its array has %llu", m->name,
                          header->data_bytes, (unsigned long long)(m->about.size - header->data_offset));
     return status;
 }
 
-/* Reads up to the very end: only there the checksum is compared. */
+/* Reads to the end, where libzip compares the checksum. */
 static leat_status read_elements(const struct member *m, zip_file_t *file, struct le_npy_header *header,
                                  leat_array *array) {
     char beyond;
@@ -218,19 +219,19 @@ leat_status le_npz_load(struct le_memory_pool *pool, const char *name, const uin
 
 /* ---- out */
 
-/* An entry of the archive that is written. The header and the elements stay valid until the archive is closed. */
+/* An entry of an archive being written. Header and elements must stay valid until the archive is closed. */
 struct entry {
     struct le_text name; /* "key.npy" */
     leat_array *dense;
     char header[LE_NPY_OUT_MAX];
 };
 
-/* Where libzip writes an archive: a le_file_out. */
+/* The output of libzip: a le_file_out. */
 struct target {
     struct le_file_out out;
-    uint64_t offset, length; /* where the next bytes go; how many there are */
-    leat_status status;      /* of the call on the file that failed */
-    zip_error_t error;       /* what libzip is told then */
+    uint64_t offset, length; /* where the next bytes go; length of the file */
+    leat_status status;      /* of the first failed call on the file */
+    zip_error_t error;       /* reported to libzip after that */
 };
 
 static zip_int64_t note_failure(struct target *t, leat_status status) {
@@ -256,7 +257,7 @@ static zip_int64_t seek(struct target *t, void *data, zip_uint64_t length) {
     return 0;
 }
 
-/* The archive is new: nothing of it is read. */
+/* libzip's callback. The archive is new, so it is never read. */
 static zip_int64_t on_target(void *user, void *data, zip_uint64_t length, zip_source_cmd_t command) {
     struct target *t = user;
     switch (command) {
@@ -286,7 +287,7 @@ static zip_int64_t on_target(void *user, void *data, zip_uint64_t length, zip_so
     }
 }
 
-/* What went wrong with the file, if that did; else what libzip says. */
+/* Returns the failure of the file, if there was one, else libzip's error. */
 static leat_status fail_write(const struct target *t, zip_error_t *error) {
     if (t->status)
         return t->status;

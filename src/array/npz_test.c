@@ -1,10 +1,10 @@
-/* .npz: keys, both ways of storing, what is refused, writing. */
+/* .npz: keys, stored and deflated members, refused archives, saving. */
 #include "array/array_testing.h"
 #include "array/load.h"
 #include "array/npy.h"
 #include <zip.h>
 
-/* Adds a member of these bytes, deflated or as they are. */
+/* Adds a member with these bytes, deflated or stored. */
 static void add(zip_t *archive, const char *name, const void *bytes, size_t size_bytes, bool deflated) {
     zip_source_t *source = zip_source_buffer(archive, bytes, size_bytes, 0);
     zip_int64_t index = zip_file_add(archive, name, source, 0);
@@ -113,7 +113,7 @@ static void test_save_several(void **state) {
     assert_int_equal(le_archive_save(twice, 3, path, NULL), LEAT_INVALID);
     assert_message("two arrays named 'a'");
     assert_int_equal(le_archive_save(arrays, 3, path_in(folder, "a.npy"), NULL), LEAT_FILE);
-    assert_ok(load(pool, path, "again", &back)); /* what was there is still there */
+    assert_ok(load(pool, path, "again", &back)); /* the older member is still there */
     le_array_free(back);
     unlink(path);
     remove_folder(folder);
@@ -136,7 +136,7 @@ static void test_refused(void **state) {
     const struct {
         size_t size_bytes;
         const char *message;
-    } cuts[] = {{size_bytes - 1, "claims 50000 bytes of elements, and its array has 49999"},
+    } cuts[] = {{size_bytes - 1, "claims 50000 bytes of elements, but its array has 49999"},
                 {40, "header claims 128 bytes"},
                 {5, "ends within the .npy header"}};
     for (size_t k = 0; k < ARRAY_LEN(cuts); k++) {
@@ -153,7 +153,7 @@ static void test_refused(void **state) {
     assert_message("not an .npy file");
     write_file(path, "PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22);
     assert_int_equal(load(pool, path, NULL, &back), LEAT_FILE);
-    assert_message("no array in it");
+    assert_message("contains no array");
     write_file(path, "PK\x03\x04 and so on", 14);
     assert_int_equal(load(pool, path, NULL, &back), LEAT_FILE);
     assert_message("a.npz: the archive cannot be read");
@@ -164,7 +164,7 @@ static void test_refused(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* Sizes in the directory that the archive cannot hold are refused before memory for them is asked for. */
+/* Sizes in the directory that the archive cannot hold are refused before memory for them is allocated. */
 static void test_lies(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
@@ -189,7 +189,7 @@ static void test_lies(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* An array that was appended again, and one beside it that has no ending: the choice is NumPy's. */
+/* An array that was appended again, and another without an ending: the choice is the same as NumPy's. */
 static void test_names_twice(void **state) {
     (void)state;
     static char key[65536];
@@ -213,7 +213,7 @@ static void test_names_twice(void **state) {
     assert_ok(load(pool, path, "a", &back));
     assert_int_equal(back->shape[0], 2);
     le_array_free(back);
-    FILE *file = fopen(path, "r+b"); /* libzip adds no name twice */
+    FILE *file = fopen(path, "r+b"); /* libzip refuses to add a name twice */
     char content[1000];
     size_t length = fread(content, 1, sizeof content, file);
     for (size_t k = 0; k + 5 <= length; k++)
@@ -235,7 +235,7 @@ static void test_names_twice(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* Of very many names some are told; what is no array does not count. */
+/* A message lists only some of very many names. Members that are not arrays do not count. */
 static void test_many(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
@@ -255,7 +255,7 @@ static void test_many(void **state) {
     assert_int_equal(load(pool, path, "x", &back), LEAT_FILE);
     assert_message("it has: array_0, array_1,");
     assert_message(", array_31, ...");
-    archive = create(path); /* one array beside what is none */
+    archive = create(path); /* one array beside a member that is not one */
     assert_true(zip_dir_add(archive, "folder", 0) >= 0);
     add(archive, "folder/a.npy", bytes, size_bytes, false);
     add(archive, "readme.txt", "text", 4, false);
@@ -270,7 +270,7 @@ static void test_many(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* A byte of the elements changed: the checksum tells. */
+/* The checksum detects a changed byte of the elements. */
 static void test_checksum(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();

@@ -1,19 +1,19 @@
-/* Whether two arrays, or two elements of one, share memory. Told exactly for whatever strides views and wrapped memory
- * have, unless that would take too many steps: then they may. */
+/* Whether two arrays, or two elements of one array, share memory. The answer is exact for any strides, unless it would
+ * take more than STEPS_MAX steps; then it is true. */
 #include "array/array.h"
 #include "spec/type.h"
 
 #define TERMS_MAX (2 * LEAT_RANK_MAX)
-#define STEPS_MAX 100000 /* more are not tried */
+#define STEPS_MAX 100000 /* limit of steps of the search */
 
-/* A sum of terms, each a step taken from 0 to `most` times; steps are positive and fall. */
+/* A sum of terms; each term is its step times a factor from 0 to `most`. Steps are positive, in descending order. */
 struct sums {
     struct {
         int64_t step, most;
     } at[TERMS_MAX];
     int count;
-    int64_t reach[TERMS_MAX + 1];   /* the greatest sum of the terms from here on */
-    int64_t divisor[TERMS_MAX + 1]; /* the greatest common one of their steps */
+    int64_t reach[TERMS_MAX + 1];   /* [k]: the largest sum of the terms from k on */
+    int64_t divisor[TERMS_MAX + 1]; /* [k]: the greatest common divisor of their steps */
     int steps_left;
 };
 
@@ -31,7 +31,7 @@ static void add_term(struct sums *s, int64_t step, int64_t most) {
     s->at[k].most = most;
 }
 
-/* The offsets of an array's elements in bytes, times sign, as terms; gives the least one. */
+/* Adds the byte offsets of an array's elements, times sign, as terms. Returns the least of them. */
 static int64_t add_array(struct sums *s, const leat_array *array, int64_t sign) {
     int64_t least = 0, size = (int64_t)le_type_size((enum le_type)array->dtype);
     for (int k = 0; k < array->rank; k++) {
@@ -66,8 +66,8 @@ static int64_t divide_up(int64_t a, int64_t b) {
     return a / b + (a % b > 0);
 }
 
-/* Whether a sum of the terms from k on lies in [low, high]; also true where that would take too long to tell. */
-static bool reaches(struct sums *s, int k, int64_t low, int64_t high) {
+/* Whether some sum of the terms from k on lies in [low, high]. Also true if the steps run out. */
+static bool can_reach(struct sums *s, int k, int64_t low, int64_t high) {
     if (high < 0 || low > s->reach[k])
         return false;
     if (low <= 0)
@@ -79,13 +79,13 @@ static bool reaches(struct sums *s, int k, int64_t low, int64_t high) {
     int64_t step = s->at[k].step, last = high / step < s->at[k].most ? high / step : s->at[k].most;
     int64_t first = low > s->reach[k + 1] ? divide_up(low - s->reach[k + 1], step) : 0;
     for (int64_t x = first; x <= last; x++)
-        if (reaches(s, k + 1, low - x * step, high - x * step))
+        if (can_reach(s, k + 1, low - x * step, high - x * step))
             return true;
     return false;
 }
 
 bool le_array_shares(const leat_array *a, const leat_array *b) {
-    if (le_array_is_late(a) || le_array_is_late(b)) /* without memory, and without views */
+    if (le_array_is_deferred(a) || le_array_is_deferred(b)) /* a deferred array has no memory and no views */
         return a->buffer == b->buffer;
     if (le_array_is_on_host(a) != le_array_is_on_host(b) || !le_array_overlaps(a, b))
         return false;
@@ -95,14 +95,14 @@ bool le_array_shares(const leat_array *a, const leat_array *b) {
     int64_t between = (int64_t)((uintptr_t)a->data - (uintptr_t)b->data);
     between += add_array(&s, a, 1) + add_array(&s, b, -1);
     finish_terms(&s);
-    return reaches(&s, 0, 1 - size_a - between, size_b - 1 - between);
+    return can_reach(&s, 0, 1 - size_a - between, size_b - 1 - between);
 }
 
-/* Two elements that differ along axis k, and along none before it, lie less than an element apart. */
+/* Whether two elements whose subscripts differ in axis k, and in no axis before it, are less than one element apart. */
 static bool repeats_along(const leat_array *array, int k) {
     struct sums s = {.count = 0};
     int64_t size = (int64_t)le_type_size((enum le_type)array->dtype), least = 0;
-    leat_array apart = *array; /* its elements are the differences along the axes from k on */
+    leat_array apart = *array; /* its offsets are the differences along the axes from k on */
     apart.rank = array->rank - k;
     for (int q = k; q < array->rank; q++) {
         apart.strides[q - k] = array->strides[q];
@@ -111,7 +111,7 @@ static bool repeats_along(const leat_array *array, int k) {
     }
     least += add_array(&s, &apart, 1);
     finish_terms(&s);
-    return reaches(&s, 0, 1 - size - least, size - 1 - least);
+    return can_reach(&s, 0, 1 - size - least, size - 1 - least);
 }
 
 bool le_array_repeats(const leat_array *array) {

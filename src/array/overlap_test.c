@@ -1,4 +1,5 @@
-/* Which arrays share memory, and which repeat it: against marking every byte, for views and for random strides. */
+/* Which arrays share memory, and which overlap themselves: compared with marking every byte, for views and random
+ * strides. */
 #include "array/array_testing.h"
 #include "spec/type.h"
 
@@ -11,7 +12,7 @@ static int64_t random_between(int64_t low, int64_t high) {
     return low + (int64_t)((random_state >> 33) % (uint64_t)(high - low + 1));
 }
 
-/* Marks the bytes of all elements; false where one is marked twice. */
+/* Marks the bytes of all elements; false if a byte is marked twice. */
 static bool mark(const leat_array *array, const char *memory, bool *marks) {
     size_t size = le_type_size((enum le_type)array->dtype);
     bool once = true;
@@ -41,7 +42,7 @@ static bool share_a_byte(const leat_array *a, const leat_array *b, const char *m
     return shared;
 }
 
-/* Of up to three axes, somewhere in the memory. */
+/* A random array with up to three axes, somewhere in the memory. */
 static leat_array random_array(struct le_buffer *buffer, char *memory) {
     static const leat_dtype types[] = {LEAT_U8, LEAT_I16, LEAT_F32, LEAT_F64, LEAT_C128};
     for (;;) {
@@ -57,7 +58,8 @@ static leat_array random_array(struct le_buffer *buffer, char *memory) {
             continue;
         int64_t size = (int64_t)le_type_size((enum le_type)a.dtype);
         int64_t first = (const char *)a.data - low, last = BYTES - (high - (const char *)a.data);
-        a.data = memory + random_between(0, (last - first) / size) * size + first; /* may be misaligned: nobody reads */
+        a.data =
+            memory + random_between(0, (last - first) / size) * size + first; /* may be misaligned, but is never read */
         return a;
     }
 }
@@ -82,7 +84,7 @@ static void test_random(void **state) {
     assert_in_range(repeated, CASES / 10, CASES * 9 / 10);
 }
 
-/* Large ones, of which each element cannot be marked. */
+/* Arrays too large to mark each element. */
 static void test_views(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();

@@ -1,5 +1,5 @@
-/* PNG through libpng, whose memory comes from base/memory.h. Errors of libpng's leave by longjmp to the reader's or
- * writer's own setjmp; what must be freed afterwards lives in the struct that is shared with it. */
+/* PNG pictures, through libpng, which gets its memory from base/memory.h. On an error libpng calls longjmp to the
+ * setjmp of the reader or writer; everything that must then be freed is in struct picture. */
 #include "array/png.h"
 #include "array/colormap.h"
 #include "base/file_out.h"
@@ -8,9 +8,9 @@
 #include <setjmp.h>
 #include <string.h>
 
-#define SIDE_MAX           1000000     /* pixels of a picture's side */
-#define ALLOCATE_MAX_BYTES (64u << 20) /* by libpng, of which rows take 8 MB each: more is a lying chunk */
-#define INFLATE_MOST       1040u       /* bytes out of one byte in: deflate's limit is 1032 */
+#define SIDE_MAX           1000000     /* limit of a side in pixels */
+#define ALLOCATE_MAX_BYTES (64u << 20) /* limit of one allocation by libpng; a row takes at most 8 MB */
+#define INFLATE_MOST       1040u       /* maximum bytes from one compressed byte; deflate's limit is 1032 */
 
 struct picture {
     const char *name;
@@ -19,10 +19,10 @@ struct picture {
     png_infop info;
     leat_status status;
     jmp_buf failure;
-    const uint8_t *bytes; /* in: what is left to read */
+    const uint8_t *bytes; /* reading: the remaining bytes */
     size_t left_bytes;
     struct le_file_out out;
-    leat_array *array; /* what was read, or is written */
+    leat_array *array; /* the array that was read, or is written */
     png_bytep *rows;
 };
 
@@ -54,13 +54,13 @@ static void on_free(png_structp png, void *memory) {
     le_free(memory);
 }
 
-static void leave(struct picture *p, leat_status status) {
+static void fail_with(struct picture *p, leat_status status) {
     p->status = status;
     longjmp(p->failure, 1);
 }
 
-/* Work's errors end it, and are in p->status. */
-static void guard(struct picture *p, void (*work)(struct picture *p)) {
+/* Runs work, which an error ends with a longjmp; p->status is the error. */
+static void run_guarded(struct picture *p, void (*work)(struct picture *p)) {
     if (setjmp(p->failure) == 0)
         work(p);
 }
@@ -68,7 +68,7 @@ static void guard(struct picture *p, void (*work)(struct picture *p)) {
 static void make_rows(struct picture *p, size_t height, uint8_t *data, size_t row_bytes) {
     p->rows = le_alloc_zero(height, sizeof *p->rows);
     if (!p->rows)
-        leave(p, le_fail_out_of_memory(height * sizeof *p->rows));
+        fail_with(p, le_fail_out_of_memory(height * sizeof *p->rows));
     for (size_t k = 0; k < height; k++)
         p->rows[k] = data + k * row_bytes;
 }
@@ -84,7 +84,7 @@ static void on_read(png_structp png, png_bytep target, size_t size_bytes) {
     p->left_bytes -= size_bytes;
 }
 
-/* Grey stays grey; all else becomes red, green, blue and perhaps alpha; 8 or 16 bits, of this machine's order. */
+/* Asks libpng for grey, or red, green, blue and perhaps alpha, with 8 or 16 bits in the machine's byte order. */
 static void ask_transforms(struct picture *p) {
     png_structp png = p->png;
     int colour = png_get_color_type(png, p->info), depth = png_get_bit_depth(png, p->info);
@@ -104,13 +104,13 @@ static void ask_transforms(struct picture *p) {
     png_read_update_info(png, p->info);
 }
 
-/* Before anything of the claimed size is allocated. */
+/* Checks the claimed size before memory of that size is allocated. */
 static void check_size(struct picture *p, size_t file_bytes) {
     uint64_t height = png_get_image_height(p->png, p->info), width = png_get_image_width(p->png, p->info);
     uint64_t bits = (uint64_t)png_get_bit_depth(p->png, p->info) * png_get_channels(p->png, p->info);
     if (height * width / 8 * bits / INFLATE_MOST > file_bytes)
-        leave(p, le_fail(LEAT_FILE, "%s: it claims %llu by %llu pixels, more than the file can hold", p->name,
-                         (unsigned long long)width, (unsigned long long)height));
+        fail_with(p, le_fail(LEAT_FILE, "%s: it claims %llu by %llu pixels, more than the file can hold", p->name,
+                             (unsigned long long)width, (unsigned long long)height));
 }
 
 static void read_picture(struct picture *p) {
@@ -118,10 +118,10 @@ static void read_picture(struct picture *p) {
     p->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, p, on_allocate, on_free);
     p->info = p->png ? png_create_info_struct(p->png) : NULL;
     if (!p->info)
-        leave(p, le_fail_out_of_memory(0));
+        fail_with(p, le_fail_out_of_memory(0));
     png_set_read_fn(p->png, p, on_read);
     png_set_user_limits(p->png, SIDE_MAX, SIDE_MAX);
-    png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* nor text, profiles and the like */
+    png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* skip text, profiles and the like */
     png_read_info(p->png, p->info);
     check_size(p, file_bytes);
     ask_transforms(p);
@@ -130,7 +130,7 @@ static void read_picture(struct picture *p) {
     leat_dtype dtype = png_get_bit_depth(p->png, p->info) == 16 ? LEAT_U16 : LEAT_U8;
     leat_status status = le_array_new(p->pool, dtype, channels == 1 ? 2 : 3, shape, true, &p->array);
     if (status)
-        leave(p, status);
+        fail_with(p, status);
     make_rows(p, (size_t)shape[0], p->array->data, png_get_rowbytes(p->png, p->info));
     png_read_image(p->png, p->rows);
     png_read_end(p->png, NULL);
@@ -139,7 +139,7 @@ static void read_picture(struct picture *p) {
 leat_status le_png_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
                         leat_array **array) {
     struct picture p = {.name = name, .pool = pool, .bytes = bytes, .left_bytes = size_bytes};
-    guard(&p, read_picture);
+    run_guarded(&p, read_picture);
     if (p.png)
         png_destroy_read_struct(&p.png, &p.info, NULL);
     le_free(p.rows);
@@ -156,14 +156,14 @@ static void on_write(png_structp png, png_bytep bytes, size_t size_bytes) {
     struct picture *p = png_get_io_ptr(png);
     leat_status status = le_file_out_write(&p->out, bytes, size_bytes);
     if (status)
-        leave(p, status);
+        fail_with(p, status);
 }
 
 static void on_flush(png_structp png) {
     (void)png;
 }
 
-/* Of a dense u8 or u16 array, [h,w] or [h,w,3 or 4]. */
+/* Writes a dense u8 or u16 array, [h,w] or [h,w,3 or 4]. */
 static void write_picture(struct picture *p) {
     const leat_array *pixels = p->array;
     int channels = pixels->rank == 2 ? 1 : (int)pixels->shape[2];
@@ -174,7 +174,7 @@ static void write_picture(struct picture *p) {
     p->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, p, on_allocate, on_free);
     p->info = p->png ? png_create_info_struct(p->png) : NULL;
     if (!p->info)
-        leave(p, le_fail_out_of_memory(0));
+        fail_with(p, le_fail_out_of_memory(0));
     png_set_write_fn(p->png, p, on_write, on_flush);
     png_set_user_limits(p->png, SIDE_MAX, SIDE_MAX);
     png_set_IHDR(p->png, p->info, (png_uint_32)width, (png_uint_32)height, depth, colour, PNG_INTERLACE_NONE,
@@ -185,9 +185,9 @@ static void write_picture(struct picture *p) {
     const uint8_t *row = pixels->data;
     for (size_t k = 0; k < height; k++, row += width * (size_t)channels * (size_t)depth / 8) {
         png_write_row(p->png, row);
-        leat_status status = le_file_out_check(&p->out); /* rows that compress well write nothing for long */
+        leat_status status = le_file_out_check(&p->out); /* rows that compress well cause no write for a long time */
         if (status)
-            leave(p, status);
+            fail_with(p, status);
     }
     png_write_end(p->png, NULL);
 }
@@ -197,7 +197,7 @@ static leat_status save_pixels(leat_array *pixels, const char *path, const leat_
     leat_status status = le_file_out_open(path, options, &p.out);
     if (status)
         return status;
-    guard(&p, write_picture);
+    run_guarded(&p, write_picture);
     if (p.png)
         png_destroy_write_struct(&p.png, &p.info);
     return le_file_out_close(&p.out, p.status);
@@ -208,14 +208,14 @@ static leat_status check_shape(const leat_array *array, const char *path) {
     bool whole = array->dtype == LEAT_U8 || array->dtype == LEAT_U16;
     bool grey = array->rank == 2, colour = array->rank == 3 && (array->shape[2] == 3 || array->shape[2] == 4);
     if (le_type_is_complex((enum le_type)array->dtype))
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "re(...), im(...) or abs(...) of it",
-                          "%s: %s is complex, which no picture is", path, le_array_describe(array, text));
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "save re(...), im(...) or abs(...) of it",
+                          "%s: %s is complex, which a picture cannot hold", path, le_array_describe(array, text));
     if (!grey && !(colour && whole))
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "[h,w], or u8 or u16 [h,w,3] or [h,w,4]",
-                          "%s: %s is not of a picture's shape", path, le_array_describe(array, text));
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "use [h,w], or u8 or u16 [h,w,3] or [h,w,4]",
+                          "%s: %s does not have the shape of a picture", path, le_array_describe(array, text));
     for (int k = 0; k < 2; k++)
         if (array->shape[k] < 1 || array->shape[k] > SIDE_MAX)
-            return le_fail(LEAT_FILE, "%s: a picture of %s cannot be written", path, le_array_describe(array, text));
+            return le_fail(LEAT_FILE, "%s: cannot write %s as a picture", path, le_array_describe(array, text));
     return LEAT_OK;
 }
 
@@ -225,7 +225,7 @@ leat_status le_png_save(const leat_array *array, const char *path, const leat_sa
     if (!status && (array->dtype == LEAT_U8 || array->dtype == LEAT_U16)) /* retains or copies; only read */
         status = le_array_dense((leat_array *)(uintptr_t)array, &pixels);
     else if (!status)
-        status = le_colour(array, path, options->colormap, &pixels);
+        status = le_colormap_apply(array, path, options->colormap, &pixels);
     if (!status)
         status = save_pixels(pixels, path, options);
     le_array_free(pixels);

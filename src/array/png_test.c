@@ -1,4 +1,4 @@
-/* PNG: pictures of every kind as arrays, arrays as pictures, the scaling of numbers, failures. */
+/* PNG: loading all kinds of pictures, saving arrays, scaling of numbers, failures. */
 #include "array/array_testing.h"
 #include "array/load.h"
 #include "array/png.h"
@@ -20,7 +20,7 @@ static struct le_memory_pool *open_noting_pool(void) {
     return pool;
 }
 
-/* A picture of 2 by 2 pixels of libpng's own making. */
+/* A picture of 2 by 2 pixels, written with libpng directly. */
 struct kind {
     int colour, depth;
     bool transparent;
@@ -28,7 +28,7 @@ struct kind {
     int rank;
     int64_t channels;
     uint8_t rows[2][16];
-    uint16_t first[4]; /* the first pixel as it is read */
+    uint16_t first[4]; /* the expected first pixel */
 };
 static const struct kind kinds[] = {
     {PNG_COLOR_TYPE_GRAY, 1, false, LEAT_U8, 2, 1, {{0x80}, {0x40}}, {255}},
@@ -77,7 +77,7 @@ static unsigned value_at(const leat_array *array, size_t k) {
     return array->dtype == LEAT_U16 ? ((uint16_t *)array->data)[k] : ((uint8_t *)array->data)[k];
 }
 
-/* Each kind is read as it should be, written again, and read the same. */
+/* Each kind is loaded correctly, saved, and loaded again with the same result. */
 static void test_kinds(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_noting_pool();
@@ -138,11 +138,11 @@ static void test_scaled(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* Every type's elements are read right, and the extremes of f64 do not overflow. */
+/* Elements of every type are scaled correctly, and the extremes of f64 do not overflow. */
 static void test_scaled_types(void **state) {
     static const struct {
         leat_dtype dtype;
-        uint64_t bits[2]; /* of 1 and 3, say: any two that differ */
+        uint64_t bits[2]; /* of any two different values, such as 1 and 3 */
         const char *note;
     } cases[] = {
         {LEAT_BOOL, {0, 1}, "from 0 (black) to 1 "},
@@ -165,7 +165,7 @@ static void test_scaled_types(void **state) {
     for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
         leat_array *array = new_array(pool, cases[k].dtype, 2, SHAPE(1, 2));
         size_t size = le_array_bytes(array) / 2;
-        memcpy(array->data, &cases[k].bits[0], size); /* as a little-endian machine has them */
+        memcpy(array->data, &cases[k].bits[0], size); /* in little-endian order */
         memcpy((char *)array->data + size, &cases[k].bits[1], size);
         leat_array *back = save_and_load(folder, array, LEAT_COLORMAP_GREY);
         assert_memory_equal(back->data, "\0\xff", 2);

@@ -1,8 +1,9 @@
-/* The pool of array memory. Blocks under KEEP_MIN go straight to the allocator; others are kept when given back, newest
- * last, and the smallest that fits without wasting more than an eighth is taken again. Without allocator hooks, blocks
- * from MAP_MIN on are mapped with huge pages: a fresh result's page faults would else cost more than computing it.
+/* The pool of array memory. Allocations under KEEP_MIN are released at once. Others are kept when they are given back,
+ * the newest last, and reused: the smallest that fits without wasting more than an eighth. Without allocator hooks,
+ * allocations of MAP_MIN bytes or more are mapped with huge pages, since the page faults of a new result would
+ * otherwise cost more than computing it.
  *
- * Owner: a context; and each buffer. `lock` guards all but the constants. */
+ * A context and each buffer hold a reference. `lock` guards all fields that change. */
 #include "array/pool.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,30 +12,29 @@
 
 #define ALIGNMENT 64u
 #define KEEP_MIN  ((size_t)64 << 10)
-#define MAP_MIN   ((size_t)2 << 20) /* and the size of a huge page */
+#define MAP_MIN   ((size_t)2 << 20) /* also the size of a huge page */
 #define KEPT_MAX  128
 
-struct kept_block {
+struct kept_allocation {
     void *memory;
     size_t capacity_bytes;
 };
 
 struct le_memory_pool {
     atomic_int refcount;
-    unsigned generation; /* of processes */
+    unsigned generation; /* of forks, when the pool was made */
     size_t memory_cap_bytes;
     bool hooked;
     pthread_mutex_t lock;
     size_t cache_cap_bytes;
     struct le_pool_use use;
-    struct kept_block kept[KEPT_MAX];
+    struct kept_allocation kept[KEPT_MAX];
     int kept_count;
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
 };
 
-/* The process's allocator belongs to the pools that are alive: the first one's hooks are used until the last one is
- * gone. */
+/* The process has one allocator. The hooks of the first live pool are used until the last pool is freed. */
 static pthread_mutex_t allocator_lock = PTHREAD_MUTEX_INITIALIZER;
 static int allocator_users;
 static bool allocator_hooked;
@@ -44,7 +44,7 @@ static bool allocator_enter(const struct le_allocator *allocator) {
     if (allocator_users++ == 0) {
         allocator_hooked = allocator->allocate != NULL;
         if (allocator_hooked)
-            le_memory_use(allocator);
+            le_memory_set_allocator(allocator);
     }
     bool hooked = allocator_hooked;
     pthread_mutex_unlock(&allocator_lock);
@@ -54,7 +54,7 @@ static bool allocator_enter(const struct le_allocator *allocator) {
 static void allocator_leave(void) {
     pthread_mutex_lock(&allocator_lock);
     if (--allocator_users == 0 && allocator_hooked)
-        le_memory_use(NULL);
+        le_memory_set_allocator(NULL);
     pthread_mutex_unlock(&allocator_lock);
 }
 
@@ -92,11 +92,11 @@ leat_status le_memory_pool_check(const struct le_memory_pool *pool) {
     return LEAT_OK;
 }
 
-/* ---- blocks of the system */
+/* ---- memory from the system */
 
-static void *map_block(size_t size_bytes) {
+static void *map_memory(size_t size_bytes) {
     size_t span = size_bytes + MAP_MIN;
-    if (!le_memory_is_there(size_bytes))
+    if (!le_memory_is_available(size_bytes))
         return NULL;
     char *start = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
@@ -114,39 +114,39 @@ static bool is_mapped(const struct le_memory_pool *pool, size_t capacity_bytes) 
     return !pool->hooked && capacity_bytes >= MAP_MIN;
 }
 
-static void *obtain(const struct le_memory_pool *pool, size_t capacity_bytes, bool zero) {
+static void *obtain_memory(const struct le_memory_pool *pool, size_t capacity_bytes, bool zero) {
     if (is_mapped(pool, capacity_bytes))
-        return map_block(capacity_bytes); /* zero as it comes */
+        return map_memory(capacity_bytes); /* already zero */
     void *memory = le_alloc_aligned(capacity_bytes);
     if (memory && zero)
         memset(memory, 0, capacity_bytes);
     return memory;
 }
 
-static void discard(const struct le_memory_pool *pool, struct kept_block block) {
-    if (is_mapped(pool, block.capacity_bytes))
-        munmap(block.memory, block.capacity_bytes);
+static void release_memory(const struct le_memory_pool *pool, struct kept_allocation kept) {
+    if (is_mapped(pool, kept.capacity_bytes))
+        munmap(kept.memory, kept.capacity_bytes);
     else
-        le_free_aligned(block.memory);
+        le_free_aligned(kept.memory);
 }
 
-/* ---- what is kept; all with the lock held */
+/* ---- kept allocations; the lock is held */
 
-static struct kept_block remove_kept(struct le_memory_pool *pool, int k) {
-    struct kept_block block = pool->kept[k];
+static struct kept_allocation remove_kept(struct le_memory_pool *pool, int k) {
+    struct kept_allocation kept = pool->kept[k];
     pool->kept_count--;
-    memmove(&pool->kept[k], &pool->kept[k + 1], (size_t)(pool->kept_count - k) * sizeof block);
-    pool->use.kept_bytes -= block.capacity_bytes;
-    return block;
+    memmove(&pool->kept[k], &pool->kept[k + 1], (size_t)(pool->kept_count - k) * sizeof kept);
+    pool->use.kept_bytes -= kept.capacity_bytes;
+    return kept;
 }
 
-/* Drops the oldest until at most keep_bytes are kept. */
-static void trim(struct le_memory_pool *pool, size_t keep_bytes) {
+/* Releases the oldest until at most keep_bytes are kept. */
+static void trim_kept(struct le_memory_pool *pool, size_t keep_bytes) {
     while (pool->kept_count && pool->use.kept_bytes > keep_bytes)
-        discard(pool, remove_kept(pool, 0));
+        release_memory(pool, remove_kept(pool, 0));
 }
 
-/* The smallest kept block that fits, of equals the newest; -1: none. */
+/* The smallest kept allocation that fits, the newest of equal ones; -1: none. */
 static int find_kept(const struct le_memory_pool *pool, size_t capacity_bytes) {
     size_t most = capacity_bytes + capacity_bytes / 8;
     int found = -1;
@@ -174,33 +174,34 @@ static leat_status fail_cap(const struct le_memory_pool *pool, size_t size_bytes
                    size_bytes, pool->use.live_bytes, pool->memory_cap_bytes);
 }
 
-/* Counts capacity_bytes as live, making room among what is kept; gives a kept block if one fits, else none. */
-static leat_status reserve(struct le_memory_pool *pool, size_t capacity_bytes, struct kept_block *block) {
+/* Counts capacity_bytes as live and releases kept allocations to stay below the limit. *kept is a kept allocation that
+ * fits, or has no memory. */
+static leat_status reserve_bytes(struct le_memory_pool *pool, size_t capacity_bytes, struct kept_allocation *kept) {
     size_t cap = pool->memory_cap_bytes;
     int k = capacity_bytes >= KEEP_MIN ? find_kept(pool, capacity_bytes) : -1;
     if (k >= 0) {
-        *block = remove_kept(pool, k);
+        *kept = remove_kept(pool, k);
     } else {
-        *block = (struct kept_block){.capacity_bytes = capacity_bytes};
+        *kept = (struct kept_allocation){.capacity_bytes = capacity_bytes};
         if (capacity_bytes > cap || pool->use.live_bytes > cap - capacity_bytes)
             return fail_cap(pool, capacity_bytes);
-        trim(pool, cap - capacity_bytes - pool->use.live_bytes);
+        trim_kept(pool, cap - capacity_bytes - pool->use.live_bytes);
     }
-    pool->use.live_bytes += block->capacity_bytes;
+    pool->use.live_bytes += kept->capacity_bytes;
     size_t sum = pool->use.live_bytes + pool->use.kept_bytes;
     if (sum > pool->use.peak_bytes)
         pool->use.peak_bytes = sum;
     return LEAT_OK;
 }
 
-/* The system has none: gives back all that is kept, then asks once more. */
-static void *obtain_hard(struct le_memory_pool *pool, size_t capacity_bytes, bool zero) {
+/* After the system refused: releases all that is kept, then asks once more. */
+static void *obtain_after_trim(struct le_memory_pool *pool, size_t capacity_bytes, bool zero) {
     pthread_mutex_lock(&pool->lock);
     bool some = pool->kept_count > 0;
-    trim(pool, 0);
+    trim_kept(pool, 0);
     pool->use.trims += some;
     pthread_mutex_unlock(&pool->lock);
-    return some ? obtain(pool, capacity_bytes, zero) : NULL;
+    return some ? obtain_memory(pool, capacity_bytes, zero) : NULL;
 }
 
 leat_status le_memory_pool_take(struct le_memory_pool *pool, size_t size_bytes, bool zero, void **memory,
@@ -208,51 +209,51 @@ leat_status le_memory_pool_take(struct le_memory_pool *pool, size_t size_bytes, 
     size_t capacity;
     if (!round_up(size_bytes, &capacity))
         return le_fail_out_of_memory(size_bytes);
-    struct kept_block block;
+    struct kept_allocation kept;
     pthread_mutex_lock(&pool->lock);
-    leat_status status = reserve(pool, capacity, &block);
+    leat_status status = reserve_bytes(pool, capacity, &kept);
     pthread_mutex_unlock(&pool->lock);
     if (status)
         return status;
-    if (block.memory) {
+    if (kept.memory) {
         if (zero)
-            memset(block.memory, 0, size_bytes);
+            memset(kept.memory, 0, size_bytes);
     } else {
-        block.memory = obtain(pool, capacity, zero);
-        if (!block.memory)
-            block.memory = obtain_hard(pool, capacity, zero);
+        kept.memory = obtain_memory(pool, capacity, zero);
+        if (!kept.memory)
+            kept.memory = obtain_after_trim(pool, capacity, zero);
     }
-    if (!block.memory) {
+    if (!kept.memory) {
         pthread_mutex_lock(&pool->lock);
         pool->use.live_bytes -= capacity;
         pthread_mutex_unlock(&pool->lock);
         return le_fail_out_of_memory(size_bytes);
     }
-    *memory = block.memory;
-    *capacity_bytes = block.capacity_bytes;
+    *memory = kept.memory;
+    *capacity_bytes = kept.capacity_bytes;
     return LEAT_OK;
 }
 
 void le_memory_pool_give(struct le_memory_pool *pool, void *memory, size_t capacity_bytes) {
-    struct kept_block block = {.memory = memory, .capacity_bytes = capacity_bytes};
+    struct kept_allocation kept = {.memory = memory, .capacity_bytes = capacity_bytes};
     pthread_mutex_lock(&pool->lock);
     pool->use.live_bytes -= capacity_bytes;
     bool keep = capacity_bytes >= KEEP_MIN && capacity_bytes <= pool->cache_cap_bytes;
     if (keep) {
         if (pool->kept_count == KEPT_MAX)
-            discard(pool, remove_kept(pool, 0));
-        trim(pool, pool->cache_cap_bytes - capacity_bytes);
-        pool->kept[pool->kept_count++] = block;
+            release_memory(pool, remove_kept(pool, 0));
+        trim_kept(pool, pool->cache_cap_bytes - capacity_bytes);
+        pool->kept[pool->kept_count++] = kept;
         pool->use.kept_bytes += capacity_bytes;
     }
     pthread_mutex_unlock(&pool->lock);
     if (!keep)
-        discard(pool, block);
+        release_memory(pool, kept);
 }
 
 void le_memory_pool_trim(struct le_memory_pool *pool) {
     pthread_mutex_lock(&pool->lock);
-    trim(pool, 0);
+    trim_kept(pool, 0);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -274,7 +275,7 @@ void le_memory_pool_note(struct le_memory_pool *pool, leat_log_level level, cons
 
 void le_memory_pool_close(struct le_memory_pool *pool) {
     pthread_mutex_lock(&pool->lock);
-    trim(pool, 0);
+    trim_kept(pool, 0);
     pool->cache_cap_bytes = 0;
     pool->log = NULL;
     pthread_mutex_unlock(&pool->lock);
@@ -284,7 +285,7 @@ void le_memory_pool_close(struct le_memory_pool *pool) {
 void le_memory_pool_release(struct le_memory_pool *pool) {
     if (atomic_fetch_sub_explicit(&pool->refcount, 1, memory_order_acq_rel) != 1)
         return;
-    trim(pool, 0);
+    trim_kept(pool, 0);
     pthread_mutex_destroy(&pool->lock);
     le_free(pool);
     allocator_leave();

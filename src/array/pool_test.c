@@ -65,11 +65,11 @@ static void test_caps(void **state) {
     assert_int_equal(le_memory_pool_take(pool, 3 * MIB, false, &none, &ignored), LEAT_OUT_OF_MEMORY);
     assert_message("3145728 bytes does not fit");
     assert_int_equal(le_memory_pool_take(pool, SIZE_MAX - 5, false, &none, &ignored), LEAT_OUT_OF_MEMORY);
-    le_memory_pool_give(pool, memory[0], capacity[0]); /* more than is ever kept */
+    le_memory_pool_give(pool, memory[0], capacity[0]); /* larger than the limit of kept memory */
     le_memory_pool_give(pool, memory[1], capacity[1]);
     le_memory_pool_use(pool, &use);
     assert_int_equal(use.kept_bytes, 3 * MIB);
-    memory[0] = take(pool, 9 * MIB, false, &capacity[0]); /* makes room among what is kept */
+    memory[0] = take(pool, 9 * MIB, false, &capacity[0]); /* releases kept memory to make room */
     le_memory_pool_use(pool, &use);
     assert_int_equal(use.kept_bytes, 0);
     le_memory_pool_give(pool, memory[0], capacity[0]);
@@ -92,7 +92,7 @@ static void test_many_kept(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* ---- hooks: all is asked from them, nothing is left, and they are gone afterwards */
+/* ---- hooks: they receive all requests, everything is released, and afterwards they are no longer used */
 
 static size_t hook_live;
 static void *hook_allocate(size_t size_bytes, void *user) {
@@ -124,7 +124,7 @@ static void test_hooks(void **state) {
     le_free(memory);
 }
 
-/* Also where the system would map it, and kill whoever touches it. */
+/* Also on a system that would map it and kill the process that touches it. */
 static void test_machine(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();

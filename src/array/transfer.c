@@ -1,5 +1,5 @@
-/* Elements between memories: a device's and the host's. Where no array has a block all is the CPU's, and done at once.
- */
+/* Copies elements between device and host memory. If no array has an allocation, everything is on the CPU and the copy
+ * is done at once. */
 #include "array/array.h"
 #include "spec/type.h"
 #include <assert.h>
@@ -105,10 +105,10 @@ leat_status le_array_upload(const struct le_array_home *home, leat_array *array,
         return LEAT_OK;
     }
     assert(!array->buffer->allocation);
-    leat_status status = le_array_new_late(home, array->dtype, array->rank, array->shape, false, &made);
+    leat_status status = le_array_new_deferred(home, array->dtype, array->rank, array->shape, false, &made);
     if (status)
         return status;
-    if (!le_array_late_load(made, array))
+    if (!le_array_load_deferred(made, array))
         status = le_array_copy_in(made, array, home->stream, true);
     if (status)
         le_array_free(made);

@@ -1,9 +1,9 @@
-/* Views of an array: slices, permuted axes, other shapes of the same elements. They copy nothing. */
+/* Views of an array: slices, permuted axes, and other shapes of the same elements. Nothing is copied. */
 #include "array/array.h"
 #include "spec/type.h"
 #include <inttypes.h>
 
-/* A view with the array's own layout, for the caller to change before anyone else sees it. */
+/* A view with the array's own layout. The caller changes the layout before anyone else sees the view. */
 static leat_status new_view(leat_array *array, leat_array **view) {
     leat_array *made = le_alloc_zero(1, sizeof *made);
     if (!made)
@@ -27,7 +27,7 @@ static int64_t size_of(const leat_array *array) {
     return (int64_t)le_type_size((enum le_type)array->dtype);
 }
 
-/* The extent of start, start + step, ... up to but without stop; LEAT_INVALID outside of 0..extent-1. */
+/* The number of elements start, start + step, ... before stop. LEAT_INVALID if one is not in 0..extent-1. */
 static leat_status slice_axis(int axis, int64_t extent, int64_t start, int64_t stop, int64_t step, int64_t *count) {
     if (step == 0)
         return le_fail(LEAT_INVALID, "the step of axis %d is 0", axis);
@@ -36,7 +36,7 @@ static leat_status slice_axis(int axis, int64_t extent, int64_t start, int64_t s
                      : start >= -1 && start < extent && stop >= -1 && stop < extent;
     if (!inside)
         return le_fail(LEAT_INVALID,
-                       "%" PRId64 " to %" PRId64 " does not lie within the %" PRId64 " elements of axis %d", start,
+                       "%" PRId64 " to %" PRId64 " is out of range for the %" PRId64 " elements of axis %d", start,
                        stop, extent, axis);
     int64_t distance = up ? stop - start : start - stop;
     uint64_t stride = up ? (uint64_t)step : -(uint64_t)step;
@@ -63,7 +63,7 @@ leat_status le_array_slice(leat_array *array, const int64_t *start, const int64_
         made->shape[k] = count[k];
         if (!empty)
             offset += start[k] * array->strides[k];
-        if (count[k] > 1) /* else the step may be too large to multiply, and says nothing */
+        if (count[k] > 1) /* otherwise the step is unused, and the product could overflow */
             made->strides[k] = array->strides[k] * step[k];
     }
     made->data = (char *)array->data + offset * size_of(array);
@@ -91,7 +91,7 @@ leat_status le_array_transpose(leat_array *array, const int *axes, leat_array **
     return LEAT_OK;
 }
 
-/* The shape with its -1 replaced; LEAT_INVALID where it cannot hold `count` elements. */
+/* Replaces a -1 in the shape. LEAT_INVALID if the shape cannot hold `count` elements. */
 static leat_status resolve_shape(size_t count, int rank, const int64_t *shape, int64_t *resolved) {
     int open = -1;
     uint64_t product = 1;
@@ -111,11 +111,11 @@ static leat_status resolve_shape(size_t count, int rank, const int64_t *shape, i
         return le_fail(LEAT_INVALID, "%zu elements do not divide into the other extents", count);
     }
     if (product != count)
-        return le_fail(LEAT_INVALID, "the new shape has %" PRIu64 " elements, the array %zu", product, count);
+        return le_fail(LEAT_INVALID, "the new shape has %" PRIu64 " elements, but the array has %zu", product, count);
     return LEAT_OK;
 }
 
-/* Axes of extent 1 dropped and neighbours that run on joined; gives the rank. */
+/* Drops axes of extent 1 and merges adjacent axes that are contiguous. Returns the resulting rank. */
 static int merge_axes(const leat_array *array, int64_t *shape, int64_t *strides) {
     int rank = 0;
     for (int k = 0; k < array->rank; k++) {
@@ -132,7 +132,7 @@ static int merge_axes(const leat_array *array, int64_t *shape, int64_t *strides)
     return rank;
 }
 
-/* Strides that show the array's elements in `shape`; false where there are none. No extent is 0. */
+/* Finds strides for a view of `shape`; false if there are none. No extent is 0. */
 static bool reshape_strides(const leat_array *array, int rank, const int64_t *shape, int64_t *strides) {
     int64_t old_shape[LEAT_RANK_MAX], old_strides[LEAT_RANK_MAX];
     int old = merge_axes(array, old_shape, old_strides) - 1;
@@ -163,7 +163,7 @@ leat_status le_array_reshape(leat_array *array, int rank, const int64_t *shape, 
     if (count == 0)
         status = le_shape_check(array->dtype, rank, resolved, strides, &size_bytes);
     else if (!reshape_strides(array, rank, resolved, strides))
-        status = le_fail(LEAT_UNSUPPORTED, "no view shows these strides in that shape; copy the array first");
+        status = le_fail(LEAT_UNSUPPORTED, "the array's strides allow no view of that shape; copy the array first");
     leat_array *made;
     if (!status)
         status = new_view(array, &made);

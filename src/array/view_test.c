@@ -1,7 +1,7 @@
-/* Views and strided copies, against element by element; random ones by a fixed seed. */
+/* Views and strided copies, compared element by element; random ones have a fixed seed. */
 #include "array/array_testing.h"
 
-/* The element at an index of the array's. */
+/* The element at a multi-dimensional index. */
 static int32_t element(const leat_array *array, const int64_t *index) {
     int64_t offset = 0;
     for (int k = 0; k < array->rank; k++)
@@ -120,7 +120,7 @@ static void test_reshape(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* Joined axes of a view are found: [4, 6] out of [4, 12] is [2, 2, 6] and [4, 2, 3], but not [24]. */
+/* Reshaping merges contiguous axes of a view: [4, 6] out of [4, 12] can be [2, 2, 6] and [4, 2, 3], but not [24]. */
 static void test_reshape_partly_dense(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
@@ -180,8 +180,7 @@ static void test_layout(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* Descriptions that no memory can hold. */
-/* A stride along which nothing moves may be anything. */
+/* Descriptions that no memory can hold. The stride of an axis with at most one element may be arbitrary. */
 static void test_wrap_extreme_strides(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();

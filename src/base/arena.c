@@ -1,64 +1,64 @@
-/* Arenas: a list of zeroed blocks, the newest first; only the newest is allocated from. One thread at a time. */
+/* See arena.h. An arena is a list of zeroed chunks, the newest first; allocations come from the newest only. */
 #include "base/arena.h"
 #include "base/memory.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BLOCK_BYTES_MIN ((size_t)4096)
-#define BLOCK_BYTES_MAX ((size_t)1 << 20)
+#define CHUNK_BYTES_MIN ((size_t)4096)
+#define CHUNK_BYTES_MAX ((size_t)1 << 20)
 #define ALIGNMENT       ((size_t)16)
 
-struct le_arena_block {
-    struct le_arena_block *next;
+struct le_arena_chunk {
+    struct le_arena_chunk *next;
     size_t size_bytes;
 };
-#define HEADER_BYTES ((sizeof(struct le_arena_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
+#define HEADER_BYTES ((sizeof(struct le_arena_chunk) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 
 void le_arena_init(struct le_arena *arena) {
-    arena->blocks = NULL;
+    arena->chunks = NULL;
     arena->next = arena->end = NULL;
     arena->size_bytes = 0;
 }
 
 void le_arena_finish(struct le_arena *arena) {
-    for (struct le_arena_block *block = arena->blocks, *next; block; block = next) {
-        next = block->next;
-        le_free(block);
+    for (struct le_arena_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        le_free(chunk);
     }
     le_arena_init(arena);
 }
 
-static _Noreturn void fail(struct le_arena *arena) {
+static _Noreturn void fail_out_of_memory(struct le_arena *arena) {
     longjmp(arena->failure, 1);
 }
 
-/* Opens a block that holds at least size_bytes; blocks double in size, so that there are few. */
-static void add_block(struct le_arena *arena, size_t size_bytes) {
-    size_t block_bytes = arena->size_bytes < BLOCK_BYTES_MIN ? BLOCK_BYTES_MIN : arena->size_bytes;
-    if (block_bytes > BLOCK_BYTES_MAX)
-        block_bytes = BLOCK_BYTES_MAX;
-    if (block_bytes < size_bytes + HEADER_BYTES)
-        block_bytes = size_bytes + HEADER_BYTES;
-    struct le_arena_block *block = le_alloc_zero(1, block_bytes);
-    if (!block)
-        fail(arena);
-    block->next = arena->blocks;
-    block->size_bytes = block_bytes;
-    arena->blocks = block;
-    arena->size_bytes += block_bytes;
-    arena->next = (char *)block + HEADER_BYTES;
-    arena->end = (char *)block + block_bytes;
+/* Adds a chunk with room for at least size_bytes. Each chunk is as large as all before it, so that there are few. */
+static void add_chunk(struct le_arena *arena, size_t size_bytes) {
+    size_t chunk_bytes = arena->size_bytes < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN : arena->size_bytes;
+    if (chunk_bytes > CHUNK_BYTES_MAX)
+        chunk_bytes = CHUNK_BYTES_MAX;
+    if (chunk_bytes < size_bytes + HEADER_BYTES)
+        chunk_bytes = size_bytes + HEADER_BYTES;
+    struct le_arena_chunk *chunk = le_alloc_zero(1, chunk_bytes);
+    if (!chunk)
+        fail_out_of_memory(arena);
+    chunk->next = arena->chunks;
+    chunk->size_bytes = chunk_bytes;
+    arena->chunks = chunk;
+    arena->size_bytes += chunk_bytes;
+    arena->next = (char *)chunk + HEADER_BYTES;
+    arena->end = (char *)chunk + chunk_bytes;
 }
 
 void *le_arena_alloc(struct le_arena *arena, size_t size_bytes) {
     if (size_bytes > SIZE_MAX / 4)
-        fail(arena);
+        fail_out_of_memory(arena);
     size_bytes = (size_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (size_bytes == 0)
         size_bytes = ALIGNMENT;
     if ((size_t)(arena->end - arena->next) < size_bytes)
-        add_block(arena, size_bytes);
+        add_chunk(arena, size_bytes);
     void *memory = arena->next;
     arena->next += size_bytes;
     return memory;
@@ -67,13 +67,13 @@ void *le_arena_alloc(struct le_arena *arena, size_t size_bytes) {
 void *le_arena_array(struct le_arena *arena, size_t count, size_t size_bytes) {
     size_t total_bytes;
     if (!le_mul_size(count, size_bytes, &total_bytes))
-        fail(arena);
+        fail_out_of_memory(arena);
     return le_arena_alloc(arena, total_bytes);
 }
 
 char *le_arena_copy(struct le_arena *arena, const char *text, size_t length) {
     if (length == SIZE_MAX)
-        fail(arena);
+        fail_out_of_memory(arena);
     char *copy = le_arena_alloc(arena, length + 1);
     if (length)
         memcpy(copy, text, length);
@@ -87,7 +87,7 @@ char *le_arena_format(struct le_arena *arena, const char *format, ...) {
     int length = vsnprintf(start, sizeof start, format, arguments);
     va_end(arguments);
     if (length < 0)
-        fail(arena);
+        fail_out_of_memory(arena);
     if ((size_t)length < sizeof start)
         return le_arena_copy(arena, start, (size_t)length);
     size_t size_bytes = (size_t)length + 1;
@@ -102,7 +102,7 @@ void *le_arena_grow(struct le_arena *arena, void *at, int count, int *capacity, 
     if (count < *capacity)
         return at;
     if (count > INT_MAX / 2)
-        fail(arena);
+        fail_out_of_memory(arena);
     int larger = count < 4 ? 8 : 2 * count;
     void *grown = le_arena_array(arena, (size_t)larger, size_bytes);
     if (count > 0)

@@ -1,4 +1,4 @@
-/* The one clock that Leat times by. Any thread. */
+/* The clock for all times that Leat measures. Any thread. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

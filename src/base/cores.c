@@ -1,5 +1,5 @@
-/* How many cores this process may use: its affinity, and the processor time that its control groups (version 2, or 1)
- * grant. Reads /proc and /sys; a file that is missing or strange limits nothing. Any thread. */
+/* The number of cores that this process may use, from its affinity and the CPU quotas of its control groups (versions 1
+ * and 2). Reads /proc and /sys. A file that is missing or cannot be parsed limits nothing. Any thread. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -39,7 +39,7 @@ static int affinity_cores(void) {
     return online > 0 && online < CORES_MAX ? (int)online : 1;
 }
 
-/* Whole cores for a quota of microseconds in each period; INT_MAX: no limit. */
+/* The number of whole cores for a quota of microseconds per period; INT_MAX: no limit. */
 static int quota_cores(long long quota, long long period) {
     if (quota <= 0 || period <= 0)
         return INT_MAX;
@@ -53,7 +53,7 @@ static long long read_number(const char *folder, const char *name) {
     return read_file(path, content, sizeof content) ? strtoll(content, NULL, 10) : -1;
 }
 
-/* Of one group: version 2 has "quota period" or "max period" in one file, version 1 a file for each. */
+/* The limit of one group. Version 2 has "quota period" or "max period" in one file, version 1 has a file for each. */
 static int group_cores(const char *folder, bool version_2) {
     if (!version_2)
         return quota_cores(read_number(folder, "cpu.cfs_quota_us"), read_number(folder, "cpu.cfs_period_us"));
@@ -65,8 +65,8 @@ static int group_cores(const char *folder, bool version_2) {
     return end == content ? INT_MAX : quota_cores(quota, strtoll(end, NULL, 10));
 }
 
-/* The least of a group's limit and those of all groups around it. In a container the group's path may not be visible
- * under the mount: then only the folders that are there count. */
+/* The least of the limits of a group and all its parents. In a container the group's path may not be visible below the
+ * mount; only the existing folders count. */
 static int tree_cores(const char *mount, const char *group, bool version_2) {
     char folder[PATH_BYTES];
     int cores = INT_MAX, mount_length = (int)strlen(mount);
@@ -86,7 +86,7 @@ static int tree_cores(const char *mount, const char *group, bool version_2) {
     }
 }
 
-/* Whether a line of /proc/self/cgroup, "number:controllers:path", is of the cpu controller; version 2 has no
+/* Whether a line of /proc/self/cgroup, "number:controllers:path", names the cpu controller. Version 2 lists no
  * controllers. */
 static bool has_cpu(const char *controllers, size_t length) {
     if (length == 0)

@@ -1,6 +1,7 @@
-/* See decimal.h. The candidates are the correctly rounded decimals, from few digits to many; the first that reads back
- * is taken. Magnitudes of ordinary size are computed with in integers of 128 bits, exactly. For others printf makes the
- * digits, and strtod and strtof read them: without a decimal point, since the locale chooses its character. */
+/* See decimal.h. The candidates are the correctly rounded decimals, from few digits to many; the result is the first
+ * one that reads back as the same value. For magnitudes of ordinary size, 128-bit integers make the computation exact.
+ * For others, printf produces the digits, and strtod and strtof read them back, without a decimal point, whose
+ * character depends on the locale. */
 #include "base/decimal.h"
 #include "base/text.h"
 #include <math.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 
 enum { F64_BITS = 53, F32_BITS = 24, F16_BITS = 11 };
-#define EXPONENT_FROM  1e16 /* from here on, and below the next, numbers are printed with an exponent */
+#define EXPONENT_FROM  1e16 /* magnitudes from here on, and below the next constant, are printed with an exponent */
 #define EXPONENT_BELOW 1e-4
 
 static void strip_zeros(struct le_decimal *decimal) {
@@ -18,7 +19,7 @@ static void strip_zeros(struct le_decimal *decimal) {
         decimal->count--;
 }
 
-/* Zeros at the end stay. */
+/* Rounds value to that many digits. Trailing zeros stay. */
 static void print_digits(double value, int digits, struct le_decimal *decimal) {
     char text[40];
     snprintf(text, sizeof text, "%.*e", digits - 1, fabs(value));
@@ -36,7 +37,7 @@ void le_decimal_round(double value, int digits, struct le_decimal *decimal) {
     strip_zeros(decimal);
 }
 
-/* One more in the last digit. */
+/* Adds one to the last digit. */
 static void step_up(struct le_decimal *decimal) {
     int k = decimal->count - 1;
     for (; k >= 0 && decimal->digits[k] == '9'; k--)
@@ -49,9 +50,9 @@ static void step_up(struct le_decimal *decimal) {
     }
 }
 
-/* value to fewer digits than `longest` has. Where what is cut off looks like exactly one half, it may be a little more
- * or less, so value itself is rounded. */
-static void shorten(double value, const struct le_decimal *longest, int digits, struct le_decimal *decimal) {
+/* Rounds value to fewer digits than `longest` has. If the digits cut off look like exactly one half, the true value may
+ * be slightly more or less, so value itself is rounded. */
+static void round_to_digits(double value, const struct le_decimal *longest, int digits, struct le_decimal *decimal) {
     const char *cut = longest->digits + digits;
     int cut_count = longest->count - digits, zeros = 0;
     while (zeros < cut_count - 1 && cut[cut_count - 1 - zeros] == '0')
@@ -66,7 +67,7 @@ static void shorten(double value, const struct le_decimal *longest, int digits, 
         step_up(decimal);
 }
 
-/* The least value that is not 0 is 2 to the power of this. */
+/* The smallest positive value of the type is 2 to the power of this. */
 static int least_exponent(int precision_bits) {
     return precision_bits == F64_BITS   ? -1074
            : precision_bits == F32_BITS ? -149
@@ -74,7 +75,7 @@ static int least_exponent(int precision_bits) {
                                         : -133;
 }
 
-/* value rounded to a float of that many bits of precision whose least step is 2 to the power of least */
+/* Rounds value to a float with that many bits of precision, whose smallest step is 2 to the power of least. */
 static double round_to_bits(double value, int bits, int least) {
     int exponent;
     frexp(value, &exponent);
@@ -92,7 +93,7 @@ static bool reads_back(const struct le_decimal *decimal, double magnitude, int p
     return round_to_bits(strtod(text, NULL), precision_bits, least_exponent(precision_bits)) == magnitude;
 }
 
-/* Fewer digits than these identify a value only if they are all of its digits. */
+/* A decimal with fewer digits than this can only identify a value if it is exact. */
 static int least_digits(double magnitude, int precision_bits) {
     if (precision_bits == F64_BITS)
         return magnitude < 0x1p-1022 ? 1 : 15;
@@ -105,8 +106,8 @@ static int most_digits(int precision_bits) {
     return 1 + (precision_bits * 30103 + 99999) / 100000; /* 1 + ceil(bits * log10(2)) */
 }
 
-/* Below a power of two the values are closer together than above: a decimal that is a little farther away, but above,
- * may still read back. */
+/* Values below a power of two are closer together than those above it. So a decimal above it that is slightly farther
+ * away may still read back. */
 static void find_shortest(double value, int precision_bits, struct le_decimal *decimal) {
     struct le_decimal longest;
     double magnitude = fabs(value);
@@ -116,7 +117,7 @@ static void find_shortest(double value, int precision_bits, struct le_decimal *d
     *decimal = longest;
     for (int digits = least_digits(magnitude, precision_bits); digits < most; digits++) {
         struct le_decimal candidate;
-        shorten(value, &longest, digits, &candidate);
+        round_to_digits(value, &longest, digits, &candidate);
         bool fits = reads_back(&candidate, magnitude, precision_bits);
         if (!fits && is_power) {
             step_up(&candidate);
@@ -132,11 +133,11 @@ static void find_shortest(double value, int precision_bits, struct le_decimal *d
 /* ---- the same in integers */
 
 typedef unsigned __int128 wide;
-enum { PLACES_MAX = 21, U64_DIGITS = 19, SHIFT_MAX = 120 }; /* so that four times what is scaled fits in 128 bits */
+enum { PLACES_MAX = 21, U64_DIGITS = 19, SHIFT_MAX = 120 }; /* such that four times `scaled` fits in 128 bits */
 
-/* magnitude = fraction / 2^shift = scaled / 2^shift / 10^places; scaled / 2^shift has as many whole digits as the type
- * needs at most. The values of the type that are next to it are unit / 2^shift / 10^places away, or half of that below
- * a power of two. */
+/* magnitude = fraction / 2^shift = scaled / 2^shift / 10^places. scaled / 2^shift has as many whole digits as the type
+ * ever needs. The neighbouring values of the type are unit / 2^shift / 10^places away; below a power of two, half of
+ * that. */
 struct exact {
     uint64_t fraction;
     wide scaled, unit;
@@ -171,13 +172,13 @@ static wide power_of_ten(int exponent) {
     return power * powers[exponent];
 }
 
-/* false: too large or too small. */
-static bool scale(double magnitude, int precision_bits, struct exact *exact) {
+/* false if the magnitude is too large or too small for 128 bits. */
+static bool scale_to_integer(double magnitude, int precision_bits, struct exact *exact) {
     int exponent, most = most_digits(precision_bits);
     frexp(magnitude, &exponent);
     exact->shift = precision_bits - exponent;
     exact->places = most - ((exponent - 1) * 30103 - 100000 * (exponent < 1)) / 100000 - 1; /* or one less */
-    int most_shift = -least_exponent(precision_bits); /* of numbers that are not subnormal */
+    int most_shift = -least_exponent(precision_bits); /* larger shifts are subnormal numbers */
     if (exact->shift < 0 || exact->shift > SHIFT_MAX || exact->shift >= most_shift || exact->places < 1 ||
         exact->places > PLACES_MAX)
         return false;
@@ -225,7 +226,7 @@ static bool find_shortest_exactly(double value, int precision_bits, struct le_de
     struct exact exact;
     double magnitude = fabs(value);
     int most = most_digits(precision_bits), count = least_digits(magnitude, precision_bits);
-    if (!scale(magnitude, precision_bits, &exact))
+    if (!scale_to_integer(magnitude, precision_bits, &exact))
         return false;
     decimal->negative = signbit(value);
     for (; count <= most; count++) {

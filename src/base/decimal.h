@@ -1,5 +1,5 @@
-/* Floats as decimal digits: the fewest that read back as the same value of a type, or a given number of them. The
- * locale does not matter. Pure functions. */
+/* Floats as decimal digits: the fewest that read back as the same value of a type, or a given number of digits. Results
+ * do not depend on the locale. Pure functions. */
 #ifndef LE_DECIMAL_H
 #define LE_DECIMAL_H
 #include <stdbool.h>
@@ -11,9 +11,10 @@ struct le_decimal {
     char digits[20]; /* no NUL; no zero at the end, unless it is the only digit */
     int count, point;
 };
-/* value is finite and of the type with that many bits of precision: 53 for f64, 24 for f32, 11 for f16, 8 for bf16. */
+/* The shortest decimal. value is finite and of the type with that many bits of precision: 53 for f64, 24 for f32, 11
+ * for f16, 8 for bf16. */
 void le_decimal_shortest(double value, int precision_bits, struct le_decimal *decimal);
-/* value rounded to 1 to 17 significant digits. */
+/* Rounds value to 1 to 17 significant digits. */
 void le_decimal_round(double value, int digits, struct le_decimal *decimal);
 
 /* "0.1", "3.0", "1e-07", "-inf", "nan". digits: print at most that many significant digits; 0: as many as needed to

@@ -37,7 +37,7 @@ static void known_texts(void **state) {
     expect(0.10009765625, BF16_BITS, 0, "0.1");
 }
 
-/* Their nearest decimals of 16 digits do not read back, but the ones above do. */
+/* The nearest decimals with 16 digits do not read back, but the next larger ones do. */
 static void powers_of_two(void **state) {
     (void)state;
     expect(0x1p-44, F64_BITS, 0, "5.684341886080802e-14");
@@ -59,7 +59,7 @@ static void given_digits(void **state) {
     expect(0.30004883, F16_BITS, 2, "0.3");
 }
 
-/* Both ways find the same digits. */
+/* Integer arithmetic and printf find the same digits. */
 static void agree(double value, int bits) {
     struct le_decimal fast, slow;
     if (!find_shortest_exactly(value, bits, &fast))
@@ -72,7 +72,7 @@ static void agree(double value, int bits) {
     assert_memory_equal(fast.digits, slow.digits, (size_t)fast.count);
 }
 
-/* 16 and 8 bits hold few values: each is tried, and no text of fewer digits reads back. */
+/* All values of the 16-bit floats: no text with fewer digits reads back. */
 static void small_floats(void **state) {
     (void)state;
     for (int bits = F16_BITS; bits; bits = bits == F16_BITS ? BF16_BITS : 0) {
@@ -94,7 +94,7 @@ static void small_floats(void **state) {
     }
 }
 
-/* Of ordinary sizes, and powers of two and ten and their neighbours. */
+/* Values of ordinary size, powers of two and ten, and their neighbours. */
 static void both_ways_agree(void **state) {
     (void)state;
     for (unsigned k = 0; k < 200000; k++) {

@@ -6,7 +6,7 @@ static const char *read_encoding(struct le_symbol_walk *w);
 
 /* ---- names */
 
-static const char unnamed[] = "(anon)"; /* namespace: g++'s and clang's, or nvcc's for internal linkage */
+static const char unnamed[] = "(anon)"; /* unnamed namespaces of g++ and clang, and nvcc's for internal linkage */
 
 const char *le_demangle_source_name(struct le_symbol_walk *w) {
     size_t length = 0;
@@ -34,14 +34,14 @@ static const char *read_operator(struct le_symbol_walk *w) {
     return take_known(w, known, ARRAY_LEN(known));
 }
 
-/* "{lambda(int)#1}" of Ul, after it. */
+/* After `Ul`: "{lambda(int)#1}". */
 static const char *read_lambda(struct le_symbol_walk *w) {
     const struct le_symbol_arguments *arguments = w->arguments;
-    w->arguments = NULL; /* its T_ is an auto */
+    w->arguments = NULL; /* T_ in it means an auto parameter */
     const char *parameters = le_demangle_parameters(w, NULL);
     w->arguments = arguments;
     expect(w, "E");
-    return w->lost ? "" : le_arena_format(w->arena, "{lambda(%s)#%d}", parameters, read_place(w, 10) + 1);
+    return w->lost ? "" : le_arena_format(w->arena, "{lambda(%s)#%d}", parameters, read_number_in_base(w, 10) + 1);
 }
 
 static const char *read_part(struct le_symbol_walk *w) {
@@ -52,7 +52,7 @@ static const char *read_part(struct le_symbol_walk *w) {
     else if (take(w, "Ul"))
         text = read_lambda(w);
     else if (take(w, "Ut"))
-        text = le_arena_format(w->arena, "{unnamed type#%d}", read_place(w, 10) + 1);
+        text = le_arena_format(w->arena, "{unnamed type#%d}", read_number_in_base(w, 10) + 1);
     else if (take(w, "cv"))
         text = join(w, "operator ", type_text(w, le_demangle_type(w)), "");
     else if ((operation = read_operator(w)))
@@ -71,26 +71,26 @@ static const char *read_standard(struct le_symbol_walk *w) {
     return take_known(w, known, ARRAY_LEN(known));
 }
 
-struct le_symbol_type le_demangle_seen(struct le_symbol_walk *w) {
+struct le_symbol_type le_demangle_substitution(struct le_symbol_walk *w) {
     const char *standard = read_standard(w);
     if (standard)
         return plain_type(standard);
     expect(w, "S");
-    int place = read_place(w, 36);
+    int place = read_number_in_base(w, 36);
     w->lost |= place >= w->seen_count;
     return w->lost ? plain_type("") : w->seen[place];
 }
 
-struct le_symbol_type le_demangle_argument_seen(struct le_symbol_walk *w) {
+struct le_symbol_type le_demangle_template_parameter(struct le_symbol_walk *w) {
     expect(w, "T");
-    int place = read_place(w, 10);
+    int place = read_number_in_base(w, 10);
     if (!w->lost && !w->arguments)
         return plain_type("auto");
     w->lost |= w->lost || place >= w->arguments->count;
     return w->lost ? plain_type("") : w->arguments->at[place];
 }
 
-/* "B" of "ns::A<x::y>::B<int>". */
+/* The last part of a name: "B" of "ns::A<x::y>::B<int>". */
 static const char *last_part(struct le_symbol_walk *w, const char *text) {
     const char *start = text;
     int depth = 0;
@@ -125,7 +125,8 @@ static bool read_nested_part(struct le_symbol_walk *w, struct le_symbol_name *na
     if (*w->at == 'S' || *w->at == 'T') {
         bool is_argument = *w->at == 'T';
         w->lost |= !is_first;
-        name->text = name->plain = type_text(w, is_argument ? le_demangle_argument_seen(w) : le_demangle_seen(w));
+        name->text = name->plain =
+            type_text(w, is_argument ? le_demangle_template_parameter(w) : le_demangle_substitution(w));
         name->last = last_part(w, name->text);
         return is_argument;
     }
@@ -151,25 +152,25 @@ static struct le_symbol_name read_nested(struct le_symbol_walk *w) {
     name.qualifiers = join(w, take(w, "K") ? " const" : "", is_volatile, "");
     name.qualifiers = join(w, name.qualifiers, take(w, "R") ? " &" : take(w, "O") ? " &&" : "", "");
     while (goes_on(w)) {
-        if (take(w, "M")) /* a member whose initializer holds what follows */
+        if (take(w, "M")) /* a data member, whose initializer contains what follows */
             continue;
         is_kept = read_nested_part(w, &name);
         if (is_kept)
             keep(w, plain_type(name.text));
     }
     w->lost |= !is_kept;
-    w->seen_count -= is_kept && w->seen_count > 0; /* whoever knows that the whole is a type keeps it */
+    w->seen_count -= is_kept && w->seen_count > 0; /* the caller adds the whole name again if it is a type */
     return name;
 }
 
-/* After `Z`: what is local to a function. */
+/* After `Z`: an entity local to a function. */
 static struct le_symbol_name read_local(struct le_symbol_walk *w) {
     const char *function = read_encoding(w);
     struct le_symbol_name name = {.text = "string literal", .last = "", .plain = "string literal", .qualifiers = ""};
     expect(w, "E");
     if (!take(w, "s")) {
         if (take(w, "d"))
-            read_place(w, 10);
+            read_number_in_base(w, 10);
         name = le_demangle_name(w);
     }
     name.text = join(w, function, "::", name.text);
@@ -190,7 +191,7 @@ static struct le_symbol_name read_name_within(struct le_symbol_walk *w) {
     if (take(w, "Z"))
         return read_local(w);
     if (*w->at == 'S' && w->at[1] != 't') {
-        name.text = name.plain = type_text(w, le_demangle_seen(w));
+        name.text = name.plain = type_text(w, le_demangle_substitution(w));
         w->lost |= *w->at != 'I';
     } else {
         const char *before = take(w, "St") ? "std::" : "";
@@ -216,7 +217,7 @@ static void skip_result(struct le_symbol_walk *w, const struct le_symbol_name *n
         le_demangle_type(w);
 }
 
-/* A function around something local to it: with its parameters. */
+/* The function that contains a local entity, with its parameters. */
 static const char *read_encoding(struct le_symbol_walk *w) {
     const struct le_symbol_arguments *arguments = w->arguments;
     w->arguments = NULL;
@@ -231,11 +232,11 @@ static const char *read_encoding(struct le_symbol_walk *w) {
     return w->lost ? "" : join(w, name.text, join(w, "(", parameters, ")"), name.qualifiers);
 }
 
-/* ---- templates' arguments */
+/* ---- template arguments */
 
 /* After `L`. */
 static const char *read_literal(struct le_symbol_walk *w) {
-    static const char suffixes[][5] = {"i", "ju", "ll", "mul", "xll", "yull"}; /* a type, and what says it */
+    static const char suffixes[][5] = {"i", "ju", "ll", "mul", "xll", "yull"}; /* the code of a type, then its suffix */
     const char *text, *type, code[2] = {*w->at, '\0'};
     if (take(w, "_Z") || take(w, "Z")) {
         text = read_encoding(w);
@@ -297,14 +298,15 @@ const char *le_demangle_arguments(struct le_symbol_walk *w) {
 const char *le_demangle_expression(struct le_symbol_walk *w) {
     const char *mark = take(w, "ad") ? "&" : "";
     if (*w->at == 'T')
-        return join(w, mark, type_text(w, le_demangle_argument_seen(w)), "");
+        return join(w, mark, type_text(w, le_demangle_template_parameter(w)), "");
     expect(w, "L");
     return w->lost ? "" : join(w, mark, read_literal(w), "");
 }
 
 /* ---- symbols */
 
-/* At the symbol's name, in storage that is not zeroed: `seen` is large and is written before it is read. */
+/* Initializes the walk at the start of the symbol's name. The walk is not zeroed: `seen` is large, and its entries are
+ * written before they are read. */
 static bool start_walk(struct le_symbol_walk *w, struct le_arena *arena, const char *symbol, bool as_in_sources) {
     w->arena = arena;
     w->at = symbol;

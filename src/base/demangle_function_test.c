@@ -1,4 +1,4 @@
-/* What device/ asks of names as nvcc, g++ and clang++ write them. */
+/* What device/ needs to know of names mangled by nvcc, g++ and clang++. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 static const struct {
     const char *symbol, *name, *parameters;
     bool is_template;
-    const char *kinds; /* p: pointer, n: number, ?: unknown; up to what cannot be read */
+    const char *kinds; /* p: pointer, n: number, ?: unknown; up to an unknown construct */
 } CASES[] = {
     {"plain", "plain", "", false, ""},
     {"_Z", "_Z", "", false, ""},
@@ -82,7 +82,7 @@ static void test_cases(void **state) {
     }
 }
 
-/* What parameters point to, by the builtin type's code; '-': unknown. */
+/* The code of the builtin type that each parameter points to; '-': unknown. */
 static const struct {
     const char *symbol, *pointees;
 } POINTEES[] = {
@@ -115,7 +115,7 @@ static void test_pointees(void **state) {
     }
 }
 
-/* Whatever the symbol, reading it ends and stays within bounds (the sanitizers look on). */
+/* Reading any symbol terminates and stays within bounds (checked by the sanitizers). */
 static void test_any_bytes(void **state) {
     (void)state;
     static const char LETTERS[] = "_ZNKPISTELvif0123459";

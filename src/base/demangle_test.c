@@ -1,4 +1,4 @@
-/* Names against those that c++filt -p gives of them, and names made to do harm. */
+/* Names compared with the output of c++filt -p, and malicious names. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -76,7 +76,7 @@ static void says_what_it_cannot_read(void **state) {
     }
 }
 
-/* Cut anywhere, or with any character another, it is read or it is not: within bounds, and nothing breaks. */
+/* A symbol that is cut anywhere, or has any character changed, is read within bounds, successfully or not. */
 static void damaged_names_do_no_harm(void **state) {
     static const char others[] = "EISNZ_0TPLJXKF9";
     (void)state;
@@ -105,7 +105,7 @@ static char *repeated(const char *first, const char *part, int times, const char
     return text;
 }
 
-/* What is twice as long at each step, and what goes ever deeper. */
+/* Names that double at each step, and names with ever deeper nesting. */
 static void what_grows_is_bounded(void **state) {
     static const char *const growing[][3] = {
         {"_Z1fI", "P", "iEvv"},    {"_Z1fI", "FP", "ivEvv"}, {"_Z", "Z", "1fvE1gv"},

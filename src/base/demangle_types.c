@@ -1,8 +1,8 @@
-/* See demangle.h. Types, and lists of parameters. */
+/* See demangle.h. Types and parameter lists. */
 #include "base/demangle_walk.h"
 #include "base/status.h"
 
-/* The code of a number is one letter. */
+/* Reads a builtin type. The code of a number type is one letter. */
 static bool read_builtin(struct le_symbol_walk *w, struct le_symbol_type *type) {
     /* clang-format off */
     static const char *const known[] = {
@@ -20,37 +20,37 @@ static bool read_builtin(struct le_symbol_walk *w, struct le_symbol_type *type) 
     return type->left;
 }
 
-/* Functions and arrays: a pointer to one needs parentheses. */
-static bool wraps(struct le_symbol_type type) {
+/* Whether the type is a function or an array; a pointer to one needs parentheses. */
+static bool needs_parentheses(struct le_symbol_type type) {
     return *type.right == '(' || *type.right == ' ';
 }
 
-static struct le_symbol_type pointing(struct le_symbol_walk *w, struct le_symbol_type to, const char *space,
-                                      const char *mark) {
-    const char *left = join(w, to.left, !wraps(to) ? space : *to.right == '(' ? "(" : " (", mark);
-    return (struct le_symbol_type){.left = left, .right = join(w, wraps(to) ? ")" : "", to.right, "")};
+static struct le_symbol_type make_pointer(struct le_symbol_walk *w, struct le_symbol_type to, const char *space,
+                                          const char *mark) {
+    const char *left = join(w, to.left, !needs_parentheses(to) ? space : *to.right == '(' ? "(" : " (", mark);
+    return (struct le_symbol_type){.left = left, .right = join(w, needs_parentheses(to) ? ")" : "", to.right, "")};
 }
 
-/* In sources there is a space before the first mark. */
+/* In the style of sources there is a space before the first `*` or `&`. */
 static const char *space_before_mark(const struct le_symbol_walk *w, const char *left) {
     return w->as_in_sources && !ends_with(left, '*') ? " " : "";
 }
 
 /* After `P`. */
 static struct le_symbol_type read_pointer(struct le_symbol_walk *w) {
-    struct le_symbol_type to = le_demangle_type(w), type = pointing(w, to, space_before_mark(w, to.left), "*");
+    struct le_symbol_type to = le_demangle_type(w), type = make_pointer(w, to, space_before_mark(w, to.left), "*");
     bool is_known = to.fact.kind == LE_DEMANGLED_NUMBER;
     type.fact = (struct le_demangled_parameter){LE_DEMANGLED_POINTER, is_known ? to.fact.code : '\0'};
     return type;
 }
 
-/* A reference to a reference is one to what that refers to, and an rvalue reference only if both are. */
+/* Reference collapsing: a reference to a reference is an rvalue reference only if both are. */
 static struct le_symbol_type read_reference(struct le_symbol_walk *w, const char *mark) {
     struct le_symbol_type to = le_demangle_type(w);
     size_t length = strlen(to.left);
     bool refers = ends_with(to.left, '&'), twice = length > 1 && to.left[length - 2] == '&';
     if (!refers)
-        return pointing(w, to, space_before_mark(w, to.left), mark);
+        return make_pointer(w, to, space_before_mark(w, to.left), mark);
     if (twice && strcmp(mark, "&") == 0)
         to.left = copy(w, to.left, length - 1);
     return to;
@@ -80,14 +80,14 @@ static struct le_symbol_type read_array(struct le_symbol_walk *w) {
 static struct le_symbol_type read_member(struct le_symbol_walk *w) {
     const char *owner = type_text(w, le_demangle_type(w));
     struct le_symbol_type of = le_demangle_type(w);
-    return pointing(w, of, " ", join(w, owner, "::*", ""));
+    return make_pointer(w, of, " ", join(w, owner, "::*", ""));
 }
 
 static struct le_symbol_type read_qualified(struct le_symbol_walk *w) {
     take(w, "r");
     const char *is_volatile = take(w, "V") ? " volatile" : "", *is_constant = take(w, "K") ? " const" : "";
     struct le_symbol_type of =
-        take(w, "F") ? read_function(w) : le_demangle_type(w); /* marks are part of a function's type */
+        take(w, "F") ? read_function(w) : le_demangle_type(w); /* qualifiers are part of a function type */
     const char *marks = join(w, is_constant, is_volatile, "");
     if (*of.right == '(')
         of.right = join(w, of.right, marks, "");
@@ -98,10 +98,11 @@ static struct le_symbol_type read_qualified(struct le_symbol_walk *w) {
     return of;
 }
 
-/* T_ or S_, perhaps with arguments. Returns whether it is new, and must be kept. */
-static bool read_again(struct le_symbol_walk *w, struct le_symbol_type *type) {
+/* Reads T_ or S_, perhaps with template arguments. Returns whether the type is new, so that the symbol may refer to it.
+ */
+static bool read_substitution(struct le_symbol_walk *w, struct le_symbol_type *type) {
     bool is_argument = *w->at == 'T';
-    *type = is_argument ? le_demangle_argument_seen(w) : le_demangle_seen(w);
+    *type = is_argument ? le_demangle_template_parameter(w) : le_demangle_substitution(w);
     if (*w->at != 'I')
         return is_argument;
     if (is_argument)
@@ -110,10 +111,10 @@ static bool read_again(struct le_symbol_walk *w, struct le_symbol_type *type) {
     return true;
 }
 
-/* A type that is not builtin. Returns whether it is new, and must be kept. */
-static bool read_made(struct le_symbol_walk *w, struct le_symbol_type *type) {
+/* Reads a type that is not builtin. Returns whether it is new, so that the symbol may refer to it. */
+static bool read_compound(struct le_symbol_walk *w, struct le_symbol_type *type) {
     if (*w->at == 'T' || (*w->at == 'S' && w->at[1] != 't'))
-        return read_again(w, type);
+        return read_substitution(w, type);
     if (*w->at == 'r' || *w->at == 'V' || *w->at == 'K')
         *type = read_qualified(w);
     else if (take(w, "P"))
@@ -142,7 +143,7 @@ struct le_symbol_type le_demangle_type(struct le_symbol_walk *w) {
         return type;
     type = plain_type("");
     w->lost |= ++w->depth > DEPTH_MOST || ++w->steps > STEPS_MOST;
-    if (!w->lost && read_made(w, &type))
+    if (!w->lost && read_compound(w, &type))
         keep(w, type);
     w->depth--;
     w->arguments = arguments;
@@ -160,7 +161,7 @@ const char *le_demangle_parameters(struct le_symbol_walk *w, struct le_demangled
     if (take(w, "v"))
         return list;
     while (!ends_parameters(w)) {
-        w->lost |= function && strncmp(w->at, "Dp", 2) == 0; /* any number of parameters */
+        w->lost |= function && strncmp(w->at, "Dp", 2) == 0; /* a parameter pack: any number of parameters */
         struct le_symbol_type type = le_demangle_type(w);
         list = add_to_list(w, list, type_text(w, type));
         if (function && !w->lost)

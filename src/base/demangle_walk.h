@@ -1,6 +1,6 @@
-/* The walk over a symbol, which demangle.c and demangle_types.c share. It keeps what the symbol may refer to later: S_
- * is the first type or name that was read, S0_ the second; T_ is the first argument of the template whose parameters
- * are being read. `lost` is set at the first thing that is not known. From then on the result is of no use. */
+/* The state of reading a symbol, shared by demangle.c and demangle_types.c. It stores what the symbol may refer to
+ * later: S_ is the first type or name that was read, S0_ the second; T_ is the first argument of the template whose
+ * parameters are being read. `lost` is set at the first unknown construct; from then on the result is useless. */
 #ifndef LE_DEMANGLE_WALK_H
 #define LE_DEMANGLE_WALK_H
 #include "base/demangle.h"
@@ -10,7 +10,7 @@
 enum { TEXT_BYTES = 8000, BYTES_MOST = 1 << 20, STEPS_MOST = 10000 };
 enum { DEPTH_MOST = 400, SEEN_MOST = 400, ARGUMENTS_MOST = 100 };
 
-/* A type around a name that could be between: "int (*" and ")(float)". */
+/* A type, split where a name would be: "int (*" and ")(float)". */
 struct le_symbol_type {
     const char *left, *right;
     struct le_demangled_parameter fact;
@@ -26,31 +26,32 @@ struct le_symbol_walk {
     const char *at;
     struct le_symbol_type seen[SEEN_MOST];
     int seen_count, depth;
-    int steps, bytes;                            /* of texts: joined, and made */
+    int steps, bytes;                            /* limits: texts joined so far, and their bytes */
     const struct le_symbol_arguments *arguments; /* NULL: outside of templates */
-    bool as_in_sources;                          /* "const float *", else "float const*" */
+    bool as_in_sources;                          /* write "const float *" instead of "float const*" */
     bool lost;
 };
 
-/* A name, and what its function's parameters need to know of it. */
+/* A name, with what is needed to read its function's parameters. */
 struct le_symbol_name {
-    const char *text, *last; /* last: its last part, without arguments */
-    const char *plain;       /* without arguments and unnamed namespaces */
-    const char *qualifiers;  /* " const" of a member */
-    bool is_template;        /* whose result is before the parameters, unless it has none */
+    const char *text, *last; /* last: the last part, without template arguments */
+    const char *plain;       /* without template arguments and unnamed namespaces */
+    const char *qualifiers;  /* " const" of a member function */
+    bool is_template;        /* a template's result type precedes the parameters, unless has_no_result */
     bool has_no_result;      /* a constructor, a destructor or a conversion */
 };
 
 /* ---- grammar */
 
 struct le_symbol_name le_demangle_name(struct le_symbol_walk *w);
-const char *le_demangle_source_name(struct le_symbol_walk *w);    /* "3foo" */
-struct le_symbol_type le_demangle_seen(struct le_symbol_walk *w); /* S_, or an abbreviation of a standard name: Sa */
-struct le_symbol_type le_demangle_argument_seen(struct le_symbol_walk *w); /* T_ */
-const char *le_demangle_arguments(struct le_symbol_walk *w); /* "<int, 4>", which T_ stands for from then on */
+const char *le_demangle_source_name(struct le_symbol_walk *w); /* "3foo" */
+struct le_symbol_type
+le_demangle_substitution(struct le_symbol_walk *w); /* S_, or an abbreviated standard name such as Sa */
+struct le_symbol_type le_demangle_template_parameter(struct le_symbol_walk *w); /* T_ */
+const char *le_demangle_arguments(struct le_symbol_walk *w); /* "<int, 4>"; T_ refers to these from now on */
 const char *le_demangle_expression(struct le_symbol_walk *w);
 struct le_symbol_type le_demangle_type(struct le_symbol_walk *w);
-/* A list up to `E` or the symbol's end. function: NULL, or receives what is known of each. */
+/* Reads a parameter list up to `E` or the end of the symbol. function, if not NULL, receives what is known of each. */
 const char *le_demangle_parameters(struct le_symbol_walk *w, struct le_demangled_function *function);
 
 /* ---- texts */
@@ -104,21 +105,21 @@ static inline void expect(struct le_symbol_walk *w, const char *text) {
     w->lost |= !take(w, text);
 }
 
-/* Whether the list that is being read has more; takes its end. */
+/* Whether the current list has another item; skips the `E` at its end. */
 static inline bool goes_on(struct le_symbol_walk *w) {
     w->lost |= *w->at == '\0';
     return !w->lost && !take(w, "E");
 }
 
-/* The number in a reference: "_" is 0, "12_" is 13. */
-static inline int read_place(struct le_symbol_walk *w, int base) {
+/* Reads the number in a reference: "_" is 0, "12_" is 13. */
+static inline int read_number_in_base(struct le_symbol_walk *w, int base) {
     int place = 0;
     if (take(w, "_"))
         return 0;
     for (; !w->lost && *w->at != '_'; w->at += !w->lost) {
         char c = *w->at;
         int digit = le_is_digit(c) ? c - '0' : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : base;
-        w->lost |= digit >= base || place > 100000; /* the symbol's end is no digit */
+        w->lost |= digit >= base || place > 100000; /* the end of the symbol is not a digit */
         place = place * base + digit;
     }
     take(w, "_");
@@ -132,7 +133,8 @@ static inline const char *read_digits(struct le_symbol_walk *w) {
     return copy(w, start, (size_t)(w->at - start));
 }
 
-/* pairs: codes, each followed by what it stands for. NULL: none of the codes is next. */
+/* pairs: codes, each followed by its meaning. Skips the code that is next and returns its meaning; NULL if none is
+ * next. */
 static inline const char *take_known(struct le_symbol_walk *w, const char *const *pairs, size_t count) {
     for (size_t k = 0; k < count; k += 2)
         if (take(w, pairs[k]))

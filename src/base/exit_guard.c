@@ -1,5 +1,5 @@
-/* See exit_guard.h. A child of fork() has none of its parent's threads, and never waits: what it might do itself is not
- * for children. A thread that calls exit() in the middle of its own work does not wait for itself. */
+/* See exit_guard.h. A child of fork() has none of its parent's threads, so it does not wait. A thread that calls exit()
+ * during its own guarded work does not wait for itself. */
 #include "base/exit_guard.h"
 #include "base/fork.h"
 #include <pthread.h>
@@ -9,9 +9,9 @@
 static struct {
     pthread_mutex_t lock; /* guards count */
     pthread_cond_t idle;
-    int count; /* of what is under way */
+    int count; /* of guarded sections in progress */
     atomic_bool is_ending;
-    unsigned generation; /* of the process that watches */
+    unsigned generation; /* fork generation of the process that registered the handler */
 } ending = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
 static _Thread_local bool is_at_work;
 
@@ -25,14 +25,14 @@ static void wait_for_all(void) {
     pthread_mutex_unlock(&ending.lock);
 }
 
-static void watch(void) {
+static void register_wait(void) {
     ending.generation = le_fork_watch();
     atexit(wait_for_all);
 }
 
 void le_exit_guard_install(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch);
+    pthread_once(&once, register_wait);
 }
 
 bool le_exit_guard_begin(void) {

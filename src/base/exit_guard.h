@@ -1,15 +1,14 @@
-/* Work in a thread that must not be under way when the process ends, as that of a context's compiling thread: libraries
- * take down what they use for it as exit() goes on, and a thread that is in one of them ends the process badly. exit()
- * waits for such work, and none is begun any more; whoever does it looks now and then whether it is worth going on. Any
- * thread. */
+/* Guards work in a thread that must not run while the process exits, such as that of a context's compiling thread:
+ * during exit() libraries destroy their state, and a thread inside one of them may crash. exit() waits for guarded
+ * work, and no new work begins. Long work should poll le_exit_guard_is_exiting. Any thread. */
 #ifndef LE_EXIT_GUARD_H
 #define LE_EXIT_GUARD_H
 #include <stdbool.h>
 
-/* exit() waits from now on: it does so before libraries that have registered their own part of it before this call take
- * anything down. So the work's libraries are to have been used once. */
+/* From this call on, exit() waits. It waits before the exit handlers that were registered before this call, so use the
+ * work's libraries once before calling this. */
 void le_exit_guard_install(void);
-bool le_exit_guard_begin(void); /* false: the process ends */
+bool le_exit_guard_begin(void); /* false: the process is exiting; do not start */
 void le_exit_guard_end(void);
 bool le_exit_guard_is_exiting(void);
 #endif

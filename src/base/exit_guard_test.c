@@ -1,4 +1,4 @@
-/* What exit() waits for: each case is a process of its own, since it ends. */
+/* What exit() waits for. Each case runs in its own process, which exits. */
 #include "base/exit_guard.h"
 #include "base/status.h"
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-static int words[2]; /* a pipe, on which children say how it went */
+static int words[2]; /* a pipe, on which children report events */
 
 static void say(char word) {
     if (write(words[1], &word, 1) != 1)
@@ -28,10 +28,10 @@ static void start(void *(*work)(void *)) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, work, NULL))
         abort();
-    sleep_ms(50); /* it is under way */
+    sleep_ms(50); /* now it is running */
 }
 
-/* The child's exit code, and what it has said. */
+/* Runs a child; returns its exit code and the events that it reported. */
 static int outcome_of(void (*child)(void), char said[8]) {
     int status = 0;
     size_t count = 0;
@@ -84,7 +84,7 @@ static void exit_in_the_work(void) {
     sleep_ms(3000);
 }
 
-/* A child of fork() has not got the thread that its parent waits for. */
+/* A child of fork() does not have the thread that its parent waits for. */
 static void fork_and_leave(void) {
     int status = 0;
     start(work_a_while);
@@ -99,7 +99,7 @@ static void test_exit(void **state) {
     static const struct {
         void (*child)(void);
         int code;
-        const char *first; /* of what it says */
+        const char *first; /* the expected first events */
     } cases[] = {{leave_while_it_works, 0, "e"},
                  {leave_after_it, 0, "nb"},
                  {exit_in_the_work, 3, ""},

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WRITE_BYTES ((size_t)4 << 20) /* at one time: some milliseconds between two questions whether to go on */
+#define WRITE_BYTES ((size_t)4 << 20) /* per write(), so that proceed is called every few milliseconds */
 
 static leat_status fail_write(const char *path, int number) {
     char text[128];
@@ -21,8 +21,8 @@ static leat_status fail_write(const char *path, int number) {
 
 /* ---- the path */
 
-/* A link's text, from the link's folder on unless it begins at the root. */
-static char *resolve(const char *link, const char *text) {
+/* The path that a link's text means: relative to the link's folder, or absolute. */
+static char *resolve_link(const char *link, const char *text) {
     const char *slash = strrchr(link, '/');
     size_t folder = slash && *text != '/' ? (size_t)(slash - link) + 1 : 0, length = strlen(text) + 1;
     char *path = le_alloc(folder + length);
@@ -33,21 +33,21 @@ static char *resolve(const char *link, const char *text) {
     return path;
 }
 
-/* The path with all links followed, whether the file exists or not. The caller knows that no links form a circle. */
-static char *follow(const char *path) {
+/* The path with all links followed; the file need not exist. The caller has checked that the links form no circle. */
+static char *follow_links(const char *path) {
     char text[PATH_MAX];
     ssize_t length;
     char *at = le_strdup(realpath(path, text) ? text : path);
     while (at && (length = readlink(at, text, sizeof text - 1)) >= 0) {
         text[length] = '\0';
-        char *next = resolve(at, text);
+        char *next = resolve_link(at, text);
         le_free(at);
         at = next;
     }
     return at;
 }
 
-/* The folder of the target, which ends where its name begins. */
+/* Opens the target's folder. *name is the file's name; target is cut before it. */
 static int open_folder(char *target, const char **name) {
     char *slash = strrchr(target, '/');
     *name = slash ? slash + 1 : target;
@@ -59,7 +59,7 @@ static int open_folder(char *target, const char **name) {
 
 /* ---- open */
 
-static void finish(struct le_file_out *out) {
+static void free_out(struct le_file_out *out) {
     if (out->file.folder >= 0)
         close(out->file.folder);
     le_free(out->target);
@@ -67,7 +67,7 @@ static void finish(struct le_file_out *out) {
 }
 
 static leat_status open_new(struct le_file_out *out, const struct stat *replaced) {
-    out->target = follow(out->path);
+    out->target = follow_links(out->path);
     if (!out->target)
         return le_fail_out_of_memory(strlen(out->path) + 1);
     int folder = open_folder(out->target, &out->name);
@@ -76,8 +76,7 @@ static leat_status open_new(struct le_file_out *out, const struct stat *replaced
     if (!le_new_file_open(folder, 0666, &out->file))
         return fail_write(out->path, errno);
     if (replaced)
-        (void)!fchmod(out->file.fd,
-                      replaced->st_mode & 07777); /* a new file's mode will do where this is not allowed */
+        (void)!fchmod(out->file.fd, replaced->st_mode & 07777); /* if not permitted, the default mode is acceptable */
     return LEAT_OK;
 }
 
@@ -92,7 +91,7 @@ static leat_status open_out(struct le_file_out *out) {
         out->file.fd = open(out->path, O_WRONLY | O_CLOEXEC);
         return out->file.fd < 0 ? fail_write(out->path, errno) : LEAT_OK;
     }
-    if (exists && faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) < 0) /* replacing it would not ask */
+    if (exists && faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) < 0) /* rename() would ignore write protection */
         return fail_write(out->path, errno);
     return open_new(out, exists ? &about : NULL);
 }
@@ -107,7 +106,7 @@ leat_status le_file_out_open(const char *path, const leat_save_options *options,
                                 .file = {.folder = -1, .fd = -1}};
     leat_status status = open_out(out);
     if (status)
-        finish(out);
+        free_out(out);
     return status;
 }
 
@@ -115,7 +114,7 @@ leat_status le_file_out_open(const char *path, const leat_save_options *options,
 
 leat_status le_file_out_check(const struct le_file_out *out) {
     if (out->proceed && !out->proceed(out->user))
-        return le_fail(LEAT_FILE, "%s: was not written: it was given up", out->path);
+        return le_fail(LEAT_FILE, "%s: was not written: saving was stopped", out->path);
     return LEAT_OK;
 }
 
@@ -142,7 +141,7 @@ leat_status le_file_out_seek(struct le_file_out *out, uint64_t offset) {
 
 /* ---- close */
 
-/* The name in the folder is on the disk, too. A folder that cannot be read cannot be synced. */
+/* Syncs the name in the folder. A folder that cannot be read cannot be synced. */
 static bool sync_folder(int folder) {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool done = fd < 0 || fsync(fd) == 0 || errno == EINVAL;
@@ -154,7 +153,8 @@ static bool sync_folder(int folder) {
 }
 
 static bool close_direct(struct le_file_out *out) {
-    bool synced = !out->sync || fsync(out->file.fd) == 0 || errno == EINVAL || errno == EROFS; /* a pipe has no disk */
+    bool synced =
+        !out->sync || fsync(out->file.fd) == 0 || errno == EINVAL || errno == EROFS; /* pipes cannot be synced */
     int number = errno;
     bool closed = close(out->file.fd) == 0;
     errno = synced ? errno : number;
@@ -175,6 +175,6 @@ leat_status le_file_out_close(struct le_file_out *out, leat_status written) {
     else if (!le_new_file_publish(&out->file, out->name, out->sync) || (out->sync && !sync_folder(folder)))
         written = fail_write(path, errno);
     out->file.folder = folder;
-    finish(out);
+    free_out(out);
     return written;
 }

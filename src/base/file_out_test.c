@@ -1,5 +1,5 @@
-/* Files that take their name when they are complete: what others see meanwhile, what is left of a process that is
- * killed or told to stop, and errors that leave the older file as it was. */
+/* Files that get their name when they are complete: what others see meanwhile, what a killed or stopped process leaves,
+ * and errors, after which the older file is unchanged. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -60,7 +60,7 @@ static leat_status save(char byte, const leat_save_options *options) {
     return le_file_out_close(&out, le_file_out_write(&out, content, sizeof content));
 }
 
-/* All of the file's bytes are this one; 0: there is no file. */
+/* Asserts that all bytes of the file are `byte`; 0: that there is no file. */
 static void assert_file(char byte) {
     struct stat about;
     if (!byte) {
@@ -87,7 +87,7 @@ static void test_replaced_at_once(void **state) {
     assert_ok(le_file_out_open(path, NULL, &out));
     memset(content, 'b', sizeof content);
     assert_ok(le_file_out_write(&out, content, sizeof content));
-    assert_file('a'); /* while another is written */
+    assert_file('a'); /* while the new file is written */
     assert_ok(le_file_out_close(&out, LEAT_OK));
     assert_int_equal(count_files(), 1);
     assert_file('b');
@@ -119,7 +119,7 @@ static void test_stopped(void **state) {
     assert_int_equal(count_files(), 1);
 }
 
-/* The limit on a file's size is met like a full disk. */
+/* Reaching the limit on file size is handled like a full disk. */
 static void test_full(void **state) {
     (void)state;
     struct rlimit limit, before;
@@ -150,7 +150,7 @@ static void test_directly(void **state) {
     assert_int_equal(le_file_out_open(path, NULL, &out), LEAT_FILE);
 }
 
-/* In the current folder, and through a link whose target does not exist yet. */
+/* Writes to the current folder, and through a link whose target does not exist yet. */
 static void test_paths(void **state) {
     (void)state;
     struct le_file_out out;
@@ -204,7 +204,7 @@ static void test_killed(void **state) {
         fclose(file);
         assert_file((char)byte);
         left_between += count_files() - 1;
-        DIR *listing = opendir(folder); /* a link that was not renamed yet: the kill has to come between two calls */
+        DIR *listing = opendir(folder); /* a temporary link remains if the kill came between link and rename */
         for (struct dirent *item; (item = readdir(listing));)
             if (le_new_file_is_temporary(item->d_name))
                 assert_int_equal(unlinkat(dirfd(listing), item->d_name, 0), 0);

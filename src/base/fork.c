@@ -1,5 +1,4 @@
-/* Counts forks, because asking for the process's number at every call would cost more than most calls do. Any thread.
- */
+/* Counts forks: calling getpid() on every call would cost more than most calls themselves. Any thread. */
 #include "base/fork.h"
 #include <pthread.h>
 #include <stdatomic.h>

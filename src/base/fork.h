@@ -1,8 +1,9 @@
-/* How handles know that they are in a child of the process that made them. */
+/* Lets handles detect that they are used in a child of the process that made them. */
 #ifndef LE_FORK_H
 #define LE_FORK_H
-/* Differs in a child from what it was in its parent, where forks were watched before. Any thread; a plain read. */
+/* A number that differs between a process and its child, once le_fork_watch was called. Any thread; only reads memory.
+ */
 unsigned le_fork_generation(void);
-/* Watches from now on, and gives the present one: for whoever makes a handle. */
+/* Starts counting forks and returns the current generation, which a new handle stores. */
 unsigned le_fork_watch(void);
 #endif

@@ -1,5 +1,5 @@
-/* A hash of bytes by multiplying and mixing 8-byte words, and a table of names by it. Pure functions; a table belongs
- * to one thread while it grows. */
+/* A hash of bytes that multiplies and mixes 8-byte words, and a hash table of names. Pure functions; while a table
+ * grows, only one thread may use it. */
 #include "base/hash.h"
 #include "base/arena.h"
 #include <string.h>
@@ -7,7 +7,7 @@
 #define MULTIPLIER_A 0x9e3779b97f4a7c15u
 #define MULTIPLIER_B 0xd6e8feb86659fd93u
 
-/* 8 bytes, the first one lowest. */
+/* 8 bytes as a little-endian word. */
 static uint64_t word_at(const unsigned char *bytes) {
     uint64_t word;
     memcpy(&word, bytes, sizeof word);
@@ -17,7 +17,7 @@ static uint64_t word_at(const unsigned char *bytes) {
     return word;
 }
 
-/* The last 1 to 7 of `all` bytes that end there, as a word of theirs. */
+/* The last all % 8 of the `all` bytes before `end`, as a little-endian word. */
 static uint64_t rest_before(const unsigned char *end, size_t all) {
     uint64_t word = 0;
     if (all >= 8)
@@ -27,7 +27,7 @@ static uint64_t rest_before(const unsigned char *end, size_t all) {
     return word;
 }
 
-/* Every bit of value reaches every bit of the result; one to one. */
+/* A one-to-one function in which every bit of value affects every bit of the result. */
 static uint64_t scramble(uint64_t value) {
     value = (value ^ (value >> 32)) * MULTIPLIER_B;
     value = (value ^ (value >> 32)) * MULTIPLIER_B;
@@ -46,7 +46,8 @@ uint64_t le_hash(const void *bytes, size_t length, uint64_t seed) {
     return scramble(hash);
 }
 
-/* The slot that holds the name, or the empty one where it would go. Capacity is a power of two, never full. */
+/* The slot with the name, or the empty slot where it belongs. The capacity is a power of two, and the table is never
+ * full. */
 static struct le_name_slot *find_slot(const struct le_names *names, const char *name, size_t length) {
     size_t mask = (size_t)names->capacity - 1;
     for (size_t k = (size_t)le_hash(name, length, 0) & mask;; k = (k + 1) & mask) {
@@ -65,7 +66,7 @@ int le_names_get(const struct le_names *names, const char *name, size_t length) 
     return slot->name ? slot->value : -1;
 }
 
-static void grow(struct le_arena *arena, struct le_names *names) {
+static void grow_table(struct le_arena *arena, struct le_names *names) {
     int capacity = names->capacity ? 2 * names->capacity : 16;
     struct le_names larger = {.slots = LE_NEW_ARRAY(arena, capacity, struct le_name_slot), .capacity = capacity};
     for (int k = 0; k < names->capacity; k++) {
@@ -79,7 +80,7 @@ static void grow(struct le_arena *arena, struct le_names *names) {
 
 void le_names_put(struct le_arena *arena, struct le_names *names, const char *name, size_t length, int value) {
     if (names->count >= names->capacity / 2)
-        grow(arena, names);
+        grow_table(arena, names);
     struct le_name_slot *slot = find_slot(names, name, length);
     if (!slot->name)
         names->count++;

@@ -2,10 +2,12 @@
 #define LE_HASH_H
 #include <stddef.h>
 #include <stdint.h>
-/* 64 bits of the bytes, chained through seed; the same on every machine; no defence against chosen collisions. */
+/* A 64-bit hash of the bytes; seed chains several calls. The same on every machine. Not safe against chosen collisions.
+ */
 uint64_t le_hash(const void *bytes, size_t length, uint64_t seed);
 
-/* Names to indices, open addressing; the names are the caller's and stay valid. {0} is empty. Memory is an arena's. */
+/* A hash table from names to integers, with open addressing, in an arena. {0} is empty. The caller owns the names,
+ * which must stay valid. */
 struct le_arena;
 struct le_names {
     struct le_name_slot {

@@ -1,6 +1,5 @@
-/* The ledger: records in order of first appearance, found by kind, text and cause. The floors above decide what is
- * charged to it. `lock` guards the records, their index and the observer; the stack of open spans is the thread's own.
- */
+/* See ledger.h. Records are in the order of their first charge and are found by kind, text and cause. `lock` guards the
+ * records, their index and the observer. Each thread has its own stack of open spans. */
 #include "base/ledger.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -22,16 +21,17 @@ struct le_ledger {
     atomic_int level;
     uint64_t (*clock)(void *user); /* NULL: CLOCK_MONOTONIC */
     void *clock_user;
-    uint64_t clock_offset_ns; /* so that time continues when another clock takes over */
+    uint64_t clock_offset_ns; /* so that time continues when the clock is replaced */
     pthread_mutex_t lock;
     le_ledger_observer *observer; /* NULL: none */
     void *observer_user;
-    uint64_t version; /* of what tallies remember: 1 more each time that the ledger is cleared */
+    uint64_t
+        version; /* increases each time the ledger is cleared, which invalidates the records that tallies remember */
     leat_cost *records;
     int count, capacity;
-    int *index;         /* 1 + a record's place, at its key's hash or the next free place; 0: free */
+    int *index;         /* hash table with linear probing: 1 + a record's number; 0: free */
     int index_capacity; /* a power of two, more than twice count */
-    int hints[HINTS];   /* the record last found for a text at some address: mostly right, always checked */
+    int hints[HINTS];   /* the record last found for texts at these addresses; usually right, always checked */
 };
 static _Thread_local struct le_span *innermost;
 
@@ -50,7 +50,7 @@ leat_status le_ledger_new(int level, struct le_ledger **ledger) {
     return LEAT_OK;
 }
 
-/* Strings are freed as what they were made as. */
+/* Frees the records and their strings. */
 static void free_records(struct le_ledger *ledger) {
     for (int k = 0; k < ledger->count; k++) {
         le_free((void *)(uintptr_t)ledger->records[k].what);
@@ -115,7 +115,7 @@ static uint64_t key_hash(const struct cost_key *key) {
     return le_hash(key->cause, strlen(key->cause), le_hash(key->what, strlen(key->what), seed));
 }
 
-/* The index's place that holds the key's record, or the free one where it would go. The index is never full. */
+/* The slot of the key's record in the index, or the free slot where it belongs. The index is never full. */
 static int *find_place(struct le_ledger *ledger, const struct cost_key *key) {
     size_t mask = (size_t)ledger->index_capacity - 1;
     for (size_t k = (size_t)key_hash(key) & mask;; k = (k + 1) & mask) {
@@ -140,8 +140,8 @@ static bool grow_index(struct le_ledger *ledger) {
     return true;
 }
 
-/* Room for one more record; false when there is none. */
-static bool reserve(struct le_ledger *ledger) {
+/* Makes room for one more record; false if memory ran out. */
+static bool reserve_record(struct le_ledger *ledger) {
     if (ledger->count >= INT_MAX / 8)
         return false;
     if (ledger->count == ledger->capacity) {
@@ -167,14 +167,14 @@ static int make_record(struct le_ledger *ledger, const struct cost_key *key) {
     return ledger->count;
 }
 
-/* The hint's place follows from the addresses of the texts: the same cost is mostly charged from the same ones. */
+/* The hint is looked up by the addresses of the texts, since the same cost usually comes with the same addresses. */
 static leat_cost *find_record(struct le_ledger *ledger, const struct cost_key *key) {
     uintptr_t address =
         (uintptr_t)key->what ^ ((uintptr_t)key->cause << 1) ^ ((uintptr_t)key->kind << 4) ^ key->on_device;
     int *hint = &ledger->hints[(address ^ address >> 6 ^ address >> 12) % HINTS];
     if (*hint && matches(&ledger->records[*hint - 1], key))
         return &ledger->records[*hint - 1];
-    if (!reserve(ledger))
+    if (!reserve_record(ledger))
         return NULL;
     int *place = find_place(ledger, key);
     if (*place == 0)
@@ -275,7 +275,8 @@ static void observe(const struct le_span *span, uint64_t stop_ns) {
     pthread_mutex_unlock(&ledger->lock);
 }
 
-/* The time of a span is taken from the innermost open one of the same ledger that is timed. */
+/* The span's own time. Its whole time is added to the inner time of the next outer span of the same ledger that is
+ * timed. */
 static uint64_t take_time(struct le_span *span) {
     uint64_t stop_ns = le_ledger_clock_ns(span->ledger), elapsed_ns = stop_ns - span->start_ns;
     if (le_ledger_level(span->ledger) > 1)
@@ -288,8 +289,8 @@ static uint64_t take_time(struct le_span *span) {
     return elapsed_ns - span->inner_ns;
 }
 
-/* A hook of the caller's may leave a span of its own open, or end one too many: what is open within the span that ends
- * is not any more. Says whether the span was still open. */
+/* Closes all spans opened within the span that ends: a caller's hook may leave one open, or end one too many. Returns
+ * whether the span itself was still open. */
 static bool unwind(struct le_span *span) {
     struct le_span *open = innermost;
     while (open && open != span)
@@ -307,7 +308,7 @@ void le_span_drop(struct le_span *outer) {
     innermost = outer;
 }
 
-/* The time of a span that was closed with an outer one is in that one's, whose memory may be gone. */
+/* If the span was already closed with an outer one, its time is part of the outer span, whose memory may be gone. */
 void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations) {
     leat_cost amount = {.count = 1, .bytes = bytes, .operations = operations};
     if (unwind(span) && span->start_ns)

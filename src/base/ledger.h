@@ -15,9 +15,9 @@ int le_ledger_level(const struct le_ledger *ledger);
 void le_ledger_clear(struct le_ledger *ledger);
 size_t le_ledger_count(struct le_ledger *ledger);
 bool le_ledger_at(struct le_ledger *ledger, size_t k, leat_cost *cost);
-/* A span on the calling thread, on its stack; begin and end nest; one that ends closes those that were begun within it
- * and have not ended, which are counted without a time when they do. what and cause are copied when a record is made; a
- * cost that cannot be recorded for want of memory is dropped. Under 50 ns at level 0. */
+/* A timed cost of the calling thread; the struct is on its stack. Spans nest. A span that ends also closes those begun
+ * within it that are still open; when they end later, they are counted without a time. what and cause are copied into a
+ * new record. A cost that cannot be recorded for lack of memory is dropped. Under 50 ns at level 0. */
 struct le_span {
     struct le_ledger *ledger;
     struct le_span *outer;
@@ -28,23 +28,22 @@ struct le_span {
 void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what,
                    const char *cause);
 void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations);
-/* Where a failure jumps out of functions with open spans: those that were begun after `outer` was the thread's
- * innermost are forgotten, uncounted. */
-struct le_span *le_span_innermost(void); /* NULL: none is open */
+/* For failures that longjmp out of functions with open spans: get the innermost span before, and drop, uncounted, all
+ * spans that were begun within it after the jump. */
+struct le_span *le_span_innermost(void); /* NULL: none */
 void le_span_drop(struct le_span *outer);
-/* Sets the clock of host times (NULL: CLOCK_MONOTONIC), before other threads use the ledger. Time continues from where
- * it is. A simulated device has a clock of its own. */
+/* Sets the clock for host times (NULL: CLOCK_MONOTONIC), before other threads use the ledger. Time continues without a
+ * jump. A simulated device has its own clock. */
 void le_ledger_clock_set(struct le_ledger *ledger, uint64_t (*clock)(void *user), void *user);
 uint64_t le_ledger_clock_ns(const struct le_ledger *ledger);
-/* At level 2 the observer is called for each timed span that ends, with its end, its depth among the timed spans that
- * are open on its thread (outermost 0), and the thread's number (from 1). It runs under the ledger's lock. NULL: none.
- */
+/* At level 2 the observer is called when a timed span ends, with its end time, its depth among the open timed spans of
+ * its thread (outermost: 0), and the thread's number, from 1. It runs under the ledger's lock. NULL: none. */
 typedef void le_ledger_observer(void *user, const struct le_span *span, uint64_t stop_ns, int depth, unsigned thread);
 void le_ledger_observer_set(struct le_ledger *ledger, le_ledger_observer *observer, void *user);
 /* Adds count, time_ns and bytes to the device's record with this kind, text and cause. */
 void le_ledger_device(struct le_ledger *ledger, const leat_cost *cost);
-/* Counts, without a time, a cost that recurs often. The tally, {0} at first, remembers its record. Guarded by the
- * ledger's lock. */
+/* Counts a frequent cost without a time. The tally, initially {0}, remembers its record. The ledger's lock guards it.
+ */
 struct le_tally {
     uint64_t version;
     int record;

@@ -1,4 +1,4 @@
-/* The ledger: one record for each cost, exclusive times, many threads, memory that runs out. */
+/* The ledger: one record per cost, exclusive times, several threads, out of memory. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static void counts_at_level_0(void **state) {
     struct le_ledger *ledger;
     assert_int_equal(le_ledger_new(0, &ledger), LEAT_OK);
     for (int k = 0; k < 10; k++) {
-        char what[] = "y[i] = a[i]"; /* never the same address in the record */
+        char what[] = "y[i] = a[i]"; /* the record has a copy at another address */
         struct le_span span;
         le_span_begin(&span, ledger, LEAT_COST_KERNEL, what, NULL);
         le_span_end(&span, 8, 2);
@@ -95,7 +95,7 @@ static void times_exclude_inner_ones(void **state) {
     le_ledger_free(other);
 }
 
-/* As a hook of the caller's may do: a span left open within another, and one ended from within. */
+/* As a caller's hook may do: leaves a span open within another, and ends an outer span too early. */
 static void unwinds_to_what_ends(void **state) {
     (void)state;
     struct le_ledger *ledger;
@@ -108,7 +108,7 @@ static void unwinds_to_what_ends(void **state) {
     le_span_begin(&next, ledger, LEAT_COST_PLAN, "next", NULL);
     assert_ptr_equal(next.outer, &outer);
     le_span_end(&left, 2, 0);
-    le_span_end(&outer, 3, 0); /* from within next */
+    le_span_end(&outer, 3, 0); /* called within `next` */
     memset(&outer, 0xff, sizeof outer);
     pause_ms(1);
     le_span_end(&next, 4, 0);
@@ -126,7 +126,7 @@ static void unwinds_to_what_ends(void **state) {
     le_ledger_free(ledger);
 }
 
-/* A span that began without a time has none, and hides none of what is inside from what is outside. */
+/* A span that began untimed has no time, and the time of spans within it is still subtracted from the outer one. */
 static void levels_change_midway(void **state) {
     (void)state;
     struct le_ledger *ledger;
@@ -179,7 +179,7 @@ static void threads_charge_together(void **state) {
     le_ledger_free(ledger);
 }
 
-/* ---- memory that runs out */
+/* ---- out of memory */
 
 static int requests_left;
 
@@ -200,7 +200,7 @@ static void release(void *memory, void *user) {
 
 static void drops_what_it_cannot_hold(void **state) {
     (void)state;
-    le_memory_use(&(struct le_allocator){allocate_some, reallocate_some, release, NULL});
+    le_memory_set_allocator(&(struct le_allocator){allocate_some, reallocate_some, release, NULL});
     for (int requests = 0; requests < 300; requests++) {
         requests_left = requests;
         struct le_ledger *ledger;
@@ -215,7 +215,7 @@ static void drops_what_it_cannot_hold(void **state) {
             assert_true(cost_at(ledger, k).count >= 1);
         le_ledger_free(ledger);
     }
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
 }
 
 int main(void) {

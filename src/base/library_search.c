@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void le_search_tell(struct le_search *search, const char *name, const char *path, const char *format, ...) {
+void le_search_log(struct le_search *search, const char *name, const char *path, const char *format, ...) {
     if (search->line_count == search->line_capacity) {
         if (search->lines)
             search->lines[search->line_count - 1] = (struct le_search_line){.name = "...", .outcome = "and more"};
@@ -32,8 +32,8 @@ void le_search_tell(struct le_search *search, const char *name, const char *path
 
 /* ---- the dynamic loader */
 
-/* Whether there is such a file in a folder of the search path, or in those below it for newer processors. */
-static bool lies_in(const char *folder, const char *soname) {
+/* Whether the folder, or one of its subfolders for newer processors, has a file of that name. */
+static bool is_in_search_folder(const char *folder, const char *soname) {
     char pattern[PATH_MAX];
     static const char *const below[] = {"", "glibc-hwcaps/*/"};
     for (size_t k = 0; k < ARRAY_LEN(below); k++) {
@@ -48,10 +48,10 @@ static bool lies_in(const char *folder, const char *soname) {
     return false;
 }
 
-/* Whether an element of LD_LIBRARY_PATH that depends on the working directory leads to such a file. */
-static bool lies_in_working_directory(const char *soname) {
+/* Whether an element of LD_LIBRARY_PATH that is relative to the working directory has a file of that name. */
+static bool is_in_working_directory(const char *soname) {
     const char *rest = getenv("LD_LIBRARY_PATH");
-    if (!rest || !rest[0]) /* an empty value counts as unset */
+    if (!rest || !rest[0]) /* an empty value means unset */
         return false;
     for (size_t length; rest; rest = rest[length] ? rest + length + 1 : NULL) {
         char folder[PATH_MAX];
@@ -61,14 +61,14 @@ static bool lies_in_working_directory(const char *soname) {
             continue;
         memcpy(folder, length ? rest : ".", length ? length : 1);
         folder[length ? length : 1] = 0;
-        if (lies_in(folder, soname))
+        if (is_in_search_folder(folder, soname))
             return true;
     }
     return false;
 }
 
-/* dlerror's text without the name that it begins with. */
-static void explain(const char *name, char *why, size_t size_bytes) {
+/* Writes dlerror's text without the name at its beginning. */
+static void describe_loader_error(const char *name, char *why, size_t size_bytes) {
     const char *text = dlerror();
     size_t length = strlen(name);
     if (text && strncmp(text, name, length) == 0 && strncmp(text + length, ": ", 2) == 0)
@@ -79,15 +79,15 @@ static void explain(const char *name, char *why, size_t size_bytes) {
 }
 
 void *le_library_load(const char *name, int mode, char *why, size_t size_bytes) {
-    if (!strchr(name, '/') && lies_in_working_directory(name)) {
+    if (!strchr(name, '/') && is_in_working_directory(name)) {
         snprintf(why, size_bytes,
-                 "not taken from the working directory, which an empty or relative element of "
+                 "not loaded from the working directory, which an empty or relative element of "
                  "LD_LIBRARY_PATH names");
         return NULL;
     }
     void *library = dlopen(name, mode | RTLD_LOCAL);
     if (!library)
-        explain(name, why, size_bytes);
+        describe_loader_error(name, why, size_bytes);
     return library;
 }
 
@@ -131,10 +131,10 @@ const struct le_library_symbol *le_library_fill(const struct le_library_symbol *
 
 /* ---- candidates */
 
-struct walk {
+struct search_walk {
     struct le_search *search;
     const struct le_search_request *request;
-    /* Hashes of the real paths of files that were offered: lib64 may be lib, and cuda may be cuda-13.0. */
+    /* Hashes of the real paths of files already offered: lib64 may be a link to lib, and cuda one to cuda-13.0. */
     uint64_t offered[32];
     size_t offered_count;
 };
@@ -145,32 +145,33 @@ static int major_of(const char *name) {
     return version ? atoi(version + strlen(".so.")) : 0;
 }
 
-static bool is_too_new(const struct walk *walk, const char *file) {
+static bool is_too_new(const struct search_walk *walk, const char *file) {
     return walk->request->major_max && major_of(file) > walk->request->major_max;
 }
 
-/* library: its handle if it is loaded, else NULL. */
-static bool offer(struct walk *walk, const char *name, const char *file, const char *path, void *library) {
+/* Offers a candidate to the request. library: its handle if it is loaded, else NULL. */
+static bool offer_candidate(struct search_walk *walk, const char *name, const char *file, const char *path,
+                            void *library) {
     const struct le_search_request *request = walk->request;
     struct le_search *search = walk->search;
     char why[160];
     if (is_too_new(walk, file)) {
-        le_search_tell(search, name, path, "for CUDA %d, newer than the driver's %d", major_of(file),
-                       request->major_max);
+        le_search_log(search, name, path, "for CUDA %d, newer than the driver's %d", major_of(file),
+                      request->major_max);
         return false;
     }
     if (request->load && !library && !(library = le_library_load(path, RTLD_LAZY, why, sizeof why))) {
-        le_search_tell(search, name, path, "cannot be loaded: %s", why);
+        le_search_log(search, name, path, "cannot be loaded: %s", why);
         snprintf(search->reason, sizeof search->reason, "%.200s cannot be loaded: %s", path, why);
         return false;
     }
     if (!request->take(request->user, search, name, path, library))
         return false;
-    search->reason[0] = 0; /* of an earlier candidate */
+    search->reason[0] = 0; /* clears the reason of an earlier candidate */
     return true;
 }
 
-static bool was_offered(struct walk *walk, const char *path) {
+static bool was_offered(struct search_walk *walk, const char *path) {
     char real[PATH_MAX];
     if (!realpath(path, real))
         return false;
@@ -183,7 +184,7 @@ static bool was_offered(struct walk *walk, const char *path) {
     return false;
 }
 
-static bool look_below(struct walk *walk, const char *name, const char *root) {
+static bool look_below(struct search_walk *walk, const char *name, const char *root) {
     const struct le_search_request *request = walk->request;
     bool some = false;
     for (const char *const *below = request->below; *below; below++)
@@ -193,17 +194,17 @@ static bool look_below(struct walk *walk, const char *name, const char *root) {
                 access(path, F_OK) != 0)
                 continue;
             some = true;
-            if (!was_offered(walk, path) && offer(walk, name, *file, path, NULL))
+            if (!was_offered(walk, path) && offer_candidate(walk, name, *file, path, NULL))
                 return true;
         }
     if (!some)
-        le_search_tell(walk->search, name, root, "no %s found", request->what);
+        le_search_log(walk->search, name, root, "no %s found", request->what);
     return false;
 }
 
 /* ---- places */
 
-static bool look_loaded(struct walk *walk, const char *name) {
+static bool look_loaded(struct search_walk *walk, const char *name) {
     bool some = false;
     for (const char *const *file = walk->request->names; *file; file++) {
         char path[PATH_MAX];
@@ -213,16 +214,16 @@ static bool look_loaded(struct walk *walk, const char *name) {
         some = true;
         if (!le_library_path(library, path))
             snprintf(path, sizeof path, "%s", *file);
-        if (offer(walk, name, *file, path, library))
+        if (offer_candidate(walk, name, *file, path, library))
             return true;
     }
     if (!some)
-        le_search_tell(walk->search, name, NULL, "not loaded: %s", walk->request->what);
+        le_search_log(walk->search, name, NULL, "not loaded: %s", walk->request->what);
     return false;
 }
 
-/* name: none; lines tell the file. */
-static bool look_by_loader(struct walk *walk, const char *name) {
+/* Has no place's name: the lines of the log name the file. */
+static bool look_by_loader(struct search_walk *walk, const char *name) {
     const struct le_search_request *request = walk->request;
     char why[160] = "not found by the dynamic loader";
     bool some = false;
@@ -238,15 +239,15 @@ static bool look_by_loader(struct walk *walk, const char *name) {
         some = true;
         if (library && !le_library_path(library, path))
             snprintf(path, sizeof path, "%s", *file);
-        if (offer(walk, *file, *file, path, library))
+        if (offer_candidate(walk, *file, *file, path, library))
             return true;
     }
     if (!some)
-        le_search_tell(walk->search, request->what, NULL, "%s", why);
+        le_search_log(walk->search, request->what, NULL, "%s", why);
     return false;
 }
 
-/* Copies the site-packages/nvidia folder of a library that lies in one. */
+/* For dl_iterate_phdr: copies the path of the site-packages/nvidia folder that contains the library, if one does. */
 static int find_wheels(struct dl_phdr_info *info, size_t size_bytes, void *user) {
     static const char folder[] = "/site-packages/nvidia";
     const char *at = info->dlpi_name ? strstr(info->dlpi_name, folder) : NULL;
@@ -259,29 +260,29 @@ static int find_wheels(struct dl_phdr_info *info, size_t size_bytes, void *user)
     return 1;
 }
 
-static bool look_beside_loaded(struct walk *walk, const char *name) {
+static bool look_beside_loaded(struct search_walk *walk, const char *name) {
     char root[PATH_MAX];
     if (dl_iterate_phdr(find_wheels, root))
         return look_below(walk, name, root);
-    le_search_tell(walk->search, name, NULL, "no NVIDIA wheel is loaded");
+    le_search_log(walk->search, name, NULL, "no NVIDIA wheel is loaded");
     return false;
 }
 
-/* NULL: it names no folder that is looked at. */
+/* The folder that the variable names; NULL if it is not set or not an absolute path. */
 static const char *folder_of_variable(struct le_search *search, const char *variable) {
     const char *value = getenv(variable);
     if (!value)
-        le_search_tell(search, variable, NULL, "not set");
+        le_search_log(search, variable, NULL, "not set");
     else if (!value[0])
-        le_search_tell(search, variable, NULL, "ignored: it is empty");
+        le_search_log(search, variable, NULL, "ignored: it is empty");
     else if (value[0] != '/')
-        le_search_tell(search, variable, value, "ignored: it is not an absolute path");
+        le_search_log(search, variable, value, "ignored: it is not an absolute path");
     else
         return value;
     return NULL;
 }
 
-static bool look_in_variable(struct walk *walk, const char *name) {
+static bool look_in_variable(struct search_walk *walk, const char *name) {
     const char *folder = folder_of_variable(walk->search, name);
     return folder && look_below(walk, name, folder);
 }
@@ -290,7 +291,7 @@ static int newest_first(const void *a, const void *b) {
     return strverscmp(*(char *const *)b, *(char *const *)a);
 }
 
-static bool look_in_local(struct walk *walk, const char *name) {
+static bool look_in_local(struct search_walk *walk, const char *name) {
     bool done = look_below(walk, name, "/usr/local/cuda");
     glob_t found = {0};
     if (!done && glob("/usr/local/cuda-*", GLOB_NOSORT, NULL, &found) == 0) {
@@ -303,7 +304,7 @@ static bool look_in_local(struct walk *walk, const char *name) {
 }
 
 /* lib/python3.NN/site-packages/nvidia below prefix. */
-static bool look_in_wheels(struct walk *walk, const char *name, const char *prefix) {
+static bool look_in_wheels(struct search_walk *walk, const char *name, const char *prefix) {
     char folder[PATH_MAX];
     bool done = false;
     if (snprintf(folder, sizeof folder, "%s/lib", prefix) >= (int)sizeof folder)
@@ -320,15 +321,15 @@ static bool look_in_wheels(struct walk *walk, const char *name, const char *pref
     return done;
 }
 
-/* Conda's own packages are laid out in its prefix as in a toolkit. */
-static bool look_in_environment(struct walk *walk, const char *name) {
+/* A Conda prefix has the layout of a toolkit. */
+static bool look_in_environment(struct search_walk *walk, const char *name) {
     const char *prefix = folder_of_variable(walk->search, name);
     return prefix && (look_in_wheels(walk, name, prefix) || look_below(walk, name, prefix));
 }
 
 static const struct {
     const char *name; /* in the log */
-    bool (*look)(struct walk *walk, const char *name);
+    bool (*look)(struct search_walk *walk, const char *name);
 } places_known[] = {
     [LE_SEARCH_LOADED] = {"loaded already", look_loaded},
     [LE_SEARCH_BESIDE_LOADED] = {"beside loaded wheels", look_beside_loaded},
@@ -342,7 +343,7 @@ static const struct {
 
 bool le_search_run(struct le_search *search, const struct le_search_request *request,
                    const enum le_search_place *places) {
-    struct walk walk = {.search = search, .request = request};
+    struct search_walk walk = {.search = search, .request = request};
     for (; *places; places++)
         if (places_known[*places].look(&walk, places_known[*places].name))
             return true;
@@ -351,6 +352,6 @@ bool le_search_run(struct le_search *search, const struct le_search_request *req
 
 bool le_search_folder(struct le_search *search, const struct le_search_request *request, const char *name,
                       const char *folder) {
-    struct walk walk = {.search = search, .request = request};
+    struct search_walk walk = {.search = search, .request = request};
     return look_below(&walk, name, folder);
 }

@@ -25,12 +25,12 @@ static void lines_run_out(void **state) {
     memset(path, 'p', sizeof path - 1);
     path[sizeof path - 1] = 0;
     for (int k = 0; k < 100; k++)
-        le_search_tell(&search, "name", path, "line %d", k);
+        le_search_log(&search, "name", path, "line %d", k);
     assert_int_equal(search.line_count, 8);
     assert_string_equal(lines[0].outcome, "line 0");
     assert_int_equal(strlen(lines[0].path), sizeof lines[0].path - 1);
     assert_string_equal(lines[7].outcome, "and more");
-    le_search_tell(&silent, "name", NULL, "no log");
+    le_search_log(&silent, "name", NULL, "no log");
     assert_int_equal(silent.line_count, 0);
 }
 
@@ -63,7 +63,7 @@ static void loading_says_why(void **state) {
     assert_string_equal(why, "cannot open shared object file: No such file or directory");
 }
 
-/* The loader read LD_LIBRARY_PATH when the process began, so that what is set now moves the guard alone. */
+/* The loader read LD_LIBRARY_PATH when the process started, so changing it now affects only our check. */
 static void working_directory_is_refused(void **state) {
     (void)state;
     char why[160], folder[] = "/tmp/leat-test-XXXXXX";
@@ -72,8 +72,8 @@ static void working_directory_is_refused(void **state) {
     fclose(fopen("below/libwhich.so", "w"));
     setenv("LD_LIBRARY_PATH", "/nowhere:below", 1);
     assert_null(le_library_load("libwhich.so", RTLD_LAZY, why, sizeof why));
-    assert_non_null(strstr(why, "not taken from the working directory"));
-    setenv("LD_LIBRARY_PATH", "/nowhere:", 1); /* the working directory itself, where it does not lie */
+    assert_non_null(strstr(why, "not loaded from the working directory"));
+    setenv("LD_LIBRARY_PATH", "/nowhere:", 1); /* the working directory, which does not have the file */
     assert_null(le_library_load("libwhich.so", RTLD_LAZY, why, sizeof why));
     assert_string_equal(why, "not found by the dynamic loader");
     unsetenv("LD_LIBRARY_PATH");
@@ -117,7 +117,7 @@ static void set_below_top(const char *variable, const char *folder) {
     setenv(variable, path, 1);
 }
 
-/* libthing.so.1 in one is two's; lib64 is lib; a third version is too new. */
+/* libthing.so.1 in `one` is a link into `two`, lib64 is a link to lib, and a third version is too new. */
 static void places_come_in_order(void **state) {
     (void)state;
     static const enum le_search_place places[] = {LE_SEARCH_CUDA_PATH, LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_VIRTUAL_ENV,
@@ -156,7 +156,7 @@ static void places_come_in_order(void **state) {
         assert_string_equal(lines[k].outcome, outcomes[k]);
 }
 
-/* The mathematics library's copies stand for NVIDIA's. */
+/* Copies of libm act as NVIDIA's libraries. */
 static void loaded_wheels_are_looked_beside(void **state) {
     (void)state;
     static const enum le_search_place places[] = {LE_SEARCH_LOADED, LE_SEARCH_BESIDE_LOADED, LE_SEARCH_END};

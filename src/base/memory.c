@@ -1,15 +1,14 @@
-/* The one door to the heap: the hooks of the first open context, or malloc and its kin.
- * Not an accounting of array memory: that is the device's. The hooks are set while no memory is held (first open, last
- * close). */
+/* See memory.h. The hooks are set only while no memory is held: at the first open and the last close. Array memory is
+ * accounted for by the pools, not here. */
 #include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ALIGNMENT    64u
-#define ALWAYS_THERE ((size_t)64 << 20) /* not worth asking the system */
+#define ALWAYS_THERE ((size_t)64 << 20) /* smaller sizes are not worth asking the system */
 
-bool le_memory_is_there(size_t size_bytes) {
+bool le_memory_is_available(size_t size_bytes) {
     if (size_bytes <= ALWAYS_THERE)
         return true;
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
@@ -18,12 +17,12 @@ bool le_memory_is_there(size_t size_bytes) {
 
 static void *default_allocate(size_t size_bytes, void *user) {
     (void)user;
-    return le_memory_is_there(size_bytes) ? malloc(size_bytes) : NULL;
+    return le_memory_is_available(size_bytes) ? malloc(size_bytes) : NULL;
 }
 
 static void *default_reallocate(void *memory, size_t size_bytes, void *user) {
     (void)user;
-    return le_memory_is_there(size_bytes) ? realloc(memory, size_bytes) : NULL;
+    return le_memory_is_available(size_bytes) ? realloc(memory, size_bytes) : NULL;
 }
 
 static void default_release(void *memory, void *user) {
@@ -34,12 +33,12 @@ static void default_release(void *memory, void *user) {
 static const struct le_allocator defaults = {default_allocate, default_reallocate, default_release, NULL};
 static struct le_allocator current = {default_allocate, default_reallocate, default_release, NULL};
 
-void le_memory_use(const struct le_allocator *allocator) {
+void le_memory_set_allocator(const struct le_allocator *allocator) {
     bool complete = allocator && allocator->allocate && allocator->reallocate && allocator->release;
     current = complete ? *allocator : defaults;
 }
 
-/* Allocators may answer a request for nothing with NULL, which would look like a failure. */
+/* An allocator may return NULL for 0 bytes, which would look like a failure. */
 static size_t at_least_one(size_t size_bytes) {
     return size_bytes ? size_bytes : 1;
 }
@@ -54,7 +53,7 @@ void *le_alloc_zero(size_t count, size_t size_bytes) {
         return NULL;
     total_bytes = at_least_one(total_bytes);
     if (current.allocate == default_allocate)
-        return le_memory_is_there(total_bytes) ? calloc(1, total_bytes) : NULL;
+        return le_memory_is_available(total_bytes) ? calloc(1, total_bytes) : NULL;
     void *memory = current.allocate(total_bytes, current.user);
     if (memory)
         memset(memory, 0, total_bytes);
@@ -80,7 +79,7 @@ void le_free(void *memory) {
         current.release(memory, current.user);
 }
 
-/* The allocator's address is kept right before the aligned memory. */
+/* The address to free is stored right before the aligned memory. */
 void *le_alloc_aligned(size_t size_bytes) {
     char *start = size_bytes <= PTRDIFF_MAX - 2 * ALIGNMENT ? le_alloc(size_bytes + ALIGNMENT + sizeof(void *)) : NULL;
     if (!start)

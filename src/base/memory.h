@@ -1,5 +1,5 @@
-/* All memory that Leat keeps comes through here, so that hooks (leat_options) and injected faults see every request.
- * Any thread. */
+/* The only interface to the heap: all memory that Leat keeps comes through here, so that the hooks of leat_options and
+ * injected failures see every request. Any thread. */
 #ifndef LE_MEMORY_H
 #define LE_MEMORY_H
 #include <stddef.h>
@@ -12,16 +12,17 @@ struct le_allocator {
     void (*release)(void *memory, void *user);
     void *user;
 };
-/* NULL or all NULL: malloc and its kin. */
-void le_memory_use(const struct le_allocator *allocator);
-/* Can the machine hold so much at all? Systems that overcommit map more, and kill the process that touches it. */
-bool le_memory_is_there(size_t size_bytes);
-void *le_alloc(size_t size_bytes);                    /* NULL when there is none */
+/* Sets the allocator. NULL or all NULL: malloc, realloc and free. */
+void le_memory_set_allocator(const struct le_allocator *allocator);
+/* Whether the machine has that much memory at all. A system that overcommits would map more, and kill the process that
+ * touches it. */
+bool le_memory_is_available(size_t size_bytes);
+void *le_alloc(size_t size_bytes);                    /* NULL if memory ran out */
 void *le_alloc_zero(size_t count, size_t size_bytes); /* checked for overflow */
-void *le_realloc(void *memory, size_t size_bytes);    /* the old block stays valid on failure */
+void *le_realloc(void *memory, size_t size_bytes);    /* on failure the old memory stays valid */
 char *le_strdup(const char *text);
 void le_free(void *memory); /* NULL is fine */
-/* Aligned to 64, for elements of arrays; given back by le_free_aligned alone. */
+/* Memory aligned to 64 bytes, for the elements of arrays. Free it only with le_free_aligned. */
 void *le_alloc_aligned(size_t size_bytes);
 void le_free_aligned(void *memory); /* NULL is fine */
 /* false on overflow */

@@ -1,5 +1,5 @@
-/* Memory: hooks see every request, overflow and failure give NULL; and arenas, names and texts on top of it, which take
- * failure at any request. */
+/* Memory: hooks see every request, and overflow and failure return NULL. Arenas, names and texts, which survive a
+ * failure of any request. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An allocator that counts and, from the request `fails_at` on (from 0), has nothing. */
+/* An allocator that counts requests and fails from request `fails_at` on, counted from 0. */
 struct meter {
     int requests, live, fails_at;
 };
@@ -44,7 +44,7 @@ static void meter_release(void *memory, void *user) {
 
 static void use(struct meter *meter, int fails_at) {
     *meter = (struct meter){.fails_at = fails_at};
-    le_memory_use(&(struct le_allocator){meter_allocate, meter_reallocate, meter_release, meter});
+    le_memory_set_allocator(&(struct le_allocator){meter_allocate, meter_reallocate, meter_release, meter});
 }
 
 static void hooks_see_every_request(void **state) {
@@ -67,7 +67,7 @@ static void hooks_see_every_request(void **state) {
     le_free(grown);
     le_free(NULL);
     assert_int_equal(meter.live, 0);
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
 }
 
 static void overflow_and_failure_give_nothing(void **state) {
@@ -79,7 +79,7 @@ static void overflow_and_failure_give_nothing(void **state) {
     assert_null(le_alloc_zero(1, 1));
     assert_null(le_realloc(NULL, 1));
     assert_null(le_strdup("x"));
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
     int64_t product;
     assert_false(le_mul_i64(INT64_MAX, 2, &product));
     assert_true(le_add_i64(1, 2, &product) && product == 3);
@@ -92,7 +92,7 @@ struct numbers {
     int count, capacity;
 };
 
-/* Fills an arena with everything that one holds; false if memory ran out. */
+/* Fills an arena with all kinds of contents; false if memory ran out. */
 static bool fill_arena(struct le_arena *arena) {
     if (setjmp(arena->failure))
         return false;
@@ -138,7 +138,7 @@ static void arenas_take_any_failure(void **state) {
         assert_int_equal(meter.live, 0);
         assert_true(fails_at < 100);
     }
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
 }
 
 static void arenas_refuse_sizes_that_overflow(void **state) {
@@ -174,17 +174,17 @@ static void aligned_memory_is_the_hooks_too(void **state) {
     le_free_aligned(NULL);
     assert_int_equal(meter.live, 0);
     assert_null(le_alloc_aligned(SIZE_MAX - 8));
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
 }
 
-/* Not even where the system would map it and kill whoever touches it. */
+/* Even on a system that would map it and kill the process that touches it. */
 static void more_than_the_machine_has_is_refused(void **state) {
     (void)state;
     size_t machine_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     size_t more_bytes = machine_bytes + ((size_t)1 << 20);
     char *memory = le_alloc(1);
-    assert_true(le_memory_is_there(machine_bytes));
-    assert_false(le_memory_is_there(more_bytes));
+    assert_true(le_memory_is_available(machine_bytes));
+    assert_false(le_memory_is_available(more_bytes));
     assert_null(le_alloc(more_bytes));
     assert_null(le_alloc_zero(1, more_bytes));
     assert_null(le_realloc(memory, more_bytes));
@@ -207,7 +207,7 @@ static void texts_keep_what_they_had(void **state) {
     le_text_finish(&text);
     assert_int_equal(meter.live, 0);
     assert_null(text.at);
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
 }
 
 int main(void) {

@@ -15,7 +15,7 @@
 #define NAME_ATTEMPTS 8
 #define HASH_DIGITS   16
 
-/* Random, so that it is nobody else's; attempt: another one each time. */
+/* Makes a random temporary name, a different one for each attempt. */
 static void make_name(int attempt, char name[LE_NEW_FILE_NAME_BYTES]) {
     uint64_t time_ns = le_clock_ns(), seed = le_hash(&time_ns, sizeof time_ns, (uint64_t)getpid() + (uintptr_t)name);
     snprintf(name, LE_NEW_FILE_NAME_BYTES, ".%016llx.tmp", (unsigned long long)le_hash(&attempt, sizeof attempt, seed));
@@ -26,7 +26,7 @@ bool le_new_file_is_temporary(const char *name) {
            strcmp(name + 1 + HASH_DIGITS, ".tmp") == 0;
 }
 
-/* A file without a name is named by its path in /proc. */
+/* Opens a file without a name; it gets one by linking its path in /proc. */
 static int open_unnamed(int folder, mode_t mode) {
     if (access("/proc/self/fd", X_OK) != 0)
         return -1;
@@ -50,7 +50,7 @@ static bool link_file(const struct le_new_file *file, const char *name) {
     return linkat(AT_FDCWD, path, file->folder, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* A link replaces nothing, so a name that is taken needs a temporary one and a rename. */
+/* link() does not replace a file. If the name exists, the file gets a temporary name and is renamed. */
 static bool give_name(struct le_new_file *file, const char *name) {
     if (!*file->temporary && link_file(file, name))
         return true;
@@ -66,16 +66,16 @@ static bool give_name(struct le_new_file *file, const char *name) {
     return true;
 }
 
-/* Some file systems tell of a full disk when a file is closed, which must be known before it gets its name. */
-static bool flush(int fd, bool sync) {
+/* Some file systems report a full disk only at close(), so a duplicate is closed before the file gets its name. */
+static bool flush_file(int fd, bool sync) {
     int copy = sync ? -1 : dup(fd);
     return sync ? fsync(fd) == 0 : copy >= 0 && close(copy) == 0;
 }
 
 bool le_new_file_publish(struct le_new_file *file, const char *name, bool sync) {
-    bool done = flush(file->fd, sync) && give_name(file, name);
+    bool done = flush_file(file->fd, sync) && give_name(file, name);
     int number = errno;
-    le_new_file_drop(file); /* of a file that has its name only the descriptor is left */
+    le_new_file_drop(file); /* the file has its name now: this only closes the descriptor */
     errno = number;
     return done;
 }

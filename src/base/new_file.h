@@ -14,9 +14,11 @@ struct le_new_file {
     char temporary[LE_NEW_FILE_NAME_BYTES]; /* in the folder; "": the file has no name */
 };
 
-/* The functions return false and set errno on failure. A file that was not opened or was published needs no drop. */
+/* The functions return false and set errno on failure. le_new_file_drop is not needed if opening failed or the file was
+ * published. */
 bool le_new_file_open(int folder, mode_t mode, struct le_new_file *file);
-/* Closes the file and names it. sync: waits until its bytes are on the disk. After a failure nothing is left. */
+/* Closes the file and gives it its name. sync: waits until its bytes are on the disk. On failure the file is removed.
+ */
 bool le_new_file_publish(struct le_new_file *file, const char *name, bool sync);
 void le_new_file_drop(struct le_new_file *file);
 

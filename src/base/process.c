@@ -33,8 +33,8 @@ const char *le_executable_find(struct le_arena *arena, const char *name) {
     return NULL;
 }
 
-/* English messages, whatever the user's language. Temporary files go to the folder, so that those of a killed process
- * are removed with it. */
+/* The environment of a process: its messages are in English, whatever the user's language. Its temporary files go to
+ * the folder, and are removed with it even if the process is killed. */
 static char **make_environment(struct le_arena *arena, const char *folder) {
     int count = 0, kept = 0;
     while (environ[count])
@@ -68,8 +68,8 @@ void le_signals_release(const sigset_t *before) {
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Signals that this thread blocks are not blocked in the process. Returns an errno. */
-static int start(pid_t *process, char **words, const posix_spawn_file_actions_t *actions, char **variables) {
+/* Starts a process in which no signals are blocked, even if this thread blocks some. Returns an errno. */
+static int spawn(pid_t *process, char **words, const posix_spawn_file_actions_t *actions, char **variables) {
     posix_spawnattr_t attributes;
     sigset_t none;
     sigemptyset(&none);
@@ -94,7 +94,7 @@ static void close_at(int *fd) {
     *fd = -1;
 }
 
-static bool prepare(struct child *child, const char *folder, int input) {
+static bool open_pipes(struct child *child, const char *folder, int input) {
     child->output[0] = child->output[1] = child->errors[0] = child->errors[1] = child->nothing = -1;
     if (pipe2(child->output, O_CLOEXEC) != 0 || pipe2(child->errors, O_CLOEXEC) != 0)
         return false;
@@ -149,8 +149,8 @@ leat_status le_process_run(struct le_arena *arena, const struct le_argv *argv, c
     for (int k = 0; k < argv->count; k++)
         words[k] = (char *)(uintptr_t)argv->at[k];
     posix_spawn_file_actions_init(&child.actions);
-    if (prepare(&child, folder, input))
-        failure = start(&process, words, &child.actions, variables);
+    if (open_pipes(&child, folder, input))
+        failure = spawn(&process, words, &child.actions, variables);
     close_at(&child.output[1]);
     close_at(&child.errors[1]);
     if (failure == 0) {

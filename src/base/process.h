@@ -26,7 +26,7 @@ leat_status le_process_run(struct le_arena *arena, const struct le_argv *argv, c
 int le_exit_status(int wait_status);
 
 /* Blocks the signals that end a process, in this thread, so that it can remove its scratch folder first. (The library's
- * other threads block them always.) le_process_run unblocks all signals in the process that it starts. */
+ * other threads always block them.) le_process_run unblocks all signals in the process that it starts. */
 void le_signals_hold(sigset_t *before);
 void le_signals_release(const sigset_t *before);
 #endif

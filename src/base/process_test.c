@@ -1,4 +1,4 @@
-/* Processes that are run to their end: output, input, folder, environment, exit status, blocked signals. */
+/* Running processes to their end: output, input, folder, environment, exit status, blocked signals. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -15,7 +15,7 @@
 
 static struct le_text output, errors;
 
-/* Runs a line of shell; returns its exit status. */
+/* Runs a shell command; returns its exit status. */
 static int run(const char *line, const char *folder, int input) {
     struct le_arena arena;
     struct le_argv argv = {0};
@@ -39,7 +39,7 @@ static void output_and_errors_are_read(void **state) {
     assert_int_equal(run("echo out; echo err >&2; exit 3", NULL, -1), 3);
     assert_string_equal(output.at, "out\n");
     assert_string_equal(errors.at, "err\n");
-    /* more than both pipes hold, in turns */
+    /* alternately writes more than both pipes hold */
     assert_int_equal(run("for k in 1 2 3 4; do yes | head -c 200000; yes n | head -c 200000 >&2; done", NULL, -1), 0);
     assert_int_equal(output.length, 800000);
     assert_int_equal(errors.length, 800000);
@@ -71,7 +71,7 @@ static void signals_wait_here_and_not_there(void **state) {
     assert_int_equal(run("kill -INT $$; sleep 10", NULL, -1), 128 + SIGINT);
     sigpending(&pending);
     assert_true(sigismember(&pending, SIGTERM));
-    signal(SIGTERM, SIG_IGN); /* drops it */
+    signal(SIGTERM, SIG_IGN); /* drops the pending signal */
     le_signals_release(&before);
     signal(SIGTERM, SIG_DFL);
 }

@@ -15,7 +15,7 @@
 
 #define PREFIX      "leat-scratch-"
 #define SUFFIX      "XXXXXX"
-#define ABANDONED_S 3600 /* a folder that has not changed for this long: its process was killed */
+#define ABANDONED_S 3600 /* a folder unchanged for this long is taken as left by a killed process */
 
 static void remove_in(int parent, const char *name) {
     if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM))

@@ -1,4 +1,4 @@
-/* A temporary folder of our own in $TMPDIR (default /tmp), with mode 0700. Its owner removes it. Folders that a killed
+/* A private temporary folder in $TMPDIR (default /tmp), with mode 0700. Its owner removes it. Folders that a killed
  * process left behind are removed an hour later, when the next one is made. Any thread. */
 #ifndef LE_SCRATCH_FOLDER_H
 #define LE_SCRATCH_FOLDER_H

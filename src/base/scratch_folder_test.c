@@ -1,4 +1,4 @@
-/* Scratch folders: what is written in them, names that leave them, and those that killed processes left behind. */
+/* Scratch folders: reading and writing files, names that lead outside, and folders left by killed processes. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

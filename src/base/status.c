@@ -1,6 +1,5 @@
-/* The calling thread's error record: a fixed amount of memory, so that reporting a failure never fails. It holds a
- * single failure or all errors of a program's text, and what of that text is needed to show them. Not the statuses
- * themselves: those are returned. Each thread has its own record. */
+/* The error record of each thread. It has a fixed size, so that reporting a failure never fails. It holds either one
+ * failure or all errors of a program's text, with the excerpts of the text that are needed to show them. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -11,8 +10,8 @@
 #define MESSAGE_BYTES  512
 #define EXPECTED_BYTES 256
 #define NAME_BYTES     128
-#define ECHO_COLUMNS   160 /* of a line that is shown */
-#define ECHO_BEFORE    60  /* columns shown before a span in a longer line */
+#define ECHO_COLUMNS   160 /* limit of an excerpt from a line */
+#define ECHO_BEFORE    60  /* columns before the span in a longer line */
 #define ECHO_BYTES     264
 #define TEXT_BYTES     (LE_ERRORS_MAX * 1024)
 
@@ -20,20 +19,20 @@ struct entry {
     leat_error error;
     char message[MESSAGE_BYTES], expected[EXPECTED_BYTES];
     bool has_echo;
-    char echo[ECHO_BYTES]; /* the line around the span, fit to print */
+    char echo[ECHO_BYTES]; /* printable excerpt of the line around the span */
     int caret_at, carets;  /* in characters of echo */
 };
-struct record {
+struct error_record {
     int count, dropped;
     bool rendered;
-    int order[LE_ERRORS_MAX]; /* of the errors, as they are told */
+    int order[LE_ERRORS_MAX]; /* the order of reporting, as indices of entries */
     struct entry entries[LE_ERRORS_MAX];
     char name[NAME_BYTES]; /* of the program's text */
-    char text[TEXT_BYTES]; /* all of them, as a person reads them */
+    char text[TEXT_BYTES]; /* all errors as text for people */
 };
-static _Thread_local struct record record;
+static _Thread_local struct error_record record;
 
-/* What the record was, from le_errors_save's first failure on: one failure overwrites no more of it. */
+/* The part of the record that one failure overwrites, saved at the first failure after le_errors_save. */
 static _Thread_local struct {
     int depth;
     bool is_used;
@@ -42,9 +41,9 @@ static _Thread_local struct {
     char name[NAME_BYTES];
 } aside;
 
-/* ---- text that is fit to print */
+/* ---- printable text */
 
-/* The bytes of the UTF-8 character at text; 0 if it is not one. */
+/* The length in bytes of the UTF-8 character at text; 0 if it is not valid. */
 static size_t utf8_length(const unsigned char *text, size_t length) {
     size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
     if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
@@ -59,7 +58,7 @@ static size_t utf8_length(const unsigned char *text, size_t length) {
     return overlong || outside ? 0 : size;
 }
 
-/* A control character, or one that would turn the direction of what follows. */
+/* Whether it is a control character, or one that changes the direction of the text after it. */
 static bool is_unprintable(const unsigned char *text, size_t size) {
     if (size == 1)
         return text[0] < 0x20 || text[0] == 0x7f;
@@ -71,8 +70,8 @@ static bool is_unprintable(const unsigned char *text, size_t size) {
            (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
 }
 
-/* Puts the character at *from into *to, '?' for what cannot be printed, and moves both. A tab stays, a carriage return
- * is a space. false if there is no room. */
+/* Copies the character at *from to *to and advances both. An unprintable character becomes '?', a carriage return a
+ * space; a tab stays. false if there is no room. */
 static bool take_character(const unsigned char **from, const unsigned char *end, char **to, const char *to_end) {
     size_t size = utf8_length(*from, (size_t)(end - *from));
     bool plain = size > 0 && !is_unprintable(*from, size);
@@ -89,7 +88,7 @@ static bool take_character(const unsigned char **from, const unsigned char *end,
     return true;
 }
 
-/* Copies what fits, cut between characters, fit to print on one line. */
+/* Copies as many whole characters as fit, made printable on one line. */
 static void copy_clean(char *target, size_t size_bytes, const char *text, size_t length) {
     const unsigned char *from = (const unsigned char *)text, *end = from + length;
     char *to = target, *to_end = target + size_bytes - 1;
@@ -101,7 +100,7 @@ static void copy_clean(char *target, size_t size_bytes, const char *text, size_t
             *to = ' ';
 }
 
-/* The length of text that was printed into size_bytes bytes, less a last character that was cut in two. */
+/* The length of a text that was printed into size_bytes bytes, without an incomplete last character. */
 static size_t whole_length(const char *text, size_t size_bytes) {
     size_t length = strlen(text), start = length;
     if (length + 1 < size_bytes)
@@ -115,7 +114,7 @@ static size_t whole_length(const char *text, size_t size_bytes) {
 
 /* ---- the record */
 
-static void set_aside(void) {
+static void save_record(void) {
     if (aside.depth == 0 || aside.is_used)
         return;
     aside.is_used = true;
@@ -143,13 +142,13 @@ void le_errors_restore(void) {
 }
 
 void le_errors_clear(void) {
-    set_aside();
+    save_record();
     record.count = record.dropped = 0;
     record.rendered = false;
     record.name[0] = 0;
 }
 
-/* Formats first: the arguments may be the record's own strings. */
+/* Formats before it writes, because the arguments may be strings of the record. */
 __attribute__((format(printf, 4, 0))) static void
 add_entry(leat_status code, struct le_location location, const char *expected, const char *format, va_list arguments) {
     char message[MESSAGE_BYTES], hint[EXPECTED_BYTES];
@@ -170,8 +169,8 @@ add_entry(leat_status code, struct le_location location, const char *expected, c
     record.rendered = false;
 }
 
-/* A def that is called twice has its errors twice. */
-static bool is_told(const leat_error *last) {
+/* Whether the last error is already recorded. A def that is called twice produces its errors twice. */
+static bool is_recorded(const leat_error *last) {
     for (int k = 0; k < record.count - 1; k++) {
         const leat_error *error = &record.entries[k].error;
         if (last->line > 0 && error->line == last->line && error->column == last->column &&
@@ -189,11 +188,11 @@ void le_errors_add(leat_status code, struct le_location location, const char *ex
         return;
     }
     add_entry(code, location, expected, format, arguments);
-    if (is_told(&record.entries[record.count - 1].error))
+    if (is_recorded(&record.entries[record.count - 1].error))
         record.count--;
 }
 
-/* Makes the error the only one. Clearing leaves the strings, which the arguments may be, as they are. */
+/* Replaces all errors by one. The arguments may be strings of the record: clearing does not change these. */
 __attribute__((format(printf, 4, 0))) static void replace_all(leat_status code, struct le_location location,
                                                               const char *expected, const char *format,
                                                               va_list arguments) {
@@ -212,7 +211,7 @@ leat_status le_fail(leat_status code, const char *format, ...) {
 leat_status le_fail_out_of_memory(size_t size_bytes) {
     if (size_bytes == 0)
         return le_fail(LEAT_OUT_OF_MEMORY, "out of memory");
-    return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: %zu bytes were asked for", size_bytes);
+    return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: cannot allocate %zu bytes", size_bytes);
 }
 
 leat_status le_fail_at(leat_status code, struct le_location location, const char *expected, const char *format, ...) {
@@ -246,7 +245,7 @@ const leat_error *le_error_at(size_t k) {
     return k < (size_t)record.count ? &record.entries[record.order[k]].error : NULL;
 }
 
-static bool stands_before(int a, int b) {
+static bool is_before(int a, int b) {
     const leat_error *left = &record.entries[a].error, *right = &record.entries[b].error;
     return left->line != right->line ? left->line < right->line : left->column < right->column;
 }
@@ -254,14 +253,14 @@ static bool stands_before(int a, int b) {
 void le_errors_sort(void) {
     for (int k = 1; k < record.count; k++) {
         int moved = record.order[k], to = k;
-        for (; to > 0 && stands_before(moved, record.order[to - 1]); to--)
+        for (; to > 0 && is_before(moved, record.order[to - 1]); to--)
             record.order[to] = record.order[to - 1];
         record.order[to] = moved;
     }
     record.rendered = false;
 }
 
-/* ---- the lines of text that places point into */
+/* ---- the lines of text that errors point to */
 
 struct line {
     const unsigned char *start, *end;
@@ -280,7 +279,7 @@ static bool find_line(const char *text, size_t size_bytes, int number, struct li
     return true;
 }
 
-/* Appends the characters of from..end to the echo up to the given number of columns; the number taken. */
+/* Appends the characters of from..end to the echo, at most the given number of columns. Returns the number appended. */
 static int echo_part(char **to, const char *to_end, const unsigned char **from, const unsigned char *end, int columns) {
     int taken = 0;
     while (taken < columns && *from < end && take_character(from, end, to, to_end))
@@ -288,7 +287,8 @@ static int echo_part(char **to, const char *to_end, const unsigned char **from, 
     return taken;
 }
 
-/* The bytes of a line that an error is about, whole characters; inside the line, at least one character or its end. */
+/* The part of a line that an error marks, extended to whole characters. It lies inside the line and has at least one
+ * character, or is the line's end. */
 static struct line marked_part(const leat_error *error, struct line line) {
     size_t length = (size_t)(line.end - line.start);
     size_t column = error->column > 0 ? (size_t)error->column - 1 : 0;
@@ -305,7 +305,7 @@ static struct line marked_part(const leat_error *error, struct line line) {
     return part;
 }
 
-/* Of a long line that is clipped before the span: where to begin. */
+/* The start of the excerpt from a long line that is clipped before the span. */
 static const unsigned char *clipped_start(const unsigned char *mark) {
     const unsigned char *from = mark - (ECHO_BEFORE - 3);
     while (from < mark && (*from & 0xc0) == 0x80)
@@ -345,7 +345,7 @@ void le_errors_source(const char *name, const char *text, size_t size_bytes) {
     record.rendered = false;
 }
 
-/* ---- all of it, as a person reads it */
+/* ---- all errors as text for people */
 
 __attribute__((format(printf, 2, 3))) static void append(size_t *length, const char *format, ...) {
     va_list arguments;
@@ -358,7 +358,7 @@ __attribute__((format(printf, 2, 3))) static void append(size_t *length, const c
         *length = sizeof record.text - 1;
 }
 
-/* The caret line repeats the tabs of the line above it, so that the carets stand under the span. */
+/* The caret line repeats the tabs of the line above it, so that the carets are aligned with the span. */
 static void append_echo(size_t *length, const struct entry *entry) {
     append(length, "%s\n", entry->echo);
     const char *at = entry->echo;

@@ -1,4 +1,4 @@
-/* The error record: what is told of one failure, of a program's errors, and of text that is not fit to print. */
+/* The error record: a single failure, all errors of a program, and unprintable text. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -75,7 +75,7 @@ static void shows_lines_and_carets(void **state) {
                                           "    ^\n");
 }
 
-/* Equal places keep the order in which they were found. */
+/* Errors with equal locations stay in the order in which they were added. */
 static void sorts_stably_and_drops_the_rest(void **state) {
     (void)state;
     le_errors_clear();
@@ -152,8 +152,8 @@ static void bounds_messages(void **state) {
     assert_true(strlen(le_error_at(0)->message) <= 511);
 }
 
-/* A place outside of the text shows no line; nothing is read beyond it. */
-/* What fails between keeping and restoring leaves nothing behind, however deep. */
+/* A location outside the text shows no line, and nothing is read beyond the text. */
+/* A failure between saving and restoring leaves no trace, at any depth. */
 static void is_kept_around_others(void **state) {
     (void)state;
     le_errors_clear();

@@ -1,6 +1,6 @@
-/* See store.h. When the folder is opened, and when entries are evicted; store_disk.c reads and writes the files. The
- * folder stays open from its first use on. The lock guards all fields but the options, and is never held while a file
- * is read or written. */
+/* See store.h. This file decides when the folder is opened and when entries are evicted; store_disk.c reads and writes
+ * the files. The folder stays open after its first use. The lock guards all fields except the options, and is never
+ * held while a file is read or written. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -28,8 +28,8 @@ struct evicted {
 };
 
 struct le_store {
-    char path[LE_STORE_FOLDER_BYTES]; /* "": there is none */
-    bool path_is_long;                /* "" because it is too long */
+    char path[LE_STORE_FOLDER_BYTES]; /* "": none */
+    bool path_is_long;                /* path is "" because it was too long */
     size_t cap_bytes;
     pthread_mutex_t lock;
     int folder; /* -1: not open */
@@ -43,19 +43,19 @@ struct le_store {
 
 /* ---- opening */
 
-static const char *environment(const char *name) {
+static const char *nonempty_variable(const char *name) {
     const char *value = secure_getenv(name);
     return value && *value ? value : NULL;
 }
 
-/* The folder's path, without slashes at its end; "" where none is known, or it is too long. */
+/* Finds the folder's path, without trailing slashes; "" if none is known or it is too long. */
 static void find_path(struct le_store *store, const char *folder) {
     const char *base, *below = "";
-    if ((base = folder) || (base = environment("LEAT_CACHE_DIR")))
+    if ((base = folder) || (base = nonempty_variable("LEAT_CACHE_DIR")))
         below = "";
-    else if ((base = environment("XDG_CACHE_HOME")) && *base == '/')
+    else if ((base = nonempty_variable("XDG_CACHE_HOME")) && *base == '/')
         below = "/leat";
-    else if ((base = environment("HOME")) && *base == '/')
+    else if ((base = nonempty_variable("HOME")) && *base == '/')
         below = "/.cache/leat";
     else
         base = "";
@@ -76,7 +76,7 @@ static void set_note(struct le_store *store, const char *reason) {
 }
 
 static size_t find_cap(struct le_store *store, size_t asked) {
-    const char *text = environment("LEAT_CACHE_CAP_BYTES");
+    const char *text = nonempty_variable("LEAT_CACHE_CAP_BYTES");
     if (asked || !text)
         return asked ? asked : DEFAULT_CAP_BYTES;
     char *end;
@@ -114,10 +114,10 @@ void le_store_close(struct le_store *store) {
     le_free(store);
 }
 
-/* The folder, opened at the first need; reason is written for REFUSED. A folder that cannot be used is not tried again.
- */
-static enum le_disk_open open_folder(struct le_store *store, bool create, int *folder, char *reason) {
-    enum le_disk_open result = LE_DISK_OPEN;
+/* Returns the folder, which is opened on first use; for REFUSED, reason is written. A folder that cannot be used is not
+ * tried again. */
+static enum le_disk_open_result open_folder(struct le_store *store, bool create, int *folder, char *reason) {
+    enum le_disk_open_result result = LE_DISK_OPEN;
     pthread_mutex_lock(&store->lock);
     if (store->folder < 0) {
         result = store->path[0] ? le_disk_open(store->path, create, &store->folder, reason) : LE_DISK_REFUSED;
@@ -131,7 +131,7 @@ static enum le_disk_open open_folder(struct le_store *store, bool create, int *f
     return result;
 }
 
-/* The folder for get and put; -1 where it is not there or not used. */
+/* The folder for get and put; -1 if it does not exist or cannot be used. */
 static int usable_folder(struct le_store *store, bool create) {
     char reason[LE_DISK_REASON_BYTES];
     int folder = -1;
@@ -160,7 +160,7 @@ const char *le_store_note(struct le_store *store) {
 
 bool le_store_get(struct le_store *store, const void *key, size_t key_bytes, void **value, size_t *value_bytes,
                   bool *damaged) {
-    enum le_disk_read result = LE_DISK_MISSED;
+    enum le_disk_read_result result = LE_DISK_MISSED;
     int folder = usable_folder(store, false);
     if (folder >= 0)
         result = le_disk_read(folder, (struct le_disk_key){key, key_bytes}, value, value_bytes);
@@ -191,11 +191,12 @@ bool le_store_evicted(struct le_store *store, leat_cache_entry *entry) {
     return first != NULL;
 }
 
-/* Removes entries, the one used longest ago first, until no more than most_bytes are left; keep stays. */
-static uint64_t shorten_folder(struct le_store *store, int folder, const char *keep) {
+/* If the folder exceeds the limit, removes entries, the least recently used first, until 1 / FREED_PART of the limit is
+ * free. The entry named keep stays. Returns the bytes that are left. */
+static uint64_t evict_entries(struct le_store *store, int folder, const char *keep) {
     struct le_disk_files files;
     if (le_disk_scan(folder, &files))
-        return store->cap_bytes; /* the next put looks again */
+        return store->cap_bytes; /* the next put scans again */
     uint64_t left = files.size_bytes, most_bytes = store->cap_bytes;
     if (left > most_bytes)
         most_bytes -= most_bytes / FREED_PART;
@@ -213,15 +214,15 @@ static uint64_t shorten_folder(struct le_store *store, int folder, const char *k
     return left;
 }
 
-/* After an entry was written: looks at the whole folder where that may be needed. */
-static void keep_to_limit(struct le_store *store, int folder, const struct le_disk_file *written) {
+/* After an entry was written: scans the whole folder if the limit may be exceeded. */
+static void enforce_limit(struct le_store *store, int folder, const struct le_disk_file *written) {
     pthread_mutex_lock(&store->lock);
     store->folder_bytes += written->size_bytes;
     bool due = store->puts_until_scan-- <= 0 || store->folder_bytes > store->cap_bytes;
     pthread_mutex_unlock(&store->lock);
     if (!due)
         return;
-    uint64_t left = shorten_folder(store, folder, written->name);
+    uint64_t left = evict_entries(store, folder, written->name);
     pthread_mutex_lock(&store->lock);
     store->folder_bytes = left;
     store->puts_until_scan = PUTS_BETWEEN_SCANS;
@@ -241,7 +242,7 @@ void le_store_put(struct le_store *store, const char *label, const void *key, si
         snprintf(reason, sizeof reason, "an entry is larger than the limit of %zu bytes", store->cap_bytes);
     if (fits &&
         le_disk_write(folder, label, (struct le_disk_key){key, key_bytes}, value, value_bytes, &written, reason))
-        keep_to_limit(store, folder, &written);
+        enforce_limit(store, folder, &written);
     else {
         pthread_mutex_lock(&store->lock);
         set_note(store, reason);
@@ -249,13 +250,13 @@ void le_store_put(struct le_store *store, const char *label, const void *key, si
     }
 }
 
-/* ---- what is there */
+/* ---- list and clear */
 
-/* All entries' files; none where there is no folder. *folder: -1 then. */
+/* Lists the files of all entries. If there is no folder, there are none, and *folder is -1. */
 static leat_status list_files(struct le_store *store, int *folder, struct le_disk_files *files) {
     char reason[LE_DISK_REASON_BYTES];
     *files = (struct le_disk_files){0};
-    enum le_disk_open result = open_folder(store, false, folder, reason);
+    enum le_disk_open_result result = open_folder(store, false, folder, reason);
     if (result == LE_DISK_REFUSED)
         return le_fail(LEAT_FILE, "the code cache cannot be used: %s", reason);
     int error = result == LE_DISK_OPEN ? le_disk_scan(*folder, files) : 0;

@@ -1,5 +1,5 @@
-/* Compiled code in a folder of the user's own, shared by all of the user's processes. An entry is a key, a label and a
- * value.
+/* Compiled code in a private folder of the user, shared by all of the user's processes. An entry is a key, a label and
+ * a value.
  *
  * The key holds everything that the value depends on. It is stored and compared whole. An entry's file is named by the
  * key's hash; of two keys with the same hash, the later one replaces the earlier one. The store is only a cache: if

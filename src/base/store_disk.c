@@ -1,5 +1,5 @@
-/* See store_disk.h: the files of a store. Names are "HASH.leat" and the temporary ones of new_file.h; all others are
- * left alone. A header is in the machine's byte order: one of another order is damaged here. */
+/* See store_disk.h. Files are named "HASH.leat", or have the temporary names of new_file.h; other files are left alone.
+ * A header is in the machine's byte order; one in the other order counts as damaged. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -20,13 +20,13 @@
 
 #define MAGIC        0x65726f747374616cu /* "latstore" */
 #define SECOND_NS    1000000000
-#define ABANDONED_NS (3600LL * SECOND_NS) /* a temporary file that nobody has written to for so long */
+#define ABANDONED_NS (3600LL * SECOND_NS) /* a temporary file not written for this long is removed */
 #define NAME_ENDING  ".leat"
 #define HASH_DIGITS  16
 
 enum { FORMAT_VERSION = 2, NOT_FOR_OTHERS = 077 };
 
-/* No padding: its bytes are the file's. key and value follow. */
+/* The header as stored in the file, without padding. Key and value follow. */
 struct header {
     uint64_t magic;
     uint64_t version;
@@ -34,8 +34,8 @@ struct header {
     int64_t made_ns;
     uint64_t body_hash; /* of key and value */
     char label[LE_STORE_LABEL_BYTES];
-    uint64_t head_hash; /* of all that stands before it */
-    uint64_t uses;      /* rewritten in place at each use: their number, and its own checksum above it */
+    uint64_t head_hash; /* of all fields before it */
+    uint64_t uses;      /* rewritten in place at each use: the number of uses, with a checksum in the upper half */
 };
 _Static_assert(sizeof(struct header) == 8 * 8 + LE_STORE_LABEL_BYTES, "padding in a header");
 
@@ -70,7 +70,7 @@ static bool make_folders(const char *path) {
     return true;
 }
 
-/* Whether the folder is one that nobody else could have written to. */
+/* Whether the folder belongs to the user and nobody else can write to it. */
 static bool is_own(int folder, const char *path, char *reason) {
     struct stat about;
     if (fstat(folder, &about) != 0) {
@@ -90,7 +90,7 @@ static bool is_own(int folder, const char *path, char *reason) {
     return true;
 }
 
-enum le_disk_open le_disk_open(const char *path, bool create, int *folder, char *reason) {
+enum le_disk_open_result le_disk_open(const char *path, bool create, int *folder, char *reason) {
     if (create && !make_folders(path)) {
         snprintf(reason, LE_DISK_REASON_BYTES, "%s cannot be created: %s", path, strerror(errno));
         return LE_DISK_REFUSED;
@@ -152,12 +152,12 @@ static uint64_t hash_body(const void *key, size_t key_bytes, const void *value, 
     return le_hash(value, value_bytes, le_hash(key, key_bytes, MAGIC));
 }
 
-/* Of an entry that was used so often. */
-static uint64_t sealed_uses(const struct header *header, uint32_t uses) {
+/* The field for that number of uses. */
+static uint64_t encode_uses(const struct header *header, uint32_t uses) {
     return le_hash(&uses, sizeof uses, header->head_hash) << 32 | uses;
 }
 
-static uint32_t uses_of(const struct header *header) {
+static uint32_t decode_uses(const struct header *header) {
     return (uint32_t)header->uses;
 }
 
@@ -177,10 +177,10 @@ bool le_disk_remove(int folder, const char *name) {
 
 /* ---- reading */
 
-/* Opens an entry's file, for writing where that is allowed, and reads its header. DAMAGED: no entry that could have
- * been written here. */
-static enum le_disk_read open_entry(int folder, const char *name, int flags, int *fd, struct header *header,
-                                    struct stat *about) {
+/* Opens an entry's file, for writing if permitted, and reads its header. DAMAGED: not a header that this version on
+ * this machine could have written. */
+static enum le_disk_read_result open_entry(int folder, const char *name, int flags, int *fd, struct header *header,
+                                           struct stat *about) {
     const int always = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     *fd = openat(folder, name, flags | always);
     if (*fd < 0 && flags != O_RDONLY && (errno == EACCES || errno == EROFS || errno == EPERM))
@@ -190,17 +190,17 @@ static enum le_disk_read open_entry(int folder, const char *name, int flags, int
     if (fstat(*fd, about) != 0)
         return LE_DISK_MISSED;
     size_t size_bytes;
-    bool sound = S_ISREG(about->st_mode) && about->st_uid == geteuid() && !(about->st_mode & NOT_FOR_OTHERS) &&
-                 read_all(*fd, header, sizeof *header, 0) && header->magic == MAGIC &&
-                 header->version == FORMAT_VERSION && header->head_hash == hash_head(header) &&
-                 header->uses == sealed_uses(header, uses_of(header)) && header->label[LE_STORE_LABEL_BYTES - 1] == 0 &&
-                 le_disk_size(header->key_bytes, header->value_bytes, &size_bytes) &&
-                 (uint64_t)about->st_size == size_bytes;
+    bool sound =
+        S_ISREG(about->st_mode) && about->st_uid == geteuid() && !(about->st_mode & NOT_FOR_OTHERS) &&
+        read_all(*fd, header, sizeof *header, 0) && header->magic == MAGIC && header->version == FORMAT_VERSION &&
+        header->head_hash == hash_head(header) && header->uses == encode_uses(header, decode_uses(header)) &&
+        header->label[LE_STORE_LABEL_BYTES - 1] == 0 &&
+        le_disk_size(header->key_bytes, header->value_bytes, &size_bytes) && (uint64_t)about->st_size == size_bytes;
     return sound ? LE_DISK_FOUND : LE_DISK_DAMAGED;
 }
 
-/* Reads what stands behind the header and compares. *body: key and value, from le_alloc. */
-static enum le_disk_read read_body(int fd, const struct header *header, struct le_disk_key key, char **body) {
+/* Reads key and value, and compares the key and the checksum. *body holds both, allocated with le_alloc. */
+static enum le_disk_read_result read_body(int fd, const struct header *header, struct le_disk_key key, char **body) {
     size_t body_bytes = header->key_bytes + header->value_bytes;
     *body = le_alloc(body_bytes);
     if (!*body)
@@ -214,17 +214,17 @@ static enum le_disk_read read_body(int fd, const struct header *header, struct l
     return same ? LE_DISK_FOUND : LE_DISK_MISSED;
 }
 
-/* Where it cannot be told, the entry goes a little earlier. */
-static void tell_use(int fd, const struct header *header) {
-    uint32_t before = uses_of(header);
-    uint64_t uses = sealed_uses(header, before + (before < UINT32_MAX));
+/* Records a use in the file. If that fails, the entry is only evicted a little earlier. */
+static void record_use(int fd, const struct header *header) {
+    uint32_t before = decode_uses(header);
+    uint64_t uses = encode_uses(header, before + (before < UINT32_MAX));
     ssize_t done = pwrite(fd, &uses, sizeof uses, offsetof(struct header, uses));
     (void)done;
     struct timespec time = now();
     futimens(fd, (struct timespec[2]){time, time});
 }
 
-/* Unless another has put a sound one in its place meanwhile. */
+/* Removes the file, unless another process has replaced it meanwhile. */
 static void remove_damaged(int folder, const char *name, int fd) {
     struct stat opened, named;
     bool other = fd >= 0 && fstat(fd, &opened) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -233,13 +233,13 @@ static void remove_damaged(int folder, const char *name, int fd) {
         le_disk_remove(folder, name);
 }
 
-enum le_disk_read le_disk_read(int folder, struct le_disk_key key, void **value, size_t *value_bytes) {
+enum le_disk_read_result le_disk_read(int folder, struct le_disk_key key, void **value, size_t *value_bytes) {
     char name[LE_DISK_NAME_BYTES], *body = NULL;
     int fd;
     struct header header;
     struct stat about;
     name_of(key, name);
-    enum le_disk_read result = open_entry(folder, name, O_RDWR, &fd, &header, &about);
+    enum le_disk_read_result result = open_entry(folder, name, O_RDWR, &fd, &header, &about);
     if (result == LE_DISK_FOUND)
         result = read_body(fd, &header, key, &body);
     if (result == LE_DISK_FOUND) {
@@ -247,7 +247,7 @@ enum le_disk_read le_disk_read(int folder, struct le_disk_key key, void **value,
         *value = body;
         *value_bytes = header.value_bytes;
         body = NULL;
-        tell_use(fd, &header);
+        record_use(fd, &header);
     } else if (result == LE_DISK_DAMAGED) {
         remove_damaged(folder, name, fd);
     }
@@ -261,10 +261,10 @@ bool le_disk_describe(int folder, const struct le_disk_file *file, leat_cache_en
     int fd;
     struct header header;
     struct stat about;
-    enum le_disk_read result = open_entry(folder, file->name, O_RDONLY, &fd, &header, &about);
+    enum le_disk_read_result result = open_entry(folder, file->name, O_RDONLY, &fd, &header, &about);
     bool sound = result == LE_DISK_FOUND;
     *entry = (leat_cache_entry){.size_bytes = file->size_bytes,
-                                .uses = sound ? uses_of(&header) : 0,
+                                .uses = sound ? decode_uses(&header) : 0,
                                 .made_s = (sound ? header.made_ns : file->used_ns) / SECOND_NS,
                                 .used_s = file->used_ns / SECOND_NS};
     snprintf(entry->label, sizeof entry->label, "%s", sound ? header.label : "(damaged)");
@@ -275,7 +275,7 @@ bool le_disk_describe(int folder, const struct le_disk_file *file, leat_cache_en
 
 /* ---- writing */
 
-/* Cut between characters, without control characters. */
+/* Copies a label, cut between characters, with control characters replaced. */
 static void copy_label(char *target, const char *label) {
     size_t length = strnlen(label, LE_STORE_LABEL_BYTES);
     if (length == LE_STORE_LABEL_BYTES) {
@@ -287,7 +287,7 @@ static void copy_label(char *target, const char *label) {
         target[k] = (unsigned char)label[k] < 0x20 || label[k] == 0x7f ? '?' : label[k];
 }
 
-static bool fill(int fd, const struct header *header, struct le_disk_key key, const void *value) {
+static bool write_entry(int fd, const struct header *header, struct le_disk_key key, const void *value) {
     struct timespec time = now();
     return write_all(fd, header, sizeof *header) && write_all(fd, key.bytes, key.size_bytes) &&
            write_all(fd, value, header->value_bytes) && futimens(fd, (struct timespec[2]){time, time}) == 0;
@@ -303,13 +303,13 @@ bool le_disk_write(int folder, const char *label, struct le_disk_key key, const 
                             .body_hash = hash_body(key.bytes, key.size_bytes, value, value_bytes)};
     copy_label(header.label, label);
     header.head_hash = hash_head(&header);
-    header.uses = sealed_uses(&header, 0);
+    header.uses = encode_uses(&header, 0);
     struct le_new_file entry;
     name_of(key, file->name);
     file->used_ns = header.made_ns;
     file->size_bytes = sizeof header + key.size_bytes + value_bytes;
     bool opened = le_new_file_open(folder, 0600, &entry);
-    if (opened && fill(entry.fd, &header, key, value) && le_new_file_publish(&entry, file->name, true))
+    if (opened && write_entry(entry.fd, &header, key, value) && le_new_file_publish(&entry, file->name, true))
         return true;
     int error = errno;
     if (opened)

@@ -1,4 +1,4 @@
-/* The store: what is kept and what is not, collisions, damage, the limit. Every test has a folder of its own. */
+/* The store: stored and missing entries, collisions, damage, the limit. Every test has its own folder. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "base/store_testing.h"
 
-/* ---- what is kept */
+/* ---- stored entries */
 
 static void keeps_across_stores(void **state) {
     (void)state;
@@ -18,7 +18,7 @@ static void keeps_across_stores(void **state) {
     scratch_make(&scratch);
     struct le_store *store = open_store(scratch.folder, 0);
     assert_false(get(store, "key", "value"));
-    assert_int_equal(stat(scratch.folder, &about), -1); /* looking makes no folder */
+    assert_int_equal(stat(scratch.folder, &about), -1); /* reading does not create the folder */
     put(store, "key", "value");
     put(store, "", "of the empty key");
     put(store, "empty", "");
@@ -76,7 +76,7 @@ static void put_word(unsigned char *bytes, uint64_t word) {
         bytes[k] = (unsigned char)(word >> 8 * k);
 }
 
-/* Two keys of 16 bytes: whatever the state before them is, a second word takes back what a first one changed. */
+/* Makes two keys of 16 bytes with the same hash: the second word undoes the change of the first one. */
 static void make_collision(unsigned char one[16], unsigned char other[16]) {
     uint64_t start = 16 * 0x9e3779b97f4a7c15u;
     for (int k = 0; k < 2; k++)
@@ -178,12 +178,12 @@ static void finds_any_damage(void **state) {
 
 enum planted { PLANTED_LINK, PLANTED_PIPE, PLANTED_OPEN_FILE, PLANTED_FOREIGN, PLANTED_KINDS };
 
-/* Another file in the place of the sound entry at path; false where that cannot be made here. */
+/* Replaces the intact entry at path by another kind of file; false if that is not possible on this machine. */
 static bool plant(enum planted kind, const struct scratch *scratch, const char *path) {
     char aside[128];
     snprintf(aside, sizeof aside, "%s/aside", scratch->top);
     switch (kind) {
-    case PLANTED_LINK: /* to the very same bytes */
+    case PLANTED_LINK: /* a link to a file with the same bytes */
         return rename(path, aside) == 0 && symlink(aside, path) == 0;
     case PLANTED_PIPE:
         return unlink(path) == 0 && mkfifo(path, 0600) == 0;
@@ -215,7 +215,7 @@ static void takes_no_file_but_its_own(void **state) {
     assert_true(planted >= PLANTED_FOREIGN);
 }
 
-/* A folder at an entry's place cannot be replaced: that is told, and nothing else happens. */
+/* A folder with an entry's name cannot be replaced: a note says so, and nothing else happens. */
 static void survives_a_folder_for_a_file(void **state) {
     (void)state;
     struct scratch scratch;
@@ -256,7 +256,7 @@ static void what_was_used_longest_ago_goes_first(void **state) {
     leat_cache_info info;
     size_t count;
     char value[1000] = "";
-    memset(value, 'v', 1000 - HEADER_BYTES - 1); /* with a key of one byte, files of 1,000 bytes */
+    memset(value, 'v', 1000 - HEADER_BYTES - 1); /* makes files of 1,000 bytes with a key of one byte */
     scratch_make(&scratch);
     struct le_store *store = open_store(scratch.folder, 4000);
     for (int k = 0; k < 4; k++) {
@@ -264,7 +264,7 @@ static void what_was_used_longest_ago_goes_first(void **state) {
         age_file(scratch.folder, (char[2]){(char)('a' + k), 0}, 1000 - 100 * k);
     }
     assert_false(le_store_evicted(store, &gone));
-    assert_true(get_anew(scratch.folder, "a", value)); /* used: now the last to go */
+    assert_true(get_anew(scratch.folder, "a", value)); /* used: now the last to be evicted */
     assert_int_equal(le_store_stat(store, &info), LEAT_OK);
     assert_true(info.count == 4 && info.size_bytes == 4000 && info.cap_bytes == 4000);
     assert_string_equal(info.folder, scratch.folder);
@@ -277,7 +277,7 @@ static void what_was_used_longest_ago_goes_first(void **state) {
         assert_true(entries[k].made_s >= entries[k].used_s - 5);
     }
     le_free(entries);
-    put(store, "e", value); /* 5,000 are over the limit: down to below 15/16 of it */
+    put(store, "e", value); /* 5,000 bytes exceed the limit: entries are evicted down to 15/16 of it */
     for (int k = 0; k < 2; k++) {
         assert_true(le_store_evicted(store, &gone));
         assert_int_equal(gone.label[0], "cb"[k]);
@@ -292,7 +292,7 @@ static void what_was_used_longest_ago_goes_first(void **state) {
     scratch_remove(&scratch);
 }
 
-/* Others' entries count, too, from time to time; one that is too large is told. */
+/* Entries of other processes are counted at times. An entry that is too large gives a note. */
 static void the_limit_is_the_folders(void **state) {
     (void)state;
     struct scratch scratch;
@@ -334,7 +334,7 @@ static void clears_its_own_files_alone(void **state) {
         snprintf(path, sizeof path, "%s/%s", scratch.folder, kept[k]);
         write_file(path, (const unsigned char *)"x", 1);
     }
-    const char *const left[] = {".0123456789abcdef.tmp", ".fedcba9876543210.tmp"}; /* by writers long gone, and not */
+    const char *const left[] = {".0123456789abcdef.tmp", ".fedcba9876543210.tmp"}; /* one abandoned, one recent */
     for (int k = 0; k < 2; k++) {
         snprintf(path, sizeof path, "%s/%s", scratch.folder, left[k]);
         write_file(path, (const unsigned char *)"x", 1);

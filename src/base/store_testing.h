@@ -1,4 +1,4 @@
-/* What the tests of the store share: a folder of their own, entries of text, a look from outside. */
+/* Shared by the tests of the store: scratch folders, entries of text, and direct access to the files. */
 #ifndef LE_STORE_TESTING_H
 #define LE_STORE_TESTING_H
 #ifndef _GNU_SOURCE
@@ -69,7 +69,7 @@ static inline bool get(struct le_store *store, const char *key, const char *expe
     return get_or_damaged(store, key, expected, NULL);
 }
 
-/* Through a store of its own. */
+/* The same through a new store. */
 static inline bool get_anew(const char *folder, const char *key, const char *expected) {
     struct le_store *store = open_store(folder, 0);
     bool found = get(store, key, expected);

@@ -1,5 +1,5 @@
-/* The store where things go wrong: folders that must not be used, full disks, no memory, many threads and processes at
- * once; and sealed files in memory. */
+/* The store under difficult conditions: folders that must not be used, full disks, out of memory, many threads and
+ * processes at once. Also sealed files in memory. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -19,7 +19,7 @@
 
 /* ---- folders */
 
-/* Nothing is stored, one note says why, and stat and clear fail with LEAT_FILE. */
+/* Expects that nothing is stored, one note says why, and stat and clear fail with LEAT_FILE. */
 static void expect_refused(struct le_store *store, const char *why) {
     leat_cache_info info;
     put(store, "key", "value");
@@ -68,7 +68,7 @@ static void refuses_folders_of_others(void **state) {
     scratch_remove(&scratch);
 }
 
-/* In a child that is no superuser, whose permissions count: 0 if all went as expected. */
+/* Runs in a child that is not root, so that permissions apply. Returns 0 if all went as expected. */
 static int use_read_only_folder(void) {
     struct scratch scratch;
     bool right = geteuid() != 0 || (setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
@@ -78,7 +78,7 @@ static int use_read_only_folder(void) {
     put_anew(scratch.folder, "key", "value");
     right = chmod(scratch.folder, 0500) == 0;
     struct le_store *store = open_store(scratch.folder, 0);
-    right = right && get(store, "key", "value"); /* what is there can be read */
+    right = right && get(store, "key", "value"); /* existing entries can be read */
     right = right && le_store_note(store) == NULL;
     put(store, "new", "value");
     const char *note = le_store_note(store);
@@ -115,7 +115,7 @@ static void reads_where_it_cannot_write(void **state) {
     assert_int_equal(code, 0);
 }
 
-/* Files cannot grow beyond 1,000 bytes, as on a disk that is full. */
+/* Files cannot grow beyond 1,000 bytes, as if the disk were full. */
 static int write_on_full_disk(const char *folder) {
     const struct rlimit limit = {1000, 1000};
     char large[2000] = "";
@@ -216,14 +216,14 @@ static void limit_is_found_by_environment(void **state) {
 
 enum { COLD_KEYS = 50, KEYS = 24, PROCESSES = 4, TURNS = 120, THREADS = 4 };
 
-/* What a key's value always is: longer or shorter, of one letter. */
+/* The value of a key, always the same: one letter, repeated. */
 static void value_of(unsigned key, char *value) {
     size_t length = 100 + 37 * key;
     memset(value, 'a' + (int)(key % 26), length);
     value[length] = 0;
 }
 
-/* Puts and gets at random within a limit that holds half of the entries. Returns how many were found, or -1. */
+/* Puts and gets at random, with a limit that holds half of the entries. Returns the number of entries found, or -1. */
 static int put_and_get(struct le_store *shared, const char *folder, unsigned seed, int turns) {
     char key[16], value[2000];
     int found = 0;
@@ -272,7 +272,7 @@ static void processes_share_a_folder(void **state) {
     scratch_remove(&scratch);
 }
 
-/* Every process gets and puts the same keys, of which none is there at first, each in an order of its own. */
+/* Every process gets and puts the same keys, initially missing, each in its own order. */
 static int get_or_put_all(const char *folder, unsigned process) {
     char key[16], value[2000];
     for (unsigned k = 0; k < COLD_KEYS; k++) {
@@ -317,7 +317,7 @@ static void cold_processes_leave_all_keys(void **state) {
     scratch_remove(&scratch);
 }
 
-/* A writer is killed at any moment: what is there is whole, and what it left goes when it is old. */
+/* Kills a writer at any moment: entries are intact, and the files that it left are removed when they are old. */
 static void killed_writers_leave_whole_entries(void **state) {
     (void)state;
     struct scratch scratch;
@@ -379,7 +379,7 @@ static void threads_share_a_store(void **state) {
     scratch_remove(&scratch);
 }
 
-/* ---- memory that runs out */
+/* ---- out of memory */
 
 static struct {
     int until_failure; /* requests; -1: none fails */
@@ -412,7 +412,7 @@ static void release(void *memory, void *user) {
     free(memory);
 }
 
-/* All that a store does; what was asked of it and could not be done may be missing, and nothing else. */
+/* Uses all functions of a store. A failed request may have no effect, but must do no other harm. */
 static void use_all(const char *folder) {
     struct le_store *store;
     const struct le_store_options options = {.folder = folder, .cap_bytes = 14000};
@@ -447,12 +447,12 @@ static void takes_any_failure_of_memory(void **state) {
     (void)state;
     struct scratch scratch;
     scratch_make(&scratch);
-    for (int k = 0; k < 70; k++) { /* as much as is kept */
+    for (int k = 0; k < 70; k++) { /* enough that the listing of the folder grows */
         char key[16];
         snprintf(key, sizeof key, "old %d", k);
         put_anew(scratch.folder, key, "");
     }
-    le_memory_use(&(struct le_allocator){allocate_some, reallocate_some, release, NULL});
+    le_memory_set_allocator(&(struct le_allocator){allocate_some, reallocate_some, release, NULL});
     int tried = 0;
     for (faults.has_failed = true; faults.has_failed; tried++) {
         faults.has_failed = false;
@@ -470,7 +470,7 @@ static void takes_any_failure_of_memory(void **state) {
     assert_int_equal(le_store_clear(store, &removed), LEAT_OK);
     assert_true(removed.count > 60);
     le_store_close(store);
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
     scratch_remove(&scratch);
 }
 
@@ -491,7 +491,7 @@ static void sealed_files_never_change(void **state) {
     close(fd);
 }
 
-/* The mathematics library's own bytes, loaded a second time. */
+/* Loads the bytes of libm a second time. */
 static void sealed_files_can_be_loaded(void **state) {
     (void)state;
     struct link_map *map = NULL;

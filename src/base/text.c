@@ -1,5 +1,4 @@
-/* Growing strings, and numbers as text. The decimal point is a point whatever the locale. A text belongs to one thread.
- */
+/* See text.h. Numbers have a decimal point in any locale. Only one thread may use a text. */
 #include "base/text.h"
 #include "base/decimal.h"
 #include "base/memory.h"
@@ -12,8 +11,8 @@ void le_text_finish(struct le_text *text) {
     *text = (struct le_text){0};
 }
 
-/* Makes room for extra bytes and a NUL after what is there. */
-static bool reserve(struct le_text *text, size_t extra) {
+/* Makes room for `extra` more bytes and a NUL. */
+static bool reserve_bytes(struct le_text *text, size_t extra) {
     if (text->failed)
         return false;
     size_t needed, larger = text->capacity < 64 ? 64 : text->capacity;
@@ -35,7 +34,7 @@ static bool reserve(struct le_text *text, size_t extra) {
 }
 
 void le_text_add_bytes(struct le_text *text, const void *bytes, size_t length) {
-    if (!reserve(text, length))
+    if (!reserve_bytes(text, length))
         return;
     if (length)
         memcpy(text->at + text->length, bytes, length);
@@ -52,7 +51,7 @@ void le_text_add_list(struct le_text *text, const char *format, va_list argument
         text->failed = true;
     } else if ((size_t)length < sizeof few) {
         le_text_add_bytes(text, few, (size_t)length);
-    } else if (reserve(text, (size_t)length)) {
+    } else if (reserve_bytes(text, (size_t)length)) {
         vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
     }
@@ -66,7 +65,7 @@ void le_text_add(struct le_text *text, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Whole numbers have no ".0" here. */
+/* Whole numbers are written without ".0". */
 static void add_real(struct le_text *text, double value, int precision_bits) {
     char printed[LE_DECIMAL_TEXT_BYTES];
     size_t length = le_decimal_text(value, precision_bits, 0, printed);
@@ -83,9 +82,9 @@ void le_text_add_f32(struct le_text *text, float value) {
     add_real(text, (double)value, 24);
 }
 
-/* ---- likeness */
+/* ---- similarity */
 
-static int least(int a, int b) {
+static int smaller(int a, int b) {
     return a < b ? a : b;
 }
 
@@ -100,7 +99,7 @@ int le_text_distance(const char *a, const char *b) {
         for (int k = 1; k <= length_b; k++) {
             int changed = diagonal + (a[i - 1] != b[k - 1]);
             diagonal = row[k];
-            row[k] = least(changed, 1 + least(row[k], row[k - 1]));
+            row[k] = smaller(changed, 1 + smaller(row[k], row[k - 1]));
         }
     }
     return row[length_b];

@@ -96,7 +96,7 @@ static void grows(void **state) {
     le_text_finish(&text);
 }
 
-/* The same numbers on every machine: files and caches may hold them. */
+/* Hashes are the same on every machine, because files and caches may contain them. */
 static void hashes_are_fixed(void **state) {
     (void)state;
     assert_true(le_hash("", 0, 0) != le_hash("", 0, 1));
@@ -115,7 +115,7 @@ static void hashes_are_fixed(void **state) {
     assert_true(all == 0x3e098dfcd226954du);
 }
 
-/* Low bits of hashes of counting numbers are as spread as chance has it. */
+/* The low bits of the hashes of consecutive numbers are spread as if by chance. */
 static void hashes_spread(void **state) {
     (void)state;
     static int counts[256];

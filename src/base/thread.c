@@ -1,8 +1,8 @@
-/* The pool of threads. Not a scheduler: one job at a time, its tasks handed out by a counter.
+/* The thread pool. It runs one job at a time; a counter hands out its tasks.
  *
- * A job is open from its start until the caller finds no task left. A worker joins an open job once, by raising the
- * users in `state`; a job's fields change only while it is closed and has no users. Whoever did not join in time is not
- * waited for. `turn` is held by the caller whose job runs; `lock` only to sleep and to wake. */
+ * A job is open from its start until the caller finds no task left. A worker joins an open job once, by incrementing
+ * the users in `state`. The job's fields change only while it is closed and has no users. A worker that does not join
+ * in time is not waited for. The caller whose job runs holds `turn`. `lock` is used only to sleep and to wake. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -15,11 +15,11 @@
 #include <stdatomic.h>
 
 #define THREADS_MAX      4096
-#define SPIN_NS          20000 /* waited for by looking, before sleeping */
+#define SPIN_NS          20000 /* time of polling before sleeping */
 #define LOOKS_PER_CLOCK  16
 #define CACHE_LINE_BYTES 64
 
-/* The state: how many workers are in the job, whether it is open, and its number, which tells jobs apart. */
+/* The parts of `state`: the number of workers in the job, whether it is open, and the job's number. */
 #define USERS  ((uint64_t)0xffff)
 #define OPEN   ((uint64_t)0x10000)
 #define NUMBER ((uint64_t)0x20000) /* one job */
@@ -31,7 +31,7 @@ struct worker {
 };
 struct le_pool {
     int threads;
-    int started; /* workers that run; under turn */
+    int started; /* workers that have been started; guarded by turn */
     bool starting_failed;
     uint64_t spin_ns;
     pthread_mutex_t turn, lock;
@@ -42,19 +42,19 @@ struct le_pool {
     atomic_int sleepers;
     _Atomic int64_t count;
     _Atomic uint64_t state;
-    char apart[CACHE_LINE_BYTES];
-    _Atomic int64_t next; /* task */
-    char apart_too[CACHE_LINE_BYTES];
+    char padding_before[CACHE_LINE_BYTES];
+    _Atomic int64_t next; /* next task */
+    char padding_after[CACHE_LINE_BYTES];
     struct worker workers[]; /* threads - 1 */
 };
 
-/* The pool whose task the thread is in, and the thread's number in it. */
+/* The pool whose task this thread is running, and the thread's number in that pool. */
 static _Thread_local struct {
     struct le_pool *pool;
     int worker;
 } here;
 
-static void relax(void) {
+static void pause_core(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -73,7 +73,7 @@ static void run_tasks(struct le_pool *pool, le_task *task, void *job, int64_t co
 
 /* ---- the workers */
 
-/* A job that the worker has not joined, with tasks left. */
+/* Whether there is an open job with tasks left that the worker has not joined. */
 static bool is_worth_joining(struct le_pool *pool, uint64_t state, uint64_t last) {
     if (!(state & OPEN) || state / NUMBER == last)
         return false;
@@ -93,14 +93,14 @@ static bool spin_for_job(struct le_pool *pool, uint64_t last) {
         for (int k = 0; k < LOOKS_PER_CLOCK; k++) {
             if (should_go_on(pool, last))
                 return true;
-            relax();
+            pause_core();
         }
     } while (le_clock_ns() - start_ns < pool->spin_ns);
     return false;
 }
 
-/* A job is published before its caller counts the sleepers, and a sleeper is counted before it looks for a job: one of
- * the two sees the other. */
+/* No wakeup is lost: the caller publishes a job before it reads the number of sleepers, and a worker increments that
+ * number before it looks for a job. So one of them sees the other. */
 static void sleep_for_job(struct le_pool *pool, uint64_t last) {
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleepers, 1);
@@ -110,7 +110,7 @@ static void sleep_for_job(struct le_pool *pool, uint64_t last) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void leave(struct le_pool *pool) {
+static void leave_job(struct le_pool *pool) {
     uint64_t state = atomic_fetch_sub(&pool->state, 1) - 1;
     if (state & (OPEN | USERS))
         return;
@@ -119,7 +119,7 @@ static void leave(struct le_pool *pool) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void *work(void *argument) {
+static void *run_worker(void *argument) {
     struct worker *worker = argument;
     struct le_pool *pool = worker->pool;
     here.pool = pool;
@@ -137,24 +137,26 @@ static void *work(void *argument) {
             continue;
         last = state / NUMBER;
         run_tasks(pool, pool->task, pool->job, atomic_load(&pool->count), worker->number);
-        leave(pool);
+        leave_job(pool);
     }
     return NULL;
 }
 
-/* Signals are the program's: workers take none. */
+/* Workers block all signals, so that the program's own threads receive them. */
 static void start_workers(struct le_pool *pool) {
     if (pool->started == pool->threads - 1 || pool->starting_failed)
         return;
     sigset_t all, before;
     sigfillset(&all);
-    sigdelset(&all, SIGSEGV); /* a thread's own faults: blocked, they would end the process without a word */
+    sigdelset(
+        &all,
+        SIGSEGV); /* signals of a thread's own faults; if they were blocked, the process would die without a message */
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool->started < pool->threads - 1) {
         struct worker *worker = &pool->workers[pool->started];
         *worker = (struct worker){.pool = pool, .number = pool->started + 1};
-        pool->starting_failed = pthread_create(&worker->thread, NULL, work, worker) != 0;
+        pool->starting_failed = pthread_create(&worker->thread, NULL, run_worker, worker) != 0;
         if (pool->starting_failed)
             break;
         pool->started++;
@@ -164,15 +166,15 @@ static void start_workers(struct le_pool *pool) {
 
 /* ---- the callers */
 
-/* The caller's floating-point environment, to be put back as it was. Saving all of it takes longer than a small job: on
- * x86-64 the vector unit's register is enough while the old unit's is the default one. */
-struct environment {
+/* Saves the caller's floating-point environment, which is restored after the job. Saving all of it takes longer than a
+ * small job. On x86-64, MXCSR is enough while the x87 control word is the default. */
+struct float_environment {
     bool whole;
     fenv_t saved;
     unsigned vector_control;
 };
 
-static void enter_default(struct environment *environment) {
+static void enter_default(struct float_environment *environment) {
     environment->whole = true;
 #ifdef __x86_64__
     unsigned short control;
@@ -188,7 +190,7 @@ static void enter_default(struct environment *environment) {
     }
 }
 
-static void leave_default(const struct environment *environment) {
+static void leave_default(const struct float_environment *environment) {
     if (environment->whole)
         fesetenv(&environment->saved);
 #ifdef __x86_64__
@@ -209,19 +211,19 @@ static void wake_workers(struct le_pool *pool, int64_t wanted) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-static bool is_left(struct le_pool *pool) {
+static bool has_no_users(struct le_pool *pool) {
     return (atomic_load(&pool->state) & USERS) == 0;
 }
 
-static void wait_until_left(struct le_pool *pool) {
-    uint64_t start_ns = is_left(pool) ? 0 : le_clock_ns();
-    while (!is_left(pool) && le_clock_ns() - start_ns < pool->spin_ns)
-        for (int k = 0; k < LOOKS_PER_CLOCK && !is_left(pool); k++)
-            relax();
-    if (is_left(pool))
+static void wait_for_users(struct le_pool *pool) {
+    uint64_t start_ns = has_no_users(pool) ? 0 : le_clock_ns();
+    while (!has_no_users(pool) && le_clock_ns() - start_ns < pool->spin_ns)
+        for (int k = 0; k < LOOKS_PER_CLOCK && !has_no_users(pool); k++)
+            pause_core();
+    if (has_no_users(pool))
         return;
     pthread_mutex_lock(&pool->lock);
-    while (!is_left(pool))
+    while (!has_no_users(pool))
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -235,7 +237,7 @@ static void run_shared(struct le_pool *pool, le_task *task, void *job, int64_t c
     wake_workers(pool, count - 1);
     run_tasks(pool, task, job, count, 0);
     atomic_fetch_sub(&pool->state, OPEN);
-    wait_until_left(pool);
+    wait_for_users(pool);
 }
 
 static void run_inline(le_task *task, void *job, int64_t count, int worker) {
@@ -252,7 +254,7 @@ void le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count) 
     }
     struct le_pool *outer_pool = here.pool;
     int outer_worker = here.worker;
-    struct environment environment;
+    struct float_environment environment;
     enter_default(&environment);
     pthread_mutex_lock(&pool->turn);
     here.pool = pool;
@@ -272,10 +274,10 @@ void le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count) 
 
 /* ---- the pool */
 
-/* Mutexes and conditions of the default kind hold no resources on Linux, and starting them does not fail. */
+/* On Linux, initializing default mutexes and conditions cannot fail, and they hold no resources. */
 leat_status le_pool_new(int threads, struct le_pool **pool) {
     if (threads < 1 || threads > THREADS_MAX)
-        return le_fail(LEAT_INVALID, "%d threads: there must be 1 to %d", threads, THREADS_MAX);
+        return le_fail(LEAT_INVALID, "threads is %d: it must be from 1 to %d", threads, THREADS_MAX);
     size_t size_bytes = sizeof **pool + (size_t)(threads - 1) * sizeof(struct worker);
     struct le_pool *made = le_alloc_zero(1, size_bytes);
     if (!made)

@@ -6,11 +6,11 @@
 
 struct le_pool;
 typedef void le_task(void *job, int64_t task, int worker); /* worker: 0..threads-1 */
-/* threads: at least 1; that many workers, the caller being one. Threads start at the first job that needs them. */
+/* threads: number of workers including the caller, at least 1. Threads are started by the first job that needs them. */
 leat_status le_pool_new(int threads, struct le_pool **pool);
 void le_pool_free(struct le_pool *pool);
 int le_pool_threads(const struct le_pool *pool);
 /* Runs tasks 0..count-1 and returns when all are done. Several callers take turns. */
 void le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count);
-int le_cores(void); /* that this process may use: affinity and cgroup */
+int le_cores(void); /* cores that this process may use, by its affinity and control groups */
 #endif

@@ -1,5 +1,5 @@
-/* The pool: every task runs once, on a worker of its own number, whatever the threads, callers and nesting. Under tsan
- * too. */
+/* The thread pool: every task runs once, with a correct worker number, for all numbers of threads and callers and with
+ * nesting. Also runs under tsan. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -19,8 +19,8 @@
 
 struct job {
     struct le_pool *pool;
-    int runs[TASKS];            /* of each task: a plain int, so that tsan sees a task that runs twice */
-    atomic_int inside[THREADS]; /* tasks in each worker now */
+    int runs[TASKS];            /* per task; a plain int, so that tsan detects a task that runs twice */
+    atomic_int inside[THREADS]; /* tasks running in each worker */
     atomic_int wrong;
 };
 
@@ -84,7 +84,7 @@ static void meet_task(void *data, int64_t task, int worker) {
         pause_ms(1);
 }
 
-/* Tasks that wait for each other end: they are at work at one time. */
+/* Tasks that wait for each other finish, because they run at the same time. */
 static void works_in_parallel(void **state) {
     (void)state;
     struct le_pool *pool = NULL;
@@ -168,7 +168,7 @@ static void rounding_task(void *data, int64_t task, int worker) {
         atomic_fetch_add((atomic_int *)data, 1);
 }
 
-/* The caller's rounding mode changes no task, and is the caller's again after, as are its exception flags. */
+/* The caller's rounding mode does not affect tasks. It and the exception flags are restored afterwards. */
 static void tasks_round_to_nearest(void **state) {
     (void)state;
     for (int threads = 1; threads <= 2; threads++) {
@@ -208,9 +208,9 @@ static void refuses_what_it_cannot(void **state) {
     struct le_pool *pool = NULL;
     assert_int_equal(le_pool_new(0, &pool), LEAT_INVALID);
     assert_int_equal(le_pool_new(1 << 30, &pool), LEAT_INVALID);
-    le_memory_use(&(struct le_allocator){allocate_nothing, reallocate_nothing, release_nothing, NULL});
+    le_memory_set_allocator(&(struct le_allocator){allocate_nothing, reallocate_nothing, release_nothing, NULL});
     assert_int_equal(le_pool_new(2, &pool), LEAT_OUT_OF_MEMORY);
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
     assert_null(pool);
     le_pool_free(NULL);
     assert_true(le_cores() >= 1);

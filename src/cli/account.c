@@ -1,4 +1,4 @@
-/* The account of a run: taken from the ledger, printed as a table or as JSON. See explain.h. */
+/* The account of a run: read from the ledger and printed as a table or as JSON. See explain.h. */
 #include "cli/explain.h"
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ leat_status le_account_take(struct le_cli *cli, struct le_account *account) {
         return LEAT_OUT_OF_MEMORY;
     account->costs[account->count++] = (leat_cost){.kind = LEAT_COST_INIT,
                                                    .what = "the command",
-                                                   .cause = "until the library is open",
+                                                   .cause = "before the library is open",
                                                    .count = 1,
                                                    .time_ns = cli->opening_ns};
     for (size_t k = 0; k < count; k++)
@@ -43,7 +43,8 @@ leat_status le_account_take(struct le_cli *cli, struct le_account *account) {
             account->count++;
     for (size_t k = 0; k < account->count; k++)
         account->sum_ns += account->costs[k].on_device ? 0 : account->costs[k].time_ns;
-    uint64_t now_ns = 0; /* a simulated device has a clock of its own: what came before is by the real one */
+    uint64_t now_ns =
+        0; /* a simulated device has its own clock; the time before the library opened is by the real one */
     leat_ledger_clock(cli->ctx, &now_ns);
     account->wall_ns = cli->opened_ns + now_ns - cli->opened_ledger_ns;
     leat_ledger_device(cli->ctx, &account->device_sums);
@@ -71,7 +72,8 @@ static void print_bytes(FILE *file, uint64_t bytes) {
         fprintf(file, "%9.*f %-2s", unit && value < 99.95 ? 1 : 0, value, UNITS[unit]);
 }
 
-/* Of what moves bytes; a file that was mapped has moved none yet, and a rate beyond any memory's says nothing. */
+/* Prints a rate only for costs that move bytes. A mapped file has moved none yet, and a rate faster than any memory is
+ * meaningless. */
 static void print_rate(FILE *file, const leat_cost *cost, double limit) {
     bool moves = cost->kind == LEAT_COST_READ || cost->kind == LEAT_COST_WRITE || cost->kind == LEAT_COST_KERNEL ||
                  cost->kind == LEAT_COST_COPY || cost->kind == LEAT_COST_UPLOAD || cost->kind == LEAT_COST_DOWNLOAD;
@@ -109,22 +111,22 @@ static void print_costs(const struct le_account *account, bool on_device, FILE *
             print_cost(account, &account->costs[k], file);
 }
 
-/* What of the device's time passed, by events around its work. Kernels and copies that ran side by side hold more than
- * the time that passed: the overlap is taken off. */
+/* The device's time, measured with events. The records of operations that ran concurrently add up to more than the
+ * elapsed time, so the overlap is subtracted. */
 static void print_device(const struct le_account *account, FILE *file) {
     const leat_ledger_sums *sums = &account->device_sums;
     if (sums->span_ns == 0)
         return;
-    fputs("on the device, from its first work to the end of its last\n", file);
+    fputs("on the device, from the start of its first operation to the end of its last\n", file);
     print_costs(account, true, file);
     if (sums->overlap_ns) {
         print_line(file, "overlap", "", sums->overlap_ns, sums->span_ns);
-        fputs("          side by side: to be taken off\n", file);
+        fputs("          concurrent operations: subtracted\n", file);
     }
     print_line(file, "busy", "", sums->busy_ns, sums->span_ns);
     fputc('\n', file);
     print_line(file, "span", "", sums->span_ns, sums->span_ns);
-    fputs("          busy and idle\n", file);
+    fputs("          busy + idle\n", file);
 }
 
 void le_account_print(const struct le_account *account, FILE *file) {
@@ -137,7 +139,7 @@ void le_account_print(const struct le_account *account, FILE *file) {
     print_line(file, "unaccounted", "", unaccounted_ns(account), account->wall_ns);
     fputc('\n', file);
     print_line(file, "wall", "", account->wall_ns, account->wall_ns);
-    fputs("          from the command's start to here\n", file);
+    fputs("          since the command started\n", file);
     print_device(account, file);
     le_account_verdict(account, text, sizeof text);
     fprintf(file, "%s\n", text);

@@ -62,9 +62,9 @@ static int run_stat(struct le_cli *cli, struct le_json *json) {
     leat_cache_info info;
     leat_cache_entry *entries = NULL;
     size_t count = 0;
-    int code = le_cli_failed(cli, leat_cache_stat(cli->ctx, &info));
+    int code = le_cli_library_error(cli, leat_cache_stat(cli->ctx, &info));
     if (!code)
-        code = le_cli_failed(cli, leat_cache_list(cli->ctx, &entries, &count));
+        code = le_cli_library_error(cli, leat_cache_list(cli->ctx, &entries, &count));
     if (code)
         return code;
     const leat_cache_entry *next = count ? entries : NULL;
@@ -99,7 +99,7 @@ static void print_list(const leat_cache_entry *entries, size_t count) {
 static int run_list(struct le_cli *cli, struct le_json *json) {
     leat_cache_entry *entries = NULL;
     size_t count = 0;
-    int code = le_cli_failed(cli, leat_cache_list(cli->ctx, &entries, &count));
+    int code = le_cli_library_error(cli, leat_cache_list(cli->ctx, &entries, &count));
     if (code)
         return code;
     if (cli->json) {
@@ -116,7 +116,7 @@ static int run_list(struct le_cli *cli, struct le_json *json) {
 
 static int run_clear(struct le_cli *cli, struct le_json *json) {
     leat_cache_info removed;
-    int code = le_cli_failed(cli, leat_cache_clear(cli->ctx, &removed));
+    int code = le_cli_library_error(cli, leat_cache_clear(cli->ctx, &removed));
     if (code)
         return code;
     if (cli->json) {
@@ -168,7 +168,7 @@ static void on_log(leat_log_level level, const char *text, void *user) {
 
 static int open_library(struct le_cli *cli) {
     const leat_options options = {.device = "cpu", .simd = "baseline", .threads = 1, .log = on_log, .log_user = cli};
-    return le_cli_failed(cli, leat_open(&options, &cli->ctx));
+    return le_cli_library_error(cli, leat_open(&options, &cli->ctx));
 }
 
 int le_command_cache(struct le_cli *cli, int argc, char **argv) {

@@ -1,4 +1,4 @@
-/* `leat check`: a program's names, and what is known of them without any array; or its errors. */
+/* `leat check`: prints a program's names and their types where known without any input, or its errors. */
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/session.h"
@@ -26,7 +26,7 @@ static void print_name(const leat_name_info *info, leat_name_kind kind, int widt
         printf("  %-8s  scalar  ", type);
     else
         printf("  %-8s  %d %-6s", type, info->rank, info->rank == 1 ? "axis" : "axes");
-    printf("  line %d%s\n", info->line, info->optional ? ", may be left out" : "");
+    printf("  line %d%s\n", info->line, info->optional ? ", optional" : "");
 }
 
 static void print_section(const leat_program *program, leat_name_kind kind, const char *title) {

@@ -1,5 +1,5 @@
-/* `leat devices`: which devices there are, their speed, why any is unavailable, and where the CUDA libraries were
- * looked for. It uses no device other than the CPU. */
+/* `leat devices`: lists devices, their speed, why any is unavailable, and where Leat looked for the CUDA libraries. It
+ * opens no context on a device other than the CPU. */
 #include "cli/json.h"
 #include "cli/session.h"
 #include <string.h>
@@ -138,7 +138,7 @@ static void search_json(leat_context *ctx, leat_search_kind kind, const leat_sea
 
 /* ---- the command */
 
-/* --device D: "cuda" is all of its kind. */
+/* Whether --device asks for this device; "cuda" asks for all CUDA devices. */
 static bool is_wanted(const char *wanted, const leat_device_info *info) {
     return !wanted || strcmp(wanted, "auto") == 0 || strcmp(wanted, info->kind) == 0 ||
            strcmp(wanted, info->device) == 0 || (strcmp(wanted, "cpu:0") == 0 && strcmp(info->kind, "cpu") == 0);
@@ -150,14 +150,14 @@ static bool is_cpu_alone(const char *wanted) {
 
 static int show_devices(struct le_cli *cli, const char *wanted, struct le_json *json) {
     size_t count = 1, shown = 0;
-    int code = is_cpu_alone(wanted) ? LE_EXIT_OK : le_cli_failed(cli, leat_device_count(cli->ctx, &count));
+    int code = is_cpu_alone(wanted) ? LE_EXIT_OK : le_cli_library_error(cli, leat_device_count(cli->ctx, &count));
     for (size_t k = 0; k < count && !code; k++) {
         leat_device_info info = {0};
-        code = le_cli_failed(cli, leat_device_get(cli->ctx, k, false, &info));
+        code = le_cli_library_error(cli, leat_device_get(cli->ctx, k, false, &info));
         if (code || !is_wanted(wanted, &info))
             continue;
         shown++;
-        code = info.usable ? le_cli_failed(cli, leat_device_get(cli->ctx, k, true, &info)) : LE_EXIT_OK;
+        code = info.usable ? le_cli_library_error(cli, leat_device_get(cli->ctx, k, true, &info)) : LE_EXIT_OK;
         if (code)
             continue;
         if (cli->json)
@@ -174,7 +174,7 @@ static int show_searches(struct le_cli *cli, struct le_json *json) {
     int code = LE_EXIT_OK;
     for (int kind = 0; kind < LEAT_SEARCH_KINDS && !code; kind++) {
         leat_search search;
-        code = le_cli_failed(cli, leat_search_get(cli->ctx, (leat_search_kind)kind, &search));
+        code = le_cli_library_error(cli, leat_search_get(cli->ctx, (leat_search_kind)kind, &search));
         if (code)
             continue;
         if (cli->json)

@@ -1,6 +1,5 @@
-/* `leat launch`: compiles a file of CUDA C, launches one of its kernels, hands out arrays. The order of the steps is
- * the order of what can be known soonest: the command line, the text, the device, the kernel, then files, then the
- * runs. */
+/* `leat launch`: compiles a file of CUDA C, launches one of its kernels, and prints or writes arrays. The cheapest
+ * checks come first: the command line, the text, the device, the kernel, then the files, then the runs. */
 #include "cli/explain.h"
 #include "cli/launch_arguments.h"
 #include "cli/outcome.h"
@@ -13,7 +12,7 @@
 
 #define SOURCE_BYTES_MAX ((size_t)64 << 20)
 
-struct launch {
+struct launch_command {
     struct le_cli_session session;
     struct le_cli_outcome outcome;
     char *source;
@@ -39,7 +38,7 @@ static int check_outputs(struct le_cli *cli, const struct le_cli_line *line) {
     return le_cli_check_files(cli, line);
 }
 
-static int read_source(struct launch *launch) {
+static int read_source(struct launch_command *launch) {
     size_t size_bytes = 0;
     const char *path = launch->session.line.path;
     int code = le_cli_read_all(launch->session.cli, path, path, SOURCE_BYTES_MAX, &launch->source, &size_bytes);
@@ -50,7 +49,7 @@ static int read_source(struct launch *launch) {
 
 /* ---- the device */
 
-static int open_named(struct launch *launch, const char *device, bool quiet) {
+static int open_named(struct launch_command *launch, const char *device, bool quiet) {
     struct le_cli *cli = launch->session.cli;
     leat_options options = {.ledger_level = cli->explain ? 2 : 0, .sim_check = launch->session.line.check};
     le_cli_session_options(&launch->session, &options);
@@ -58,18 +57,18 @@ static int open_named(struct launch *launch, const char *device, bool quiet) {
     leat_status status = leat_open(&options, &cli->ctx);
     if (quiet && (status == LEAT_DEVICE || status == LEAT_UNSUPPORTED))
         return LE_EXIT_DEVICE;
-    return le_cli_failed(cli, status);
+    return le_cli_library_error(cli, status);
 }
 
-static int open_simulator(struct launch *launch, const char *because) {
+static int open_simulator(struct launch_command *launch, const char *because) {
     char note[400];
     snprintf(note, sizeof note, "running on sim, the simulator: %s", because);
     le_cli_note(launch->session.cli, note);
     return open_named(launch, "sim", false);
 }
 
-/* What auto is for kernels: cuda, or where that or its compiler cannot be had, sim. */
-static int open_auto(struct launch *launch) {
+/* For kernels auto is cuda, or sim if there is no CUDA device or no NVRTC. */
+static int open_auto(struct launch_command *launch) {
     struct le_cli *cli = launch->session.cli;
     leat_error error;
     leat_search nvrtc;
@@ -87,7 +86,7 @@ static int open_auto(struct launch *launch) {
     return open_simulator(launch, nvrtc.reason);
 }
 
-static int open_device(struct launch *launch) {
+static int open_device(struct launch_command *launch) {
     const struct le_cli_line *line = &launch->session.line;
     const char *device = line->device, *from_environment = getenv("LEAT_DEVICE");
     if ((!device || strcmp(device, "auto") == 0) && from_environment && *from_environment)
@@ -107,8 +106,8 @@ static int open_device(struct launch *launch) {
 
 /* ---- the kernel */
 
-/* The file's own folder, then those of -I, where #include looks. */
-static int make_module(struct launch *launch) {
+/* #include searches the file's own folder first, then those of -I. */
+static int make_module(struct launch_command *launch) {
     struct le_cli_line *line = &launch->session.line;
     struct le_cli *cli = launch->session.cli;
     char *path = strdup(line->path);
@@ -126,27 +125,27 @@ static int make_module(struct launch *launch) {
     leat_status status = leat_module_new(cli->ctx, launch->source, &options, &launch->module);
     free(path);
     line->include_paths[0] = NULL;
-    int code = le_cli_failed(cli, status);
+    int code = le_cli_library_error(cli, status);
     return status == LEAT_UNSUPPORTED ? LE_EXIT_DEVICE : code; /* no compiler was found */
 }
 
-static void tell_warnings(struct launch *launch) {
+static void note_warnings(struct launch_command *launch) {
     const char *log = "";
     if (leat_module_log(launch->module, &log) == LEAT_OK && *log)
         le_cli_note(launch->session.cli, log);
 }
 
-static int find_kernel(struct launch *launch) {
+static int find_kernel(struct launch_command *launch) {
     const struct le_cli_line *line = &launch->session.line;
     struct le_cli *cli = launch->session.cli;
     leat_kernel_info info;
     int code = make_module(launch);
     if (code)
         return code;
-    tell_warnings(launch);
-    code = le_cli_failed(cli, leat_module_kernel(launch->module, line->kernel, &launch->kernel));
+    note_warnings(launch);
+    code = le_cli_library_error(cli, leat_module_kernel(launch->module, line->kernel, &launch->kernel));
     if (!code)
-        code = le_cli_failed(cli, leat_kernel_get(launch->kernel, &info));
+        code = le_cli_library_error(cli, leat_kernel_get(launch->kernel, &info));
     if (!code && line->binding_count != (size_t)info.parameter_count)
         code = le_cli_arguments_wrong_count(cli, line, launch->kernel);
     if (!code)
@@ -154,7 +153,7 @@ static int find_kernel(struct launch *launch) {
     return code;
 }
 
-static int check_arrays(struct launch *launch) {
+static int check_arrays(struct launch_command *launch) {
     const struct le_cli_line *line = &launch->session.line;
     for (size_t k = 0; k < line->output_count; k++)
         if (!le_cli_arguments_find(&launch->arguments, line->outputs[k].name))
@@ -165,8 +164,9 @@ static int check_arrays(struct launch *launch) {
 
 /* ---- the runs */
 
-/* What kernels print goes to stdout, as CUDA's printf does; but not into an object or a file that is written there. */
-static int stdout_away(const struct le_cli *cli, const struct le_cli_line *line) {
+/* Kernels print on stdout, as CUDA's printf does. If stdout is to receive a JSON object or an .npy, their output goes
+ * to stderr instead. */
+static int redirect_stdout(const struct le_cli *cli, const struct le_cli_line *line) {
     bool wanted = cli->json;
     for (size_t k = 0; k < line->output_count; k++)
         wanted |= line->outputs[k].path && strcmp(line->outputs[k].path, "-") == 0;
@@ -177,7 +177,7 @@ static int stdout_away(const struct le_cli *cli, const struct le_cli_line *line)
     return saved;
 }
 
-static void stdout_back(int saved) {
+static void restore_stdout(int saved) {
     fflush(stdout);
     if (saved < 0)
         return;
@@ -185,7 +185,7 @@ static void stdout_back(int saved) {
     close(saved);
 }
 
-static leat_status enqueue(struct launch *launch) {
+static leat_status enqueue_launch(struct launch_command *launch) {
     const struct le_cli_line *line = &launch->session.line;
     leat_status status = leat_event_record(launch->start, NULL);
     if (!status)
@@ -196,44 +196,44 @@ static leat_status enqueue(struct launch *launch) {
     return status;
 }
 
-/* Takes the device's time, from the launch's start to its end. */
-static int run_once(struct launch *launch) {
+/* Measures the device's time from the start of the launch to its end. */
+static int run_once(struct launch_command *launch) {
     struct le_cli *cli = launch->session.cli;
     double milliseconds = 0;
     int code = launch->outcome.count ? le_cli_arguments_refill(cli, &launch->arguments) : LE_EXIT_OK;
     if (code)
         return code;
-    leat_status status = enqueue(launch);
+    leat_status status = enqueue_launch(launch);
     if (!status)
         status = leat_context_synchronize(cli->ctx);
     if (!status)
         status = leat_event_elapsed_ms(launch->start, launch->stop, &milliseconds);
     if (status)
-        return le_cli_failed(cli, status);
+        return le_cli_library_error(cli, status);
     launch->outcome.times_ns[launch->outcome.count++] = milliseconds > 0 ? (uint64_t)(milliseconds * 1e6) : 0;
     return LE_EXIT_OK;
 }
 
-static int run_all(struct launch *launch) {
+static int run_all(struct launch_command *launch) {
     struct le_cli *cli = launch->session.cli;
     uint64_t repeat = launch->session.line.repeat;
     int code = le_cli_outcome_start(&launch->outcome, cli, repeat);
     if (!code)
-        code = le_cli_failed(cli, leat_event_new(cli->ctx, &launch->start));
+        code = le_cli_library_error(cli, leat_event_new(cli->ctx, &launch->start));
     if (!code)
-        code = le_cli_failed(cli, leat_event_new(cli->ctx, &launch->stop));
-    int saved = stdout_away(cli, &launch->session.line);
+        code = le_cli_library_error(cli, leat_event_new(cli->ctx, &launch->stop));
+    int saved = redirect_stdout(cli, &launch->session.line);
     for (uint64_t k = 0; k < repeat && !code; k++) {
         le_cli_progress_set(cli, "running", k, repeat > 1 ? repeat : 0);
         code = run_once(launch);
     }
-    stdout_back(saved);
+    restore_stdout(saved);
     return code;
 }
 
 /* ---- results */
 
-static int deliver_all(struct launch *launch) {
+static int deliver_all(struct launch_command *launch) {
     const struct le_cli_line *line = &launch->session.line;
     leat_array **arrays = calloc(line->output_count + 1, sizeof *arrays);
     if (!arrays)
@@ -247,7 +247,7 @@ static int deliver_all(struct launch *launch) {
 
 /* ---- all of it */
 
-static int launch_steps(struct launch *launch) {
+static int launch_steps(struct launch_command *launch) {
     struct le_cli_line *line = &launch->session.line;
     struct le_cli *cli = launch->session.cli;
     int code = check_outputs(cli, line);
@@ -268,10 +268,10 @@ static int launch_steps(struct launch *launch) {
     return code;
 }
 
-static void give_back(struct launch *launch) {
+static void free_launch(struct launch_command *launch) {
     struct le_cli *cli = launch->session.cli;
     if (cli->ctx)
-        le_cli_cost_begin(cli, LEAT_COST_OTHER, "giving memory back");
+        le_cli_cost_begin(cli, LEAT_COST_OTHER, "releasing memory");
     le_cli_arguments_free(&launch->arguments);
     leat_event_free(launch->start);
     leat_event_free(launch->stop);
@@ -282,7 +282,7 @@ static void give_back(struct launch *launch) {
 }
 
 int le_command_launch(struct le_cli *cli, int argc, char **argv) {
-    struct launch launch = {.session = {.cli = cli}, .outcome = {.cli = cli}};
+    struct launch_command launch = {.session = {.cli = cli}, .outcome = {.cli = cli}};
     unsigned accepts = LE_ACCEPTS_KERNEL | LE_ACCEPTS_BINDINGS | LE_ACCEPTS_RUN | LE_ACCEPTS_DEVICE;
     int code = le_cli_line_parse(cli, accepts, argc, argv, &launch.session.line);
     if (!code && launch.session.line.help) {
@@ -290,7 +290,7 @@ int le_command_launch(struct le_cli *cli, int argc, char **argv) {
     } else {
         if (!code)
             code = launch_steps(&launch);
-        give_back(&launch);
+        free_launch(&launch);
         le_cli_report(&launch.outcome, code);
     }
     le_cli_outcome_free(&launch.outcome);

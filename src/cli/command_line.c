@@ -1,5 +1,5 @@
-/* See command_line.h. Options are a table; what is said twice, or does not go together, is refused here, before any
- * file is touched. */
+/* See command_line.h. Options are rows of a table. Repeated or conflicting options are refused here, before any file is
+ * touched. */
 #include "cli/command_line.h"
 #include "cli/suggest.h"
 #include <ctype.h>
@@ -30,7 +30,7 @@ static bool is_name(const char *text, size_t length) {
     return true;
 }
 
-/* FILE.npz:key: ends path at the colon and returns the key; NULL where there is none. */
+/* Splits FILE.npz:key: ends path at the colon and returns the key; NULL if there is none. */
 static char *split_key(char *path) {
     char *at = strcasestr(path, ".npz:");
     if (!at)
@@ -56,9 +56,9 @@ static const char *key_of(const struct le_cli_output *output) {
 
 int le_cli_check_pair(struct le_cli *cli, const struct le_cli_output *first, const struct le_cli_output *second) {
     if (!le_cli_is_archive(first) || !le_cli_is_archive(second))
-        return le_cli_usage(cli, "-o: two results into one file, %s", second->path);
+        return le_cli_usage(cli, "-o: two results go into the same file, %s", second->path);
     if (strcmp(key_of(first), key_of(second)) == 0)
-        return le_cli_usage(cli, "-o: two results under one key, %s:%s", second->path, key_of(second));
+        return le_cli_usage(cli, "-o: two results have the same key, %s:%s", second->path, key_of(second));
     return LE_EXIT_OK;
 }
 
@@ -82,8 +82,8 @@ static int set_output(struct parse *parse, char *value) {
         output.path = equals + 1;
         output.key = split_key(output.path);
         if (output.key && !*output.key)
-            return le_cli_usage(parse->cli, "-o %s=%s: has no key: write %s or %s:KEY", value, output.path, output.path,
-                                output.path);
+            return le_cli_usage(parse->cli, "-o %s=%s: missing key after the colon: write %s or %s:KEY", value,
+                                output.path, output.path, output.path);
         if (!has_known_ending(output.path) && strcmp(output.path, "-") != 0)
             return le_cli_usage(parse->cli, "-o %s=%s: the file's ending must be .npy, .npz, .csv, .tsv or .png", value,
                                 equals + 1);
@@ -106,7 +106,7 @@ static int set_device(struct parse *parse, char *value) {
     return LE_EXIT_OK;
 }
 
-/* A whole number from 1 to most. */
+/* Parses a whole number from 1 to most. */
 static int set_count(struct parse *parse, const char *option, const char *value, uint64_t most, uint64_t *count) {
     char *end = NULL;
     errno = 0;
@@ -172,7 +172,7 @@ static int set_architecture(struct parse *parse, char *value) {
     return LE_EXIT_OK;
 }
 
-/* X, X,Y or X,Y,Z: whole numbers from 1. */
+/* Parses X, X,Y or X,Y,Z: whole numbers from 1. */
 static int set_extents(struct parse *parse, const char *option, const char *value, leat_dim3 *extents) {
     unsigned axes[3] = {1, 1, 1};
     const char *at = value;
@@ -247,7 +247,7 @@ static int set_help(struct parse *parse, char *value) {
 
 static const struct option {
     const char *name;
-    unsigned accepts; /* what the subcommand must take; 0: any */
+    unsigned accepts; /* the le_cli_accepts that a subcommand needs for this option; 0: none */
     bool has_value;
     int (*set)(struct parse *parse, char *value);
 } OPTIONS[] = {
@@ -273,7 +273,7 @@ static const struct option {
     {"-h", 0, false, set_help},
 };
 
-/* The option that argument names; *value is what stands in the same argument (--name=value, -DNAME), or NULL. */
+/* The option that the argument names. *value is the value in the same argument (--name=value, -DNAME), or NULL. */
 static const struct option *find_option(unsigned accepts, char *argument, char **value) {
     for (size_t k = 0; k < sizeof OPTIONS / sizeof OPTIONS[0]; k++) {
         const struct option *option = &OPTIONS[k];
@@ -295,7 +295,7 @@ static const struct option *find_option(unsigned accepts, char *argument, char *
     return NULL;
 }
 
-/* An option of other subcommands, or one that does not exist. */
+/* Reports an option that only other subcommands take, or that does not exist. */
 static int refuse_option(struct parse *parse, char *argument) {
     const char *known[sizeof OPTIONS / sizeof OPTIONS[0] + 1] = {NULL};
     char *value;
@@ -333,8 +333,8 @@ static int parse_binding(struct parse *parse, char *argument) {
     if (!(parse->accepts & LE_ACCEPTS_BINDINGS))
         return le_cli_usage(parse->cli, "unexpected argument `%s`", argument);
     if (!equals || !is_name(argument, (size_t)(equals - argument)))
-        return le_cli_usage(parse->cli, "`%s` is no %s: write NAME=FILE%s or NAME=NUMBER", argument,
-                            line->kernel ? "argument" : "binding", line->kernel ? ", NAME=TYPE[EXTENTS]" : "");
+        return le_cli_usage(parse->cli, "`%s` is not %s: write NAME=FILE%s or NAME=NUMBER", argument,
+                            line->kernel ? "an argument" : "a binding", line->kernel ? ", NAME=TYPE[EXTENTS]" : "");
     *equals = '\0';
     struct le_cli_binding binding = {.name = argument, .value = equals + 1};
     if (!*binding.value)
@@ -351,14 +351,14 @@ static int parse_binding(struct parse *parse, char *argument) {
 static int set_kernel(struct parse *parse, char *argument) {
     char *at = strstr(argument, ".cu:");
     if (!at || at == argument || !at[4])
-        return le_cli_usage(parse->cli, "`%s` names no kernel: write FILE.cu:KERNEL", argument);
+        return le_cli_usage(parse->cli, "`%s` does not name a kernel: write FILE.cu:KERNEL", argument);
     at[3] = '\0';
     parse->line->path = argument;
     parse->line->kernel = at + 4;
     return LE_EXIT_OK;
 }
 
-/* Without -e the first of them is the program; all others are bindings. */
+/* Without -e the first positional argument is the program; all others are bindings. */
 static int parse_positionals(struct parse *parse, int count, char **positionals) {
     int first = 0, code = LE_EXIT_OK;
     if (parse->accepts & LE_ACCEPTS_KERNEL) {
@@ -368,7 +368,7 @@ static int parse_positionals(struct parse *parse, int count, char **positionals)
     }
     if (!parse->line->text && (parse->accepts & LE_ACCEPTS_PROGRAM)) {
         if (count == 0)
-            return le_cli_usage(parse->cli, "no program: write a file's name, -e TEXT, or - for stdin");
+            return le_cli_usage(parse->cli, "no program given: write a file name, -e TEXT, or - for stdin");
         parse->line->path = positionals[first++];
     }
     for (int k = first; k < count && !code; k++)
@@ -376,7 +376,7 @@ static int parse_positionals(struct parse *parse, int count, char **positionals)
     return code;
 }
 
-/* What must not stand together. */
+/* Refuses combinations of options that exclude each other. */
 static int check_line(struct parse *parse) {
     const struct le_cli_line *line = parse->line;
     int readers = line->path && strcmp(line->path, "-") == 0, writers = 0, printed = 0;
@@ -392,7 +392,7 @@ static int check_line(struct parse *parse) {
         printed += !line->outputs[k].path;
     }
     if (writers && parse->cli->json)
-        return le_cli_usage(parse->cli, "-o NAME=- and --json both want stdout");
+        return le_cli_usage(parse->cli, "-o NAME=- and --json both write to stdout: use only one");
     if (writers > 1 || (writers && printed))
         return le_cli_usage(parse->cli, "-o NAME=- must be the only result on stdout");
     return LE_EXIT_OK;

@@ -1,20 +1,20 @@
-/* The command line of a subcommand, taken apart. Strings are argv's own: a name or key ends where its `=` or `:` stood.
- */
+/* The parsed command line of a subcommand. Strings point into argv: parsing replaces the `=` or `:` after a name or
+ * path by a NUL. */
 #ifndef LE_CLI_COMMAND_LINE_H
 #define LE_CLI_COMMAND_LINE_H
 #include "cli/cli.h"
 
 struct le_cli_binding {
     char *name;
-    char *value; /* what stands behind the `=`: a number, FILE, FILE.npz:key, or "-" */
+    char *value; /* after the `=`: a number, FILE, FILE.npz:key, or "-" */
     char *key;   /* of FILE.npz:key, else NULL */
 };
 struct le_cli_output {
     char *name;
-    char *path; /* NULL: printed; "-": npy on stdout */
-    char *key;  /* of FILE.npz:key, else NULL: the name */
+    char *path; /* NULL: print; "-": write npy to stdout */
+    char *key;  /* of FILE.npz:key; NULL: use the name */
 };
-enum le_cli_accepts { /* what a subcommand takes */
+enum le_cli_accepts { /* groups of options that a subcommand accepts */
                       LE_ACCEPTS_PROGRAM = 1,
                       LE_ACCEPTS_BINDINGS = 2,
                       LE_ACCEPTS_RUN = 4,     /* -o, --explain, --repeat, --colormap, --sync */
@@ -34,10 +34,10 @@ struct le_cli_line {
     int threads;
     uint64_t repeat;
     leat_colormap colormap;
-    bool sync; /* results are on the disk when the command ends */
+    bool sync; /* wait until the results are on the disk */
     leat_form form;
-    char *pass;         /* of ir:PASS; NULL: the last one */
-    char *architecture; /* of ptx and sass; NULL: the device's */
+    char *pass;         /* the PASS of ir:PASS; NULL: the last pass */
+    char *architecture; /* for ptx and sass; NULL: the device's */
     /* LE_ACCEPTS_KERNEL: */
     char *kernel; /* path is FILE.cu */
     leat_dim3 grid, block;
@@ -47,11 +47,11 @@ struct le_cli_line {
     bool check;
 };
 
-/* Takes apart argc arguments, those after the subcommand. Sets cli->json and cli->explain. */
+/* Parses the argc arguments after the subcommand. Also sets cli->json and cli->explain. */
 int le_cli_line_parse(struct le_cli *cli, unsigned accepts, int argc, char **argv, struct le_cli_line *line);
 void le_cli_line_free(struct le_cli_line *line);
 bool le_cli_ends_with(const char *path, const char *ending);
-bool le_cli_is_archive(const struct le_cli_output *output); /* goes into an .npz */
-/* Refuses two outputs that go to the same file, unless that is an archive with a key for each. */
+bool le_cli_is_archive(const struct le_cli_output *output); /* it goes into an .npz */
+/* Refuses two outputs to the same file, unless it is an archive and their keys differ. */
 int le_cli_check_pair(struct le_cli *cli, const struct le_cli_output *first, const struct le_cli_output *second);
 #endif

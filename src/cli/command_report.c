@@ -1,4 +1,4 @@
-/* `leat report`: what a trace says, as text, CSV or JSON on stdout, and as pictures in files. */
+/* `leat report`: prints what a trace says as text, CSV or JSON, and writes pictures to files. */
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -17,7 +17,7 @@ struct report_line {
 
 /* ---- the command line */
 
-static int choose(struct le_cli *cli, struct report_line *line, leat_report report) {
+static int choose_report(struct le_cli *cli, struct report_line *line, leat_report report) {
     if (line->is_chosen)
         return le_cli_usage(cli, "--summary, --trace and --findings exclude each other");
     line->is_chosen = true;
@@ -25,7 +25,7 @@ static int choose(struct le_cli *cli, struct report_line *line, leat_report repo
     return LE_EXIT_OK;
 }
 
-/* name's value: behind `=`, or the next word. 0: another option. */
+/* Takes the value of option name: the text after `=`, or the next word. Returns false if the word is another option. */
 static bool take_value(const char *name, int argc, char **argv, int *k, const char **value) {
     size_t length = strlen(name);
     if (strncmp(argv[*k], name, length) != 0 || (argv[*k][length] && argv[*k][length] != '='))
@@ -44,11 +44,11 @@ static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struc
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         line->help = true;
     else if (strcmp(word, "--summary") == 0)
-        return choose(cli, line, LEAT_REPORT_SUMMARY);
+        return choose_report(cli, line, LEAT_REPORT_SUMMARY);
     else if (strcmp(word, "--trace") == 0)
-        return choose(cli, line, LEAT_REPORT_OPERATIONS);
+        return choose_report(cli, line, LEAT_REPORT_OPERATIONS);
     else if (strcmp(word, "--findings") == 0)
-        return choose(cli, line, LEAT_REPORT_FINDINGS);
+        return choose_report(cli, line, LEAT_REPORT_FINDINGS);
     else if (strcmp(word, "--csv") == 0)
         line->csv = true;
     else if (strcmp(word, "--json") == 0)
@@ -110,32 +110,32 @@ static bool write_file(void *user, const void *bytes, size_t size_bytes) {
     return fwrite(bytes, 1, size_bytes, user) == size_bytes;
 }
 
-static int save(struct le_cli *cli, const leat_trace *trace, leat_report report, const char *path) {
+static int save_report(struct le_cli *cli, const leat_trace *trace, leat_report report, const char *path) {
     if (is_stdout(path))
-        return le_cli_failed(cli, leat_trace_report(trace, report, LEAT_REPORT_TEXT, write_file, stdout));
+        return le_cli_library_error(cli, leat_trace_report(trace, report, LEAT_REPORT_TEXT, write_file, stdout));
     if (!le_cli_target_can_be_written(path))
         return le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
     const leat_save_options options = {.proceed = le_cli_interrupt_proceed};
     le_cli_interrupt_hold(path);
     leat_status status = leat_trace_report_save(trace, report, LEAT_REPORT_TEXT, path, &options);
     le_cli_interrupt_release();
-    return le_cli_failed(cli, status);
+    return le_cli_library_error(cli, status);
 }
 
-/* A picture alone prints nothing. */
+/* With only --svg or --perfetto, nothing is printed. */
 static int write_reports(struct le_cli *cli, const struct report_line *line, const leat_trace *trace) {
     bool is_printed = line->is_chosen || cli->json || (!line->perfetto && !line->svg);
     int code = LE_EXIT_OK;
     if (line->perfetto)
-        code = save(cli, trace, LEAT_REPORT_PERFETTO, line->perfetto);
+        code = save_report(cli, trace, LEAT_REPORT_PERFETTO, line->perfetto);
     if (!code && line->svg)
-        code = save(cli, trace, LEAT_REPORT_SVG, line->svg);
+        code = save_report(cli, trace, LEAT_REPORT_SVG, line->svg);
     if (!code && is_printed)
-        code = le_cli_failed(cli, leat_trace_report(trace, line->report, line->format, write_file, stdout));
+        code = le_cli_library_error(cli, leat_trace_report(trace, line->report, line->format, write_file, stdout));
     return code;
 }
 
-static void tell_failure(struct le_cli *cli) {
+static void report_failure(struct le_cli *cli) {
     struct le_json json = {.file = stdout};
     le_json_open(&json, NULL, '{');
     le_json_integer(&json, "schema", LE_JSON_SCHEMA);
@@ -153,11 +153,11 @@ int le_command_report(struct le_cli *cli, int argc, char **argv) {
         return code;
     }
     if (!code)
-        code = le_cli_failed(cli, leat_trace_open(line.file, &trace));
+        code = le_cli_library_error(cli, leat_trace_open(line.file, &trace));
     if (!code)
         code = write_reports(cli, &line, trace);
     if (code && cli->json)
-        tell_failure(cli);
+        report_failure(cli);
     leat_trace_free(trace);
     return code;
 }

@@ -1,19 +1,19 @@
-/* `leat run`: binds, runs, hands out the results. The order of the steps is the order of what can be known soonest: the
- * command line, the program, the names, then files, then the run. */
+/* `leat run`: binds inputs, runs the program, and prints or writes the results. The cheapest checks come first: the
+ * command line, the program, the names, then the files, then the run. */
 #include "cli/outcome.h"
 #include "cli/progress.h"
 #include "cli/session.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct run {
+struct run_command {
     struct le_cli_session session;
     struct le_cli_outcome outcome;
 };
 
 /* ---- before any input is read */
 
-static int want_outputs(struct run *run) {
+static int want_outputs(struct run_command *run) {
     const struct le_cli_line *line = &run->session.line;
     for (size_t k = 0; k < line->output_count; k++) {
         bool seen = false;
@@ -22,16 +22,16 @@ static int want_outputs(struct run *run) {
         if (seen)
             continue;
         leat_status status = leat_call_want(run->session.call, line->outputs[k].name, NULL);
-        int code = le_cli_failed(run->session.cli, status);
+        int code = le_cli_library_error(run->session.cli, status);
         if (code)
-            return status == LEAT_INVALID ? LE_EXIT_PROGRAM : code; /* the program has no such name */
+            return status == LEAT_INVALID ? LE_EXIT_PROGRAM : code; /* the program has no result of that name */
     }
     return LE_EXIT_OK;
 }
 
 /* ---- the runs */
 
-static int run_once(struct run *run) {
+static int run_once(struct run_command *run) {
     leat_ticket ticket = {0};
     uint64_t start_ns = le_cli_clock_ns();
     leat_status status = leat_call_run(run->session.call, NULL, &ticket);
@@ -39,14 +39,13 @@ static int run_once(struct run *run) {
         status = leat_ticket_wait(run->session.cli->ctx, ticket);
     uint64_t end_ns = le_cli_clock_ns();
     if (status)
-        return le_cli_failed(run->session.cli, status);
+        return le_cli_library_error(run->session.cli, status);
     run->outcome.times_ns[run->outcome.count++] = end_ns - start_ns;
     return LE_EXIT_OK;
 }
 
-/* Inputs are never overwritten by a run whose results are new arrays: each run starts from the inputs as they were
- * read. */
-static int run_all(struct run *run) {
+/* Results are new arrays, so no run overwrites an input: each run starts from the inputs as they were read. */
+static int run_all(struct run_command *run) {
     uint64_t repeat = run->session.line.repeat;
     int code = le_cli_outcome_start(&run->outcome, run->session.cli, repeat);
     for (uint64_t k = 0; k < repeat && !code; k++) {
@@ -59,17 +58,17 @@ static int run_all(struct run *run) {
 /* ---- results */
 
 struct results {
-    struct le_cli_output *outputs; /* those of the command line, or the program's own, to be printed */
+    struct le_cli_output *outputs; /* those of the command line, or the program's default results, printed */
     leat_array **arrays;
     size_t count;
 };
 
-static int name_defaults(struct run *run, struct results *results) {
+static int name_defaults(struct run_command *run, struct results *results) {
     struct le_cli *cli = run->session.cli;
     int code = LE_EXIT_OK;
     for (size_t k = 0; k < results->count && !code; k++) {
         const char *name = NULL;
-        code = le_cli_failed(cli, leat_call_result_name(run->session.call, k, &name));
+        code = le_cli_library_error(cli, leat_call_result_name(run->session.call, k, &name));
         results->outputs[k].name = code ? NULL : strdup(name);
         if (!code && !results->outputs[k].name)
             code = le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
@@ -77,14 +76,14 @@ static int name_defaults(struct run *run, struct results *results) {
     return code;
 }
 
-static int take_results(struct run *run, struct results *results) {
+static int take_results(struct run_command *run, struct results *results) {
     const struct le_cli_line *line = &run->session.line;
     struct le_cli *cli = run->session.cli;
     bool defaults = line->output_count == 0;
     int code = LE_EXIT_OK;
     results->count = line->output_count;
     if (defaults)
-        code = le_cli_failed(cli, leat_call_result_count(run->session.call, &results->count));
+        code = le_cli_library_error(cli, leat_call_result_count(run->session.call, &results->count));
     results->outputs = calloc(results->count + 1, sizeof *results->outputs);
     results->arrays = calloc(results->count + 1, sizeof(leat_array *));
     if (!code && (!results->outputs || !results->arrays))
@@ -94,11 +93,12 @@ static int take_results(struct run *run, struct results *results) {
     else if (!code)
         memcpy(results->outputs, line->outputs, results->count * sizeof *results->outputs);
     for (size_t k = 0; k < results->count && !code; k++)
-        code = le_cli_failed(cli, leat_call_result(run->session.call, results->outputs[k].name, &results->arrays[k]));
+        code = le_cli_library_error(cli,
+                                    leat_call_result(run->session.call, results->outputs[k].name, &results->arrays[k]));
     return code;
 }
 
-static void free_results(const struct run *run, struct results *results) {
+static void free_results(const struct run_command *run, struct results *results) {
     for (size_t k = 0; results->arrays && k < results->count; k++)
         leat_array_free(results->arrays[k]);
     for (size_t k = 0; results->outputs && k < results->count && run->session.line.output_count == 0; k++)
@@ -107,7 +107,7 @@ static void free_results(const struct run *run, struct results *results) {
     free(results->arrays);
 }
 
-static int deliver_all(struct run *run) {
+static int deliver_all(struct run_command *run) {
     struct results results = {0};
     int code = take_results(run, &results);
     if (!code)
@@ -116,7 +116,7 @@ static int deliver_all(struct run *run) {
     return code;
 }
 
-static int run_steps(struct run *run) {
+static int run_steps(struct run_command *run) {
     struct le_cli_session *session = &run->session;
     int code = le_cli_session_open(session);
     if (!code)
@@ -135,7 +135,7 @@ static int run_steps(struct run *run) {
 }
 
 int le_command_run(struct le_cli *cli, int argc, char **argv) {
-    struct run run = {.session = {.cli = cli}, .outcome = {.cli = cli}};
+    struct run_command run = {.session = {.cli = cli}, .outcome = {.cli = cli}};
     unsigned accepts = LE_ACCEPTS_PROGRAM | LE_ACCEPTS_BINDINGS | LE_ACCEPTS_RUN | LE_ACCEPTS_MACHINE;
     int code = le_cli_line_parse(cli, accepts, argc, argv, &run.session.line);
     if (!code && run.session.line.help) {
@@ -144,7 +144,7 @@ int le_command_run(struct le_cli *cli, int argc, char **argv) {
         if (!code)
             code = run_steps(&run);
         if (cli->ctx)
-            le_cli_cost_begin(cli, LEAT_COST_OTHER, "giving memory back");
+            le_cli_cost_begin(cli, LEAT_COST_OTHER, "releasing memory");
         le_cli_session_free(&run.session);
         if (cli->ctx)
             le_cli_cost_end(cli, 0);

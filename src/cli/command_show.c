@@ -1,5 +1,5 @@
-/* `leat show`: one of the forms that a program takes on its way to the machine. The tree needs no inputs, the others
- * do. The forms of a GPU's code are sim's where no device is named: none need be here. */
+/* `leat show`: prints one of the forms that a program takes on its way to the machine. The tree needs no inputs; the
+ * other forms do. Without --device, GPU code is printed for sim, so no GPU is needed. */
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/session.h"
@@ -27,15 +27,16 @@ static int make_text(struct le_cli_session *session, char **text) {
     if (code)
         return code;
     if (form == LEAT_FORM_TREE)
-        return le_cli_failed(session->cli, leat_program_show(session->program, form, text));
+        return le_cli_library_error(session->cli, leat_program_show(session->program, form, text));
     code = le_cli_session_bind(session);
     if (code)
         return code;
     leat_status status = show(session, text);
-    code = le_cli_failed(session->cli, status);
+    code = le_cli_library_error(session->cli, status);
     if (!status && **text == '\0')
-        le_cli_note(session->cli, "there is nothing to show: on this device the program computes nothing in this form");
-    return status == LEAT_UNSUPPORTED && form > LEAT_FORM_CUDA ? LE_EXIT_DEVICE : code; /* no compiler, no tool */
+        le_cli_note(session->cli, "there is nothing to show: the program needs no code in this form on this device");
+    return status == LEAT_UNSUPPORTED && form > LEAT_FORM_CUDA ? LE_EXIT_DEVICE
+                                                               : code; /* NVRTC or nvdisasm was not found */
 }
 
 static void print_json(const struct le_cli *cli, const char *text) {

@@ -1,5 +1,5 @@
-/* `leat trace`: runs a command and records what it does on CUDA devices. What it prints itself goes to stderr: the
- * command's output is the command's. */
+/* `leat trace`: runs a command and records what it does on CUDA devices. leat itself prints on stderr only, since
+ * stdout belongs to the command. */
 #include "cli/cli.h"
 #include "cli/suggest.h"
 #include <errno.h>
@@ -13,7 +13,7 @@ struct trace_line {
     bool help;
 };
 
-/* A whole number of bytes; K, M and G are 1024 and its powers. */
+/* Parses a whole number of bytes. The suffixes K, M and G are powers of 1024. */
 static int parse_limit(struct le_cli *cli, const char *value, uint64_t *limit_bytes) {
     static const char UNITS[] = "KMG";
     char *end = NULL;
@@ -42,7 +42,7 @@ static int parse_from_start(struct le_cli *cli, const char *value, bool *paused)
     return LE_EXIT_OK;
 }
 
-/* The value of an option that has one: the next word, or what stands behind `=`. NULL: this is another option. */
+/* The value of option name: the text after `=`, or the next word. NULL if the word is another option. */
 static const char *option_value(const char *name, int argc, char **argv, int *k) {
     size_t length = strlen(name);
     if (strncmp(argv[*k], name, length) != 0)
@@ -74,7 +74,7 @@ static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struc
     return LE_EXIT_OK;
 }
 
-/* Our options come first; from the first other word on, all is the command's. argv ends with NULL. */
+/* Options of leat come first. The first other word and everything after it are the command. argv ends with NULL. */
 static int parse_line(struct le_cli *cli, int argc, char **argv, struct trace_line *line) {
     int k = 0;
     for (; k < argc && argv[k][0] == '-' && strcmp(argv[k], "--") != 0; k++) {
@@ -92,7 +92,7 @@ static int parse_line(struct le_cli *cli, int argc, char **argv, struct trace_li
     return LE_EXIT_OK;
 }
 
-static void tell(struct le_cli *cli, const struct trace_line *line, const leat_trace_outcome *outcome) {
+static void print_outcome(struct le_cli *cli, const struct trace_line *line, const leat_trace_outcome *outcome) {
     char text[1024];
     const char *file = line->options.file ? line->options.file : "leat.trace";
     if (outcome->note[0])
@@ -115,9 +115,9 @@ int le_command_trace(struct le_cli *cli, int argc, char **argv) {
         return LE_EXIT_OK;
     }
     if (!code)
-        code = le_cli_failed(cli, leat_trace_record(line.command, &line.options, &outcome));
+        code = le_cli_library_error(cli, leat_trace_record(line.command, &line.options, &outcome));
     if (code)
         return code;
-    tell(cli, &line, &outcome);
+    print_outcome(cli, &line, &outcome);
     return outcome.exit_status;
 }

@@ -102,7 +102,8 @@ static void drop_zero(char *text) {
         text[length - 1] = '\0';
 }
 
-/* The exponent of the first digit that counts in a text without exponent; `first` points to it. 0 for zero. */
+/* The decimal exponent of the first significant digit in a text without an exponent; `first` points to that digit. 0
+ * for zero. */
 static int find_exponent(const char *text, const char **first) {
     const char *point = strchr(text, '.'), *digit = text + strspn(text, "-0.");
     *first = *digit ? digit : point - 1;

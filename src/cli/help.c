@@ -1,4 +1,4 @@
-/* The help texts of subcommands: each begins with examples that can be typed as they stand. */
+/* The help texts of subcommands. Each begins with examples that can be typed as shown. */
 #include "cli/cli.h"
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static const char HELP[] = "leat help: print the help of a subcommand, a topic o
                            "usage: leat help [SUBCOMMAND | TOPIC | FUNCTION]\n"
                            "  subcommands: run, check, show, launch, devices, cache, trace, report\n"
                            "  topics:      language, functions, types, files, environment, exit-status\n"
-                           "exit status: 0 ok, 2 there is no such subcommand, topic or function\n";
+                           "exit status: 0 ok, 2 no such subcommand, topic or function\n";
 
 static const char RUN[] =
     "leat run: run a program on arrays and numbers\n"
@@ -52,7 +52,7 @@ static const char RUN[] =
     "  leat run -e 'y[i] = x[i] - mean(k: x[k])' x=x.npy -o y=y.npy   write it to a file\n"
     "  leat run -e 'm[j] = mean(i: x[i,j])' x=table.csv               read a table of text\n"
     "  leat run blur.leat a=photo.png -o b=blurred.png                run a file, read and write pictures\n"
-    "  leat run norm.leat x=run.npz:speed eps=1e-6 --explain          read one array of an .npz, print the cost\n"
+    "  leat run norm.leat x=run.npz:speed eps=1e-6 --explain          read one array of an .npz, explain the cost\n"
     "  leat run -e 'y[i] = x[i] + 1' x=- -o y=- < x.npy > y.npy       use it in a pipe\n"
     "\n"
     "usage: leat run PROGRAM.leat | -e TEXT | -  [NAME=VALUE ...] [options]\n"

@@ -123,7 +123,7 @@ static void print_types(void) {
 
 static const struct topic {
     const char *name;
-    const char *text; /* or print() */
+    const char *text; /* or NULL: call print */
     void (*print)(void);
 } TOPICS[] = {
     {"language", NULL, print_language}, {"functions", NULL, print_functions},
@@ -139,7 +139,7 @@ void le_help_topics(const char **names) {
     names[TOPICS_COUNT] = NULL;
 }
 
-/* min and max are functions and reductions. */
+/* A name may have several entries: min and max are functions and reductions. */
 static bool print_builtin(const char *name) {
     bool found = false;
     for (leat_builtin_kind kind = 0; kind < LEAT_BUILTIN_KINDS; kind++) {

@@ -1,5 +1,5 @@
-/* See interrupt.h. The flags are the only mutable globals: a signal handler has no other way. The handler may run on
- * any thread. A signal that was ignored when the command started stays ignored. */
+/* See interrupt.h. These flags are the only mutable globals, because a signal handler can reach nothing else. The
+ * handler may run on any thread. A signal that was ignored when the command started stays ignored. */
 #include "cli/interrupt.h"
 #include "cli/cli.h"
 #include "cli/target.h"
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPEAT_NS 1000000000 /* timeout(1) sends each signal twice */
+#define REPEAT_NS 1000000000 /* ignores the second of two signals that timeout(1) sends at once */
 
 static _Atomic int writing, pending;
 static _Atomic int64_t pending_ns;
@@ -19,7 +19,7 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void end(int number) {
+static void on_signal(int number) {
     int none = 0;
     if (atomic_load(&writing)) {
         bool first = atomic_compare_exchange_strong(&pending, &none, number);
@@ -32,15 +32,16 @@ static void end(int number) {
     _exit(LE_EXIT_SIGNAL + number);
 }
 
-static void go_on(int number) {
+static void on_file_too_large(int number) {
     (void)number;
 }
 
-/* Past the limit on a file's size a write fails, and its file is removed, where the signal would end the command. By a
- * handler, since what is ignored stays so in the commands that a trace runs. */
+/* Handles SIGXFSZ, so that a write beyond the limit on file size fails and its file is removed; otherwise the signal
+ * would kill the command. A handler is used because SIG_IGN would be inherited by the commands that `leat trace` runs.
+ */
 static void let_writes_fail(void) {
     struct sigaction action = {.sa_flags = SA_RESTART};
-    action.sa_handler = go_on;
+    action.sa_handler = on_file_too_large;
     sigemptyset(&action.sa_mask);
     sigaction(SIGXFSZ, &action, NULL);
 }
@@ -53,7 +54,7 @@ void le_cli_interrupt_catch(void) {
         if (sigaction(SIGNALS[k], NULL, &old) != 0 || old.sa_handler == SIG_IGN)
             continue;
         action = (struct sigaction){.sa_flags = SA_RESTART};
-        action.sa_handler = end;
+        action.sa_handler = on_signal;
         sigemptyset(&action.sa_mask);
         sigaction(SIGNALS[k], &action, NULL);
     }

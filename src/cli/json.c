@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at text, or 0 where the bytes are none. */
+/* Length in bytes of the UTF-8 character at text; 0 if the bytes are not valid. */
 static int character_bytes(const unsigned char *text) {
     static const struct {
         unsigned char mask, lead;
@@ -26,7 +26,7 @@ static int character_bytes(const unsigned char *text) {
     return 0;
 }
 
-static void quote(FILE *file, const char *text) {
+static void write_quoted(FILE *file, const char *text) {
     fputc('"', file);
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         int bytes = character_bytes(at);
@@ -45,18 +45,18 @@ static void quote(FILE *file, const char *text) {
     fputc('"', file);
 }
 
-static void lead(struct le_json *json, const char *name) {
+static void begin_value(struct le_json *json, const char *name) {
     if (json->comma)
         fputc(',', json->file);
     json->comma = true;
     if (!name)
         return;
-    quote(json->file, name);
+    write_quoted(json->file, name);
     fputc(':', json->file);
 }
 
 void le_json_open(struct le_json *json, const char *name, char bracket) {
-    lead(json, name);
+    begin_value(json, name);
     fputc(bracket, json->file);
     json->comma = false;
 }
@@ -67,24 +67,24 @@ void le_json_close(struct le_json *json, char bracket) {
 }
 
 void le_json_string(struct le_json *json, const char *name, const char *text) {
-    lead(json, name);
+    begin_value(json, name);
     if (text)
-        quote(json->file, text);
+        write_quoted(json->file, text);
     else
         fputs("null", json->file);
 }
 
 void le_json_integer(struct le_json *json, const char *name, int64_t value) {
-    lead(json, name);
+    begin_value(json, name);
     fprintf(json->file, "%lld", (long long)value);
 }
 
 void le_json_count(struct le_json *json, const char *name, uint64_t value) {
-    lead(json, name);
+    begin_value(json, name);
     fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
-/* NaN and infinities, which JSON has no numbers for, are strings. */
+/* JSON has no NaN and no infinities: they are written as strings. */
 static void put_number(struct le_json *json, const char *text, bool special) {
     fprintf(json->file, special ? "\"%s\"" : "%s", text);
 }
@@ -95,22 +95,22 @@ void le_json_real(struct le_json *json, const char *name, double value) {
     char *whole = strstr(text, ".0");
     if (whole && !whole[2])
         *whole = '\0';
-    lead(json, name);
+    begin_value(json, name);
     put_number(json, text, !isfinite(value));
 }
 
 void le_json_boolean(struct le_json *json, const char *name, bool value) {
-    lead(json, name);
+    begin_value(json, name);
     fputs(value ? "true" : "false", json->file);
 }
 
 void le_json_null(struct le_json *json, const char *name) {
-    lead(json, name);
+    begin_value(json, name);
     fputs("null", json->file);
 }
 
 void le_json_raw(struct le_json *json, const char *name, const char *text, size_t length) {
-    lead(json, name);
+    begin_value(json, name);
     fwrite(text, 1, length, json->file);
 }
 
@@ -136,31 +136,31 @@ void le_json_messages(struct le_json *json, const struct le_cli *cli) {
     le_json_close(json, ']');
 }
 
-static void element(struct le_json *json, const struct le_element *value, leat_dtype dtype) {
+static void write_element(struct le_json *json, const struct le_element *value, leat_dtype dtype) {
     if (value->kind == 'c') {
         leat_dtype part = dtype == LEAT_C64 ? LEAT_F32 : LEAT_F64;
         le_json_open(json, NULL, '[');
-        element(json, &(struct le_element){.kind = 'f', .f64 = value->f64}, part);
-        element(json, &(struct le_element){.kind = 'f', .f64 = value->im}, part);
+        write_element(json, &(struct le_element){.kind = 'f', .f64 = value->f64}, part);
+        write_element(json, &(struct le_element){.kind = 'f', .f64 = value->im}, part);
         le_json_close(json, ']');
         return;
     }
     char text[LE_ELEMENT_CHARS];
     le_element_text(value, dtype, LE_STYLE_SHORTEST, 0, text);
-    lead(json, NULL);
+    begin_value(json, NULL);
     put_number(json, text, le_element_is_special(value, 0));
 }
 
-static void data(struct le_json *json, const leat_description *array, const char *at, int axis) {
+static void write_data(struct le_json *json, const leat_description *array, const char *at, int axis) {
     if (axis == array->rank) {
         struct le_element value = le_element_get(at, array->dtype);
-        element(json, &value, array->dtype);
+        write_element(json, &value, array->dtype);
         return;
     }
     int64_t step_bytes = array->strides[axis] * (int64_t)leat_dtype_size_bytes(array->dtype);
     le_json_open(json, NULL, '[');
     for (int64_t k = 0; k < array->shape[axis]; k++)
-        data(json, array, at + k * step_bytes, axis + 1);
+        write_data(json, array, at + k * step_bytes, axis + 1);
     le_json_close(json, ']');
 }
 
@@ -175,8 +175,8 @@ void le_json_array(struct le_json *json, const leat_array *array, bool with_data
     le_json_close(json, ']');
     if (!with_data)
         return;
-    lead(json, "data");
+    begin_value(json, "data");
     json->comma = false;
-    data(json, &description, description.data, 0);
+    write_data(json, &description, description.data, 0);
     json->comma = true;
 }

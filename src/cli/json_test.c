@@ -11,7 +11,7 @@ static void expect(const char *text, const char *quoted) {
     size_t length;
     FILE *file = open_memstream(&got, &length);
     assert_non_null(file);
-    quote(file, text);
+    write_quoted(file, text);
     fclose(file);
     assert_string_equal(got, quoted);
     free(got);

@@ -37,16 +37,16 @@ bool le_cli_extents_parse(const char *text, leat_dtype *dtype, int *rank, int64_
     return at[1] == '\0';
 }
 
-/* A zeroed one; the second of them is what the first is refilled from. */
+/* Makes a zeroed array. keep: also makes a second one, from which the first is refilled before each run. */
 static int make_new(struct le_cli *cli, leat_dtype dtype, int rank, const int64_t *shape, bool keep,
                     struct le_cli_argument *argument) {
     leat_status status = leat_array_new(cli->ctx, dtype, rank, shape, LEAT_MEMORY_DEVICE, &argument->array);
     if (!status && keep)
         status = leat_array_new(cli->ctx, dtype, rank, shape, LEAT_MEMORY_DEVICE, &argument->source);
-    return le_cli_failed(cli, status);
+    return le_cli_library_error(cli, status);
 }
 
-/* TYPE[...], which no file is called. */
+/* Whether text looks like TYPE[...] and no file has that name. */
 static bool is_meant_as_extents(const char *text) {
     size_t type = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789"), length = strlen(text);
     return type > 0 && text[type] == '[' && text[length - 1] == ']' && access(text, F_OK) != 0;
@@ -56,8 +56,8 @@ static int make_loaded(struct le_cli *cli, const struct le_cli_binding *binding,
     leat_description description;
     int code = strcmp(binding->value, "-") == 0
                    ? le_cli_load_stdin(cli, (leat_dtype)0, &argument->source)
-                   : le_cli_failed(cli, leat_array_load(cli->ctx, binding->value, binding->key, (leat_dtype)0,
-                                                        &argument->source));
+                   : le_cli_library_error(cli, leat_array_load(cli->ctx, binding->value, binding->key, (leat_dtype)0,
+                                                               &argument->source));
     if (code)
         return code;
     leat_status status = leat_array_get(argument->source, &description);
@@ -66,7 +66,7 @@ static int make_loaded(struct le_cli *cli, const struct le_cli_binding *binding,
                                 &argument->array);
     if (!status)
         status = leat_array_copy(argument->array, argument->source, NULL, NULL);
-    return le_cli_failed(cli, status);
+    return le_cli_library_error(cli, status);
 }
 
 /* ---- numbers */
@@ -84,19 +84,20 @@ uint16_t le_cli_half(double value, leat_dtype dtype) {
     double units = nearbyint(ldexp(magnitude, fraction_bits - step));
     if (ldexp(units, step - fraction_bits) > most)
         return sign | infinite;
-    /* a carry out of the fraction runs into the exponent, as it should */
+    /* a carry out of the fraction correctly increments the exponent */
     unsigned bits = (unsigned)units;
     if (units >= ldexp(1, fraction_bits))
         bits += (unsigned)(step - exponent_least) << fraction_bits;
     return (uint16_t)(sign | bits);
 }
 
-struct number {
+struct argument_number {
     const char *name, *text;
     struct le_cli_value value;
 };
 
-/* A double that rounds to f32, or to fewer bits, as the whole number does: the bits that it lacks set its last one. */
+/* A double that rounds to f32 or narrower exactly as the whole number would (round to odd): if bits are lost, the last
+ * bit is set. */
 static double sticky(uint64_t magnitude) {
     bool inexact = (magnitude & 0x7ff) != 0;
     return magnitude >> 53 ? (double)(magnitude >> 11 | inexact) * 2048 : (double)magnitude;
@@ -114,7 +115,7 @@ static double real_value(const struct le_cli_value *value, leat_dtype dtype) {
     return negative ? -real : real;
 }
 
-static bool set_float(const struct number *number, leat_dtype dtype, leat_argument *argument) {
+static bool set_float(const struct argument_number *number, leat_dtype dtype, leat_argument *argument) {
     double real = real_value(&number->value, dtype);
     if (dtype == LEAT_F64)
         *argument = leat_f64(real);
@@ -128,8 +129,8 @@ static bool set_float(const struct number *number, leat_dtype dtype, leat_argume
     return true;
 }
 
-/* Whole, and one that so many bits hold, signed or not. */
-static bool set_integer(const struct number *number, leat_dtype dtype, leat_argument *argument) {
+/* Sets an integer argument; false if the number is not whole or does not fit the type. */
+static bool set_integer(const struct argument_number *number, leat_dtype dtype, leat_argument *argument) {
     struct le_cli_value value = number->value;
     int bits = 8 * (int)leat_dtype_size_bytes(dtype);
     bool is_unsigned = dtype >= LEAT_U8 && dtype <= LEAT_U64;
@@ -149,10 +150,11 @@ static bool set_integer(const struct number *number, leat_dtype dtype, leat_argu
     return value.i64 >= least && value.i64 <= most;
 }
 
-static int set_number(struct le_cli *cli, const struct number *number, leat_dtype dtype, leat_argument *argument) {
+static int set_number(struct le_cli *cli, const struct argument_number *number, leat_dtype dtype,
+                      leat_argument *argument) {
     bool is_float = dtype >= LEAT_F16;
     if (number->value.kind == LE_VALUE_C128 || dtype >= LEAT_C64)
-        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: complex numbers can be passed in arrays only", number->name,
+        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: complex numbers can only be passed in arrays", number->name,
                            number->text);
     *argument = leat_i64(0);
     argument->dtype = dtype;
@@ -162,7 +164,7 @@ static int set_number(struct le_cli *cli, const struct number *number, leat_dtyp
                        leat_dtype_size_bytes(dtype), leat_dtype_size_bytes(dtype) == 1 ? "" : "s");
 }
 
-/* `100:u32`: the type behind the last colon; text becomes the number. false: it is no number with a type. */
+/* Splits `100:u32` at the last colon into the number and its type; false if value is not a number with a type. */
 static bool split_type(const char *value, char text[NUMBER_CHARS], leat_dtype *dtype) {
     const char *colon = strrchr(value, ':');
     size_t length = colon ? (size_t)(colon - value) : 0;
@@ -173,7 +175,7 @@ static bool split_type(const char *value, char text[NUMBER_CHARS], leat_dtype *d
     return leat_dtype_parse(colon + 1, dtype) == LEAT_OK && le_cli_value_parse(text).kind != LE_VALUE_PATH;
 }
 
-/* Whether the binding is a number, and which. */
+/* Whether the binding is a number. text and dtype receive the number and its type (0: no type given). */
 static bool is_number(const struct le_cli_binding *binding, char text[NUMBER_CHARS], leat_dtype *dtype) {
     *dtype = (leat_dtype)0;
     if (split_type(binding->value, text, dtype))
@@ -188,12 +190,12 @@ static bool is_number(const struct le_cli_binding *binding, char text[NUMBER_CHA
 static int make_number(struct le_cli *cli, const struct le_cli_binding *binding, leat_kernel *kernel, size_t k,
                        const char *text, leat_dtype dtype, leat_argument *argument) {
     leat_parameter_info info;
-    struct number number = {.name = binding->name, .text = text, .value = le_cli_value_parse(text)};
-    int code = le_cli_failed(cli, leat_kernel_parameter(kernel, k, &info));
+    struct argument_number number = {.name = binding->name, .text = text, .value = le_cli_value_parse(text)};
+    int code = le_cli_library_error(cli, leat_kernel_parameter(kernel, k, &info));
     if (code)
         return code;
     if (number.value.kind == LE_VALUE_RANGE)
-        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: this number is out of range of all types", binding->name, text);
+        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: no type can hold this number", binding->name, text);
     if (!dtype)
         dtype = info.dtype;
     if (!dtype)
@@ -205,7 +207,7 @@ static int make_number(struct le_cli *cli, const struct le_cli_binding *binding,
 
 /* ---- names */
 
-/* The parameter of that name; count: there is none, or names are not known. */
+/* The index of the parameter with that name; count if there is none or the names are unknown. */
 static size_t find_parameter(leat_kernel *kernel, size_t count, const char *name) {
     leat_parameter_info info;
     size_t k = 0;
@@ -216,7 +218,7 @@ static size_t find_parameter(leat_kernel *kernel, size_t count, const char *name
 
 enum { NAMES_CHARS = 400 };
 
-/* "a, x, y, n"; "" where names are not known. */
+/* "a, x, y, n"; "" if the names are unknown. */
 static const char *write_names(leat_kernel *kernel, size_t count, char text[NAMES_CHARS]) {
     size_t length = 0;
     leat_parameter_info info;
@@ -232,7 +234,7 @@ static const char *write_names(leat_kernel *kernel, size_t count, char text[NAME
 int le_cli_arguments_wrong_count(struct le_cli *cli, const struct le_cli_line *line, leat_kernel *kernel) {
     leat_kernel_info info;
     char names[NAMES_CHARS];
-    int code = le_cli_failed(cli, leat_kernel_get(kernel, &info));
+    int code = le_cli_library_error(cli, leat_kernel_get(kernel, &info));
     if (code)
         return code;
     const char *known = write_names(kernel, (size_t)info.parameter_count, names);
@@ -305,7 +307,7 @@ int le_cli_arguments_refill(struct le_cli *cli, struct le_cli_arguments *argumen
     for (size_t k = 0; k < arguments->count && !status; k++)
         if (arguments->items[k].source)
             status = leat_array_copy(arguments->items[k].array, arguments->items[k].source, NULL, NULL);
-    return le_cli_failed(cli, status);
+    return le_cli_library_error(cli, status);
 }
 
 leat_array *le_cli_arguments_find(const struct le_cli_arguments *arguments, const char *name) {

@@ -1,4 +1,4 @@
-/* Types with extents, and numbers of 16 bits. */
+/* Types with extents, and 16-bit floats. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@ static void test_extents(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        int rank; /* -1: it is none */
+        int rank; /* -1: not a type with extents */
         int64_t shape[2];
     } CASES[] = {{"f32[1000]", 1, {1000}},
                  {"i64[10,20]", 2, {10, 20}},
@@ -41,7 +41,8 @@ static void test_extents(void **state) {
     }
 }
 
-/* Every 16-bit pattern comes back from its value; between two neighbours the nearest, the even one of two. */
+/* The value of every 16-bit pattern converts back to that pattern. A value between two neighbours rounds to the
+ * nearest, and a tie to the even one. */
 static void test_halves(void **state) {
     (void)state;
     static const leat_dtype TYPES[] = {LEAT_F16, LEAT_BF16};

@@ -1,4 +1,4 @@
-/* The command `leat`: finds the subcommand and hands over. */
+/* The command `leat`: finds the subcommand and calls it. */
 #include "cli/cli.h"
 #include "cli/help_topics.h"
 #include "cli/interrupt.h"
@@ -27,15 +27,16 @@ static bool shows_color(void) {
     return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-static int find(const char *name) {
+static int find_command(const char *name) {
     for (int k = 0; k < COMMANDS_COUNT; k++)
         if (strcmp(COMMANDS[k].name, name) == 0)
             return k;
     return -1;
 }
 
-/* A slip before any subcommand: --json has its object, too. */
-static int refuse(struct le_cli *cli, int argc, char **argv, int code) {
+/* Prints the JSON object with the errors if --json is anywhere on the command line. For errors before a subcommand is
+ * known. */
+static int print_usage_json(struct le_cli *cli, int argc, char **argv, int code) {
     for (int k = 1; k < argc; k++)
         cli->json |= strcmp(argv[k], "--json") == 0;
     if (code && cli->json) {
@@ -49,7 +50,7 @@ static int refuse(struct le_cli *cli, int argc, char **argv, int code) {
     return code;
 }
 
-/* Whatever is not known: with what was probably meant. */
+/* Reports an unknown subcommand and suggests the one that was probably meant. */
 static int refuse_name(struct le_cli *cli, const char *name) {
     const char *known[COMMANDS_COUNT + 2] = {NULL};
     size_t length = strlen(name);
@@ -77,12 +78,12 @@ static int refuse_topic(struct le_cli *cli, const char *name) {
     return le_cli_usage(cli, "no help for `%s`: no subcommand, topic or function has that name", name);
 }
 
-/* The arguments after `help`. */
+/* `leat help`, with the arguments after it. */
 static int help(struct le_cli *cli, int argc, char **argv) {
     const char *name = argc > 0 ? argv[0] : NULL;
     if (argc > 1)
         return le_cli_usage(cli, "help takes one subcommand, topic or function");
-    if (!name || find(name) >= 0)
+    if (!name || find_command(name) >= 0)
         le_cli_help(name);
     else if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         le_cli_help("help");
@@ -105,10 +106,10 @@ static int dispatch(struct le_cli *cli, int argc, char **argv) {
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help(cli, 0, NULL);
     if (strcmp(name, "help") == 0)
-        return refuse(cli, argc, argv, help(cli, argc - 2, argv + 2));
-    int k = find(name);
+        return print_usage_json(cli, argc, argv, help(cli, argc - 2, argv + 2));
+    int k = find_command(name);
     if (k < 0)
-        return refuse(cli, argc, argv, refuse_name(cli, name));
+        return print_usage_json(cli, argc, argv, refuse_name(cli, name));
     cli->command = name;
     return COMMANDS[k].run(cli, argc - 2, argv + 2);
 }

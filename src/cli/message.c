@@ -1,4 +1,4 @@
-/* Messages: told on stderr as they happen, and kept for --json. */
+/* Messages: printed on stderr at once, and stored for --json. */
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MESSAGES_MAX = 1000 }; /* more are told, but not kept */
+enum { MESSAGES_MAX = 1000 }; /* further messages are printed but not stored */
 
 uint64_t le_cli_clock_ns(void) {
     struct timespec now;
@@ -40,8 +40,8 @@ static int exit_code(leat_status status) {
     return LE_EXIT_FAULT;
 }
 
-/* A message that cannot be kept for want of memory has still been told. */
-static void keep(struct le_cli_messages *list, const leat_error *error) {
+/* A message that cannot be stored for lack of memory has already been printed. */
+static void store_message(struct le_cli_messages *list, const leat_error *error) {
     if (list->count >= MESSAGES_MAX)
         return;
     struct le_cli_message *items = realloc(list->items, (list->count + 1) * sizeof *items);
@@ -62,7 +62,7 @@ static void keep(struct le_cli_messages *list, const leat_error *error) {
     free(items[list->count].expected);
 }
 
-static void tell(struct le_cli *cli, const char *kind, const char *text) {
+static void print_message(struct le_cli *cli, const char *kind, const char *text) {
     le_cli_progress_hide(cli);
     const char *color = *kind ? "\033[1;33m" : "\033[1;31m";
     fprintf(stderr, "%sleat:%s %s%s", cli->color ? color : "", cli->color ? "\033[0m" : "", kind, text);
@@ -74,8 +74,8 @@ static void tell(struct le_cli *cli, const char *kind, const char *text) {
 
 static int fail_text(struct le_cli *cli, leat_status code, const char *text) {
     leat_error error = {.code = code, .message = text, .expected = ""};
-    keep(&cli->errors, &error);
-    tell(cli, "", text);
+    store_message(&cli->errors, &error);
+    print_message(cli, "", text);
     return exit_code(code);
 }
 
@@ -106,16 +106,16 @@ int le_cli_usage(struct le_cli *cli, const char *format, ...) {
     return LE_EXIT_USAGE;
 }
 
-/* One line: what is wrong, and what to give instead where the library says so. */
-static void tell_one(struct le_cli *cli, const leat_error *error) {
+/* Prints one line: what is wrong and, if the library says so, what to do instead. */
+static void report_error(struct le_cli *cli, const leat_error *error) {
     char *text = NULL;
     if (!*error->expected || asprintf(&text, "%s; %s", error->message, error->expected) < 0)
         text = NULL;
-    tell(cli, "", text ? text : error->message);
+    print_message(cli, "", text ? text : error->message);
     free(text);
 }
 
-int le_cli_failed(struct le_cli *cli, leat_status status) {
+int le_cli_library_error(struct le_cli *cli, leat_status status) {
     if (status == LEAT_OK)
         return LE_EXIT_OK;
     leat_error error = {0};
@@ -125,15 +125,15 @@ int le_cli_failed(struct le_cli *cli, leat_status status) {
     size_t count = 0;
     leat_error_count(cli->ctx, &count);
     if (error.line == 0 && count == 1) {
-        keep(&cli->errors, &error);
-        tell_one(cli, &error);
+        store_message(&cli->errors, &error);
+        report_error(cli, &error);
         return exit_code(status);
     }
-    tell(cli, "", leat_error_text(cli->ctx));
+    print_message(cli, "", leat_error_text(cli->ctx));
     for (size_t k = 0; k < count; k++) {
         leat_error one;
         if (leat_error_at(cli->ctx, k, &one) == LEAT_OK)
-            keep(&cli->errors, &one);
+            store_message(&cli->errors, &one);
     }
     return exit_code(status);
 }
@@ -145,17 +145,17 @@ static bool is_noted(const struct le_cli *cli, const char *text) {
     return false;
 }
 
-void le_cli_remark(struct le_cli *cli, const char *text) {
+void le_cli_note_for_json(struct le_cli *cli, const char *text) {
     leat_error note = {.message = text, .expected = ""};
-    keep(&cli->notes, &note);
+    store_message(&cli->notes, &note);
 }
 
-/* Each run of --repeat has the same notes. */
+/* Each run of --repeat gives the same notes, so a note that was printed is skipped. */
 void le_cli_note(struct le_cli *cli, const char *text) {
     if (is_noted(cli, text))
         return;
-    le_cli_remark(cli, text);
-    tell(cli, "note: ", text);
+    le_cli_note_for_json(cli, text);
+    print_message(cli, "note: ", text);
 }
 
 static void messages_free(struct le_cli_messages *list) {

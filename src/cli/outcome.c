@@ -51,11 +51,11 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
     size_t size_bytes = 0;
     leat_status status = leat_array_save_memory(array, &bytes, &size_bytes);
     if (status)
-        return le_cli_failed(cli, status);
+        return le_cli_library_error(cli, status);
     bool written = fwrite(bytes, 1, size_bytes, stdout) == size_bytes && fflush(stdout) == 0;
     int code = written ? LE_EXIT_OK : le_cli_fail(cli, LEAT_FILE, "stdout cannot be written: %s", strerror(errno));
     leat_memory_free(bytes);
-    if (!written) { /* it is told once */
+    if (!written) { /* drop the rest: the failure is reported once */
         __fpurge(stdout);
         clearerr(stdout);
     }
@@ -71,7 +71,7 @@ static int write_file(struct le_cli *cli, const char *path, const leat_array *ar
     le_cli_interrupt_hold(path);
     leat_status status = leat_array_save_as(array, path, &options);
     le_cli_interrupt_release();
-    return le_cli_failed(cli, status);
+    return le_cli_library_error(cli, status);
 }
 
 static int print_result(struct le_cli *cli, const char *name, const leat_array *array) {
@@ -81,7 +81,7 @@ static int print_result(struct le_cli *cli, const char *name, const leat_array *
     leat_status status = le_print_array(stdout, name, array, cli->precision_digits);
     fflush(stdout);
     le_cli_progress_unhide(cli);
-    return le_cli_failed(cli, status);
+    return le_cli_library_error(cli, status);
 }
 
 static uint64_t array_bytes(const leat_array *array) {
@@ -105,7 +105,7 @@ static void describe_result(struct le_json *json, const struct le_cli_output *ou
     le_json_close(json, '}');
 }
 
-/* The same elements where this process can read them. */
+/* An array with the same elements in memory that this process can read. */
 static int to_host(struct le_cli *cli, const leat_array *array, leat_array **host) {
     leat_description description;
     leat_status status = leat_array_get(array, &description);
@@ -114,7 +114,7 @@ static int to_host(struct le_cli *cli, const leat_array *array, leat_array **hos
                                       LEAT_MEMORY_HOST, host);
     if (!status)
         status = leat_array_copy(*host, array, NULL, NULL);
-    return le_cli_failed(cli, status);
+    return le_cli_library_error(cli, status);
 }
 
 static int deliver_one(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
@@ -137,7 +137,7 @@ static int deliver_one(struct le_cli_outcome *outcome, const struct le_cli_outpu
     return code;
 }
 
-/* ---- archives: all that goes into one is written with the first of it */
+/* ---- archives: all results that go into the same archive are written with the first of them */
 
 static bool is_in_archive(const struct le_cli_output *output, const struct le_cli_output *first) {
     return output == first || (le_cli_is_archive(output) && le_cli_target_is_same(output->path, first->path));
@@ -162,7 +162,7 @@ static int write_archive(struct le_cli *cli, const char *path, const leat_named_
     leat_status status = leat_archive_save(path, members, count, &options);
     le_cli_interrupt_release();
     le_cli_cost_end(cli, bytes);
-    return le_cli_failed(cli, status);
+    return le_cli_library_error(cli, status);
 }
 
 static int deliver_archive(struct le_cli *cli, const struct le_cli_output *outputs, leat_array *const *arrays,
@@ -241,7 +241,7 @@ static int compare_times(const void *a, const void *b) {
     return first < second ? -1 : first > second;
 }
 
-/* Sorts all but the first run, or the only one; returns how many. */
+/* Sorts the times of all runs but the first, or of the only run. Returns their number. */
 static uint64_t sort_times(const struct le_cli_outcome *outcome, uint64_t **times_ns) {
     uint64_t skipped = outcome->count > 1;
     *times_ns = outcome->times_ns + skipped;
@@ -307,7 +307,7 @@ void le_cli_report(struct le_cli_outcome *outcome, int code) {
         if (taken && cli->explain && !code) {
             char verdict[600];
             le_account_verdict(&account, verdict, sizeof verdict);
-            le_cli_remark(cli, verdict);
+            le_cli_note_for_json(cli, verdict);
         }
         print_json(outcome, &account, !code);
     } else {

@@ -1,5 +1,5 @@
-/* See print_array.h. Walks over the elements that are shown first find how wide they are; a last one writes them.
- * Brackets and line breaks are NumPy's. */
+/* See print_array.h. The first passes over the printed elements measure their width; the last one writes them. Brackets
+ * and line breaks follow NumPy. */
 #include "cli/print_array.h"
 #include "cli/element.h"
 #include "cli/summary.h"
@@ -9,20 +9,20 @@
 
 enum { WHOLE_ELEMENTS_MAX = 400, CORNER_ELEMENTS_MAX = 1000 };
 
-struct column {
-    int left, right; /* widest text up to and with the point, and behind it */
+struct text_column {
+    int left, right; /* widest text up to and including the point, and after it */
 };
 struct layout {
     FILE *file;
     leat_description array;
-    int64_t edge; /* elements shown at either end of an axis; INT64_MAX: all */
+    int64_t edge; /* elements printed at each end of an axis; INT64_MAX: all */
     enum le_style style;
     int digits; /* see le_element_text */
-    int parts;  /* of an element, each in its column */
-    struct column columns[LE_ELEMENT_PARTS_MAX];
+    int parts;  /* parts of an element, each in its own column */
+    struct text_column columns[LE_ELEMENT_PARTS_MAX];
     int width;            /* characters of a line */
-    int position, spaces; /* characters on the line so far, and spaces after them that are not written yet */
-    bool writing;         /* the last walk */
+    int position, spaces; /* characters on the line so far; spaces after them that are still to be written */
+    bool writing;         /* the last pass */
 };
 
 void le_print_type(FILE *file, const leat_description *description) {
@@ -39,7 +39,7 @@ static int64_t count_elements(const leat_description *array) {
     return count;
 }
 
-/* As many at each end as make a page at most. */
+/* The number of elements at each end of an axis, such that the printed elements fit a page. */
 static int64_t choose_edge(const leat_description *array) {
     if (count_elements(array) <= WHOLE_ELEMENTS_MAX)
         return INT64_MAX;
@@ -53,28 +53,28 @@ static int64_t choose_edge(const leat_description *array) {
     return 1;
 }
 
-static bool cuts(const struct layout *layout, int64_t extent) {
+static bool is_abbreviated(const struct layout *layout, int64_t extent) {
     return layout->edge <= extent / 2 && extent > 2 * layout->edge;
 }
 
-/* ---- elements: each in one column, or a complex number in two, aligned at the point */
+/* ---- elements: each in one column, a complex number in two; columns are aligned at the point */
 
-/* Characters up to and with the point of a number; of all else, all. */
+/* Characters up to and including the point; all characters if there is no point. */
 static int left_chars(const char *text, enum le_style style) {
     const char *point = style == LE_STYLE_FIXED ? strchr(text, '.') : NULL;
     return point ? (int)(point - text) + 1 : (int)strlen(text);
 }
 
-static void measure(struct layout *layout, const char *at) {
+static void measure_element(struct layout *layout, const char *at) {
     struct le_element element = le_element_get(at, layout->array.dtype);
     char texts[LE_ELEMENT_PARTS_MAX][LE_PART_CHARS];
     layout->parts = le_element_parts(&element, layout->array.dtype, layout->style, layout->digits, texts);
     for (int part = 0; part < layout->parts; part++) {
-        struct column *column = &layout->columns[part];
+        struct text_column *column = &layout->columns[part];
         bool special = le_element_is_special(&element, part);
         int left = left_chars(texts[part], layout->style), right = (int)strlen(texts[part]) - left;
         if (special)
-            left -= column->right; /* nan and inf end where the numbers end */
+            left -= column->right; /* nan and inf are aligned with the end of the numbers */
         if (left > column->left)
             column->left = left;
         if (!special && right > column->right)
@@ -89,8 +89,8 @@ static int element_chars(const struct layout *layout) {
     return chars;
 }
 
-/* Spaces are written once something follows them on the line. */
-static void put(struct layout *layout, const char *text) {
+/* Writes the pending spaces first, so that lines do not end with spaces. */
+static void put_text(struct layout *layout, const char *text) {
     fprintf(layout->file, "%*s%s", layout->spaces, "", text);
     layout->position += layout->spaces + (int)strlen(text);
     layout->spaces = 0;
@@ -106,17 +106,17 @@ static void write_element(struct layout *layout, const char *at) {
     char texts[LE_ELEMENT_PARTS_MAX][LE_PART_CHARS];
     le_element_parts(&element, layout->array.dtype, layout->style, layout->digits, texts);
     for (int part = 0; part < layout->parts; part++) {
-        const struct column *column = &layout->columns[part];
+        const struct text_column *column = &layout->columns[part];
         int chars = (int)strlen(texts[part]), left = left_chars(texts[part], layout->style);
         int before = le_element_is_special(&element, part) ? column->left + column->right - chars : column->left - left;
         layout->spaces += before;
-        put(layout, texts[part]);
+        put_text(layout, texts[part]);
         layout->spaces += column->left + column->right - before - chars;
     }
 }
 
-/* Before the k-th thing in a row: a space, or a new line where the row is full. Its brackets have room behind it. */
-static void space(struct layout *layout, int64_t k, int chars) {
+/* Before item k of a row: adds a space, or starts a new line if the item and the closing brackets do not fit. */
+static void put_separator(struct layout *layout, int64_t k, int chars) {
     if (k == 0)
         return;
     if (layout->position + layout->spaces + 1 + chars + layout->array.rank > layout->width) {
@@ -127,21 +127,21 @@ static void space(struct layout *layout, int64_t k, int chars) {
     }
 }
 
-static void row(struct layout *layout, const char *at, int64_t extent, int64_t step_bytes) {
-    bool cut = cuts(layout, extent);
+static void print_row(struct layout *layout, const char *at, int64_t extent, int64_t step_bytes) {
+    bool cut = is_abbreviated(layout, extent);
     for (int64_t k = 0; k < extent; k++) {
         if (cut && k == layout->edge) {
             if (layout->writing) {
-                space(layout, k, 3);
-                put(layout, "...");
+                put_separator(layout, k, 3);
+                put_text(layout, "...");
             }
             k = extent - layout->edge;
         }
         if (!layout->writing) {
-            measure(layout, at + k * step_bytes);
+            measure_element(layout, at + k * step_bytes);
             continue;
         }
-        space(layout, k, element_chars(layout));
+        put_separator(layout, k, element_chars(layout));
         write_element(layout, at + k * step_bytes);
     }
 }
@@ -153,33 +153,33 @@ static void new_row(struct layout *layout, int axis) {
     layout->spaces = axis + 1;
 }
 
-static void walk(struct layout *layout, const char *at, int axis) {
+static void print_axis(struct layout *layout, const char *at, int axis) {
     int64_t extent = layout->array.shape[axis];
     int64_t step_bytes = layout->array.strides[axis] * (int64_t)leat_dtype_size_bytes(layout->array.dtype);
     if (layout->writing)
-        put(layout, "[");
+        put_text(layout, "[");
     if (axis == layout->array.rank - 1) {
-        row(layout, at, extent, step_bytes);
+        print_row(layout, at, extent, step_bytes);
     } else {
-        bool cut = cuts(layout, extent);
+        bool cut = is_abbreviated(layout, extent);
         for (int64_t k = 0; k < extent; k++) {
             if (layout->writing && k > 0)
                 new_row(layout, axis);
             if (cut && k == layout->edge) {
                 if (layout->writing) {
-                    put(layout, "...");
+                    put_text(layout, "...");
                     new_row(layout, axis);
                 }
                 k = extent - layout->edge;
             }
-            walk(layout, at + k * step_bytes, axis + 1);
+            print_axis(layout, at + k * step_bytes, axis + 1);
         }
     }
     if (layout->writing)
-        put(layout, "]");
+        put_text(layout, "]");
 }
 
-/* Exponents for all, if any of the shown needs one: found by measuring with fixed points first. */
+/* Whether a printed element needs an exponent; then all elements get one. */
 static bool any_wants_exponent(const struct layout *layout, const char *at, int axis) {
     if (axis == layout->array.rank) {
         struct le_element element = le_element_get(at, layout->array.dtype);
@@ -187,7 +187,7 @@ static bool any_wants_exponent(const struct layout *layout, const char *at, int 
     }
     int64_t extent = layout->array.shape[axis];
     int64_t step_bytes = layout->array.strides[axis] * (int64_t)leat_dtype_size_bytes(layout->array.dtype);
-    bool cut = cuts(layout, extent);
+    bool cut = is_abbreviated(layout, extent);
     for (int64_t k = 0; k < extent; k++) {
         if (cut && k == layout->edge)
             k = extent - layout->edge;
@@ -223,10 +223,10 @@ leat_status le_print_array(FILE *file, const char *name, const leat_array *array
     fputc('\n', file);
     layout.edge = choose_edge(&layout.array);
     layout.style = any_wants_exponent(&layout, data, 0) ? LE_STYLE_EXPONENT : LE_STYLE_FIXED;
-    walk(&layout, data, 0);
-    walk(&layout, data, 0); /* again: now that the widest fraction is known, nan and inf find their place */
+    print_axis(&layout, data, 0);
+    print_axis(&layout, data, 0); /* again: the width of nan and inf depends on the widest fraction */
     layout.writing = true;
-    walk(&layout, data, 0);
+    print_axis(&layout, data, 0);
     fputc('\n', file);
     if (layout.edge != INT64_MAX)
         le_summary_print(file, &layout.array, digits);

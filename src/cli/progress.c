@@ -19,16 +19,16 @@ struct le_cli_progress {
     uint64_t start_ns, done, total;
 };
 
-static void erase(struct le_cli_progress *bar) {
+static void erase_bar(struct le_cli_progress *bar) {
     if (bar->drawn)
         fputs("\r\033[K", stderr);
     bar->drawn = false;
 }
 
-static void draw(struct le_cli_progress *bar) {
+static void draw_bar(struct le_cli_progress *bar) {
     double seconds = (double)(le_cli_clock_ns() - bar->start_ns) * 1e-9;
     char cells[BAR_CELLS + 1];
-    erase(bar);
+    erase_bar(bar);
     if (bar->total) {
         int full = (int)((double)bar->done / (double)bar->total * BAR_CELLS);
         for (int k = 0; k < BAR_CELLS; k++)
@@ -41,7 +41,7 @@ static void draw(struct le_cli_progress *bar) {
     bar->drawn = true;
 }
 
-static void *watch(void *user) {
+static void *run_bar(void *user) {
     struct le_cli_progress *bar = user;
     pthread_mutex_lock(&bar->mutex);
     int64_t wait_ms = PATIENCE_MS;
@@ -51,9 +51,9 @@ static void *watch(void *user) {
         int timed_out = pthread_cond_timedwait(&bar->wake, &bar->mutex, &until);
         wait_ms = REDRAW_MS;
         if (timed_out && !bar->stop)
-            draw(bar);
+            draw_bar(bar);
     }
-    erase(bar);
+    erase_bar(bar);
     pthread_mutex_unlock(&bar->mutex);
     return NULL;
 }
@@ -65,10 +65,10 @@ static bool start_thread(struct le_cli_progress *bar) {
     pthread_cond_init(&bar->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&bar->mutex, NULL);
-    sigset_t all, before; /* signals are the main thread's */
+    sigset_t all, before; /* only the main thread receives signals */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&bar->thread, NULL, watch, bar) == 0;
+    bool started = pthread_create(&bar->thread, NULL, run_bar, bar) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
@@ -103,7 +103,7 @@ void le_cli_progress_hide(struct le_cli *cli) {
     if (!cli->progress)
         return;
     pthread_mutex_lock(&cli->progress->mutex);
-    erase(cli->progress);
+    erase_bar(cli->progress);
 }
 
 void le_cli_progress_unhide(struct le_cli *cli) {

@@ -9,8 +9,8 @@
 
 enum { FIRST_BYTES = 1 << 16 };
 
-/* The room to begin with: for a regular file its size, its end's NUL, and one byte more, so that its end is seen
- * without growing. */
+/* The initial size of the buffer. For a regular file: its size, the final NUL, and one byte more, so that reading
+ * reaches its end without growing the buffer. */
 static size_t first_room(int file, size_t most_bytes) {
     struct stat info;
     if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0 || (uint64_t)info.st_size > most_bytes)
@@ -64,5 +64,5 @@ int le_cli_read_all(struct le_cli *cli, const char *path, const char *shown, siz
 }
 
 int le_cli_load_stdin(struct le_cli *cli, leat_dtype declared, leat_array **array) {
-    return le_cli_failed(cli, leat_array_load_fd(cli->ctx, STDIN_FILENO, "stdin", declared, array));
+    return le_cli_library_error(cli, leat_array_load_fd(cli->ctx, STDIN_FILENO, "stdin", declared, array));
 }

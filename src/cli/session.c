@@ -1,5 +1,5 @@
-/* See session.h. Names are checked before any input file is opened, so that a slip on the command line costs nothing.
- */
+/* See session.h. Names are checked before any input file is opened, so that a mistake on the command line costs no
+ * time. */
 #include "cli/session.h"
 #include "cli/explain.h"
 #include "cli/progress.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAM_BYTES_MAX ((size_t)64 << 20) /* text that is longer is no program */
+#define PROGRAM_BYTES_MAX ((size_t)64 << 20) /* longer text is refused */
 
 static void on_log(leat_log_level level, const char *text, void *user) {
     (void)level;
@@ -18,13 +18,13 @@ static void on_log(leat_log_level level, const char *text, void *user) {
 void le_cli_session_options(struct le_cli_session *session, leat_options *options) {
     options->threads = session->line.threads;
     options->keep_code = true;
-    if (!getenv("LEAT_INTERPRET")) /* leat_close waits for the compiler anyway: one run gains nothing */
+    if (!getenv("LEAT_INTERPRET")) /* a single run gains nothing: leat_close waits for the compiler anyway */
         options->interpret = LEAT_INTERPRET_NEVER;
     options->log = on_log;
     options->log_user = session->cli;
 }
 
-/* Of the names that leat_open takes. */
+/* Whether leat_open would open a device other than the CPU for this name. */
 static bool is_device(const char *given) {
     const char *variable = getenv("LEAT_DEVICE");
     const char *name = given && strcmp(given, "auto") != 0 ? given : variable ? variable : "";
@@ -39,23 +39,23 @@ int le_cli_session_open(struct le_cli_session *session) {
     le_cli_progress_start(cli);
     leat_status status = leat_open(&options, &cli->ctx);
     if (status)
-        return le_cli_failed(cli, status);
+        return le_cli_library_error(cli, status);
     le_cli_explain_started(cli);
     return LE_EXIT_OK;
 }
 
-static int compile(struct le_cli_session *session, const char *text, size_t size_bytes, const char *name) {
+static int compile_text(struct le_cli_session *session, const char *text, size_t size_bytes, const char *name) {
     leat_program_options options = {.name = name};
     leat_status status = leat_program_new(session->cli->ctx, text, size_bytes, &options, &session->program);
     if (!status)
         status = leat_call_new(session->program, &session->call);
-    return le_cli_failed(session->cli, status);
+    return le_cli_library_error(session->cli, status);
 }
 
 int le_cli_session_compile(struct le_cli_session *session) {
     const struct le_cli_line *line = &session->line;
     if (line->text)
-        return compile(session, line->text, 0, NULL);
+        return compile_text(session, line->text, 0, NULL);
     char *text = NULL;
     size_t size_bytes = 0;
     const char *shown = strcmp(line->path, "-") == 0 ? "stdin" : line->path;
@@ -63,12 +63,12 @@ int le_cli_session_compile(struct le_cli_session *session) {
     int code = le_cli_read_all(session->cli, line->path, shown, PROGRAM_BYTES_MAX, &text, &size_bytes);
     le_cli_cost_end(session->cli, size_bytes);
     if (!code)
-        code = compile(session, text, size_bytes, shown);
+        code = compile_text(session, text, size_bytes, shown);
     free(text);
     return code;
 }
 
-/* The program's input of that name. */
+/* Finds the program's input with that name. */
 static bool find_input(const leat_program *program, const char *name, leat_name_info *info) {
     size_t count = 0;
     leat_program_count(program, LEAT_NAME_INPUT, &count);
@@ -86,12 +86,12 @@ static bool is_bound(const struct le_cli_line *line, const char *name) {
 }
 
 /* "a, b, c" */
-struct names {
+struct name_list {
     char text[400];
     size_t count;
 };
 
-static void add_name(struct names *names, const char *name) {
+static void add_name(struct name_list *names, const char *name) {
     size_t used = strlen(names->text);
     const char *comma = names->count++ ? ", " : "";
     if (used + strlen(name) + 8 < sizeof names->text)
@@ -102,7 +102,7 @@ static void add_name(struct names *names, const char *name) {
 
 static int check_unknown(struct le_cli_session *session) {
     const struct le_cli_line *line = &session->line;
-    struct names unknown = {{0}, 0}, inputs = {{0}, 0};
+    struct name_list unknown = {{0}, 0}, inputs = {{0}, 0};
     leat_name_info info;
     for (size_t k = 0; k < line->binding_count; k++)
         if (!find_input(session->program, line->bindings[k].name, &info))
@@ -119,7 +119,7 @@ static int check_unknown(struct le_cli_session *session) {
 }
 
 static int check_missing(struct le_cli_session *session) {
-    struct names missing = {{0}, 0};
+    struct name_list missing = {{0}, 0};
     size_t count = 0;
     leat_program_count(session->program, LEAT_NAME_INPUT, &count);
     for (size_t k = 0; k < count; k++) {
@@ -136,7 +136,7 @@ static int check_missing(struct le_cli_session *session) {
                        missing.text);
 }
 
-/* A table of text with one column, or with one line, is a vector or a matrix, as the program takes it. */
+/* Reshapes a table of text with one column or one line to a vector or a matrix, as the program declares it. */
 static leat_status fit_rank(int rank, leat_array **array) {
     leat_description about;
     leat_array *fitted = NULL;
@@ -159,7 +159,7 @@ static int load_file(struct le_cli_session *session, const struct le_cli_binding
     leat_status status = leat_array_load(session->cli->ctx, path, binding->key, info.dtype, array);
     if (!status && (le_cli_ends_with(path, ".csv") || le_cli_ends_with(path, ".tsv")))
         status = fit_rank(info.rank, array);
-    return le_cli_failed(session->cli, status);
+    return le_cli_library_error(session->cli, status);
 }
 
 static int load_stdin(struct le_cli_session *session, const struct le_cli_binding *binding, leat_array **array) {
@@ -173,12 +173,12 @@ static int bind_array(struct le_cli_session *session, const struct le_cli_bindin
     bool is_stdin = strcmp(binding->value, "-") == 0;
     int code = is_stdin ? load_stdin(session, binding, &array) : load_file(session, binding, &array);
     if (!code)
-        code = le_cli_failed(session->cli, leat_call_set_array(session->call, binding->name, array));
+        code = le_cli_library_error(session->cli, leat_call_set_array(session->call, binding->name, array));
     leat_array_free(array);
     return code;
 }
 
-static int bind(struct le_cli_session *session, const struct le_cli_binding *binding) {
+static int bind_input(struct le_cli_session *session, const struct le_cli_binding *binding) {
     struct le_cli_value value = le_cli_value_parse(binding->value);
     leat_call *call = session->call;
     const char *name = binding->name;
@@ -187,7 +187,7 @@ static int bind(struct le_cli_session *session, const struct le_cli_binding *bin
     case LE_VALUE_PATH:
         return bind_array(session, binding);
     case LE_VALUE_RANGE:
-        return le_cli_fail(session->cli, LEAT_INVALID, "%s=%s: no type holds this number", name, binding->value);
+        return le_cli_fail(session->cli, LEAT_INVALID, "%s=%s: no type can hold this number", name, binding->value);
     case LE_VALUE_BOOL:
         status = leat_call_set_bool(call, name, value.boolean);
         break;
@@ -204,7 +204,7 @@ static int bind(struct le_cli_session *session, const struct le_cli_binding *bin
         status = leat_call_set_c128(call, name, value.f64, value.im);
         break;
     }
-    return le_cli_failed(session->cli, status);
+    return le_cli_library_error(session->cli, status);
 }
 
 int le_cli_session_bind(struct le_cli_session *session) {
@@ -214,7 +214,7 @@ int le_cli_session_bind(struct le_cli_session *session) {
         code = check_missing(session);
     for (size_t k = 0; k < line->binding_count && !code; k++) {
         le_cli_progress_set(session->cli, line->bindings[k].value, k, line->binding_count);
-        code = bind(session, &line->bindings[k]);
+        code = bind_input(session, &line->bindings[k]);
     }
     return code;
 }

@@ -4,14 +4,14 @@
 
 enum { LENGTH_MAX = 32 };
 
-static int least(int a, int b) {
+static int smaller(int a, int b) {
     return a < b ? a : b;
 }
 
-/* Letters that are missing, added or changed, and neighbours that changed places. Both have at most LENGTH_MAX letters.
- */
+/* The number of missing, added, changed and transposed letters (Damerau-Levenshtein distance). Both texts have at most
+ * LENGTH_MAX letters. */
 static int distance(const char *a, const char *b) {
-    int rows[3][LENGTH_MAX + 1]; /* of the letters of a up to this one, the last one and the one before */
+    int rows[3][LENGTH_MAX + 1]; /* rows for the current letter of a and the two before it */
     int length_a = (int)strlen(a), length_b = (int)strlen(b);
     for (int j = 0; j <= length_b; j++)
         rows[0][j] = j;
@@ -19,9 +19,9 @@ static int distance(const char *a, const char *b) {
         int *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
         now[0] = i;
         for (int j = 1; j <= length_b; j++) {
-            now[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]), 1 + least(last[j], now[j - 1]));
+            now[j] = smaller(last[j - 1] + (a[i - 1] != b[j - 1]), 1 + smaller(last[j], now[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], before[j - 2] + 1);
+                now[j] = smaller(now[j], before[j - 2] + 1);
         }
     }
     return rows[length_a % 3][length_b];
@@ -30,7 +30,7 @@ static int distance(const char *a, const char *b) {
 const char *le_suggest(const char *given, const char *const *known) {
     const char *best = NULL;
     size_t length = strlen(given), letters = length - strspn(given, "-");
-    int best_distance = letters < 3 ? 1 : letters < 6 ? 2 : 3; /* names this far away are not near */
+    int best_distance = letters < 3 ? 1 : letters < 6 ? 2 : 3; /* names at this distance are too far */
     for (; *known && length <= LENGTH_MAX; known++) {
         bool begins = letters >= 2 && strncmp(*known, given, length) == 0;
         int far = begins ? 1 : distance(given, *known);

@@ -1,4 +1,4 @@
-/* Slips of the hand, and names that are near nothing. */
+/* Suggestions for typing mistakes, and none for names that are not near a known one. */
 #include "cli/suggest.c"
 #include <setjmp.h>
 #include <stdarg.h>

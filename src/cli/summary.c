@@ -1,4 +1,4 @@
-/* See summary.h. The mean is for reading: it is summed in f64, row by row. */
+/* See summary.h. The mean is for people only: it is summed in f64, row by row. */
 #include "cli/summary.h"
 #include "cli/element.h"
 #include <math.h>
@@ -8,8 +8,8 @@ enum { MEAN_DIGITS = 6 };
 struct summary {
     struct le_element least, greatest;
     bool any;           /* least and greatest are set */
-    double sum, sum_im; /* im: of complex numbers, which have no least and greatest */
-    int64_t counted;    /* that are no NaN */
+    double sum, sum_im; /* sum_im: of complex numbers, which have no minimum and maximum */
+    int64_t counted;    /* elements that are not NaN */
 };
 
 static double real_of(const struct le_element *element) {
@@ -56,8 +56,8 @@ static void add_row(struct summary *summary, const char *at, int64_t extent, int
     summary->counted += extent - nans;
 }
 
-/* The rows of the two types that large results mostly have, in lanes that do not wait for each other; the elements left
- * over go the general way. NaN compares false, and is counted by what the others leave. */
+/* A fast path for rows of f32 and f64, the usual types of large results, in independent lanes. add_row handles the
+ * remaining elements. NaN compares false, so only numbers are counted. */
 enum { LANES = 8 };
 #define FLOAT_ROW(NAME, TYPE, DTYPE)                                                                                   \
     static void NAME(struct summary *summary, const char *at, int64_t extent, int64_t step) {                          \
@@ -83,7 +83,7 @@ enum { LANES = 8 };
         for (int lane = 0; lane < LANES && counted > 0; lane++) {                                                      \
             summary->sum += sum[lane];                                                                                 \
             if (least[lane] > greatest[lane])                                                                          \
-                continue; /* this lane saw NaN alone */                                                                \
+                continue; /* this lane had NaN only */                                                                 \
             add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)least[lane]});                        \
             add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)greatest[lane]});                     \
         }                                                                                                              \
@@ -115,7 +115,7 @@ static void print_value(FILE *file, const char *name, const struct le_element *e
     fprintf(file, "%s %s, ", name, text);
 }
 
-/* Without the sign that NaN has where infinities cancel. */
+/* Removes the sign of NaN, which inf - inf sets. */
 static double unsigned_nan(double value) {
     return isnan(value) ? (double)NAN : value;
 }

@@ -10,24 +10,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a link's text means: from its own folder on, or from the root. */
-static char *resolve(const char *link, const char *text) {
+/* The path that a link's text means: relative to the link's folder, or absolute. */
+static char *resolve_link(const char *link, const char *text) {
     const char *slash = strrchr(link, '/');
     char *path;
     int folder = slash && *text != '/' ? (int)(slash - link) + 1 : 0;
     return asprintf(&path, "%.*s%s", folder, link, text) < 0 ? NULL : path;
 }
 
-/* Absolute, and with all links followed, whether the file is there yet or not. NULL: see errno. */
-static char *find(const char *path) {
+/* The absolute path with all links followed; the file need not exist. NULL: see errno. */
+static char *resolve_path(const char *path) {
     char *target = realpath(path, NULL), text[PATH_MAX];
     if (target || errno != ENOENT)
         return target;
     ssize_t length = readlink(path, text, sizeof text - 1);
-    if (length >= 0) { /* links that go round in circles are another error */
+    if (length >= 0) { /* a circle of links fails with ELOOP above */
         text[length] = '\0';
-        char *next = resolve(path, text);
-        target = next ? find(next) : NULL;
+        char *next = resolve_link(path, text);
+        target = next ? resolve_path(next) : NULL;
         free(next);
         return target;
     }
@@ -49,9 +49,9 @@ static bool is_open_to(const char *path, int mode) {
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 }
 
-/* A regular file must allow it, and its folder as well. */
+/* Both the file, if it exists, and for a regular file its folder must be writable. */
 bool le_cli_target_can_be_written(const char *path) {
-    char *target = find(path);
+    char *target = resolve_path(path);
     bool can = target && (!is_open_to(target, F_OK) || is_open_to(target, W_OK));
     if (can && le_cli_target_is_regular(target))
         can = is_open_to(dirname(target), W_OK);
@@ -62,7 +62,7 @@ bool le_cli_target_can_be_written(const char *path) {
 }
 
 bool le_cli_target_is_same(const char *a, const char *b) {
-    char *first = find(a), *second = find(b);
+    char *first = resolve_path(a), *second = resolve_path(b);
     bool same = first && second && strcmp(first, second) == 0;
     free(first);
     free(second);

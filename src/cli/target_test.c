@@ -1,4 +1,4 @@
-/* Files to be written: which may be, and which are one. */
+/* Output files: which can be written, and which paths mean the same file. */
 #include "cli/target.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static void touch(const char *path, mode_t mode) {
     close(file);
 }
 
-/* A fresh folder that everybody may write to. */
+/* Makes and enters a new folder that everybody may write to. */
 static void enter(char folder[64]) {
     strcpy(folder, "/tmp/leat_test_XXXXXX");
     assert_non_null(mkdtemp(folder));
@@ -26,7 +26,7 @@ static void enter(char folder[64]) {
     assert_int_equal(chdir(folder), 0);
 }
 
-/* As nobody where this is root, who may write everything. */
+/* Checks as the user nobody if this is root, who may write everything. */
 static bool can(const char *path) {
     bool is_root = geteuid() == 0;
     if (is_root)
@@ -88,7 +88,7 @@ static void test_is_same(void **state) {
     assert_int_equal(symlink("new", "to_new") | symlink("./to_new", "to_link"), 0);
     assert_true(le_cli_target_is_same("to_new", "new"));
     assert_true(le_cli_target_is_same("to_link", "new"));
-    assert_false(le_cli_target_is_same("hard", "a")); /* each is replaced by itself */
+    assert_false(le_cli_target_is_same("hard", "a")); /* hard links are replaced separately */
     assert_false(le_cli_target_is_same("new", "a"));
     assert_false(le_cli_target_is_same("none/new", "none/new"));
     assert_int_equal(unlink("a") | unlink("link") | unlink("hard") | unlink("to_new") | unlink("to_link"), 0);

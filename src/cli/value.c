@@ -12,7 +12,7 @@ static const char *skip_digits(const char *at) {
     return at;
 }
 
-/* The end of digits with a dot and an exponent, or NULL; *is_float: it has one of these. */
+/* The end of a decimal number, or NULL if there is none; *is_float: it has a point or an exponent. */
 static const char *scan_decimal(const char *at, bool *is_float) {
     const char *whole = at;
     at = skip_digits(at);
@@ -33,7 +33,7 @@ static const char *scan_decimal(const char *at, bool *is_float) {
     return isdigit((unsigned char)*exponent) ? skip_digits(exponent) : NULL;
 }
 
-static struct le_cli_value whole(const char *digits, int base, bool negative) {
+static struct le_cli_value whole_value(const char *digits, int base, bool negative) {
     errno = 0;
     uint64_t magnitude = strtoull(digits, NULL, base);
     if (errno == ERANGE)
@@ -46,11 +46,11 @@ static struct le_cli_value whole(const char *digits, int base, bool negative) {
     return (struct le_cli_value){.kind = LE_VALUE_I64, .i64 = value};
 }
 
-static struct le_cli_value real(double value, bool negative) {
+static struct le_cli_value real_value(double value, bool negative) {
     return (struct le_cli_value){.kind = LE_VALUE_F64, .f64 = negative ? -value : value};
 }
 
-/* "2j", or a sum "1-2.5j" of decimal numbers, perhaps in parentheses; no kind but PATH where it is neither. */
+/* Parses "2j", or a sum "1-2.5j" of decimal numbers, perhaps in parentheses; LE_VALUE_PATH if it is neither. */
 static struct le_cli_value complex_value(const char *text) {
     struct le_cli_value path = {.kind = LE_VALUE_PATH};
     bool wrapped = *text == '(';
@@ -80,20 +80,20 @@ struct le_cli_value le_cli_value_parse(const char *text) {
     if (*text == '-' || *text == '+')
         text++;
     if (strcmp(text, "inf") == 0)
-        return real((double)INFINITY, negative);
+        return real_value((double)INFINITY, negative);
     if (strcmp(text, "nan") == 0)
-        return real((double)NAN, negative);
+        return real_value((double)NAN, negative);
     if (text[0] == '0' && text[1] == 'x') {
         const char *end = text + 2;
         while (isxdigit((unsigned char)*end))
             end++;
-        return end > text + 2 && *end == '\0' ? whole(text, 16, negative) : path;
+        return end > text + 2 && *end == '\0' ? whole_value(text, 16, negative) : path;
     }
     const char *end = scan_decimal(text, &is_float);
     if (!end || *end)
         return path;
     if (!is_float)
-        return whole(text, 10, negative);
+        return whole_value(text, 10, negative);
     double value = strtod(text, NULL);
-    return isinf(value) ? (struct le_cli_value){.kind = LE_VALUE_RANGE} : real(value, negative);
+    return isinf(value) ? (struct le_cli_value){.kind = LE_VALUE_RANGE} : real_value(value, negative);
 }

@@ -1,48 +1,51 @@
-/* --explain's last lines: what bounds the run, and what would make it faster. See explain.h. */
+/* The last lines of --explain: what bounds the run, and what would make it faster. See explain.h. */
 #include "cli/explain.h"
 #include <stdarg.h>
 #include <string.h>
 
-/* Kernels that reach this share of the copy rate wait for memory; ones that take less than this share of the time
- * matter little. */
+/* Kernels that reach MEMORY_SHARE of the copy rate are limited by memory. If kernels take less than KERNEL_SHARE of the
+ * time, overhead dominates. */
 static const double MEMORY_SHARE = 0.5, KERNEL_SHARE = 0.5;
-/* Where moving and computing explain less than this share of kernels this short, launching them takes the time. */
+/* If kernels take less than LAUNCH_NS each, and memory and arithmetic explain less than LAUNCH_SHARE of their time,
+ * launching dominates. */
 static const double LAUNCH_SHARE = 0.1, LAUNCH_NS = 20000;
 
 struct totals {
     uint64_t by_kind_ns[LEAT_COST_KINDS];
     uint64_t bytes, operations, kernels; /* of kernels */
-    const leat_cost *read;               /* the largest cost of reading; NULL: none */
+    const leat_cost *read;               /* the largest cost of kind read; NULL: none */
 };
-/* What kernels would take at the measured rates, as shares of what they took: above 1 where they are faster than these
- * (caches, narrow types, products by a library). 0: not known. */
+/* The time that kernels would take at the measured rates, divided by the time they took. Above 1 if they were faster
+ * than these rates (caches, narrow types, matrix products by a BLAS). 0: not known. */
 struct shares {
     double memory, arithmetic;
 };
 
-/* What helps against each cost when it is the largest. */
+/* What helps if this cost is the largest. Completes "Would help: ". */
 static const char *const ADVICE[LEAT_COST_KINDS] = {
-    [LEAT_COST_INIT] = "a process that stays (the C library) starts once",
-    [LEAT_COST_LIBRARY] = "a process that stays (the C library) loads them once",
-    [LEAT_COST_CHECK] = "a program is checked once and called often from the C library",
-    [LEAT_COST_COMPILE] = "a prepared program is compiled once for each combination of types (--repeat shows it)",
+    [LEAT_COST_INIT] = "a long-lived process (with the C library), which starts once",
+    [LEAT_COST_LIBRARY] = "a long-lived process (with the C library), which loads libraries once",
+    [LEAT_COST_CHECK] = "the C library, which checks a program once for many calls",
+    [LEAT_COST_COMPILE] =
+        "calling a prepared program again: it is compiled once per combination of types (--repeat shows it)",
     [LEAT_COST_IN_MEMORY] = "larger kernels",
-    [LEAT_COST_ON_DISK] = "a process that stays (the C library) keeps its modules",
-    [LEAT_COST_INTERPRET] = "code of its own (LEAT_INTERPRET=never)",
-    [LEAT_COST_MODULE] = "a module that is kept is loaded once (--repeat shows it)",
-    [LEAT_COST_PLAN] = "a repeated call keeps its plan, and after 32 launches those (--repeat shows it)",
-    [LEAT_COST_ALLOCATE] = "results that are kept and written again need no new pages (leat_call_want)",
-    [LEAT_COST_PIN] = "memory that stays page-locked: pinning costs more than one copy saves",
+    [LEAT_COST_ON_DISK] = "a long-lived process (with the C library), which keeps compiled code loaded",
+    [LEAT_COST_INTERPRET] = "compiled code instead of the interpreter (LEAT_INTERPRET=never)",
+    [LEAT_COST_MODULE] = "keeping the module, which is then loaded once (--repeat shows it)",
+    [LEAT_COST_PLAN] =
+        "repeating the call: it keeps its plan, and after 32 launches the launches as well (--repeat shows it)",
+    [LEAT_COST_ALLOCATE] = "writing results into existing arrays, which need no new pages (leat_call_want)",
+    [LEAT_COST_PIN] = "keeping memory page-locked: pinning costs more than one copy saves",
     [LEAT_COST_LAUNCH] = "fewer, larger kernels",
-    [LEAT_COST_UPLOAD] = "arrays that stay on the device between launches",
-    [LEAT_COST_DOWNLOAD] = "fewer results (-o), or ones that stay on the device",
-    [LEAT_COST_IDLE] = "more work for each call",
-    [LEAT_COST_UNLOAD] = "a process that stays (the C library) keeps its modules",
-    [LEAT_COST_EVICT] = "a larger cap",
-    [LEAT_COST_COPY] = "results that are bound to arrays of their own type are not copied",
-    [LEAT_COST_WAIT] = "more work for each call",
-    [LEAT_COST_WRITE] = "write fewer results (-o), as .npy, or in a narrower type",
-    [LEAT_COST_OTHER] = "more work for each call"};
+    [LEAT_COST_UPLOAD] = "keeping arrays on the device between launches",
+    [LEAT_COST_DOWNLOAD] = "fewer results (-o), or results that stay on the device",
+    [LEAT_COST_IDLE] = "more work per call",
+    [LEAT_COST_UNLOAD] = "a long-lived process (with the C library), which keeps compiled code loaded",
+    [LEAT_COST_EVICT] = "a larger limit for compiled code",
+    [LEAT_COST_COPY] = "arrays of the result's own type: such results are not copied",
+    [LEAT_COST_WAIT] = "more work per call",
+    [LEAT_COST_WRITE] = "fewer results (-o), .npy files, or narrower types",
+    [LEAT_COST_OTHER] = "more work per call"};
 
 static struct totals add_up(const struct le_account *account) {
     struct totals totals = {0};
@@ -71,8 +74,8 @@ static leat_cost_kind largest(const struct totals *totals) {
     return kind;
 }
 
-static void say(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void say(char *text, size_t size, const char *format, ...) {
+static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t size, const char *format, ...) {
     size_t used = strlen(text);
     va_list arguments;
     va_start(arguments, format);
@@ -87,12 +90,13 @@ static bool ends_with(const char *text, const char *ending) {
 
 static const char *advice_on_reading(const leat_cost *read) {
     if (read && strcmp(read->cause, "mapped") == 0)
-        return "narrower types are fewer bytes; a process that stays (the C library) maps the file once";
+        return "narrower types, which are fewer bytes; a long-lived process (with the C library), which maps the file "
+               "once";
     if (read && (ends_with(read->what, ".csv") || ends_with(read->what, ".tsv")))
         return "an .npy, which needs no parsing and is mapped if it is large";
     if (read && ends_with(read->what, ".npy"))
-        return "narrower types are fewer bytes";
-    return "an .npy file, which is mapped if it is large; .npz and stdin are read";
+        return "narrower types, which are fewer bytes";
+    return "an .npy file, which is mapped if it is large; .npz files and stdin are read";
 }
 
 static const char *advice(const struct totals *totals, leat_cost_kind kind) {
@@ -106,24 +110,25 @@ static struct shares shares_of(const struct le_account *account, const struct to
                            .arithmetic = time_s > 0 && add > 0 ? (double)totals->operations / add / time_s : 0};
 }
 
-/* Clauses after what the text says already; before is what stands between. */
+/* Appends clauses about the kernels. `before` is the separator from the text so far. */
 static void say_kernels(const struct le_account *account, const struct totals *totals, char before, char *text,
                         size_t size) {
     double time_ns = (double)totals->by_kind_ns[LEAT_COST_KERNEL], limit = account->device.copy_bytes_per_second;
     struct shares shares = shares_of(account, totals);
     if (totals->bytes)
-        say(text, size, "%c %.2g operations per byte", before, (double)totals->operations / (double)totals->bytes);
+        append(text, size, "%c %.2g operations per byte", before, (double)totals->operations / (double)totals->bytes);
     if (time_ns > 0 && totals->bytes)
-        say(text, size, "; kernels move %.3g GB/s", (double)totals->bytes / time_ns);
+        append(text, size, "; kernels move %.3g GB/s", (double)totals->bytes / time_ns);
     if (time_ns > 0 && totals->bytes && limit > 0)
-        say(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * shares.memory, limit * 1e-9);
+        append(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * shares.memory, limit * 1e-9);
     if (shares.arithmetic > 0 && totals->operations)
-        say(text, size, ", and compute %.3g G operations/s, %.0f %% of additions here (%.3g G/s)",
-            (double)totals->operations / time_ns, 100 * shares.arithmetic, account->device.additions_per_second * 1e-9);
-    say(text, size, ".");
+        append(text, size, ", and compute %.3g G operations/s, %.0f %% of additions here (%.3g G/s)",
+               (double)totals->operations / time_ns, 100 * shares.arithmetic,
+               account->device.additions_per_second * 1e-9);
+    append(text, size, ".");
 }
 
-/* ---- a device's, by its own times */
+/* ---- devices, by their own times */
 
 struct device_part {
     const char *bound, *help;
@@ -140,46 +145,46 @@ static uint64_t device_ns(const struct le_account *account, leat_cost_kind kind)
 
 static void say_device(const struct le_account *account, char *text, size_t size) {
     const struct device_part parts[] = {
-        {"kernel-bound", "faster kernels: the copies are not what takes the time",
-         device_ns(account, LEAT_COST_KERNEL)},
-        {"transfer-bound", "arrays that stay on the device; page-locked memory; copies in a stream of their own",
+        {"kernel-bound", "faster kernels: copies take less time than kernels", device_ns(account, LEAT_COST_KERNEL)},
+        {"transfer-bound", "keeping arrays on the device; page-locked memory; copies in a separate stream",
          device_ns(account, LEAT_COST_UPLOAD) + device_ns(account, LEAT_COST_DOWNLOAD)},
-        {"host-bound", "giving the device its work sooner: the gaps' causes are above", account->device_sums.idle_ns}};
+        {"host-bound", "enqueueing work sooner: the causes of the gaps are listed above",
+         account->device_sums.idle_ns}};
     const struct device_part *most = &parts[0];
     for (size_t k = 1; k < sizeof parts / sizeof *parts; k++)
         if (parts[k].time_ns > most->time_ns)
             most = &parts[k];
-    say(text, size, "the device is %s: of %.3f ms, kernels took %.3f, copies from and to the host %.3f, gaps %.3f.\n",
-        most->bound, (double)account->device_sums.span_ns * 1e-6, (double)parts[0].time_ns * 1e-6,
-        (double)parts[1].time_ns * 1e-6, (double)parts[2].time_ns * 1e-6);
-    say(text, size, "Would help: %s.", most->help);
+    append(text, size,
+           "the device is %s: of %.3f ms, kernels took %.3f ms, copies to and from the host %.3f ms, gaps %.3f ms.\n",
+           most->bound, (double)account->device_sums.span_ns * 1e-6, (double)parts[0].time_ns * 1e-6,
+           (double)parts[1].time_ns * 1e-6, (double)parts[2].time_ns * 1e-6);
+    append(text, size, "Would help: %s.", most->help);
 }
 
-/* What bounds kernels, and what would help them. */
+/* Appends what bounds the kernels and what would help. */
 static void say_bound(const struct le_account *account, const struct totals *totals, char *text, size_t size) {
     struct shares shares = shares_of(account, totals);
     double each_ns = (double)totals->by_kind_ns[LEAT_COST_KERNEL] / (double)(totals->kernels ? totals->kernels : 1);
     bool by_memory = shares.memory > shares.arithmetic;
     bool explained = shares.memory >= LAUNCH_SHARE || shares.arithmetic >= LAUNCH_SHARE;
     bool by_launch = !explained && each_ns < LAUNCH_NS;
-    say(text, size, by_launch ? "launch-bound" : by_memory ? "memory-bound" : "compute-bound");
+    append(text, size, by_launch ? "launch-bound" : by_memory ? "memory-bound" : "compute-bound");
     say_kernels(account, totals, ':', text, size);
-    say(text, size, "\nWould help: ");
+    append(text, size, "\nWould help: ");
     if (by_launch)
-        say(text, size, "fewer, larger kernels: %llu of them take %.2g us each.", (unsigned long long)totals->kernels,
-            each_ns * 1e-3);
+        append(text, size, "fewer, larger kernels: %llu of them take %.2g us each.",
+               (unsigned long long)totals->kernels, each_ns * 1e-3);
     else if (by_memory && shares.memory >= MEMORY_SHARE)
-        say(text, size,
-            "fewer bytes: narrower types, or more of the work in one program, so that arrays are read once.");
+        append(text, size, "fewer bytes: narrower types, or more work in one program, so that arrays are read once.");
     else if (by_memory)
-        say(text, size,
-            "memory that is used again (--repeat shows it: the first touch of new pages costs), or reading arrays "
-            "along their last axis.");
+        append(text, size,
+               "reusing memory (--repeat shows it: the first touch of new pages costs time), or reading arrays along "
+               "their last axis.");
     else if (account->device.threads < account->device.cores)
-        say(text, size, "more threads (%d of %d cores in use), narrower types, cheaper functions.",
-            account->device.threads, account->device.cores);
+        append(text, size, "more threads (%d of %d cores in use), narrower types, cheaper functions.",
+               account->device.threads, account->device.cores);
     else
-        say(text, size, "narrower types, cheaper functions.");
+        append(text, size, "narrower types, cheaper functions.");
 }
 
 void le_account_verdict(const struct le_account *account, char *text, size_t size) {
@@ -196,8 +201,8 @@ void le_account_verdict(const struct le_account *account, char *text, size_t siz
         return;
     }
     leat_cost_kind kind = largest(&totals);
-    say(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%", 100 * kernel_ns / wall_ns,
-        leat_cost_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
+    append(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%", 100 * kernel_ns / wall_ns,
+           leat_cost_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
     say_kernels(account, &totals, ';', text, size);
-    say(text, size, "\nWould help: %s.", advice(&totals, kind));
+    append(text, size, "\nWould help: %s.", advice(&totals, kind));
 }

@@ -1,5 +1,4 @@
-/* What a run is said to be bound by, for given costs on a machine that copies 10 GB/s and does 10 G additions a second.
- */
+/* The verdict on runs with given costs, on a machine that copies 10 GB/s and does 10 G additions per second. */
 #include "cli/verdict.c"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,8 +63,8 @@ static void expect_reading(const char *what, const char *cause, const char *help
 
 static void reading(void **state) {
     (void)state;
-    expect_reading("x.npy", "mapped", "help: narrower types are fewer bytes; a process that stays");
-    expect_reading("x.npy", "", "help: narrower types are fewer bytes.");
+    expect_reading("x.npy", "mapped", "help: narrower types, which are fewer bytes; a long-lived process");
+    expect_reading("x.npy", "", "help: narrower types, which are fewer bytes.");
     expect_reading("x.npz", "", "help: an .npy file, which is mapped if it is large");
     expect_reading("stdin", "", "help: an .npy file, which is mapped if it is large");
     expect_reading("x.csv", "", "help: an .npy, which needs no parsing");

@@ -129,7 +129,7 @@ static void run_fail(struct region *r, struct block *block, const struct le_regi
         le_cuda_line(c, block, "if (!%s)", r->outside);
     le_cuda_line(c, block, "%sle_fault(%s, %s, %s, %d, %lldll)%s", r->outside ? "    " : "", le_cuda_fault(c),
                  le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_END,
-                 (long long)le_fault_place(s->location.line, s->location.column), le_cuda_and_fails(c));
+                 (long long)le_fault_location(s->location.line, s->location.column), le_cuda_and_fails(c));
 }
 
 /* The block is still open: what is hoisted out of it comes before it. */

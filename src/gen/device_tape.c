@@ -122,7 +122,7 @@ static size_t reg_bytes(const struct encoder *e, int k) {
         return 16 + 64 * total;
     case LE_REG_VEC:
         return LE_INTERPRETER_LANES * 9 + levels * LE_INTERPRETER_LANES * total;
-    case LE_REG_ROOM:
+    case LE_REG_SCRATCH:
         return (size_t)reg->bits;
     default:
         return 8;

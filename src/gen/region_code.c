@@ -302,7 +302,7 @@ static void emit_fault(struct region *r, struct block *b, int value, int good, i
 
 /* Lanes whose reads fell outside have lost their value already. */
 static void run_fail(struct region *r, struct block *b, const struct le_region_step *s) {
-    int place = use_constant(r, b->scope, LE_I64, (uint64_t)le_fault_place(s->location.line, s->location.column));
+    int place = use_constant(r, b->scope, LE_I64, (uint64_t)le_fault_location(s->location.line, s->location.column));
     emit_fault(r, b, place, r->outside >= 0 ? r->outside : use_constant(r, b->scope, LE_BOOL, 0), LE_FAULT_END);
 }
 

@@ -74,7 +74,7 @@ static struct le_instr instr_of(int code, enum le_type type, int d, int a) {
 }
 
 static int new_room(struct gen *g) {
-    int reg = le_gen_reg(g, LE_REG_ROOM, LE_I64);
+    int reg = le_gen_reg(g, LE_REG_SCRATCH, LE_I64);
     g->regs.at[reg].bits = (uint64_t)g->block * 8 + 64;
     return reg;
 }

@@ -246,7 +246,7 @@ static int begin_scan(struct gen *g, const struct scan *s, struct scope *scope) 
 
 /* Room for a task's chunk: the loop's pointer into it is at the chunk's start when the task's first turn is there. */
 static int chunk_room(struct gen *g, const struct scan *s, int64_t size) {
-    int room = le_gen_reg(g, LE_REG_ROOM, s->reduction->type);
+    int room = le_gen_reg(g, LE_REG_SCRATCH, s->reduction->type);
     struct le_reg *r = &g->regs.at[room];
     r->bits = (uint64_t)(LE_SCAN_CHUNK * size);
     r->offset = (s->down ? LE_SCAN_CHUNK - s->turns.high : -s->turns.low) * size;

@@ -115,7 +115,7 @@ struct operand *le_gen_tile(struct gen *g, struct le_node *node, struct scope *s
     struct tile t = {.around = NULL};
     if (!lane || !scope_binds(g, lane, node) || !is_dear(g, node, lane) || !find_place(g, node, scope, &t))
         return NULL;
-    int room = le_gen_reg(g, LE_REG_ROOM, node->type);
+    int room = le_gen_reg(g, LE_REG_SCRATCH, node->type);
     g->regs.at[room].bits = (uint64_t)t.bytes;
     for (int k = 0; k < t.loop_count; k++)
         g->regs.at[room].offset -= t.strides[k] * g->space.ranges[t.loops[k]->index].low;

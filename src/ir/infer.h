@@ -44,6 +44,6 @@ bool le_is_never_reached(struct le_infer *in);
 leat_status le_check_accesses(struct le_infer *in);
 /* shapes.c: sets the shape of the statement's new or declared array, or checks a declared size. */
 leat_status le_find_shape(struct le_infer *in);
-const char *le_index_name(struct le_infer *in, int index);
-const char *le_symbol_name(struct le_infer *in, int symbol);
+const char *le_infer_index_name(struct le_infer *in, int index);
+const char *le_infer_symbol_name(struct le_infer *in, int symbol);
 #endif

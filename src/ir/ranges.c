@@ -12,12 +12,12 @@
 static struct le_range *range_of(struct le_infer *in, int index) {
     return &in->space->ranges[index];
 }
-const char *le_index_name(struct le_infer *in, int index) {
+const char *le_infer_index_name(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     return ix->from_dots ? "..." : ix->name;
 }
 
-const char *le_symbol_name(struct le_infer *in, int symbol) {
+const char *le_infer_symbol_name(struct le_infer *in, int symbol) {
     return in->space->ir->tree->symbols[symbol]->name;
 }
 
@@ -42,7 +42,7 @@ static bool is_index(int64_t value) {
 
 static leat_status too_far(struct le_infer *in, int index) {
     return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].location, LE_FAR_ADVICE,
-                      "the range of index '%s' is too large", le_index_name(in, index));
+                      "the range of index '%s' is too large", le_infer_index_name(in, index));
 }
 
 static bool is_host(struct le_infer *in, int index) {
@@ -96,7 +96,7 @@ static void require_numbers(struct le_infer *in, int index) {
 }
 
 static leat_status no_range(struct le_infer *in, int index) {
-    const char *name = le_index_name(in, index);
+    const char *name = le_infer_index_name(in, index);
     if (in->space->outside)
         require_numbers(in, index);
     if (in->space->failure != LEAT_OK)
@@ -156,7 +156,7 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
         return le_fail_at(LEAT_PROGRAM, ix->location, "use a step other than 0", "`by` must not be zero");
     if (out->by <= 0)
         return le_fail_at(LEAT_PROGRAM, ix->location, "use a positive step", "index '%s': `by` must be positive",
-                          le_index_name(in, index));
+                          le_infer_index_name(in, index));
     if (!is_index(out->by))
         return too_far(in, index);
     if (is_dynamic(in, index)) {
@@ -347,10 +347,10 @@ static bool is_counted_offset(struct le_infer *in, const struct le_form *form, i
 }
 
 static leat_status extents_differ(struct le_infer *in, int index, const struct le_form *a, const struct le_form *b) {
-    return le_fail_at(LEAT_MISMATCH, b->access->location, le_extents_advice(in->arena, le_index_name(in, index)),
+    return le_fail_at(LEAT_MISMATCH, b->access->location, le_extents_advice(in->arena, le_infer_index_name(in, index)),
                       "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld",
-                      le_index_name(in, index), le_symbol_name(in, a->access->symbol), a->axis, (long long)a->length,
-                      le_symbol_name(in, b->access->symbol), b->axis, (long long)b->length);
+                      le_infer_index_name(in, index), le_infer_symbol_name(in, a->access->symbol), a->axis,
+                      (long long)a->length, le_infer_symbol_name(in, b->access->symbol), b->axis, (long long)b->length);
 }
 
 typedef bool applies(struct le_infer *in, const struct le_form *form, int index);

@@ -26,7 +26,7 @@ static leat_status new_shape(struct le_infer *in) {
         if (r->dynamic || r->low != 0 || r->by != 1)
             return le_fail_at(LEAT_PROGRAM, in->st->location, "declare its shape first",
                               "'%s' is new, so index '%s' must start at 0 with step 1%s",
-                              le_symbol_name(in, in->st->symbol), le_index_name(in, index),
+                              le_infer_symbol_name(in, in->st->symbol), le_infer_index_name(in, index),
                               r->dynamic ? ", and end at the same value for every element" : "");
         extents[d] = r->high < 0 ? 0 : r->high;
     }
@@ -41,14 +41,14 @@ static leat_status declared_shape(struct le_infer *in) {
             return in->space->failure;
         if (!known)
             return le_fail_at(LEAT_PROGRAM, in->st->location, "compute it from numbers, inputs and extents",
-                              "%s axis %d: the size is not known here", le_symbol_name(in, in->st->symbol), d);
+                              "%s axis %d: the size is not known here", le_infer_symbol_name(in, in->st->symbol), d);
     }
     return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
 }
 
 static leat_status agree(struct le_infer *in) {
     struct le_affine f;
-    const char *name = le_symbol_name(in, in->st->array);
+    const char *name = le_infer_symbol_name(in, in->st->array);
     int64_t extent = in->space->shape[in->st->array][in->st->axis];
     if (!in->st->value)
         return LEAT_OK;
@@ -60,7 +60,7 @@ static leat_status agree(struct le_infer *in) {
                           in->st->axis);
     if (f.constant == extent)
         return LEAT_OK;
-    const char *size = in->st->symbol >= 0 ? le_symbol_name(in, in->st->symbol) : "";
+    const char *size = in->st->symbol >= 0 ? le_infer_symbol_name(in, in->st->symbol) : "";
     return le_fail_at(LEAT_MISMATCH, in->st->location, NULL, "%s axis %d is %lld, but the declared size %s%sis %lld",
                       name, in->st->axis, (long long)extent, size, *size ? " " : "", (long long)f.constant);
 }

@@ -466,12 +466,12 @@ static bool try_check(int requests) {
     struct le_allocator allocator = {limited_allocate, limited_reallocate, release, &budget};
     struct le_arena arena;
     volatile bool done = false;
-    le_memory_use(&allocator);
+    le_memory_set_allocator(&allocator);
     le_arena_init(&arena);
     if (!setjmp(arena.failure))
         done = le_check(&arena, text, sizeof text - 1) != NULL;
     le_arena_finish(&arena);
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
     return done;
 }
 

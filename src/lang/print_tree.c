@@ -73,7 +73,7 @@ static void print_read(struct le_text *out, const struct le_tree_node *node) {
 }
 
 static void print_operation(struct le_text *out, const struct le_tree_node *node) {
-    const struct le_op_info *info = le_op_info((enum le_op)node->op);
+    const struct le_op_properties *info = le_op_info((enum le_op)node->op);
     bool word = info->name[0] >= 'a' && info->name[0] <= 'z';
     if (word || info->arity == 1) {
         le_text_add(out, "%s(", info->name);

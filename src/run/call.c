@@ -135,7 +135,7 @@ static leat_status check_input(leat_call *call, const char *name, const leat_arr
         return device == call->home.device ? LEAT_OK
                                            : le_fail(LEAT_INVALID, "'%s' is an array of another context", name);
     call->has_foreign_inputs = true;
-    if (!le_array_is_late(array) && le_array_is_on_host(array))
+    if (!le_array_is_deferred(array) && le_array_is_on_host(array))
         return LEAT_OK;
     return le_fail(LEAT_INVALID,
                    "'%s' is in memory that programs on the CPU cannot read; copy it into an array of this "

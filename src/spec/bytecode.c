@@ -1,4 +1,4 @@
-/* Bytecode as text, for `leat show` and for tests. Nothing here runs it. Pure functions. */
+/* Prints bytecode as text, for `leat show` and for tests. Pure functions. */
 #include "spec/bytecode.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -54,7 +54,7 @@ static const char *const names[LE_CODES] = {
     [LE_CODE_SKIP] = "SKIP",
 };
 
-/* Which of an instruction's fields are registers, as letters of "dabce"; "t": type2 counts, "i": imm counts. */
+/* The fields that each instruction uses: the letters of "dabce" are registers, "t" is type2, "i" is imm. */
 static const char *const fields[LE_CODES] = {
     [LE_CODE_CAST] = "dat",
     [LE_CODE_ROUND] = "dat",
@@ -136,11 +136,11 @@ static void print_value(const struct le_reg *reg, struct le_text *out) {
     }
 }
 
-/* A letter for the kind and the register's number; a constant is its value. */
+/* Prints a letter for the kind and the register's number, or the value of a constant. */
 static void print_reg(const struct le_unit *unit, int number, struct le_text *out) {
     static const char letters[] = {
-        [LE_REG_SLOT] = 'v', [LE_REG_SCALAR] = 's', [LE_REG_CONST] = '#', [LE_REG_STREAM] = 'm', [LE_REG_ACC] = 'a',
-        [LE_REG_VEC] = 'A',  [LE_REG_FAULT] = '!',  [LE_REG_ROOM] = 'r',  [LE_REG_ROWS] = 'R',
+        [LE_REG_SLOT] = 'v', [LE_REG_SCALAR] = 's', [LE_REG_CONST] = '#',   [LE_REG_STREAM] = 'm', [LE_REG_ACC] = 'a',
+        [LE_REG_VEC] = 'A',  [LE_REG_FAULT] = '!',  [LE_REG_SCRATCH] = 'r', [LE_REG_ROWS] = 'R',
     };
     if (number == LE_NO_REG) {
         le_text_add(out, "-");
@@ -154,7 +154,7 @@ static void print_reg(const struct le_unit *unit, int number, struct le_text *ou
     }
 }
 
-/* What a stream, a constant or an accumulator is; slots and scalars say nothing but their type. */
+/* Prints a line that describes a stream, a constant or an accumulator; for slots and scalars only the type. */
 static void print_reg_line(const struct le_unit *unit, int number, struct le_text *out) {
     const struct le_reg *reg = &unit->regs[number];
     if (reg->kind != LE_REG_STREAM && reg->kind != LE_REG_VEC && reg->kind != LE_REG_ACC)
@@ -254,7 +254,7 @@ static void print_loop(const struct le_unit *unit, const struct le_loop *loop, s
     le_text_add(out, "\n");
 }
 
-/* Where the body of the instruction at `at` ends, which stands two columns further in; `at` if it has none. */
+/* The end of the body of the instruction at `at`; `at` if it has none. Bodies are indented by two columns. */
 static int body_end(const struct le_unit *unit, int at) {
     const struct le_instr *instr = &unit->instrs[at];
     int64_t end = at;
@@ -278,7 +278,7 @@ static void print_head(const struct le_unit *unit, const struct le_instr *instr,
         le_instr_print(unit, instr, out);
 }
 
-/* Damaged code prints too: a number out of range is a '?', a body ends with the one around it. */
+/* Damaged code is printed too: a number out of range as '?', and a body ends with the body around it at the latest. */
 static int print_body(const struct le_unit *unit, int start, int end, int depth, struct le_text *out) {
     int at = start;
     while (at < end) {

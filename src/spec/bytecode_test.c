@@ -1,4 +1,4 @@
-/* Bytecode as text: a whole unit, every code, and damaged code, which must print too. */
+/* Printing bytecode: a whole unit, every code, and damaged code, which must be printed too. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -105,7 +105,7 @@ static void prints_damaged_code(void **state) {
     le_text_finish(&text);
 }
 
-/* A loop whose body ends before it begins is empty; printing goes on, and ends. */
+/* A loop whose body ends before it begins is empty; printing continues and terminates. */
 static void prints_loops_that_end_nowhere(void **state) {
     (void)state;
     struct le_loop loops[] = {{.name = "i", .end = 0}, {.name = "j", .end = 99}};
@@ -118,7 +118,7 @@ static void prints_loops_that_end_nowhere(void **state) {
     le_text_finish(&text);
 }
 
-/* Bodies stand further in. */
+/* Bodies are indented. */
 static void prints_control(void **state) {
     (void)state;
     struct le_reg regs[] = {

@@ -2,7 +2,7 @@
 #include "spec/op.h"
 #include <string.h>
 
-static const struct le_op_info infos[] = {
+static const struct le_op_properties infos[] = {
 #define LE_OP(id, op_name, op_arity, op_rule, op_cost, op_usage, op_summary)                                           \
     [LE_OP_##id] = {.name = op_name,                                                                                   \
                     .arity = op_arity,                                                                                 \
@@ -14,8 +14,9 @@ static const struct le_op_info infos[] = {
 };
 static const struct le_words specials[LE_SPECIALS] = {
     [LE_SPECIAL_LEN] = {"len", "len(x, axis)", "extent of an axis of array x; axis -1 is the last"},
-    [LE_SPECIAL_RAND] = {"rand", "rand(seed, i)", "random number from 0 to below 1, the same for the same arguments"},
-    [LE_SPECIAL_RANDN] = {"randn", "randn(seed, i)", "normal random number, the same for the same arguments"},
+    [LE_SPECIAL_RAND] = {"rand", "rand(seed, i)", "random number in [0, 1); depends on the arguments only"},
+    [LE_SPECIAL_RANDN] = {"randn", "randn(seed, i)",
+                          "normally distributed random number; depends on the arguments only"},
     [LE_SPECIAL_RE] = {"re", "re(z)", "real part"},
     [LE_SPECIAL_IM] = {"im", "im(z)", "imaginary part"},
     [LE_SPECIAL_CONJ] = {"conj", "conj(z)", "complex conjugate"},
@@ -23,32 +24,32 @@ static const struct le_words specials[LE_SPECIALS] = {
 static const struct le_words reductions[LE_REDUCTIONS] = {
     [LE_RED_SUM] = {"sum", "sum(i: x[i])", "sum; 0 over nothing"},
     [LE_RED_PROD] = {"prod", "prod(i: x[i])", "product; 1 over nothing"},
-    [LE_RED_MIN] = {"min", "min(i: x[i])", "least; NaN if one is NaN"},
-    [LE_RED_MAX] = {"max", "max(i: x[i])", "greatest; NaN if one is NaN"},
-    [LE_RED_ANY] = {"any", "any(i: x[i])", "whether one is true"},
+    [LE_RED_MIN] = {"min", "min(i: x[i])", "minimum; NaN if a value is NaN"},
+    [LE_RED_MAX] = {"max", "max(i: x[i])", "maximum; NaN if a value is NaN"},
+    [LE_RED_ANY] = {"any", "any(i: x[i])", "whether any is true"},
     [LE_RED_ALL] = {"all", "all(i: x[i])", "whether all are true"},
     [LE_RED_MEAN] = {"mean", "mean(i: x[i])", "mean; NaN over nothing"},
-    [LE_RED_ARGMIN] = {"argmin", "argmin(i: x[i])", "index of the first least; -1 over nothing"},
-    [LE_RED_ARGMAX] = {"argmax", "argmax(i: x[i])", "index of the first greatest; -1 over nothing"},
+    [LE_RED_ARGMIN] = {"argmin", "argmin(i: x[i])", "index of the first minimum; -1 over nothing"},
+    [LE_RED_ARGMAX] = {"argmax", "argmax(i: x[i])", "index of the first maximum; -1 over nothing"},
 };
 static const struct le_words edges[LE_EDGES] = {
-    [LE_EDGE_NONE] = {"none", "edge x none", "reads outside of x are errors again"},
-    [LE_EDGE_CLAMP] = {"clamp", "edge x clamp", "reads outside of x read its nearest element"},
-    [LE_EDGE_WRAP] = {"wrap", "edge x wrap", "x repeats round and round"},
-    [LE_EDGE_MIRROR] = {"mirror", "edge x mirror", "x goes back without repeating the border"},
-    [LE_EDGE_SYMMETRIC] = {"symmetric", "edge x symmetric", "x goes back, repeating the border"},
-    [LE_EDGE_FILL] = {"fill", "edge x fill(0)", "reads outside of x give this value"},
+    [LE_EDGE_NONE] = {"none", "edge x none", "reads outside x are errors (default)"},
+    [LE_EDGE_CLAMP] = {"clamp", "edge x clamp", "reads outside x return the nearest element"},
+    [LE_EDGE_WRAP] = {"wrap", "edge x wrap", "x repeats periodically"},
+    [LE_EDGE_MIRROR] = {"mirror", "edge x mirror", "x is mirrored without repeating the border"},
+    [LE_EDGE_SYMMETRIC] = {"symmetric", "edge x symmetric", "x is mirrored, repeating the border"},
+    [LE_EDGE_FILL] = {"fill", "edge x fill(0)", "reads outside x return this value"},
 };
 
 static bool equal(const char *known, const char *name, size_t length) {
     return strlen(known) == length && memcmp(known, name, length) == 0;
 }
 
-const struct le_op_info *le_op_info(enum le_op op) {
+const struct le_op_properties *le_op_info(enum le_op op) {
     return &infos[op];
 }
 
-/* Operators' spellings are no names, and negation's name is for printing only. */
+/* Operators are not spelled as names, except negation, whose name is for printing only. */
 bool le_op_is_function(enum le_op op) {
     return op != LE_OP_NEG && infos[op].name[0] >= 'a' && infos[op].name[0] <= 'z';
 }

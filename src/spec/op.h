@@ -1,5 +1,4 @@
-/* What programs call by name or by sign: operations, special functions, reductions, edge modes; and what each is, in
- * words, for help. */
+/* The operations, special functions, reductions and edge modes of the language, with descriptions for help texts. */
 #ifndef LE_OP_H
 #define LE_OP_H
 #include "spec/type.h"
@@ -24,23 +23,23 @@ enum le_op {
 #undef LE_OP
     LE_OPS
 };
-/* usage: "sqrt(x)", an expression with it; summary: what that is. */
+/* usage: an expression that uses it, "sqrt(x)"; summary: its meaning. */
 struct le_words {
     const char *name, *usage, *summary;
 };
-struct le_op_info {
+struct le_op_properties {
     const char *name;
     int arity;
     enum le_rule rule;
     int cost;
     struct le_words words;
 };
-const struct le_op_info *le_op_info(enum le_op op);
-/* The function of that name that programs may call (sqrt, min, ...; no operators); LE_OPS: none. */
+const struct le_op_properties *le_op_info(enum le_op op);
+/* The function with that name (sqrt, min, ...; not an operator); LE_OPS: none. */
 enum le_op le_op_function(const char *name, size_t length);
 bool le_op_is_function(enum le_op op);
 
-/* Functions that are no operations: the checker has a rule of its own for each. */
+/* Functions that are not operations; the checker has a separate rule for each. */
 enum le_special {
     LE_SPECIAL_LEN,
     LE_SPECIAL_RAND,

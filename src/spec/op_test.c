@@ -1,5 +1,5 @@
-/* The tables of operations, reductions and edge modes: every name finds its row again, and only names that programs may
- * use do. */
+/* The tables of operations, reductions and edge modes: every name that programs may use finds its row, and no other
+ * name does. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 static void finds_functions(void **state) {
     (void)state;
     for (enum le_op op = 0; op < LE_OPS; op++) {
-        const struct le_op_info *info = le_op_info(op);
+        const struct le_op_properties *info = le_op_info(op);
         assert_true(info->arity >= 1 && info->arity <= 3 && info->cost > 0);
         bool callable = islower((unsigned char)info->name[0]) && op != LE_OP_NEG;
         assert_int_equal(le_op_function(info->name, strlen(info->name)), callable ? op : LE_OPS);

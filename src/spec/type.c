@@ -1,17 +1,17 @@
-/* The element types' table and how they promote. Arrays' types and weak ones alike; operations' rules are the
- * checker's. Pure functions. */
+/* The table of element types, strong and weak, and their promotion. The rules of operations are in the checker
+ * (lang/types.c). Pure functions. */
 #include "spec/type.h"
 #include <string.h>
 
 enum kind { KIND_NONE, KIND_B, KIND_I, KIND_U, KIND_F, KIND_C };
-struct info {
+struct type_row {
     const char *name, *npy;
     size_t size_bytes;
     enum kind kind;
     int bits;
     enum le_type strong, compute;
 };
-static const struct info infos[LE_TYPES_ALL] = {
+static const struct type_row rows[LE_TYPES_ALL] = {
     [LE_NONE] = {.name = "?", .npy = ""},
 #define LE_TYPE(id, type_name, c_type, size, type_kind, precision, compute_type, code)                                 \
     [LE_##id] = {type_name, code, size, KIND_##type_kind, precision, LE_##id, LE_##compute_type},
@@ -23,31 +23,31 @@ static const struct info infos[LE_TYPES_ALL] = {
     [LE_WEAK_COMPLEX] = {"c128", "c16", 16, KIND_C, 53, LE_C128, LE_C128},
 };
 
-static const struct info *info(enum le_type type) {
-    return &infos[(unsigned)type < LE_TYPES_ALL ? type : LE_NONE];
+static const struct type_row *type_row_of(enum le_type type) {
+    return &rows[(unsigned)type < LE_TYPES_ALL ? type : LE_NONE];
 }
 
 const char *le_type_name(enum le_type type) {
-    return info(type)->name;
+    return type_row_of(type)->name;
 }
 
 enum le_type le_type_parse(const char *name, size_t length) {
     for (enum le_type type = LE_BOOL; type < LE_TYPES; type++)
-        if (strlen(infos[type].name) == length && memcmp(infos[type].name, name, length) == 0)
+        if (strlen(rows[type].name) == length && memcmp(rows[type].name, name, length) == 0)
             return type;
     return LE_NONE;
 }
 
 size_t le_type_size(enum le_type type) {
-    return info(type)->size_bytes;
+    return type_row_of(type)->size_bytes;
 }
 
 enum le_type le_type_strong(enum le_type type) {
-    return info(type)->strong;
+    return type_row_of(type)->strong;
 }
 
 enum le_type le_type_compute(enum le_type type) {
-    return info(type)->compute;
+    return type_row_of(type)->compute;
 }
 
 bool le_type_is_weak(enum le_type type) {
@@ -55,15 +55,15 @@ bool le_type_is_weak(enum le_type type) {
 }
 
 bool le_type_is_int(enum le_type type) {
-    return info(type)->kind == KIND_I || info(type)->kind == KIND_U;
+    return type_row_of(type)->kind == KIND_I || type_row_of(type)->kind == KIND_U;
 }
 
 bool le_type_is_unsigned(enum le_type type) {
-    return info(type)->kind == KIND_U;
+    return type_row_of(type)->kind == KIND_U;
 }
 
 bool le_type_is_float(enum le_type type) {
-    return info(type)->kind == KIND_F;
+    return type_row_of(type)->kind == KIND_F;
 }
 
 bool le_type_is_half(enum le_type type) {
@@ -71,7 +71,7 @@ bool le_type_is_half(enum le_type type) {
 }
 
 bool le_type_is_complex(enum le_type type) {
-    return info(type)->kind == KIND_C;
+    return type_row_of(type)->kind == KIND_C;
 }
 
 enum le_type le_type_part(enum le_type type) {
@@ -79,14 +79,14 @@ enum le_type le_type_part(enum le_type type) {
 }
 
 int le_type_bits(enum le_type type) {
-    return info(type)->bits;
+    return type_row_of(type)->bits;
 }
 
 const char *le_type_npy(enum le_type type) {
-    return info(type)->npy;
+    return type_row_of(type)->npy;
 }
 
-/* The complex type of a strong float's parts. */
+/* The complex type whose parts have that strong float type. */
 static enum le_type complex_of(enum le_type part) {
     return part == LE_F64 ? LE_C128 : LE_C64;
 }
@@ -118,7 +118,8 @@ static enum le_type promote_ints(enum le_type a, enum le_type b) {
     return without == LE_U64 ? LE_F64 : signed_above(le_type_bits(without));
 }
 
-/* The least float that a float and an integer go to: 8 bits fit both 16-bit floats, 16 bits need f32, more f64. */
+/* The smallest float type that a float and an integer promote to: 8-bit integers fit the 16-bit floats, 16-bit integers
+ * need f32, larger ones f64. */
 static enum le_type promote_float_int(enum le_type real, enum le_type whole) {
     int bits = le_type_bits(whole);
     return bits == 8 ? real : le_type_promote(real, bits == 16 ? LE_F32 : LE_F64);

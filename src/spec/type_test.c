@@ -1,5 +1,5 @@
-/* Types and promotion: against NumPy's results in tests/numpy/promotion.txt (promotion.py writes it), and the rules
- * that NumPy does not have: bf16, indices, names. */
+/* Types and promotion, compared with NumPy's results in tests/numpy/promotion.txt (written by promotion.py), and what
+ * NumPy does not have: bf16, indices, names. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -130,7 +130,7 @@ static void promotes_as_numpy(void **state) {
     assert_true(checked > 4000);
 }
 
-/* ---- what NumPy does not have */
+/* ---- not in NumPy */
 
 static void promotes_bf16(void **state) {
     (void)state;

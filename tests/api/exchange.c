@@ -178,7 +178,7 @@ static void test_descriptors(void **state) {
     }
     assert_status(leat_array_load_fd(ctx, ends[0], "a pipe", (leat_dtype)0, &b), LEAT_FILE);
     assert_ok(leat_error_get(ctx, &error));
-    assert_string_equal(error.message, "a pipe: it claims 32 bytes of elements, and has 31");
+    assert_string_equal(error.message, "a pipe: its header claims 32 bytes of elements, but it has 31");
     close(ends[0]);
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "no array, but words", 19), 19);

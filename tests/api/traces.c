@@ -59,9 +59,9 @@ static void refuses_what_is_wrong(void **state) {
     assert_int_equal(leat_trace_report(trace, LEAT_REPORT_SUMMARY, LEAT_REPORT_TEXT, NULL, &text), LEAT_INVALID);
     assert_message("write is NULL");
     assert_int_equal(leat_trace_report(trace, (leat_report)77, LEAT_REPORT_TEXT, keep, &text), LEAT_INVALID);
-    assert_message("there is no report 77");
+    assert_message("77 is not a report");
     assert_int_equal(leat_trace_report(trace, LEAT_REPORT_SUMMARY, (leat_report_format)7, keep, &text), LEAT_INVALID);
-    assert_message("there is no format 7");
+    assert_message("7 is not a report format");
     assert_int_equal(leat_trace_report(trace, LEAT_REPORT_OVERVIEW, LEAT_REPORT_CSV, keep, &text), LEAT_INVALID);
     assert_int_equal(leat_trace_report(trace, LEAT_REPORT_SUMMARY, LEAT_REPORT_TEXT, refuse, NULL), LEAT_FILE);
     assert_message("cannot be written");

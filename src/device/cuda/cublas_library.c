@@ -28,7 +28,7 @@ static bool take_cublas(void *user, struct le_search *search, const char *name, 
     char real[PATH_MAX];
     (void)user, (void)library;
     if (access(path, R_OK) != 0) {
-        le_search_tell(search, name, path, "cannot be read");
+        le_search_log(search, name, path, "cannot be read");
         return false;
     }
     const char *version = strstr(realpath(path, real) ? real : path, ".so.");
@@ -37,7 +37,7 @@ static bool take_cublas(void *user, struct le_search *search, const char *name, 
         sscanf(version, ".so.%3d.%3d", &major, &minor);
     search->version = 1000 * major + 10 * minor;
     snprintf(search->path, sizeof search->path, "%s", path);
-    le_search_tell(search, name, path, "found, version %s", version ? version + 4 : "unknown");
+    le_search_log(search, name, path, "found, version %s", version ? version + 4 : "unknown");
     return true;
 }
 

@@ -263,9 +263,9 @@ static void driver_in_the_working_directory(void **state) {
     (void)state;
     run_shell("cp driver/libcuda.so.1 .");
     run_case("driver", "LD_LIBRARY_PATH=/nowhere:");
-    expect("not taken from the working directory");
+    expect("not loaded from the working directory");
     run_case("driver", "LD_LIBRARY_PATH=driver:/nowhere");
-    expect("not taken from the working directory");
+    expect("not loaded from the working directory");
     run_case("driver", "LD_LIBRARY_PATH=$PWD/driver");
     expect("found 1");
     run_case("driver", "LD_LIBRARY_PATH=");
@@ -380,7 +380,7 @@ static void variables_that_are_ignored(void **state) {
     expect_not("/tool/lib64");
     run_case("nvrtc", "LD_LIBRARY_PATH=$PWD/driver: LEAT_CUDA_PATH=");
     expect("LEAT_CUDA_PATH |  | ignored: it is empty");
-    expect("not taken from the working directory");
+    expect("not loaded from the working directory");
 }
 
 /* Only if no toolkit in /usr/local comes first. */

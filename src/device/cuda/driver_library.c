@@ -56,8 +56,8 @@ static void *find_symbol(void *user, const struct le_library_symbol *symbol) {
                      : entries->get_old(symbol->name, &function, symbol->version, LE_CU_GET_PROC_ADDRESS_DEFAULT);
     if (error == LE_CU_SUCCESS && function)
         return function;
-    le_search_tell(&driver_library.search, symbol->name, driver_library.search.path, "missing as of %s%s",
-                   le_cuda_version_text(symbol->version, version), symbol->need == REQUIRED ? "" : " (not required)");
+    le_search_log(&driver_library.search, symbol->name, driver_library.search.path, "missing as of %s%s",
+                  le_cuda_version_text(symbol->version, version), symbol->need == REQUIRED ? "" : " (not required)");
     return NULL;
 }
 
@@ -68,7 +68,7 @@ static bool fill_table(void *library) {
     *(void **)&entries.get = dlsym(library, "cuGetProcAddress_v2");
     *(void **)&entries.get_old = dlsym(library, "cuGetProcAddress");
     if (!entries.get && !entries.get_old) {
-        le_search_tell(&driver_library.search, "cuGetProcAddress", driver_library.search.path, "missing");
+        le_search_log(&driver_library.search, "cuGetProcAddress", driver_library.search.path, "missing");
         set_reason("the driver's " DRIVER " lacks cuGetProcAddress");
         return false;
     }
@@ -90,17 +90,16 @@ static int check_version(void *library) {
     *(void **)&get_version = dlsym(library, "cuDriverGetVersion");
     le_cu_result error = get_version ? get_version(&version) : LE_CU_ERROR_NOT_FOUND;
     if (error == LE_CU_ERROR_STUB_LIBRARY) {
-        le_search_tell(&driver_library.search, DRIVER, driver_library.search.path,
-                       "a toolkit's stub, for linking only");
+        le_search_log(&driver_library.search, DRIVER, driver_library.search.path, "a toolkit's stub, for linking only");
         set_reason(DRIVER " is a toolkit's stub, not a driver: remove its folder from LD_LIBRARY_PATH");
     } else if (error) {
-        le_search_tell(&driver_library.search, DRIVER, driver_library.search.path, "returns no version: error %d",
-                       error);
+        le_search_log(&driver_library.search, DRIVER, driver_library.search.path, "returns no version: error %d",
+                      error);
         set_reason("the driver's " DRIVER " returns no version");
     } else if (version < LE_CUDA_VERSION_MIN) {
         snprintf(reason, sizeof reason, "driver too old: %s; CUDA 12.0 (driver 525) or later is needed",
                  le_cuda_version_text(version, text));
-        le_search_tell(&driver_library.search, DRIVER, driver_library.search.path, "%s", reason);
+        le_search_log(&driver_library.search, DRIVER, driver_library.search.path, "%s", reason);
         set_reason(reason);
     } else {
         driver_library.search.version = version;
@@ -113,7 +112,7 @@ static void load_driver(void) {
     char why[sizeof driver_library.search.reason - 64], reason[sizeof driver_library.search.reason], text[24];
     void *library = le_library_load(DRIVER, RTLD_LAZY, why, sizeof why);
     if (!library) {
-        le_search_tell(&driver_library.search, DRIVER, NULL, "%s", why);
+        le_search_log(&driver_library.search, DRIVER, NULL, "%s", why);
         snprintf(reason, sizeof reason, "there is no CUDA driver: " DRIVER ": %s", why);
         set_reason(reason);
         return;
@@ -124,8 +123,8 @@ static void load_driver(void) {
     if (!version || !fill_table(library))
         return;
     driver_library.version = version;
-    le_search_tell(&driver_library.search, DRIVER, driver_library.search.path, "found, %s",
-                   le_cuda_version_text(version, text));
+    le_search_log(&driver_library.search, DRIVER, driver_library.search.path, "found, %s",
+                  le_cuda_version_text(version, text));
 }
 
 static void load_driver_once(void) {
@@ -157,10 +156,10 @@ static void log_visible_devices(void) {
     char why[160];
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (visible && le_cuda_visible_error(visible, why, sizeof why))
-        le_search_tell(&driver_library.search, "CUDA_VISIBLE_DEVICES", visible, "malformed: %s", why);
+        le_search_log(&driver_library.search, "CUDA_VISIBLE_DEVICES", visible, "malformed: %s", why);
     else if (visible)
-        le_search_tell(&driver_library.search, "CUDA_VISIBLE_DEVICES", visible, "%s",
-                       visible[0] && strcmp(visible, "-1") != 0 ? "used" : "hides every device");
+        le_search_log(&driver_library.search, "CUDA_VISIBLE_DEVICES", visible, "%s",
+                      visible[0] && strcmp(visible, "-1") != 0 ? "used" : "hides every device");
 }
 
 static void explain_init_error(le_cu_result error, char *reason, size_t size_bytes) {
@@ -202,7 +201,7 @@ static void open_driver(void) {
         explain_init_error(error, reason, sizeof reason);
         set_reason(reason);
     }
-    le_search_tell(&driver_library.search, "cuInit", NULL, "%s", error ? reason : "done");
+    le_search_log(&driver_library.search, "cuInit", NULL, "%s", error ? reason : "done");
     driver_library.search.found = !error;
 }
 

@@ -24,25 +24,25 @@ static bool take_nvrtc(void *user, struct le_search *search, const char *name, c
     const struct le_library_symbol *missing =
         le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &nvrtc_library.table);
     if (missing) {
-        le_search_tell(search, name, path, "lacks %s", missing->name);
+        le_search_log(search, name, path, "lacks %s", missing->name);
         return false;
     }
     if (nvrtc_library.table.Version(&major, &minor)) {
-        le_search_tell(search, name, path, "returns no version");
+        le_search_log(search, name, path, "returns no version");
         return false;
     }
     if (request->major_max && major > request->major_max) {
-        le_search_tell(search, name, path, "for CUDA %d, newer than the driver's %d", major, request->major_max);
+        le_search_log(search, name, path, "for CUDA %d, newer than the driver's %d", major, request->major_max);
         return false;
     }
     snprintf(builtins, sizeof builtins, "libnvrtc-builtins.so.%d.%d", major, minor);
     if (!le_library_load_beside(path, builtins)) {
-        le_search_tell(search, name, path, "incomplete: %s is missing", builtins);
+        le_search_log(search, name, path, "incomplete: %s is missing", builtins);
         return false;
     }
     search->version = 1000 * major + 10 * minor;
     snprintf(search->path, sizeof search->path, "%s", path);
-    le_search_tell(search, name, path, "found, %s", le_cuda_version_text(search->version, text));
+    le_search_log(search, name, path, "found, %s", le_cuda_version_text(search->version, text));
     return true;
 }
 

@@ -34,18 +34,18 @@ static bool take_headers(void *user, struct le_search *search, const char *name,
     (void)library;
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
     if (access(path, R_OK) != 0 || !realpath(folder, real)) {
-        le_search_tell(search, name, path, "cannot be read");
+        le_search_log(search, name, path, "cannot be read");
         return false;
     }
     int version = read_version(real);
     if (*newest && version / 1000 > *newest) {
-        le_search_tell(search, name, real, "for CUDA %d, newer than NVRTC or the driver (CUDA %d)", version / 1000,
-                       *newest);
+        le_search_log(search, name, real, "for CUDA %d, newer than NVRTC or the driver (CUDA %d)", version / 1000,
+                      *newest);
         return false;
     }
     search->version = version;
     snprintf(search->path, sizeof search->path, "%s", real);
-    le_search_tell(search, name, real, "found, %s", version ? le_cuda_version_text(version, text) : text);
+    le_search_log(search, name, real, "found, %s", version ? le_cuda_version_text(version, text) : text);
     return true;
 }
 

@@ -234,7 +234,7 @@ static void test_allocations_fail(void **state) {
     int live = 0, tried = 0;
     const struct le_allocator hooks = {hook_allocate, hook_reallocate, hook_release, &live};
     leat_status status = LEAT_OUT_OF_MEMORY;
-    le_memory_use(&hooks);
+    le_memory_set_allocator(&hooks);
     for (failing = 1; status || failing < tried; failing++) {
         struct fake *fake;
         int fails = failing;
@@ -259,7 +259,7 @@ static void test_allocations_fail(void **state) {
         le_device_close(device);
         assert_int_equal(live, 0);
     }
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
 }
 
 /* ---- objects that outlive each other */

@@ -318,7 +318,7 @@ static void note_mixed(struct lower *l, const struct le_tree_node *n, enum le_ru
 }
 
 static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
-    const struct le_op_info *info = le_op_info((enum le_op)n->op);
+    const struct le_op_properties *info = le_op_info((enum le_op)n->op);
     enum le_type type = le_type_compute(le_type_strong(n->type));
     if (info->rule == LE_RULE_COMPARE && n->operand == LE_NONE)
         return compare_values(l, n->op, lower_node(l, n->children[0]), lower_node(l, n->children[1]));

@@ -123,7 +123,7 @@ leat_status le_device_specialise(struct leat_call *call, struct le_specialised *
 /* Whether kernels read the array in place. They may read an input several times, so they read over the bus only if the
  * caller asked for mapped memory. */
 static bool is_reached(const leat_array *array) {
-    if (le_array_is_late(array))
+    if (le_array_is_deferred(array))
         return true;
     const struct le_allocation *allocation = array->buffer->allocation;
     return allocation && allocation->address &&
@@ -153,19 +153,19 @@ static leat_status upload_input(struct leat_call *call, int symbol) {
     if (!is_like(d->uploads[symbol], from)) {
         le_array_free(d->uploads[symbol]);
         d->uploads[symbol] = NULL;
-        status = le_array_new_late(&call->home, from->dtype, from->rank, from->shape, false, &d->uploads[symbol]);
+        status = le_array_new_deferred(&call->home, from->dtype, from->rank, from->shape, false, &d->uploads[symbol]);
     }
     d->binds[symbol].array = d->uploads[symbol];
-    return status != LEAT_OK || le_array_is_late(d->uploads[symbol]) ? status : copy_up(call, symbol);
+    return status != LEAT_OK || le_array_is_deferred(d->uploads[symbol]) ? status : copy_up(call, symbol);
 }
 
 static leat_status settle_input(struct leat_call *call, int symbol) {
     const struct le_device_run *d = call->device;
     const struct le_specialised *s = call->specialised;
     leat_array *array = d->binds[symbol].array;
-    if (d->binds[symbol].kind != LE_BOUND_ARRAY || !le_array_is_late(array))
+    if (d->binds[symbol].kind != LE_BOUND_ARRAY || !le_array_is_deferred(array))
         return LEAT_OK;
-    leat_status status = le_array_settle(array);
+    leat_status status = le_array_materialize(array);
     if (status == LEAT_OK && array == d->uploads[symbol])
         status = copy_up(call, symbol);
     if (status == LEAT_OK && s->ir->first[symbol] >= 0)
@@ -180,7 +180,7 @@ leat_status le_device_settle(struct leat_call *call) {
         status = settle_input(call, k);
     for (int k = 0; d->is_late && k < call->want_count && status == LEAT_OK; k++)
         if (call->wants[k].target)
-            status = le_array_settle(call->wants[k].target);
+            status = le_array_materialize(call->wants[k].target);
     d->is_late &= status != LEAT_OK;
     return status;
 }
@@ -202,9 +202,9 @@ static bool find_late(const struct leat_call *call) {
     const struct le_device_run *d = call->device;
     bool late = false;
     for (int k = 0; k < call->program->tree->symbol_count; k++)
-        late |= d->binds[k].kind == LE_BOUND_ARRAY && le_array_is_late(d->binds[k].array);
+        late |= d->binds[k].kind == LE_BOUND_ARRAY && le_array_is_deferred(d->binds[k].array);
     for (int k = 0; k < call->want_count; k++)
-        late |= call->wants[k].target && le_array_is_late(call->wants[k].target);
+        late |= call->wants[k].target && le_array_is_deferred(call->wants[k].target);
     return late;
 }
 

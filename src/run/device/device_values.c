@@ -269,7 +269,7 @@ void le_device_release_mirrors(struct leat_call *call, int mark) {
 /* ---- results */
 
 uint64_t le_device_address(const leat_array *array) {
-    const struct le_allocation *allocation = le_array_is_late(array) ? NULL : array->buffer->allocation;
+    const struct le_allocation *allocation = le_array_is_deferred(array) ? NULL : array->buffer->allocation;
     if (!allocation)
         return 0;
     if (!allocation->host)

@@ -31,7 +31,8 @@ static bool is_ours_alone(const leat_array *array) {
 }
 
 static void keep_spare(struct le_specialised *s, leat_array *array) {
-    if (!is_ours_alone(array) || (array->buffer->kind != LE_BUFFER_POOL && array->buffer->kind != LE_BUFFER_BLOCK) ||
+    if (!is_ours_alone(array) ||
+        (array->buffer->kind != LE_BUFFER_POOL && array->buffer->kind != LE_BUFFER_ALLOCATION) ||
         atomic_load_explicit(&array->buffer->refcount, memory_order_acquire) != 1) {
         le_array_free(array);
         return;

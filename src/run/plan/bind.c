@@ -83,7 +83,7 @@ leat_status le_bind_inputs(struct leat_call *call) {
                 le_array_free(cell->array);
                 cell->array = le_array_retain(b->array);
             }
-            s->buffers[value] = le_array_is_late(b->array) ? NULL : b->array->data;
+            s->buffers[value] = le_array_is_deferred(b->array) ? NULL : b->array->data;
         } else {
             status = bind_scalar(call, k, cell);
             s->buffers[value] = &cell->scalar;

@@ -219,7 +219,7 @@ static void without_memory(void **state) {
     (void)state;
     const struct le_allocator allocator = {.allocate = fail_later, .reallocate = never_grow, .release = release};
     bool failed = true;
-    le_memory_use(&allocator);
+    le_memory_set_allocator(&allocator);
     for (int round = 0; failed; round++) {
         left = round;
         start_model(7);
@@ -229,7 +229,7 @@ static void without_memory(void **state) {
         compare(failed);
         finish_model();
     }
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
 }
 
 int main(void) {

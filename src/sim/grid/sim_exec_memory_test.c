@@ -78,7 +78,7 @@ static void every_allocation_fails_once(void **state) {
     (void)state;
     const struct le_allocator allocator = {.allocate = allocate, .reallocate = reallocate, .release = release};
     assert_int_equal(compile_and_run(false), LEAT_OK); /* fills the cache */
-    le_memory_use(&allocator);
+    le_memory_set_allocator(&allocator);
     long count = 1;
     for (bool more = true; more; count++) {
         memory.until = count;
@@ -95,7 +95,7 @@ static void every_allocation_fails_once(void **state) {
         else if (status != LEAT_OK) /* a failure in the cache is not an error */
             assert_int_equal(status, LEAT_OUT_OF_MEMORY);
     }
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
     print_message("%ld allocations\n", count);
     assert_true(count > 20);
 }

@@ -456,7 +456,7 @@ static void every_allocation_fails_once(void **state) {
     le_made_flush(&trace);
     make_random(&trace, 2); /* a second part, so that parts are merged */
     le_made_flush(&trace);
-    le_memory_use(&failing);
+    le_memory_set_allocator(&failing);
     for (size_t k = 0; k < ARRAY_LEN(reports); k++) {
         leat_status status = LEAT_OUT_OF_MEMORY;
         for (memory.fail_at = 1; status; memory.fail_at++) {
@@ -467,7 +467,7 @@ static void every_allocation_fails_once(void **state) {
         }
         assert_true(memory.fail_at > 20);
     }
-    le_memory_use(NULL);
+    le_memory_set_allocator(NULL);
     le_made_finish(&trace);
 }
 

@@ -258,14 +258,14 @@ static void memory_may_run_out(void **state) {
     for (int most = 0; status != LEAT_OK; most++) {
         assert_true(most < 1000);
         budget.left = most;
-        le_memory_use(&(struct le_allocator){allocate, reallocate, release, &budget});
+        le_memory_set_allocator(&(struct le_allocator){allocate, reallocate, release, &budget});
         struct le_arena arena;
         struct le_findings findings;
         le_arena_init(&arena);
         status = le_findings_find(&play->index, &arena, &findings);
         assert_true(status == LEAT_OK || status == LEAT_OUT_OF_MEMORY);
         le_arena_finish(&arena);
-        le_memory_use(NULL);
+        le_memory_set_allocator(NULL);
     }
     assert_true(budget.left <= 0);
     play_free(play);

@@ -106,7 +106,7 @@ static void close_step(struct region_reader *g, struct le_region_step *s, int at
 }
 
 /* 3:1 */
-static struct le_location read_place(struct reader *r) {
+static struct le_location read_number_base(struct reader *r) {
     struct le_location location = {.line = le_read_number(r, INT_MAX)};
     le_read_expect(r, ':');
     location.column = le_read_number(r, INT_MAX);
@@ -128,7 +128,7 @@ static void read_step(struct region_reader *g, enum le_region_kind kind) {
     else if (kind == LE_REGION_BREAK)
         s.partner = innermost(g, true);
     else if (kind == LE_REGION_FAIL)
-        s.location = read_place(r);
+        s.location = read_number_base(r);
     else if (kind != LE_REGION_ELSE && kind != LE_REGION_END)
         s.value = read_operand(g);
     if (kind == LE_REGION_RETURN && le_read_accept(r, ','))

@@ -47,7 +47,7 @@ static const void *wait_for_before(const struct le_scan_link *link) {
 
 static void publish_total(struct le_scan_link *link, const void *total, size_t size_bytes) {
     memcpy(&link->total, total, size_bytes);
-    atomic_store_explicit(&link->state, LE_LINK_TOLD, memory_order_release);
+    atomic_store_explicit(&link->state, LE_LINK_READY, memory_order_release);
 }
 
 /* ---- sums, products and extremes of floats along a row */

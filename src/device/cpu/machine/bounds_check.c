@@ -231,7 +231,7 @@ void le_bounds_start(const struct le_cpu_job *job, const char *scratch, struct l
             areas[k] = (struct le_cpu_area){"a block of lanes", own, own + (size_t)unit->block * 8};
         if (reg->kind == LE_REG_SCALAR)
             areas[k] = (struct le_cpu_area){"a scalar register", own, own + 8};
-        if (reg->kind == LE_REG_ROOM)
+        if (reg->kind == LE_REG_SCRATCH)
             areas[k] = (struct le_cpu_area){"a tile", own, own + reg->bits};
         if (reg->kind == LE_REG_CONST)
             areas[k] = (struct le_cpu_area){"a constant", (const char *)&reg->bits, (const char *)(&reg->bits + 1)};

@@ -20,7 +20,7 @@ static size_t reg_size(const struct le_unit *unit, const struct le_reg *reg) {
         return le_vec_size(unit->block, reg->levels);
     case LE_REG_ROWS:
         return le_rows_size(unit->block);
-    case LE_REG_ROOM:
+    case LE_REG_SCRATCH:
         return (size_t)reg->bits;
     case LE_REG_CONST:
     case LE_REG_STREAM:
@@ -32,7 +32,7 @@ static size_t reg_size(const struct le_unit *unit, const struct le_reg *reg) {
 
 static bool lies_elsewhere(const struct le_reg *reg) {
     return reg->kind == LE_REG_CONST || reg->kind == LE_REG_STREAM || reg->kind == LE_REG_FAULT ||
-           reg->kind == LE_REG_ROOM;
+           reg->kind == LE_REG_SCRATCH;
 }
 
 leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, enum le_simd simd,
@@ -256,7 +256,7 @@ static void *reg_pointer(const struct le_cpu_job *job, int k, char *scratch, int
         move_pointer(&p, reg->offset + task * reg->task_stride);
         return p;
     }
-    case LE_REG_ROOM: {
+    case LE_REG_SCRATCH: {
         void *p = scratch + job->code->offsets[k];
         move_pointer(&p, reg->offset + task * reg->task_stride);
         return p;
