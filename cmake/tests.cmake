@@ -255,10 +255,10 @@ set_tests_properties(tests/cuda_headers PROPERTIES LABELS once SKIP_RETURN_CODE 
 # Fake libraries for the test of the search for CUDA's libraries (cuda_libraries_test.c), which starts itself as the process that opens
 # them.
 function(leat_fake name source)
-  add_library(${name} MODULE ${PROJECT_SOURCE_DIR}/tests/door/${source}.c)
+  add_library(${name} MODULE ${PROJECT_SOURCE_DIR}/tests/fake_libraries/${source}.c)
   target_link_libraries(${name} PRIVATE leat_flags)
   target_compile_definitions(${name} PRIVATE ${ARGN})
-  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/door)
+  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/fake_libraries)
   add_dependencies(test_device_cuda_cuda_libraries ${name})
 endfunction()
 leat_fake(fake_driver fake_driver FAKE_ENTRY=2)
@@ -270,10 +270,10 @@ leat_fake(fake_builtins fake_builtins)
 leat_fake(fake_cublas fake_cublas)
 leat_fake(fake_cublas_missing fake_cublas FAKE_MISSING)
 leat_fake(fake_openblas fake_openblas)
-set(door_emulator "")
+set(emulator "")
 if(CMAKE_CROSSCOMPILING)
-  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " door_emulator)
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
 endif()
-target_compile_definitions(test_device_cuda_cuda_libraries PRIVATE DOOR_FAKES="${CMAKE_CURRENT_BINARY_DIR}/tests/door"
-                                                         DOOR_EMULATOR="${door_emulator}")
-set_property(TEST tests/cli/devices tests/cli/launch tests/cli/products APPEND PROPERTY ENVIRONMENT "DOOR_FAKES=${CMAKE_CURRENT_BINARY_DIR}/tests/door")
+target_compile_definitions(test_device_cuda_cuda_libraries PRIVATE FAKE_LIBRARIES="${CMAKE_CURRENT_BINARY_DIR}/tests/fake_libraries"
+                                                         FAKE_LIBRARIES_EMULATOR="${emulator}")
+set_property(TEST tests/cli/devices tests/cli/launch tests/cli/products APPEND PROPERTY ENVIRONMENT "FAKE_LIBRARIES=${CMAKE_CURRENT_BINARY_DIR}/tests/fake_libraries")

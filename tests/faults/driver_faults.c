@@ -194,70 +194,74 @@ static void perform(leat_context *ctx, const struct scenario *scenario, struct o
 
 /* ---- faults */
 
-enum door { DOOR_DRIVER, DOOR_NVRTC, DOOR_CUBLAS };
+enum library { LIBRARY_DRIVER, LIBRARY_NVRTC, LIBRARY_CUBLAS };
 
 /* Of a short run: in all scenarios, in one of them (the first, or the one that has such calls), or not at all. */
 enum when { ALWAYS, ONCE, LONG_RUN };
 
 static const struct fault_kind {
     const char *name;
-    enum door door;
-    int result; /* the door's own */
+    enum library library;
+    int result; /* the library's own */
     bool sticks;
     enum when when;
     leat_status status;
     const char *told;  /* by every error of it, but where Leat knows what it means: */
     const char *meant; /* of any status */
 } fault_kinds[] = {
-    {"driver call", DOOR_DRIVER, LE_CU_ERROR_UNKNOWN, false, ALWAYS, LEAT_DEVICE, "unknown error", NULL},
-    {"fatal", DOOR_DRIVER, LE_CU_ERROR_ILLEGAL_ADDRESS, true, ONCE, LEAT_DEVICE, "illegal memory access", NULL},
-    {"launch failed", DOOR_DRIVER, LE_CU_ERROR_LAUNCH_FAILED, true, LONG_RUN, LEAT_DEVICE, "unspecified launch failure",
+    {"driver call", LIBRARY_DRIVER, LE_CU_ERROR_UNKNOWN, false, ALWAYS, LEAT_DEVICE, "unknown error", NULL},
+    {"fatal", LIBRARY_DRIVER, LE_CU_ERROR_ILLEGAL_ADDRESS, true, ONCE, LEAT_DEVICE, "illegal memory access", NULL},
+    {"launch failed", LIBRARY_DRIVER, LE_CU_ERROR_LAUNCH_FAILED, true, LONG_RUN, LEAT_DEVICE,
+     "unspecified launch failure", NULL},
+    {"out of memory", LIBRARY_DRIVER, LE_CU_ERROR_OUT_OF_MEMORY, false, ONCE, LEAT_OUT_OF_MEMORY, "out of memory",
      NULL},
-    {"out of memory", DOOR_DRIVER, LE_CU_ERROR_OUT_OF_MEMORY, false, ONCE, LEAT_OUT_OF_MEMORY, "out of memory", NULL},
-    {"invalid value", DOOR_DRIVER, LE_CU_ERROR_INVALID_VALUE, false, LONG_RUN, LEAT_DEVICE, "invalid argument", NULL},
-    {"invalid handle", DOOR_DRIVER, LE_CU_ERROR_INVALID_HANDLE, false, LONG_RUN, LEAT_DEVICE, "invalid resource handle",
+    {"invalid value", LIBRARY_DRIVER, LE_CU_ERROR_INVALID_VALUE, false, LONG_RUN, LEAT_DEVICE, "invalid argument",
      NULL},
-    {"not found", DOOR_DRIVER, LE_CU_ERROR_NOT_FOUND, false, LONG_RUN, LEAT_DEVICE, "named symbol not found",
+    {"invalid handle", LIBRARY_DRIVER, LE_CU_ERROR_INVALID_HANDLE, false, LONG_RUN, LEAT_DEVICE,
+     "invalid resource handle", NULL},
+    {"not found", LIBRARY_DRIVER, LE_CU_ERROR_NOT_FOUND, false, LONG_RUN, LEAT_DEVICE, "named symbol not found",
      "the driver does not find it"},
-    {"not supported", DOOR_DRIVER, LE_CU_ERROR_NOT_SUPPORTED, false, LONG_RUN, LEAT_UNSUPPORTED,
+    {"not supported", LIBRARY_DRIVER, LE_CU_ERROR_NOT_SUPPORTED, false, LONG_RUN, LEAT_UNSUPPORTED,
      "operation not supported", NULL},
-    {"NVRTC call", DOOR_NVRTC, LE_NVRTC_ERROR_INTERNAL_ERROR, false, ONCE, LEAT_DEVICE, "NVRTC_ERROR_INTERNAL_ERROR",
+    {"NVRTC call", LIBRARY_NVRTC, LE_NVRTC_ERROR_INTERNAL_ERROR, false, ONCE, LEAT_DEVICE, "NVRTC_ERROR_INTERNAL_ERROR",
      NULL},
-    {"NVRTC out of memory", DOOR_NVRTC, LE_NVRTC_ERROR_OUT_OF_MEMORY, false, LONG_RUN, LEAT_OUT_OF_MEMORY,
+    {"NVRTC out of memory", LIBRARY_NVRTC, LE_NVRTC_ERROR_OUT_OF_MEMORY, false, LONG_RUN, LEAT_OUT_OF_MEMORY,
      "NVRTC is out of memory", NULL},
-    {"NVRTC compilation", DOOR_NVRTC, LE_NVRTC_ERROR_COMPILATION, false, LONG_RUN, LEAT_DEVICE,
+    {"NVRTC compilation", LIBRARY_NVRTC, LE_NVRTC_ERROR_COMPILATION, false, LONG_RUN, LEAT_DEVICE,
      "NVRTC_ERROR_COMPILATION", "does not compile"},
-    {"NVRTC option", DOOR_NVRTC, LE_NVRTC_ERROR_INVALID_OPTION, false, LONG_RUN, LEAT_DEVICE,
+    {"NVRTC option", LIBRARY_NVRTC, LE_NVRTC_ERROR_INVALID_OPTION, false, LONG_RUN, LEAT_DEVICE,
      "NVRTC_ERROR_INVALID_OPTION", "NVRTC_ERROR_INVALID_OPTION"},
-    {"cuBLAS call", DOOR_CUBLAS, LE_CUBLAS_INTERNAL_ERROR, false, ONCE, LEAT_DEVICE, "CUBLAS_STATUS_INTERNAL_ERROR",
+    {"cuBLAS call", LIBRARY_CUBLAS, LE_CUBLAS_INTERNAL_ERROR, false, ONCE, LEAT_DEVICE, "CUBLAS_STATUS_INTERNAL_ERROR",
      NULL},
-    {"cuBLAS out of memory", DOOR_CUBLAS, LE_CUBLAS_ALLOC_FAILED, false, LONG_RUN, LEAT_OUT_OF_MEMORY,
+    {"cuBLAS out of memory", LIBRARY_CUBLAS, LE_CUBLAS_ALLOC_FAILED, false, LONG_RUN, LEAT_OUT_OF_MEMORY,
      "CUBLAS_STATUS_ALLOC_FAILED", NULL},
 };
 
 static void plan_fault(const struct fault_kind *kind, uint64_t number) {
     struct le_sim_options options = {0};
     struct le_sim_faults *faults = &options.faults;
-    if (kind->door == DOOR_DRIVER)
+    if (kind->library == LIBRARY_DRIVER)
         *faults = (struct le_sim_faults){.call = number, .call_result = kind->result, .call_sticks = kind->sticks};
-    else if (kind->door == DOOR_NVRTC)
+    else if (kind->library == LIBRARY_NVRTC)
         *faults = (struct le_sim_faults){.nvrtc = number, .nvrtc_result = kind->result};
     else
         *faults = (struct le_sim_faults){.cublas = number, .cublas_result = kind->result};
     le_sim_configure(&options);
 }
 
-static uint64_t calls_of(enum door door) {
+static uint64_t calls_of(enum library library) {
     struct le_sim_tally tally;
     le_sim_tally_get(&tally);
-    return door == DOOR_DRIVER ? tally.driver_calls : door == DOOR_NVRTC ? tally.nvrtc_calls : tally.cublas_calls;
+    return library == LIBRARY_DRIVER  ? tally.driver_calls
+           : library == LIBRARY_NVRTC ? tally.nvrtc_calls
+                                      : tally.cublas_calls;
 }
 
 /* NVRTC is called only where no code is kept; sim's own store keeps its work short. */
 static leat_status open_context(const struct fault_kind *kind, leat_context **ctx) {
     const leat_options options = {.device = "sim",
                                   .threads = 1,
-                                  .keep_code = kind->door == DOOR_DRIVER,
+                                  .keep_code = kind->library == LIBRARY_DRIVER,
                                   .allocate = count_allocate,
                                   .reallocate = count_reallocate,
                                   .release = count_release};
@@ -324,13 +328,13 @@ static const char *run_faulty(const struct scenario *scenario, const struct expe
     if (outcome->status)
         wrong = judge(outcome, expected, kind, true);
     for (int turn = 0; ctx && turn < 2 && !wrong; turn++) {
-        bool may_fail = calls_of(kind->door) < number || (kind->sticks && turn);
+        bool may_fail = calls_of(kind->library) < number || (kind->sticks && turn);
         perform(ctx, scenario, outcome);
         wrong = judge(outcome, expected, kind, may_fail);
         told = turn ? told : outcome->status != expected->clean.status;
     }
     leat_close(ctx);
-    *came = calls_of(kind->door) >= number;
+    *came = calls_of(kind->library) >= number;
     if (!wrong)
         wrong = judge_left(kind, told);
     return wrong || !*came || !kind->sticks ? wrong : run_anew(scenario, expected, kind, outcome);
@@ -344,9 +348,9 @@ static const char *run_clean(const struct scenario *scenario, const struct fault
         plan_fault(kind, 0);
         if (open_context(kind, &ctx))
             return "no context can be opened";
-        expected->opening_calls = calls_of(kind->door);
+        expected->opening_calls = calls_of(kind->library);
         perform(ctx, scenario, &expected->clean);
-        expected->calls = calls_of(kind->door);
+        expected->calls = calls_of(kind->library);
         leat_close(ctx);
     }
     if (expected->clean.status != scenario->expected)
@@ -363,7 +367,7 @@ static bool tell(const struct scenario *scenario, const struct fault_kind *kind,
 
 /* Of a short run: calls in the middle of programs are much alike. */
 static uint64_t step_of(const struct scenario *scenario, const struct fault_kind *kind) {
-    if (kind->door != DOOR_DRIVER)
+    if (kind->library != LIBRARY_DRIVER)
         return 1;
     if (kind->when != ALWAYS)
         return 23;
@@ -407,8 +411,8 @@ static bool chosen(const char *name, int argc, char **argv) {
 static bool is_short(const struct scenario *scenario, const struct fault_kind *kind) {
     if (kind->when == LONG_RUN)
         return false;
-    if (kind->door == DOOR_CUBLAS || scenario->is_slow)
-        return kind->door == DOOR_CUBLAS && scenario->is_slow;
+    if (kind->library == LIBRARY_CUBLAS || scenario->is_slow)
+        return kind->library == LIBRARY_CUBLAS && scenario->is_slow;
     return kind->when == ALWAYS || scenario == &scenarios[0] || (kind->sticks && scenario->expected);
 }
 

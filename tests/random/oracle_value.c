@@ -81,7 +81,7 @@ union value convert(struct oracle *oracle, union value v, int from, int to) {
     if (is_real_type(from))
         return (union value){.whole = saturate(v.real, to)};
     union value out = {.whole = wrap(v.whole, to)};
-    if (from == WEAK_WHOLE && out.whole != v.whole)
+    if (from == WEAK_WHOLE && (out.whole != v.whole || (v.whole < 0 && to == LEAT_U64)))
         fail(oracle, UNSUITABLE, "a number that does not fit");
     return out;
 }

@@ -1,6 +1,6 @@
-/* The searches for CUDA's libraries, against fake libraries (tests/door). Every case is a process of its own, with its
- * own environment and folder, since a search is made once per process. The child prints what it finds, and the parent
- * looks for words in the output. */
+/* The searches for CUDA's libraries, against fake libraries (tests/fake_libraries). Every case is a process of its own,
+ * with its own environment and folder, since a search is made once per process. The child prints what it finds, and the
+ * parent looks for words in the output. */
 #include "device/cuda/toolkit_search.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,7 +108,7 @@ static void run_shell(const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    snprintf(command, sizeof command, "F='%s' && cd '%s' && %s", DOOR_FAKES, folder, line);
+    snprintf(command, sizeof command, "F='%s' && cd '%s' && %s", FAKE_LIBRARIES, folder, line);
     if (system(command) != 0)
         fail_msg("failed: %s", command);
 }
@@ -119,7 +119,7 @@ static void run_case(const char *what, const char *environment) {
     snprintf(command, sizeof command,
              "cd '%s' && env -u LEAT_CUDA_PATH -u CUDA_PATH -u VIRTUAL_ENV -u CONDA_PREFIX -u CUDA_VISIBLE_DEVICES "
              "-u LD_LIBRARY_PATH %s %s '%s' --child %s 2>&1",
-             folder, environment, DOOR_EMULATOR, self, what);
+             folder, environment, FAKE_LIBRARIES_EMULATOR, self, what);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     said[fread(said, 1, sizeof said - 1, pipe)] = 0;

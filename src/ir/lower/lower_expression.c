@@ -301,7 +301,10 @@ static struct le_node *compare_values(struct lower *l, int code, struct le_node 
         return same;
     bool negative =
         code == LE_OP_NE || (flip ? code == LE_OP_GT || code == LE_OP_GE : code == LE_OP_LT || code == LE_OP_LE);
-    return le_node_select(l->ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, other, zero), le_node_bool(l->ir, negative), same);
+    /* not a select, which would skip reads of the other operand */
+    if (negative)
+        return le_lower_op2(l, LE_OP_OR, LE_BOOL, le_lower_op2(l, LE_OP_LT, LE_BOOL, other, zero), same);
+    return le_lower_op2(l, LE_OP_AND, LE_BOOL, le_lower_op2(l, LE_OP_GE, LE_BOOL, other, zero), same);
 }
 
 /* Combining i64 with u64 gives f64, which cannot represent all values of either. */

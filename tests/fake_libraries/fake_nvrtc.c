@@ -1,4 +1,4 @@
-/* A libnvrtc that compiles nothing, for the tests of the door. Its version is FAKE_NVRTC_VERSION, else the number of
+/* A libnvrtc that compiles nothing, for the tests of the library search. Its version is FAKE_NVRTC_VERSION, else the number of
  * its file's name and .0: one file, linked under several names, is several versions. FAKE_MISSING, when compiled:
  * without nvrtcGetCUBIN. */
 #include "device/driver/nvrtc.h"

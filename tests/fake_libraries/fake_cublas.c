@@ -1,4 +1,4 @@
-/* A libcublas that multiplies nothing, for the tests of the door. FAKE_MISSING, when compiled: without
+/* A libcublas that multiplies nothing, for the tests of the library search. FAKE_MISSING, when compiled: without
  * cublasSetWorkspace. */
 #include "device/driver/cublas.h"
 

@@ -1,4 +1,4 @@
-/* A libcuda.so.1 that is none, for the tests of the door: it answers as environment variables tell it to.
+/* A libcuda.so.1 that is none, for the tests of the library search: it answers as environment variables tell it to.
  *   FAKE_VERSION  12040    FAKE_COUNT 1      FAKE_INIT 0 (the error of cuInit)     FAKE_STUB (an error of everything)
  *   FAKE_MISSING  a symbol that it lacks     FAKE_CAPABILITY 90    FAKE_MODE 0 (of computing)
  * FAKE_ENTRY, when compiled: 2 both cuGetProcAddress, 1 the first of them alone, 0 none. */
