@@ -1,5 +1,5 @@
-/* A libcublas that multiplies nothing, for the tests of the library search. FAKE_MISSING, when compiled: without
- * cublasSetWorkspace. */
+/* Stands in for libcublas in the tests of the library search. It multiplies nothing. Compiled with FAKE_MISSING it
+ * lacks cublasSetWorkspace. */
 #include "device/driver/cublas.h"
 
 #define OUT __attribute__((visibility("default")))

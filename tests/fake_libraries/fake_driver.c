@@ -1,7 +1,12 @@
-/* A libcuda.so.1 that is none, for the tests of the library search: it answers as environment variables tell it to.
- *   FAKE_VERSION  12040    FAKE_COUNT 1      FAKE_INIT 0 (the error of cuInit)     FAKE_STUB (an error of everything)
- *   FAKE_MISSING  a symbol that it lacks     FAKE_CAPABILITY 90    FAKE_MODE 0 (of computing)
- * FAKE_ENTRY, when compiled: 2 both cuGetProcAddress, 1 the first of them alone, 0 none. */
+/* Stands in for libcuda.so.1 in the tests of the library search. Environment variables decide its answers:
+ *   FAKE_VERSION     the driver's version, 12040 by default
+ *   FAKE_COUNT       the number of devices, 1 by default
+ *   FAKE_INIT        the error that cuInit returns, 0 by default
+ *   FAKE_STUB        the error that every function returns
+ *   FAKE_MISSING     a symbol that it lacks
+ *   FAKE_CAPABILITY  the compute capability, 90 by default
+ *   FAKE_MODE        the compute mode, 0 by default
+ * FAKE_ENTRY at compile time: 2 exports both versions of cuGetProcAddress, 1 the older one only, 0 none. */
 #include "device/driver/cuda_driver.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +130,7 @@ le_cu_result cuGetProcAddress_v2(const char *symbol, void **function, int versio
 }
 #endif
 #if FAKE_ENTRY == 0
-#define cuGetProcAddress fake_get /* a name that nobody looks for */
+#define cuGetProcAddress fake_get /* a name that is not looked up */
 #endif
 OUT le_cu_GetProcAddress_11030 cuGetProcAddress;
 le_cu_result cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags) {

@@ -1,6 +1,6 @@
-/* A libnvrtc that compiles nothing, for the tests of the library search. Its version is FAKE_NVRTC_VERSION, else the number of
- * its file's name and .0: one file, linked under several names, is several versions. FAKE_MISSING, when compiled:
- * without nvrtcGetCUBIN. */
+/* Stands in for libnvrtc in the tests of the library search. It compiles nothing. Its version is FAKE_NVRTC_VERSION
+ * or, by default, the number in its file's name and .0, so that links give one file several versions. Compiled with
+ * FAKE_MISSING it lacks nvrtcGetCUBIN. */
 #include "device/driver/nvrtc.h"
 #include <dlfcn.h>
 #include <stdio.h>

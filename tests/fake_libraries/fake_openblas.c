@@ -1,5 +1,5 @@
-/* A libopenblas that behaves as the real one where memory or threads are short: it asks for a buffer again and again,
- * and without a thread it prints and raises SIGINT. Its products are right, and slow. */
+/* Stands in for libopenblas. It behaves as the real one does when memory or threads run out: it asks for a buffer again
+ * and again, and if it cannot start a thread it prints and raises SIGINT. Its products are correct, and slow. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
