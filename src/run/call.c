@@ -444,7 +444,7 @@ static bool will_stay(const leat_call *call) {
         const struct le_bind *b = &call->binds[k];
         stays = b->kind != LE_BOUND_ARRAY || (b->array->rank > 0 && s->bound[k].array == b->array);
     }
-    return stays && !(call->device && call->device->is_late);
+    return stays && !(call->device && call->device->has_deferred);
 }
 
 /* The caller may exchange targets one by one between two runs, so only now must they all be disjoint. */

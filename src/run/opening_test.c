@@ -161,7 +161,7 @@ static void test_host_array(void **state) {
     expect_compiled_while_opening(false);
 }
 
-/* ---- late arrays */
+/* ---- deferred arrays */
 
 static void test_late_arrays(void **state) {
     (void)state;
@@ -235,7 +235,7 @@ static void test_ranges_from_kernels(void **state) {
     end(&setting);
 }
 
-/* Threads that share a late array and a device that is being opened. */
+/* Threads that share a deferred array and a device that is being opened. */
 enum { THREADS = 4 };
 struct shared {
     leat_context *ctx;

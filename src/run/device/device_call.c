@@ -173,15 +173,15 @@ static leat_status settle_input(struct leat_call *call, int symbol) {
     return status;
 }
 
-leat_status le_device_settle(struct leat_call *call) {
+leat_status le_device_materialize(struct leat_call *call) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
-    for (int k = 0; d->is_late && k < call->program->tree->symbol_count && status == LEAT_OK; k++)
+    for (int k = 0; d->has_deferred && k < call->program->tree->symbol_count && status == LEAT_OK; k++)
         status = settle_input(call, k);
-    for (int k = 0; d->is_late && k < call->want_count && status == LEAT_OK; k++)
+    for (int k = 0; d->has_deferred && k < call->want_count && status == LEAT_OK; k++)
         if (call->wants[k].target)
             status = le_array_materialize(call->wants[k].target);
-    d->is_late &= status != LEAT_OK;
+    d->has_deferred &= status != LEAT_OK;
     return status;
 }
 
@@ -189,23 +189,23 @@ leat_status le_device_begin(struct leat_call *call) {
     struct le_plan *plan = call->specialised->plan;
     bool first = true;
     leat_status status = LEAT_OK;
-    for (int k = 0; call->device->is_late && k < plan->action_count && first; k++) {
+    for (int k = 0; call->device->has_deferred && k < plan->action_count && first; k++) {
         const struct le_device_work *w = plan->actions[k].device;
         first = !w || w->step_count == 0;
         if (!first && !w->contract)
             status = le_device_load_code(call, &plan->actions[k]);
     }
-    return status == LEAT_OK ? le_device_settle(call) : status;
+    return status == LEAT_OK ? le_device_materialize(call) : status;
 }
 
-static bool find_late(const struct leat_call *call) {
+static bool find_deferred(const struct leat_call *call) {
     const struct le_device_run *d = call->device;
-    bool late = false;
+    bool deferred = false;
     for (int k = 0; k < call->program->tree->symbol_count; k++)
-        late |= d->binds[k].kind == LE_BOUND_ARRAY && le_array_is_deferred(d->binds[k].array);
+        deferred |= d->binds[k].kind == LE_BOUND_ARRAY && le_array_is_deferred(d->binds[k].array);
     for (int k = 0; k < call->want_count; k++)
-        late |= call->wants[k].target && le_array_is_deferred(call->wants[k].target);
-    return late;
+        deferred |= call->wants[k].target && le_array_is_deferred(call->wants[k].target);
+    return deferred;
 }
 
 leat_status le_device_reset(struct leat_call *call) {
@@ -230,8 +230,8 @@ leat_status le_device_bind(struct leat_call *call) {
         if (b->kind == LE_BOUND_ARRAY && b->array->rank > 0 && !is_reached(b->array))
             status = upload_input(call, k);
     }
-    d->is_late = status == LEAT_OK && find_late(call);
-    return status == LEAT_OK && !le_device_is_opening(call->home.device) ? le_device_settle(call) : status;
+    d->has_deferred = status == LEAT_OK && find_deferred(call);
+    return status == LEAT_OK && !le_device_is_opening(call->home.device) ? le_device_materialize(call) : status;
 }
 
 leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_cell *cell, bool *bound) {

@@ -18,7 +18,7 @@ struct le_device_run {
     /* by symbol of the typed tree: call->binds, with arrays that kernels cannot reach replaced by their `uploads` */
     struct le_bind *binds;
     leat_array **uploads;
-    bool is_late; /* some input or target has no memory yet: le_device_settle */
+    bool has_deferred; /* some input or target has no memory yet: le_device_materialize */
     /* 8 bytes for each scalar that kernels compute; enough that one is free even if every cell uses one */
     struct le_allocation *slots;
     int *slot_users, slot_count, next_slot;
@@ -88,10 +88,10 @@ void le_device_unbind(struct leat_call *call);
 leat_status le_device_reset(struct leat_call *call);
 /* Sets `binds`: uploads the inputs that kernels cannot reach. */
 leat_status le_device_bind(struct leat_call *call);
-/* Allocates the memory of late arrays (array.h) and makes the uploads that waited for it. */
-leat_status le_device_settle(struct leat_call *call);
+/* Allocates the memory of deferred arrays (array.h) and makes the uploads that waited for it. */
+leat_status le_device_materialize(struct leat_call *call);
 /* Called before the plan runs: first compiles its first kernels, which does not need the device to be open yet, then
- * settles. */
+ * materializes the deferred arrays. */
 leat_status le_device_begin(struct leat_call *call);
 bool le_device_can_write(const leat_array *array); /* kernels can write a result directly to it */
 /* An input of rank 0. *bound: it stays where it is, because it has the type that the program uses. */

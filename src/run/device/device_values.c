@@ -246,7 +246,7 @@ leat_status le_device_fetch_operands(struct leat_call *call, struct le_node *nod
     le_node_walk(call->specialised->ir, node, note_load, d);
     leat_status status = d->out_of_memory ? le_fail_out_of_memory(0) : LEAT_OK;
     if (status == LEAT_OK && d->loads.count > first)
-        status = le_device_settle(call);
+        status = le_device_materialize(call);
     for (int k = first; k < d->loads.count && status == LEAT_OK; k++) {
         if (d->loads.at[k]->operand_count == 0)
             status = bring_number(call, d->loads.at[k]->value);

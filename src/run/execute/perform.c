@@ -62,7 +62,7 @@ static leat_status report_end(struct leat_call *call, const struct le_stage *sta
     const struct le_specialised *s = call->specialised;
     struct le_location def = {(int)(fault->value >> 32), (int)(fault->value & INT32_MAX), (int)strlen("def")};
     leat_status status = le_fail_at(LEAT_DATA, def, "end the block with `return EXPRESSION`",
-                                    "`def` ended without `return`, called in line %d",
+                                    "`def` ended without `return`, called on line %d",
                                     stage ? s->ir->statements.at[stage->statement].location.line : def.line);
     le_program_source(call->program);
     return status;
