@@ -431,15 +431,17 @@ LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_ki
  * program as checked. All other forms need a call with all its inputs (leat_call_show). Bytecode exists in contexts on
  * the CPU. The kernels as CUDA C, as PTX (by NVRTC) and as SASS (by the toolkit's nvdisasm) exist in contexts on cuda
  * and sim. */
+/* The forms of a program on its way to code. The tree needs the text alone; all others need a call's inputs. */
 typedef enum leat_form {
-    LEAT_FORM_TREE,
-    LEAT_FORM_IR,
-    LEAT_FORM_PLAN,
-    LEAT_FORM_BYTECODE,
-    LEAT_FORM_CUDA,
-    LEAT_FORM_PTX,
-    LEAT_FORM_SASS
+    LEAT_FORM_TREE,     /* the checked tree: its steps in order, with types if they are known */
+    LEAT_FORM_IR,       /* the stages after all passes */
+    LEAT_FORM_PLAN,     /* what runs, in order, and where each value is stored */
+    LEAT_FORM_BYTECODE, /* the CPU's instructions */
+    LEAT_FORM_CUDA,     /* CUDA C; of sim's plan if the context's device is not cuda */
+    LEAT_FORM_PTX,      /* what NVRTC makes of it */
+    LEAT_FORM_SASS      /* the GPU's instructions, by nvdisasm or cuobjdump */
 } leat_form;
+/* Prints one form of the program; only LEAT_FORM_TREE needs no call. Free *text with leat_memory_free. */
 LEAT_API leat_status leat_program_show(const leat_program *program, leat_form form, char **text);
 
 /* ---- calls: one thread's bindings of a program */
@@ -489,8 +491,8 @@ LEAT_API leat_status leat_call_result_count(leat_call *call, size_t *count);
 LEAT_API leat_status leat_call_result_name(leat_call *call, size_t k, const char **name);
 /* Prints one form of the program for this call's inputs; see leat_form. */
 LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text);
-/* The IR after one pass: "lower" (the initial IR), "sweep", "contract", "scan", "loops", "inline", "hoist", "siblings"
- * or "moves". LEAT_FORM_IR is the IR after all passes. Free *text with leat_memory_free. */
+/* The IR after one pass: "lower" (the initial IR), "demand", "dead-code", "contract", "scan", "loops", "inline",
+ * "hoist", "fuse-reductions" or "copy-elision". LEAT_FORM_IR is the IR after all passes. Free *text with leat_memory_free. */
 LEAT_API leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text);
 /* CUDA C, PTX or SASS for an architecture such as "sm_90"; no such device is needed. NULL: the device's (sim: sm_90).
  */

@@ -180,7 +180,7 @@ static leat_status fill_zeros(struct leat_call *call, const struct le_action *ac
 /* Runs the action by the library, else by the interpretation if that is not NULL, else by its loaded kernels. */
 static leat_status perform_work(struct leat_call *call, struct le_action *action, bool by_library,
                                 struct le_interpretation *interpretation) {
-    leat_status status = le_device_materialize(call); /* planning may run actions before deferred arrays are materialized */
+    leat_status status = le_device_materialize(call); /* planning may run actions before le_device_begin does it */
     if (status != LEAT_OK)
         return status;
     status = begin_results(call, action->device);
