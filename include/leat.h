@@ -492,7 +492,8 @@ LEAT_API leat_status leat_call_result_name(leat_call *call, size_t k, const char
 /* Prints one form of the program for this call's inputs; see leat_form. */
 LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text);
 /* The IR after one pass: "lower" (the initial IR), "demand", "dead-code", "contract", "scan", "loops", "inline",
- * "hoist", "fuse-reductions" or "copy-elision". LEAT_FORM_IR is the IR after all passes. Free *text with leat_memory_free. */
+ * "hoist", "fuse-reductions" or "copy-elision". LEAT_FORM_IR is the IR after all passes. Free *text with
+ * leat_memory_free. */
 LEAT_API leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text);
 /* CUDA C, PTX or SASS for an architecture such as "sm_90"; no such device is needed. NULL: the device's (sim: sm_90).
  */
