@@ -84,7 +84,7 @@ bool le_gen_is_made(const struct le_kernel *kernel, const struct le_stage *stage
     struct le_range *scanned = &kernel->space->ranges[s.scanned], saved = *scanned;
     *scanned = s.terms;
     if (s.turns.low < s.turns.high)
-        le_node_walk(kernel->ir, stage->node->operands[0], find_outside, &o);
+        le_node_walk_through(kernel->ir, stage->node->operands[0], find_outside, &o);
     *scanned = saved;
     return !o.found;
 }
@@ -102,7 +102,7 @@ static struct le_node *replace_load(struct le_node *node, void *user) {
     const struct le_stage *maker = guarded_maker(kernel->ir, node);
     if (!maker)
         return NULL;
-    return le_gen_is_made(kernel, maker) ? node : maker->node;
+    return le_gen_is_made(kernel, maker) ? node : le_gen_readable(kernel, maker->node);
 }
 
 struct guarded {

@@ -175,7 +175,16 @@ static bool is_whole_stage(const struct scans *s, const struct le_node *n, const
     return stage->index_count == p->kept_count + 1;
 }
 
-static struct le_node *own_stage(struct scans *s, const struct le_node *n, const struct pattern *p) {
+/* Whether some point of these loops is in a range that may be empty, so that the scan is not read there. */
+static bool may_be_unread(const struct scans *s, const struct path *path) {
+    for (int k = 0; k < path->count; k++)
+        if (s->ir->indices.at[path->at[k]].depends)
+            return true;
+    return false;
+}
+
+static struct le_node *own_stage(struct scans *s, const struct le_node *n, const struct pattern *p,
+                                 const struct path *path) {
     struct le_ir *ir = s->ir;
     int count = p->kept_count + 1, *indices = LE_NEW_ARRAY(ir->arena, count, int);
     struct le_node **left = LE_NEW_ARRAY(ir->arena, count, struct le_node *);
@@ -201,6 +210,7 @@ static struct le_node *own_stage(struct scans *s, const struct le_node *n, const
                                                      .left = left,
                                                      .left_count = count,
                                                      .node = scan_node(ir, n, p),
+                                                     .guarded = may_be_unread(s, path),
                                                      .access = -1};
     return le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
                                               .type = n->type,
@@ -258,7 +268,7 @@ static struct le_node *replace_reduction(struct scans *s, struct le_node *n, con
         s->stage->kind = LE_STAGE_SCAN;
         return scan_node(s->ir, n, &p);
     }
-    struct le_node *load = own_stage(s, n, &p);
+    struct le_node *load = own_stage(s, n, &p, path);
     *LE_PUSH(s->ir->arena, &s->made) = (struct scan_made){n, load};
     return load;
 }
@@ -294,17 +304,33 @@ static void find_condition(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
-static void find_untrusted(struct le_node *node, void *user) {
-    if (le_node_is_untrusted(node) && node->edge == LE_EDGE_NONE)
-        *(bool *)user = true;
+struct risk {
+    const struct scans *s;
+    int from;
+    bool found;
+};
+
+/* A read that may be out of range, or a read of a guarded scan, which may have to be computed by its reader. */
+static void find_risk(struct le_node *node, void *user) {
+    struct risk *r = user;
+    r->found |= le_node_is_untrusted(node) && node->edge == LE_EDGE_NONE;
+    for (int k = r->from; k < r->s->out.count && node->kind == LE_NODE_LOAD; k++)
+        r->found |= r->s->out.at[k].guarded && r->s->out.at[k].target == node->value;
 }
 
 /* Marks new stages, from number `from` on, that may perform reads which the statement would have skipped. */
 static void find_guarded(struct scans *s, int from) {
     bool conditions = false;
     le_node_walk(s->ir, s->stage->node, find_condition, &conditions);
-    for (int k = from; k < s->out.count && conditions; k++)
-        le_node_walk(s->ir, s->out.at[k].node, find_untrusted, &s->out.at[k].guarded);
+    for (int k = from; k < s->out.count; k++) {
+        struct le_stage *stage = &s->out.at[k];
+        struct risk r = {.s = s, .from = from};
+        bool may_be_skipped = stage->guarded || conditions;
+        stage->guarded = false;
+        if (may_be_skipped)
+            le_node_walk(s->ir, stage->node, find_risk, &r);
+        stage->guarded = r.found;
+    }
 }
 
 void le_pass_find_scans(struct le_ir *ir) {
