@@ -1,10 +1,11 @@
 # Each tests/fuzz/fuzz_NAME.c is a libFuzzer target; its corpus is tests/fuzz/corpus/NAME.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
+include(${CMAKE_CURRENT_LIST_DIR}/ir_reader.cmake)
 add_custom_target(leat_fuzzers)
 foreach(source ${fuzz_sources})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE leat_flags leat_static)
+  target_link_libraries(${name} PRIVATE leat_flags leat_ir_reader leat_static)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz)
   add_dependencies(leat_fuzzers ${name})

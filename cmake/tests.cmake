@@ -15,11 +15,7 @@ function(leat_program target)
   target_link_libraries(${target} PRIVATE leat_flags leat_ir_reader leat_static PkgConfig::SLEEF PkgConfig::CMOCKA)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
 endfunction()
-# The reader of the IR's text. Only tests use it.
-file(GLOB ir_reader_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/ir/reader/*.c)
-add_library(leat_ir_reader STATIC ${ir_reader_sources})
-target_include_directories(leat_ir_reader PUBLIC ${PROJECT_SOURCE_DIR})
-target_link_libraries(leat_ir_reader PRIVATE leat_flags PUBLIC leat_static)
+include(${CMAKE_CURRENT_LIST_DIR}/ir_reader.cmake)
 
 function(leat_test name)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
