@@ -1,5 +1,5 @@
 """Compares Leat with its peers on the same work, in one process on two threads. Reports the best and the median of several repetitions.
-Each repetition runs all peers in a different order, so that drift and warm caches favour no peer. bench/run.sh calls it; see --help."""
+Each repetition runs all peers in a different order, so that drift and warm caches favor no peer. bench/run.sh calls it; see --help."""
 import argparse, datetime, os, platform, random, re, statistics, subprocess, sys, tempfile, time
 
 THREADS = 2

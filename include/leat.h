@@ -145,7 +145,7 @@ typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
  * million operations per multiprocessor).
  *
  * leat_close waits until everything that was queued is compiled. exit() waits for the current compilation only, one or
- * two seconds at most if NVRTC (13.0) can be cancelled. */
+ * two seconds at most if NVRTC (13.0) can be canceled. */
 typedef enum leat_interpret {
     /* LEAT_INTERPRET from the environment (never, ready, always, only); if unset, READY with keep_code, else NEVER. */
     LEAT_INTERPRET_DEFAULT,
@@ -340,7 +340,7 @@ LEAT_API void leat_array_free(leat_array *array);
  *
  *     .npy        versions 1 to 3
  *     .npz        the array named key; NULL: the only array
- *     .png        8-bit and 16-bit grey as u8 or u16 [h,w]; all others as [h,w,3] or [h,w,4]
+ *     .png        8-bit and 16-bit grayscale as u8 or u16 [h,w]; all others as [h,w,3] or [h,w,4]
  *     .csv, .tsv  a table of numbers separated by commas or tabs, known by the name's ending. One column is [rows],
  *                 several are [rows,columns]. The type is i64 if all numbers are whole, else f64. A header line is
  *                 skipped with a note.

@@ -1,6 +1,6 @@
 """Divides ten arrays of 10^7 floats by their sums with Numba, in one and in ten streams: a copy from pinned memory to the device, three
 kernels, a copy back. The kernels are those of examples/cuda/normalise.cu. Prints the best time of the repeats, from the first copy to
-the end of the last copy back, by the host's clock and with a synchronisation at the end."""
+the end of the last copy back, by the host's clock and with a synchronization at the end."""
 import sys
 import time
 
