@@ -50,7 +50,7 @@ const char *le_extents_advice(struct le_arena *arena, const char *index) {
 const char *le_subscript_text(struct le_arena *arena, __int128 low, __int128 high) {
     if (low == high)
         return le_arena_format(arena, "is %lld", (long long)low);
-    return le_arena_format(arena, "runs %lld..%lld", (long long)low, (long long)high);
+    return le_arena_format(arena, "goes from %lld to %lld", (long long)low, (long long)high);
 }
 
 const char *le_outside_advice(struct le_arena *arena, const char *array, int axis, bool negative, bool written) {

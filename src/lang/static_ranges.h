@@ -19,5 +19,5 @@ const char *le_range_advice(struct le_arena *arena, const char *index, enum le_i
  * is a write. */
 const char *le_extents_advice(struct le_arena *arena, const char *index);
 const char *le_outside_advice(struct le_arena *arena, const char *array, int axis, bool negative, bool written);
-const char *le_subscript_text(struct le_arena *arena, __int128 low, __int128 high); /* "is 3", "runs -1..4" */
+const char *le_subscript_text(struct le_arena *arena, __int128 low, __int128 high); /* "is 3", "goes from -1 to 4" */
 #endif

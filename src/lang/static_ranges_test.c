@@ -92,12 +92,12 @@ static void sizes_in_the_text(void **state) {
     (void)state;
     says("out y: f64[-1]", "y axis 0: the size -1 is negative");
     says("out y: f64[3]\ny[5] = 1", "write to y axis 0 (length 3): subscript is 5");
-    says("out y: f64[3]\ny[i] = i where i in 0..5", "write to y axis 0 (length 3): subscript runs 0..4");
-    says("var x: f64[4]\ny[i] = x[i+1]", "x axis 0 (length 4): subscript runs 1..4");
-    says("w[i] = 1 where i in 0..4\ny[i] = w[i-1]", "w axis 0 (length 4): subscript runs -1..2");
+    says("out y: f64[3]\ny[i] = i where i in 0..5", "write to y axis 0 (length 3): subscript goes from 0 to 4");
+    says("var x: f64[4]\ny[i] = x[i+1]", "x axis 0 (length 4): subscript goes from 1 to 4");
+    says("w[i] = 1 where i in 0..4\ny[i] = w[i-1]", "w axis 0 (length 4): subscript goes from -1 to 2");
     says("var a: f64[3], b: f64[4]\ny[i] = a[i] + b[i]", "index 'i': the extents differ");
     says("y = x[-1]", "x axis 0: subscript is -1");
-    says("y = sum(k in 0..3: x[k-1])", "x axis 0: subscript runs -1..1");
+    says("y = sum(k in 0..3: x[k-1])", "x axis 0: subscript goes from -1 to 1");
     may_run("y[i] = x[i] + x[-1]"); /* x may be empty */
     may_run("y = n > 0 ? x[-1] : 0");
     may_run("y = x[-1] else 0");
