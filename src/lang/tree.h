@@ -112,6 +112,7 @@ struct le_stmt {
     enum le_edge edge;   /* EDGE */
     const char *name;    /* ASSIGN: the left side; DEF; FOR: the index */
     bool has_subscripts; /* ASSIGN */
+    int left_span;       /* ASSIGN: of the left side, at most its first line */
     struct le_asts subscripts;
     enum le_assign op;             /* ASSIGN */
     struct le_ast *value;          /* ASSIGN: right side; EDGE: fill; DEF: expression or NULL; WHILE, IF: condition */
