@@ -107,7 +107,6 @@ static const struct {
     {"an expression", "+", "+", NULL, "write k += 1"},
     {"an expression", NULL, "+", NULL, "there is no unary +"},
     {"the end of the statement", NULL, "=", NULL, "write == to compare"},
-    {"the end of the statement", NULL, "NAME", NULL, "write an operator between them, or `;` between statements"},
     {"')'", NULL, "=", NULL, "write == to compare"},
     /* types */
     {"a type", NULL, NULL, NULL, "types are bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128"},
@@ -141,6 +140,7 @@ static const struct {
     {"a statement", NULL, "//", NULL, "comments start with #"},
     {"a statement", NULL, "/", NULL, "comments start with #"},
     {"a statement", NULL, "%", NULL, "comments start with #"},
+    {"the end of the statement", NULL, "NAME", NULL, "write an operator between them, or `;` between statements"},
 };
 
 static bool matches_word(const char *row, const char *word) {

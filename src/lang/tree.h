@@ -331,6 +331,8 @@ struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *tree
  * several parents. */
 struct le_tree *le_complex_split(struct le_arena *arena, struct le_tree *tree, const struct le_input **inputs);
 const char *le_part_name(enum le_part part);
+/* What to write for a float where an integer is needed. */
+const char *le_whole_advice(struct le_arena *arena, const struct le_tree_node *node);
 /* The symbol ids of the default results, in order of appearance; *count may be 0. */
 int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *count);
 int le_tree_find(const struct le_tree *tree, const char *name); /* symbol id of a top-level name; -1: none */

@@ -153,28 +153,11 @@ static void check_fits(struct typer *t, const struct le_tree_node *node, enum le
          le_type_name(type));
 }
 
-/* A simple operand as text; NULL for any other. */
-static const char *operand_text(struct typer *t, const struct le_tree_node *node) {
-    if (node->kind == LE_TREE_INDEX)
-        return node->index->name;
-    if (node->kind == LE_TREE_SCALAR)
-        return node->symbol->name;
-    if (node->kind == LE_TREE_CONST && node->type == LE_WEAK_INT)
-        return le_arena_format(t->arena, "%llu", (unsigned long long)node->integer);
-    return NULL;
-}
-
-static const char *whole_advice(struct typer *t, const struct le_tree_node *node) {
-    if (node->kind != LE_TREE_OP || node->op != LE_OP_DIV)
-        return "write i64(...)";
-    const char *left = operand_text(t, node->children[0]), *right = operand_text(t, node->children[1]);
-    return left && right ? le_arena_format(t->arena, "write %s // %s", left, right) : "write // instead of /";
-}
-
 static void check_whole(struct typer *t, struct le_tree_node *node, const char *what) {
     enum le_type type = find_type(t, node);
     if (type != LE_NONE && !le_type_is_int(type))
-        fail(t, node->location, whole_advice(t, node), "%s must be an integer, not %s", what, le_type_name(type));
+        fail(t, node->location, le_whole_advice(t->arena, node), "%s must be an integer, not %s", what,
+             le_type_name(type));
 }
 
 static enum le_type common_type(struct typer *t, struct le_tree_node *const *nodes, int count) {
