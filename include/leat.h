@@ -119,11 +119,13 @@ typedef enum leat_builtin_kind {
     LEAT_BUILTIN_CONSTANT,
     LEAT_BUILTIN_TYPE, /* calling it casts */
     LEAT_BUILTIN_EDGE, /* what a read outside an array returns */
+    LEAT_BUILTIN_KEYWORD,
+    LEAT_BUILTIN_FOREIGN, /* a name of NumPy, Python or C that Leat does not have; the summary says what to write */
     LEAT_BUILTIN_KINDS
 } leat_builtin_kind;
 typedef struct leat_builtin_info {
     const char *name;    /* "atan2" */
-    const char *usage;   /* "atan2(y, x)": an expression that uses it; for an edge mode, a statement */
+    const char *usage;   /* "atan2(y, x)": an expression that uses it; a statement for edge modes and keywords */
     const char *summary; /* "angle of the point (x, y) in radians, from -pi to pi" */
 } leat_builtin_info;
 /* The number of builtins of a kind, and builtin k, from 0. The strings are valid until the process ends. */

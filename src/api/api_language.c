@@ -1,6 +1,7 @@
 /* leat.h: the language's names, and values as text. */
 #include "api/api_check.h"
 #include "base/decimal.h"
+#include "lang/habits.h"
 #include "spec/op.h"
 #include "spec/type.h"
 
@@ -25,6 +26,24 @@ static const struct le_words constants[] = {
     {"nan", "nan", "not a number"},
     {"true", "true", "1, as a bool"},
     {"false", "false", "0, as a bool"},
+};
+
+static const struct le_words keywords[] = {
+    {"in", "in a: f32[n, m]", "declares an input; type, extents and a default are optional"},
+    {"out", "out a: f64[3]", "declares a result, zero at first"},
+    {"var", "var a: i32[8] = 1", "declares an array or a number that is not a result"},
+    {"edge", "edge x wrap", "sets what reads outside of an array return"},
+    {"def", "def f(a) = a * a", "defines a function"},
+    {"each", "each i { y[i] = 2 * i }", "runs statements for every element, all at once"},
+    {"for", "for t in 0..9 { s += t }",
+     "repeats statements; to give an index a range, write where or sum(i in 0..9: ...)"},
+    {"while", "while s < 9 { s += 2 }", "repeats statements"},
+    {"if", "if c { s = 1 } else { s = 2 }", "chooses statements; for a value write c ? a : b"},
+    {"else", "z[i] = x[i+1] else 0", "gives the value where a read is outside of its array; also if c { } else { }"},
+    {"where", "z[i] = 2 * i where i in 0..9", "gives an index a range; for a condition write c ? a : b"},
+    {"return", "def f(a) { return a * a }", "ends a function with this value"},
+    {"break", "while true { break }", "leaves the innermost for or while"},
+    {"by", "for t in 9..0 by -2 { s += t }", "gives the step of a range"},
 };
 
 static const struct le_words types[] = {
@@ -73,6 +92,10 @@ static const struct le_words *find_builtin(leat_builtin_kind kind, size_t k) {
         return k + LE_BOOL < LE_TYPES ? &types[k + LE_BOOL] : NULL;
     case LEAT_BUILTIN_EDGE:
         return k < LE_EDGES ? le_edge_words((enum le_edge)k) : NULL;
+    case LEAT_BUILTIN_KEYWORD:
+        return k < ARRAY_LEN(keywords) ? &keywords[k] : NULL;
+    case LEAT_BUILTIN_FOREIGN:
+        return le_habit_words(k);
     default:
         return NULL;
     }

@@ -30,7 +30,7 @@ static int parse_limit(struct le_cli *cli, const char *value, uint64_t *limit_by
 
 static int parse_graphs(struct le_cli *cli, const char *value, bool *graphs_only) {
     if (strcmp(value, "only") != 0)
-        return le_cli_usage(cli, "--graphs %s: must be only", value);
+        return le_cli_usage(cli, "--graphs %s: write --graphs only", value);
     *graphs_only = true;
     return LE_EXIT_OK;
 }

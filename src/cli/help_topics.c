@@ -139,20 +139,36 @@ void le_help_topics(const char **names) {
     names[TOPICS_COUNT] = NULL;
 }
 
+static bool find_builtin(leat_builtin_kind kind, const char *name, leat_builtin_info *info) {
+    size_t count = 0;
+    leat_builtin_count(kind, &count);
+    for (size_t k = 0; k < count; k++)
+        if (leat_builtin_get(kind, k, info) == LEAT_OK && strcmp(info->name, name) == 0)
+            return true;
+    return false;
+}
+
+const char *le_help_foreign(const char *name) {
+    leat_builtin_info info;
+    return find_builtin(LEAT_BUILTIN_FOREIGN, name, &info) ? info.summary : NULL;
+}
+
 /* A name may have several entries: min and max are functions and reductions. */
 static bool print_builtin(const char *name) {
     bool found = false;
-    for (leat_builtin_kind kind = 0; kind < LEAT_BUILTIN_KINDS; kind++) {
-        leat_builtin_info info;
-        size_t count = 0;
-        leat_builtin_count(kind, &count);
-        for (size_t k = 0; k < count; k++)
-            if (leat_builtin_get(kind, k, &info) == LEAT_OK && strcmp(info.name, name) == 0) {
-                printf("%s: %s\n", info.usage, info.summary);
-                found = true;
-            }
+    leat_builtin_info info;
+    for (leat_builtin_kind kind = 0; kind < LEAT_BUILTIN_FOREIGN; kind++) {
+        if (!find_builtin(kind, name, &info))
+            continue;
+        printf("%s: %s\n", info.usage, info.summary);
+        if (kind == LEAT_BUILTIN_KEYWORD)
+            printf("See also: leat help language\n");
+        found = true;
     }
-    return found;
+    const char *foreign = le_help_foreign(name);
+    if (foreign)
+        printf(found ? "%s as a function: %s\n" : "%s is not in the language: %s\n", name, foreign);
+    return found || foreign;
 }
 
 bool le_help_topic(const char *name) {

@@ -8,4 +8,6 @@ enum { LE_HELP_TOPICS_MAX = 8 };
 void le_help_topics(const char **names);
 /* Prints a topic, or the builtins of that name; false if there is neither. */
 bool le_help_topic(const char *name);
+/* What to write instead of a name of another language; NULL if it is not known. */
+const char *le_help_foreign(const char *name);
 #endif

@@ -2,6 +2,7 @@
  * time. */
 #include "cli/session.h"
 #include "cli/explain.h"
+#include "cli/help_topics.h"
 #include "cli/progress.h"
 #include "cli/value.h"
 #include <stdio.h>
@@ -120,18 +121,25 @@ static int check_unknown(struct le_cli_session *session) {
 
 static int check_missing(struct le_cli_session *session) {
     struct name_list missing = {{0}, 0};
+    const char *foreign = NULL; /* the first missing name that is a name of another language */
     size_t count = 0;
     leat_program_count(session->program, LEAT_NAME_INPUT, &count);
     for (size_t k = 0; k < count; k++) {
         leat_name_info info;
         if (leat_program_name(session->program, LEAT_NAME_INPUT, k, &info))
             continue;
-        if (!info.optional && !is_bound(&session->line, info.name))
-            add_name(&missing, info.name);
+        if (info.optional || is_bound(&session->line, info.name))
+            continue;
+        add_name(&missing, info.name);
+        if (!foreign && le_help_foreign(info.name))
+            foreign = info.name;
     }
     if (missing.count == 0)
         return LE_EXIT_OK;
     const char *plural = missing.count > 1 ? "s" : "";
+    if (foreign)
+        return le_cli_fail(session->cli, LEAT_MISSING, "missing input%s %s; %s%s%s", plural, missing.text,
+                           *plural ? foreign : "", *plural ? ": " : "", le_help_foreign(foreign));
     return le_cli_fail(session->cli, LEAT_MISSING, "missing input%s %s; write NAME=FILE or NAME=NUMBER", plural,
                        missing.text);
 }

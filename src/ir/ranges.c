@@ -153,9 +153,9 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
     if (by && !by_moves && !le_bound_value(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0 && ix->stepped)
-        return le_fail_at(LEAT_PROGRAM, ix->location, "use a step other than 0", "`by` must not be zero");
+        return le_fail_at(LEAT_PROGRAM, ix->location, LE_LOOP_STEP_ADVICE, "`by` must not be zero");
     if (out->by <= 0)
-        return le_fail_at(LEAT_PROGRAM, ix->location, "use a positive step", "index '%s': `by` must be positive",
+        return le_fail_at(LEAT_PROGRAM, ix->location, LE_STEP_ADVICE, "index '%s': `by` must be positive",
                           le_infer_index_name(in, index));
     if (!is_index(out->by))
         return too_far(in, index);

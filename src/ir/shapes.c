@@ -46,6 +46,22 @@ static leat_status declared_shape(struct le_infer *in) {
     return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
 }
 
+/* The declared size, as "n is 3 (x axis 0)". */
+static const char *size_text(struct le_infer *in, int64_t size) {
+    const struct le_node *value = in->st->value;
+    int symbol = in->st->symbol;
+    for (int k = 0; symbol < 0 && k < in->space->ir->tree->symbol_count; k++)
+        if (in->space->ir->fixed[k] == value)
+            symbol = k;
+    if (symbol < 0 && value->kind == LE_NODE_LOAD && value->operand_count == 0)
+        symbol = in->space->ir->values.at[value->value].symbol;
+    const char *name = symbol >= 0 ? le_infer_symbol_name(in, symbol) : "the declared size";
+    if (value->kind == LE_NODE_LEN)
+        return le_arena_format(in->arena, "%s is %lld (%s axis %d)", name, (long long)size,
+                               le_infer_symbol_name(in, value->symbol), value->axis);
+    return le_arena_format(in->arena, "%s is %lld", name, (long long)size);
+}
+
 static leat_status agree(struct le_infer *in) {
     struct le_affine f;
     const char *name = le_infer_symbol_name(in, in->st->array);
@@ -60,9 +76,8 @@ static leat_status agree(struct le_infer *in) {
                           in->st->axis);
     if (f.constant == extent)
         return LEAT_OK;
-    const char *size = in->st->symbol >= 0 ? le_infer_symbol_name(in, in->st->symbol) : "";
-    return le_fail_at(LEAT_MISMATCH, in->st->location, NULL, "%s axis %d is %lld, but the declared size %s%sis %lld",
-                      name, in->st->axis, (long long)extent, size, *size ? " " : "", (long long)f.constant);
+    return le_fail_at(LEAT_MISMATCH, in->st->location, NULL, "%s axis %d is %lld, but %s", name, in->st->axis,
+                      (long long)extent, size_text(in, f.constant));
 }
 
 leat_status le_find_shape(struct le_infer *in) {

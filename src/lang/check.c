@@ -133,18 +133,40 @@ static const char *reduce_advice(struct le_checker *c, const struct le_tree_node
     return le_arena_format(c->arena, "write sum(%s: ...), or declare `in %s` if it is a value", names, first->name);
 }
 
+/* A `where` may give a range to an index that nothing else in the statement uses. */
+static bool is_used(const struct le_checker *c, const struct le_index *index, const struct le_tree_node *value,
+                    const struct le_tree_node *otherwise) {
+    bool used = le_tree_any(value, is_index, index) || le_tree_any(otherwise, is_index, index);
+    for (int k = 0; k < c->all.count && !used; k++)
+        used = bounds_use(c->all.at[k], index);
+    return used;
+}
+
 static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left,
-                          const struct le_tree_node *value) {
+                          const struct le_tree_node *value, const struct le_tree_node *otherwise) {
     struct le_index *first;
     const char *names = reduced_names(c, left, &first);
     if (!names)
         return;
     const char *advice = reduce_advice(c, value, names, first);
+    if (stmt->op == LE_ASSIGN_SET && !is_used(c, first, value, otherwise))
+        le_checker_fail(c, first->location, "remove its range",
+                        "the `where` gives a range for '%s', which the statement does not use", first->name);
     if (stmt->op == LE_ASSIGN_SET)
         le_checker_fail(c, first->location, advice, "index '%s' is not on the left", first->name);
     if (stmt->op == LE_ASSIGN_SUB || stmt->op == LE_ASSIGN_DIV)
         le_checker_fail(c, first->location, advice, "'%s' cannot reduce, and index '%s' is not on the left",
                         stmt->op == LE_ASSIGN_SUB ? "-=" : "/=", first->name);
+}
+
+/* A subscript of a new array that is a value: `i = 2; y[i] = x[i]`. */
+static _Noreturn void fail_value(struct le_checker *c, const struct le_tree_node *subscript) {
+    const struct le_name *name = le_checker_name(c, subscript->symbol->name);
+    const char *advice = "rename one of them";
+    if (name->value_use)
+        advice = le_arena_format(c->arena, "it %s on line %d: rename one of them", name->value_use,
+                                 name->value_location.line);
+    le_checker_fail(c, subscript->location, advice, "'%s' is a value, not an index", name->text);
 }
 
 static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
@@ -153,6 +175,8 @@ static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, co
         bool bare = subscript->kind == LE_TREE_INDEX && !subscript->index->host;
         for (int j = 0; bare && j < k; j++)
             bare = left->children[j]->index != subscript->index;
+        if (subscript->kind == LE_TREE_SCALAR)
+            fail_value(c, subscript);
         if (!bare)
             le_checker_fail(c, subscript->location,
                             le_arena_format(c->arena, "declare its shape first: `out %s: f64[...]`", stmt->name),
@@ -240,7 +264,7 @@ static struct le_tree_node *resolve_left(struct le_checker *c, const struct le_s
         return NULL;
     bool dots = stmt->subscripts.at[0]->kind == LE_AST_DOTS;
     struct le_location location = stmt->location;
-    location.span = (int)strlen(stmt->name);
+    location.span = stmt->left_span;
     struct le_tree_node *left = le_checker_node(c, LE_TREE_READ, location, stmt->subscripts.count - dots);
     left->symbol = target;
     left->dots = dots;
@@ -303,7 +327,7 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     if (left && left->dots && c->now.element && !c->now.binds_dots)
         le_checker_fail(c, left->location, "write `each ..., i { }`", "the each does not bind `...`");
     if (!c->now.element)
-        check_reduced(c, stmt, left, value);
+        check_reduced(c, stmt, left, value, otherwise);
     if (target->update_only && !target->no_value)
         target->no_value = no_value_advice(c, stmt, left);
     if (is_new)

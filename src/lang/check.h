@@ -42,6 +42,7 @@ struct le_name {
     int local;                         /* number of enclosing parameters and reductions that bind it */
     bool is_index, conflict;
     /* as the statements are checked */
+    bool declared_input;                    /* by an `in` */
     bool wants_out;                         /* an `out` precedes the first assignment or use */
     bool listed;                            /* in the list of index names */
     bool ended;                             /* a block that set it has ended */

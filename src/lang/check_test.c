@@ -116,13 +116,20 @@ static void reports_misused_names(void **state) {
     fails("in a = a + 1\ny = a", 1, 8, "the default of 'a' uses 'a' itself");
     fails("y = a\nin a = 1", 2, 4, "'a' is used before its default is declared");
     fails("out y[i]\ny[i] = 1", 1, 7, "index 'i' is not allowed here: a scalar is required");
-    fails("in x[n], k\ny[n] = x[k]", 2, 3, "'y' is new");
+    fails("in x[n], k\ny[n] = x[k]", 2, 3, "'n' is a value, not an index");
+    fails("i = 2\ny[i] = x[i]", 2, 3, "'i' is a value, not an index");
+    fails("in x = 3, x = 4\ny = x", 1, 11, "'x' is declared twice");
+    fails("in x\nin x\ny = x", 2, 4, "'x' is declared twice");
+    fails("in x: f32\nin x: f64\ny = x", 2, 4, "'x' is declared twice");
+    fails("edge z wrap\ny[i] = x[i]", 1, 1, "'z' is not an array of this program");
 }
 
 static void reports_invalid_assignments(void **state) {
     (void)state;
     fails("c[i] = a[i,k] * x[k]", 1, 12, "index 'k' is not on the left");
-    fails("y[i] = x[i] where j in 0..3", 1, 19, "index 'j' is not on the left");
+    fails("y[i] = x[i] where j in 0..3", 1, 19, "the `where` gives a range for 'j', which the statement does not use");
+    fails("y[i] = x[i] + j where j in 0..3", 1, 23, "index 'j' is not on the left");
+    fails("y[i] = sum(k in 0..j: x[i]) where j in 0..3", 1, 35, "index 'j' is not on the left");
     fails("s = 1.0\ns /= x[i]", 2, 8, "'/=' cannot reduce");
     fails("d[i,i] = x[i]", 1, 5, "'d' is new");
     fails("d[0] = 1", 1, 3, "'d' is new");

@@ -42,6 +42,8 @@ static void add_agree(struct le_checker *c, struct le_symbol *array, int axis, c
 
 static struct le_symbol *input_symbol(struct le_checker *c, const struct le_ast_item *item, struct le_name *name) {
     struct le_symbol *symbol = name->symbol;
+    if (name->declared_input)
+        le_checker_fail(c, item->location, NULL, "'%s' is declared twice", item->name);
     if (symbol && !symbol->is_input)
         le_checker_fail(c, item->location, NULL, "'%s' already has a value", item->name);
     if (symbol && item->value)
@@ -53,12 +55,8 @@ static struct le_symbol *input_symbol(struct le_checker *c, const struct le_ast_
     if (!symbol)
         symbol = le_checker_input(c, name, item->value ? LE_USE_SCALAR : LE_USE_DECLARED, item->location);
     symbol->update_only = false;
-    if (item->type != LE_NONE) {
-        if (symbol->declared != LE_NONE && symbol->declared != item->type)
-            le_checker_fail(c, item->location, NULL, "'%s' is declared as both %s and %s", item->name,
-                            le_type_name(symbol->declared), le_type_name(item->type));
-        symbol->declared = item->type;
-    }
+    symbol->declared = item->type;
+    name->declared_input = true;
     return symbol;
 }
 
@@ -194,6 +192,8 @@ void le_check_edge(struct le_checker *c, const struct le_stmt *stmt) {
     }
     for (int k = 0; k < stmt->names.count; k++) {
         struct le_name *name = edge_name(c, stmt->names.at[k]);
+        if (!name->mentioned && !name->declared && !name->assigned)
+            le_checker_fail(c, stmt->location, NULL, "'%s' is not an array of this program", name->text);
         le_checker_change(c, name);
         name->edge = stmt->edge;
         name->fill = fill;

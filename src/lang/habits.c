@@ -4,14 +4,13 @@
 #include "base/status.h"
 #include <string.h>
 
-struct habit {
-    const char *word, *advice;
-};
+#define HABIT(word, advice)                                                                                            \
+    { word, word, advice }
 
-static const char *find_advice(const struct habit *table, size_t count, const char *word) {
+static const char *find_advice(const struct le_words *table, size_t count, const char *word) {
     for (size_t k = 0; k < count; k++)
-        if (strcmp(table[k].word, word) == 0)
-            return table[k].advice;
+        if (strcmp(table[k].name, word) == 0)
+            return table[k].summary;
     return NULL;
 }
 #define FIND(table, word) find_advice(table, ARRAY_LEN(table), word)
@@ -29,7 +28,6 @@ static const char *find_advice(const struct habit *table, size_t count, const ch
 #define FUNCTION "write def f(a, b) = EXPRESSION, or a block that ends with `return`"
 #define IMPORT   "remove it: all functions are built in"
 #define PREFIX   "write functions and constants without a prefix, as in exp(x) and pi"
-#define SUFFIX   "write numbers without a suffix"
 
 /* NULL matches any token, and found "NAME" any name. `wanted` matches as a prefix. The first matching row counts. */
 static const struct {
@@ -41,6 +39,8 @@ static const struct {
     {"'{'", NULL, "then", NULL, BLOCK},
     {"'{'", NULL, ":", NULL, BLOCK},
     {"'{'", NULL, "=", NULL, "write == to compare"},
+    {"'{'", NULL, "NAME", NULL, BLOCK},
+    {"':' of the reduction", NULL, NULL, NULL, "write `:` after the ranges, as in sum(i in 0..n: x[i])"},
     {NULL, NULL, "if", NULL, CHOICE},
     {NULL, NULL, "then", NULL, CHOICE},
     {"an expression", NULL, "where", NULL, CHOICE},
@@ -105,13 +105,7 @@ static const struct {
     {"an expression", "==", "=", NULL, "write == for `===`"},
     {"an expression", "!=", "=", NULL, "write != for `!==`"},
     {"an expression", "+", "+", NULL, "write k += 1"},
-    {"an expression", "+", NULL, NULL, "there is no unary +"},
     {"an expression", NULL, "+", NULL, "there is no unary +"},
-    {NULL, "0", "f", NULL, SUFFIX},
-    {NULL, "0", "F", NULL, SUFFIX},
-    {NULL, "0", "L", NULL, SUFFIX},
-    {NULL, "0", "u", NULL, SUFFIX},
-    {NULL, "0", "NAME", NULL, "write * to multiply: 2 * x"},
     {"the end of the statement", NULL, "=", NULL, "write == to compare"},
     {"')'", NULL, "=", NULL, "write == to compare"},
     /* types */
@@ -146,6 +140,7 @@ static const struct {
     {"a statement", NULL, "//", NULL, "comments start with #"},
     {"a statement", NULL, "/", NULL, "comments start with #"},
     {"a statement", NULL, "%", NULL, "comments start with #"},
+    {"the end of the statement", NULL, "NAME", NULL, "write an operator between them, or `;` between statements"},
 };
 
 static bool matches_word(const char *row, const char *word) {
@@ -156,7 +151,23 @@ static bool matches_found(const char *row, const struct le_syntax *syntax) {
     return matches_word(row, syntax->found) || (syntax->found_name && strcmp(row, "NAME") == 0);
 }
 
+/* The token that touches the end of a number. */
+static const char *habit_of_number(const char *number, const char *found, bool found_name) {
+    static const char *const SUFFIXES[] = {"f", "F", "L", "u", "U", "LL", "ul", "UL"};
+    if (*found == '_')
+        return "write numbers without _";
+    if (*number == '0' && !number[1] && (*found == 'b' || *found == 'o') && found[1] >= '0' && found[1] <= '7')
+        return "write the number in decimal, or in hexadecimal as 0x1f";
+    for (size_t k = 0; k < ARRAY_LEN(SUFFIXES); k++)
+        if (strcmp(found, SUFFIXES[k]) == 0)
+            return "write numbers without a suffix";
+    return found_name || *found == '(' ? "write * to multiply: 2 * x" : NULL;
+}
+
 const char *le_habit_of_syntax(const struct le_syntax *syntax) {
+    const char *habit = *syntax->number ? habit_of_number(syntax->number, syntax->found, syntax->found_name) : NULL;
+    if (habit)
+        return habit;
     for (size_t k = 0; k < ARRAY_LEN(SYNTAX); k++) {
         const char *wanted = SYNTAX[k].wanted;
         if ((!wanted || strncmp(wanted, syntax->wanted, strlen(wanted)) == 0) &&
@@ -169,21 +180,31 @@ const char *le_habit_of_syntax(const struct le_syntax *syntax) {
 
 /* ---- types */
 
-static const struct habit TYPES[] = {
-    {"float", "f64"},       {"double", "f64"},  {"single", "f32"},    {"half", "f16"},     {"float16", "f16"},
-    {"float32", "f32"},     {"float64", "f64"}, {"bfloat16", "bf16"}, {"real", "f64"},     {"int", "i64"},
-    {"long", "i64"},        {"short", "i16"},   {"char", "i8"},       {"byte", "u8"},      {"uint", "u64"},
-    {"unsigned", "u64"},    {"int8", "i8"},     {"int16", "i16"},     {"int32", "i32"},    {"int64", "i64"},
-    {"uint8", "u8"},        {"uint16", "u16"},  {"uint32", "u32"},    {"uint64", "u64"},   {"integer", "i64"},
-    {"boolean", "bool"},    {"bool_", "bool"},  {"Bool", "bool"},     {"complex", "c128"}, {"complex64", "c64"},
-    {"complex128", "c128"}, {"cfloat", "c64"},  {"cdouble", "c128"},  {"size_t", "i64"},   {"Float32", "f32"},
-    {"Float64", "f64"},     {"Int32", "i32"},   {"Int64", "i64"},     {"int8_t", "i8"},    {"int16_t", "i16"},
-    {"int32_t", "i32"},     {"int64_t", "i64"}, {"uint8_t", "u8"},    {"uint16_t", "u16"}, {"uint32_t", "u32"},
-    {"uint64_t", "u64"},    {"usize", "i64"},   {"F32", "f32"},       {"F64", "f64"},
+#define TYPE(word, type)                                                                                               \
+    { word, type, "write " type "(x)" }
+
+/* usage: the type. */
+static const struct le_words TYPES[] = {
+    TYPE("float", "f64"),    TYPE("double", "f64"),    TYPE("single", "f32"),      TYPE("half", "f16"),
+    TYPE("float16", "f16"),  TYPE("float32", "f32"),   TYPE("float64", "f64"),     TYPE("bfloat16", "bf16"),
+    TYPE("real", "f64"),     TYPE("int", "i64"),       TYPE("long", "i64"),        TYPE("short", "i16"),
+    TYPE("char", "i8"),      TYPE("byte", "u8"),       TYPE("uint", "u64"),        TYPE("unsigned", "u64"),
+    TYPE("int8", "i8"),      TYPE("int16", "i16"),     TYPE("int32", "i32"),       TYPE("int64", "i64"),
+    TYPE("uint8", "u8"),     TYPE("uint16", "u16"),    TYPE("uint32", "u32"),      TYPE("uint64", "u64"),
+    TYPE("integer", "i64"),  TYPE("boolean", "bool"),  TYPE("bool_", "bool"),      TYPE("Bool", "bool"),
+    TYPE("complex", "c128"), TYPE("complex64", "c64"), TYPE("complex128", "c128"), TYPE("cfloat", "c64"),
+    TYPE("cdouble", "c128"), TYPE("size_t", "i64"),    TYPE("Float32", "f32"),     TYPE("Float64", "f64"),
+    TYPE("Int32", "i32"),    TYPE("Int64", "i64"),     TYPE("int8_t", "i8"),       TYPE("int16_t", "i16"),
+    TYPE("int32_t", "i32"),  TYPE("int64_t", "i64"),   TYPE("uint8_t", "u8"),      TYPE("uint16_t", "u16"),
+    TYPE("uint32_t", "u32"), TYPE("uint64_t", "u64"),  TYPE("usize", "i64"),       TYPE("F32", "f32"),
+    TYPE("F64", "f64"),
 };
 
 const char *le_habit_of_type(const char *name) {
-    return FIND(TYPES, name);
+    for (size_t k = 0; k < ARRAY_LEN(TYPES); k++)
+        if (strcmp(TYPES[k].name, name) == 0)
+            return TYPES[k].usage;
+    return NULL;
 }
 
 /* ---- functions */
@@ -195,161 +216,172 @@ const char *le_habit_of_type(const char *name) {
 #define DEVIATION "write sqrt(mean(i: (x[i] - m)**2)) with m = mean(i: x[i])"
 #define NO_SORT   "sorting is not part of the language: sort the input"
 
-static const struct habit FUNCTIONS[] = {
-    {"pow", "write a ** b"},
-    {"power", "write a ** b"},
-    {"square", "write x ** 2"},
-    {"mod", "write a % b"},
-    {"fmod", "write a % b; the result has the sign of b"},
-    {"remainder", "write a % b"},
-    {"divmod", "write a // b and a % b"},
-    {"ln", "write log(x)"},
-    {"lg", "write log2(x) or log10(x)"},
-    {"fabs", "write abs(x)"},
-    {"absolute", "write abs(x)"},
-    {"negative", "write -x"},
-    {"arcsin", "write asin(x)"},
-    {"arccos", "write acos(x)"},
-    {"arctan", "write atan(x)"},
-    {"arctan2", "write atan2(y, x)"},
-    {"arcsinh", "write asinh(x)"},
-    {"arccosh", "write acosh(x)"},
-    {"arctanh", "write atanh(x)"},
-    {"maximum", "write max(a, b)"},
-    {"minimum", "write min(a, b)"},
-    {"amax", "write max(i: x[i])"},
-    {"amin", "write min(i: x[i])"},
-    {"nansum", "write sum(i: isnan(x[i]) ? 0 : x[i])"},
-    {"clip", "write clamp(x, low, high)"},
-    {"rint", "write round(x)"},
-    {"fix", "write trunc(x)"},
-    {"gamma", "write tgamma(x)"},
-    {"sigmoid", "write 1 / (1 + exp(-x))"},
-    {"relu", "write max(x, 0)"},
-    {"deg2rad", "write x * pi / 180"},
-    {"radians", "write x * pi / 180"},
-    {"rad2deg", "write x * 180 / pi"},
-    {"degrees", "write x * 180 / pi"},
-    {"isinfinite", "write isinf(x)"},
-    {"real", "write re(z)"},
-    {"imag", "write im(z)"},
-    {"conjugate", "write conj(z)"},
-    {"angle", "write atan2(im(z), re(z))"},
-    {"arg", "write atan2(im(z), re(z))"},
-    {"logical_and", "write a && b"},
-    {"logical_or", "write a || b"},
-    {"logical_not", "write !a"},
-    {"bitwise_and", "write a & b"},
-    {"bitwise_or", "write a | b"},
-    {"bitwise_xor", "write a ^ b"},
-    {"invert", "write ~a"},
-    {"not", "write !a"},
-    {"equal", "write a == b"},
-    {"ifelse", "write c ? a : b"},
-    {"iif", "write c ? a : b"},
-    {"select", "write c ? a : b"},
-    {"range", "write a range as 0..n"},
-    {"arange", "write y[i] = i where i in 0..n"},
-    {"linspace", "write y[i] = a + (b - a) * i / (n - 1) where i in 0..n"},
-    {"zeros", DECLARE},
-    {"ones", DECLARE},
-    {"full", DECLARE},
-    {"empty", DECLARE},
-    {"zeros_like", DECLARE},
-    {"ones_like", DECLARE},
-    {"eye", "write y[i,j] = i == j ? 1.0 : 0.0 where i in 0..n, j in 0..n"},
-    {"identity", "write y[i,j] = i == j ? 1.0 : 0.0 where i in 0..n, j in 0..n"},
-    {"size", "write len(x, 0)"},
-    {"shape", "write len(x, 0)"},
-    {"length", "write len(x, 0)"},
-    {"cumsum", SCAN},
-    {"accumulate", SCAN},
-    {"scan", SCAN},
-    {"cumprod", "write c[i] = prod(k in 0..i+1: x[k])"},
-    {"diff", "write y[i] = x[i+1] - x[i] where i in 0..len(x,0)-1"},
-    {"dot", PRODUCT},
-    {"matmul", PRODUCT},
-    {"einsum", PRODUCT},
-    {"tensordot", PRODUCT},
-    {"inner", "write sum(i: a[i] * b[i])"},
-    {"vdot", "write sum(i: conj(a[i]) * b[i])"},
-    {"outer", "write y[i,j] = a[i] * b[j]"},
-    {"transpose", TRANSPOSE},
-    {"trace", "write sum(i: a[i,i])"},
-    {"norm", "write sqrt(sum(i: x[i]**2))"},
-    {"var", "write mean(i: (x[i] - m)**2) with m = mean(i: x[i])"},
-    {"std", DEVIATION},
-    {"stddev", DEVIATION},
-    {"average", "write mean(i: x[i])"},
-    {"avg", "write mean(i: x[i])"},
-    {"total", "write sum(i: x[i])"},
-    {"product", "write prod(i: x[i])"},
-    {"count", "write sum(i: x[i] != 0)"},
-    {"count_nonzero", "write sum(i: x[i] != 0)"},
-    {"ptp", "write max(i: x[i]) - min(i: x[i])"},
-    {"bincount", "write h[b[i]] += 1 into a declared h"},
-    {"histogram", "write h[b[i]] += 1 into a declared h"},
-    {"sort", NO_SORT},
-    {"argsort", NO_SORT},
-    {"median", NO_SORT},
-    {"unique", NO_SORT},
-    {"roll", "write `edge x wrap`, then y[i] = x[i-1]"},
-    {"flip", "write y[i] = x[n-1-i]"},
-    {"reverse", "write y[i] = x[n-1-i]"},
-    {"where", "write c ? a : b"},
-    {"rand_normal", "write randn(seed, i)"},
-    {"random", "write rand(seed, i)"},
-    {"astype", "write f32(x)"},
-    {"print", "remove it: results are printed, or written with -o NAME=FILE"},
+static const struct le_words FUNCTIONS[] = {
+    HABIT("pow", "write a ** b"),
+    HABIT("power", "write a ** b"),
+    HABIT("square", "write x ** 2"),
+    HABIT("mod", "write a % b"),
+    HABIT("fmod", "write a % b; the result has the sign of b"),
+    HABIT("remainder", "write a % b"),
+    HABIT("divmod", "write a // b and a % b"),
+    HABIT("ln", "write log(x)"),
+    HABIT("lg", "write log2(x) or log10(x)"),
+    HABIT("fabs", "write abs(x)"),
+    HABIT("absolute", "write abs(x)"),
+    HABIT("negative", "write -x"),
+    HABIT("arcsin", "write asin(x)"),
+    HABIT("arccos", "write acos(x)"),
+    HABIT("arctan", "write atan(x)"),
+    HABIT("arctan2", "write atan2(y, x)"),
+    HABIT("arcsinh", "write asinh(x)"),
+    HABIT("arccosh", "write acosh(x)"),
+    HABIT("arctanh", "write atanh(x)"),
+    HABIT("maximum", "write max(a, b)"),
+    HABIT("minimum", "write min(a, b)"),
+    HABIT("amax", "write max(i: x[i])"),
+    HABIT("amin", "write min(i: x[i])"),
+    HABIT("nansum", "write sum(i: isnan(x[i]) ? 0 : x[i])"),
+    HABIT("clip", "write clamp(x, low, high)"),
+    HABIT("rint", "write round(x)"),
+    HABIT("fix", "write trunc(x)"),
+    HABIT("gamma", "write tgamma(x)"),
+    HABIT("sigmoid", "write 1 / (1 + exp(-x))"),
+    HABIT("relu", "write max(x, 0)"),
+    HABIT("deg2rad", "write x * pi / 180"),
+    HABIT("radians", "write x * pi / 180"),
+    HABIT("rad2deg", "write x * 180 / pi"),
+    HABIT("degrees", "write x * 180 / pi"),
+    HABIT("isinfinite", "write isinf(x)"),
+    HABIT("real", "write re(z)"),
+    HABIT("imag", "write im(z)"),
+    HABIT("conjugate", "write conj(z)"),
+    HABIT("angle", "write atan2(im(z), re(z))"),
+    HABIT("arg", "write atan2(im(z), re(z))"),
+    HABIT("logical_and", "write a && b"),
+    HABIT("logical_or", "write a || b"),
+    HABIT("logical_not", "write !a"),
+    HABIT("bitwise_and", "write a & b"),
+    HABIT("bitwise_or", "write a | b"),
+    HABIT("bitwise_xor", "write a ^ b"),
+    HABIT("invert", "write ~a"),
+    HABIT("not", "write !a"),
+    HABIT("equal", "write a == b"),
+    HABIT("ifelse", "write c ? a : b"),
+    HABIT("iif", "write c ? a : b"),
+    HABIT("select", "write c ? a : b"),
+    HABIT("range", "write a range as 0..n"),
+    HABIT("arange", "write y[i] = i where i in 0..n"),
+    HABIT("linspace", "write y[i] = a + (b - a) * i / (n - 1) where i in 0..n"),
+    HABIT("zeros", DECLARE),
+    HABIT("ones", DECLARE),
+    HABIT("full", DECLARE),
+    HABIT("empty", DECLARE),
+    HABIT("zeros_like", DECLARE),
+    HABIT("ones_like", DECLARE),
+    HABIT("eye", "write y[i,j] = i == j ? 1.0 : 0.0 where i in 0..n, j in 0..n"),
+    HABIT("identity", "write y[i,j] = i == j ? 1.0 : 0.0 where i in 0..n, j in 0..n"),
+    HABIT("size", "write len(x, 0)"),
+    HABIT("shape", "write len(x, 0)"),
+    HABIT("length", "write len(x, 0)"),
+    HABIT("cumsum", SCAN),
+    HABIT("accumulate", SCAN),
+    HABIT("scan", SCAN),
+    HABIT("cumprod", "write c[i] = prod(k in 0..i+1: x[k])"),
+    HABIT("diff", "write y[i] = x[i+1] - x[i] where i in 0..len(x,0)-1"),
+    HABIT("dot", PRODUCT),
+    HABIT("matmul", PRODUCT),
+    HABIT("einsum", PRODUCT),
+    HABIT("tensordot", PRODUCT),
+    HABIT("inner", "write sum(i: a[i] * b[i])"),
+    HABIT("vdot", "write sum(i: conj(a[i]) * b[i])"),
+    HABIT("outer", "write y[i,j] = a[i] * b[j]"),
+    HABIT("transpose", TRANSPOSE),
+    HABIT("trace", "write sum(i: a[i,i])"),
+    HABIT("norm", "write sqrt(sum(i: x[i]**2))"),
+    HABIT("var", "write mean(i: (x[i] - m)**2) with m = mean(i: x[i])"),
+    HABIT("std", DEVIATION),
+    HABIT("stddev", DEVIATION),
+    HABIT("average", "write mean(i: x[i])"),
+    HABIT("avg", "write mean(i: x[i])"),
+    HABIT("total", "write sum(i: x[i])"),
+    HABIT("product", "write prod(i: x[i])"),
+    HABIT("count", "write sum(i: x[i] != 0)"),
+    HABIT("count_nonzero", "write sum(i: x[i] != 0)"),
+    HABIT("ptp", "write max(i: x[i]) - min(i: x[i])"),
+    HABIT("bincount", "write h[b[i]] += 1 into a declared h"),
+    HABIT("histogram", "write h[b[i]] += 1 into a declared h"),
+    HABIT("sort", NO_SORT),
+    HABIT("argsort", NO_SORT),
+    HABIT("median", NO_SORT),
+    HABIT("unique", NO_SORT),
+    HABIT("roll", "write `edge x wrap`, then y[i] = x[i-1]"),
+    HABIT("flip", "write y[i] = x[n-1-i]"),
+    HABIT("reverse", "write y[i] = x[n-1-i]"),
+    HABIT("where", "write c ? a : b"),
+    HABIT("rand_normal", "write randn(seed, i)"),
+    HABIT("random", "write rand(seed, i)"),
+    HABIT("astype", "write f32(x)"),
+    HABIT("print", "remove it: results are printed, or written with -o NAME=FILE"),
 };
 
-const char *le_habit_of_function(struct le_arena *arena, const char *name) {
-    const char *type = le_habit_of_type(name), *advice = FIND(FUNCTIONS, name);
-    return !advice && type ? le_arena_format(arena, "write %s(x)", type) : advice;
+const char *le_habit_of_function(const char *name) {
+    const char *advice = FIND(FUNCTIONS, name);
+    return advice ? advice : FIND(TYPES, name);
 }
 
-static const struct habit ARGUMENTS[] = {
-    {"max", "for the largest element of an array write max(i: x[i])"},
-    {"min", "for the smallest element of an array write min(i: x[i])"},
-    {"round", "for two decimals write round(x * 100) / 100"},
-    {"log", "for base b write log(x) / log(b)"},
-    {"atan", "write atan2(y, x)"},
-    {"clamp", "write clamp(x, low, high)"},
+static const struct le_words ARGUMENTS[] = {
+    HABIT("max", "for the largest element of an array write max(i: x[i])"),
+    HABIT("min", "for the smallest element of an array write min(i: x[i])"),
+    HABIT("round", "for two decimals write round(x * 100) / 100"),
+    HABIT("log", "for base b write log(x) / log(b)"),
+    HABIT("atan", "write atan2(y, x)"),
+    HABIT("clamp", "write clamp(x, low, high)"),
 };
 
 const char *le_habit_of_arguments(const char *name) {
     return FIND(ARGUMENTS, name);
 }
 
-static const struct habit OPERATORS[] = {
-    {"^", "write ** for a power"},
-    {"&", "write && to join conditions"},
-    {"|", "write || to join conditions"},
-    {"~", "write ! to negate a condition"},
-    {"<<", "write x * 2**n"},
-    {">>", "write x / 2**n"},
+static const struct le_words OPERATORS[] = {
+    HABIT("^", "write ** for a power"),
+    HABIT("&", "write && to join conditions"),
+    HABIT("|", "write || to join conditions"),
+    HABIT("~", "write ! to negate a condition"),
+    HABIT("<<", "write x * 2**n"),
+    HABIT(">>", "write x / 2**n"),
 };
 
 const char *le_habit_of_operator(const char *name) {
     return FIND(OPERATORS, name);
 }
 
-static const struct habit INPUTS[] = {
-    {"True", "write true"},
-    {"False", "write false"},
-    {"TRUE", "write true"},
-    {"FALSE", "write false"},
-    {"None", "there is no `None`: leave the value out"},
-    {"PI", "write pi"},
-    {"Pi", "write pi"},
-    {"M_PI", "write pi"},
-    {"e", "write exp(1)"},
-    {"Inf", "write inf"},
-    {"INFINITY", "write inf"},
-    {"NaN", "write nan"},
-    {"NAN", "write nan"},
+static const struct le_words INPUTS[] = {
+    HABIT("True", "write true"),
+    HABIT("False", "write false"),
+    HABIT("TRUE", "write true"),
+    HABIT("FALSE", "write false"),
+    HABIT("None", "there is no `None`: leave the value out"),
+    HABIT("PI", "write pi"),
+    HABIT("Pi", "write pi"),
+    HABIT("M_PI", "write pi"),
+    HABIT("e", "bind it, or write exp(1)"),
+    HABIT("Inf", "write inf"),
+    HABIT("INFINITY", "write inf"),
+    HABIT("NaN", "write nan"),
+    HABIT("NAN", "write nan"),
 };
 
 const char *le_habit_of_input(const char *name) {
     return FIND(INPUTS, name);
+}
+
+const struct le_words *le_habit_words(size_t k) {
+    static const struct {
+        const struct le_words *words;
+        size_t count;
+    } TABLES[] = {{FUNCTIONS, ARRAY_LEN(FUNCTIONS)}, {TYPES, ARRAY_LEN(TYPES)}, {INPUTS, ARRAY_LEN(INPUTS)}};
+    for (size_t t = 0; t < ARRAY_LEN(TABLES); k -= TABLES[t++].count)
+        if (k < TABLES[t].count)
+            return &TABLES[t].words[k];
+    return NULL;
 }

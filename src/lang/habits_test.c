@@ -52,6 +52,9 @@ static void syntax_of_other_languages(void **state) {
         {"y = lambda x: x", "found 'x'", "write def f(a, b) = EXPRESSION"},
         {"import numpy", "found 'numpy'", "remove it"},
         {"print(y)", "found '('", "results are printed"},
+        {"if 1 y = 1", "expected '{', found 'y'", "write the block in { }"},
+        {"y = sum(i in 0..3 i)", "expected ':' of the reduction", "write `:` after the ranges"},
+        {"y = 1 z = 2", "found 'z'", "`;` between statements"},
         {"let y = 3", "found 'y'", "`var y: f64`"},
         {"y: f64 = 3", "found ':'", "`var y: f64`"},
         {"// all of it\ny = 1", "found '//'", "comments start with #"},
@@ -76,6 +79,12 @@ static void operators_of_other_languages(void **state) {
         {"y[i] = x[i] .* z[i]", "unexpected character '.'", "all operators work on elements"},
         {"y = 1.0f", "found 'f'", "without a suffix"},
         {"y = 2x", "found 'x'", "write * to multiply"},
+        {"y = 2(x + 1)", "found '('", "write * to multiply"},
+        {"y = 1_000", "found '_000'", "write numbers without _"},
+        {"y = 0b11", "found 'b11'", "hexadecimal"},
+        {"y = +x", "found '+'", "there is no unary +"},
+        {"y[i] = x[i/2] where i in 0..4", "must be an integer, not f64", "write i // 2"},
+        {"y[i] = x[(i+1)/2] where i in 0..4", "must be an integer, not f64", "write // instead of /"},
         {"y = \"abc\"", "unexpected character '\"'", "there are no strings"},
     };
     all_say(rows, ARRAY_LEN(rows));
@@ -119,6 +128,7 @@ static void functions_of_other_languages(void **state) {
         {"y = fold(i: x[i])", "unknown reduction 'fold'", "reductions are sum prod"},
         {"y = max(x)", "'max' takes 2 arguments, 1 given", "max(i: x[i])"},
         {"y = sum(x)", "'sum' needs an index", "write sum(i: x[i])"},
+        {"y = var(i: x[i])", "'var' is reserved", "mean(i: (x[i] - m)**2)"},
         {"y = sqt(x)", "unknown function 'sqt'", "did you mean `sqrt`?"},
         {"y = round(x, 2)", "'round' takes 1 argument, 2 given", "round(x * 100) / 100"},
     };

@@ -74,8 +74,16 @@ static const char *token_text(const struct le_parser *p, int at) {
                                           : le_arena_copy(p->arena, p->text + token->offset, (size_t)token->length);
 }
 
+/* The number that ends where the current token begins, or "". */
+static const char *joined_number(const struct le_parser *p) {
+    const struct le_token *now = le_parser_now(p), *last = p->at > 0 ? &p->tokens.at[p->at - 1] : NULL;
+    bool joined = last && last->kind == LE_TOKEN_NUMBER && last->offset + last->length == now->offset;
+    return joined ? le_arena_copy(p->arena, p->text + last->offset, (size_t)last->length) : "";
+}
+
 const char *le_parser_advice(const struct le_parser *p, const char *what) {
     struct le_syntax syntax = {.wanted = what,
+                               .number = joined_number(p),
                                .before = token_text(p, p->at - 1),
                                .found = token_text(p, p->at),
                                .after = token_text(p, p->at + 1),
@@ -278,11 +286,13 @@ static bool accept_assignment_sign(struct le_parser *p, struct le_stmt *stmt) {
 
 static void parse_assignment(struct le_parser *p, struct le_stmt *stmt) {
     stmt->kind = LE_STMT_ASSIGN;
+    int first = p->at;
     stmt->name = le_parser_name(p, "a statement");
     if (le_parser_accept(p, '[')) {
         stmt->has_subscripts = true;
         stmt->subscripts = le_parse_subscripts(p);
     }
+    stmt->left_span = le_parser_span(p, first).span;
     if (!accept_assignment_sign(p, stmt))
         le_parser_fail_wanted(p, "'=' or another assignment");
     stmt->value = le_parse_expression(p);

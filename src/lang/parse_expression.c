@@ -235,7 +235,7 @@ static struct le_ast *parse_reduction(struct le_parser *p, const struct le_word 
 }
 
 static _Noreturn void fail_reduction(struct le_parser *p, const struct le_word *word, int first) {
-    const char *known[LE_REDUCTIONS], *advice = le_habit_of_function(p->arena, word->text);
+    const char *known[LE_REDUCTIONS], *advice = le_habit_of_function(word->text);
     for (int k = 0; k < LE_REDUCTIONS; k++)
         known[k] = le_reduction_name((enum le_reduction)k);
     const char *near = le_nearest(word->text, known, LE_REDUCTIONS);
@@ -272,7 +272,9 @@ static void check_reserved(struct le_parser *p, const struct le_token *token) {
     bool called = after->kind == LE_TOKEN_SIGN && after->sign == '(';
     if (word->kind == LE_WORD_FREE || (called && word->kind != LE_WORD_KEYWORD))
         return;
-    const char *advice = le_parser_advice(p, "an expression");
+    const char *advice = called ? le_habit_of_function(word->text) : NULL;
+    if (!advice)
+        advice = le_parser_advice(p, "an expression");
     if (word->kind == LE_WORD_REDUCTION)
         advice = le_arena_format(p->arena, "write %s(i: x[i])", word->text);
     else if (word->kind == LE_WORD_TYPE)
@@ -304,6 +306,14 @@ static struct le_ast *parse_named(struct le_parser *p) {
     return ast;
 }
 
+/* What is missing here. At the end of a statement the operator before it is named. */
+static const char *missing_expression(const struct le_parser *p) {
+    const struct le_token *last = p->at > 0 ? &p->tokens.at[p->at - 1] : NULL;
+    if (le_parser_now(p)->kind != LE_TOKEN_END || !last || last->kind != LE_TOKEN_SIGN)
+        return "an expression";
+    return le_arena_format(p->arena, "an expression after '%.*s'", last->length, p->text + last->offset);
+}
+
 static struct le_ast *parse_primary(struct le_parser *p) {
     const struct le_token *token = le_parser_now(p);
     if (token->kind == LE_TOKEN_NUMBER)
@@ -311,7 +321,7 @@ static struct le_ast *parse_primary(struct le_parser *p) {
     if (token->kind == LE_TOKEN_NAME)
         return parse_named(p);
     if (!le_parser_accept(p, '('))
-        le_parser_fail_wanted(p, "an expression");
+        le_parser_fail_wanted(p, missing_expression(p));
     struct le_ast *inner = parse_inner(p);
     le_parser_expect(p, ')', "");
     return inner;

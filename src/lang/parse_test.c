@@ -59,6 +59,8 @@ static void place_is(const char *text, int line, int column, int span, const cha
 static void errors_have_locations(void **state) {
     (void)state;
     place_is("y[i] = x[i] +* 2", 1, 14, 1, "expected an expression, found '*'");
+    place_is("a = 1 +;", 1, 8, 1, "expected an expression after '+', found ';'");
+    place_is("y = \"a'b\"", 1, 5, 5, "unexpected character '\"'");
     place_is("\xef\xbb\xbfy = *", 1, 5, 1, "expected an expression, found '*'");
     place_is("y = \xef\xbb\xbf", 1, 5, 3, "unexpected character");
     place_is("a[i] = x[i] b[i] = x[i]", 1, 13, 1, "the end of the statement");

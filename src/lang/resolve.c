@@ -310,7 +310,7 @@ static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_as
 static const char *function_hint(struct le_checker *c, const char *name) {
     if (le_checker_name(c, name)->definition)
         return "define it above the call: there is no recursion";
-    const char *habit = le_habit_of_function(c->arena, name);
+    const char *habit = le_habit_of_function(name);
     if (habit)
         return habit;
     struct {

@@ -187,6 +187,7 @@ static const char *stray_advice(const struct scanner *s) {
     const struct le_token *last = s->tokens.count > 0 ? &s->tokens.at[s->tokens.count - 1] : NULL;
     bool joined = last && last->offset + last->length == s->at;
     struct le_syntax syntax = {.wanted = "",
+                               .number = "",
                                .before =
                                    joined ? le_arena_copy(s->arena, s->text + last->offset, (size_t)last->length) : "",
                                .found = le_arena_copy(s->arena, s->text + s->at, 1),
@@ -194,11 +195,23 @@ static const char *stray_advice(const struct scanner *s) {
     return le_habit_of_syntax(&syntax);
 }
 
+/* The end of a string on this line, which is one error; s->at if there is none. */
+static int quoted_end(const struct scanner *s) {
+    char quote = s->text[s->at];
+    int end = s->at + 1;
+    if (quote != '"' && quote != '\'')
+        return s->at;
+    while (end < s->size && s->text[end] != quote && s->text[end] != '\n')
+        end++;
+    return peek_char(s, end) == quote ? end + 1 : s->at;
+}
+
 static void scan_stray(struct scanner *s) {
     int end = s->at + 1;
     while (end < s->size && is_stray(s->text[end]))
         end++;
-    struct le_token token = token_here(s, LE_TOKEN_BAD, 0, end - s->at);
+    int quoted = quoted_end(s);
+    struct le_token token = token_here(s, LE_TOKEN_BAD, 0, quoted > end ? quoted - s->at : end - s->at);
     struct le_location location = {token.line, token.column, token.length};
     unsigned char c = (unsigned char)s->text[s->at];
     if (c >= 0x20 && c != 0x7f)

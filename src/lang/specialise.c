@@ -54,8 +54,11 @@ static void fit_array(struct le_arena *arena, struct le_symbol *symbol, const st
         le_program_error_add(LEAT_MISMATCH, symbol->location, "write one subscript per axis, or bind another array",
                              "%s", le_rank_text(arena, symbol->name, input->rank, symbol->rank));
     else if (symbol->declared != LE_NONE && symbol->declared != input->type)
-        le_program_error_add(LEAT_MISMATCH, symbol->location, NULL, "'%s' is %s, but is declared %s", symbol->name,
-                             le_type_name(input->type), le_type_name(symbol->declared));
+        le_program_error_add(LEAT_MISMATCH, symbol->location,
+                             le_arena_format(arena, "declare %s as %s, or convert the input to %s", symbol->name,
+                                             le_type_name(input->type), le_type_name(symbol->declared)),
+                             "'%s' is %s, but is declared %s", symbol->name, le_type_name(input->type),
+                             le_type_name(symbol->declared));
     symbol->rank = input->rank;
     symbol->any_rank = false;
 }

@@ -1,9 +1,10 @@
 /* The range rules (ir/ranges.c) applied to the text alone. An index is reported only if no input can give it a range:
  * unknown factors are assumed to be whatever gives it one. Extents are known for arrays whose sizes are written in the
- * program. */
+ * program; an input of another size is refused. */
 #include "lang/static_ranges.h"
 #include "lang/program_error.h"
 #include "lang/static_form.h"
+#include <string.h>
 
 /* An axis over which an index may run. */
 struct axis {
@@ -50,7 +51,7 @@ const char *le_extents_advice(struct le_arena *arena, const char *index) {
 const char *le_subscript_text(struct le_arena *arena, __int128 low, __int128 high) {
     if (low == high)
         return le_arena_format(arena, "is %lld", (long long)low);
-    return le_arena_format(arena, "runs %lld..%lld", (long long)low, (long long)high);
+    return le_arena_format(arena, "goes from %lld to %lld", (long long)low, (long long)high);
 }
 
 const char *le_outside_advice(struct le_arena *arena, const char *array, int axis, bool negative, bool written) {
@@ -64,9 +65,9 @@ const char *le_outside_advice(struct le_arena *arena, const char *array, int axi
 
 static void check_step(const struct le_index *index, int64_t by) {
     if (by == 0 && index->loop)
-        le_program_error_add(LEAT_PROGRAM, index->by->location, "use a step other than 0", "`by` must not be zero");
+        le_program_error_add(LEAT_PROGRAM, index->by->location, LE_LOOP_STEP_ADVICE, "`by` must not be zero");
     else if (by <= 0 && !index->loop)
-        le_program_error_add(LEAT_PROGRAM, index->location, "use a positive step", "index '%s': `by` must be positive",
+        le_program_error_add(LEAT_PROGRAM, index->location, LE_STEP_ADVICE, "index '%s': `by` must be positive",
                              index->name);
 }
 
@@ -187,6 +188,19 @@ static enum le_index_use use_of(const struct le_step *step, const struct le_inde
     return LE_INDEX_OF_REDUCTION;
 }
 
+/* A reduction may bind the same name: `y[i] = sum(i: x[i])`. */
+static const char *unsolved_advice(const struct statics *s, const struct le_index *index) {
+    enum le_index_use use = use_of(s->step, index);
+    for (int k = 0; use != LE_INDEX_OF_REDUCTION && k < s->step->all_count; k++) {
+        const struct le_index *other = s->step->all[k];
+        if (other != index && strcmp(other->name, index->name) == 0)
+            return le_arena_format(s->arena,
+                                   "the '%s' of the reduction on line %d is another index: rename one of them",
+                                   index->name, other->location.line);
+    }
+    return le_range_advice(s->arena, index->name, use);
+}
+
 static void solve(struct statics *s) {
     for (s->changed = true; s->changed && first_unsolved(s);) {
         s->changed = false;
@@ -195,9 +209,8 @@ static void solve(struct statics *s) {
     for (int k = 0; k < s->step->all_count; k++) {
         const struct le_index *index = s->step->all[k];
         if (!s->found[index->id].solved)
-            le_program_error_add(LEAT_PROGRAM, index->location,
-                                 le_range_advice(s->arena, index->name, use_of(s->step, index)),
-                                 "index '%s' has no range", index->name);
+            le_program_error_add(LEAT_PROGRAM, index->location, unsolved_advice(s, index), "index '%s' has no range",
+                                 index->name);
     }
 }
 
@@ -303,16 +316,20 @@ static void check_outside(struct statics *s, const struct subscript *subscript) 
 
 /* ---- shapes */
 
-static void check_sizes(struct statics *s) {
-    const struct le_symbol *symbol = s->step->symbol;
-    for (int d = 0; d < s->step->size_count; d++) {
-        struct le_static_shape *shape = &s->shapes[symbol->id];
-        shape->known[d] = le_static_value(s->step->sizes[d], s->shapes, &shape->extents[d]);
-        if (shape->known[d] && shape->extents[d] < 0)
-            le_program_error_add(LEAT_PROGRAM, s->step->sizes[d]->location, NULL,
-                                 "%s axis %d: the size %lld is negative", symbol->name, d,
-                                 (long long)shape->extents[d]);
-    }
+static void set_size(struct statics *s, const struct le_symbol *symbol, int axis, const struct le_tree_node *size) {
+    struct le_static_shape *shape = &s->shapes[symbol->id];
+    shape->known[axis] = le_static_value(size, s->shapes, &shape->extents[axis]);
+    if (shape->known[axis] && shape->extents[axis] < 0)
+        le_program_error_add(LEAT_PROGRAM, size->location, NULL, "%s axis %d: the size %lld is negative", symbol->name,
+                             axis, (long long)shape->extents[axis]);
+}
+
+static void set_sizes(struct statics *s) {
+    const struct le_step *step = s->step;
+    for (int d = 0; step->kind == LE_STEP_NEW && d < step->size_count; d++)
+        set_size(s, step->symbol, d, step->sizes[d]);
+    if (step->kind == LE_STEP_AGREE)
+        set_size(s, step->array, step->axis, step->value);
 }
 
 static bool is_dependent(const struct statics *s, const struct le_index *index) {
@@ -354,8 +371,7 @@ static void check_statement(struct statics *s) {
     solve(s);
     find_known(s);
     visit_all(s, check_outside);
-    if (step->kind == LE_STEP_NEW)
-        check_sizes(s);
+    set_sizes(s);
     if (step->kind == LE_STEP_ASSIGN && step->is_new && step->left)
         set_shape(s);
 }

@@ -46,6 +46,9 @@ static void indices_need_a_range(void **state) {
     says("def f(v) = sum(k: v)\ny = f(3)", "index 'k' has no range");
     assert_string_equal(le_error_at(0)->expected, "write `k in low..high` in the reduction");
     says("out y: f64[sum(k: 2)]", "index 'k' has no range");
+    says("y[i] = sum(i: x[i])", "index 'i' has no range");
+    assert_string_equal(le_error_at(0)->expected,
+                        "the 'i' of the reduction on line 1 is another index: rename one of them");
 }
 
 static void inputs_may_give_a_range(void **state) {
@@ -92,12 +95,18 @@ static void sizes_in_the_text(void **state) {
     (void)state;
     says("out y: f64[-1]", "y axis 0: the size -1 is negative");
     says("out y: f64[3]\ny[5] = 1", "write to y axis 0 (length 3): subscript is 5");
-    says("out y: f64[3]\ny[i] = i where i in 0..5", "write to y axis 0 (length 3): subscript runs 0..4");
-    says("var x: f64[4]\ny[i] = x[i+1]", "x axis 0 (length 4): subscript runs 1..4");
-    says("w[i] = 1 where i in 0..4\ny[i] = w[i-1]", "w axis 0 (length 4): subscript runs -1..2");
+    says("out y: f64[3]\ny[i] = i where i in 0..5", "write to y axis 0 (length 3): subscript goes from 0 to 4");
+    says("var x: f64[4]\ny[i] = x[i+1]", "x axis 0 (length 4): subscript goes from 1 to 4");
+    says("w[i] = 1 where i in 0..4\ny[i] = w[i-1]", "w axis 0 (length 4): subscript goes from -1 to 2");
     says("var a: f64[3], b: f64[4]\ny[i] = a[i] + b[i]", "index 'i': the extents differ");
     says("y = x[-1]", "x axis 0: subscript is -1");
-    says("y = sum(k in 0..3: x[k-1])", "x axis 0: subscript runs -1..1");
+    says("in x[2]\ny = x[3]", "x axis 0 (length 2): subscript is 3");
+    says("in x: f64[2]\ny[i] = x[i+3]", "x axis 0 (length 2): subscript goes from 3 to 4");
+    says("in x[2]\ny[i] = x[i] where i in 0..5", "x axis 0 (length 2): subscript goes from 0 to 4");
+    says("in x[2,-3]\ny[i] = x[i,0]", "x axis 1: the size -3 is negative");
+    may_run("in x[2], n\ny = x[n]");
+    may_run("in x[2]\ny[i] = x[i+3] else 0");
+    says("y = sum(k in 0..3: x[k-1])", "x axis 0: subscript goes from -1 to 1");
     may_run("y[i] = x[i] + x[-1]"); /* x may be empty */
     may_run("y = n > 0 ? x[-1] : 0");
     may_run("y = x[-1] else 0");

@@ -99,3 +99,21 @@ _Static_assert((int)LE_SPECIAL_CONJ - (int)LE_SPECIAL_RE == (int)LE_PART_CONJ, "
 const char *le_part_name(enum le_part part) {
     return le_special_words((enum le_special)((int)LE_SPECIAL_RE + (int)part))->name;
 }
+
+/* A simple operand as text; NULL for any other. */
+static const char *operand_text(struct le_arena *arena, const struct le_tree_node *node) {
+    if (node->kind == LE_TREE_INDEX)
+        return node->index->name;
+    if (node->kind == LE_TREE_SCALAR)
+        return node->symbol->name;
+    if (node->kind == LE_TREE_CONST && node->type == LE_WEAK_INT)
+        return le_arena_format(arena, "%llu", (unsigned long long)node->integer);
+    return NULL;
+}
+
+const char *le_whole_advice(struct le_arena *arena, const struct le_tree_node *node) {
+    if (node->kind != LE_TREE_OP || node->op != LE_OP_DIV)
+        return "write i64(...)";
+    const char *left = operand_text(arena, node->children[0]), *right = operand_text(arena, node->children[1]);
+    return left && right ? le_arena_format(arena, "write %s // %s", left, right) : "write // instead of /";
+}

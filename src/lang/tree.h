@@ -112,6 +112,7 @@ struct le_stmt {
     enum le_edge edge;   /* EDGE */
     const char *name;    /* ASSIGN: the left side; DEF; FOR: the index */
     bool has_subscripts; /* ASSIGN */
+    int left_span;       /* ASSIGN: of the left side, at most its first line */
     struct le_asts subscripts;
     enum le_assign op;             /* ASSIGN */
     struct le_ast *value;          /* ASSIGN: right side; EDGE: fill; DEF: expression or NULL; WHILE, IF: condition */
@@ -330,6 +331,8 @@ struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *tree
  * several parents. */
 struct le_tree *le_complex_split(struct le_arena *arena, struct le_tree *tree, const struct le_input **inputs);
 const char *le_part_name(enum le_part part);
+/* What to write for a float where an integer is needed. */
+const char *le_whole_advice(struct le_arena *arena, const struct le_tree_node *node);
 /* The symbol ids of the default results, in order of appearance; *count may be 0. */
 int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *count);
 int le_tree_find(const struct le_tree *tree, const char *name); /* symbol id of a top-level name; -1: none */

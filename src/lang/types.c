@@ -156,7 +156,8 @@ static void check_fits(struct typer *t, const struct le_tree_node *node, enum le
 static void check_whole(struct typer *t, struct le_tree_node *node, const char *what) {
     enum le_type type = find_type(t, node);
     if (type != LE_NONE && !le_type_is_int(type))
-        fail(t, node->location, "write i64(...)", "%s must be an integer, not %s", what, le_type_name(type));
+        fail(t, node->location, le_whole_advice(t->arena, node), "%s must be an integer, not %s", what,
+             le_type_name(type));
 }
 
 static enum le_type common_type(struct typer *t, struct le_tree_node *const *nodes, int count) {

@@ -1,6 +1,7 @@
 #include "run/device/device_run.h"
 #include "base/text.h"
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- making */
@@ -211,10 +212,25 @@ static leat_status check_apart(const leat_call *call, int symbol, const leat_arr
     return LEAT_OK;
 }
 
+static leat_status refuse_want(const leat_program *program, const char *name) {
+    char advice[200] = "the names are";
+    size_t used = strlen(advice);
+    if (is_index(program, name))
+        return le_fail(LEAT_INVALID, "'%s' is an index, not a result", name);
+    for (int k = program->tree->symbol_count - 1; k >= 0; k--) {
+        const struct le_symbol *symbol = program->tree->symbols[k];
+        bool has_name = symbol->name[0] && !symbol->in_block;
+        if (has_name && used + strlen(symbol->name) + sizeof ", ..." < sizeof advice)
+            used += (size_t)snprintf(advice + used, sizeof advice - used, "%s %s",
+                                     used > sizeof "the names are" ? "," : "", symbol->name);
+    }
+    return le_fail_at(LEAT_INVALID, (struct le_location){0}, advice, "'%s' is not a result of this program", name);
+}
+
 leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
     int symbol = le_tree_find(call->program->tree, name);
     if (symbol < 0)
-        return le_fail(LEAT_INVALID, "'%s' is not a name of this program", name);
+        return refuse_want(call->program, name);
     leat_status status = array ? check_target(call, name, array) : LEAT_OK;
     if (!status && array)
         status = check_apart(call, symbol, array, true);

@@ -263,7 +263,7 @@ static void test_errors_in_loops(void **state) {
         assert_ok(leat_call_set_array(call, "x", good));
         assert_ok(leat_call_set_i64(call, "n", 4));
         assert_status(leat_call_run(call, NULL, NULL), LEAT_MISMATCH); /* before the first iteration */
-        assert_non_null(strstr(leat_error_text(ctx), "subscript runs 0..3"));
+        assert_non_null(strstr(leat_error_text(ctx), "subscript goes from 0 to 3"));
         assert_ok(leat_call_set_i64(call, "n", 3));
         assert_ok(leat_call_run(call, NULL, NULL));
         assert_result_f64(call, "y", 4, LIST(0, 2, 1, 0));

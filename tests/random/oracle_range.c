@@ -372,7 +372,7 @@ static void check_form(struct inference *in, const struct form *form) {
             return;
     find_ends(&form->f, -1, &low, &high);
     if (low < 0 || high >= form->extent)
-        fail(in->oracle, FAILS_EARLY, "%s: subscript runs %lld..%lld", a->symbol->name, (long long)low,
+        fail(in->oracle, FAILS_EARLY, "%s: subscript goes from %lld to %lld", a->symbol->name, (long long)low,
              (long long)high);
 }
 

@@ -1,6 +1,7 @@
 /* Lowers expressions to nodes. This fixes the numerical results: conversions become nodes, a multiplication and an
  * addition of one statement become a multiply-add, small powers become products. No later pass changes a rounding. */
 #include "ir/lower/lower.h"
+#include "lang/static_ranges.h"
 
 #define NEAR_ZERO (1 << 20)
 #define DEPTH_MAX 4000 /* of one expression; passes recurse over it */
@@ -109,7 +110,7 @@ void le_lower_for_range(struct lower *l, const struct le_index *index, struct le
     struct le_node *high = le_lower_bound(l, index->high);
     struct le_range_nodes range = {.low = low, .high = high};
     if (by && by->kind == LE_NODE_CONST && le_const_i64(by) == 0) {
-        le_fail_at(LEAT_PROGRAM, index->by->location, "use a step other than 0", "`by` must not be zero");
+        le_fail_at(LEAT_PROGRAM, index->by->location, LE_LOOP_STEP_ADVICE, "`by` must not be zero");
         l->failed = true;
     }
     if (by && !(by->kind == LE_NODE_CONST && le_const_i64(by) == 1)) {

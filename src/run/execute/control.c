@@ -27,7 +27,7 @@ static leat_status check_step(struct leat_call *call, const struct le_ir_index *
     leat_status status = index->range.by ? le_host_scalar_get(call, index->range.by, LE_I64, &by) : LEAT_OK;
     if (status != LEAT_OK || by != 0)
         return status;
-    return le_fail_at(LEAT_PROGRAM, index->location, "use a step other than 0", "`by` must not be zero");
+    return le_fail_at(LEAT_PROGRAM, index->location, LE_LOOP_STEP_ADVICE, "`by` must not be zero");
 }
 
 static leat_status begin_for(struct leat_call *call, struct le_action *a, int *at) {

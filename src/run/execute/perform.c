@@ -51,8 +51,8 @@ static leat_status report_step(struct leat_call *call, const struct le_stage *st
     if (stage)
         location = s->ir->statements.at[stage->statement].location;
     leat_status status = fault->value == 0
-                             ? le_fail_at(LEAT_DATA, location, "use a step other than 0", "`by` must not be zero")
-                             : le_fail_at(LEAT_DATA, location, "use a positive step", "`by` must be positive, not %lld",
+                             ? le_fail_at(LEAT_DATA, location, LE_LOOP_STEP_ADVICE, "`by` must not be zero")
+                             : le_fail_at(LEAT_DATA, location, LE_STEP_ADVICE, "`by` must be positive, not %lld",
                                           (long long)fault->value);
     le_program_source(call->program);
     return status;
@@ -87,10 +87,11 @@ leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage
     const struct le_ir_access *a = &s->ir->accesses.at[fault->access_axis / 8];
     int axis = (int)(fault->access_axis % 8);
     char text[32];
-    leat_status status = le_fail_at(LEAT_DATA, a->location, NULL, "%s%s axis %d (length %lld): subscript is %s",
-                                    a->left ? "write to " : "", s->tree->symbols[a->symbol]->name, axis,
-                                    (long long)s->plan->space.shape[a->symbol][axis],
-                                    subscript_text(a, axis, fault->value, text, sizeof text));
+    leat_status status =
+        le_fail_at(LEAT_DATA, a->location, a->left ? LE_DATA_WRITE_ADVICE : LE_DATA_READ_ADVICE,
+                   "%s%s axis %d (length %lld): subscript is %s", a->left ? "write to " : "",
+                   s->tree->symbols[a->symbol]->name, axis, (long long)s->plan->space.shape[a->symbol][axis],
+                   subscript_text(a, axis, fault->value, text, sizeof text));
     le_program_source(call->program);
     return status;
 }

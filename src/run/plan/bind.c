@@ -12,8 +12,12 @@ static leat_status convert_number(struct leat_call *call, const char *name, enum
     cast.b = cast.c = cast.e = back.b = back.c = back.e = LE_NO_REG;
     if (from == to)
         return LEAT_OK;
-    if (le_type_is_int(to) && le_type_is_float(from))
-        return le_fail(LEAT_MISMATCH, "'%s' is %s, but is declared %s", name, le_type_name(from), le_type_name(to));
+    if (le_type_is_int(to) && le_type_is_float(from)) {
+        char advice[120];
+        snprintf(advice, sizeof advice, "declare %.40s as %s, or bind an integer", name, le_type_name(from));
+        return le_fail_at(LEAT_MISMATCH, (struct le_location){0}, advice, "'%s' is %s, but is declared %s", name,
+                          le_type_name(from), le_type_name(to));
+    }
     uint64_t result = 0, again = 0;
     le_cpu_op_find(call->program->ctx->simd, &cast)((void *[]){&result, bits}, &cast, 1);
     le_cpu_op_find(call->program->ctx->simd, &back)((void *[]){&again, &result}, &back, 1);
