@@ -86,7 +86,7 @@ typedef struct leat_error {
     leat_status code;
     const char *message;    /* one line; "" if there was no failure */
     const char *expected;   /* what to write or pass instead, or "" */
-    int line, column, span; /* in the program's text, from 1 and in bytes; 0 if the error is not in a text */
+    int line, column, span; /* in the program's text, from 1 and in bytes; 0: unknown, or not in a text */
 } leat_error;
 
 /* Returns the calling thread's last failure. Read it before you call another function on this thread: a success may

@@ -35,6 +35,19 @@ static inline const char *option(int argc, char **argv, const char *name, const 
     return otherwise;
 }
 
+/* Prints the usage and exits if an argument is not NAME=VALUE with one of the names, which end with NULL. */
+static inline void check_arguments(int argc, char **argv, const char *usage, const char *const *names) {
+    for (int k = 1; k < argc; k++) {
+        const char *const *name = names;
+        while (*name && (strncmp(argv[k], *name, strlen(*name)) != 0 || argv[k][strlen(*name)] != '='))
+            name++;
+        if (*name)
+            continue;
+        fprintf(stderr, "unknown argument %s\nusage: %s %s\n", argv[k], argv[0], usage);
+        exit(2);
+    }
+}
+
 /* Opens a context on the device of that name. auto: a GPU, or the simulated device if there is none. */
 static inline leat_context *open_device(const char *name) {
     leat_context *ctx = NULL;

@@ -81,6 +81,8 @@ static double worst_error(const struct product *p, const float *a, const float *
 }
 
 int main(int argc, char **argv) {
+    static const char *const names[] = {"device", "n", "folder", NULL};
+    check_arguments(argc, argv, "[device=auto|cuda|sim] [n=512] [folder=.]", names);
     static const int times[] = {1, 100, 1000, 3000};
     struct product p = {.n = atoi(option(argc, argv, "n", "512"))};
     if (p.n < TILE || p.n % TILE || p.n > 8192) {

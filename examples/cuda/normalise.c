@@ -110,6 +110,10 @@ static void free_all(struct work *work) {
 }
 
 int main(int argc, char **argv) {
+    static const char *const names[] = {"device", "arrays", "n", "memory", "repeat", "folder", NULL};
+    check_arguments(argc, argv,
+                    "[device=auto|cuda|sim] [arrays=10] [n=10000000] [memory=pinned|host] [repeat=5] [folder=.]",
+                    names);
     struct work work = {.arrays = atoi(option(argc, argv, "arrays", "10")),
                         .n = (uint32_t)atoi(option(argc, argv, "n", "10000000"))};
     const char *memory = option(argc, argv, "memory", "pinned");

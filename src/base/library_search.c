@@ -331,7 +331,7 @@ static const struct {
     const char *name; /* in the log */
     bool (*look)(struct search_walk *walk, const char *name);
 } places_known[] = {
-    [LE_SEARCH_LOADED] = {"loaded already", look_loaded},
+    [LE_SEARCH_LOADED] = {"in this process", look_loaded},
     [LE_SEARCH_BESIDE_LOADED] = {"beside loaded wheels", look_beside_loaded},
     [LE_SEARCH_LOADER] = {NULL, look_by_loader},
     [LE_SEARCH_LEAT_CUDA_PATH] = {"LEAT_CUDA_PATH", look_in_variable},

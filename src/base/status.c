@@ -361,6 +361,8 @@ __attribute__((format(printf, 2, 3))) static void append(size_t *length, const c
 /* The caret line repeats the tabs of the line above it, so that the carets are aligned with the span. */
 static void append_echo(size_t *length, const struct entry *entry) {
     append(length, "%s\n", entry->echo);
+    if (entry->error.column == 0)
+        return;
     const char *at = entry->echo;
     for (int k = 0; k < entry->caret_at && *at; k++) {
         append(length, "%c", *at == '\t' ? '\t' : ' ');
@@ -376,7 +378,10 @@ static void append_echo(size_t *length, const struct entry *entry) {
 static void append_entry(size_t *length, const struct entry *entry) {
     const char *name = record.name[0] ? record.name : "program";
     if (entry->error.line > 0)
-        append(length, "%s:%d:%d: ", name, entry->error.line, entry->error.column);
+        append(length, "%s:%d:", name, entry->error.line);
+    if (entry->error.column > 0)
+        append(length, "%d:", entry->error.column);
+    append(length, entry->error.line > 0 ? " " : "");
     append(length, "error: %s\n", entry->message);
     if (entry->has_echo)
         append_echo(length, entry);

@@ -33,8 +33,13 @@ static int make_text(struct le_cli_session *session, char **text) {
         return code;
     leat_status status = show(session, text);
     code = le_cli_library_error(session->cli, status);
-    if (!status && **text == '\0')
-        le_cli_note(session->cli, "there is nothing to show: the program needs no code in this form on this device");
+    if (!status && **text == '\0') {
+        const char *device = session->line.device ? session->line.device : variable;
+        bool on_gpu = device && (strncmp(device, "cuda", 4) == 0 || strcmp(device, "sim") == 0);
+        le_cli_note(session->cli, form == LEAT_FORM_BYTECODE && on_gpu
+                                      ? "bytecode exists on the CPU only; use --emit cuda"
+                                      : "there is nothing to show: the program needs no code in this form");
+    }
     return status == LEAT_UNSUPPORTED && form > LEAT_FORM_CUDA ? LE_EXIT_DEVICE
                                                                : code; /* NVRTC or nvdisasm was not found */
 }

@@ -93,6 +93,7 @@ uint16_t le_cli_half(double value, leat_dtype dtype) {
 
 struct argument_number {
     const char *name, *text;
+    char parameter[100]; /* "parameter 4 (n)" */
     struct le_cli_value value;
 };
 
@@ -160,8 +161,9 @@ static int set_number(struct le_cli *cli, const struct argument_number *number, 
     argument->dtype = dtype;
     if (is_float ? set_float(number, dtype, argument) : set_integer(number, dtype, argument))
         return LE_EXIT_OK;
-    return le_cli_fail(cli, LEAT_INVALID, "%s=%s: does not fit an integer of %zu byte%s", number->name, number->text,
-                       leat_dtype_size_bytes(dtype), leat_dtype_size_bytes(dtype) == 1 ? "" : "s");
+    return le_cli_fail(cli, LEAT_INVALID, "%s=%s: %s is a %zu-byte integer%s", number->name, number->text,
+                       number->parameter, leat_dtype_size_bytes(dtype),
+                       number->value.kind == LE_VALUE_F64 ? "" : ", and the number does not fit");
 }
 
 /* Splits `100:u32` at the last colon into the number and its type; false if value is not a number with a type. */
@@ -187,6 +189,29 @@ static bool is_number(const struct le_cli_binding *binding, char text[NUMBER_CHA
     return true;
 }
 
+static void name_parameter(const leat_parameter_info *info, size_t k, char text[100]) {
+    snprintf(text, 100, *info->name ? "parameter %zu (%.60s)" : "parameter %zu", k + 1, info->name);
+}
+
+/* Refuses an array for a parameter that is not a pointer. */
+static int check_pointer(struct le_cli *cli, const struct le_cli_binding *binding, leat_kernel *kernel, size_t k) {
+    leat_parameter_info info;
+    char parameter[100], type[32];
+    int code = le_cli_library_error(cli, leat_kernel_parameter(kernel, k, &info));
+    if (code || info.is_address)
+        return code;
+    name_parameter(&info, k, parameter);
+    bool is_integer = info.dtype >= LEAT_I8 && info.dtype <= LEAT_U64;
+    if (is_integer)
+        snprintf(type, sizeof type, "a %zu-byte integer", info.size_bytes);
+    else if (info.dtype)
+        snprintf(type, sizeof type, "an %s", leat_dtype_name(info.dtype));
+    else
+        snprintf(type, sizeof type, "a struct of %zu bytes", info.size_bytes);
+    return le_cli_fail(cli, LEAT_INVALID, "%s=%s is an array, but %s is %s", binding->name, binding->value, parameter,
+                       type);
+}
+
 static int make_number(struct le_cli *cli, const struct le_cli_binding *binding, leat_kernel *kernel, size_t k,
                        const char *text, leat_dtype dtype, leat_argument *argument) {
     leat_parameter_info info;
@@ -194,14 +219,18 @@ static int make_number(struct le_cli *cli, const struct le_cli_binding *binding,
     int code = le_cli_library_error(cli, leat_kernel_parameter(kernel, k, &info));
     if (code)
         return code;
+    name_parameter(&info, k, number.parameter);
     if (number.value.kind == LE_VALUE_RANGE)
         return le_cli_fail(cli, LEAT_INVALID, "%s=%s: no type can hold this number", binding->name, text);
     if (!dtype)
         dtype = info.dtype;
+    if (!dtype && info.size_bytes == 2)
+        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: the type of %s, which has 2 bytes, is unknown; write %s=%s:f16",
+                           binding->name, text, number.parameter, binding->name, text);
     if (!dtype)
         return le_cli_fail(cli, LEAT_INVALID,
-                           "%s: parameter %zu has %zu bytes of an unknown type; write the type, such as %s=%s:f16",
-                           binding->name, k + 1, info.size_bytes, binding->name, text);
+                           "%s=%s: %s is a struct of %zu bytes; the command line cannot pass a struct", binding->name,
+                           text, number.parameter, info.size_bytes);
     return set_number(cli, &number, dtype, argument);
 }
 
@@ -280,6 +309,8 @@ static int make_one(struct le_cli *cli, const struct le_cli_binding *binding, le
                             binding->name, binding->value, LEAT_RANK_MAX);
     else
         code = make_loaded(cli, binding, argument);
+    if (!code)
+        code = check_pointer(cli, binding, kernel, k);
     arguments->values[k] = leat_inout(argument->array);
     return code;
 }

@@ -106,9 +106,24 @@ int le_cli_usage(struct le_cli *cli, const char *format, ...) {
     return LE_EXIT_USAGE;
 }
 
+/* A report of sim's checks, whose lines are separated by semicolons in the message. */
+static void print_report(struct le_cli *cli, const char *message) {
+    char *text = malloc(3 * strlen(message) + 1), *to = text;
+    for (const char *end; text && (end = strstr(message, "; ")); message = end + 2)
+        to += sprintf(to, "%.*s\n    ", (int)(end - message), message);
+    if (text)
+        strcpy(to, message);
+    print_message(cli, "", text ? text : message);
+    free(text);
+}
+
 /* Prints one line: what is wrong and, if the library says so, what to do instead. */
 static void report_error(struct le_cli *cli, const leat_error *error) {
     char *text = NULL;
+    if (error->code == LEAT_DATA && !*error->expected) {
+        print_report(cli, error->message);
+        return;
+    }
     if (!*error->expected || asprintf(&text, "%s; %s", error->message, error->expected) < 0)
         text = NULL;
     print_message(cli, "", text ? text : error->message);
@@ -124,16 +139,20 @@ int le_cli_library_error(struct le_cli *cli, leat_status status) {
         return fail_text(cli, status, leat_status_name(status));
     size_t count = 0;
     leat_error_count(cli->ctx, &count);
-    if (error.line == 0 && count == 1) {
-        store_message(&cli->errors, &error);
-        report_error(cli, &error);
-        return exit_code(status);
-    }
-    print_message(cli, "", leat_error_text(cli->ctx));
+    bool has_lines = false;
     for (size_t k = 0; k < count; k++) {
         leat_error one;
+        if (leat_error_at(cli->ctx, k, &one) != LEAT_OK)
+            continue;
+        store_message(&cli->errors, &one);
+        has_lines |= one.line > 0;
+    }
+    if (has_lines)
+        print_message(cli, "", leat_error_text(cli->ctx));
+    for (size_t k = 0; k < count && !has_lines; k++) {
+        leat_error one;
         if (leat_error_at(cli->ctx, k, &one) == LEAT_OK)
-            store_message(&cli->errors, &one);
+            report_error(cli, &one);
     }
     return exit_code(status);
 }

@@ -37,6 +37,8 @@ static leat_status open_sim(struct le_device *device) {
     const struct le_sim_options sim = {.check = options->sim_check, .seed = options->sim_seed};
     leat_status status = options->sim_check || options->sim_seed ? le_sim_configure(&sim) : LEAT_OK;
     if (!status)
+        status = le_sim_environment_check();
+    if (!status)
         status = le_cuda_facts_init(le_sim_driver());
     if (status)
         return status;

@@ -60,8 +60,9 @@ static void show_computation(const struct leat_call *call, const struct le_actio
         le_device_show(action, out);
     for (int q = 0; q < action->launches.count; q++) {
         const struct le_launch *l = &action->launches.at[q];
-        le_text_add(out, "   launch %d: %lld points, %lld tasks%s%s\n", q, (long long)l->elements, (long long)l->tasks,
-                    l->parts ? ", partial totals" : "", l->copies ? ", copies of the target" : "");
+        le_text_add(out, "   launch %d: %lld points, %lld task%s%s%s\n", q, (long long)l->elements, (long long)l->tasks,
+                    l->tasks == 1 ? "" : "s", l->parts ? ", partial totals" : "",
+                    l->copies ? ", copies of the target" : "");
     }
 }
 

@@ -41,6 +41,8 @@ struct le_sim_tally {
 
 /* Applies to everything done from now on. options NULL: those of the environment, as at the start of the process. */
 leat_status le_sim_configure(const struct le_sim_options *options);
+/* LEAT_INVALID: a variable LEAT_SIM_* has an invalid value. */
+leat_status le_sim_environment_check(void);
 uint64_t le_sim_context_ms(void); /* the current setting */
 void le_sim_tally_get(struct le_sim_tally *tally);
 const struct le_cuda_driver *le_sim_driver(void);

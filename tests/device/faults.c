@@ -43,11 +43,18 @@ static void say_all_fail(leat_array *y, leat_stream *stream, leat_event *event) 
         assert_status(statuses[k], LEAT_DEVICE);
 }
 
-/* The name of a trap differs between generations of GPUs; only the kernel is checked. */
+/* Prints which kernel was launched. The simulator also names the thread and the reason; a GPU names only the kind of
+ * failure, which for a trap differs between generations. */
 static void say_cause(const char *when, enum fault fault) {
     leat_error error;
     assert_ok(leat_error_get(NULL, &error));
-    const char *text = fault == FAULT_TRAP ? strstr(error.message, "after: ") : error.message;
+    static const char *const reasons[] = {"): null pointer (", "): invalid address 0x200000000000 (",
+                                          "): the kernel called __trap() ("};
+    const char *text = strstr(error.message, "after: ");
+    if (strcmp(device_name, "sim") == 0)
+        assert_non_null(strstr(error.message, reasons[fault]));
+    else if (fault != FAULT_TRAP)
+        assert_non_null(strstr(error.message, "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)"));
     say("%s%s", when, text ? text : error.message);
 }
 

@@ -27,4 +27,7 @@ example normalise 0 1 30000 n=2000 arrays=4 repeat=1
 example normalise 0 2 30000 n=2000 arrays=4 repeat=1
 example normalise 1 2 30000 n=2000 arrays=4 repeat=1
 example normalise 1 3 30000 n=2000 arrays=4 repeat=1 memory=host
+
+"$programs/normalise" repeats=3 >"$scratch/said" 2>&1
+[ $? = 2 ] && grep -q '^usage: .*normalise \[device=' "$scratch/said" || { echo "normalise repeats=3: no usage" && failed=1; }
 exit $failed

@@ -107,10 +107,9 @@ static bool add_name_message(const struct log_message *complaint) {
 static void add_message(const struct log_message *complaint, const char *name) {
     bool own = complaint->file_length == strlen(name) && memcmp(complaint->file, name, complaint->file_length) == 0;
     if (own)
-        add_error((struct le_location){.line = complaint->line,
-                                       .column = complaint->column ? complaint->column : 1,
-                                       .span = 1},
-                  "%.*s", (int)complaint->text_length, complaint->text);
+        add_error(
+            (struct le_location){.line = complaint->line, .column = complaint->column, .span = complaint->column > 0},
+            "%.*s", (int)complaint->text_length, complaint->text);
     else if (complaint->file_length == 0)
         add_error((struct le_location){0}, "%.*s", (int)complaint->text_length, complaint->text);
     else if (!add_name_message(complaint))

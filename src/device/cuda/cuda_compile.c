@@ -58,6 +58,18 @@ static le_nvrtc_result choose_architecture(const struct compile_job *job, int *a
     return result;
 }
 
+/* For an architecture that is lower than all that NVRTC supports. */
+static leat_status fail_architecture(const struct compile_job *job) {
+    int known[ARCHITECTURES_MAX], count = 0, least = 0;
+    if (job->nvrtc->GetNumSupportedArchs(&count) != LE_NVRTC_SUCCESS || count > ARCHITECTURES_MAX ||
+        job->nvrtc->GetSupportedArchs(known) != LE_NVRTC_SUCCESS)
+        count = 0;
+    for (int k = 0; k < count; k++)
+        least = !least || known[k] < least ? known[k] : least;
+    return le_fail(LEAT_UNSUPPORTED, "NVRTC %d.%d cannot compile for sm_%d; it supports sm_%d and later",
+                   job->version / 1000, job->version % 1000 / 10, job->capability, least);
+}
+
 static leat_status add_architecture(struct compile_job *job) {
     bool exact;
     int architecture;
@@ -65,8 +77,7 @@ static leat_status add_architecture(struct compile_job *job) {
     if (result != LE_NVRTC_SUCCESS)
         return nvrtc_failed(job, result, "asking NVRTC for its architectures");
     if (architecture == 0)
-        return le_fail(LEAT_UNSUPPORTED, "this NVRTC supports no architecture that runs on the device, sm_%d",
-                       job->capability);
+        return fail_architecture(job);
     if (job->is_exact && !exact)
         return le_fail(LEAT_UNSUPPORTED,
                        "this NVRTC does not support sm_%d; the next lower architecture that it supports is sm_%d",

@@ -47,6 +47,26 @@ static leat_status status_of(le_cu_result result) {
     }
 }
 
+static bool is_invalid_access(le_cu_result result) {
+    return result == LE_CU_ERROR_ILLEGAL_ADDRESS || result == LE_CU_ERROR_MISALIGNED_ADDRESS ||
+           result == LE_CU_ERROR_INVALID_ADDRESS_SPACE;
+}
+
+/* The simulator knows which thread of the kernel failed and why; a real driver knows only the kind of failure. */
+static leat_status fail_for_good(struct le_cuda_device *cuda, le_cu_result result, leat_status status, const char *name,
+                                 const char *call) {
+    const struct le_cuda_driver *driver = cuda->driver;
+    const char *reason = driver->failure ? driver->failure() : NULL;
+    bool checked = driver->checks && driver->checks();
+    if (reason)
+        le_fail(status, "%s (%s, found when %s)", reason, name ? name : "error", call);
+    status = le_device_latch(cuda->device, status,
+                             is_invalid_access(result) && !checked
+                                 ? "run on device sim with LEAT_SIM_CHECK=1 to find the line of an invalid access"
+                                 : NULL);
+    return le_cuda_check_reports(cuda, status);
+}
+
 leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, const char *what, ...) {
     if (result == LE_CU_SUCCESS)
         return LEAT_OK;
@@ -62,7 +82,7 @@ leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, con
         text = NULL;
     leat_status status = name ? le_fail(status_of(result), "%s: %s (%s)", call, text ? text : "no text", name)
                               : le_fail(status_of(result), "%s: error %d, unknown to the driver", call, result);
-    return le_cuda_is_fatal(result) ? le_cuda_check_reports(cuda, le_device_latch(cuda->device, status)) : status;
+    return le_cuda_is_fatal(result) ? fail_for_good(cuda, result, status, name, call) : status;
 }
 
 /* ---- closing and waiting */

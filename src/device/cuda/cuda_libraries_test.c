@@ -288,7 +288,7 @@ static void nvrtc_of_leat_cuda_path(void **state) {
     make_toolkit("tool/lib64", "12");
     run_case("nvrtc", DRIVER "LEAT_CUDA_PATH=$PWD/tool");
     expect("found 1 version 12000");
-    expect("loaded already |  | not loaded: libnvrtc.so.12\n");
+    expect("in this process |  | not loaded: libnvrtc.so.12\n");
     expect("LEAT_CUDA_PATH | ");
     expect("/tool/lib64/libnvrtc.so.12 | found, CUDA 12.0");
     expect("open ok");
@@ -306,7 +306,7 @@ static void nvrtc_before_leat_cuda_path(void **state) {
     make_toolkit("tool/lib64", "12");
     make_toolkit("other", "12");
     run_case("nvrtc", "LD_LIBRARY_PATH=$PWD/driver:$PWD/other LOADED=libnvrtc.so.12 LEAT_CUDA_PATH=$PWD/tool");
-    expect("loaded already | ");
+    expect("in this process | ");
     expect("/other/libnvrtc.so.12 | found, CUDA 12.0");
     expect_not("LEAT_CUDA_PATH");
     /* loaded, but newer than the driver */

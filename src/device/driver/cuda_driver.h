@@ -4,6 +4,7 @@
  * declaration, size, offset and constant with it. Names are CUDA's, with le_cu_ for CU. */
 #ifndef LE_CUDA_DRIVER_H
 #define LE_CUDA_DRIVER_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -207,9 +208,11 @@ struct le_cuda_driver {
      * simulator's checks know an array's exact bounds and lifetime. [address, address + size_bytes) becomes valid
      * (live: true) or invalid memory. */
     void (*note_memory)(le_cu_deviceptr address, size_t size_bytes, int live);
-    /* Simulator only: the virtual clock in nanoseconds, which host costs are measured by, and the text of the checks'
-     * next report, or NULL. */
+    /* Simulator only: the virtual clock in nanoseconds, which host costs are measured by; the text of the checks' next
+     * report, or NULL; whether kernels are checked; why the kernel that made the context unusable failed, or NULL. */
     uint64_t (*clock_ns)(void);
     const char *(*report)(void);
+    bool (*checks)(void);
+    const char *(*failure)(void);
 };
 #endif

@@ -156,7 +156,7 @@ static void add_launches(const struct le_device *device, struct le_text *text) {
     }
 }
 
-leat_status le_device_latch(struct le_device *device, leat_status status) {
+leat_status le_device_latch(struct le_device *device, leat_status status, const char *advice) {
     const leat_error *error = le_error_at(0);
     struct le_text text = {0};
     pthread_mutex_lock(&device->notes_lock);
@@ -171,11 +171,7 @@ leat_status le_device_latch(struct le_device *device, leat_status status) {
     pthread_mutex_unlock(&device->notes_lock);
     le_text_finish(&text);
     if (first)
-        le_fail_at(status, (struct le_location){0},
-                   device->limits.capability
-                       ? "run on device sim with LEAT_SIM_CHECK=1 to find the line of an invalid access"
-                       : NULL,
-                   "%s", device->failure_text);
+        le_fail_at(status, (struct le_location){0}, advice, "%s", device->failure_text);
     return status;
 }
 

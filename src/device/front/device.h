@@ -50,8 +50,9 @@ void le_device_close(struct le_device *device);
 leat_status le_device_check(struct le_device *device);
 bool le_device_forked(const struct le_device *device); /* then callers free nothing and take no lock */
 /* Latches the thread's current error as the device's fatal error, unless one is latched already. Returns status.
+ * advice: what to do, or NULL.
  * Backends call it for errors that the driver does not recover from. The caller may hold any lock but notes_lock. */
-leat_status le_device_latch(struct le_device *device, leat_status status);
+leat_status le_device_latch(struct le_device *device, leat_status status, const char *advice);
 
 struct le_device_limits {
     char kind[16], name[96]; /* "cpu", "cuda", "sim" */

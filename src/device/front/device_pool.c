@@ -14,6 +14,7 @@
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SMALL_MAX   ((size_t)1 << 20)
@@ -313,8 +314,9 @@ static leat_status allocate_chunk(const struct request *request, struct chunk *c
     return chunk->host ? LEAT_OK : le_fail_out_of_memory(request->size_bytes);
 }
 
-static leat_status fail_full(const struct request *request, leat_status status) {
+static leat_status fail_full(const struct request *request, const struct chunk *chunk, leat_status status) {
     struct le_device *device = request->device;
+    char unit[64] = "";
     size_t free_bytes = 0, total_bytes = 0;
     if (status != LEAT_OUT_OF_MEMORY || request->pool->kind != LE_MEMORY_DEVICE || device->limits.host_is_device ||
         device->ops->memory_info(device->native, &free_bytes, &total_bytes))
@@ -322,10 +324,12 @@ static leat_status fail_full(const struct request *request, leat_status status) 
     pthread_mutex_lock(&device->lock);
     size_t live_bytes = request->pool->live_bytes;
     pthread_mutex_unlock(&device->lock);
+    if (request->size_bytes <= free_bytes)
+        snprintf(unit, sizeof unit, "it needs a piece of %zu bytes, and ", chunk->size_bytes);
     return le_fail(status,
-                   "an array of %zu bytes does not fit: %zu of the device's %zu bytes are free; this "
+                   "an array of %zu bytes does not fit: %s%zu of the device's %zu bytes are free; this "
                    "context's arrays use %zu",
-                   request->size_bytes, free_bytes, total_bytes, live_bytes);
+                   request->size_bytes, unit, free_bytes, total_bytes, live_bytes);
 }
 
 /* The backend is out of memory: waits for unfinished work, frees all cached memory, and tries again. */
@@ -338,7 +342,7 @@ static leat_status allocate_after_trim(const struct request *request, struct chu
     pthread_mutex_lock(&device->lock);
     request->pool->trims++;
     pthread_mutex_unlock(&device->lock);
-    return fail_full(request, allocate_chunk(request, chunk));
+    return fail_full(request, chunk, allocate_chunk(request, chunk));
 }
 
 static struct chunk *new_chunk(const struct request *request) {

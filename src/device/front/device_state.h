@@ -88,7 +88,7 @@ struct le_device {
     int next_note;
     atomic_bool failed; /* set once, after the two fields below */
     leat_status failure;
-    char failure_text[512];
+    char failure_text[1024];
 };
 
 /* ---- order.c; the caller holds the lock unless stated otherwise */

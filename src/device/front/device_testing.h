@@ -48,7 +48,7 @@ static inline leat_status fake_result(struct fake *fake) {
     if (!fake->failing)
         return LEAT_OK;
     le_fail(fake->failing, "the fake fails");
-    return le_device_latch(fake->device, fake->failing);
+    return le_device_latch(fake->device, fake->failing, "the advice");
 }
 
 static inline void fake_close(void *native) {

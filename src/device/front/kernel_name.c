@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "device/front/module.h"
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LISTED_MAX = 8 };
@@ -97,6 +98,25 @@ static leat_status fail_overloaded(const struct le_device_module *module, const 
     return fail_with(&text, "use the compiler's name for it, as listed");
 }
 
+/* Whether the last part of the name is that of a template in the source. */
+static bool is_source_template(const struct le_device_module *module, const char *name) {
+    for (const char *at = name; (at = strstr(at, "::")) != NULL; name = at)
+        at += 2;
+    for (int k = 0; k < module->contents.templates.count; k++)
+        if (strcmp(module->contents.templates.at[k], name) == 0)
+            return true;
+    return false;
+}
+
+static leat_status fail_template(const struct le_device_module *module, const char *name) {
+    struct le_text text = {0};
+    char hint[300];
+    le_text_add(&text, "'%.100s' is a template of %s that has not been instantiated", name, module->title);
+    snprintf(hint, sizeof hint, "name an instance, such as '%.100s<float>' (in the API: in leat_module_options.names)",
+             name);
+    return fail_with(&text, hint);
+}
+
 /* For a template, or a name that looks like an instance of one. */
 static leat_status fail_not_instantiated(const struct le_device_module *module, const char *name) {
     struct le_text text = {0};
@@ -141,6 +161,8 @@ leat_status le_module_find(struct le_device_module *module, const char *name, st
     for (int k = 0; count && k < module->contents.kernels.count; k++)
         if (!module->kernels[k].entry->is_template && strcmp(module->kernels[k].entry->name, plain) == 0)
             found = &module->kernels[k];
+    if (!found && !is_template && is_source_template(module, plain))
+        return fail_template(module, plain);
     if (!found)
         return is_template ? fail_not_instantiated(module, name) : fail_no_kernel(module, plain);
     if (!found->native)

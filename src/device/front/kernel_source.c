@@ -233,6 +233,7 @@ static const char *last_part(const char *name) {
 
 /* Keeps what all declarations of a kernel agree on. A name that one of them omits is taken from another. */
 static void merge_kernel(struct le_source_kernel *into, const struct le_source_kernel *other) {
+    into->is_template |= other->is_template;
     into->is_ambiguous |= into->parameters.count != other->parameters.count;
     for (int k = 0; k < into->parameters.count && !into->is_ambiguous; k++) {
         struct le_source_parameter *mine = &into->parameters.at[k];
@@ -255,10 +256,17 @@ static void add_kernel(struct le_arena *arena, struct le_source_kernels *kernels
 
 void le_kernel_source_read(const char *text, struct le_arena *arena, struct le_source_kernels *kernels) {
     struct scanner scan = {.at = text};
+    bool after_template = false, is_template = false; /* of the declaration; `template f<int>` is an instance */
     for (next_token(&scan); scan.length; next_token(&scan)) {
         struct le_source_kernel kernel = {.name = ""};
+        is_template |= after_template && is_token(&scan, "<");
+        after_template = is_token(&scan, "template");
+        if (is_token(&scan, ";") || is_token(&scan, "{") || is_token(&scan, "}"))
+            is_template = false;
         if (!is_token(&scan, "__global__"))
             continue;
+        kernel.is_template = is_template;
+        is_template = false;
         next_token(&scan);
         if (read_kernel(&scan, arena, &kernel))
             add_kernel(arena, kernels, &kernel);
@@ -281,6 +289,9 @@ void le_kernel_source_refine(const char *text, struct le_ptx *ptx) {
     if (setjmp(ptx->arena.failure)) /* out of memory: keep what is known */
         return;
     le_kernel_source_read(text, &ptx->arena, &kernels);
+    for (int k = 0; k < kernels.count; k++)
+        if (kernels.at[k].is_template)
+            *LE_PUSH(&ptx->arena, &ptx->templates) = kernels.at[k].name;
     for (int k = 0; k < ptx->kernels.count; k++)
         for (int known = 0; known < kernels.count; known++)
             if (strcmp(last_part(ptx->kernels.at[k].name), kernels.at[known].name) == 0)

@@ -15,7 +15,7 @@ struct le_source_parameters {
 };
 struct le_source_kernel {
     const char *name; /* without namespaces and template arguments */
-    bool is_ambiguous;
+    bool is_ambiguous, is_template;
     struct le_source_parameters parameters;
 };
 struct le_source_kernels {
@@ -24,6 +24,7 @@ struct le_source_kernels {
 };
 /* Adds the kernels of the text. Out of memory: longjmps to the arena's failure handler. */
 void le_kernel_source_read(const char *text, struct le_arena *arena, struct le_source_kernels *kernels);
-/* Adds names and pointees, where the text gives them, to the parameters of a module's kernels. */
+/* Adds names and pointees, where the text gives them, to the parameters of a module's kernels, and the names of kernel
+ * templates. */
 void le_kernel_source_refine(const char *text, struct le_ptx *ptx);
 #endif

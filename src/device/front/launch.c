@@ -101,9 +101,10 @@ static const char *describe_argument(const struct le_launch_argument *argument, 
 static leat_status fail_argument(const struct le_device_kernel *kernel, int k,
                                  const struct le_launch_argument *argument) {
     char expected[TEXT_BYTES], given[TEXT_BYTES];
-    return le_fail(LEAT_INVALID, "kernel %s: argument %d is %s; its parameter %d is %s", kernel->name, k + 1,
-                   describe_argument(argument, given), k + 1,
-                   describe_parameter(&kernel->entry->parameters[k], expected));
+    const struct le_parameter *parameter = &kernel->entry->parameters[k];
+    return le_fail(LEAT_INVALID, "kernel %s: argument %d is %s; its parameter %d%s%s%s is %s", kernel->name, k + 1,
+                   describe_argument(argument, given), k + 1, *parameter->name ? ", " : "", parameter->name,
+                   *parameter->name ? "," : "", describe_parameter(parameter, expected));
 }
 
 static bool number_fits(const struct le_parameter *parameter, const struct le_launch_argument *argument) {

@@ -95,7 +95,7 @@ static leat_status replay_launch(void *native, void *stream, struct le_device_ke
     assert_ptr_equal(replay, &replays);
     if (replays.failing_launch) {
         le_fail(replays.failing_launch, "the fake does not give what it has kept");
-        return replays.is_fatal ? le_device_latch(kernel->module->device, replays.failing_launch)
+        return replays.is_fatal ? le_device_latch(kernel->module->device, replays.failing_launch, NULL)
                                 : replays.failing_launch;
     }
     replays.given++;

@@ -36,6 +36,10 @@ struct le_ptx {
         int count, capacity;
     } variables;
     struct le_names variable_names; /* by symbol */
+    struct {
+        const char **at;
+        int count, capacity;
+    } templates; /* names of kernel templates in the source, without namespaces; empty if the source was not read */
 };
 /* Can only fail with OUT_OF_MEMORY; then there is nothing to finish. */
 leat_status le_ptx_read(const char *text, struct le_ptx *ptx);

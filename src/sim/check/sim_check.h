@@ -20,7 +20,7 @@ enum sim_report_kind {
     SIM_REPORT_UNINITIALISED,
     SIM_REPORT_OUT_OF_BOUNDS,
     SIM_REPORT_MISALIGNED,
-    SIM_REPORT_HOST_READ, /* missing synchronisation before a host access */
+    SIM_REPORT_HOST_READ, /* missing synchronization before a host access */
     SIM_REPORT_USE_AFTER_FREE,
     SIM_REPORT_STREAM_ORDER,
     SIM_REPORT_DYNAMIC_SHARED, /* dynamic shared memory too small */
@@ -34,7 +34,7 @@ void le_sim_check_free(struct sim_check *check);
 enum sim_memory_state {
     SIM_MEMORY_NONE,  /* an access is out of bounds */
     SIM_MEMORY_FRESH, /* valid, but never written: reading it is an error */
-    SIM_MEMORY_VALID, /* valid and initialised */
+    SIM_MEMORY_VALID, /* valid and initialized */
     SIM_MEMORY_FREED, /* an access is a use after free */
     SIM_MEMORY_OTHER  /* not tracked: the host's own memory */
 };

@@ -32,7 +32,7 @@ void le_sim_check_resolve_pending(struct sim_check *check) {
 
 /* Structures are copied with their padding, so some unwritten bytes among written ones are not an error, unless there
  * are more in a row than padding can have. */
-static bool is_uninitialised(uint64_t missing, size_t count) {
+static bool is_uninitialized(uint64_t missing, size_t count) {
     uint64_t all = count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
     for (int k = 0; missing != all && k < PADDING_MAX; k++)
         missing &= missing >> 1;
@@ -41,8 +41,8 @@ static bool is_uninitialised(uint64_t missing, size_t count) {
 
 static void visit_written(struct sim_access *access, uint64_t *written, size_t first) {
     uint64_t missing = access->reads ? le_sim_bits_missing(written, first, access->size_bytes) : 0;
-    if (missing && is_uninitialised(missing, access->size_bytes)) {
-        le_sim_report_uninitialised(access);
+    if (missing && is_uninitialized(missing, access->size_bytes)) {
+        le_sim_report_uninitialized(access);
         le_sim_bits_set(written, first, access->size_bytes); /* report it only once */
     }
     if (access->writes)

@@ -104,7 +104,7 @@ static void fresh_memory(void **state) {
     x = array_new();
     launch_kernel("scale", x, N, a);
     ok(cu->CtxSynchronize());
-    expect_report("uninitialised read in kernel scale: block (");
+    expect_report("uninitialized read in kernel scale: block (");
     expect_report("ops.cu:4\n    reads 4 bytes at byte ");
     expect_report(", which nothing has written");
 }
@@ -180,7 +180,7 @@ static void host_reads_too_early(void **state) {
     ok(cu->MemcpyDtoHAsync(memory, x, BYTES, a));
     (void)host[10];
     ok(cu->CtxSynchronize());
-    expect_report("missing synchronisation");
+    expect_report("missing synchronization");
     expect_report("before a host read of pinned memory that 'copy to the host' (stream ");
 }
 

@@ -205,7 +205,7 @@ static bool is_known(struct sim_access *access, enum sim_report_kind kind, uint6
     return le_sim_reports_known(&access->check->reports, *alias);
 }
 
-void le_sim_report_uninitialised(struct sim_access *access) {
+void le_sim_report_uninitialized(struct sim_access *access) {
     uint64_t alias;
     if (is_known(access, SIM_REPORT_UNINITIALISED, &alias))
         return;

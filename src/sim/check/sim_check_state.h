@@ -85,7 +85,7 @@ void le_sim_visit_cell(struct sim_access *access, struct sim_cell *cell); /* the
 
 /* ---- sim_check_report.c: makes reports */
 void le_sim_report_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote);
-void le_sim_report_uninitialised(struct sim_access *access);
+void le_sim_report_uninitialized(struct sim_access *access);
 void le_sim_report_misaligned(struct sim_access *access);
 /* region: the region in which the access begins, or NULL. */
 void le_sim_report_outside(struct sim_access *access, const struct sim_region *region);

@@ -367,7 +367,7 @@ static void grid_barrier(void **state) {
 }
 
 /* ---- memory */
-static void uninitialised(void **state) {
+static void uninitialized(void **state) {
     (void)state;
     le_sim_check_memory(check, (uintptr_t)memory + 8192, 256, SIM_MEMORY_FRESH, "array of 256 bytes");
     grid(2, 32);
@@ -379,10 +379,10 @@ static void uninitialised(void **state) {
     expect_no_reports();
     get(1, 0, shared_word(0), 5);
     get(1, 0, memory + 8192 + 16, 6);
-    expect_report("uninitialised read in kernel k: block (1,0,0) thread (0,0,0) at k.cu:5\n"
+    expect_report("uninitialized read in kernel k: block (1,0,0) thread (0,0,0) at k.cu:5\n"
                   "    reads 4 bytes at byte 0 of shared 'sums' (512 bytes), which nothing has written\n"
                   "\n"
-                  "uninitialised read in kernel k: block (1,0,0) thread (0,0,0) at k.cu:6\n"
+                  "uninitialized read in kernel k: block (1,0,0) thread (0,0,0) at k.cu:6\n"
                   "    reads 4 bytes at byte 16 of an array of 256 bytes, which nothing has written\n");
 }
 
@@ -398,7 +398,7 @@ static void padding_is_copied(void **state) {
     expect_part("at k.cu:3\n    reads 16 bytes at byte 16 of shared 'sums' (512 bytes), which nothing has written");
 }
 
-static void fills_initialise(void **state) {
+static void fills_initialize(void **state) {
     (void)state;
     le_sim_check_memory(check, (uintptr_t)memory + 8192, 8000, SIM_MEMORY_FRESH, "array of 8,000 bytes");
     le_sim_check_range(check, 1, "fill", (uintptr_t)memory + 8192, 8000, true);
@@ -539,7 +539,7 @@ static void reports_of_others(void **state) {
                   "    32 of 64 threads wait here\n"
                   "    (3 times)\n"
                   "\n"
-                  "missing synchronisation\n"
+                  "missing synchronization\n"
                   "    the host reads what a kernel writes\n");
 }
 
@@ -582,9 +582,9 @@ int main(void) {
         TEST(lock_released_without_fence),
         TEST(look_back),
         TEST(grid_barrier),
-        TEST(uninitialised),
+        TEST(uninitialized),
         TEST(padding_is_copied),
-        TEST(fills_initialise),
+        TEST(fills_initialize),
         TEST(out_of_bounds),
         TEST(out_of_bounds_shared),
         TEST(misaligned),

@@ -143,6 +143,7 @@ static struct le_argv compile_command(struct sim_compilation *c) {
                                         "-fno-trapping-math",
                                         "-fno-builtin-printf",
                                         "-fno-stack-protector",
+                                        "-fstack-clash-protection", /* a large frame cannot skip the guard page */
                                         "-fno-threadsafe-statics",
                                         "-fdiagnostics-color=never",
 

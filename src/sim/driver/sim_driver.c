@@ -130,6 +130,7 @@ static const struct error {
      "pointer does not correspond to a registered memory region"},
     {LE_CU_ERROR_ILLEGAL_INSTRUCTION, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"},
     {LE_CU_ERROR_MISALIGNED_ADDRESS, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
+    {LE_CU_ERROR_HARDWARE_STACK_ERROR, "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"},
     {LE_CU_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {LE_CU_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
      "too many blocks in cooperative launch"},
@@ -177,6 +178,7 @@ static void destroy_context(struct sim_state *state) {
     le_sim_engines_finish(&state->engines);
     state->op_count = 0;
     state->fatal = LE_CU_SUCCESS;
+    state->failure[0] = '\0';
 }
 
 /* The check must exist before anything that it has to know of. */
@@ -307,6 +309,16 @@ static const char *check_reports(void) {
     return text;
 }
 
+static const char *failure_of_kernel(void) {
+    struct sim_state *state = &the_state;
+    if (le_sim_is_child())
+        return NULL;
+    pthread_mutex_lock(&state->lock);
+    const char *text = state->fatal && state->failure[0] ? state->failure : NULL;
+    pthread_mutex_unlock(&state->lock);
+    return text;
+}
+
 const struct le_cuda_driver *le_sim_driver(void) {
     static const struct le_cuda_driver driver = {
 #define LE_CU(name, symbol, version, need, parameters) .name = le_sim_##name,
@@ -315,6 +327,8 @@ const struct le_cuda_driver *le_sim_driver(void) {
         .note_memory = le_sim_note_memory,
         .clock_ns = clock_now_ns,
         .report = check_reports,
+        .checks = le_sim_checking,
+        .failure = failure_of_kernel,
     };
     return &driver;
 }

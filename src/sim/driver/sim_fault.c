@@ -1,5 +1,6 @@
 /* Options of sim, from le_sim_configure and the environment, and planned faults. Guarded by the state's lock. */
 #include "sim/driver/sim_state.h"
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,30 +11,64 @@ static uint64_t number_of(const char *variable) {
     return text ? strtoull(text, NULL, 0) : 0;
 }
 
+enum { FAULT_KINDS = 9, MEMORY_FAULT = 5 };
+static const char *const fault_names[FAULT_KINDS] = {"allocation", "launch", "copy",  "module", "sticky",
+                                                     "memory",     "call",   "nvrtc", "cublas"};
+
+/* Reads an item, such as "launch=2", up to a comma or the end. Returns its kind; -1: it is not valid. */
+static int read_fault(const char *text, uint64_t *value) {
+    for (int k = 0; k < FAULT_KINDS; k++) {
+        size_t length = strlen(fault_names[k]);
+        if (strncmp(text, fault_names[k], length) != 0 || text[length] != '=')
+            continue;
+        char *end;
+        *value = strtoull(text + length + 1, &end, 0);
+        return isdigit((unsigned char)text[length + 1]) && (*end == ',' || *end == '\0') ? k : -1;
+    }
+    return -1;
+}
+
+static const char *next_item(const char *text) {
+    const char *comma = strchr(text, ',');
+    return comma ? comma + 1 : "";
+}
+
 /* LEAT_SIM_FAULT: "allocation=3,launch=2" names the Nth operation of each kind; memory=BYTES sets the size of device
- * memory. Unknown items are ignored. */
+ * memory. le_sim_environment_check reports invalid items. */
 static void faults_read(const char *text, struct le_sim_faults *faults, size_t *memory_bytes) {
-    uint64_t memory = 0;
-    const struct {
-        const char *name;
-        uint64_t *value;
-    } names[] = {{"allocation", &faults->allocation},
-                 {"launch", &faults->launch},
-                 {"copy", &faults->copy},
-                 {"module", &faults->module},
-                 {"sticky", &faults->sticky_launch},
-                 {"memory", &memory},
-                 {"call", &faults->call},
-                 {"nvrtc", &faults->nvrtc},
-                 {"cublas", &faults->cublas}};
-    for (; text && *text; text = strchr(text, ',') ? strchr(text, ',') + 1 : "")
-        for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-            size_t length = strlen(names[k].name);
-            if (!strncmp(text, names[k].name, length) && text[length] == '=')
-                *names[k].value = strtoull(text + length + 1, NULL, 0);
-        }
-    if (memory)
-        *memory_bytes = (size_t)memory;
+    uint64_t *const values[FAULT_KINDS] = {&faults->allocation, &faults->launch,        &faults->copy,
+                                           &faults->module,     &faults->sticky_launch, NULL,
+                                           &faults->call,       &faults->nvrtc,         &faults->cublas};
+    for (; text && *text; text = next_item(text)) {
+        uint64_t value;
+        int kind = read_fault(text, &value);
+        if (kind == MEMORY_FAULT && value)
+            *memory_bytes = (size_t)value;
+        else if (kind >= 0 && kind != MEMORY_FAULT)
+            *values[kind] = value;
+    }
+}
+
+leat_status le_sim_environment_check(void) {
+    static const char *const numbers[] = {"LEAT_SIM_CHECK", "LEAT_SIM_SEED", "LEAT_SIM_KERNEL_NS",
+                                          "LEAT_SIM_CONTEXT_MS"};
+    for (size_t k = 0; k < ARRAY_LEN(numbers); k++) {
+        const char *text = getenv(numbers[k]);
+        char *end = NULL;
+        if (text)
+            (void)strtoull(text, &end, 0);
+        if (text && *text && (*end || !isdigit((unsigned char)*text)))
+            return le_fail(LEAT_INVALID, "%s is '%.40s', not a whole number", numbers[k], text);
+    }
+    const char *text = getenv("LEAT_SIM_FAULT");
+    uint64_t value;
+    for (; text && *text; text = next_item(text))
+        if (read_fault(text, &value) < 0)
+            return le_fail_at(LEAT_INVALID, (struct le_location){0},
+                              "write KIND=NUMBER, such as launch=2; the kinds are allocation, launch, copy, module, "
+                              "sticky, memory, call, nvrtc and cublas",
+                              "LEAT_SIM_FAULT: '%.*s' is not a valid failure", (int)strcspn(text, ","), text);
+    return LEAT_OK;
 }
 
 static bool any_fault(const struct le_sim_faults *faults) {

@@ -499,7 +499,7 @@ static void report_pinned_access(struct sim_check *check, const struct host_acce
     if (access->claim.stream_id)
         snprintf(stream, sizeof stream, "stream %u", access->claim.stream_id);
     le_sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL,
-                        "missing synchronisation before a host %s of %s memory that '%s' (%s) has not finished %s",
+                        "missing synchronization before a host %s of %s memory that '%s' (%s) has not finished %s",
                         access->write ? "write" : "read",
                         access->claim.kind == SIM_ALLOCATION_PINNED ? "pinned" : "registered", access->claim.what,
                         stream, access->claim.write ? "writing" : "reading");

@@ -82,7 +82,7 @@ static void a_read_before_the_copy_is_over(void **state) {
     ok(cu->StreamSynchronize(first)); /* the wrong one */
     assert_int_equal(pinned[BYTES - 1], 0);
     expect_report(
-        "missing synchronisation before a host read of pinned memory that 'copy to the host' (stream 2) has not "
+        "missing synchronization before a host read of pinned memory that 'copy to the host' (stream 2) has not "
         "finished writing");
     ok(cu->StreamSynchronize(second));
     assert_int_equal(pinned[BYTES - 1], 7);
@@ -99,7 +99,7 @@ static void a_write_before_the_copy_is_over(void **state) {
     expect_no_reports();
     pinned[5] = 1;
     expect_report(
-        "missing synchronisation before a host write of pinned memory that 'copy to the device' (stream 1) has not "
+        "missing synchronization before a host write of pinned memory that 'copy to the device' (stream 1) has not "
         "finished reading");
 }
 
@@ -161,7 +161,7 @@ static void registered_memory_is_guarded(void **state) {
     ok(cu->MemsetD8Async(address, 7, size_bytes, stream));
     ok(cu->MemcpyDtoHAsync((void *)memory, address, size_bytes, stream));
     assert_int_equal(memory[9999], 0);
-    expect_report("missing synchronisation before a host read of registered memory that 'copy to the host' (stream 1)");
+    expect_report("missing synchronization before a host read of registered memory that 'copy to the host' (stream 1)");
     ok(cu->MemHostUnregister((void *)memory));
     for (size_t k = 0; k < size_bytes; k++)
         assert_int_equal(memory[k], 7);

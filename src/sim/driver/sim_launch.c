@@ -215,6 +215,8 @@ static le_cu_result result_of_status(enum sim_grid_status status) {
         return LE_CU_ERROR_ASSERT;
     case SIM_GRID_ADDRESS:
         return LE_CU_ERROR_ILLEGAL_ADDRESS;
+    case SIM_GRID_STACK:
+        return LE_CU_ERROR_HARDWARE_STACK_ERROR;
     case SIM_GRID_MEMORY:
         return LE_CU_ERROR_LAUNCH_OUT_OF_RESOURCES;
     default:
@@ -246,6 +248,8 @@ void le_sim_kernel_run(const struct sim_op *op) {
     le_cu_result result = result_of_status(status);
     if (le_sim_fault_now(&state->counts.kernel, state->options.faults.sticky_launch))
         result = LE_CU_ERROR_ILLEGAL_ADDRESS;
+    if (result && !state->fatal)
+        memcpy(state->failure, grid.message, sizeof state->failure);
     if (result)
         state->fatal = result;
 }

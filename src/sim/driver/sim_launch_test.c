@@ -412,7 +412,7 @@ static void reads_of_mapped_memory_are_reported(void **state) {
     assert_int_equal(mapped[7], 0);
     ok(cu->StreamSynchronize(stream));
     expect_report(
-        "missing synchronisation before a host read of pinned memory that 'set' (stream 1) has not finished writing");
+        "missing synchronization before a host read of pinned memory that 'set' (stream 1) has not finished writing");
 }
 
 static void polling_mapped_memory_is_not_reported(void **state) {
@@ -488,7 +488,7 @@ static void begin_checks(void) {
 }
 
 /* A module loaded before checking started is not instrumented, so its writes are not seen. */
-static void kernels_without_checks_initialise(void **state) {
+static void kernels_without_checks_initialize(void **state) {
     (void)state;
     le_cu_module unchecked = module;
     begin_checks();
@@ -500,9 +500,9 @@ static void kernels_without_checks_initialise(void **state) {
     sum(x, y, N, NULL);
     assert_int_equal(int_at(y), N);
     expect_no_reports();
-    sum(device_new(N * 4), y, N, NULL); /* new memory is still uninitialised */
+    sum(device_new(N * 4), y, N, NULL); /* new memory is still uninitialized */
     ok(cu->CtxSynchronize());
-    expect_report("uninitialised read");
+    expect_report("uninitialized read");
 }
 
 /* Arrays in pooled memory, noted before or after checking started. */
@@ -520,7 +520,7 @@ static void arrays_outlive_the_beginning_of_checks(void **state) {
     cu->note_memory(z, N * 4, 1);
     sum(z, y, N, NULL);
     ok(cu->CtxSynchronize());
-    expect_report("uninitialised read");
+    expect_report("uninitialized read");
 }
 
 static void modules_outlive_the_beginning_of_checks(void **state) {
@@ -558,7 +558,7 @@ int main(void) {
         CHECKED(accesses_past_arrays_are_reported),
         TEST(checking_begins_under_an_open_context),
         CHECKED(checking_ends_and_begins_again),
-        TEST(kernels_without_checks_initialise),
+        TEST(kernels_without_checks_initialize),
         TEST(arrays_outlive_the_beginning_of_checks),
         TEST(modules_outlive_the_beginning_of_checks),
     };

@@ -214,6 +214,7 @@ struct sim_state {
     struct le_sim_tally leftovers; /* what the last context still held when it was released */
     int context_uses;
     le_cu_result fatal;
+    char failure[512]; /* why the kernel that set fatal failed; empty: no kernel did */
     uint64_t clock_ns; /* the host's virtual time */
 
     struct sim_memory memory;

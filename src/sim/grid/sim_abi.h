@@ -4,7 +4,7 @@
 #ifndef LE_SIM_ABI_H
 #define LE_SIM_ABI_H
 
-enum { SIM_ABI = 3, SIM_DYNAMIC_BYTES = 232448 /* 227 KiB: the most that a block may use */ };
+enum { SIM_ABI = 4, SIM_DYNAMIC_BYTES = 232448 /* 227 KiB: the most that a block may use */ };
 
 struct sim_dim {
     unsigned x, y, z;

@@ -60,9 +60,10 @@ const struct sim_item *le_sim_module_variable(const struct sim_module *module, s
 /* ---- grids */
 enum sim_grid_status {
     SIM_GRID_OK,
-    SIM_GRID_TRAP,    /* __trap() */
+    SIM_GRID_TRAP,    /* __trap(), an integer division by zero, or an illegal instruction */
     SIM_GRID_ASSERT,  /* an assertion failed, and its message was printed */
-    SIM_GRID_ADDRESS, /* a fault of the machine, or a stack overflow */
+    SIM_GRID_ADDRESS, /* an access to an invalid address */
+    SIM_GRID_STACK,   /* a stack overflow */
     SIM_GRID_DEADLOCK,
     SIM_GRID_TIMEOUT, /* threads only waited for too long */
     SIM_GRID_MEMORY   /* out of memory */
@@ -84,7 +85,7 @@ struct sim_grid {
     uint64_t seed;                       /* decides the order of blocks and threads */
     bool cooperative;                    /* all blocks are resident together; grid barriers are allowed */
     unsigned resident;                   /* the most blocks resident together; 0: 132 */
-    size_t stack_bytes;                  /* per thread; 0: 64 KiB */
+    size_t stack_bytes;                  /* per thread; 0: 640 KiB */
     struct sim_stack_cache *stack_cache; /* NULL: allocates its own stacks */
     uint64_t spin_limit_ms;              /* CPU time of the calling thread; 0: 10,000 */
     struct sim_check *check;             /* NULL: unchecked; ignored if the module is not instrumented */

@@ -313,9 +313,10 @@ static void bad_ends(void **state) {
     } rows[] = {
         {"trap", "__trap", SIM_GRID_TRAP},
         {"assertion", "assertion", SIM_GRID_ASSERT},
-        {"null", "invalid address", SIM_GRID_ADDRESS},
-        {"divide", "division", SIM_GRID_ADDRESS},
-        {"deep", "stack", SIM_GRID_ADDRESS},
+        {"null", "null pointer", SIM_GRID_ADDRESS},
+        {"divide", "division", SIM_GRID_TRAP},
+        {"deep", "stack", SIM_GRID_STACK},
+        {"huge", "stack", SIM_GRID_STACK},
         {"alone", "__syncthreads", SIM_GRID_DEADLOCK},
         {"mixed", "kernel.cu:", SIM_GRID_DEADLOCK},
         {"spin", "waited", SIM_GRID_TIMEOUT},
@@ -331,6 +332,7 @@ static void bad_ends(void **state) {
         "__global__ void null() { if (threadIdx.x == 1) *nothing = 1; }\n"
         "__global__ void divide() { sink = 5 / zero; }\n"
         "__global__ void deep() { if (threadIdx.x == 1) sink = dive(0); }\n"
+        "__global__ void huge() { volatile int a[400000]; a[threadIdx.x] = 1; sink = a[threadIdx.x]; }\n"
         "__global__ void alone() { if (threadIdx.x < 2) __syncthreads(); else __shfl_sync(0xffffffffu, 1, 0); }\n"
         "__global__ void mixed() { if (threadIdx.x < 2) __syncwarp(); else __syncwarp(3u | 4u << threadIdx.x % 2); }\n"
         "__global__ void spin() { while (atomicAdd(&zero, 0) == 0) {} }\n"
@@ -352,6 +354,43 @@ static void bad_ends(void **state) {
     testing_run(&t, "fine", 1, 1, 0, parameters); /* the module stays usable */
     assert_int_equal(*(int *)le_sim_module_global(t.module, "sink")->address, 42);
     testing_finish(&t);
+}
+
+/* Large frames work; endless recursion is found in every block, also beyond those whose stacks all have guards. */
+static void stacks(void **state) {
+    (void)state;
+    static const char *const source =
+        "__device__ int arrived, sink;\n"
+        "__device__ __noinline__ int dive(int n) { volatile int a[64]; a[n % 64] = n; return n < 0 ? 0 : dive(n + 1) + "
+        "a[n % 64]; }\n"
+        "extern \"C\" __global__ void wide(int *y, int n) {\n"
+        "  int a[128000];\n"
+        "  for (int k = 0; k < 128000; k++) a[k] = k * n;\n"
+        "  int sum = 0;\n"
+        "  for (int k = 0; k < 128000; k += n * 100) sum += a[k];\n"
+        "  atomicAdd(y, sum);\n"
+        "}\n"
+        "extern \"C\" __global__ void deep(int *y, int n) {\n"
+        "  atomicAdd(&arrived, 1);\n"
+        "  while (*(volatile int *)&arrived < n) {}\n"
+        "  if (blockIdx.x == 3 && threadIdx.x == 2) sink = dive(0);\n"
+        "}\n";
+    for (int check = 0; check < 2; check++) {
+        struct testing t = testing_load(source, check, NULL);
+        int y = 0, n = 1;
+        void *p = &y, *parameters[] = {&p, &n};
+        if (!check)
+            testing_run(&t, "wide", 2, 3, 0, parameters);
+        assert_int_equal(y, check ? 0 : 6 * (1279 * 1280 / 2 * 100));
+        for (unsigned seed = 0; seed < 12; seed++) {
+            *(int *)le_sim_module_global(t.module, "arrived")->address = 0;
+            n = 12 * 4;
+            assert_int_equal(testing_launch(&t, "deep", DIM(12, 1, 1), DIM(4, 1, 1), 0, seed, parameters),
+                             SIM_GRID_STACK);
+            assert_non_null(strstr(t.grid.message, "kernel deep, block (3,0,0), thread (2,0,0): stack overflow"));
+        }
+        testing_finish(&t);
+    }
 }
 
 /* Threads that have ended count as arrived; uninitialized shared memory is not zero; the order depends on the seed. */
@@ -444,6 +483,7 @@ int main(void) {
         cmocka_unit_test(barriers_that_count),
         cmocka_unit_test(printed_in_order),
         cmocka_unit_test(bad_ends),
+        cmocka_unit_test(stacks),
         cmocka_unit_test(hostile_but_legal),
         cmocka_unit_test(product_of_matrices),
     };

@@ -159,14 +159,24 @@ static inline void jump(struct sim_fiber *from, struct sim_fiber *to) {
 }
 #endif
 
+/* The frames of a fiber that does not continue left poisoned memory above the point of its last switch. */
+static void unpoison(const struct sim_fiber *fiber) {
+#ifdef FIBERS_ASAN
+    char *low = fiber->stack, *point = fiber->point;
+    size_t below = point >= low && point < low + fiber->stack_bytes ? (size_t)(point - low) : 0;
+    if (low)
+        __asan_unpoison_memory_region(low + below, fiber->stack_bytes - below);
+#else
+    (void)fiber;
+#endif
+}
+
 void le_sim_fiber_start(struct sim_fiber *fiber, void *stack, size_t stack_bytes, void (*entry)(void *),
                         void *argument) {
+    unpoison(fiber);
     fiber->stack = stack;
     fiber->stack_bytes = stack_bytes;
     fiber->fake = NULL;
-#ifdef FIBERS_ASAN
-    __asan_unpoison_memory_region(stack, stack_bytes); /* frames of a dropped fiber left poisoned memory */
-#endif
 #ifdef FIBERS_TSAN
     if (!fiber->tsan)
         fiber->tsan = __tsan_create_fiber(0);
@@ -175,6 +185,7 @@ void le_sim_fiber_start(struct sim_fiber *fiber, void *stack, size_t stack_bytes
 }
 
 void le_sim_fiber_finish(struct sim_fiber *fiber) {
+    unpoison(fiber);
 #ifdef FIBERS_TSAN
     if (fiber->tsan && fiber->stack)
         __tsan_destroy_fiber(fiber->tsan);
@@ -224,21 +235,24 @@ void le_sim_fiber_arrived(struct sim_fiber *fiber, struct sim_fiber *home) {
 
 struct sim_stacks {
     char *base;
-    size_t count, stack_bytes, stride, page;
-    bool guarded;
+    size_t count, stack_bytes, stride, guard_bytes;
+    size_t guarded; /* stack k has a guard if k % guarded == 0; 0: none has */
 };
+/* GUARD_PAGES: more than any frame of the services that kernels call. Kernels are compiled to touch each page of a
+ * large frame in turn. */
+enum { GUARD_PAGES = 4, SPARSE_GUARDS = 64 };
 
 struct sim_stacks *le_sim_stacks_new(size_t count, size_t stack_bytes, bool guarded) {
     struct sim_stacks *stacks = le_alloc_zero(1, sizeof *stacks);
     if (!stacks)
         return NULL;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
-    stacks->page = page;
+    stacks->guard_bytes = GUARD_PAGES * page;
     stacks->count = count;
     stacks->stack_bytes =
         (stack_bytes + page - 1) / page * page + page; /* one more page, because the ends are staggered */
-    stacks->stride = stacks->stack_bytes + page;
-    stacks->guarded = guarded;
+    stacks->stride = stacks->stack_bytes + stacks->guard_bytes;
+    stacks->guarded = guarded ? 1 : SPARSE_GUARDS;
     stacks->base = MAP_FAILED;
     if (le_mul_size(stacks->stride, count, &bytes))
         stacks->base =
@@ -247,8 +261,9 @@ struct sim_stacks *le_sim_stacks_new(size_t count, size_t stack_bytes, bool guar
         le_free(stacks);
         return NULL;
     }
-    for (size_t k = 0; stacks->guarded && k < count; k++) /* if mprotect fails, stacks are unguarded */
-        stacks->guarded = mprotect(stacks->base + k * stacks->stride, page, PROT_NONE) == 0;
+    for (size_t k = 0; stacks->guarded && k < count; k += stacks->guarded)
+        if (mprotect(stacks->base + k * stacks->stride, stacks->guard_bytes, PROT_NONE) != 0)
+            stacks->guarded = 0;
     return stacks;
 }
 
@@ -269,7 +284,7 @@ size_t le_sim_stacks_count(const struct sim_stacks *stacks) {
 void *le_sim_stacks_at(const struct sim_stacks *stacks, size_t k, size_t *size_bytes) {
     size_t stagger = k * 5 % 62 * 64; /* less than a page */
     *size_bytes = stacks->stack_bytes - stagger;
-    return stacks->base + k * stacks->stride + stacks->page;
+    return stacks->base + k * stacks->stride + stacks->guard_bytes;
 }
 
 bool le_sim_stacks_has(const struct sim_stacks *stacks, const void *address) {
@@ -278,6 +293,7 @@ bool le_sim_stacks_has(const struct sim_stacks *stacks, const void *address) {
 }
 
 bool le_sim_stacks_guard(const struct sim_stacks *stacks, const void *address) {
-    return stacks->guarded && le_sim_stacks_has(stacks, address) &&
-           ((uintptr_t)address - (uintptr_t)stacks->base) % stacks->stride < stacks->page;
+    size_t offset = (uintptr_t)address - (uintptr_t)stacks->base;
+    return stacks->guarded && le_sim_stacks_has(stacks, address) && offset / stacks->stride % stacks->guarded == 0 &&
+           offset % stacks->stride < stacks->guard_bytes;
 }

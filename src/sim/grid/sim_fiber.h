@@ -21,8 +21,9 @@ void le_sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to, bool last
 void le_sim_fiber_arrived(struct sim_fiber *fiber, struct sim_fiber *home);
 void le_sim_fiber_finish(struct sim_fiber *fiber);
 
-/* Allocates stacks of one size. guarded: each has a guard page below it, which takes two of the 65,530 mappings that a
- * process may have. NULL: out of memory. */
+/* Allocates stacks of one size, with guard pages below them. The guard of a stack takes two of the 65,530 mappings that
+ * a process may have. guarded: each stack has one; otherwise one in 64 has, so that endless recursion meets one in the
+ * end. NULL: out of memory. */
 struct sim_stacks;
 struct sim_stacks *le_sim_stacks_new(size_t count, size_t stack_bytes, bool guarded);
 void le_sim_stacks_free(struct sim_stacks *stacks);
@@ -31,6 +32,6 @@ size_t le_sim_stacks_count(const struct sim_stacks *stacks);
 void *le_sim_stacks_at(const struct sim_stacks *stacks, size_t k, size_t *size_bytes);
 /* Whether the address is in one of the stacks or guard pages. */
 bool le_sim_stacks_has(const struct sim_stacks *stacks, const void *address);
-/* Whether the address is in a guard page, which means a stack overflow. */
+/* Whether the address is in guard pages, which means a stack overflow. */
 bool le_sim_stacks_guard(const struct sim_stacks *stacks, const void *address);
 #endif

@@ -370,19 +370,23 @@ static void run_blocks(struct sim_run *run) {
 /* ---- begin and end */
 
 static void report_fault(struct sim_run *run) {
+    bool address = !run->fault_guard && (run->fault_signal == SIGSEGV || run->fault_signal == SIGBUS);
+    enum sim_grid_status status = run->fault_guard ? SIM_GRID_STACK : address ? SIM_GRID_ADDRESS : SIM_GRID_TRAP;
+    char at[32] = "";
     const char *what = run->fault_guard              ? "stack overflow"
                        : run->fault_signal == SIGFPE ? "integer division by zero or overflow"
                        : run->fault_signal == SIGILL ? "illegal instruction"
+                       : run->fault_null             ? "null pointer"
                        : run->fault_signal == SIGBUS ? "misaligned or unmapped address"
                                                      : "invalid address";
-    struct sim_thread *thread = run->thread;
+    if (address && run->fault_address)
+        snprintf(at, sizeof at, " %p", run->fault_address);
+    const struct sim_self *self = run->thread ? run->thread->self : NULL;
     run->status = SIM_GRID_OK;
     run->thread = NULL;
-    const struct sim_self *self = thread ? thread->self : NULL;
-    le_sim_run_stop(run, SIM_GRID_ADDRESS, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s (%p)",
-                    run->grid->kernel->name, self ? self->block.x : 0, self ? self->block.y : 0,
-                    self ? self->block.z : 0, self ? self->thread.x : 0, self ? self->thread.y : 0,
-                    self ? self->thread.z : 0, what, run->fault_address);
+    le_sim_run_stop(run, status, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s%s", run->grid->kernel->name,
+                    self ? self->block.x : 0, self ? self->block.y : 0, self ? self->block.z : 0,
+                    self ? self->thread.x : 0, self ? self->thread.y : 0, self ? self->thread.z : 0, what, at);
 }
 
 /* Takes the module, not the run, because reports also name source lines of grids that have ended. */

@@ -74,13 +74,13 @@ static const struct planted bugs[] = {
      " __syncthreads();\n"
      " o[threadIdx.x]=s[threadIdx.x];\n"
      "}\n",
-     1, 64, 0, "uninitialised read", "kernel.cu:5"},
+     1, 64, 0, "uninitialized read", "kernel.cu:5"},
     {"uninit never",
      "__global__ void k(float*o){\n"
      " __shared__ float s[64];\n"
      " o[threadIdx.x]=s[threadIdx.x];\n"
      "}\n",
-     1, 64, 0, "uninitialised read", "kernel.cu:3"},
+     1, 64, 0, "uninitialized read", "kernel.cu:3"},
     {"oob",
      "__global__ void k(float*o,int n){\n"
      " if(threadIdx.x<=n) o[threadIdx.x]=1;\n"

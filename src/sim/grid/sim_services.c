@@ -94,10 +94,19 @@ static void service_stop(int kind) {
     le_sim_run_stop(run, SIM_GRID_TRAP, "the kernel called __trap()");
 }
 
+/* An overflow in a service, unlike one in the kernel, could leave the check or the allocator in the middle of a change.
+ */
+static void stop_if_stack_is_short(struct sim_run *run) {
+    enum { SERVICE_BYTES = 16 << 10 };
+    if ((uintptr_t)__builtin_frame_address(0) - run->thread->self->stack_low < SERVICE_BYTES)
+        le_sim_run_stop(run, SIM_GRID_STACK, "stack overflow");
+}
+
 static int service_print(const char *format, __builtin_va_list arguments) {
     struct sim_run *run = le_sim_current_run();
     char small[1024], *text = small;
     va_list again;
+    stop_if_stack_is_short(run);
     va_copy(again, arguments);
     int length = vsnprintf(small, sizeof small, format, arguments);
     if (length >= (int)sizeof small && (text = le_alloc((size_t)length + 1)))
@@ -142,6 +151,7 @@ static void check_in_pieces(struct sim_run *run, struct sim_thread_id id, uint64
  * if that is a compare-and-swap of the same address. */
 static void service_access(const void *address, unsigned long size_bytes, unsigned flags, const void *pc) {
     struct sim_run *run = le_sim_current_run();
+    stop_if_stack_is_short(run);
     uintptr_t at = (uintptr_t)address;
     const struct sim_module *module = run->module;
     enum { RANGE = 16, SWAP = 32 }; /* flags of the prelude */

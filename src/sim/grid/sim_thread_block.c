@@ -3,7 +3,9 @@
 #include "sim/grid/sim_thread_block.h"
 #include <string.h>
 
-enum { STACK_BYTES = 64 << 10, GUARDED_BLOCKS = 8, ALIGNMENT = 128 };
+/* STACK_BYTES: the 512 KiB of local memory that CUDA allows, and room for larger host frames and the services. Memory
+ * is used only for the pages that a thread touches. */
+enum { STACK_BYTES = 640 << 10, GUARDED_BLOCKS = 8, ALIGNMENT = 128 };
 
 uint64_t le_sim_random(uint64_t *state) { /* splitmix64 */
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);

@@ -72,7 +72,7 @@ struct sim_run {
     } deferred;
     const void *fault_address;
     int fault_signal;
-    bool fault_guard;
+    bool fault_guard, fault_null;
     void *trap_stack;
     char *landing; /* a stack for leaving a fiber whose own stack is unusable */
     struct sim_shared_variable *variables;

@@ -90,6 +90,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     run->fault_address = info->si_addr;
     run->fault_signal = number;
     run->fault_guard = guard;
+    run->fault_null = !info->si_addr && info->si_code == SEGV_MAPERR; /* x86-64 gives 0 for non-canonical ones, too */
     run->status = SIM_GRID_ADDRESS;
     resume_at_landing(context, run->landing + LANDING_BYTES);
 }

@@ -1,6 +1,6 @@
 // One member of the structures is never set.
 // launch: move --grid 1 --block 32 y=f32[32]
-// says: uninitialised read in kernel move: block (0,0,0) thread (
+// says: uninitialized read in kernel move: block (0,0,0) thread (
 // says: half_written_structure.cu:13
 struct body {
     float x, y, z, mass;

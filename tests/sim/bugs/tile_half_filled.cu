@@ -1,6 +1,6 @@
 // The tile's edge is filled only where the image continues, but it is always read.
 // launch: blur --grid 2 --block 32 x=f32[64] y=f32[64]
-// says: uninitialised read in kernel blur: block (
+// says: uninitialized read in kernel blur: block (
 // says: tile_half_filled.cu:15
 // says: of shared 'tile' (136 bytes), which nothing has written
 __global__ void blur(const float *x, float *y) {
