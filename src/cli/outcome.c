@@ -261,10 +261,10 @@ static void print_times(const struct le_cli_outcome *outcome) {
         return;
     uint64_t first_ns = outcome->times_ns[0], count = sort_times(outcome, &times_ns),
              median_ns = median(times_ns, count);
-    double spread_ns = (double)(times_ns[count - 1] - times_ns[0]);
-    fprintf(stderr, "first run %.6g ms; %llu more: median %.6g ms, min %.6g ms, max %.6g ms, spread %.2g %%\n",
+    double spread = median_ns ? 100 * (double)(times_ns[count - 1] - times_ns[0]) / (double)median_ns : 0;
+    fprintf(stderr, "first run %.6g ms; %llu more: median %.6g ms, min %.6g ms, max %.6g ms, spread %.*f %%\n",
             (double)first_ns * 1e-6, (unsigned long long)count, (double)median_ns * 1e-6, (double)times_ns[0] * 1e-6,
-            (double)times_ns[count - 1] * 1e-6, median_ns ? 100 * spread_ns / (double)median_ns : 0.0);
+            (double)times_ns[count - 1] * 1e-6, spread < 10, spread);
 }
 
 static void runs_json(const struct le_cli_outcome *outcome, struct le_json *json) {
@@ -313,7 +313,7 @@ void le_cli_report(struct le_cli_outcome *outcome, int code) {
     } else {
         print_times(outcome);
         if (taken && cli->explain)
-            le_account_print(&account, stderr);
+            le_account_print(&account, stderr, !code);
     }
     le_account_free(&account);
 }
