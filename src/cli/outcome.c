@@ -30,7 +30,7 @@ static bool has_file(const struct le_cli_output *output) {
 static int check_file(struct le_cli *cli, const struct le_cli_line *line, size_t k) {
     const char *path = line->outputs[k].path;
     if (!le_cli_target_can_be_written(path))
-        return le_cli_fail(cli, LEAT_FILE, "%s cannot be written: %s", path, strerror(errno));
+        return le_cli_fail_file(cli, "write", path, errno);
     int code = LE_EXIT_OK;
     for (size_t other = 0; other < k && !code; other++)
         if (has_file(&line->outputs[other]) && le_cli_target_is_same(line->outputs[other].path, path))
@@ -53,7 +53,7 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
     if (status)
         return le_cli_library_error(cli, status);
     bool written = fwrite(bytes, 1, size_bytes, stdout) == size_bytes && fflush(stdout) == 0;
-    int code = written ? LE_EXIT_OK : le_cli_fail(cli, LEAT_FILE, "stdout cannot be written: %s", strerror(errno));
+    int code = written ? LE_EXIT_OK : le_cli_fail_file(cli, "write", "stdout", errno);
     leat_memory_free(bytes);
     if (!written) { /* drop the rest: the failure is reported once */
         __fpurge(stdout);
