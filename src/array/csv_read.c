@@ -74,7 +74,8 @@ static bool contains(const struct field *field, char c) {
 }
 
 static leat_status fail_text(const struct table *t, int64_t column, const struct field *field) {
-    const char *expected = t->delimiter == '\t' ? "write numbers separated by tabs" : "write numbers separated by commas";
+    const char *expected =
+        t->delimiter == '\t' ? "write numbers separated by tabs" : "write numbers separated by commas";
     if (t->delimiter == ',' && contains(field, '\t'))
         expected = "fields of a .csv file are separated by commas; name a file with tabs .tsv";
     else if (t->delimiter == '\t' && contains(field, ','))

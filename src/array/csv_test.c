@@ -313,11 +313,15 @@ static void files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),    cmocka_unit_test(headers_are_skipped),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(headers_are_skipped),
         cmocka_unit_test(refused),
-        cmocka_unit_test(help_fits),   cmocka_unit_test(ragged_tables_take_no_memory),
-        cmocka_unit_test(numbers),   cmocka_unit_test(random_reals),
-        cmocka_unit_test(all_types), cmocka_unit_test(files),
+        cmocka_unit_test(help_fits),
+        cmocka_unit_test(ragged_tables_take_no_memory),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(random_reals),
+        cmocka_unit_test(all_types),
+        cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

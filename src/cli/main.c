@@ -65,9 +65,10 @@ static int refuse_name(struct le_cli *cli, const char *name) {
     if (length > 5 && strcmp(name + length - 5, ".leat") == 0)
         return le_cli_usage(cli, "no subcommand `%s`; did you mean `leat run %s`?", name, name);
     if (near)
-        return le_cli_usage(cli, "no %s `%s`; did you mean `%s`?", *name == '-' ? "option" : "subcommand", name, near);
-    return le_cli_usage(
-        cli, "no subcommand `%s`; use run, check, show, launch, devices, cache, trace, report or help", name);
+        return le_cli_usage(cli, "%s `%s`; did you mean `%s`?", *name == '-' ? "unknown option" : "no subcommand", name,
+                            near);
+    return le_cli_usage(cli, "no subcommand `%s`; use run, check, show, launch, devices, cache, trace, report or help",
+                        name);
 }
 
 static int refuse_topic(struct le_cli *cli, const char *name) {

@@ -182,11 +182,25 @@ static int deliver_archive(struct le_cli *cli, const struct le_cli_output *outpu
 
 /* ---- all results */
 
+/* --colormap applies to .png files of elements that are scaled: all but u8 and u16. */
+static void note_colormap(struct le_cli *cli, const char *path, const leat_array *array) {
+    leat_description about;
+    char text[600];
+    bool known = leat_array_get(array, &about) == LEAT_OK;
+    if (known && le_cli_ends_with(path, ".png") && about.dtype != LEAT_U8 && about.dtype != LEAT_U16)
+        return;
+    snprintf(text, sizeof text, "--colormap is ignored for %.400s: %s", path,
+             le_cli_ends_with(path, ".png") ? "u8 and u16 pictures are written unchanged" : "it is not a .png");
+    le_cli_note(cli, text);
+}
+
 static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *outputs, leat_array *const *arrays,
                    size_t k, size_t count, const struct le_cli_line *line) {
     struct le_cli *cli = outcome->cli;
     leat_array *host = NULL;
     int code = LE_EXIT_OK;
+    if (has_file(&outputs[k]) && line->colormap != LEAT_COLORMAP_GREY)
+        note_colormap(cli, outputs[k].path, arrays[k]);
     if (le_cli_is_archive(&outputs[k])) {
         if (is_first_in_archive(outputs, k))
             code = deliver_archive(cli, outputs, arrays, k, count, line);

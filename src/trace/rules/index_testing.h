@@ -167,7 +167,7 @@ static inline void play_launch(struct play *play, int stream, const char *name, 
 
 struct played_copy {
     uint64_t bytes, host, sample; /* host: an address; 0: unknown */
-    double rate; /* bytes per nanosecond; 0: the usual one */
+    double rate;                  /* bytes per nanosecond; 0: the usual one */
     int stream;
     bool up, pinned, async;
 };

@@ -104,8 +104,8 @@ struct le_copy_rate {
     double rate;      /* bytes per nanosecond */
     const char *from; /* where the rate is from, in words */
 };
-/* The rate between pinned memory and the device: the best rate of pinned copies in the trace, else the usual rate of the
- * device's bus, but at least the best rate of pageable copies in the trace. */
+/* The rate between pinned memory and the device: the best rate of pinned copies in the trace, else the usual rate of
+ * the device's bus, but at least the best rate of pageable copies in the trace. */
 struct le_copy_rate le_pinned_rate(const struct le_rule_input *input);
 bool le_is_pageable(const struct le_shape *shape);
 /* What a copy costs: the time of its call without the wait for kernels, or of the copy itself if that is longer. call
