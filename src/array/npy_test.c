@@ -93,8 +93,8 @@ static const struct {
     {"{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (1,)}", 20, "dates or times"},
     {"{'descr': '<V2', 'fortran_order': False, 'shape': (1,)}", 2, "(two plain bytes) are not supported"},
     {"{'descr': '|V7', 'fortran_order': False, 'shape': (1,)}", 7, "raw bytes"},
-    {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, "the element type '<f16'"},
-    {"{'descr': '<f3', 'fortran_order': False, 'shape': (1,)}", 3, "the element type '<f3'"},
+    {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, "elements of type '<f16' are not supported"},
+    {"{'descr': '<f3', 'fortran_order': False, 'shape': (1,)}", 3, "elements of type '<f3' are not supported"},
     {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", 3, "the element type ''"},
 };
 

@@ -130,6 +130,21 @@ int le_cli_usage(struct le_cli *cli, const char *format, ...) {
     return LE_EXIT_USAGE;
 }
 
+/* Prints a report of sim's checks as a paragraph. Its lines are joined by semicolons. */
+static void print_report(struct le_cli *cli, const char *message) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    for (const char *at = message, *next; file && at; at = next) {
+        next = strstr(at, "; ");
+        fprintf(file, "%s%.*s", at == message ? "" : "\n    ", next ? (int)(next - at) : (int)strlen(at), at);
+        next = next ? next + 2 : NULL;
+    }
+    bool made = file && fclose(file) == 0;
+    print_message(cli, "", made ? text : message);
+    free(text);
+}
+
 int le_cli_library_error(struct le_cli *cli, leat_status status) {
     if (status == LEAT_OK)
         return LE_EXIT_OK;
@@ -139,13 +154,18 @@ int le_cli_library_error(struct le_cli *cli, leat_status status) {
         return fail_text(cli, status, leat_status_name(status));
     size_t count = 0;
     leat_error_count(cli->ctx, &count);
-    if (error.line == 0 && count == 1)
+    bool is_report = status == LEAT_DATA && error.line == 0;
+    if (error.line == 0 && count == 1 && !is_report)
         return report_error(cli, &error);
-    print_message(cli, "", leat_error_text(cli->ctx));
+    if (!is_report)
+        print_message(cli, "", leat_error_text(cli->ctx));
     for (size_t k = 0; k < count; k++) {
         leat_error one;
-        if (leat_error_at(cli->ctx, k, &one) == LEAT_OK)
-            store_message(&cli->errors, &one);
+        if (leat_error_at(cli->ctx, k, &one))
+            continue;
+        store_message(&cli->errors, &one);
+        if (is_report)
+            print_report(cli, one.message);
     }
     return exit_code(status);
 }
