@@ -95,7 +95,7 @@ static const struct {
     {"{'descr': '|V7', 'fortran_order': False, 'shape': (1,)}", 7, "raw bytes"},
     {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, "elements of type '<f16' are not supported"},
     {"{'descr': '<f3', 'fortran_order': False, 'shape': (1,)}", 3, "elements of type '<f3' are not supported"},
-    {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", 3, "the element type ''"},
+    {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", 3, "elements of type '' are not supported"},
 };
 
 static void test_refused(void **state) {
