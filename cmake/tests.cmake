@@ -1,5 +1,4 @@
 # Each src/**/NAME_test.c and tests/api/NAME.c is a cmocka program, linked to the static library, and one test.
-pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "LEAT_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache"
     "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
 

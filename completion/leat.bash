@@ -71,7 +71,7 @@ _leat()
     if [[ $command == trace ]]; then # our options, then the command and its own arguments
         case $previous in
         --limit) return ;;
-        --from-start) _leat_words 'on off' "$current"; return ;;
+        --from-start) _leat_words 'off' "$current"; return ;;
         --graphs) _leat_words 'only' "$current"; return ;;
         esac
         if [[ $current == -* && ($COMP_CWORD -eq 2 || $previous == -* || ${COMP_WORDS[COMP_CWORD-2]} == -*) ]]; then

@@ -3,11 +3,11 @@
 # libopenblas0-pthread is optional and makes matrix products faster; several threads cannot call the serial OpenBLAS at the same time.
 # Needs root or sudo only if a package is missing. On other systems it prints what to install and continues.
 set -eu
-packages="gcc libc6-dev pkg-config cmake ninja-build libsleef-dev libzip-dev libpng-dev libcmocka-dev scdoc"
+packages="gcc libc6-dev pkg-config cmake ninja-build libsleef-dev libzip-dev libpng-dev scdoc"
 case "${1:-build}" in
 build) ;;
 demo) packages="$packages python-matplotlib-data libopenblas0-pthread" ;;
-check) packages="$packages libopenblas0-pthread g++ clang libclang-rt-14-dev binutils" ;;
+check) packages="$packages libcmocka-dev libopenblas0-pthread g++ clang libclang-rt-14-dev binutils" ;;
 *)
     echo "usage: tools/setup.sh build|demo|check" >&2
     exit 2

@@ -52,16 +52,35 @@ static struct field take_field(const struct table *t, const char *at, const char
 
 /* ---- failures */
 
-/* what: the text after the field in the message. Unprintable characters of the field are shown as `?`. */
+/* what: the text after the field in the message. A tab in the field is shown as `\t`, other unprintable characters as
+ * `?`. */
 static leat_status fail_field(const struct table *t, int64_t column, const struct field *field, const char *expected,
                               const char *what) {
-    char shown[SHOWN_MAX + 1];
-    size_t length = field->length < SHOWN_MAX ? field->length : SHOWN_MAX;
-    for (size_t k = 0; k < length; k++)
-        shown[k] = field->at[k] >= ' ' && field->at[k] < 127 ? field->at[k] : '?';
-    shown[length] = '\0';
+    char shown[2 * SHOWN_MAX + 1];
+    size_t length = field->length < SHOWN_MAX ? field->length : SHOWN_MAX, end = 0;
+    for (size_t k = 0; k < length; k++) {
+        char c = field->at[k];
+        if (c == '\t')
+            shown[end++] = '\\';
+        shown[end++] = c == '\t' ? 't' : c >= ' ' && c < 127 ? c : '?';
+    }
+    shown[end] = '\0';
     return le_fail_at(LEAT_FILE, (struct le_location){0}, expected, "%s: line %lld, column %lld: '%s%s' %s", t->name,
                       (long long)t->line, (long long)column, shown, field->length > SHOWN_MAX ? "..." : "", what);
+}
+
+static bool contains(const struct field *field, char c) {
+    return memchr(field->at, c, field->length) != NULL;
+}
+
+static leat_status fail_text(const struct table *t, int64_t column, const struct field *field) {
+    const char *expected =
+        t->delimiter == '\t' ? "write numbers separated by tabs" : "write numbers separated by commas";
+    if (t->delimiter == ',' && contains(field, '\t'))
+        expected = "fields of a .csv file are separated by commas; name a file with tabs .tsv";
+    else if (t->delimiter == '\t' && contains(field, ','))
+        expected = "fields of a .tsv file are separated by tabs; name a file with commas .csv";
+    return fail_field(t, column, field, expected, "is not a number");
 }
 
 static leat_status fail_number(const struct table *t, int64_t column, const struct field *field,
@@ -72,11 +91,8 @@ static leat_status fail_number(const struct table *t, int64_t column, const stru
         return le_fail_at(LEAT_FILE, (struct le_location){0}, "write nan where a number is missing",
                           "%s: line %lld, column %lld is empty", t->name, (long long)t->line, (long long)column);
     if (found == LE_CSV_TEXT)
-        return fail_field(t, column, field,
-                          t->delimiter == '\t' ? "write numbers separated by tabs"
-                                               : "write numbers separated by commas",
-                          "is not a number");
-    const char *expected = t->is_declared ? NULL : "declare the input as u64 or f64";
+        return fail_text(t, column, field);
+    const char *expected = !t->is_declared && t->dtype == LEAT_I64 ? "declare the input as u64 or f64" : NULL;
     snprintf(what, sizeof what, found == LE_CSV_RANGE ? "does not fit in %s" : "is not a whole number, as %s needs",
              type);
     return fail_field(t, column, field, expected, what);
@@ -92,13 +108,34 @@ static bool is_number(const struct field *field, leat_dtype declared) {
     return found != LE_CSV_TEXT;
 }
 
-/* Whether no field of the line is a number, and at least one is not empty. */
+static bool is_separator(char c) {
+    return is_blank(c) || c == ',' || c == ';';
+}
+
+/* Whether the field consists of numbers. More than one: the file uses another separator, as `1;2` in a .csv file. */
+static bool is_numeric(const struct field *field, leat_dtype declared) {
+    const char *at = field->at, *end = at + field->length;
+    bool any = false;
+    while (at < end) {
+        const char *stop = at;
+        while (stop < end && !is_separator(*stop))
+            stop++;
+        struct field part = trim_field(at, stop);
+        if (part.length > 0 && !is_number(&part, declared))
+            return false;
+        any |= part.length > 0;
+        at = stop < end ? stop + 1 : stop;
+    }
+    return any;
+}
+
+/* Whether no field of the line is numeric, and at least one is not empty. */
 static bool is_header(const struct table *t, leat_dtype declared) {
     const char *end = line_end(t->at, t->end), *next = t->at;
     bool any = false;
     while (next) {
         struct field field = take_field(t, next, end, &next);
-        if (field.length > 0 && is_number(&field, declared))
+        if (is_numeric(&field, declared))
             return false;
         any |= field.length > 0;
     }

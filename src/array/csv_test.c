@@ -61,8 +61,31 @@ static void headers_are_skipped(void **state) {
     expect("a,b\n1,2\n3,4\n", LEAT_I64, 2, 2, four);
     assert_string_equal(noted, "t.csv: skipped line 1, a header");
     expect("\"x, y\",,z\n1,2\n3,4\n", LEAT_I64, 2, 2, four);
+    expect("run 1,run 2\n1,2\n3,4\n", LEAT_I64, 2, 2, four);
     expect("# made by\n# someone\nvalue\n1\n2\n3\n4\n", LEAT_I64, 4, 1, four);
     assert_string_equal(noted, "t.csv: skipped line 3, a header");
+}
+
+/* The help names the mistake: another separator, or a type that can be changed. */
+static void help_fits(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *expected;
+        leat_dtype declared;
+    } CASES[] = {
+        {"1\t2\n", "fields of a .csv file are separated by commas; name a file with tabs .tsv", 0},
+        {"1;2\n", "write numbers separated by commas", 0},
+        {"1\n9223372036854775808\n", "declare the input as u64 or f64", 0},
+        {"1e999\n", "", 0},
+        {"256\n", "", LEAT_U8},
+    };
+    struct le_memory_pool *pool = open_pool();
+    for (size_t k = 0; k < ARRAY_LEN(CASES); k++) {
+        leat_array *array = NULL;
+        assert_int_equal(load(pool, CASES[k].text, CASES[k].declared, &array), LEAT_FILE);
+        assert_string_equal(le_error_at(0)->expected, CASES[k].expected);
+    }
+    le_memory_pool_close(pool);
 }
 
 static void refused(void **state) {
@@ -82,8 +105,9 @@ static void refused(void **state) {
         {"a,b\n1,2\n3,4,5\n", "t.csv: line 3 has 3 fields, and line 2 has 2", 0},
         {"a,b\n", "t.csv: contains no numbers", 0},
         {"\n\n", "t.csv: contains no numbers", 0},
-        {"1 2\n3 4\n", "t.csv: line 2, column 1: '3 4' is not a number", 0},
-        {"1;2\n3;4\n5;6\n", "t.csv: line 2, column 1: '3;4' is not a number", 0},
+        {"1 2\n3 4\n", "t.csv: line 1, column 1: '1 2' is not a number", 0},
+        {"1;2\n3;4\n5;6\n", "t.csv: line 1, column 1: '1;2' is not a number", 0},
+        {"1\t2\n", "t.csv: line 1, column 1: '1\\t2' is not a number", 0},
         {"1.5.2\n", "no numbers", 0},
         {"1\n1.5.2\n", "'1.5.2' is not a number", 0},
         {"1\n0x10\n", "'0x10' is not a number", 0},
@@ -289,10 +313,15 @@ static void files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),    cmocka_unit_test(headers_are_skipped),
-        cmocka_unit_test(refused),   cmocka_unit_test(ragged_tables_take_no_memory),
-        cmocka_unit_test(numbers),   cmocka_unit_test(random_reals),
-        cmocka_unit_test(all_types), cmocka_unit_test(files),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(headers_are_skipped),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(help_fits),
+        cmocka_unit_test(ragged_tables_take_no_memory),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(random_reals),
+        cmocka_unit_test(all_types),
+        cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,17 +11,12 @@
 #define POPULATE_MAX_BYTES ((size_t)1 << 30)
 #define FIRST_BYTES        ((size_t)64 << 10) /* first buffer for a stream of unknown size; doubled as needed */
 
-static leat_status fail_errno(const char *name, const char *what, int number) {
-    char text[128];
-    return le_fail(LEAT_FILE, "%s: cannot %s: %s", name, what, strerror_r(number, text, sizeof text));
-}
-
 /* ---- open */
 
 static leat_status read_head(struct le_file_in *in) {
     struct stat about;
     if (fstat(in->fd, &about) < 0)
-        return fail_errno(in->name, "read", errno);
+        return le_fail_file("read", in->name, errno);
     if (S_ISDIR(about.st_mode))
         return le_fail(LEAT_FILE, "%s: is a folder", in->name);
     off_t at = S_ISREG(about.st_mode) ? lseek(in->fd, 0, SEEK_CUR) : -1;
@@ -38,7 +33,7 @@ leat_status le_file_in_start(int fd, const char *name, struct le_file_in *in) {
 leat_status le_file_in_open(const char *path, struct le_file_in *in) {
     *in = (struct le_file_in){.name = path, .fd = open(path, O_RDONLY | O_CLOEXEC), .is_opened = true};
     if (in->fd < 0)
-        return fail_errno(path, "open", errno);
+        return le_fail_file("open", path, errno);
     leat_status status = read_head(in);
     if (status)
         close(in->fd);
@@ -60,7 +55,7 @@ leat_status le_file_in_read(const struct le_file_in *in, void *target, size_t si
         if (more < 0 && errno == EINTR)
             continue;
         if (more < 0)
-            return fail_errno(in->name, "read", errno);
+            return le_fail_file("read", in->name, errno);
         if (more == 0)
             break;
         *got += (size_t)more;

@@ -48,7 +48,8 @@ static leat_status check_key(const char *name, const char *key, enum format form
 static leat_status fail_format(const char *name, size_t size_bytes) {
     if (size_bytes == 0)
         return le_fail(LEAT_FILE, "%s: is empty", name);
-    return le_fail(LEAT_FILE, "%s: is not an .npy, .npz or PNG file", name);
+    return le_fail_at(LEAT_FILE, (struct le_location){0}, "tables are read from files named .csv or .tsv",
+                      "%s: is not an .npy, .npz or PNG file", name);
 }
 
 /* Tables of text are recognized by the ending of the path, other formats by their first bytes. */

@@ -82,22 +82,20 @@ static leat_status fail_type(const struct parser *p, const char *text, size_t le
     if (!kind && length)
         kind = text[0] == 'O' ? "Python objects" : NULL;
     if (length == 3 && memcmp(text + 1, "V2", 2) == 0)
-        return le_fail(
-            LEAT_FILE,
-            "%s: its elements ('%.*s') are two plain bytes, which are read as bf16 only if the program declares that",
-            p->name, shown, text);
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "declare the input as bf16",
+                          "%s: elements of type '%.*s' (two plain bytes) are not supported", p->name, shown, text);
     for (int k = 0; k < shown; k++)
         if (text[k] < ' ' || text[k] > '~')
             return le_fail(LEAT_FILE, "%s: the name of the element type is not printable", p->name);
-    return kind ? le_fail(LEAT_FILE, "%s: its elements ('%.*s') are %s", p->name, shown, text, kind)
-                : le_fail(LEAT_FILE, "%s: Leat does not support the element type '%.*s'", p->name, shown, text);
+    return le_fail(LEAT_FILE, "%s: elements of type '%.*s'%s%s%s are not supported", p->name, shown, text,
+                   kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
 }
 
 static leat_status parse_type(struct parser *p) {
     const char *text;
     size_t length;
     if (take_char(p, '['))
-        return le_fail(LEAT_FILE, "%s: its elements are structures, which Leat does not support", p->name);
+        return le_fail(LEAT_FILE, "%s: elements that are structures are not supported", p->name);
     if (!take_string(p, &text, &length))
         return fail_header(p, "'descr' is not a string");
     const uint16_t one = 1;
@@ -145,14 +143,17 @@ static leat_status parse_shape(struct parser *p) {
     while (!take_char(p, ')')) {
         if (!comma)
             return fail_header(p, "'shape' is not a tuple");
-        if (header->rank == LEAT_RANK_MAX)
-            return le_fail(LEAT_FILE, "%s: it has more than %d axes", p->name, LEAT_RANK_MAX);
-        leat_status status = parse_extent(p, &header->shape[header->rank]);
+        int64_t extent = 0;
+        leat_status status = parse_extent(p, &extent);
         if (status)
             return status;
+        if (header->rank < LEAT_RANK_MAX)
+            header->shape[header->rank] = extent;
         header->rank++;
         comma = take_char(p, ',');
     }
+    if (header->rank > LEAT_RANK_MAX)
+        return le_fail(LEAT_FILE, "%s: %d axes; at most %d are supported", p->name, header->rank, LEAT_RANK_MAX);
     if (header->rank == 1 && !comma)
         return fail_header(p, "'shape' is not a tuple");
     return LEAT_OK;

@@ -77,25 +77,25 @@ static const struct {
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", 8, "too large"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", 8, "too large"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}", 8, "too large"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", 8, "more than 8 axes"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", 8, "9 axes; at most 8 are supported"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (1250000000,)}", 8,
      "claims 10000000000 bytes of elements, but it has 8"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", 15, "claims 16 bytes of elements, but it has 15"},
-    {"{'descr': '<f8, 'fortran_order': False, 'shape': (1,)}", 8, "Leat does not support the element type"},
+    {"{'descr': '<f8, 'fortran_order': False, 'shape': (1,)}", 8, "are not supported"},
     {"{'descr': <f8, 'fortran_order': False, 'shape': (1,)}", 8, "'descr' is not a string"},
     {"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", 8, "structures"},
     {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", 8, "Python objects"},
     {"{'descr': '<c4', 'fortran_order': False, 'shape': (1,)}", 8, "type '<c4'"},
-    {"{'descr': '<c161', 'fortran_order': False, 'shape': (1,)}", 8, "the element type '<c161'"},
+    {"{'descr': '<c161', 'fortran_order': False, 'shape': (1,)}", 8, "elements of type '<c161' are not supported"},
     {"{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", 15, "claims 16 bytes of elements, but it has 15"},
-    {"{'descr': '<U5', 'fortran_order': False, 'shape': (1,)}", 20, "strings"},
-    {"{'descr': '|S5', 'fortran_order': False, 'shape': (1,)}", 20, "strings"},
+    {"{'descr': '<U5', 'fortran_order': False, 'shape': (1,)}", 20, "(strings) are not supported"},
+    {"{'descr': '|S5', 'fortran_order': False, 'shape': (1,)}", 20, "(strings) are not supported"},
     {"{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (1,)}", 20, "dates or times"},
-    {"{'descr': '<V2', 'fortran_order': False, 'shape': (1,)}", 2, "as bf16 only if the program declares"},
+    {"{'descr': '<V2', 'fortran_order': False, 'shape': (1,)}", 2, "(two plain bytes) are not supported"},
     {"{'descr': '|V7', 'fortran_order': False, 'shape': (1,)}", 7, "raw bytes"},
-    {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, "the element type '<f16'"},
-    {"{'descr': '<f3', 'fortran_order': False, 'shape': (1,)}", 3, "the element type '<f3'"},
-    {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", 3, "the element type ''"},
+    {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, "elements of type '<f16' are not supported"},
+    {"{'descr': '<f3', 'fortran_order': False, 'shape': (1,)}", 3, "elements of type '<f3' are not supported"},
+    {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", 3, "elements of type '' are not supported"},
 };
 
 static void test_refused(void **state) {
@@ -257,11 +257,11 @@ static void test_paths(void **state) {
     make_folder(folder);
     leat_array *array = counted(pool, 1, SHAPE(10)), *back = NULL;
     assert_int_equal(le_array_load(pool, path_in(folder, "none.npy"), NULL, (leat_dtype)0, &back), LEAT_FILE);
-    assert_message("none.npy: cannot open: No such file");
+    assert_message("/none.npy: No such file");
     assert_int_equal(le_array_load(pool, folder, NULL, (leat_dtype)0, &back), LEAT_FILE);
     assert_message("is a folder");
     assert_int_equal(le_array_save(array, path_in(folder, "no/a.npy"), SAVE_AS(0)), LEAT_FILE);
-    assert_message("no/a.npy: cannot write: No such file");
+    assert_message("/no/a.npy: the folder does not exist");
     assert_int_equal(le_array_save(array, path_in(folder, "a.txt"), SAVE_AS(0)), LEAT_FILE);
     assert_message("unknown file ending");
     assert_int_equal(le_array_save(array, path_in(folder, "a.npy"), SAVE_AS(.key = "key")), LEAT_FILE);
@@ -315,7 +315,7 @@ static void test_dangling(void **state) {
     assert_int_equal(unlink(link), 0);
     assert_int_equal(symlink("a.npy", link), 0);
     assert_int_equal(le_npy_save(array, link, NULL), LEAT_FILE);
-    assert_message("a.npy: cannot write: Too many levels of symbolic links");
+    assert_message("/a.npy: Too many levels of symbolic links");
     unlink(link);
     unlink(path_in(folder, "c.npy"));
     unlink(path_in(folder, "there/b.npy"));
@@ -343,7 +343,7 @@ static void test_protected(void **state) {
     if (is_root)
         assert_int_equal(seteuid(0), 0);
     assert_int_equal(status, LEAT_FILE);
-    assert_message("a.npy: cannot write: Permission denied");
+    assert_message("/a.npy: Permission denied");
     struct stat about;
     assert_int_equal(stat(path_in(folder, "a.npy"), &about), 0);
     assert_int_equal(about.st_size, 3);

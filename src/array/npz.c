@@ -293,7 +293,7 @@ static leat_status fail_write(const struct target *t, zip_error_t *error) {
         return t->status;
     if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
         return le_fail_out_of_memory(0);
-    return le_fail(LEAT_FILE, "%s: cannot write the archive: %s", t->out.path, zip_error_strerror(error));
+    return le_fail(LEAT_FILE, "cannot write %s: %s", t->out.path, zip_error_strerror(error));
 }
 
 static bool add_entry(zip_t *archive, struct entry *entry) {

@@ -14,11 +14,6 @@
 
 #define WRITE_BYTES ((size_t)4 << 20) /* per write(), so that proceed is called every few milliseconds */
 
-static leat_status fail_write(const char *path, int number) {
-    char text[128];
-    return le_fail(LEAT_FILE, "%s: cannot write: %s", path, strerror_r(number, text, sizeof text));
-}
-
 /* ---- the path */
 
 /* The path that a link's text means: relative to the link's folder, or absolute. */
@@ -72,9 +67,9 @@ static leat_status open_new(struct le_file_out *out, const struct stat *replaced
         return le_fail_out_of_memory(strlen(out->path) + 1);
     int folder = open_folder(out->target, &out->name);
     if (folder < 0)
-        return fail_write(out->path, errno);
+        return le_fail_file("write", out->path, errno);
     if (!le_new_file_open(folder, 0666, &out->file))
-        return fail_write(out->path, errno);
+        return le_fail_file("write", out->path, errno);
     if (replaced)
         (void)!fchmod(out->file.fd, replaced->st_mode & 07777); /* if not permitted, the default mode is acceptable */
     return LEAT_OK;
@@ -84,15 +79,15 @@ static leat_status open_out(struct le_file_out *out) {
     struct stat about;
     bool exists = stat(out->path, &about) == 0;
     if (!exists && errno != ENOENT)
-        return fail_write(out->path, errno);
+        return le_fail_file("write", out->path, errno);
     if (exists && S_ISDIR(about.st_mode))
         return le_fail(LEAT_FILE, "%s: is a folder", out->path);
     if (exists && !S_ISREG(about.st_mode)) {
         out->file.fd = open(out->path, O_WRONLY | O_CLOEXEC);
-        return out->file.fd < 0 ? fail_write(out->path, errno) : LEAT_OK;
+        return out->file.fd < 0 ? le_fail_file("write", out->path, errno) : LEAT_OK;
     }
     if (exists && faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) < 0) /* rename() would ignore write protection */
-        return fail_write(out->path, errno);
+        return le_fail_file("write", out->path, errno);
     return open_new(out, exists ? &about : NULL);
 }
 
@@ -126,7 +121,7 @@ leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return fail_write(out->path, errno);
+            return le_fail_file("write", out->path, errno);
         at += put;
         size_bytes -= (size_t)put;
     }
@@ -135,8 +130,9 @@ leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t
 
 leat_status le_file_out_seek(struct le_file_out *out, uint64_t offset) {
     bool fits = offset <= INT64_MAX;
-    return fits && lseek(out->file.fd, (off_t)offset, SEEK_SET) >= 0 ? LEAT_OK
-                                                                     : fail_write(out->path, fits ? errno : EFBIG);
+    return fits && lseek(out->file.fd, (off_t)offset, SEEK_SET) >= 0
+               ? LEAT_OK
+               : le_fail_file("write", out->path, fits ? errno : EFBIG);
 }
 
 /* ---- close */
@@ -171,9 +167,9 @@ leat_status le_file_out_close(struct le_file_out *out, leat_status written) {
     else if (written)
         close(out->file.fd);
     else if (!out->target)
-        written = close_direct(out) ? LEAT_OK : fail_write(path, errno);
+        written = close_direct(out) ? LEAT_OK : le_fail_file("write", path, errno);
     else if (!le_new_file_publish(&out->file, out->name, out->sync) || (out->sync && !sync_folder(folder)))
-        written = fail_write(path, errno);
+        written = le_fail_file("write", path, errno);
     out->file.folder = folder;
     free_out(out);
     return written;

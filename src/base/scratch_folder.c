@@ -93,7 +93,7 @@ leat_status le_scratch_write(const char *path, const char *name, const void *byt
     bool written = file && fwrite(bytes, 1, size_bytes, file) == size_bytes;
     if (file && fclose(file) != 0)
         written = false;
-    return written ? LEAT_OK : le_fail(LEAT_FILE, "%s cannot be written: %s", full, strerror(errno));
+    return written ? LEAT_OK : le_fail_file("write", full, errno);
 }
 
 leat_status le_scratch_read(const char *path, const char *name, struct le_text *bytes) {
@@ -102,12 +102,12 @@ leat_status le_scratch_read(const char *path, const char *name, struct le_text *
     FILE *file = fopen(full, "re");
     size_t count;
     if (!file)
-        return le_fail(LEAT_FILE, "%s cannot be read: %s", full, strerror(errno));
+        return le_fail_file("open", full, errno);
     while ((count = fread(buffer, 1, sizeof buffer, file)) > 0)
         le_text_add_bytes(bytes, buffer, count);
     bool failed = ferror(file) != 0;
     fclose(file);
     if (failed)
-        return le_fail(LEAT_FILE, "%s cannot be read", full);
+        return le_fail(LEAT_FILE, "cannot read %s", full);
     return bytes->failed ? le_fail_out_of_memory(bytes->length) : LEAT_OK;
 }

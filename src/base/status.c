@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #endif
 #include "base/status.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -211,7 +212,19 @@ leat_status le_fail(leat_status code, const char *format, ...) {
 leat_status le_fail_out_of_memory(size_t size_bytes) {
     if (size_bytes == 0)
         return le_fail(LEAT_OUT_OF_MEMORY, "out of memory");
-    return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: cannot allocate %zu bytes", size_bytes);
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double size = (double)size_bytes;
+    int unit = 0;
+    for (; size >= 1024; unit++)
+        size /= 1024;
+    return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: cannot allocate %.*f %s", unit ? 1 : 0, size, units[unit]);
+}
+
+leat_status le_fail_file(const char *verb, const char *path, int number) {
+    char text[128];
+    bool no_folder = number == ENOENT && strcmp(verb, "write") == 0; /* writing creates the file itself */
+    return le_fail(LEAT_FILE, "cannot %s %s: %s", verb, path,
+                   no_folder ? "the folder does not exist" : strerror_r(number, text, sizeof text));
 }
 
 leat_status le_fail_at(leat_status code, struct le_location location, const char *expected, const char *format, ...) {

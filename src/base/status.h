@@ -16,7 +16,9 @@ struct le_location {
 /* Replaces the thread's record by one error. Returns code. */
 leat_status le_fail(leat_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 leat_status le_fail_out_of_memory(size_t size_bytes);
-/* The same with a location, and with what to do instead (expected, which may be NULL). */
+/* Fails with "cannot VERB PATH: REASON", where verb is "open", "read" or "write" and number is errno. */
+leat_status le_fail_file(const char *verb, const char *path, int number);
+/* Like le_fail, with a location, and with what to do instead (expected, which may be NULL). */
 leat_status le_fail_at(leat_status code, struct le_location location, const char *expected, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Puts "prefix: " before the message of the last failure. */

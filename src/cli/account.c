@@ -129,7 +129,7 @@ static void print_device(const struct le_account *account, FILE *file) {
     fputs("          busy + idle\n", file);
 }
 
-void le_account_print(const struct le_account *account, FILE *file) {
+void le_account_print(const struct le_account *account, FILE *file, bool verdict) {
     char text[900];
     fprintf(file, "%-11s %8s %11s %8s%12s%9s%9s  %s\n", "cost", "count", "ms", "share", "bytes", "GB/s", "of copy",
             "what (cause)");
@@ -141,6 +141,8 @@ void le_account_print(const struct le_account *account, FILE *file) {
     print_line(file, "wall", "", account->wall_ns, account->wall_ns);
     fputs("          since the command started\n", file);
     print_device(account, file);
+    if (!verdict)
+        return;
     le_account_verdict(account, text, sizeof text);
     fprintf(file, "%s\n", text);
 }

@@ -49,6 +49,11 @@ uint64_t le_cli_clock_ns(void);
 /* Each prints a message on stderr, stores it for --json, and returns its exit code. */
 int le_cli_usage(struct le_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int le_cli_fail(struct le_cli *cli, leat_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same, with what to do instead. */
+int le_cli_fail_with(struct le_cli *cli, leat_status code, const char *expected, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* "cannot VERB PATH: REASON", where verb is "open", "read" or "write" and number is errno. */
+int le_cli_fail_file(struct le_cli *cli, const char *verb, const char *path, int number);
 /* Reports the library's last failure in the same way; LE_EXIT_OK for LEAT_OK. */
 int le_cli_library_error(struct le_cli *cli, leat_status status);
 void le_cli_note(struct le_cli *cli,

@@ -62,7 +62,7 @@ int le_cli_check_pair(struct le_cli *cli, const struct le_cli_output *first, con
     return LE_EXIT_OK;
 }
 
-static bool has_known_ending(const char *path) {
+bool le_cli_has_known_ending(const char *path) {
     static const char *const ENDINGS[] = {".npy", ".npz", ".csv", ".tsv", ".png"};
     for (size_t k = 0; k < sizeof ENDINGS / sizeof ENDINGS[0]; k++)
         if (le_cli_ends_with(path, ENDINGS[k]))
@@ -84,7 +84,7 @@ static int set_output(struct parse *parse, char *value) {
         if (output.key && !*output.key)
             return le_cli_usage(parse->cli, "-o %s=%s: missing key after the colon: write %s or %s:KEY", value,
                                 output.path, output.path, output.path);
-        if (!has_known_ending(output.path) && strcmp(output.path, "-") != 0)
+        if (!le_cli_has_known_ending(output.path) && strcmp(output.path, "-") != 0)
             return le_cli_usage(parse->cli, "-o %s=%s: the file's ending must be .npy, .npz, .csv, .tsv or .png", value,
                                 equals + 1);
     }
@@ -332,6 +332,8 @@ static int parse_binding(struct parse *parse, char *argument) {
     char *equals = strchr(argument, '=');
     if (!(parse->accepts & LE_ACCEPTS_BINDINGS))
         return le_cli_usage(parse->cli, "unexpected argument `%s`", argument);
+    if (!equals && (parse->accepts & LE_ACCEPTS_PROGRAM) && le_cli_ends_with(argument, ".leat"))
+        return le_cli_usage(parse->cli, "two programs given: %s and %s", line->text ? "-e TEXT" : line->path, argument);
     if (!equals || !is_name(argument, (size_t)(equals - argument)))
         return le_cli_usage(parse->cli, "`%s` is not %s: write NAME=FILE%s or NAME=NUMBER", argument,
                             line->kernel ? "an argument" : "a binding", line->kernel ? ", NAME=TYPE[EXTENTS]" : "");

@@ -51,6 +51,7 @@ struct le_cli_line {
 int le_cli_line_parse(struct le_cli *cli, unsigned accepts, int argc, char **argv, struct le_cli_line *line);
 void le_cli_line_free(struct le_cli_line *line);
 bool le_cli_ends_with(const char *path, const char *ending);
+bool le_cli_has_known_ending(const char *path);             /* of a file that Leat reads and writes */
 bool le_cli_is_archive(const struct le_cli_output *output); /* it goes into an .npz */
 /* Refuses two outputs to the same file, unless it is an archive and their keys differ. */
 int le_cli_check_pair(struct le_cli *cli, const struct le_cli_output *first, const struct le_cli_output *second);

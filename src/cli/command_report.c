@@ -114,7 +114,7 @@ static int save_report(struct le_cli *cli, const leat_trace *trace, leat_report 
     if (is_stdout(path))
         return le_cli_library_error(cli, leat_trace_report(trace, report, LEAT_REPORT_TEXT, write_file, stdout));
     if (!le_cli_target_can_be_written(path))
-        return le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
+        return le_cli_fail_file(cli, "write", path, errno);
     const leat_save_options options = {.proceed = le_cli_interrupt_proceed};
     le_cli_interrupt_hold(path);
     leat_status status = leat_trace_report_save(trace, report, LEAT_REPORT_TEXT, path, &options);

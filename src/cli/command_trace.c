@@ -36,9 +36,9 @@ static int parse_graphs(struct le_cli *cli, const char *value, bool *graphs_only
 }
 
 static int parse_from_start(struct le_cli *cli, const char *value, bool *paused) {
-    if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
-        return le_cli_usage(cli, "--from-start %s: must be on or off", value);
-    *paused = strcmp(value, "off") == 0;
+    if (strcmp(value, "off") != 0)
+        return le_cli_usage(cli, "--from-start %s: write --from-start off", value);
+    *paused = true;
     return LE_EXIT_OK;
 }
 

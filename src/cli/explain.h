@@ -16,7 +16,7 @@ struct le_account {
 /* Takes the account. The wall time ends before the copy rate is measured, so that the measurement is not part of it. */
 leat_status le_account_take(struct le_cli *cli, struct le_account *account);
 void le_account_free(struct le_account *account);
-void le_account_print(const struct le_account *account, FILE *file);
+void le_account_print(const struct le_account *account, FILE *file, bool verdict);
 void le_account_json(const struct le_account *account, struct le_json *json); /* the member "ledger" */
 /* Writes into text, at most size bytes, what bounds the run and what would help. */
 void le_account_verdict(const struct le_account *account, char *text, size_t size);

@@ -57,7 +57,7 @@ static const char RUN[] =
     "\n"
     "usage: leat run PROGRAM.leat | -e TEXT | -  [NAME=VALUE ...] [options]\n"
     "  NAME=FILE             read input NAME from FILE.npy, FILE.npz:KEY, FILE.csv, FILE.tsv or FILE.png;\n"
-    "                        `-` reads an .npy from stdin\n"
+    "                        `-` reads an .npy, .npz or picture from stdin\n"
     "  NAME=NUMBER           set input NAME to a number: 3, -0.5, 1e-6, 0xff, 1-2j, inf, nan, true, false\n"
     "  -o NAME[=FILE]        print result NAME, or write it to FILE.npy, FILE.npz[:KEY], FILE.csv, FILE.tsv or\n"
     "                        FILE.png (`-`: npy on stdout); may be repeated, and several results may go into\n"

@@ -53,7 +53,7 @@ static const char FILES[] =
     "  FILE.tsv         the same with tabs\n"
     "  FILE.png         a picture: u8 or u16 [h,w], or [h,w,3] or [h,w,4]. A result [h,w] of another type is\n"
     "                   scaled from its least to its greatest value\n"
-    "  -                an .npy on stdin or stdout\n"
+    "  -                stdin, which may have an .npy, an .npz or a picture; or stdout, which gets an .npy\n"
     "\n"
     "A file takes its name when it is complete; an older one stays until then.\n";
 

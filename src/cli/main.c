@@ -5,6 +5,7 @@
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/suggest.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,19 +53,22 @@ static int print_usage_json(struct le_cli *cli, int argc, char **argv, int code)
 
 /* Reports an unknown subcommand and suggests the one that was probably meant. */
 static int refuse_name(struct le_cli *cli, const char *name) {
+    static const char *const OPTIONS[] = {"--help", "--version", NULL};
     const char *known[COMMANDS_COUNT + 2] = {NULL};
     size_t length = strlen(name);
     for (int k = 0; k < COMMANDS_COUNT; k++)
         known[k] = COMMANDS[k].name;
     known[COMMANDS_COUNT] = "help";
-    if (*name == '-')
+    const char *near = le_suggest(name, *name == '-' ? OPTIONS : known);
+    if (*name == '-' && !near)
         return le_cli_usage(cli, "no subcommand `%s`: a subcommand comes first, as in leat run %s", name, name);
     if (length > 5 && strcmp(name + length - 5, ".leat") == 0)
         return le_cli_usage(cli, "no subcommand `%s`; did you mean `leat run %s`?", name, name);
-    const char *near = le_suggest(name, known);
     if (near)
-        return le_cli_usage(cli, "no subcommand `%s`; did you mean `%s`?", name, near);
-    return le_cli_usage(cli, "no subcommand `%s`: run, check, show, launch, devices, cache, trace, report, help", name);
+        return le_cli_usage(cli, "%s `%s`; did you mean `%s`?", *name == '-' ? "unknown option" : "no subcommand", name,
+                            near);
+    return le_cli_usage(cli, "no subcommand `%s`; use run, check, show, launch, devices, cache, trace, report or help",
+                        name);
 }
 
 static int refuse_topic(struct le_cli *cli, const char *name) {
@@ -122,7 +126,7 @@ int main(int argc, char **argv) {
     leat_close(cli.ctx);
     cli.ctx = NULL;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        int failed = le_cli_fail(&cli, LEAT_FILE, "stdout cannot be written");
+        int failed = le_cli_fail_file(&cli, "write", "stdout", errno);
         code = code ? code : failed;
     }
     le_cli_messages_free(&cli);

@@ -1,6 +1,7 @@
 /* Messages: printed on stderr at once, and stored for --json. */
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,18 +73,27 @@ static void print_message(struct le_cli *cli, const char *kind, const char *text
     le_cli_progress_unhide(cli);
 }
 
-static int fail_text(struct le_cli *cli, leat_status code, const char *text) {
-    leat_error error = {.code = code, .message = text, .expected = ""};
-    store_message(&cli->errors, &error);
-    print_message(cli, "", text);
-    return exit_code(code);
+/* Prints one line: what is wrong and, if that is known, what to do instead. Stores both. */
+static int report_error(struct le_cli *cli, const leat_error *error) {
+    char *text = NULL;
+    store_message(&cli->errors, error);
+    if (!*error->expected || asprintf(&text, "%s; %s", error->message, error->expected) < 0)
+        text = NULL;
+    print_message(cli, "", text ? text : error->message);
+    free(text);
+    return exit_code(error->code);
 }
 
-static int fail_arguments(struct le_cli *cli, leat_status code, const char *format, va_list arguments) {
+static int fail_text(struct le_cli *cli, leat_status code, const char *text) {
+    return report_error(cli, &(leat_error){.code = code, .message = text, .expected = ""});
+}
+
+static int fail_arguments(struct le_cli *cli, leat_status code, const char *expected, const char *format,
+                          va_list arguments) {
     char *text = NULL;
     if (vasprintf(&text, format, arguments) < 0)
         return fail_text(cli, LEAT_OUT_OF_MEMORY, "out of memory");
-    int result = fail_text(cli, code, text);
+    int result = report_error(cli, &(leat_error){.code = code, .message = text, .expected = expected});
     free(text);
     return result;
 }
@@ -91,42 +101,47 @@ static int fail_arguments(struct le_cli *cli, leat_status code, const char *form
 int le_cli_fail(struct le_cli *cli, leat_status code, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int result = fail_arguments(cli, code, format, arguments);
+    int result = fail_arguments(cli, code, "", format, arguments);
     va_end(arguments);
     return result;
+}
+
+int le_cli_fail_with(struct le_cli *cli, leat_status code, const char *expected, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int result = fail_arguments(cli, code, expected, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+int le_cli_fail_file(struct le_cli *cli, const char *verb, const char *path, int number) {
+    bool no_folder = number == ENOENT && strcmp(verb, "write") == 0; /* writing creates the file itself */
+    return le_cli_fail(cli, LEAT_FILE, "cannot %s %s: %s", verb, path,
+                       no_folder ? "the folder does not exist" : strerror(number));
 }
 
 int le_cli_usage(struct le_cli *cli, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fail_arguments(cli, LEAT_INVALID, format, arguments);
+    fail_arguments(cli, LEAT_INVALID, "", format, arguments);
     va_end(arguments);
     const char *space = cli->command ? " " : "";
     fprintf(stderr, "try: leat%s%s --help\n", space, cli->command ? cli->command : "");
     return LE_EXIT_USAGE;
 }
 
-/* A report of sim's checks, whose lines are separated by semicolons in the message. */
+/* Prints a report of sim's checks as a paragraph. Its lines are joined by semicolons. */
 static void print_report(struct le_cli *cli, const char *message) {
-    char *text = malloc(3 * strlen(message) + 1), *to = text;
-    for (const char *end; text && (end = strstr(message, "; ")); message = end + 2)
-        to += sprintf(to, "%.*s\n    ", (int)(end - message), message);
-    if (text)
-        strcpy(to, message);
-    print_message(cli, "", text ? text : message);
-    free(text);
-}
-
-/* Prints one line: what is wrong and, if the library says so, what to do instead. */
-static void report_error(struct le_cli *cli, const leat_error *error) {
     char *text = NULL;
-    if (error->code == LEAT_DATA && !*error->expected) {
-        print_report(cli, error->message);
-        return;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    for (const char *at = message, *next; file && at; at = next) {
+        next = strstr(at, "; ");
+        fprintf(file, "%s%.*s", at == message ? "" : "\n    ", next ? (int)(next - at) : (int)strlen(at), at);
+        next = next ? next + 2 : NULL;
     }
-    if (!*error->expected || asprintf(&text, "%s; %s", error->message, error->expected) < 0)
-        text = NULL;
-    print_message(cli, "", text ? text : error->message);
+    bool made = file && fclose(file) == 0;
+    print_message(cli, "", made ? text : message);
     free(text);
 }
 
@@ -139,20 +154,18 @@ int le_cli_library_error(struct le_cli *cli, leat_status status) {
         return fail_text(cli, status, leat_status_name(status));
     size_t count = 0;
     leat_error_count(cli->ctx, &count);
-    bool has_lines = false;
+    bool is_report = status == LEAT_DATA && error.line == 0;
+    if (error.line == 0 && count == 1 && !is_report)
+        return report_error(cli, &error);
+    if (!is_report)
+        print_message(cli, "", leat_error_text(cli->ctx));
     for (size_t k = 0; k < count; k++) {
         leat_error one;
-        if (leat_error_at(cli->ctx, k, &one) != LEAT_OK)
+        if (leat_error_at(cli->ctx, k, &one))
             continue;
         store_message(&cli->errors, &one);
-        has_lines |= one.line > 0;
-    }
-    if (has_lines)
-        print_message(cli, "", leat_error_text(cli->ctx));
-    for (size_t k = 0; k < count && !has_lines; k++) {
-        leat_error one;
-        if (leat_error_at(cli->ctx, k, &one) == LEAT_OK)
-            report_error(cli, &one);
+        if (is_report)
+            print_report(cli, one.message);
     }
     return exit_code(status);
 }

@@ -30,7 +30,7 @@ static bool has_file(const struct le_cli_output *output) {
 static int check_file(struct le_cli *cli, const struct le_cli_line *line, size_t k) {
     const char *path = line->outputs[k].path;
     if (!le_cli_target_can_be_written(path))
-        return le_cli_fail(cli, LEAT_FILE, "%s cannot be written: %s", path, strerror(errno));
+        return le_cli_fail_file(cli, "write", path, errno);
     int code = LE_EXIT_OK;
     for (size_t other = 0; other < k && !code; other++)
         if (has_file(&line->outputs[other]) && le_cli_target_is_same(line->outputs[other].path, path))
@@ -53,7 +53,7 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
     if (status)
         return le_cli_library_error(cli, status);
     bool written = fwrite(bytes, 1, size_bytes, stdout) == size_bytes && fflush(stdout) == 0;
-    int code = written ? LE_EXIT_OK : le_cli_fail(cli, LEAT_FILE, "stdout cannot be written: %s", strerror(errno));
+    int code = written ? LE_EXIT_OK : le_cli_fail_file(cli, "write", "stdout", errno);
     leat_memory_free(bytes);
     if (!written) { /* drop the rest: the failure is reported once */
         __fpurge(stdout);
@@ -182,11 +182,25 @@ static int deliver_archive(struct le_cli *cli, const struct le_cli_output *outpu
 
 /* ---- all results */
 
+/* --colormap applies to .png files of elements that are scaled: all but u8 and u16. */
+static void note_colormap(struct le_cli *cli, const char *path, const leat_array *array) {
+    leat_description about;
+    char text[600];
+    bool known = leat_array_get(array, &about) == LEAT_OK;
+    if (known && le_cli_ends_with(path, ".png") && about.dtype != LEAT_U8 && about.dtype != LEAT_U16)
+        return;
+    snprintf(text, sizeof text, "--colormap is ignored for %.400s: %s", path,
+             le_cli_ends_with(path, ".png") ? "u8 and u16 pictures are written unchanged" : "it is not a .png");
+    le_cli_note(cli, text);
+}
+
 static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *outputs, leat_array *const *arrays,
                    size_t k, size_t count, const struct le_cli_line *line) {
     struct le_cli *cli = outcome->cli;
     leat_array *host = NULL;
     int code = LE_EXIT_OK;
+    if (has_file(&outputs[k]) && line->colormap != LEAT_COLORMAP_GREY)
+        note_colormap(cli, outputs[k].path, arrays[k]);
     if (le_cli_is_archive(&outputs[k])) {
         if (is_first_in_archive(outputs, k))
             code = deliver_archive(cli, outputs, arrays, k, count, line);
@@ -261,10 +275,10 @@ static void print_times(const struct le_cli_outcome *outcome) {
         return;
     uint64_t first_ns = outcome->times_ns[0], count = sort_times(outcome, &times_ns),
              median_ns = median(times_ns, count);
-    double spread_ns = (double)(times_ns[count - 1] - times_ns[0]);
-    fprintf(stderr, "first run %.6g ms; %llu more: median %.6g ms, min %.6g ms, max %.6g ms, spread %.2g %%\n",
+    double spread = median_ns ? 100 * (double)(times_ns[count - 1] - times_ns[0]) / (double)median_ns : 0;
+    fprintf(stderr, "first run %.6g ms; %llu more: median %.6g ms, min %.6g ms, max %.6g ms, spread %.*f %%\n",
             (double)first_ns * 1e-6, (unsigned long long)count, (double)median_ns * 1e-6, (double)times_ns[0] * 1e-6,
-            (double)times_ns[count - 1] * 1e-6, median_ns ? 100 * spread_ns / (double)median_ns : 0.0);
+            (double)times_ns[count - 1] * 1e-6, spread < 10, spread);
 }
 
 static void runs_json(const struct le_cli_outcome *outcome, struct le_json *json) {
@@ -313,7 +327,7 @@ void le_cli_report(struct le_cli_outcome *outcome, int code) {
     } else {
         print_times(outcome);
         if (taken && cli->explain)
-            le_account_print(&account, stderr);
+            le_account_print(&account, stderr, !code);
     }
     le_account_free(&account);
 }

@@ -34,7 +34,7 @@ static int read_into(struct le_cli *cli, int file, const char *shown, size_t mos
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return le_cli_fail(cli, LEAT_FILE, "%s: %s", shown, strerror(errno));
+            return le_cli_fail_file(cli, "read", shown, errno);
         if (got == 0)
             break;
         *size_bytes += (size_t)got;
@@ -52,7 +52,7 @@ int le_cli_read_all(struct le_cli *cli, const char *path, const char *shown, siz
     *bytes = NULL;
     *size_bytes = 0;
     if (file < 0)
-        return le_cli_fail(cli, LEAT_FILE, "%s: %s", shown, strerror(errno));
+        return le_cli_fail_file(cli, "open", shown, errno);
     int code = read_into(cli, file, shown, most_bytes, bytes, size_bytes);
     if (!is_stdin)
         close(file);

@@ -5,9 +5,13 @@
 #include "cli/help_topics.h"
 #include "cli/progress.h"
 #include "cli/value.h"
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #define PROGRAM_BYTES_MAX ((size_t)64 << 20) /* longer text is refused */
 
@@ -115,8 +119,10 @@ static int check_unknown(struct le_cli_session *session) {
     for (size_t k = 0; k < count; k++)
         if (leat_program_name(session->program, LEAT_NAME_INPUT, k, &info) == LEAT_OK)
             add_name(&inputs, info.name);
-    return le_cli_fail(session->cli, LEAT_INVALID, "the program has no input %s; its inputs: %s", unknown.text,
-                       inputs.count ? inputs.text : "none");
+    char expected[sizeof inputs.text + 32];
+    snprintf(expected, sizeof expected, "its inputs are %s", inputs.text);
+    return le_cli_fail_with(session->cli, LEAT_INVALID, inputs.count ? expected : "it has no inputs",
+                            "the program has no input %s", unknown.text);
 }
 
 static int check_missing(struct le_cli_session *session) {
@@ -136,12 +142,14 @@ static int check_missing(struct le_cli_session *session) {
     }
     if (missing.count == 0)
         return LE_EXIT_OK;
-    const char *plural = missing.count > 1 ? "s" : "";
+    char expected[2 * sizeof missing.text + 64];
+    const char *plural = missing.count > 1 ? "s" : "", *name = *plural ? "NAME" : missing.text;
     if (foreign)
-        return le_cli_fail(session->cli, LEAT_MISSING, "missing input%s %s; %s%s%s", plural, missing.text,
-                           *plural ? foreign : "", *plural ? ": " : "", le_help_foreign(foreign));
-    return le_cli_fail(session->cli, LEAT_MISSING, "missing input%s %s; write NAME=FILE or NAME=NUMBER", plural,
-                       missing.text);
+        snprintf(expected, sizeof expected, "%s%s%s", *plural ? foreign : "", *plural ? ": " : "",
+                 le_help_foreign(foreign));
+    else
+        snprintf(expected, sizeof expected, "write %s=FILE or %s=NUMBER", name, name);
+    return le_cli_fail_with(session->cli, LEAT_MISSING, expected, "missing input%s %s", plural, missing.text);
 }
 
 /* Reshapes a table of text with one column or one line to a vector or a matrix, as the program declares it. */
@@ -176,9 +184,24 @@ static int load_stdin(struct le_cli_session *session, const struct le_cli_bindin
     return le_cli_load_stdin(session->cli, info.dtype, array);
 }
 
+/* Whether the value was probably meant as a number: it has no ending of a file, and there is no such file. */
+static bool is_misspelled(const char *value) {
+    return !strchr(value, '/') && !le_cli_has_known_ending(value) && access(value, F_OK) != 0 && errno == ENOENT;
+}
+
+static int refuse_value(struct le_cli *cli, const struct le_cli_binding *binding) {
+    const char *value = binding->value, *expected = "";
+    if (strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0)
+        expected = tolower((unsigned char)*value) == 't' ? "write true" : "write false";
+    return le_cli_fail_with(cli, LEAT_FILE, expected, "%s=%s: not a number, and there is no file '%s'", binding->name,
+                            value, value);
+}
+
 static int bind_array(struct le_cli_session *session, const struct le_cli_binding *binding) {
     leat_array *array = NULL;
     bool is_stdin = strcmp(binding->value, "-") == 0;
+    if (!is_stdin && !binding->key && is_misspelled(binding->value))
+        return refuse_value(session->cli, binding);
     int code = is_stdin ? load_stdin(session, binding, &array) : load_file(session, binding, &array);
     if (!code)
         code = le_cli_library_error(session->cli, leat_call_set_array(session->call, binding->name, array));

@@ -3,8 +3,6 @@
 #include "cli/element.h"
 #include <math.h>
 
-enum { MEAN_DIGITS = 6 };
-
 struct summary {
     struct le_element least, greatest;
     bool any;           /* least and greatest are set */
@@ -120,9 +118,20 @@ static double unsigned_nan(double value) {
     return isnan(value) ? (double)NAN : value;
 }
 
+/* The mean has the array's type; that of integers and bools is f64. */
+static void print_mean(FILE *file, const struct summary *summary, leat_dtype dtype, int digits) {
+    char text[LE_ELEMENT_CHARS];
+    double count = (double)summary->counted;
+    bool exact = summary->any && summary->least.kind != 'f';
+    struct le_element mean = {.kind = summary->any ? 'f' : 'c',
+                              .f64 = unsigned_nan(summary->sum / count),
+                              .im = unsigned_nan(summary->sum_im / count)};
+    le_element_text(&mean, exact ? LEAT_F64 : dtype, LE_STYLE_SHORTEST, digits, text);
+    fprintf(file, "mean %s", text);
+}
+
 void le_summary_print(FILE *file, const leat_description *array, int digits) {
     struct summary summary = {0};
-    int mean_digits = digits ? digits : MEAN_DIGITS;
     int64_t elements = 1;
     for (int axis = 0; axis < array->rank; axis++)
         elements *= array->shape[axis];
@@ -131,12 +140,9 @@ void le_summary_print(FILE *file, const leat_description *array, int digits) {
     if (summary.any) {
         print_value(file, "min", &summary.least, array->dtype, digits);
         print_value(file, "max", &summary.greatest, array->dtype, digits);
-        fprintf(file, "mean %.*g", mean_digits, unsigned_nan(summary.sum / (double)summary.counted));
-    } else if (summary.counted) {
-        double count = (double)summary.counted;
-        fprintf(file, "mean %.*g%+.*gj", mean_digits, unsigned_nan(summary.sum / count), mean_digits,
-                unsigned_nan(summary.sum_im / count));
     }
+    if (summary.counted)
+        print_mean(file, &summary, array->dtype, digits);
     if (nans)
         fprintf(file, "%s%lld nan", summary.counted ? ", " : "", (long long)nans);
     fputc('\n', file);

@@ -9,6 +9,10 @@ static const double MEMORY_SHARE = 0.5, KERNEL_SHARE = 0.5;
 /* If kernels take less than LAUNCH_NS each, and memory and arithmetic explain less than LAUNCH_SHARE of their time,
  * launching dominates. */
 static const double LAUNCH_SHARE = 0.1, LAUNCH_NS = 20000;
+/* Below this share of the copy rate, rates of memory say nothing. */
+static const double LEAST_MEMORY_SHARE = 0.0005;
+/* Kernels that compute less than this share of the additions are not called compute-bound. */
+static const double ARITHMETIC_SHARE = 0.01;
 
 struct totals {
     uint64_t by_kind_ns[LEAT_COST_KINDS];
@@ -115,11 +119,14 @@ static void say_kernels(const struct le_account *account, const struct totals *t
                         size_t size) {
     double time_ns = (double)totals->by_kind_ns[LEAT_COST_KERNEL], limit = account->device.copy_bytes_per_second;
     struct shares shares = shares_of(account, totals);
-    if (totals->bytes)
+    bool moves = totals->bytes && (shares.memory >= LEAST_MEMORY_SHARE || limit <= 0);
+    if (!moves)
+        append(text, size, "%c kernels have almost no memory traffic", before);
+    else
         append(text, size, "%c %.2g operations per byte", before, (double)totals->operations / (double)totals->bytes);
-    if (time_ns > 0 && totals->bytes)
+    if (time_ns > 0 && moves)
         append(text, size, "; kernels move %.3g GB/s", (double)totals->bytes / time_ns);
-    if (time_ns > 0 && totals->bytes && limit > 0)
+    if (time_ns > 0 && moves && limit > 0)
         append(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * shares.memory, limit * 1e-9);
     if (shares.arithmetic > 0 && totals->operations)
         append(text, size, ", and compute %.3g G operations/s, %.0f %% of additions here (%.3g G/s)",
@@ -168,7 +175,12 @@ static void say_bound(const struct le_account *account, const struct totals *tot
     bool by_memory = shares.memory > shares.arithmetic;
     bool explained = shares.memory >= LAUNCH_SHARE || shares.arithmetic >= LAUNCH_SHARE;
     bool by_launch = !explained && each_ns < LAUNCH_NS;
-    append(text, size, by_launch ? "launch-bound" : by_memory ? "memory-bound" : "compute-bound");
+    bool unexplained = shares.memory < ARITHMETIC_SHARE && shares.arithmetic < ARITHMETIC_SHARE;
+    append(text, size,
+           by_launch     ? "launch-bound"
+           : unexplained ? "bound by neither memory nor counted operations (iterations of loops are not counted)"
+           : by_memory   ? "memory-bound"
+                         : "compute-bound");
     say_kernels(account, totals, ':', text, size);
     append(text, size, "\nWould help: ");
     if (by_launch)
@@ -176,7 +188,7 @@ static void say_bound(const struct le_account *account, const struct totals *tot
                (unsigned long long)totals->kernels, each_ns * 1e-3);
     else if (by_memory && shares.memory >= MEMORY_SHARE)
         append(text, size, "fewer bytes: narrower types, or more work in one program, so that arrays are read once.");
-    else if (by_memory)
+    else if (by_memory && !unexplained)
         append(text, size,
                "reusing memory (--repeat shows it: the first touch of new pages costs time), or reading arrays along "
                "their last axis.");

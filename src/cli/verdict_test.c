@@ -48,7 +48,11 @@ static void kernels(void **state) {
                    "compute-bound: 40 operations per byte; kernels move 0.2 GB/s, 2 % of a copy", "cheaper functions");
     expect_kernels(1, 10, 60 * MS, 200 * MS, "compute-bound", "cheaper functions"); /* caches, narrow types */
     expect_kernels(1, 10, 20 * MS, 5 * MS, "memory-bound", "first touch of new pages");
-    expect_kernels(1, 10, 100000, 200000, "compute-bound", "cheaper functions");
+    expect_kernels(1, 10, 2 * MS, 200000, "memory-bound: 0.1 operations per byte; kernels move 0.2 GB/s, 2 % of a copy",
+                   "first touch");
+    expect_kernels(1, 10, 16, 80 * MS, "compute-bound: kernels have almost no memory traffic, and compute 8 G",
+                   "cheaper functions");
+    expect_kernels(1, 10, 100000, 200000, "bound by neither memory nor counted operations", "cheaper functions");
     expect_kernels(10000, 10, 80000, 10000, "launch-bound", "fewer, larger kernels: 10000 of them take 1 us each");
     expect_kernels(100, 10, 90 * MS, 10 * MS, "memory-bound", "fewer bytes");
 }

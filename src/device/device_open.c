@@ -74,7 +74,7 @@ static leat_status open_backend(struct le_device *device, const char *name) {
     if (cuda_ordinal(name) >= 0)
         return open_cuda(device, cuda_ordinal(name));
     if (!le_device_is_name(name))
-        return le_fail_at(LEAT_DEVICE, (struct le_location){0}, "cpu, cuda, cuda:1 or sim",
+        return le_fail_at(LEAT_DEVICE, (struct le_location){0}, "use cpu, cuda, cuda:1 or sim",
                           "there is no device '%.100s'", name);
     le_cpu_device_new(device);
     return LEAT_OK;

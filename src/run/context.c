@@ -26,7 +26,7 @@ static leat_status resolve_device(const char *given, const char **name, const ch
         *name = "cpu";
     if (le_device_is_name(*name))
         return LEAT_OK;
-    return le_fail_at(LEAT_DEVICE, (struct le_location){0}, "auto, cpu, cuda, cuda:1 or sim",
+    return le_fail_at(LEAT_DEVICE, (struct le_location){0}, "use auto, cpu, cuda, cuda:1 or sim",
                       "there is no device '%.100s'%s", *name, *from);
 }
 
@@ -52,7 +52,7 @@ static leat_status resolve_simd(const char *given, enum le_simd *simd) {
         return LEAT_OK;
     enum le_simd asked = le_simd_parse(name);
     if (asked == LE_SIMDS)
-        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "baseline, avx2 or avx512",
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "use baseline, avx2 or avx512",
                           "there is no instruction set '%.40s'%s", name, given ? "" : " (from LEAT_SIMD)");
     if (!le_simd_here(asked))
         return le_fail(LEAT_DEVICE, "this machine does not support %s; the best it supports is %s", le_simd_name(asked),
@@ -75,7 +75,7 @@ static leat_status resolve_interpret(const leat_options *options, leat_interpret
             *interpret = (leat_interpret)k;
             return LEAT_OK;
         }
-    return text ? le_fail_at(LEAT_INVALID, (struct le_location){0}, "never, ready, always or only",
+    return text ? le_fail_at(LEAT_INVALID, (struct le_location){0}, "use never, ready, always or only",
                              "unknown value '%.40s' of LEAT_INTERPRET", text)
                 : LEAT_OK;
 }

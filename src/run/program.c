@@ -41,8 +41,22 @@ static const struct le_tree *check_text(leat_program *p) {
     return tree;
 }
 
+/* The kind of file that begins with these bytes; NULL: perhaps a program. */
+static const char *binary_kind(const char *text, size_t size_bytes) {
+    static const struct {
+        const char *magic, *kind;
+    } kinds[] = {{"\x93NUMPY", "an .npy file"}, {"PK\x03\x04", "an .npz file"}, {"\x89PNG", "a picture"}};
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
+        if (size_bytes >= strlen(kinds[k].magic) && memcmp(text, kinds[k].magic, strlen(kinds[k].magic)) == 0)
+            return kinds[k].kind;
+    return memchr(text, '\0', size_bytes) ? "a binary file" : NULL;
+}
+
 leat_status le_program_new(leat_context *ctx, const char *text, size_t size_bytes, const char *name,
                            leat_program **program) {
+    const char *kind = binary_kind(text, size_bytes);
+    if (kind)
+        return le_fail(LEAT_PROGRAM, "%s is %s, not a program", name ? name : "the text", kind);
     leat_program *p = le_alloc_zero(1, sizeof *p);
     if (!p)
         return le_fail_out_of_memory(sizeof *p);

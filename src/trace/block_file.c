@@ -12,7 +12,7 @@
 enum { WINDOW_BYTES = 1 << 18, TRIALS = 4096, HEADER_MOST_BYTES = 4096 };
 
 static leat_status fail_read(const struct le_trace_blocks *file) {
-    return le_fail(LEAT_FILE, "%s: cannot be read: %s", file->path, strerror(errno));
+    return le_fail_file("read", file->path, errno);
 }
 
 /* Reads all bytes or fails. Callers never ask for bytes beyond the end. */

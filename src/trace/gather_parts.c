@@ -98,7 +98,7 @@ static void note_captures(const struct le_trace_captures *captures, leat_trace_o
 /* ---- the file */
 
 static leat_status fail_read(const char *path) {
-    return le_fail(LEAT_FILE, "%s: cannot be read: %s", path, strerror(errno));
+    return le_fail_file("read", path, errno);
 }
 
 static leat_status append_part(struct le_file_out *out, const char *path, char *buffer, leat_trace_outcome *outcome) {

@@ -78,7 +78,7 @@ static leat_status make_folder(const char *file, char folder[PATH_MAX]) {
     if (length >= PATH_MAX)
         return le_fail(LEAT_FILE, "%s: the name is too long", file);
     if (!mkdtemp(folder))
-        return le_fail(LEAT_FILE, "%s: cannot be written: %s", file, strerror(errno));
+        return le_fail_file("write", file, errno);
     return LEAT_OK;
 }
 

@@ -37,10 +37,10 @@ leat_status le_passes_run_to(struct le_ir *ir, const char *last) {
     while (!none && end->name && strcmp(end->name, last) != 0)
         end++;
     if (!none && !end->name)
-        return le_fail(LEAT_INVALID,
-                       "there is no pass '%s': lower, demand, dead-code, contract, scan, loops, inline, hoist, "
-                       "fuse-reductions or copy-elision",
-                       last);
+        return le_fail_at(LEAT_INVALID, (struct le_location){0},
+                          "use lower, demand, dead-code, contract, scan, loops, inline, hoist, fuse-reductions or "
+                          "copy-elision",
+                          "there is no pass '%s'", last);
     for (const struct le_pass *pass = le_passes; !none && pass <= end && status == LEAT_OK; pass++)
         status = run_pass(ir, pass);
     return status;

@@ -94,8 +94,13 @@ static void poison(const struct leat_call *call, const leat_array *array) {
 static leat_status new_at(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
                           leat_array **array) {
     const struct le_layout *laid = le_result_layout(call->specialised->plan, v->id, v->rank);
-    return laid ? le_result_array_new(call, v->type, v->rank, laid, array)
-                : le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
+    leat_status status =
+        laid ? le_result_array_new(call, v->type, v->rank, laid, array)
+             : le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
+    if (status != LEAT_OUT_OF_MEMORY || v->symbol < 0 || v->symbol >= call->specialised->tree->symbol_count)
+        return status;
+    const char *name = call->specialised->tree->symbols[v->symbol]->name;
+    return name && *name ? le_fail_prefix(status, "'%s'", name) : status;
 }
 
 static leat_status allocate_array(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,

@@ -95,8 +95,8 @@ static int open_part(struct le_recorder *recorder, const char *folder) {
  * reported that a process is still running. */
 static void report_not_recorded(const struct le_recorder *recorder, const char *folder, int error) {
     if (error != ENOENT)
-        dprintf(STDERR_FILENO, "leat trace: process %d is not recorded: %s cannot be written: %s\n",
-                (int)recorder->process, folder, strerror(error));
+        dprintf(STDERR_FILENO, "leat trace: process %d is not recorded: cannot write %s: %s\n", (int)recorder->process,
+                folder, strerror(error));
 }
 
 /* All signals are blocked in the writer thread, because they are meant for the program. */

@@ -167,12 +167,13 @@ static inline void play_launch(struct play *play, int stream, const char *name, 
 
 struct played_copy {
     uint64_t bytes, host, sample; /* host: an address; 0: unknown */
+    double rate;                  /* bytes per nanosecond; 0: the usual one */
     int stream;
     bool up, pinned, async;
 };
 
 static inline void play_copy(struct play *play, struct played_copy copy) {
-    double rate = copy.pinned ? 55 : copy.up ? 9 : 17;
+    double rate = copy.rate > 0 ? copy.rate : copy.pinned ? 55 : copy.up ? 9 : 17;
     struct le_call *call = play_call(play, copy.async ? "cuMemcpyAsync" : "cuMemcpy",
                                      copy.async ? LE_CALL_COPY_ASYNC : LE_CALL_COPY, US(6));
     uint64_t time_ns = (uint64_t)((double)copy.bytes / rate) + 1500;

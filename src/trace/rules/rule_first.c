@@ -79,7 +79,7 @@ void le_rule_first_call(struct le_rule_input *input) {
     le_rule_input_claim(input,
                         &(struct le_claim){
                             .rule = "first-call",
-                            .title = le_arena_format(arena, "The first %s ended after %s of %s",
+                            .title = le_arena_format(arena, "The first %s ended after %s; all CUDA work ended after %s",
                                                      is_graph(operation) ? "graph" : "kernel",
                                                      le_format_time(arena, setup_ns), le_format_time(arena, whole_ns)),
                             .evidence = first_evidence(input, &first),

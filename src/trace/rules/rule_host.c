@@ -50,8 +50,9 @@ void le_rule_host_would_win(struct le_rule_input *input) {
     le_rule_input_claim(
         input, &(struct le_claim){
                    .rule = "host-would-win",
-                   .title = le_arena_format(arena, "The CPU might be faster: kernels ran for %s of %s",
-                                            le_format_time(arena, input->kernel_ns), le_format_time(arena, device_ns)),
+                   .title = le_arena_format(
+                       arena, "The CPU might be faster: %s of kernels cost %s of start-up, copies and CUDA calls",
+                       le_format_time(arena, input->kernel_ns), le_format_time(arena, device_ns)),
                    .evidence = le_arena_format(
                        arena,
                        "start-up took %s and copies %s; the rest is CUDA calls%s\nassumed: "

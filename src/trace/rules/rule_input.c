@@ -339,16 +339,16 @@ static double bus_rate(const struct le_rule_input *input) {
     return major >= 9 ? 55 : major == 8 ? 25 : 12;
 }
 
-/* The best rate of a pinned copy in the trace. 0: no copy is large enough, or all are slower than any bus, so they
- * waited for something. */
-static double measured_rate(const struct le_rule_input *input) {
+/* The best rate of a copy in the trace between the device and pinned or pageable memory. 0: no copy is large enough, or
+ * all are slower than any bus, so they waited for something. */
+static double measured_rate(const struct le_rule_input *input, bool pageable) {
     enum { ENOUGH_BYTES = 4 << 20 }; /* smaller copies do not reach the full rate */
     double best = 0;
     for (int32_t k = 0; k < input->operation_count; k++) {
         const struct le_operation *operation = le_rule_input_operation(input, k);
         const struct le_shape *shape = le_shape_of(input, operation);
         bool between = shape->direction == LE_TRACE_HTOD || shape->direction == LE_TRACE_DTOH;
-        if (operation->kind != LE_OPERATION_COPY || !between || le_is_pageable(shape) ||
+        if (operation->kind != LE_OPERATION_COPY || !between || le_is_pageable(shape) != pageable ||
             operation->bytes < ENOUGH_BYTES || operation->end_ns == operation->start_ns)
             continue;
         double rate = (double)operation->bytes / (double)le_operation_ns(operation);
@@ -358,13 +358,12 @@ static double measured_rate(const struct le_rule_input *input) {
     return best >= 1 ? best : 0;
 }
 
-double le_pinned_rate(const struct le_rule_input *input) {
-    double seen = measured_rate(input);
-    return seen > 0 ? seen : bus_rate(input);
-}
-
-const char *le_pinned_rate_from(const struct le_rule_input *input) {
-    return measured_rate(input) > 0 ? "the best rate in this trace" : "the usual rate of the device's bus";
+struct le_copy_rate le_pinned_rate(const struct le_rule_input *input) {
+    double pinned = measured_rate(input, false), pageable = measured_rate(input, true), bus = bus_rate(input);
+    if (pageable > (pinned > 0 ? pinned : bus)) /* pinned memory is never slower */
+        pinned = pageable;
+    return pinned > 0 ? (struct le_copy_rate){pinned, "the best rate in this trace"}
+                      : (struct le_copy_rate){bus, "the usual rate of the device's bus"};
 }
 
 uint64_t le_copy_cost_ns(const struct le_rule_input *input, const struct le_call *call,

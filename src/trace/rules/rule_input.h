@@ -100,10 +100,13 @@ static inline uint64_t le_operation_ns(const struct le_operation *operation) {
 static inline uint64_t le_call_ns(const struct le_call *call) {
     return call->end_ns - call->start_ns;
 }
-/* Bytes per nanosecond between pinned memory and the device: the best rate in the trace, else the usual rate of its
- * bus. */
-double le_pinned_rate(const struct le_rule_input *input);
-const char *le_pinned_rate_from(const struct le_rule_input *input); /* which of the two it is, in words */
+struct le_copy_rate {
+    double rate;      /* bytes per nanosecond */
+    const char *from; /* where the rate is from, in words */
+};
+/* The rate between pinned memory and the device: the best rate of pinned copies in the trace, else the usual rate of
+ * the device's bus, but at least the best rate of pageable copies in the trace. */
+struct le_copy_rate le_pinned_rate(const struct le_rule_input *input);
 bool le_is_pageable(const struct le_shape *shape);
 /* What a copy costs: the time of its call without the wait for kernels, or of the copy itself if that is longer. call
  * may be NULL. */

@@ -114,11 +114,11 @@ static bool has_pieces(const struct piece_totals *pieces) {
 }
 
 void le_rule_no_overlap(struct le_rule_input *input) {
-    double rate = le_pinned_rate(input);
-    struct piece_totals pieces = gather_pieces(input, rate);
+    struct le_copy_rate pinned = le_pinned_rate(input);
+    struct piece_totals pieces = gather_pieces(input, pinned.rate);
     if (!has_pieces(&pieces))
         return;
-    double now_ns = present_ns(input, &pieces), then_ns = best_ns(&pieces, rate), gain_ns = now_ns - then_ns;
+    double now_ns = present_ns(input, &pieces), then_ns = best_ns(&pieces, pinned.rate), gain_ns = now_ns - then_ns;
     if (gain_ns * 100 < now_ns * LEAST_PERCENT || gain_ns < (double)input->least_gain_ns)
         return;
     struct le_arena *arena = input->arena;
@@ -135,8 +135,8 @@ void le_rule_no_overlap(struct le_rule_input *input) {
                 reason(&pieces), le_format_count(arena, pieces.up), le_format_bytes(arena, pieces.up_bytes),
                 le_format_count(arena, pieces.down), le_format_bytes(arena, pieces.down_bytes),
                 le_format_time(arena, (uint64_t)pieces.kernel_ns),
-                le_format_counted(arena, (uint64_t)pieces.streams.count, "stream", "streams"), rate,
-                le_pinned_rate_from(input)),
+                le_format_counted(arena, (uint64_t)pieces.streams.count, "stream", "streams"), pinned.rate,
+                pinned.from),
             .advice = LE_ADVICE_STREAMS,
             .gain_ns = (uint64_t)gain_ns,
             .confidence = pieces.unknown ? LE_HINT : LE_PLAUSIBLE,

@@ -9,7 +9,8 @@ enum { LEAST_COPY_BYTES = 65537 };
 enum { PINNING_PS_PER_BYTE = 283 };
 
 struct pageable {
-    uint64_t count, bytes, time_ns, gain_ns, buffers_bytes, unknown;
+    uint64_t count, gain_ns, buffers_bytes, unknown;
+    uint64_t up_bytes, up_ns, down_bytes, down_ns; /* to the device and to the host */
 };
 
 /* Adds the bytes of a buffer; each buffer counts once. Addresses may be unknown. */
@@ -39,9 +40,10 @@ static struct pageable sum_pageable(struct le_rule_input *input, double rate) {
         uint64_t time_ns = operation->end_ns - le_once_from(&until_ns, operation->start_ns, operation->end_ns);
         uint64_t pinned_ns = (uint64_t)((double)operation->bytes / rate);
         const struct le_call *call = le_call_of(input, operation);
+        bool up = le_shape_of(input, operation)->direction == LE_TRACE_HTOD;
         all.count++;
-        all.bytes += operation->bytes;
-        all.time_ns += time_ns;
+        *(up ? &all.up_bytes : &all.down_bytes) += operation->bytes;
+        *(up ? &all.up_ns : &all.down_ns) += time_ns;
         all.gain_ns += time_ns > pinned_ns ? time_ns - pinned_ns : 0;
         add_buffer(input, &buffers, call, operation->bytes, &all);
         le_rule_input_charge(input, call, le_operation_ns(operation));
@@ -49,9 +51,17 @@ static struct pageable sum_pageable(struct le_rule_input *input, double rate) {
     return all;
 }
 
+static const char *format_rates(struct le_arena *arena, const struct pageable *all) {
+    const char *up = le_format_rate(arena, all->up_bytes, all->up_ns);
+    const char *down = le_format_rate(arena, all->down_bytes, all->down_ns);
+    return !all->down_bytes ? le_arena_format(arena, "%s to the device", up)
+           : !all->up_bytes ? le_arena_format(arena, "%s to the host", down)
+                            : le_arena_format(arena, "%s to the device, %s to the host", up, down);
+}
+
 void le_rule_pageable_copy(struct le_rule_input *input) {
-    double rate = le_pinned_rate(input);
-    struct pageable all = sum_pageable(input, rate);
+    struct le_copy_rate pinned = le_pinned_rate(input);
+    struct pageable all = sum_pageable(input, pinned.rate);
     if (all.count == 0 || all.gain_ns < input->least_gain_ns)
         return;
     struct le_arena *arena = input->arena;
@@ -65,11 +75,12 @@ void le_rule_pageable_copy(struct le_rule_input *input) {
         input, &(struct le_claim){
                    .rule = "pageable-copy",
                    .title = le_arena_format(arena, "Pageable copies: %s took %s (%s); pinned memory reaches %.0f GB/s",
-                                            le_format_bytes(arena, all.bytes), le_format_time(arena, all.time_ns),
-                                            le_format_rate(arena, all.bytes, all.time_ns), rate),
+                                            le_format_bytes(arena, all.up_bytes + all.down_bytes),
+                                            le_format_time(arena, all.up_ns + all.down_ns), format_rates(arena, &all),
+                                            pinned.rate),
                    .evidence = le_arena_format(arena, "%s\n%s\nassumed: pinned memory reaches %.0f GB/s, %s",
-                                               le_format_counted(arena, all.count, "copy", "copies"), cost, rate,
-                                               le_pinned_rate_from(input)),
+                                               le_format_counted(arena, all.count, "copy", "copies"), cost, pinned.rate,
+                                               pinned.from),
                    .advice = LE_ADVICE_PIN,
                    .gain_ns = all.gain_ns,
                    .confidence = pays ? LE_LIKELY : LE_PLAUSIBLE,

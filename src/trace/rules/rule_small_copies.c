@@ -45,7 +45,7 @@ void le_rule_small_copies(struct le_rule_input *input) {
         le_rule_input_charge(input, call, cost_ns);
     }
     time_ns = time_ns < all_ns ? time_ns : all_ns;
-    uint64_t one_ns = (uint64_t)((double)bytes / le_pinned_rate(input));
+    uint64_t one_ns = (uint64_t)((double)bytes / le_pinned_rate(input).rate);
     if (count < LEAST_COPIES || time_ns <= one_ns || time_ns * 100 < (input->end_ns - input->start_ns) * LEAST_SHARE ||
         time_ns < input->least_gain_ns)
         return;

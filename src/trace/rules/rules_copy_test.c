@@ -26,6 +26,22 @@ static void finds_pageable_copies(void **state) {
     play_free(play);
 }
 
+/* Pinned memory is assumed to be as fast as the best pageable copy in the trace. */
+static void pageable_copies_give_a_rate(void **state) {
+    (void)state;
+    struct play *play = play_new(own);
+    for (int k = 0; k < 20; k++) {
+        play_copy(play, (struct played_copy){.up = true, .bytes = piece, .host = 0x1000, .stream = 1});
+        play_busy(play, MS(20));
+        play_copy(play, (struct played_copy){.bytes = piece, .host = 0x1000, .stream = 1, .rate = 80});
+        play_busy(play, MS(20));
+    }
+    play_end(play);
+    const struct le_finding *finding = play_expect(play, "pageable-copy", 20 * (size / 9 - size / 80));
+    assert_non_null(strstr(finding->title, "(9.0 GB/s to the device, 80 GB/s to the host); pinned memory reaches 80"));
+    play_free(play);
+}
+
 static void pageable_has_its_limits(void **state) {
     (void)state;
     for (int known = 0; known < 2; known++) { /* each buffer is used once, so pinning may not pay */
@@ -484,6 +500,7 @@ static void transfers_have_to_be_a_quarter(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_pageable_copies),
+        cmocka_unit_test(pageable_copies_give_a_rate),
         cmocka_unit_test(pageable_has_its_limits),
         cmocka_unit_test(finds_blocked_async),
         cmocka_unit_test(finds_the_blamed_copy),
