@@ -171,7 +171,7 @@ static void test_errors(void **state) {
     assert_int_equal(count, 1);
     assert_ok(leat_error_at(NULL, 0, &error));
     assert_non_null(strstr(error.message, "abacus"));
-    assert_string_equal(error.expected, "auto, cpu, cuda, cuda:1 or sim");
+    assert_string_equal(error.expected, "use auto, cpu, cuda, cuda:1 or sim");
     assert_int_equal(error.line, 0);
     assert_invalid(leat_error_at(NULL, 1, &error));
     assert_non_null(strstr(leat_error_text(NULL), "abacus"));
