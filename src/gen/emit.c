@@ -51,7 +51,7 @@ static int bound_reg(struct gen *g, struct scope *scope, struct le_node *node, s
 
 bool le_gen_by_moves(const struct gen *g, int index) {
     const struct le_node *by = g->ir->indices.at[index].range.by;
-    return by && (by->free_count || by->reduces);
+    return by && (by->free_count || by->reduces || (g->space.ranges[index].dynamic && by->untrusted));
 }
 
 struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip, struct condition c) {

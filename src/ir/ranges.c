@@ -66,7 +66,7 @@ bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value) {
     struct le_affine f;
     in->now |= node->free_count > 0;
     if (!le_affine_of(in->space, node, &f))
-        return node->free_count > 0 && !node->reduces && !node->changes &&
+        return node->free_count > 0 && !depends_on_hosts(in, node, false) && !node->reduces && !node->changes &&
                in->space->evaluate(in->space->user, node, value) == LEAT_OK;
     __int128 sum = f.constant;
     for (int k = 0; k < f.count; k++) {
@@ -139,6 +139,14 @@ static bool is_dynamic(struct le_infer *in, int index) {
     return by_hosts ? !is_extent(in, index) : ix->depends;
 }
 
+/* The data have no number for a part of the range. That is an error only where the statement reads it. */
+static leat_status evaluate_as_it_runs(struct le_infer *in, int index, int64_t by) {
+    if (!in->space->outside || in->space->failure != LEAT_OK || is_extent(in, index))
+        return no_range(in, index);
+    *range_of(in, index) = (struct le_range){.by = by, .dynamic = true, .solved = true};
+    return LEAT_OK;
+}
+
 static leat_status rule_explicit(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     struct le_range *out = range_of(in, index);
@@ -151,7 +159,7 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
         by && (by->free_count || by->reduces || by->changes ||
                (ix->host && le_is_made_first(in->space->ir, ix->range.by))); /* evaluated while the statement runs */
     if (by && !by_moves && !le_bound_value(in, ix->range.by, &out->by))
-        return no_range(in, index);
+        return evaluate_as_it_runs(in, index, 1);
     if (out->by <= 0 && ix->stepped)
         return le_fail_at(LEAT_PROGRAM, ix->location, LE_LOOP_STEP_ADVICE, "`by` must not be zero");
     if (out->by <= 0)
@@ -164,12 +172,8 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
         return LEAT_OK;
     }
     bool known = le_bound_value(in, ix->range.low, &out->low) && le_bound_value(in, ix->range.high, &out->high);
-    if (!known && in->space->outside && in->space->failure == LEAT_OK && !is_extent(in, index)) {
-        *out = (struct le_range){.by = out->by, .dynamic = true, .solved = true};
-        return LEAT_OK;
-    }
     if (!known)
-        return no_range(in, index);
+        return evaluate_as_it_runs(in, index, out->by);
     if (!is_index(out->low) || !is_index(out->high))
         return too_far(in, index);
     out->solved = true;
