@@ -178,7 +178,7 @@ static int make_pointer(struct access *a) {
     int64_t size = size_of(g, a->value);
     int reg = le_gen_reg(g, LE_REG_STREAM, g->ir->values.at[a->value].type);
     g->regs.at[reg].buffer = a->value;
-    g->regs.at[reg].offset = pointer_start(a) * size;
+    g->regs.at[reg].offset = wrapping_product(pointer_start(a), size);
     for (struct scope *s = a->scope; s->parent; s = s->parent)
         le_gen_stream_loop(g, reg, s, pointer_stride(a, s->index) * size);
     return reg;

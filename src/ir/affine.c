@@ -6,6 +6,8 @@ int64_t le_range_count(const struct le_range *r) {
     return r->high <= r->low ? 0 : (r->high - r->low - 1) / r->by + 1;
 }
 int64_t le_range_last(const struct le_range *r) {
+    if (r->dynamic) /* a hull, whose steps begin anywhere */
+        return r->high - 1;
     return r->low + (r->high - r->low - 1) / r->by * r->by;
 }
 

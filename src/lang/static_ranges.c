@@ -238,7 +238,8 @@ static void note_other(struct statics *s, const struct le_index *index) {
 
 static void note_bare(struct statics *s, const struct subscript *subscript) {
     const struct le_static_form *form = &subscript->form;
-    if (is_offset(form) && form->known && form->constant == 0 && !form->terms[0].index->has_range)
+    const struct le_tree_node *written = subscript->axis.access->node->children[subscript->axis.number];
+    if (written->kind == LE_TREE_INDEX && is_offset(form) && !form->terms[0].index->has_range)
         take_axis(s, form->terms[0].index, &s->found[form->terms[0].index->id].bare, &subscript->axis);
     else if (!is_offset(form) || subscript->axis.access->under_condition)
         for (int k = 0; k < form->count; k++)

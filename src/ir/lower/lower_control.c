@@ -161,14 +161,26 @@ static void lower_body(struct lower *l, struct lower_loop *loop, int first, int 
     set_current(l, loop->symbols, loop->exits ? loop->exits : loop->heads, loop->count);
 }
 
+/* A start or step that is not cheap to repeat becomes a scalar of its own before the loop: the body reads it for every
+ * value of the index, in statements that do not know the indices of its reductions. */
+static struct le_node *keep_value(struct lower *l, struct le_node *node) {
+    if (!node || le_lower_repeats(node))
+        return node;
+    int value = le_lower_new_value(l, -1, LE_I64, 0, l->ir->stages.count);
+    struct le_stage *s = le_lower_blank_stage(l, LE_STAGE_MAP);
+    s->target = value;
+    s->node = node;
+    return le_node_make(l->ir, &(struct le_node){.kind = LE_NODE_LOAD, .type = LE_I64, .value = value});
+}
+
 int le_lower_for(struct lower *l, int number) {
     const struct le_step *step = &l->tree->steps[number];
     int count, before, around = l->block, *symbols = find_set(l, number + 1, step->partner, &count, &before);
     le_lower_statement(l, step);
     le_lower_number_accesses(l, step);
     struct le_node *low = le_lower_bound(l, step->index->low);
-    struct le_node *by = step->index->by ? le_lower_bound(l, step->index->by) : NULL;
-    le_lower_for_range(l, step->index, low, by);
+    struct le_node *by = step->index->by ? keep_value(l, le_lower_bound(l, step->index->by)) : NULL;
+    le_lower_for_range(l, step->index, by ? keep_value(l, low) : low, by);
     le_lower_finish_statement(l, step);
     struct lower_loop loop = enter_loop(l, number, symbols, before);
     int value = le_lower_new_value(l, -1, LE_I64, 0, l->ir->stages.count);

@@ -157,8 +157,15 @@ static leat_status make_available(struct leat_call *call, struct le_node *node, 
     le_node_walk(s->ir, node, key_number, s);
     if (!n->pending)
         return LEAT_OK;
+    /* Groups in blocks are planned as they run, which uses the same state. */
+    const enum le_asking asking = plan->asking;
+    const bool must = plan->space.must, inside = plan->space.inside;
+    plan->asking = LE_ASKING_RANGES;
     leat_status status = le_perform(call, plan->groups[plan->planned].first_action);
-    plan->space.arena = plan->groups[plan->planned].arena; /* running groups in blocks has changed it */
+    plan->space.arena = plan->groups[plan->planned].arena;
+    plan->asking = asking;
+    plan->space.must = must;
+    plan->space.inside = inside;
     return status;
 }
 
