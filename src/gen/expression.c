@@ -294,20 +294,26 @@ static struct operand *generate_rand(struct gen *g, struct le_node *node, struct
     }
 }
 
-static struct operand *generate_count(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+static struct operand *generate_count(struct gen *g, const struct le_node *node) {
     int64_t points = 1;
-    bool dynamic = false;
-    for (int k = 0; k < node->index_count; k++) {
-        const struct le_range *r = &g->space.ranges[node->indices[k]];
-        dynamic |= r->dynamic;
-        if (!r->dynamic && !le_mul_i64(points, le_range_count(r), &points))
+    for (int k = 0; k < node->index_count; k++)
+        if (!le_mul_i64(points, le_range_count(&g->space.ranges[node->indices[k]]), &points))
             points = INT64_MAX;
-    }
-    if (!dynamic)
-        return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)points), g->root, false);
-    struct le_node *ones =
-        le_node_reduce(g->ir, LE_RED_SUM, LE_I64, le_node_i64(g->ir, 1), node->indices, node->index_count);
-    return le_gen_node(g, ones, scope, c);
+    return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)points), g->root, false);
+}
+
+static struct le_node *sum_of_ones(struct le_node *node, void *user) {
+    const struct le_kernel *kernel = user;
+    bool dynamic = false;
+    for (int k = 0; k < node->index_count && node->kind == LE_NODE_COUNT; k++)
+        dynamic |= kernel->space->ranges[node->indices[k]].dynamic;
+    return dynamic ? le_node_reduce(kernel->ir, LE_RED_SUM, LE_I64, le_node_i64(kernel->ir, 1), node->indices,
+                                    node->index_count)
+                   : NULL;
+}
+
+struct le_node *le_gen_counts_as_sums(const struct le_kernel *kernel, struct le_node *node) {
+    return le_gen_replace(kernel->ir, node, sum_of_ones, (void *)(uintptr_t)kernel);
 }
 
 /* The term; where one of its reads falls outside, the other. */
@@ -359,7 +365,7 @@ static struct operand *generate_value(struct gen *g, struct le_node *node, struc
     case LE_NODE_REDUCE:
         return le_gen_reduce(g, node, scope, c);
     case LE_NODE_COUNT:
-        return generate_count(g, node, scope, c);
+        return generate_count(g, node);
     case LE_NODE_ELSE:
         return generate_else(g, node, scope, c);
     case LE_NODE_REGION:

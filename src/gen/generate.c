@@ -455,18 +455,24 @@ int64_t le_gen_count_operations(const struct le_kernel *kernel) {
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel readable = *kernel;
-    stage.node = le_gen_readable(kernel, stage.node);
+    if (stage.node)
+        stage.node = le_gen_counts_as_sums(kernel, le_gen_readable(kernel, stage.node));
     readable.stage = &stage;
     return generate_stage(&readable, out);
 }
 
 leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
                              struct le_launch *out) {
-    struct le_stage stage = {.name = "a scalar", .statement = -1, .node = node, .target = -1, .base = -1, .access = -1};
+    struct le_stage stage = {.name = "a scalar",
+                             .statement = -1,
+                             .node = le_gen_counts_as_sums(kernel, node),
+                             .target = -1,
+                             .base = -1,
+                             .access = -1};
     struct gen g = new_gen(kernel, &stage);
     le_gen_find_indices(&g);
     le_gen_open_hosts(&g);
-    struct operand *x = le_gen_node(&g, node, g.base, (struct condition){.outside = -1});
+    struct operand *x = le_gen_node(&g, stage.node, g.base, (struct condition){.outside = -1});
     int pointer = le_gen_reg(&g, LE_REG_STREAM, stored);
     g.regs.at[pointer].buffer = LE_PARTS;
     le_gen_emit(&g, g.base,
