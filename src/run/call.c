@@ -200,7 +200,7 @@ static leat_status check_target(const leat_call *call, const char *name, const l
 }
 
 /* Two results that share memory would overwrite each other. */
-static leat_status check_apart(const leat_call *call, int symbol, const leat_array *array, bool only_fresh) {
+static leat_status check_overlap(const leat_call *call, int symbol, const leat_array *array, bool only_fresh) {
     struct le_symbol *const *symbols = call->program->tree->symbols;
     for (int k = 0; k < call->want_count; k++) {
         const struct le_want *w = &call->wants[k];
@@ -233,10 +233,10 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
         return refuse_want(call->program, name);
     leat_status status = array ? check_target(call, name, array) : LEAT_OK;
     if (!status && array)
-        status = check_apart(call, symbol, array, true);
+        status = check_overlap(call, symbol, array, true);
     if (status)
         return status;
-    call->steady = call->targets_apart = false;
+    call->steady = call->targets_are_disjoint = false;
     if (call->default_wants) {
         drop_wants(call);
         call->default_wants = false;
@@ -464,15 +464,15 @@ static bool will_stay(const leat_call *call) {
 }
 
 /* The caller may exchange targets one by one between two runs, so only now must they all be disjoint. */
-static leat_status check_targets_apart(leat_call *call) {
+static leat_status check_targets_are_disjoint(leat_call *call) {
     leat_status status = LEAT_OK;
-    for (int k = 0; k < call->want_count && !call->targets_apart; k++) {
+    for (int k = 0; k < call->want_count && !call->targets_are_disjoint; k++) {
         const struct le_want *w = &call->wants[k];
         call->wants[k].is_fresh = false;
         if (!status && w->target)
-            status = check_apart(call, w->symbol, w->target, false);
+            status = check_overlap(call, w->symbol, w->target, false);
     }
-    call->targets_apart = status == LEAT_OK;
+    call->targets_are_disjoint = status == LEAT_OK;
     return status;
 }
 
@@ -480,7 +480,7 @@ leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     drop_results(call);
     leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
     if (status == LEAT_OK)
-        status = check_targets_apart(call);
+        status = check_targets_are_disjoint(call);
     if (call->device)
         call->home.stream = stream;
     if (status == LEAT_OK)

@@ -33,7 +33,7 @@ struct leat_call {
     struct le_want *wants;
     int want_count, want_capacity;
     int *want_of;                       /* by symbol: 1 + its index in wants; 0: not requested */
-    bool targets_apart;                 /* checked: no two targets share memory */
+    bool targets_are_disjoint;          /* checked: no two targets share memory */
     bool has_targets;                   /* some want has a target; set when results are handed out */
     bool default_wants;                 /* wants are the program's default results */
     struct le_specialised *specialised; /* NULL: not specialised yet */

@@ -13,41 +13,41 @@
 
 /* ---- copies */
 
-struct gauging {
+struct measurement {
     struct le_device *device;
     struct le_device_event *start, *stop;
     struct le_allocation *inside[2], *pinned;
 };
 
-static leat_status set_up(struct gauging *gauging) {
-    struct le_device *device = gauging->device;
-    leat_status status = le_device_event_new(device, &gauging->start);
+static leat_status set_up(struct measurement *measurement) {
+    struct le_device *device = measurement->device;
+    leat_status status = le_device_event_new(device, &measurement->start);
     if (!status)
-        status = le_device_event_new(device, &gauging->stop);
+        status = le_device_event_new(device, &measurement->stop);
     for (int k = 0; k < 2 && !status; k++)
-        status = le_allocation_new(device, LE_MEMORY_DEVICE, INSIDE_BYTES, NULL, &gauging->inside[k]);
+        status = le_allocation_new(device, LE_MEMORY_DEVICE, INSIDE_BYTES, NULL, &measurement->inside[k]);
     if (!status)
-        status = le_allocation_new(device, LE_MEMORY_PINNED, PINNED_BYTES, NULL, &gauging->pinned);
+        status = le_allocation_new(device, LE_MEMORY_PINNED, PINNED_BYTES, NULL, &measurement->pinned);
     for (int k = 0; k < 2 && !status; k++)
-        status = le_device_fill_zero(le_device_stream_own(device), gauging->inside[k], INSIDE_BYTES);
+        status = le_device_fill_zero(le_device_stream_own(device), measurement->inside[k], INSIDE_BYTES);
     return status;
 }
 
-static void take_down(struct gauging *gauging) {
-    le_allocation_free(gauging->inside[0]);
-    le_allocation_free(gauging->inside[1]);
-    le_allocation_free(gauging->pinned);
-    le_device_event_free(gauging->start);
-    le_device_event_free(gauging->stop);
-    le_device_close(gauging->device);
+static void take_down(struct measurement *measurement) {
+    le_allocation_free(measurement->inside[0]);
+    le_allocation_free(measurement->inside[1]);
+    le_allocation_free(measurement->pinned);
+    le_device_event_free(measurement->start);
+    le_device_event_free(measurement->stop);
+    le_device_close(measurement->device);
 }
 
 static char *first_byte(const struct le_allocation *allocation) {
     return allocation->host ? allocation->host : (char *)(uintptr_t)allocation->address;
 }
 
-static leat_status copy_once(struct gauging *gauging, struct le_allocation *target, struct le_allocation *source,
-                             size_t size_bytes) {
+static leat_status copy_once(struct measurement *measurement, struct le_allocation *target,
+                             struct le_allocation *source, size_t size_bytes) {
     struct le_copy copy = {.target = target,
                            .source = source,
                            .target_memory = first_byte(target),
@@ -58,40 +58,41 @@ static leat_status copy_once(struct gauging *gauging, struct le_allocation *targ
                            .target_strides = {1},
                            .source_strides = {1},
                            .what = "measuring"};
-    return le_device_copy(le_device_stream_own(gauging->device), &copy);
+    return le_device_copy(le_device_stream_own(measurement->device), &copy);
 }
 
 /* The first copy touches the memory and is not timed. */
-static leat_status gauge_copy(struct gauging *gauging, struct le_allocation *target, struct le_allocation *source,
-                              size_t size_bytes, double *bytes_per_second) {
-    struct le_device_stream *stream = le_device_stream_own(gauging->device);
+static leat_status measure_copy(struct measurement *measurement, struct le_allocation *target,
+                                struct le_allocation *source, size_t size_bytes, double *bytes_per_second) {
+    struct le_device_stream *stream = le_device_stream_own(measurement->device);
     double milliseconds = 0;
-    leat_status status = copy_once(gauging, target, source, size_bytes);
+    leat_status status = copy_once(measurement, target, source, size_bytes);
     if (!status)
-        status = le_device_event_record(gauging->start, stream);
+        status = le_device_event_record(measurement->start, stream);
     for (int k = 0; k < COPIES && !status; k++)
-        status = copy_once(gauging, target, source, size_bytes);
+        status = copy_once(measurement, target, source, size_bytes);
     if (!status)
-        status = le_device_event_record(gauging->stop, stream);
+        status = le_device_event_record(measurement->stop, stream);
     if (!status)
-        status = le_device_event_synchronize(gauging->stop);
+        status = le_device_event_synchronize(measurement->stop);
     if (!status)
-        status = le_device_event_elapsed_ms(gauging->start, gauging->stop, &milliseconds);
+        status = le_device_event_elapsed_ms(measurement->start, measurement->stop, &milliseconds);
     if (!status && milliseconds > 0)
         *bytes_per_second = COPIES * (double)size_bytes / (milliseconds * 1e-3);
     return status;
 }
 
-static leat_status gauge_copies(struct gauging *gauging, struct le_device_rates *gauge) {
+static leat_status measure_copies(struct measurement *measurement, struct le_device_rates *rates) {
     double inside = 0;
-    leat_status status = gauge_copy(gauging, gauging->inside[0], gauging->inside[1], INSIDE_BYTES, &inside);
-    gauge->copy_bytes_per_second = 2 * inside;
+    leat_status status =
+        measure_copy(measurement, measurement->inside[0], measurement->inside[1], INSIDE_BYTES, &inside);
+    rates->copy_bytes_per_second = 2 * inside;
     if (!status)
-        status =
-            gauge_copy(gauging, gauging->inside[0], gauging->pinned, PINNED_BYTES, &gauge->upload_bytes_per_second);
+        status = measure_copy(measurement, measurement->inside[0], measurement->pinned, PINNED_BYTES,
+                              &rates->upload_bytes_per_second);
     if (!status)
-        status =
-            gauge_copy(gauging, gauging->pinned, gauging->inside[0], PINNED_BYTES, &gauge->download_bytes_per_second);
+        status = measure_copy(measurement, measurement->pinned, measurement->inside[0], PINNED_BYTES,
+                              &rates->download_bytes_per_second);
     return status;
 }
 
@@ -107,8 +108,8 @@ static leat_status launch_times(struct le_device_kernel *kernel, struct le_devic
     return status;
 }
 
-static leat_status gauge_kernel(struct le_device *device, struct le_device_kernel *kernel,
-                                struct le_device_rates *gauge) {
+static leat_status measure_kernel(struct le_device *device, struct le_device_kernel *kernel,
+                                  struct le_device_rates *rates) {
     struct le_device_stream *stream = le_device_stream_own(device);
     uint64_t best_ns = UINT64_MAX;
     leat_status status = launch_times(kernel, stream, LAUNCHES / 8);
@@ -130,12 +131,12 @@ static leat_status gauge_kernel(struct le_device *device, struct le_device_kerne
     }
     if (status)
         return status;
-    gauge->launch_ns = (double)took_ns / LAUNCHES;
-    gauge->round_trip_ns = (double)best_ns;
+    rates->launch_ns = (double)took_ns / LAUNCHES;
+    rates->round_trip_ns = (double)best_ns;
     return LEAT_OK;
 }
 
-static leat_status gauge_launches(struct le_device *device, struct le_device_rates *gauge) {
+static leat_status measure_launches(struct le_device *device, struct le_device_rates *rates) {
     struct le_module_source source = {.text = nothing, .name = "nothing.cu", .is_whole = true};
     struct le_device_module *module;
     struct le_device_kernel *kernel;
@@ -144,7 +145,7 @@ static leat_status gauge_launches(struct le_device *device, struct le_device_rat
         return status == LEAT_UNSUPPORTED ? LEAT_OK : status;
     status = le_device_module_kernel(module, "nothing", &kernel);
     if (!status)
-        status = gauge_kernel(device, kernel, gauge);
+        status = measure_kernel(device, kernel, rates);
     le_device_module_free(module);
     return status;
 }
@@ -166,23 +167,23 @@ static void *warm_up(void *unused) {
     return NULL;
 }
 
-leat_status le_device_rates_measure(const char *device, struct le_device_rates *gauge) {
-    struct gauging gauging = {0};
+leat_status le_device_rates_measure(const char *device, struct le_device_rates *rates) {
+    struct measurement measurement = {0};
     struct le_device_rates found = {0};
     pthread_t warming;
     bool warms = pthread_create(&warming, NULL, warm_up, NULL) == 0;
-    leat_status status = le_device_open(device, NULL, &gauging.device);
+    leat_status status = le_device_open(device, NULL, &measurement.device);
     if (warms)
         pthread_join(warming, NULL);
     if (status)
         return status;
-    status = set_up(&gauging);
+    status = set_up(&measurement);
     if (!status)
-        status = gauge_copies(&gauging, &found);
+        status = measure_copies(&measurement, &found);
     if (!status)
-        status = gauge_launches(gauging.device, &found);
-    take_down(&gauging);
+        status = measure_launches(measurement.device, &found);
+    take_down(&measurement);
     if (!status)
-        *gauge = found;
+        *rates = found;
     return status;
 }

@@ -281,7 +281,6 @@ static void mark_dead(struct liveness *s) {
 }
 
 static struct liveness new_liveness(struct le_ir *ir) {
-
     int stages = ir->stages.count, values = ir->values.count;
     struct liveness s = {.ir = ir, .reader = -1};
     s.around = LE_NEW_ARRAY(ir->arena, stages, int);

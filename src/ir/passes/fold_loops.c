@@ -166,7 +166,7 @@ static void check_load(struct le_node *node, void *user) {
 }
 
 /* Bounds and fills are not evaluated per element, so they may not read values of the loop. */
-static void check_apart(struct le_node *node, void *user) {
+static void check_alias(struct le_node *node, void *user) {
     struct folder *f = user;
     f->fits &= node->kind != LE_NODE_LOAD || !is_inside(f, node->value);
 }
@@ -188,13 +188,13 @@ static void check_holders(struct folder *f, struct le_node *root) {
     le_node_walk(f->ir, root, find_holder, &h);
     for (int k = 0; k < h.count; k++) {
         if (h.at[k]->fill)
-            le_node_walk(f->ir, h.at[k]->fill, check_apart, f);
+            le_node_walk(f->ir, h.at[k]->fill, check_alias, f);
         for (int q = 0; q < h.at[k]->index_count; q++) {
             const struct le_range_nodes *r = &f->ir->indices.at[h.at[k]->indices[q]].range;
             struct le_node *bounds[] = {r->low, r->high, r->by};
             for (int b = 0; b < 3; b++)
                 if (bounds[b])
-                    le_node_walk(f->ir, bounds[b], check_apart, f);
+                    le_node_walk(f->ir, bounds[b], check_alias, f);
         }
     }
 }

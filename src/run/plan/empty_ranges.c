@@ -4,7 +4,7 @@
  * subscripts would be. If all ranges have points there is nothing to do. */
 #include "run/plan/plan.h"
 
-struct reached {
+struct group_reads {
     struct le_specialised *s;
     const struct le_plan_step *group;
     struct {
@@ -15,12 +15,12 @@ struct reached {
     int reader, epoch;
 };
 
-static bool is_empty(const struct reached *r, int index) {
+static bool is_empty(const struct group_reads *r, int index) {
     const struct le_range *range = &r->s->plan->space.ranges[index];
     return range->solved && !range->dynamic && range->low >= range->high;
 }
 
-static bool any_empty(const struct reached *r, const int *indices, int count) {
+static bool any_empty(const struct group_reads *r, const int *indices, int count) {
     for (int k = 0; k < count; k++)
         if (is_empty(r, indices[k]))
             return true;
@@ -28,13 +28,13 @@ static bool any_empty(const struct reached *r, const int *indices, int count) {
 }
 
 /* The action of the group, counted from its first, that computes the value; -1: none of them. */
-static int maker_of(const struct reached *r, int value) {
+static int maker_of(const struct group_reads *r, int value) {
     int maker = r->s->plan->maker[value] - r->group->first_action;
     return maker >= 0 && maker < r->group->action_count ? maker : -1;
 }
 
 static void count_reader(struct le_node *node, void *user) {
-    struct reached *r = user;
+    struct group_reads *r = user;
     int maker = node->kind == LE_NODE_LOAD ? maker_of(r, node->value) : -1;
     if (maker < 0 || r->at[maker].last == r->reader)
         return;
@@ -43,7 +43,7 @@ static void count_reader(struct le_node *node, void *user) {
 }
 
 /* Marks the stages that the node reads as needed, except for reads inside reductions over an empty range. */
-static void mark_needed(struct reached *r, struct le_node *node) {
+static void mark_needed(struct group_reads *r, struct le_node *node) {
     if (!node || node->epoch == r->epoch)
         return;
     node->epoch = r->epoch;
@@ -64,8 +64,8 @@ static void mark_needed(struct reached *r, struct le_node *node) {
 }
 
 /* Calls visit for each node that a stage computes from. */
-static void each_root(struct reached *r, const struct le_stage *stage,
-                      void (*visit)(struct reached *r, struct le_node *root)) {
+static void each_root(struct group_reads *r, const struct le_stage *stage,
+                      void (*visit)(struct group_reads *r, struct le_node *root)) {
     visit(r, stage->node);
     visit(r, stage->product);
     for (int d = 0; d < stage->left_count; d++)
@@ -78,7 +78,7 @@ static void each_root(struct reached *r, const struct le_stage *stage,
     }
 }
 
-static void count_root(struct reached *r, struct le_node *root) {
+static void count_root(struct group_reads *r, struct le_node *root) {
     if (root)
         le_node_walk(r->s->ir, root, count_reader, r);
 }
@@ -89,7 +89,7 @@ static bool is_auxiliary(const struct le_ir *ir, const struct le_stage *stage) {
            !ir->values.at[stage->target].wanted;
 }
 
-static bool updates_nothing(const struct reached *r, const struct le_stage *stage) {
+static bool updates_nothing(const struct group_reads *r, const struct le_stage *stage) {
     const struct le_ir_statement *st = &r->s->ir->statements.at[stage->statement];
     bool writes = stage->kind == LE_STAGE_MAP || stage->kind == LE_STAGE_CONTRACT;
     return writes && stage->base >= 0 && st->kind == LE_STEP_ASSIGN && r->s->ir->values.at[stage->target].symbol >= 0 &&
@@ -97,7 +97,7 @@ static bool updates_nothing(const struct reached *r, const struct le_stage *stag
 }
 
 /* A copy of the stage whose only index is one of the statement's indices with an empty range. */
-static const struct le_stage *without_points(const struct reached *r, struct le_arena *arena,
+static const struct le_stage *without_points(const struct group_reads *r, struct le_arena *arena,
                                              const struct le_stage *stage) {
     const struct le_ir_statement *st = &r->s->ir->statements.at[stage->statement];
     struct le_stage *made = LE_NEW(arena, struct le_stage);
@@ -113,14 +113,14 @@ static const struct le_stage *without_points(const struct reached *r, struct le_
 }
 
 /* Whether some of its own ranges are evaluated at run time, which may fail. */
-static bool any_dynamic(const struct reached *r, const struct le_stage *stage) {
+static bool any_dynamic(const struct group_reads *r, const struct le_stage *stage) {
     for (int k = 0; k < stage->index_count; k++)
         if (r->s->plan->space.ranges[stage->indices[k]].dynamic)
             return true;
     return false;
 }
 
-static const struct le_stage *zero_stage(const struct reached *r, struct le_arena *arena,
+static const struct le_stage *zero_stage(const struct group_reads *r, struct le_arena *arena,
                                          const struct le_stage *stage) {
     struct le_stage *made = LE_NEW(arena, struct le_stage);
     *made = *stage;
@@ -131,7 +131,7 @@ static const struct le_stage *zero_stage(const struct reached *r, struct le_aren
     return made;
 }
 
-static void decide_action(struct reached *r, struct le_arena *arena, int number) {
+static void decide_action(struct group_reads *r, struct le_arena *arena, int number) {
     struct le_action *action = &r->s->plan->actions[r->group->first_action + number];
     const struct le_stage *stage = action->stage;
     bool known = is_auxiliary(r->s->ir, stage) && r->at[number].readers == r->s->ir->values.at[stage->target].uses;
@@ -143,7 +143,7 @@ static void decide_action(struct reached *r, struct le_arena *arena, int number)
         each_root(r, stage, mark_needed);
 }
 
-static bool has_empty(const struct reached *r) {
+static bool has_empty(const struct group_reads *r) {
     for (int k = 0; k < r->group->statement_count; k++) {
         const struct le_ir_statement *st = &r->s->ir->statements.at[r->group->first_statement + k];
         if (any_empty(r, st->all, st->all_count))
@@ -153,7 +153,7 @@ static bool has_empty(const struct reached *r) {
 }
 
 void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *g) {
-    struct reached r = {.s = s, .group = g};
+    struct group_reads r = {.s = s, .group = g};
     if (!has_empty(&r))
         return;
     r.at = le_arena_array(g->arena, (size_t)g->action_count, sizeof *r.at);

@@ -9,7 +9,7 @@
 
 /* ---- code */
 
-static leat_status make_number(struct leat_call *call, struct le_host_scalar *n) {
+static leat_status make_scalar_code(struct leat_call *call, struct le_host_scalar *n) {
     struct le_specialised *s = call->specialised;
     n->dependencies = (struct le_dependencies){0};
     le_arena_finish(&n->arena);
@@ -38,8 +38,8 @@ static leat_status make_number(struct leat_call *call, struct le_host_scalar *n)
     return status;
 }
 
-static struct le_host_scalar *find_number(struct le_plan *plan, struct le_node *node, enum le_type stored) {
-    struct le_host_scalar **place = &plan->numbers[node->id % LE_NUMBER_TABLE];
+static struct le_host_scalar *find_scalar(struct le_plan *plan, struct le_node *node, enum le_type stored) {
+    struct le_host_scalar **place = &plan->host_scalars[node->id % LE_HOST_SCALAR_TABLE];
     struct le_host_scalar *n = *place;
     while (n && (n->node != node || n->stored != stored))
         n = n->next;
@@ -71,13 +71,13 @@ static bool is_known(const struct le_specialised *s, const struct le_node *node,
     }
 }
 
-static leat_status run_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
+static leat_status run_scalar(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
                               bool *failed) {
     struct le_specialised *s = call->specialised;
     if (is_known(s, node, stored, bits))
         return LEAT_OK;
-    struct le_host_scalar *n = find_number(s->plan, node, stored);
-    leat_status status = le_dependencies_hold(&n->dependencies, s->plan) ? LEAT_OK : make_number(call, n);
+    struct le_host_scalar *n = find_scalar(s->plan, node, stored);
+    leat_status status = le_dependencies_hold(&n->dependencies, s->plan) ? LEAT_OK : make_scalar_code(call, n);
     return status == LEAT_OK ? le_perform_scalar(call, &n->launch, &n->code, bits, failed) : status;
 }
 
@@ -86,10 +86,10 @@ static leat_status compute_number(struct leat_call *call, struct le_node *node, 
                                   bool *failed) {
     int mark;
     if (!call->device)
-        return run_number(call, node, stored, bits, failed);
+        return run_scalar(call, node, stored, bits, failed);
     leat_status status = le_device_fetch_operands(call, node, &mark);
     if (status == LEAT_OK)
-        status = run_number(call, node, stored, bits, failed);
+        status = run_scalar(call, node, stored, bits, failed);
     le_device_release_mirrors(call, mark);
     return status;
 }

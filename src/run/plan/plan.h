@@ -102,7 +102,7 @@ struct le_cell {
     bool ready;
 };
 
-#define LE_NUMBER_TABLE 64
+#define LE_HOST_SCALAR_TABLE 64
 /* Who asks for a number: the range rules, the code generator, or the code of a host scalar. */
 enum le_asking { LE_ASKING_RANGES, LE_ASKING_CODE, LE_ASKING_NUMBER };
 struct le_plan {
@@ -131,7 +131,7 @@ struct le_plan {
     const struct le_stage *running;
     struct le_plan_step *planning; /* the group in a block that is being planned; or NULL */
     enum le_asking asking;
-    struct le_host_scalar *numbers[LE_NUMBER_TABLE];
+    struct le_host_scalar *host_scalars[LE_HOST_SCALAR_TABLE];
     leat_array **moving;          /* scratch: the arrays of one MOVE */
     struct le_cell *moving_cells; /* scratch: the numbers of one MOVE */
 };
@@ -196,7 +196,7 @@ int le_storage_base(const struct le_plan *plan, int value); /* the value whose m
 
 /* result_memory.c */
 struct le_want;
-void le_find_result_layouts(struct leat_call *call); /* the plan's `laid` */
+void le_find_result_layouts(struct leat_call *call); /* sets the `result_layouts` of the plan */
 /* Appends what the plan depends on in the want's target to the plan's key. Writes the numbers to out unless that is
  * NULL; returns how many there are. */
 int le_result_layout_key(const struct leat_call *call, const struct le_want *want, int64_t *out);

@@ -152,8 +152,8 @@ void le_plan_free(struct le_plan *plan) {
     for (int k = 0; k < plan->group_count; k++)
         if (plan->groups[k].arena != &plan->arena)
             le_arena_finish(plan->groups[k].arena);
-    for (int k = 0; k < LE_NUMBER_TABLE; k++)
-        for (struct le_host_scalar *n = plan->numbers[k]; n; n = n->next)
+    for (int k = 0; k < LE_HOST_SCALAR_TABLE; k++)
+        for (struct le_host_scalar *n = plan->host_scalars[k]; n; n = n->next)
             le_arena_finish(&n->arena);
     le_arena_finish(&plan->arena);
     le_free(plan);

@@ -199,8 +199,3 @@ void le_output_json_flag(struct le_output *output, const char *name, bool value)
     begin_member(output, name);
     le_output_text(output, value ? "true" : "false");
 }
-
-void le_output_json_null(struct le_output *output, const char *name) {
-    begin_member(output, name);
-    le_output_text(output, "null");
-}

@@ -38,5 +38,4 @@ void le_output_json_text(struct le_output *output, const char *name, const char 
 void le_output_json_count(struct le_output *output, const char *name, uint64_t value);
 void le_output_json_fixed(struct le_output *output, const char *name, uint64_t value, int digits);
 void le_output_json_flag(struct le_output *output, const char *name, bool value);
-void le_output_json_null(struct le_output *output, const char *name);
 #endif

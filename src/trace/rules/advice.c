@@ -92,11 +92,6 @@ enum le_framework le_framework_of_command(const char *command) {
     return LE_FRAMEWORKS;
 }
 
-const char *le_framework_name(enum le_framework framework) {
-    static const char *const names[] = {"CUDA", "CuPy", "Numba", "PyTorch", "JAX"};
-    return names[framework];
-}
-
 const char *le_advice_text(enum le_advice advice, enum le_framework framework) {
     static const char *const texts[LE_ADVICES][LE_FRAMEWORKS] = {
 #define ADVICE(topic, cuda, cupy, numba, torch, jax) [LE_ADVICE_##topic] = {cuda, cupy, numba, torch, jax},

@@ -26,5 +26,4 @@ const char *le_advice_text(enum le_advice advice, enum le_framework framework);
 enum le_framework le_framework_of_path(const char *path);
 enum le_framework le_framework_of_kernel(const char *name);
 enum le_framework le_framework_of_command(const char *command);
-const char *le_framework_name(enum le_framework framework);
 #endif

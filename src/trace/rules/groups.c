@@ -32,11 +32,6 @@ struct le_position_group *le_groups_get(struct le_arena *arena, struct le_positi
     return &groups->at[*slot - 1];
 }
 
-const struct le_position_group *le_groups_find(const struct le_position_groups *groups, uint64_t key) {
-    int slot = groups->count ? *slot_of(groups, key) : 0;
-    return slot ? &groups->at[slot - 1] : NULL;
-}
-
 static int compare_groups(const void *a_, const void *b_) {
     const struct le_position_group *a = a_, *b = b_;
     if (a->extra_ns != b->extra_ns)

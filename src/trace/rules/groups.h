@@ -20,8 +20,7 @@ struct le_position_groups {
 };
 /* Returns the key's group, and adds an empty one for a new key. The pointer is valid until the next call. */
 struct le_position_group *le_groups_get(struct le_arena *arena, struct le_position_groups *groups, uint64_t key);
-const struct le_position_group *le_groups_find(const struct le_position_groups *groups,
-                                               uint64_t key); /* NULL: no such key */
+/* NULL: no such key */
 /* Sums extra_ns over all groups, and time_ns over the groups whose extra_ns is not 0. */
 void le_groups_sum(const struct le_position_groups *groups, uint64_t *time_ns, uint64_t *extra_ns);
 /* Sorts by extra_ns, largest first; then by `first`. */
