@@ -398,6 +398,7 @@ static void range_by_index(struct maker *m, struct index *binder) {
         binder->low = of_index(m, outer);
         binder->planned_high = draw_extent(m);
         binder->high = make_extent(m, binder->planned_high);
+        binder->by = chance(m, 40) ? 2 + (int)draw(m, 7) : 1;
     }
 }
 

@@ -50,6 +50,12 @@ static void range_of_index(struct maker *m, struct index *index, bool is_new) {
         index->low = number(m, 0);
         index->high = new_binary(m->source, ADD, new_of_index(m->source, outer), number(m, 1));
         index->planned_high = outer->planned_high;
+        if (chance(m, 30)) { /* from a start that differs, in steps */
+            index->low = new_of_index(m->source, outer);
+            index->planned_high = outer->planned_high + 1 + draw(m, 4);
+            index->high = number(m, index->planned_high);
+            index->by = 2 + (int)draw(m, 3);
+        }
     } else {
         set_range(m, index, 0, index->planned_high);
     }
