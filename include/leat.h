@@ -286,8 +286,8 @@ LEAT_API leat_status leat_array_new_empty(leat_context *ctx, leat_dtype dtype, i
                                           leat_memory memory, leat_array **array);
 /* Creates an array over the caller's memory. The memory must stay valid until Leat calls release(user), which may
  * happen on another thread, after all work that uses the memory; release may be NULL. Unless description->read_only,
- * nobody else may use the memory until then. description->memory is its kind. Host memory that turns out to be
- * page-locked is copied without a staging buffer. */
+ * no other code may read or write the memory until then. description->memory is its kind. Host memory that turns out to
+ * be page-locked is copied without a staging buffer. */
 LEAT_API leat_status leat_array_wrap(leat_context *ctx, const leat_description *description,
                                      void (*release)(void *user), void *user, leat_array **array);
 /* Describes the array. description->data is valid as long as the array. */

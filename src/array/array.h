@@ -56,7 +56,7 @@ leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int
 /* A new dense array from the pool. zero: its elements are 0; else they are undefined. */
 leat_status le_array_new(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape, bool zero,
                          leat_array **array);
-/* Changes type and shape of an array that nobody else holds. The new ones must take as many bytes. */
+/* Changes the type and shape of an array that has no other references. The total size in bytes must stay the same. */
 void le_array_renew(leat_array *array, leat_dtype dtype, int rank, const int64_t *shape);
 /* A new array over the caller's memory, or over a mapping of size_bytes bytes at `memory`. Strides of axes with at most
  * one element are replaced by dense ones. On failure the memory is not released. */

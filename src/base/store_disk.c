@@ -70,7 +70,7 @@ static bool make_folders(const char *path) {
     return true;
 }
 
-/* Whether the folder belongs to the user and nobody else can write to it. */
+/* Whether the user owns the folder and is the only one who can write to it. */
 static bool is_own(int folder, const char *path, char *reason) {
     struct stat about;
     if (fstat(folder, &about) != 0) {

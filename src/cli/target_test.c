@@ -26,7 +26,7 @@ static void enter(char folder[64]) {
     assert_int_equal(chdir(folder), 0);
 }
 
-/* Checks as the user nobody if this is root, who may write everything. */
+/* Runs the check as the unprivileged user `nobody` if the test runs as root, because root may write any file. */
 static bool can(const char *path) {
     bool is_root = geteuid() == 0;
     if (is_root)

@@ -315,24 +315,16 @@ static const struct held *make_rand(struct cuda *c, struct le_node *node, struct
     }
 }
 
-static const struct held *make_count(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
+static const struct held *make_count(struct cuda *c, const struct le_node *node) {
     int64_t points = 1;
-    bool dynamic = false;
     struct words name = {0};
     for (int k = 0; k < node->index_count; k++) {
-        const struct le_range *r = &c->space->ranges[node->indices[k]];
-        dynamic |= r->dynamic;
-        if (!r->dynamic && !le_mul_i64(points, le_range_count(r), &points))
+        if (!le_mul_i64(points, le_range_count(&c->space->ranges[node->indices[k]]), &points))
             points = INT64_MAX;
         le_words_add(c->arena, &name, "%s_", le_cuda_index_name(c, node->indices[k]));
     }
-    if (!dynamic) {
-        le_words_add(c->arena, &name, "points");
-        return new_held(c, c->root, le_cuda_number(c, name.at, points), false);
-    }
-    struct le_node *ones =
-        le_node_reduce(c->ir, LE_RED_SUM, LE_I64, le_node_i64(c->ir, 1), node->indices, node->index_count);
-    return le_cuda_node(c, ones, block, outside);
+    le_words_add(c->arena, &name, "points");
+    return new_held(c, c->root, le_cuda_number(c, name.at, points), false);
 }
 
 static const struct held *make_len(struct cuda *c, const struct le_node *node) {
@@ -374,7 +366,7 @@ static const struct held *generate_value(struct cuda *c, struct le_node *node, s
     case LE_NODE_REDUCE:
         return le_cuda_reduce(c, node, block, outside);
     case LE_NODE_COUNT:
-        return make_count(c, node, block, outside);
+        return make_count(c, node);
     case LE_NODE_ELSE:
         return make_else(c, node, block, outside);
     case LE_NODE_REGION:

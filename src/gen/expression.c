@@ -302,20 +302,6 @@ static struct operand *generate_count(struct gen *g, const struct le_node *node)
     return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)points), g->root, false);
 }
 
-static struct le_node *sum_of_ones(struct le_node *node, void *user) {
-    const struct le_kernel *kernel = user;
-    bool dynamic = false;
-    for (int k = 0; k < node->index_count && node->kind == LE_NODE_COUNT; k++)
-        dynamic |= kernel->space->ranges[node->indices[k]].dynamic;
-    return dynamic ? le_node_reduce(kernel->ir, LE_RED_SUM, LE_I64, le_node_i64(kernel->ir, 1), node->indices,
-                                    node->index_count)
-                   : NULL;
-}
-
-struct le_node *le_gen_counts_as_sums(const struct le_kernel *kernel, struct le_node *node) {
-    return le_gen_replace(kernel->ir, node, sum_of_ones, (void *)(uintptr_t)kernel);
-}
-
 /* The term; where one of its reads falls outside, the other. */
 static struct operand *generate_else(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     if (le_gen_is_safe(g, node->operands[0]))

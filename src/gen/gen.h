@@ -228,11 +228,9 @@ struct le_node *le_gen_empty_total(struct le_ir *ir, const struct le_node *reduc
 void le_gen_choose_scan_lane(struct gen *g, struct scan *scan);
 bool le_gen_cut_scan(struct gen *g, struct scan *scan, struct le_launch *launch); /* into chunks; false: it is not */
 void le_gen_scan(struct gen *g, const struct scan *scan, struct scope *scope);
-/* node with the reductions of scans that are not made in place of their loads */
+/* The node as kernels compute it: a load of a scan that is not made is replaced by the scan's reduction, and a count
+ * over a range that differs from element to element by a sum of ones, whose loops the schedule then knows. */
 struct le_node *le_gen_readable(const struct le_kernel *kernel, struct le_node *node);
-/* The node with each count over a range that differs from element to element written as a sum of ones, whose loops the
- * schedule then knows. */
-struct le_node *le_gen_counts_as_sums(const struct le_kernel *kernel, struct le_node *node);
 
 /* schedule.c */
 /* Calls visit for every node of the kernel: those of its nodes and of the left side's subscripts. */

@@ -455,8 +455,7 @@ int64_t le_gen_count_operations(const struct le_kernel *kernel) {
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel readable = *kernel;
-    if (stage.node)
-        stage.node = le_gen_counts_as_sums(kernel, le_gen_readable(kernel, stage.node));
+    stage.node = le_gen_readable(kernel, stage.node);
     readable.stage = &stage;
     return generate_stage(&readable, out);
 }
@@ -465,7 +464,7 @@ leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *nod
                              struct le_launch *out) {
     struct le_stage stage = {.name = "a scalar",
                              .statement = -1,
-                             .node = le_gen_counts_as_sums(kernel, node),
+                             .node = le_gen_readable(kernel, node),
                              .target = -1,
                              .base = -1,
                              .access = -1};

@@ -89,7 +89,7 @@ bool le_gen_is_made(const struct le_kernel *kernel, const struct le_stage *stage
     return !o.found;
 }
 
-/* ---- readers of what is not made */
+/* ---- nodes as kernels compute them */
 
 /* The guarded scan that makes what node loads; NULL: it loads no such thing. */
 static const struct le_stage *guarded_maker(const struct le_ir *ir, const struct le_node *node) {
@@ -97,28 +97,38 @@ static const struct le_stage *guarded_maker(const struct le_ir *ir, const struct
     return maker >= 0 && ir->stages.at[maker].guarded ? &ir->stages.at[maker] : NULL;
 }
 
-static struct le_node *replace_load(struct le_node *node, void *user) {
-    const struct le_kernel *kernel = user;
-    const struct le_stage *maker = guarded_maker(kernel->ir, node);
-    if (!maker)
-        return NULL;
-    return le_gen_is_made(kernel, maker) ? node : le_gen_readable(kernel, maker->node);
+static bool is_dynamic_count(const struct le_kernel *kernel, const struct le_node *node) {
+    for (int k = 0; k < node->index_count && node->kind == LE_NODE_COUNT; k++)
+        if (kernel->space->ranges[node->indices[k]].dynamic)
+            return true;
+    return false;
 }
 
-struct guarded {
-    const struct le_ir *ir;
+static struct le_node *rewrite_readable(struct le_node *node, void *user) {
+    const struct le_kernel *kernel = user;
+    const struct le_stage *maker = guarded_maker(kernel->ir, node);
+    if (maker)
+        return le_gen_is_made(kernel, maker) ? node : le_gen_readable(kernel, maker->node);
+    if (is_dynamic_count(kernel, node))
+        return le_node_reduce(kernel->ir, LE_RED_SUM, LE_I64, le_node_i64(kernel->ir, 1), node->indices,
+                              node->index_count);
+    return NULL;
+}
+
+struct rewritten {
+    const struct le_kernel *kernel;
     bool found;
 };
 
-static void find_guarded(struct le_node *node, void *user) {
-    struct guarded *g = user;
-    g->found |= guarded_maker(g->ir, node) != NULL;
+static void find_rewritten(struct le_node *node, void *user) {
+    struct rewritten *r = user;
+    r->found |= guarded_maker(r->kernel->ir, node) || is_dynamic_count(r->kernel, node);
 }
 
 struct le_node *le_gen_readable(const struct le_kernel *kernel, struct le_node *node) {
-    struct guarded g = {.ir = kernel->ir};
-    le_node_walk(kernel->ir, node, find_guarded, &g);
-    return g.found ? le_gen_replace(kernel->ir, node, replace_load, (void *)(uintptr_t)kernel) : node;
+    struct rewritten r = {.kernel = kernel};
+    le_node_walk(kernel->ir, node, find_rewritten, &r);
+    return r.found ? le_gen_replace(kernel->ir, node, rewrite_readable, (void *)(uintptr_t)kernel) : node;
 }
 
 /* ---- the lanes */

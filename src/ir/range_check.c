@@ -21,20 +21,21 @@ static bool reads_nothing(struct le_infer *in, const struct le_form *form) {
 }
 
 /* The range depends on another index, so it may be empty for some of that index's values. */
-static bool is_dynamic(struct le_infer *in, int index) {
+static bool has_dynamic_range(struct le_infer *in, int index) {
     return in->space->ranges[index].dynamic;
 }
 
 /* The range depends on another index, or on data that a block may change between its iterations. */
 static bool is_varying(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
-    return is_dynamic(in, index) || (r->low && le_is_computed(in, r->low)) || (r->high && le_is_computed(in, r->high));
+    return has_dynamic_range(in, index) || (r->low && le_is_computed(in, r->low)) ||
+           (r->high && le_is_computed(in, r->high));
 }
 
 /* An access in a range that is empty at some points is performed at the others only. */
 static bool may_be_skipped(struct le_infer *in, const struct le_form *form) {
     bool in_block = in->st->kind == LE_STEP_EACH || le_form_has_host(in, form);
-    bool (*skips)(struct le_infer *, int) = in_block ? is_varying : is_dynamic;
+    bool (*skips)(struct le_infer *, int) = in_block ? is_varying : has_dynamic_range;
     for (int k = 0; k < form->access->around_count; k++)
         if (skips(in, form->access->around[k]))
             return true;

@@ -56,7 +56,8 @@ static inline le_cu_stream le_cuda_stream_of(struct le_cuda_device *cuda, void *
 }
 /* Call these around driver calls. *before: the context that was current. le_cuda_leave returns status. */
 leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before);
-/* For calls that free or note, whose failures nobody needs to know. Reports no error. false: it failed. */
+/* For calls that release something or record a note, whose failure is ignored. Reports no error. Returns false if the
+ * call failed. */
 bool le_cuda_enter_to_free(struct le_cuda_device *cuda, le_cu_context *before);
 leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, leat_status status);
 /* Returns LEAT_OK for SUCCESS. Otherwise sets the thread's error "WHAT: the driver's text (ERROR_NAME)" and returns its
