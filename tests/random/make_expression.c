@@ -398,7 +398,11 @@ static void range_by_index(struct maker *m, struct index *binder) {
         binder->low = of_index(m, outer);
         binder->planned_high = draw_extent(m);
         binder->high = make_extent(m, binder->planned_high);
-        binder->by = chance(m, 40) ? 2 + (int)draw(m, 7) : 1;
+        if (chance(m, 40)) { /* in steps; some of them pass the end that the subscripts are drawn for */
+            binder->by = 2 + (int)draw(m, 7);
+            if (chance(m, 40))
+                binder->high = number(m, binder->planned_high + draw(m, binder->by));
+        }
     }
 }
 
@@ -412,6 +416,10 @@ static void range_by_data(struct maker *m, struct index *binder) {
     binder->low = number(m, 0);
     binder->planned_high = 1 + draw(m, 4);
     binder->high = binary(m, MODULO, read, number(m, binder->planned_high + 1));
+    if (chance(m, 30)) { /* from a start that is data */
+        binder->low = binder->high;
+        binder->high = number(m, binder->planned_high);
+    }
 }
 
 /* True if its range must be inferred from a bare read. */
