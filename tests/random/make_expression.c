@@ -455,7 +455,7 @@ static int draw_reduction(struct maker *m, enum value_class value_class, int bin
     return value_class == REAL ? reals[draw(m, 6)] : wholes[draw(m, binder_count == 1 ? 9 : 7)];
 }
 
-static struct expression *make_reduction(struct maker *m, enum value_class value_class, int depth) {
+struct expression *make_reduction(struct maker *m, enum value_class value_class, int depth) {
     int plan_count = m->plan_count, bare_count = 0;
     struct index *bare[2];
     struct expression *e = new_expression(m->source, REDUCTION, 0);

@@ -272,6 +272,8 @@ static struct statement *make_for(struct maker *m) {
     st->indices[st->index_count++] = index;
     if (chance(m, 15)) {
         index->low = number(m, index->planned_high);
+        if (chance(m, 60)) /* from what a reduction gives */
+            index->low = new_binary(m->source, MODULO, make_reduction(m, WHOLE, 1), number(m, index->planned_high + 1));
         index->high = number(m, -1);
         index->by = -1;
         index->planned_high++;

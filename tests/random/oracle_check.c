@@ -88,13 +88,17 @@ static bool has_loop(const struct expression *e) {
     return found;
 }
 
+static void walk_bounds(struct checker *c, struct index *index) {
+    walk(c, index->low);
+    walk(c, index->high);
+}
+
 static void walk_range(struct checker *c, struct index *index) {
     if (!index->low)
         return;
     if (has_loop(index->low) || has_loop(index->high))
         invalid(c, "a loop inside of a bound");
-    walk(c, index->low);
-    walk(c, index->high);
+    walk_bounds(c, index);
 }
 
 static void find_dynamic(const struct range_context *ranges, struct index *index) {
@@ -423,7 +427,10 @@ static void check_control(struct checker *c, struct statement *st) {
     if (!st->ranges)
         return;
     if (st->kind == FOR) {
-        walk_range(c, st->indices[0]);
+        if (st->is_inside)
+            walk_range(c, st->indices[0]);
+        else
+            walk_bounds(c, st->indices[0]);
         st->indices[0]->is_bound = true;
     } else {
         walk(c, st->value);

@@ -6,11 +6,14 @@
 
 /* ---- the host's expressions */
 
-static union value host_value(struct oracle *oracle, struct statement *st, struct expression *e, int type) {
-    if (st->ranges->index_count) {
-        struct range_question q = {st->ranges, st->ranges->index_count, false, st->is_inside, NULL, 0};
+static void infer_host_ranges(struct oracle *oracle, struct statement *st) {
+    struct range_question q = {st->ranges, st->ranges->index_count, false, st->is_inside, NULL, 0};
+    if (q.count)
         infer_ranges(oracle, &q);
-    }
+}
+
+static union value host_value(struct oracle *oracle, struct statement *st, struct expression *e, int type) {
+    infer_host_ranges(oracle, st);
     return evaluate_as(oracle, e, type);
 }
 
@@ -135,6 +138,7 @@ static void run_declaration(struct oracle *oracle, struct statement *st) {
 
 static void run_for(struct oracle *oracle, struct statement *st) {
     struct index *index = st->indices[0];
+    infer_host_ranges(oracle, st);
     index->is_dynamic = true; /* its bounds are evaluated now */
     for (bool more = first_point(oracle, index); more && oracle->verdict == RUNS; more = next_point(index)) {
         run_body(oracle, st->body);

@@ -49,6 +49,7 @@ void add_name(struct maker *m, struct symbol *symbol);
 struct index *plan_index(struct maker *m, int64_t low, int64_t high);
 void set_range(struct maker *m, struct index *index, int64_t low, int64_t high);
 struct expression *make_value(struct maker *m, enum value_class value_class, int depth);
+struct expression *make_reduction(struct maker *m, enum value_class value_class, int depth);
 struct expression *make_subscript(struct maker *m, const struct symbol *array, int axis, int depth);
 /* A read that bounds all these indices, mostly with bare subscripts. */
 struct expression *make_bounding_read(struct maker *m, enum value_class value_class, struct index *const *indices,
