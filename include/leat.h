@@ -16,7 +16,12 @@
  * Threads: several threads may use a context, program, array, module or kernel at once. A call, stream or event may be
  * used by one thread at a time. The caller synchronizes access to the elements of an array on the CPU: a thread does
  * its CPU work inside its own call, and a thread that writes an array must not run at the same time as another that
- * reads or writes it. Sizes in bytes are size_t. Extents and strides are int64_t and count elements. Text is UTF-8. */
+ * reads or writes it. Sizes in bytes are size_t. Extents and strides are int64_t and count elements. Text is UTF-8.
+ *
+ * Compatibility: enums only grow, at their end; an enumerator named ..._KINDS is the number of the others and changes.
+ * Structs of options begin with struct_size, which is the size of the struct as the caller was compiled, and only grow
+ * at their end. struct_size 0 stands for the fields of version 0.1, so {0} with designated fields works. Set it to
+ * sizeof to use fields that later versions add. A field that this version does not know must be 0 (LEAT_INVALID). */
 #ifndef LEAT_H
 #define LEAT_H
 #include <stddef.h>
@@ -47,7 +52,8 @@ typedef enum leat_status {
     LEAT_OUT_OF_MEMORY, /* memory, or a byte limit from the options, is exhausted */
     LEAT_DATA,          /* an error in the data, found while the program ran, such as a subscript out of range */
     LEAT_UNSUPPORTED,   /* valid, but not possible on this device or machine */
-    LEAT_INTERNAL       /* a bug in Leat: please report it */
+    LEAT_INTERNAL,      /* a bug in Leat: please report it */
+    LEAT_CANCELED       /* the run was canceled: leat_call_cancel, leat_call_watch */
 } leat_status;
 
 typedef enum leat_dtype {
@@ -162,6 +168,7 @@ typedef enum leat_interpret {
 } leat_interpret;
 
 typedef struct leat_options { /* {0} is a good default */
+    size_t struct_size;       /* sizeof(leat_options), or 0 for the fields of version 0.1 */
     /* "auto", "cpu", "cuda", "cuda:1", or "sim" for a CUDA device simulated on the CPU. "auto" and NULL mean
      * LEAT_DEVICE from the environment, else the CPU. */
     const char *device;
@@ -370,6 +377,7 @@ typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_co
 LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
                                      leat_colormap colormap);
 typedef struct leat_save_options { /* {0} is a good default */
+    size_t struct_size;            /* sizeof(leat_save_options), or 0 for the fields of version 0.1 */
     const char *key;               /* see leat_array_save */
     leat_colormap colormap;
     bool sync; /* fsync the file before returning, so that it survives a crash of the machine */
@@ -398,15 +406,36 @@ LEAT_API void leat_memory_free(void *memory);
 /* Exchange with other libraries through DLPack (dmlc/dlpack, DLManagedTensor of version 0.8). The consumer of an
  * exported tensor calls its deleter. Leat calls the deleter of an imported tensor when the array is freed.
  * native_stream is the CUstream in which the consumer will use the tensor: that stream waits for the work on the array
- * so far. NULL waits for that work before returning; it must be NULL for host memory. LEAT_UNSUPPORTED for a read-only
- * array, and for device memory of sim, which other libraries cannot use. */
+ * so far. NULL waits for that work before returning; it must be NULL for host memory. When the consumer calls the
+ * deleter, on any thread, its work in native_stream may still be running: the memory is used again only after that
+ * work. If native_stream is a default stream, one of Leat's, or one that leat_stream_wrap knows, the deleter returns at
+ * once; otherwise the stream may no longer exist by then, so the deleter waits for the device. LEAT_UNSUPPORTED for a
+ * read-only array, and for device memory of sim, which other libraries cannot use. */
 struct DLManagedTensor;
 LEAT_API leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor);
 LEAT_API leat_status leat_array_from_dlpack(leat_context *ctx, struct DLManagedTensor *tensor, leat_array **array);
+/* The same for DLPack 1.x, which can express that an array is read-only. from: LEAT_UNSUPPORTED for another major
+ * version. */
+struct DLManagedTensorVersioned;
+LEAT_API leat_status leat_array_to_dlpack_versioned(leat_array *array, void *native_stream,
+                                                    struct DLManagedTensorVersioned **tensor);
+LEAT_API leat_status leat_array_from_dlpack_versioned(leat_context *ctx, struct DLManagedTensorVersioned *tensor,
+                                                      leat_array **array);
+/* Describes a DLTensor, such as one from the C exchange table of another library, for leat_call_set_memory_at or
+ * leat_array_wrap. device receives the device of its memory, "cpu" or "cuda:1"; memory that is page-locked is "cpu". */
+struct DLTensor;
+#define LEAT_DEVICE_NAME_BYTES 24 /* the NUL included */
+LEAT_API leat_status leat_dltensor_describe(const struct DLTensor *tensor, leat_description *description,
+                                            char device[LEAT_DEVICE_NAME_BYTES]);
+/* The reverse: fills *tensor, over shape and strides of the caller's with LEAT_RANK_MAX entries each, which must stay
+ * valid as long as the tensor is used. Does not retain the array, and orders nothing. */
+LEAT_API leat_status leat_array_to_dltensor(const leat_array *array, int64_t *shape, int64_t *strides,
+                                            struct DLTensor *tensor);
 
 /* ---- programs: checked text; immutable; threads may share them */
 
 typedef struct leat_program_options { /* {0} is a good default */
+    size_t struct_size;               /* sizeof(leat_program_options), or 0 for the fields of version 0.1 */
     const char *name;                 /* name for messages, such as the file's; NULL: "program" */
 } leat_program_options;
 
@@ -465,6 +494,19 @@ LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_
 LEAT_API leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value);
 LEAT_API leat_status leat_call_set_c128(leat_call *call, const char *name, double re, double im);
 LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool value);
+/* The same by number: input k in the order of leat_program_name(LEAT_NAME_INPUT), from 0. */
+LEAT_API leat_status leat_call_set_array_at(leat_call *call, size_t k, leat_array *array);
+LEAT_API leat_status leat_call_set_f64_at(leat_call *call, size_t k, double value);
+LEAT_API leat_status leat_call_set_i64_at(leat_call *call, size_t k, int64_t value);
+LEAT_API leat_status leat_call_set_u64_at(leat_call *call, size_t k, uint64_t value);
+LEAT_API leat_status leat_call_set_c128_at(leat_call *call, size_t k, double re, double im);
+LEAT_API leat_status leat_call_set_bool_at(leat_call *call, size_t k, bool value);
+/* Binds memory of the caller's to input k without making an array. The description is copied. The caller keeps the
+ * memory valid, and its elements unchanged, from leat_call_run until the run's ticket is reached; between runs, Leat
+ * does not touch it. Leat does not order the run with other work on this memory: the caller's earlier work on it must
+ * be done, or be enqueued in the stream of the run. description->memory must be true of the memory: it is not checked.
+ * Binding the same description again costs nothing further. */
+LEAT_API leat_status leat_call_set_memory_at(leat_call *call, size_t k, const leat_description *description);
 /* Requests a result. array NULL: each run creates a new array. Otherwise runs write into array. It must have the
  * result's exact shape and type, belong to the call's context, be writable and have no overlapping elements; it may
  * also be an input. A second request for the same name replaces the array. If this function is never called, runs
@@ -475,6 +517,10 @@ LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool 
  * still be replaced, and leat_call_run reports the error. If a run fails, the elements of a given array may have
  * changed. */
 LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
+/* The same by number: result k in the order of leat_program_name(LEAT_NAME_RESULT), from 0. memory: the result is
+ * written into memory of the caller's, by the rules of leat_call_set_memory_at; leat_call_result then fails for it. */
+LEAT_API leat_status leat_call_want_at(leat_call *call, size_t k, leat_array *array);
+LEAT_API leat_status leat_call_want_memory_at(leat_call *call, size_t k, const leat_description *description);
 /* Removes all requests, so that runs compute the default results again. */
 LEAT_API leat_status leat_call_want_clear(leat_call *call);
 /* Runs the program in stream (NULL: the context's default stream). ticket may be NULL. On the CPU the work is done when
@@ -488,6 +534,15 @@ LEAT_API leat_status leat_call_want_clear(leat_call *call);
 LEAT_API leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *ticket);
 /* Returns a result of the last run. The caller owns a reference (leat_array_free). */
 LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_array **array);
+/* The same by number, as in leat_call_want_at. */
+LEAT_API leat_status leat_call_result_at(leat_call *call, size_t k, leat_array **array);
+/* Cancels the run of this call that is in progress, if any: leat_call_run soon returns LEAT_CANCELED, and the elements
+ * of requested arrays may have changed. Kernels that a GPU has started run to their end. May be called on any thread
+ * and in a signal handler. */
+LEAT_API void leat_call_cancel(leat_call *call);
+/* Runs of this call call proceed(user) on the thread of leat_call_run about every 50 ms while they compute or wait. If
+ * it returns false, the run is canceled. proceed must not use the call. NULL: never, the default. */
+LEAT_API leat_status leat_call_watch(leat_call *call, bool (*proceed)(void *user), void *user);
 /* The number of results, and the name of result k, from 0, which is valid as long as the program. */
 LEAT_API leat_status leat_call_result_count(leat_call *call, size_t *count);
 LEAT_API leat_status leat_call_result_name(leat_call *call, size_t k, const char **name);
@@ -575,6 +630,7 @@ LEAT_API leat_status leat_cache_clear(leat_context *ctx, leat_cache_info *remove
  * it. On sim, the host's C++ compiler does. LEAT_UNSUPPORTED on the CPU. */
 
 typedef struct leat_module_options { /* {0} is a good default; lists end with NULL; a NULL list is empty */
+    size_t struct_size;              /* sizeof(leat_module_options), or 0 for the fields of version 0.1 */
     const char *name;                /* name for messages, such as the file's; NULL: "module.cu" */
     const char *const *macros;       /* "NAME" or "NAME=VALUE" */
     const char *const *include_paths;
@@ -759,10 +815,24 @@ LEAT_API leat_status leat_ledger_begin(leat_context *ctx, leat_cost_kind kind, c
 LEAT_API leat_status leat_ledger_end(leat_context *ctx, uint64_t bytes);
 LEAT_API const char *leat_cost_name(leat_cost_kind kind); /* "module load"; static */
 
+/* The ledger as an account for people: a table of all costs, the time that no record covers, and a verdict on what
+ * bounds the run and what would make it faster. Needs level 1; level 2 adds the device's time. */
+typedef enum leat_account_format { LEAT_ACCOUNT_TEXT, LEAT_ACCOUNT_JSON } leat_account_format;
+typedef struct leat_account_options { /* {0} is a good default */
+    size_t struct_size;               /* sizeof(leat_account_options) */
+    uint64_t before_ns; /* time that the caller spent before it opened the context; part of the wall time */
+    const char *before; /* what it was spent on, such as "the command" */
+    bool no_verdict;
+} leat_account_options;
+/* Prints the account into *text. options may be NULL. Free *text with leat_memory_free. */
+LEAT_API leat_status leat_account_print(leat_context *ctx, leat_account_format format,
+                                        const leat_account_options *options, char **text);
+
 /* ---- traces: what a CUDA program did, and what would make it faster. These functions need no context; pass NULL to
  * leat_error_get. */
 
 typedef struct leat_trace_options { /* {0} is a good default */
+    size_t struct_size;             /* sizeof(leat_trace_options), or 0 for the fields of version 0.1 */
     const char *file;     /* the trace, which appears when complete and replaces an older file; NULL: "leat.trace" */
     const char *recorder; /* the shared object that is loaded into the program; NULL: Leat looks for it */
     uint64_t limit_bytes; /* limit per process; later records are counted only; 0: no limit */
