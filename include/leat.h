@@ -205,10 +205,11 @@ LEAT_API void leat_close(leat_context *ctx);
 /* ---- devices. Device 0 is the CPU. The CUDA devices follow, then sim, which runs CUDA C on the CPU. If CUDA cannot be
  * used at all, one unusable device "cuda" gives the reason. */
 
+#define LEAT_DEVICE_NAME_BYTES 24 /* the NUL included */
 typedef struct leat_device_info {
-    char name[64], kind[16]; /* "Intel(R) Xeon(R)", "cpu"; "NVIDIA H200", "cuda"; "sim" */
-    char device[24];         /* the name for leat_options: "cpu", "cuda:1", "sim" */
-    bool usable;             /* false: reason says why, and the fields below may be 0 */
+    char name[64], kind[16];             /* "Intel(R) Xeon(R)", "cpu"; "NVIDIA H200", "cuda"; "sim" */
+    char device[LEAT_DEVICE_NAME_BYTES]; /* the name for leat_options: "cpu", "cuda:1", "sim" */
+    bool usable;                         /* false: reason says why, and the fields below may be 0 */
     char reason[256];
     size_t memory_bytes, cache_bytes; /* of main memory or the device's memory; the CPU's last-level cache */
     /* of the CPU */
@@ -422,11 +423,10 @@ LEAT_API leat_status leat_array_to_dlpack_versioned(leat_array *array, void *nat
 LEAT_API leat_status leat_array_from_dlpack_versioned(leat_context *ctx, struct DLManagedTensorVersioned *tensor,
                                                       leat_array **array);
 /* Describes a DLTensor, such as one from the C exchange table of another library, for leat_call_set_memory_at or
- * leat_array_wrap. device receives the device of its memory, "cpu" or "cuda:1"; memory that is page-locked is "cpu". */
+ * leat_array_wrap. *cuda_device receives the CUDA device of its memory, or -1 for host memory. */
 struct DLTensor;
-#define LEAT_DEVICE_NAME_BYTES 24 /* the NUL included */
 LEAT_API leat_status leat_dltensor_describe(const struct DLTensor *tensor, leat_description *description,
-                                            char device[LEAT_DEVICE_NAME_BYTES]);
+                                            int *cuda_device);
 /* The reverse: fills *tensor, over shape and strides of the caller's with LEAT_RANK_MAX entries each, which must stay
  * valid as long as the tensor is used. Does not retain the array, and orders nothing. */
 LEAT_API leat_status leat_array_to_dltensor(const leat_array *array, int64_t *shape, int64_t *strides,
