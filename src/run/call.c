@@ -1,6 +1,5 @@
 /* Makes, prepares and runs calls, and hands out their results. call_inputs.c and call_wants.c bind them. */
 #include "run/device/device_run.h"
-#include "base/text.h"
 #include <string.h>
 
 /* ---- making */
@@ -266,8 +265,10 @@ leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
     if (status == LEAT_OK)
         status = le_call_check_disjoint(call);
-    if (call->device)
+    if (call->device) {
         call->home.stream = stream;
+        le_call_follow_stream(call, stream);
+    }
     if (status == LEAT_OK)
         status = le_call_prepare(call);
     if (status != LEAT_OK)

@@ -63,6 +63,8 @@ leat_status le_call_set_complex(leat_call *call, int symbol, double re, double i
 /* Bind memory of the caller's to an input or as the target of a result, as leat_call_set_memory_at says. */
 leat_status le_call_set_memory(leat_call *call, int symbol, const leat_description *description);
 leat_status le_call_want_memory(leat_call *call, int symbol, const leat_description *description);
+/* Before a run on a device: orders the run after the stream's earlier copies of such memory. */
+void le_call_follow_stream(leat_call *call, const struct le_device_stream *stream);
 void le_call_memory_free(const leat_call *call, struct le_call_memory *table);
 /* call_wants.c. symbol: the ID of any symbol that has a name. */
 leat_status le_call_find_want(const leat_call *call, const char *name, int *symbol);

@@ -134,6 +134,15 @@ leat_status le_call_set_memory(leat_call *call, int symbol, const leat_descripti
     return LEAT_OK;
 }
 
+void le_call_follow_stream(leat_call *call, const struct le_device_stream *stream) {
+    for (int k = 0; call->input_memory && k < call->program->tree->symbol_count; k++)
+        if (call->input_memory[k].array && call->binds[k].array == call->input_memory[k].array)
+            le_allocation_follow(call->binds[k].array->buffer->allocation, stream);
+    for (int k = 0; call->result_memory && k < call->want_count; k++)
+        if (call->wants[k].is_memory)
+            le_allocation_follow(call->wants[k].target->buffer->allocation, stream);
+}
+
 /* The checks need the new description in the array, so after a failure the array gets the last one back. */
 static leat_status want_memory(leat_call *call, int symbol, struct le_call_memory *m, bool is_wanted,
                                const leat_description *description) {

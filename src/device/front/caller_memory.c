@@ -75,6 +75,19 @@ void le_allocation_forget_order(struct le_allocation *allocation) {
     pthread_mutex_unlock(&allocation->device->lock);
 }
 
+void le_allocation_follow(struct le_allocation *allocation, const struct le_device_stream *stream) {
+    struct le_order order = {0};
+    if (allocation->kind != LE_MEMORY_HOST)
+        return;
+    if (stream->staged_download)
+        order.write = (struct le_point){stream->id, stream->staged_download};
+    if (stream->staged_upload)
+        order.reads[order.read_count++] = (struct le_point){stream->id, stream->staged_upload};
+    pthread_mutex_lock(&allocation->device->lock);
+    allocation->order = order;
+    pthread_mutex_unlock(&allocation->device->lock);
+}
+
 /* ---- page-locking */
 
 static int find_pin(const struct le_device *device, uintptr_t start, size_t size_bytes) {
