@@ -105,6 +105,13 @@ leat_status le_allocation_new(struct le_device *device, enum le_memory_kind kind
 /* Wraps memory of the caller. With kind HOST, pinned memory is recognized. */
 leat_status le_allocation_wrap(struct le_device *device, enum le_memory_kind kind, void *memory, size_t size_bytes,
                                struct le_allocation **allocation);
+/* Changes an allocation that le_allocation_wrap made to other memory of the caller's, whose kind is trusted. Forgets
+ * the work on the memory that it had: the caller orders the work. No other thread may use the allocation. */
+void le_allocation_place(struct le_allocation *allocation, enum le_memory_kind kind, void *memory, size_t size_bytes);
+void le_allocation_forget_order(struct le_allocation *allocation);
+/* The same for pageable memory that the stream's next work uses. The stream's earlier copies may have used it too, and
+ * only the host orders such copies, so they become the work on it. Other kinds of memory are left alone. */
+void le_allocation_follow(struct le_allocation *allocation, const struct le_device_stream *stream);
 /* Never waits. The memory is reused only after the work that uses it. */
 void le_allocation_free(struct le_allocation *allocation);
 leat_status le_host_pin(struct le_device *device, void *memory, size_t size_bytes);
