@@ -407,11 +407,12 @@ LEAT_API void leat_memory_free(void *memory);
 /* Exchange with other libraries through DLPack (dmlc/dlpack, DLManagedTensor of version 0.8). The consumer of an
  * exported tensor calls its deleter. Leat calls the deleter of an imported tensor when the array is freed.
  * native_stream is the CUstream in which the consumer will use the tensor: that stream waits for the work on the array
- * so far. NULL waits for that work before returning; it must be NULL for host memory. When the consumer calls the
- * deleter, on any thread, its work in native_stream may still be running: the memory is used again only after that
- * work. If native_stream is a default stream, one of Leat's, or one that leat_stream_wrap knows, the deleter returns at
- * once; otherwise the stream may no longer exist by then, so the deleter waits for the device. LEAT_UNSUPPORTED for a
- * read-only array, and for device memory of sim, which other libraries cannot use. */
+ * so far. NULL waits for that work before returning, and so does CU_STREAM_PER_THREAD; it must be NULL for host memory.
+ * When the consumer calls the deleter, on any thread, its work in native_stream may still be running: device memory is
+ * used again only after that work. If native_stream is CU_STREAM_LEGACY, one of Leat's streams, or one that
+ * leat_stream_wrap knows, the deleter returns at once. Otherwise, or if that stream has been freed, the deleter waits
+ * for the device. The consumer's work on host memory must be done by then. The deleter may be called after leat_close.
+ * LEAT_UNSUPPORTED for a read-only array, and for device memory of sim, which other libraries cannot use. */
 struct DLManagedTensor;
 LEAT_API leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor);
 LEAT_API leat_status leat_array_from_dlpack(leat_context *ctx, struct DLManagedTensor *tensor, leat_array **array);

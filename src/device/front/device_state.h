@@ -1,6 +1,6 @@
 /* The state of a device and of its streams, shared by the files of the front door: device.c, stream.c, order.c,
- * device_pool.c, caller_memory.c, event.c, copy.c, staging.c, module.c and launch.c. Backends see native handles, and
- * the device itself only to latch a fatal error.
+ * consumer.c, device_pool.c, caller_memory.c, event.c, copy.c, staging.c, module.c and launch.c. Backends see native
+ * handles, and the device itself only to latch a fatal error.
  *
  * Locks: `lock` guards the fields below it, as marked. No backend call that may wait is made under it. `notes_lock` is
  * a leaf: it may be taken under `lock`, and no lock is taken under it. Fields not listed under a lock never change
