@@ -537,6 +537,9 @@ LEAT_API leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ti
 LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_array **array);
 /* The same by number, as in leat_call_want_at. */
 LEAT_API leat_status leat_call_result_at(leat_call *call, size_t k, leat_array **array);
+/* The same, but the call gives its own reference away, so that its next run starts without the array, and the memory
+ * is free as soon as the caller has freed the array. */
+LEAT_API leat_status leat_call_take_at(leat_call *call, size_t k, leat_array **array);
 /* Cancels the run of this call that is in progress, if any: leat_call_run soon returns LEAT_CANCELED, and the elements
  * of requested arrays may have changed. Kernels that a GPU has started run to their end. May be called on any thread
  * and in a signal handler. */

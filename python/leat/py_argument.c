@@ -131,7 +131,7 @@ static const struct way *way_of(PyObject *value, struct way *made) {
     if (made->route == ROUTE_UNKNOWN || way_count >= WAYS / 2)
         return made;
     way_count++;
-    Py_INCREF(type);
+    Py_INCREF((PyObject *)type);
     ways[at] = *made;
     return &ways[at];
 }

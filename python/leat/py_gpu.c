@@ -1,6 +1,7 @@
 /* Describes arrays in GPU memory by what their libraries tell in Python: CuPy's attributes, __cuda_array_interface__,
  * __dlpack__. */
 #include "py_leat.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { DTYPES = 16 };

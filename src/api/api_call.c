@@ -103,6 +103,16 @@ leat_status leat_call_result_at(leat_call *call, size_t k, leat_array **array) {
     return give_result(call, symbol, call->program->tree->symbols[symbol]->name, array);
 }
 
+leat_status leat_call_take_at(leat_call *call, size_t k, leat_array **array) {
+    int symbol;
+    leat_status status = leat_call_result_at(call, k, array);
+    if (status != LEAT_OK)
+        return status;
+    find_result(call, k, &symbol);
+    le_call_drop_result(call, symbol);
+    return LEAT_OK;
+}
+
 leat_status leat_call_result_count(leat_call *call, size_t *count) {
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(count);

@@ -32,12 +32,11 @@ leat_status leat_array_from_dlpack_versioned(leat_context *ctx, struct DLManaged
     return le_array_from_dlpack_versioned(&home, tensor, array);
 }
 
-leat_status leat_dltensor_describe(const struct DLTensor *tensor, leat_description *description,
-                                   char device[LEAT_DEVICE_NAME_BYTES]) {
+leat_status leat_dltensor_describe(const struct DLTensor *tensor, leat_description *description, int *cuda_device) {
     LE_CHECK_POINTER(tensor);
     LE_CHECK_POINTER(description);
-    LE_CHECK_POINTER(device);
-    return le_dltensor_describe(tensor, description, device);
+    LE_CHECK_POINTER(cuda_device);
+    return le_dltensor_describe(tensor, description, cuda_device);
 }
 
 leat_status leat_array_to_dltensor(const leat_array *array, int64_t *shape, int64_t *strides, struct DLTensor *tensor) {

@@ -167,27 +167,23 @@ static bool is_on_cuda(struct dl_device device) {
     return device.device_type == DL_CUDA || device.device_type == DL_CUDA_MANAGED;
 }
 
-static leat_status describe_device(struct dl_device device, leat_memory *memory, char name[LEAT_DEVICE_NAME_BYTES]) {
+static leat_status describe_device(struct dl_device device, leat_memory *memory, int *cuda_device) {
     *memory = is_on_cuda(device)                   ? LEAT_MEMORY_DEVICE
               : device.device_type == DL_CUDA_HOST ? LEAT_MEMORY_PINNED
                                                    : LEAT_MEMORY_HOST;
-    if (is_on_cuda(device))
-        snprintf(name, LEAT_DEVICE_NAME_BYTES, "cuda:%" PRId32, device.device_id);
-    else if (device.device_type == DL_CPU || device.device_type == DL_CUDA_HOST)
-        snprintf(name, LEAT_DEVICE_NAME_BYTES, "cpu");
-    else
-        return le_fail(LEAT_DEVICE, "the tensor is on a device of type %d, which is neither CUDA nor host memory",
-                       device.device_type);
-    return LEAT_OK;
+    *cuda_device = is_on_cuda(device) ? device.device_id : -1;
+    if (is_on_cuda(device) || device.device_type == DL_CPU || device.device_type == DL_CUDA_HOST)
+        return LEAT_OK;
+    return le_fail(LEAT_DEVICE, "the tensor is on a device of type %d, which is neither CUDA nor host memory",
+                   device.device_type);
 }
 
-leat_status le_dltensor_describe(const struct DLTensor *t, leat_description *description,
-                                 char device[LEAT_DEVICE_NAME_BYTES]) {
+leat_status le_dltensor_describe(const struct DLTensor *t, leat_description *description, int *cuda_device) {
     leat_description d = {0};
-    char name[LEAT_DEVICE_NAME_BYTES];
+    int ordinal;
     size_t size_bytes;
     int64_t dense[LEAT_RANK_MAX];
-    leat_status status = describe_device(t->device, &d.memory, name);
+    leat_status status = describe_device(t->device, &d.memory, &ordinal);
     if (status)
         return status;
     if (t->ndim < 0 || t->ndim > LEAT_RANK_MAX || (t->ndim && !t->shape))
@@ -204,7 +200,7 @@ leat_status le_dltensor_describe(const struct DLTensor *t, leat_description *des
     }
     d.data = t->data ? (char *)t->data + t->byte_offset : NULL;
     *description = d;
-    memcpy(device, name, sizeof name);
+    *cuda_device = ordinal;
     return LEAT_OK;
 }
 
@@ -225,8 +221,8 @@ static leat_status check_device(const struct le_array_home *home, struct dl_devi
 static leat_status import_tensor(const struct le_array_home *home, const struct DLTensor *tensor, bool read_only,
                                  void (*release)(void *user), void *user, leat_array **array) {
     leat_description description;
-    char name[LEAT_DEVICE_NAME_BYTES];
-    leat_status status = le_dltensor_describe(tensor, &description, name);
+    int ordinal;
+    leat_status status = le_dltensor_describe(tensor, &description, &ordinal);
     if (!status)
         status = check_device(home, tensor->device);
     if (status)

@@ -54,9 +54,8 @@ leat_status le_array_from_dlpack(const struct le_array_home *home, struct DLMana
 leat_status le_array_from_dlpack_versioned(const struct le_array_home *home, struct DLManagedTensorVersioned *tensor,
                                            leat_array **array);
 
-/* Describes a tensor. device receives the name of the device of its memory: "cpu" or "cuda:1". */
-leat_status le_dltensor_describe(const struct DLTensor *tensor, leat_description *description,
-                                 char device[LEAT_DEVICE_NAME_BYTES]);
+/* Describes a tensor. *cuda_device receives the CUDA device of its memory, or -1. */
+leat_status le_dltensor_describe(const struct DLTensor *tensor, leat_description *description, int *cuda_device);
 /* Fills a tensor that does not retain the array, over shape and strides of LEAT_RANK_MAX entries each. */
 leat_status le_array_to_dltensor(const leat_array *array, int64_t *shape, int64_t *strides, struct DLTensor *tensor);
 #endif

@@ -170,23 +170,23 @@ static void test_other_versions(void **state) {
 static void test_describe(void **state) {
     static const struct {
         struct dl_device device;
-        const char *name;
+        int ordinal;
         leat_memory memory;
-    } cases[] = {{{DL_CPU, 0}, "cpu", LEAT_MEMORY_HOST},
-                 {{DL_CUDA, 3}, "cuda:3", LEAT_MEMORY_DEVICE},
-                 {{DL_CUDA_HOST, 0}, "cpu", LEAT_MEMORY_PINNED},
-                 {{DL_CUDA_MANAGED, 1}, "cuda:1", LEAT_MEMORY_DEVICE}};
+    } cases[] = {{{DL_CPU, 0}, -1, LEAT_MEMORY_HOST},
+                 {{DL_CUDA, 3}, 3, LEAT_MEMORY_DEVICE},
+                 {{DL_CUDA_HOST, 0}, -1, LEAT_MEMORY_PINNED},
+                 {{DL_CUDA_MANAGED, 1}, 1, LEAT_MEMORY_DEVICE}};
     static float memory[7];
     static int64_t shape[] = {2, 3}, strides[] = {1, 2};
     (void)state;
     struct DLTensor tensor = {.data = memory, .ndim = 2, .dtype = {DL_FLOAT, 32, 1}, .shape = shape, .byte_offset = 4};
     leat_description description;
-    char device[LEAT_DEVICE_NAME_BYTES];
+    int ordinal;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         tensor.device = cases[k].device;
         tensor.strides = k % 2 ? strides : NULL;
-        assert_ok(le_dltensor_describe(&tensor, &description, device));
-        assert_string_equal(device, cases[k].name);
+        assert_ok(le_dltensor_describe(&tensor, &description, &ordinal));
+        assert_int_equal(ordinal, cases[k].ordinal);
         assert_int_equal(description.memory, cases[k].memory);
         assert_int_equal(description.dtype, LEAT_F32);
         assert_int_equal(description.rank, 2);
@@ -196,11 +196,11 @@ static void test_describe(void **state) {
         assert_false(description.read_only);
     }
     tensor.device.device_type = 10; /* ROCm */
-    assert_int_equal(le_dltensor_describe(&tensor, &description, device), LEAT_DEVICE);
-    assert_string_equal(device, "cuda:1"); /* unchanged */
+    assert_int_equal(le_dltensor_describe(&tensor, &description, &ordinal), LEAT_DEVICE);
+    assert_int_equal(ordinal, 1); /* unchanged */
     tensor.device.device_type = DL_CPU;
     tensor.dtype.code = 7; /* an f8 */
-    assert_int_equal(le_dltensor_describe(&tensor, &description, device), LEAT_UNSUPPORTED);
+    assert_int_equal(le_dltensor_describe(&tensor, &description, &ordinal), LEAT_UNSUPPORTED);
 }
 
 static void test_to_dltensor(void **state) {
@@ -210,12 +210,12 @@ static void test_to_dltensor(void **state) {
     int64_t shape[LEAT_RANK_MAX], strides[LEAT_RANK_MAX];
     struct DLTensor tensor;
     leat_description description;
-    char device[LEAT_DEVICE_NAME_BYTES];
+    int ordinal;
     assert_ok(le_array_slice(base, SHAPE(2, 1), SHAPE(-1, 4), SHAPE(-1, 2), &view));
     assert_ok(le_array_to_dltensor(view, shape, strides, &tensor));
     assert_ptr_equal(tensor.shape, shape);
     assert_ptr_equal(tensor.strides, strides);
-    assert_ok(le_dltensor_describe(&tensor, &description, device));
+    assert_ok(le_dltensor_describe(&tensor, &description, &ordinal));
     assert_string_equal(device, "cpu");
     assert_ptr_equal(description.data, view->data);
     assert_int_equal(description.shape[0], 3);

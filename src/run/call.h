@@ -73,6 +73,7 @@ void le_call_want_clear(leat_call *call);
 leat_status le_call_default_wants(leat_call *call); /* cannot fail after it has succeeded once */
 void le_call_drop_wants(leat_call *call);
 void le_call_drop_results(leat_call *call);
+void le_call_drop_result(leat_call *call, int symbol);
 leat_status le_call_check_disjoint(leat_call *call);                     /* no two targets may share memory */
 const struct le_want *le_call_result(const leat_call *call, int symbol); /* NULL: not requested */
 void le_call_unbind(leat_call *call); /* unbinds everything; keeps the IR and the plan */

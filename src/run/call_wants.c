@@ -37,6 +37,12 @@ void le_call_drop_wants(leat_call *call) {
     call->want_count = 0;
 }
 
+void le_call_drop_result(leat_call *call, int symbol) {
+    struct le_want *want = &call->wants[call->want_of[symbol] - 1];
+    le_array_free(want->result);
+    want->result = NULL;
+}
+
 void le_call_want_clear(leat_call *call) {
     le_call_drop_wants(call);
     le_call_default_wants(call); /* cannot fail: le_call_new has allocated the room */
