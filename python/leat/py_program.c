@@ -82,10 +82,8 @@ struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct 
         return text && name ? (struct le_py_prepared *)PyErr_NoMemory() : NULL;
     const leat_program_options options = {.struct_size = sizeof options, .name = name};
     leat_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = leat_program_new(device->ctx, text, 0, &options, &made->program);
-    Py_END_ALLOW_THREADS
-    if (status) {
+    Py_BEGIN_ALLOW_THREADS status = leat_program_new(device->ctx, text, 0, &options, &made->program);
+    Py_END_ALLOW_THREADS if (status) {
         free(made);
         return le_py_raise(status, text, name);
     }
@@ -303,8 +301,8 @@ static PyType_Slot program_slots[] = {
     {0}};
 static PyType_Spec program_spec = {.name = "leat.Program",
                                    .basicsize = sizeof(struct le_py_program),
-                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-                                            LE_PY_HAVE_VECTORCALL,
+                                   .flags =
+                                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | LE_PY_HAVE_VECTORCALL,
                                    .slots = program_slots};
 
 int le_py_program_init(PyObject *module) {

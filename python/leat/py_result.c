@@ -50,10 +50,8 @@ static int read_into(struct le_py_array *array, PyObject *target) {
     leat_status status;
     if (PyObject_GetBuffer(target, &view, PyBUF_WRITABLE) < 0)
         return -1;
-    Py_BEGIN_ALLOW_THREADS
-    status = leat_array_read(array->array, view.buf, (size_t)view.len, NULL, NULL);
-    Py_END_ALLOW_THREADS
-    PyBuffer_Release(&view);
+    Py_BEGIN_ALLOW_THREADS status = leat_array_read(array->array, view.buf, (size_t)view.len, NULL, NULL);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&view);
     return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
 }
 
@@ -183,7 +181,9 @@ static int library_of_name(const char *name, enum le_py_library *library) {
 }
 
 int le_py_library_of(PyObject *like, enum le_py_library *library) {
-    PyObject *name = PyModule_Check(like) ? PyModule_GetNameObject(like) : PyUnicode_Check(like) ? Py_NewRef(like) : NULL;
+    PyObject *name = PyModule_Check(like)    ? PyModule_GetNameObject(like)
+                     : PyUnicode_Check(like) ? Py_NewRef(like)
+                                             : NULL;
     const char *text = name ? le_py_text(name) : NULL;
     int failed = -1;
     if (text)

@@ -120,10 +120,8 @@ int le_py_release_later(struct le_py_device *device, leat_stream *stream, PyObje
         status = leat_stream_ticket(device->ctx, stream, &held->ticket);
     if (status || !start_thread()) { /* wait here instead */
         free(held);
-        Py_BEGIN_ALLOW_THREADS
-        (void)leat_stream_synchronize(stream);
-        Py_END_ALLOW_THREADS
-        Py_DECREF(object);
+        Py_BEGIN_ALLOW_THREADS(void) leat_stream_synchronize(stream);
+        Py_END_ALLOW_THREADS Py_DECREF(object);
         return 0;
     }
     held->ctx = device->ctx;
@@ -146,10 +144,8 @@ static PyObject *stop_releasing(PyObject *self, PyObject *none) {
         held_stops = true;
         pthread_cond_signal(&held_changed);
         pthread_mutex_unlock(&held_lock);
-        Py_BEGIN_ALLOW_THREADS
-        pthread_join(held_thread, NULL);
-        Py_END_ALLOW_THREADS
-        held_generation = 0;
+        Py_BEGIN_ALLOW_THREADS pthread_join(held_thread, NULL);
+        Py_END_ALLOW_THREADS held_generation = 0;
         held_stops = false;
     }
     Py_RETURN_NONE;
@@ -168,13 +164,11 @@ static int stop_at_exit(void) {
 /* ---- leat.Stream and leat.Event */
 
 struct py_stream {
-    PyObject_HEAD
-    leat_stream *stream;
+    PyObject_HEAD leat_stream *stream;
     struct le_py_device *device;
 };
 struct py_event {
-    PyObject_HEAD
-    leat_event *event;
+    PyObject_HEAD leat_event *event;
     struct le_py_device *device;
 };
 static PyTypeObject *stream_type, *event_type;
@@ -228,10 +222,8 @@ static PyObject *done(leat_status status) {
 static PyObject *stream_synchronize(PyObject *self, PyObject *none) {
     leat_status status;
     (void)none;
-    Py_BEGIN_ALLOW_THREADS
-    status = leat_stream_synchronize(((struct py_stream *)self)->stream);
-    Py_END_ALLOW_THREADS
-    return done(status);
+    Py_BEGIN_ALLOW_THREADS status = leat_stream_synchronize(((struct py_stream *)self)->stream);
+    Py_END_ALLOW_THREADS return done(status);
 }
 
 static PyObject *stream_wait(PyObject *self, PyObject *event) {
@@ -271,10 +263,9 @@ static PyMethodDef stream_methods[] = {
      "wait(event)\n--\n\nMakes later work in the stream wait for the event, without blocking Python."},
     {"__cuda_stream__", stream_protocol, METH_NOARGS, NULL},
     {0}};
-static PyGetSetDef stream_members[] = {
-    {"ptr", stream_ptr, NULL, "The CUstream as a number; 0 on the CPU.", NULL},
-    {"device", stream_device, NULL, "The name of its device.", NULL},
-    {0}};
+static PyGetSetDef stream_members[] = {{"ptr", stream_ptr, NULL, "The CUstream as a number; 0 on the CPU.", NULL},
+                                       {"device", stream_device, NULL, "The name of its device.", NULL},
+                                       {0}};
 static PyType_Slot stream_slots[] = {
     {Py_tp_doc, "Stream(*, device=None)\n--\n\nA stream executes its work in the order in which it was enqueued. Leat "
                 "orders work of different streams that shares a leat.Array."},
@@ -330,10 +321,8 @@ static PyObject *event_record(PyObject *self, PyObject *args) {
 static PyObject *event_synchronize(PyObject *self, PyObject *none) {
     leat_status status;
     (void)none;
-    Py_BEGIN_ALLOW_THREADS
-    status = leat_event_synchronize(((struct py_event *)self)->event);
-    Py_END_ALLOW_THREADS
-    return done(status);
+    Py_BEGIN_ALLOW_THREADS status = leat_event_synchronize(((struct py_event *)self)->event);
+    Py_END_ALLOW_THREADS return done(status);
 }
 
 static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
@@ -341,19 +330,20 @@ static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
     leat_status status;
     if (Py_TYPE(stop) != event_type)
         return PyErr_Format(PyExc_TypeError, "elapsed_ms takes a leat.Event, not %R", stop);
-    Py_BEGIN_ALLOW_THREADS
-    status = leat_event_elapsed_ms(((struct py_event *)self)->event, ((struct py_event *)stop)->event, &milliseconds);
-    Py_END_ALLOW_THREADS
-    return status ? le_py_raise(status, NULL, NULL) : PyFloat_FromDouble(milliseconds);
+    Py_BEGIN_ALLOW_THREADS status =
+        leat_event_elapsed_ms(((struct py_event *)self)->event, ((struct py_event *)stop)->event, &milliseconds);
+    Py_END_ALLOW_THREADS return status ? le_py_raise(status, NULL, NULL) : PyFloat_FromDouble(milliseconds);
 }
 
 static PyMethodDef event_methods[] = {
     {"record", event_record, METH_VARARGS,
-     "record(stream=None)\n--\n\nRecords the event in a stream; None: Leat's own stream of the device. It is reached when "
+     "record(stream=None)\n--\n\nRecords the event in a stream; None: Leat's own stream of the device. It is reached "
+     "when "
      "all work enqueued in the stream so far is done."},
     {"synchronize", event_synchronize, METH_NOARGS, "synchronize()\n--\n\nWaits until the event is reached."},
     {"elapsed_ms", event_elapsed, METH_O,
-     "elapsed_ms(stop)\n--\n\nWaits for `stop`, and returns the milliseconds from this event to it by the device's clock."},
+     "elapsed_ms(stop)\n--\n\nWaits for `stop`, and returns the milliseconds from this event to it by the device's "
+     "clock."},
     {0}};
 static PyType_Slot event_slots[] = {
     {Py_tp_doc, "Event(*, device=None)\n--\n\nA point in a stream, to wait for or to measure time with."},
@@ -377,7 +367,8 @@ static int native_of(PyObject *value, void **native) {
         if (PyObject_HasAttrString(value, attributes[k]))
             number = PyObject_GetAttrString(value, attributes[k]);
     if (!number && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "stream must be a leat.Stream, an integer, or have __cuda_stream__, not %R", value);
+        PyErr_Format(PyExc_TypeError, "stream must be a leat.Stream, an integer, or have __cuda_stream__, not %R",
+                     value);
     *native = number ? PyLong_AsVoidPtr(number) : NULL;
     Py_XDECREF(number);
     return PyErr_Occurred() ? -1 : 0;
