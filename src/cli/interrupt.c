@@ -22,20 +22,21 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static void on_alarm(int number) {
+    (void)number;
+    _exit(le_cli_interrupt_status());
+}
+
 /* Whether the command goes on for now. */
 static bool cancel_run(leat_call *call, int number) {
     int none = 0;
     if (!atomic_compare_exchange_strong(&pending, &none, number))
         return now_ns() - atomic_load(&pending_ns) < REPEAT_RUN_NS;
     atomic_store(&pending_ns, now_ns());
+    signal(SIGALRM, on_alarm);
     alarm(RUN_PATIENCE_S);
     leat_call_cancel(call);
     return true;
-}
-
-static void on_alarm(int number) {
-    (void)number;
-    _exit(le_cli_interrupt_status());
 }
 
 static void on_signal(int number) {
@@ -71,7 +72,6 @@ static void let_writes_fail(void) {
 void le_cli_interrupt_catch(void) {
     static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
     let_writes_fail();
-    signal(SIGALRM, on_alarm);
     for (size_t k = 0; k < sizeof SIGNALS / sizeof SIGNALS[0]; k++) {
         struct sigaction action, old;
         if (sigaction(SIGNALS[k], NULL, &old) != 0 || old.sa_handler == SIG_IGN)
