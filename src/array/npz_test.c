@@ -2,18 +2,17 @@
 #include "array/array_testing.h"
 #include "array/load.h"
 #include "array/npy.h"
-#include <zip.h>
+#include <minizip/zip.h>
 
 /* Adds a member with these bytes, deflated or stored. */
-static void add(zip_t *archive, const char *name, const void *bytes, size_t size_bytes, bool deflated) {
-    zip_source_t *source = zip_source_buffer(archive, bytes, size_bytes, 0);
-    zip_int64_t index = zip_file_add(archive, name, source, 0);
-    assert_true(index >= 0);
-    zip_set_file_compression(archive, (zip_uint64_t)index, deflated ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
+static void add(zipFile archive, const char *name, const void *bytes, size_t size_bytes, bool deflated) {
+    assert_int_equal(zipOpenNewFileInZip(archive, name, NULL, NULL, 0, NULL, 0, NULL, deflated ? Z_DEFLATED : 0, 6), 0);
+    assert_int_equal(zipWriteInFileInZip(archive, bytes, (unsigned)size_bytes), 0);
+    assert_int_equal(zipCloseFileInZip(archive), 0);
 }
 
-static zip_t *create(const char *path) {
-    zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+static zipFile create(const char *path) {
+    zipFile archive = zipOpen(path, APPEND_STATUS_CREATE);
     assert_non_null(archive);
     return archive;
 }
@@ -34,10 +33,10 @@ static void test_keys(void **state) {
     assert_ok(le_npy_save_memory(a, &bytes[0], &size_bytes[0]));
     assert_ok(le_npy_save_memory(b, &bytes[1], &size_bytes[1]));
     for (int deflated = 0; deflated < 2; deflated++) {
-        zip_t *archive = create(path);
+        zipFile archive = create(path);
         add(archive, "elevation.npy", bytes[0], size_bytes[0], deflated);
         add(archive, "b.npy", bytes[1], size_bytes[1], deflated);
-        assert_int_equal(zip_close(archive), 0);
+        assert_int_equal(zipClose(archive, NULL), 0);
         assert_ok(load(pool, path, "elevation", &back));
         assert_int_equal(back->rank, 2);
         assert_memory_equal(back->data, a->data, le_array_bytes(a));
@@ -140,15 +139,15 @@ static void test_refused(void **state) {
                 {40, "header claims 128 bytes"},
                 {5, "ends within the .npy header"}};
     for (size_t k = 0; k < ARRAY_LEN(cuts); k++) {
-        zip_t *archive = create(path);
+        zipFile archive = create(path);
         add(archive, "a.npy", bytes, cuts[k].size_bytes, k == 0);
-        assert_int_equal(zip_close(archive), 0);
+        assert_int_equal(zipClose(archive, NULL), 0);
         assert_int_equal(load(pool, path, NULL, &back), LEAT_FILE);
         assert_message(cuts[k].message);
     }
-    zip_t *archive = create(path);
+    zipFile archive = create(path);
     add(archive, "a.txt", "hello, all of you", 17, false);
-    assert_int_equal(zip_close(archive), 0);
+    assert_int_equal(zipClose(archive, NULL), 0);
     assert_int_equal(load(pool, path, NULL, &back), LEAT_FILE);
     assert_message("not an .npy file");
     write_file(path, "PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22);
@@ -205,23 +204,14 @@ static void test_names_twice(void **state) {
         assert_ok(le_npy_save_memory(a, &bytes[k], &size_bytes[k]));
         le_array_free(a);
     }
-    zip_t *archive = create(path);
+    zipFile archive = create(path);
     add(archive, "a.npy", bytes[0], size_bytes[0], false);
-    add(archive, "b.npy", bytes[1], size_bytes[1], false);
+    add(archive, "a.npy", bytes[1], size_bytes[1], false);
     add(archive, "a", bytes[2], size_bytes[2], false);
-    assert_int_equal(zip_close(archive), 0);
+    assert_int_equal(zipClose(archive, NULL), 0);
     assert_ok(load(pool, path, "a", &back));
     assert_int_equal(back->shape[0], 2);
     le_array_free(back);
-    FILE *file = fopen(path, "r+b"); /* libzip refuses to add a name twice */
-    char content[1000];
-    size_t length = fread(content, 1, sizeof content, file);
-    for (size_t k = 0; k + 5 <= length; k++)
-        if (memcmp(content + k, "b.npy", 5) == 0)
-            content[k] = 'a';
-    rewind(file);
-    assert_int_equal(fwrite(content, 1, length, file), length);
-    fclose(file);
     assert_ok(load(pool, path, "a.npy", &back));
     assert_int_equal(back->shape[0], 1);
     memset(key, 'k', sizeof key - 1);
@@ -246,20 +236,20 @@ static void test_many(void **state) {
     void *bytes;
     size_t size_bytes;
     assert_ok(le_npy_save_memory(a, &bytes, &size_bytes));
-    zip_t *archive = create(path);
+    zipFile archive = create(path);
     for (int k = 0; k < 100; k++) {
         snprintf(name, sizeof name, "array_%d.npy", k);
         add(archive, name, bytes, size_bytes, false);
     }
-    assert_int_equal(zip_close(archive), 0);
+    assert_int_equal(zipClose(archive, NULL), 0);
     assert_int_equal(load(pool, path, "x", &back), LEAT_FILE);
     assert_message("it has: array_0, array_1,");
     assert_message(", array_31, ...");
     archive = create(path); /* one array beside a member that is not one */
-    assert_true(zip_dir_add(archive, "folder", 0) >= 0);
+    add(archive, "folder/", "", 0, false);
     add(archive, "folder/a.npy", bytes, size_bytes, false);
     add(archive, "readme.txt", "text", 4, false);
-    assert_int_equal(zip_close(archive), 0);
+    assert_int_equal(zipClose(archive, NULL), 0);
     assert_ok(load(pool, path, NULL, &back));
     assert_int_equal(back->shape[0], 3);
     le_array_free(back);
