@@ -4,6 +4,6 @@
 set -eu
 mkdir -p "$(dirname "$0")/../.packages"
 cd "$(dirname "$0")/../.packages"
-apt-get download libsleef-dev libsleef3 libminizip-dev libminizip1 libpng-dev libpng16-16 zlib1g-dev libcmocka-dev libcmocka0 \
+apt-get download libsleef-dev libsleef3 libpng-dev libpng16-16 zlib1g-dev libcmocka-dev libcmocka0 \
     pkgconf pkgconf-bin libpkgconf3
 ls -sh

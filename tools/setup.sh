@@ -3,7 +3,7 @@
 # libopenblas0-pthread is optional and makes matrix products faster; several threads cannot call the serial OpenBLAS at the same time.
 # Needs root or sudo only if a package is missing. On other systems it prints what to install and continues.
 set -eu
-packages="gcc libc6-dev pkg-config cmake ninja-build libsleef-dev libminizip-dev libpng-dev scdoc"
+packages="gcc libc6-dev pkg-config cmake ninja-build libsleef-dev zlib1g-dev libpng-dev scdoc"
 case "${1:-build}" in
 build) ;;
 demo) packages="$packages python-matplotlib-data libopenblas0-pthread" ;;

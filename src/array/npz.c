@@ -1,255 +1,102 @@
-/* .npz files, through minizip, which allocates its own memory without base/memory.h. The size that a member claims is
- * checked against the archive's size before memory of that size is allocated, and against the member's .npy header. */
+/* .npz files. The size that a member claims is checked against the archive's size before memory of that size is
+ * allocated, and against the member's .npy header. */
 #include "array/npz.h"
 #include "array/npy.h"
-#include "base/file_out.h"
+#include "array/zip_format.h"
 #include "base/text.h"
-#include <minizip/unzip.h>
-#include <minizip/zip.h>
 #include <string.h>
 
-#define DEFLATE_MOST   1040u                 /* maximum bytes from one compressed byte; deflate's limit is 1032 */
-#define NAME_BYTES     65536u                /* of an entry's name with its end; the length field has two bytes */
-#define CHUNK_BYTES    (1u << 30)            /* minizip counts the bytes of one call in 32 bits */
-#define ZIP64_BYTES    (UINT32_MAX - 65536u) /* larger members get the header for 64-bit sizes */
-#define FLAG_ENCRYPTED 1u
-#define FLAG_UTF8      (1u << 11)
-#define DATE_1980      ((1u << 21) | (1u << 16)) /* 1 January 1980, as NumPy writes */
-
-/* A file of minizip: bytes in memory when reading, a le_file_out when writing. */
-struct zip_io {
-    const uint8_t *bytes;
-    struct le_file_out out;
-    uint64_t offset, length; /* where the next bytes are; length of the file */
-    leat_status status;      /* of the first failed call on the output */
-};
+#define DEFLATE_MOST 1040u /* maximum bytes from one compressed byte; deflate's limit is 1032 */
 
 struct member {
     const char *name; /* of the file */
-    unzFile archive;  /* the member is its current file */
-    unz_file_info64 about;
+    struct le_zip_entry about;
+    struct le_zip_reader *content;
 };
-
-static voidpf zip_io_open(voidpf user, const void *path, int mode) {
-    (void)path;
-    (void)mode;
-    return user;
-}
-
-static ZPOS64_T zip_io_tell(voidpf user, voidpf stream) {
-    (void)stream;
-    return ((struct zip_io *)user)->offset;
-}
-
-static int zip_io_close(voidpf user, voidpf stream) {
-    (void)user;
-    (void)stream;
-    return 0;
-}
-
-static int zip_io_error(voidpf user, voidpf stream) {
-    (void)stream;
-    return ((struct zip_io *)user)->status ? 1 : 0;
-}
-
-static long zip_io_seek(voidpf user, voidpf stream, ZPOS64_T offset, int origin) {
-    struct zip_io *io = user;
-    uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET ? 0 : origin == ZLIB_FILEFUNC_SEEK_CUR ? io->offset : io->length;
-    (void)stream;
-    if (offset > io->length || base + offset > io->length || io->status)
-        return -1;
-    if (!io->bytes && (io->status = le_file_out_seek(&io->out, base + offset)))
-        return -1;
-    io->offset = base + offset;
-    return 0;
-}
-
-static uLong zip_io_read(voidpf user, voidpf stream, void *target, uLong size_bytes) {
-    struct zip_io *io = user;
-    uint64_t left = io->length - io->offset;
-    (void)stream;
-    size_bytes = size_bytes < left ? size_bytes : (uLong)left;
-    memcpy(target, io->bytes + io->offset, size_bytes);
-    io->offset += size_bytes;
-    return size_bytes;
-}
-
-static uLong zip_io_write(voidpf user, voidpf stream, const void *bytes, uLong size_bytes) {
-    struct zip_io *io = user;
-    (void)stream;
-    if (!io->status)
-        io->status = le_file_out_write(&io->out, bytes, size_bytes);
-    if (io->status)
-        return 0;
-    io->offset += size_bytes;
-    io->length = io->offset > io->length ? io->offset : io->length;
-    return size_bytes;
-}
-
-static zlib_filefunc64_def functions_of(struct zip_io *io) {
-    return (zlib_filefunc64_def){.zopen64_file = zip_io_open,
-                                 .zread_file = zip_io_read,
-                                 .zwrite_file = zip_io_write,
-                                 .ztell64_file = zip_io_tell,
-                                 .zseek64_file = zip_io_seek,
-                                 .zclose_file = zip_io_close,
-                                 .zerror_file = zip_io_error,
-                                 .opaque = io};
-}
-
-/* code: of minizip or zlib, negative. */
-static leat_status fail_read(const char *name, int code) {
-    if (code == Z_MEM_ERROR)
-        return le_fail_out_of_memory(0);
-    const char *why = code == UNZ_CRCERROR ? "the checksum does not match" : "it is damaged";
-    return le_fail(LEAT_FILE, "%s: the archive cannot be read: %s", name, why);
-}
-
-static leat_status fail_empty(const char *name) {
-    return le_fail(LEAT_FILE, "%s: contains no array", name);
-}
 
 /* ---- in */
 
-/* Calls visit for each entry until it returns false; entry is its name. The entry is the archive's current file. */
-static leat_status visit_entries(const struct member *m, bool (*visit)(void *user, unzFile archive, const char *entry),
-                                 void *user) {
-    unz_global_info64 all;
-    char *entry = le_alloc(NAME_BYTES);
-    if (!entry)
-        return le_fail_out_of_memory(NAME_BYTES);
-    int code = unzGetGlobalInfo64(m->archive, &all);
-    if (!code)
-        code = all.number_entry ? unzGoToFirstFile(m->archive) : UNZ_END_OF_LIST_OF_FILE;
-    for (; !code; code = unzGoToNextFile(m->archive)) {
-        code = unzGetCurrentFileInfo64(m->archive, NULL, entry, NAME_BYTES, NULL, 0, NULL, 0);
-        if (code || !visit(user, m->archive, entry))
-            break;
+static bool is_array(const struct le_zip_entry *entry) {
+    return entry->name_length >= 4 && memcmp(entry->name + entry->name_length - 4, ".npy", 4) == 0;
+}
+
+static leat_status fail_keys(const struct le_zip *zip, const char *name, const char *key) {
+    struct le_text keys = {0};
+    struct le_zip_entry entry;
+    for (uint64_t at = zip->directory; keys.length < 300 && le_zip_next(zip, &at, &entry);) {
+        size_t length = entry.name_length - (is_array(&entry) && entry.name_length > 4 ? 4 : 0);
+        le_text_add(&keys, "%s%.*s", keys.length ? ", " : "", (int)(length < 100 ? length : 100), entry.name);
+        if (keys.length >= 300 && at < zip->directory_end)
+            le_text_add(&keys, ", ...");
     }
-    le_free(entry);
-    return code && code != UNZ_END_OF_LIST_OF_FILE ? fail_read(m->name, code) : LEAT_OK;
-}
-
-struct key_list {
-    struct le_text text;
-    size_t count; /* of the entries so far */
-};
-
-static bool has_ending(const char *entry, const char *ending) {
-    size_t length = strlen(entry), ending_length = strlen(ending);
-    return length >= ending_length && strcmp(entry + length - ending_length, ending) == 0;
-}
-
-static bool list_key(void *user, unzFile archive, const char *entry) {
-    struct key_list *keys = user;
-    size_t length = strlen(entry) - (strlen(entry) > 4 && has_ending(entry, ".npy") ? 4 : 0);
-    (void)archive;
-    if (keys->count++ && keys->text.length >= 300) {
-        le_text_add(&keys->text, ", ...");
-        return false;
-    }
-    le_text_add(&keys->text, "%s%.*s", keys->count > 1 ? ", " : "", (int)(length < 100 ? length : 100), entry);
-    return true;
-}
-
-static leat_status fail_keys(const struct member *m, const char *key) {
-    struct key_list keys = {0};
-    unz_global_info64 all = {0};
-    leat_status status = visit_entries(m, list_key, &keys);
-    unzGetGlobalInfo64(m->archive, &all);
-    const char *text = keys.text.at ? keys.text.at : "?";
-    if (!status && !keys.count)
-        status = fail_empty(m->name);
-    else if (!status && key)
-        status = le_fail(LEAT_FILE, "%s: has no array '%.100s'; it has: %s", m->name, key, text);
-    else if (!status)
-        status = le_fail(LEAT_FILE, "%s: has %llu arrays; name one of them: %s", m->name,
-                         (unsigned long long)all.number_entry, text);
-    le_text_finish(&keys.text);
+    leat_status status;
+    if (zip->directory == zip->directory_end)
+        status = le_fail(LEAT_FILE, "%s: contains no array", name);
+    else if (key)
+        status = le_fail(LEAT_FILE, "%s: has no array '%.100s'; it has: %s", name, key, keys.at ? keys.at : "?");
+    else
+        status = le_fail(LEAT_FILE, "%s: has %llu arrays; name one of them: %s", name, (unsigned long long)zip->count,
+                         keys.at ? keys.at : "?");
+    le_text_finish(&keys);
     return status;
 }
 
-/* What a search by key has found: the last entry named key, as in NumPy, and the last one named key.npy. Without a
- * key: the number of entries and of those that end in .npy, and the last of each. */
-struct key_search {
-    const char *key;
-    size_t found[2]; /* [0]: key, or any entry; [1]: key.npy, or *.npy */
-    unz64_file_pos at[2];
-};
-
-static bool compare_key(void *user, unzFile archive, const char *entry) {
-    struct key_search *search = user;
-    size_t length = search->key ? strlen(search->key) : 0;
-    bool begins = !search->key || strncmp(entry, search->key, length) == 0;
-    const bool is[] = {!search->key || strcmp(entry, search->key) == 0,
-                       begins && (search->key ? strcmp(entry + length, ".npy") == 0 : has_ending(entry, ".npy"))};
-    for (int k = 0; k < 2; k++)
-        if (is[k] && unzGetFilePos64(archive, &search->at[k]) == UNZ_OK)
-            search->found[k]++;
-    return true;
-}
-
-/* Makes the entry key, else key.npy, the current file; for NULL the only one that ends in .npy, or the only one. */
-static leat_status find_member(struct member *m, const char *key) {
-    struct key_search search = {.key = key};
-    leat_status status = visit_entries(m, compare_key, &search);
-    if (status)
-        return status;
-    int which = key ? !search.found[0] : search.found[1] != 0;
-    if (!search.found[which] || (!key && search.found[which] > 1))
-        return fail_keys(m, key);
-    int code = unzGoToFilePos64(m->archive, &search.at[which]);
-    if (!code)
-        code = unzGetCurrentFileInfo64(m->archive, &m->about, NULL, 0, NULL, 0, NULL, 0);
-    return code ? fail_read(m->name, code) : LEAT_OK;
+/* Finds the entry key, else key.npy; for NULL the only one that ends in .npy, or the only one at all. Of several with
+ * that name the last one counts, as in NumPy. */
+static leat_status find_member(const struct le_zip *zip, const char *name, const char *key,
+                               struct le_zip_entry *found) {
+    struct le_zip_entry entry, other = {0}; /* found: the better match */
+    size_t better = 0, others = 0;
+    uint64_t at = zip->directory;
+    while (le_zip_next(zip, &at, &entry)) {
+        if (key ? le_zip_is_named(&entry, key, "") : is_array(&entry)) {
+            *found = entry;
+            better++;
+        } else if (!key || le_zip_is_named(&entry, key, ".npy")) {
+            other = entry;
+            others++;
+        }
+    }
+    if (at != zip->directory_end)
+        return le_fail(LEAT_FILE, "%s: the archive cannot be read: its directory is damaged", name);
+    if (!better)
+        *found = other;
+    size_t count = better ? better : others;
+    return count == 1 || (key && count) ? LEAT_OK : fail_keys(zip, name, key);
 }
 
 static leat_status check_member(const struct member *m, size_t archive_bytes) {
-    const unz_file_info64 *about = &m->about;
-    bool stored = about->compression_method == 0;
-    if (!stored && about->compression_method != Z_DEFLATED)
-        return le_fail(LEAT_FILE, "%s: uses a compression method (%lu) that .npz files do not use", m->name,
-                       about->compression_method);
-    if (about->flag & FLAG_ENCRYPTED)
+    const struct le_zip_entry *about = &m->about;
+    bool stored = about->method == LE_ZIP_STORED;
+    if (!stored && about->method != LE_ZIP_DEFLATED)
+        return le_fail(LEAT_FILE, "%s: uses a compression method (%d) that .npz files do not use", m->name,
+                       about->method);
+    if (about->encrypted)
         return le_fail(LEAT_FILE, "%s: is encrypted", m->name);
-    uint64_t most = stored ? about->compressed_size : about->compressed_size * DEFLATE_MOST + 64;
-    if (about->compressed_size > archive_bytes || about->uncompressed_size > most)
+    uint64_t most = stored ? about->packed_bytes : about->packed_bytes * DEFLATE_MOST + 64;
+    if (about->packed_bytes > archive_bytes || about->size_bytes > most)
         return le_fail(LEAT_FILE, "%s: its array claims %llu bytes, more than the archive can hold", m->name,
-                       (unsigned long long)about->uncompressed_size);
-    return LEAT_OK;
-}
-
-static leat_status read_exactly(const struct member *m, void *target, size_t size_bytes) {
-    char *at = target;
-    while (size_bytes) {
-        int got = unzReadCurrentFile(m->archive, at, size_bytes < CHUNK_BYTES ? (unsigned)size_bytes : CHUNK_BYTES);
-        if (got < 0)
-            return fail_read(m->name, got);
-        if (got == 0)
-            return le_fail(LEAT_FILE, "%s: its array ends too early", m->name);
-        at += got;
-        size_bytes -= (size_t)got;
-    }
+                       (unsigned long long)about->size_bytes);
     return LEAT_OK;
 }
 
 /* bytes has room for LE_NPY_HEADER_MAX. */
 static leat_status read_header(const struct member *m, uint8_t *bytes, leat_dtype declared,
                                struct le_npy_header *header) {
-    size_t first = m->about.uncompressed_size < 12 ? (size_t)m->about.uncompressed_size : 12, header_bytes = 0;
-    leat_status status = read_exactly(m, bytes, first);
+    size_t first = m->about.size_bytes < 12 ? (size_t)m->about.size_bytes : 12, header_bytes = 0;
+    leat_status status = le_zip_read(m->content, m->name, bytes, first);
     if (!status)
         status = le_npy_header_size(m->name, bytes, first, &header_bytes);
-    if (!status && header_bytes > m->about.uncompressed_size)
+    if (!status && header_bytes > m->about.size_bytes)
         status = le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, but its array has %llu", m->name,
-                         header_bytes, (unsigned long long)m->about.uncompressed_size);
+                         header_bytes, (unsigned long long)m->about.size_bytes);
     if (!status && header_bytes > first)
-        status = read_exactly(m, bytes + first, header_bytes - first);
+        status = le_zip_read(m->content, m->name, bytes + first, header_bytes - first);
     if (!status)
         status = le_npy_header_read(m->name, bytes, header_bytes < first ? first : header_bytes, declared, header);
-    if (!status && header->data_offset + header->data_bytes != m->about.uncompressed_size)
+    if (!status && header->data_offset + header->data_bytes != m->about.size_bytes)
         status = le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes of elements, but its array has %llu", m->name,
-                         header->data_bytes, (unsigned long long)(m->about.uncompressed_size - header->data_offset));
+                         header->data_bytes, (unsigned long long)(m->about.size_bytes - header->data_offset));
     return status;
 }
 
@@ -263,7 +110,7 @@ static leat_status read_member(struct le_memory_pool *pool, const struct member 
     if (status)
         return status;
     memcpy(made->strides, header.strides, sizeof header.strides);
-    status = read_exactly(m, made->data, header.data_bytes);
+    status = le_zip_read(m->content, m->name, made->data, header.data_bytes);
     if (status) {
         le_array_free(made);
         return status;
@@ -273,40 +120,29 @@ static leat_status read_member(struct le_memory_pool *pool, const struct member 
     return LEAT_OK;
 }
 
-/* Closing compares the checksum. */
 static leat_status open_member(struct le_memory_pool *pool, const struct member *m, leat_dtype declared,
                                leat_array **array) {
     uint8_t *bytes = le_alloc(LE_NPY_HEADER_MAX);
-    if (!bytes)
-        return le_fail_out_of_memory(LE_NPY_HEADER_MAX);
-    leat_array *made = NULL;
-    int code = unzOpenCurrentFile(m->archive);
-    leat_status status = code ? fail_read(m->name, code) : read_member(pool, m, bytes, declared, &made);
-    int closed = code ? UNZ_OK : unzCloseCurrentFile(m->archive);
-    if (!status && closed)
-        status = fail_read(m->name, closed);
-    if (status)
-        le_array_free(made);
-    else
-        *array = made;
+    leat_status status =
+        bytes ? read_member(pool, m, bytes, declared, array) : le_fail_out_of_memory(LE_NPY_HEADER_MAX);
     le_free(bytes);
     return status;
 }
 
 leat_status le_npz_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
                         const char *key, leat_dtype declared, leat_array **array) {
-    struct zip_io io = {.bytes = bytes, .length = size_bytes};
-    zlib_filefunc64_def functions = functions_of(&io);
-    struct member member = {.name = name, .archive = unzOpen2_64(name, &functions)};
-    if (!member.archive) /* minizip does not open an archive that has nothing but the directory's end */
-        return size_bytes >= 4 && memcmp(bytes, "PK\x05\x06", 4) == 0 ? fail_empty(name)
-                                                                      : fail_read(name, UNZ_BADZIPFILE);
-    leat_status status = find_member(&member, key);
+    struct member member = {.name = name};
+    struct le_zip zip;
+    if (!le_zip_open(bytes, size_bytes, &zip))
+        return le_fail(LEAT_FILE, "%s: the archive cannot be read: it is damaged", name);
+    leat_status status = find_member(&zip, name, key, &member.about);
     if (!status)
         status = check_member(&member, size_bytes);
     if (!status)
+        status = le_zip_reader_new(&zip, &member.about, name, &member.content);
+    if (!status)
         status = open_member(pool, &member, declared, array);
-    unzClose(member.archive);
+    le_zip_reader_free(member.content);
     return status;
 }
 
@@ -316,57 +152,34 @@ leat_status le_npz_load(struct le_memory_pool *pool, const char *name, const uin
 struct entry {
     struct le_text name; /* "key.npy" */
     leat_array *dense;
+    struct le_zip_out_entry out;
 };
 
-static int write_chunks(zipFile archive, const void *bytes, size_t size_bytes) {
-    const char *at = bytes;
-    int code = ZIP_OK;
-    while (size_bytes && !code) {
-        unsigned now = size_bytes < CHUNK_BYTES ? (unsigned)size_bytes : CHUNK_BYTES;
-        code = zipWriteInFileInZip(archive, at, now);
-        at += now;
-        size_bytes -= now;
-    }
-    return code;
-}
-
-static int write_entry(zipFile archive, const struct entry *entry) {
+static leat_status write_entry(struct le_file_out *out, struct entry *entry, uint64_t *offset) {
     char header[LE_NPY_OUT_MAX];
-    const zip_fileinfo about = {.dosDate = DATE_1980};
     size_t header_bytes = le_npy_header_write(entry->dense, false, header), size_bytes = le_array_bytes(entry->dense);
-    int code =
-        zipOpenNewFileInZip4_64(archive, entry->name.at, &about, NULL, 0, NULL, 0, NULL, 0, 0, 0, -MAX_WBITS,
-                                DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0, 0, FLAG_UTF8, size_bytes >= ZIP64_BYTES);
-    if (!code)
-        code = write_chunks(archive, header, header_bytes);
-    if (!code)
-        code = write_chunks(archive, entry->dense->data, size_bytes);
-    return code ? code : zipCloseFileInZip(archive);
+    uint32_t checksum = le_zip_checksum(0, header, header_bytes);
+    entry->out = (struct le_zip_out_entry){.name = entry->name.at,
+                                           .size_bytes = header_bytes + size_bytes,
+                                           .checksum = le_zip_checksum(checksum, entry->dense->data, size_bytes)};
+    leat_status status = le_zip_write_header(out, &entry->out, offset);
+    if (!status)
+        status = le_file_out_write(out, header, header_bytes);
+    return status ? status : le_file_out_write(out, entry->dense->data, size_bytes);
 }
 
-static leat_status write_archive(struct zip_io *io, const struct entry *entries, size_t count) {
-    zlib_filefunc64_def functions = functions_of(io);
-    zipFile archive = zipOpen2_64(io->out.path, APPEND_STATUS_CREATE, NULL, &functions);
-    int code = archive ? ZIP_OK : ZIP_INTERNALERROR;
-    for (size_t k = 0; k < count && !code; k++)
-        code = write_entry(archive, &entries[k]);
-    int closed = archive ? zipClose(archive, NULL) : ZIP_OK;
-    if (io->status)
-        return io->status;
-    return code || closed ? le_fail_out_of_memory(0) : LEAT_OK; /* everything else is a failure of io */
-}
-
-static leat_status save_entries(const struct entry *entries, size_t count, const char *path,
+static leat_status save_entries(struct entry *entries, size_t count, const char *path,
                                 const leat_save_options *options) {
-    struct zip_io io = {.status = LEAT_OK};
-    leat_status status = le_file_out_open(path, options, &io.out);
+    struct le_file_out out;
+    uint64_t offset = 0;
+    leat_status status = le_file_out_open(path, options, &out);
     if (status)
         return status;
-    if (!io.out.target)
-        status = le_fail(LEAT_FILE, "%s: an archive can only be written to a regular file", path);
-    else
-        status = write_archive(&io, entries, count);
-    return le_file_out_close(&io.out, status);
+    for (size_t k = 0; k < count && !status; k++)
+        status = write_entry(&out, &entries[k], &offset);
+    if (!status)
+        status = le_zip_write_directory(&out, &entries[0].out, sizeof *entries, count, offset);
+    return le_file_out_close(&out, status);
 }
 
 static leat_status prepare_entry(struct entry *entry, const leat_named_array *named, const char *path) {
@@ -374,7 +187,7 @@ static leat_status prepare_entry(struct entry *entry, const leat_named_array *na
     le_text_add(&entry->name, "%s.npy", named->name);
     if (entry->name.failed)
         return le_fail_out_of_memory(0);
-    if (entry->name.length >= NAME_BYTES)
+    if (entry->name.length > LE_ZIP_NAME_MAX)
         return le_fail(LEAT_FILE, "%s: the array's name of %zu bytes is too long for an archive", path,
                        strlen(named->name));
     leat_status status = le_array_host(named->array, &host);
