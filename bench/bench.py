@@ -139,6 +139,8 @@ def goals(cases, copy_rate):
 
 
 LIMITS = {'call_1000_new': ('prepared call, n = 1,000, new result', 3), 'call_1000_kept': ('prepared call, n = 1,000, kept result', 3),
+          **{'call_1000_memory_%s_%s' % (how, device): ('call on %s, n = 1,000, memory bound %s' % (device, said), None)
+             for device in ('cpu', 'sim') for how, said in (('once', 'once'), ('again', 'each time'), ('in_turns', 'in turns'))},
           'compile_20_lines_check': ('text of 20 lines to checked program', None), 'compile_20_lines_to_first_result': ('text of 20 lines to bytecode and run', 1000),
           'leat_run_start_to_exit': ('leat run, start to exit', 15), 'true_start_to_exit': ('(/bin/true, start to exit)', None)}
 

@@ -132,6 +132,64 @@ static void measure_calls(leat_context *ctx) {
     leat_program_free(program);
 }
 
+/* ---- a prepared call on memory without arrays: two inputs and a result. Bound once, the same descriptions bound each
+ * time, two sets of addresses in turns */
+
+enum binding { BOUND_ONCE, BOUND_AGAIN, BOUND_IN_TURNS };
+
+static double memory_batch_ns(leat_call *call, leat_description memory[2][3], enum binding binding) {
+    const double begin = now_us();
+    for (int k = 0; k < BATCH; k++) {
+        const leat_description *set = memory[binding == BOUND_IN_TURNS ? k % 2 : 0];
+        for (size_t input = 0; input < 2 && (binding != BOUND_ONCE || k == 0); input++)
+            must(leat_call_set_memory_at(call, input, &set[input]), "memory");
+        if (binding != BOUND_ONCE || k == 0)
+            must(leat_call_want_memory_at(call, 0, &set[2]), "memory of the result");
+        must(leat_call_run(call, NULL, NULL), "run");
+    }
+    return (now_us() - begin) / BATCH * 1e3;
+}
+
+static void measure_memory(leat_context *ctx, const char *device) {
+    static const char *const names[] = {"once", "again", "in_turns"};
+    const int64_t shape[] = {SMALL};
+    double samples[3][REPEATS];
+    leat_description memory[2][3];
+    leat_array *arrays[2][3];
+    leat_program *program;
+    leat_call *call;
+    must(leat_program_new(ctx, "y[i] = a[i] + b[i]", 0, NULL, &program), "program");
+    must(leat_call_new(program, &call), "call");
+    for (int k = 0; k < 6; k++) {
+        arrays[k / 3][k % 3] = filled(ctx, 1, shape);
+        must(leat_array_get(arrays[k / 3][k % 3], &memory[k / 3][k % 3]), "description");
+    }
+    for (int k = 0; k < REPEATS; k++)
+        for (int binding = BOUND_ONCE; binding <= BOUND_IN_TURNS; binding++) {
+            samples[binding][k] = memory_batch_ns(call, memory, (enum binding)binding);
+            must(leat_context_synchronize(ctx), "synchronize");
+        }
+    for (int binding = BOUND_ONCE; binding <= BOUND_IN_TURNS; binding++) {
+        char name[64];
+        snprintf(name, sizeof name, "call_1000_memory_%s_%s", names[binding], device);
+        report(name, samples[binding], REPEATS, "ns");
+    }
+    leat_call_free(call);
+    leat_program_free(program);
+    for (int k = 0; k < 6; k++)
+        leat_array_free(arrays[k / 3][k % 3]);
+}
+
+/* Where sim has a compiler; its launches are the host's own part of a launch, and a simulated one. */
+static void measure_sim(void) {
+    const leat_options options = {.device = "sim", .interpret = LEAT_INTERPRET_NEVER};
+    leat_context *ctx;
+    if (leat_open(&options, &ctx))
+        return;
+    measure_memory(ctx, "sim");
+    leat_close(ctx);
+}
+
 /* ---- compiling: from text to bytecode; the run itself has four by four elements */
 
 static void compile_once(leat_context *ctx, int k, leat_array *x, leat_array *g, double *check_us, double *whole_us) {
@@ -210,6 +268,8 @@ int main(int argc, char **argv) {
     }
     must(leat_open(&options, &ctx), "open");
     measure_calls(ctx);
+    measure_memory(ctx, "cpu");
+    measure_sim();
     measure_compiles(ctx);
     measure_starts(ctx, argv[1], argv[2]);
     leat_close(ctx);

@@ -205,10 +205,11 @@ LEAT_API void leat_close(leat_context *ctx);
 /* ---- devices. Device 0 is the CPU. The CUDA devices follow, then sim, which runs CUDA C on the CPU. If CUDA cannot be
  * used at all, one unusable device "cuda" gives the reason. */
 
+#define LEAT_DEVICE_NAME_BYTES 24 /* the NUL included */
 typedef struct leat_device_info {
-    char name[64], kind[16]; /* "Intel(R) Xeon(R)", "cpu"; "NVIDIA H200", "cuda"; "sim" */
-    char device[24];         /* the name for leat_options: "cpu", "cuda:1", "sim" */
-    bool usable;             /* false: reason says why, and the fields below may be 0 */
+    char name[64], kind[16];             /* "Intel(R) Xeon(R)", "cpu"; "NVIDIA H200", "cuda"; "sim" */
+    char device[LEAT_DEVICE_NAME_BYTES]; /* the name for leat_options: "cpu", "cuda:1", "sim" */
+    bool usable;                         /* false: reason says why, and the fields below may be 0 */
     char reason[256];
     size_t memory_bytes, cache_bytes; /* of main memory or the device's memory; the CPU's last-level cache */
     /* of the CPU */
@@ -406,11 +407,12 @@ LEAT_API void leat_memory_free(void *memory);
 /* Exchange with other libraries through DLPack (dmlc/dlpack, DLManagedTensor of version 0.8). The consumer of an
  * exported tensor calls its deleter. Leat calls the deleter of an imported tensor when the array is freed.
  * native_stream is the CUstream in which the consumer will use the tensor: that stream waits for the work on the array
- * so far. NULL waits for that work before returning; it must be NULL for host memory. When the consumer calls the
- * deleter, on any thread, its work in native_stream may still be running: the memory is used again only after that
- * work. If native_stream is a default stream, one of Leat's, or one that leat_stream_wrap knows, the deleter returns at
- * once; otherwise the stream may no longer exist by then, so the deleter waits for the device. LEAT_UNSUPPORTED for a
- * read-only array, and for device memory of sim, which other libraries cannot use. */
+ * so far. NULL waits for that work before returning, and so does CU_STREAM_PER_THREAD; it must be NULL for host memory.
+ * When the consumer calls the deleter, on any thread, its work in native_stream may still be running: device memory is
+ * used again only after that work. If native_stream is CU_STREAM_LEGACY, one of Leat's streams, or one that
+ * leat_stream_wrap knows, the deleter returns at once. Otherwise, or if that stream has been freed, the deleter waits
+ * for the device. The consumer's work on host memory must be done by then. The deleter may be called after leat_close.
+ * LEAT_UNSUPPORTED for a read-only array, and for device memory of sim, which other libraries cannot use. */
 struct DLManagedTensor;
 LEAT_API leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor);
 LEAT_API leat_status leat_array_from_dlpack(leat_context *ctx, struct DLManagedTensor *tensor, leat_array **array);
@@ -422,11 +424,10 @@ LEAT_API leat_status leat_array_to_dlpack_versioned(leat_array *array, void *nat
 LEAT_API leat_status leat_array_from_dlpack_versioned(leat_context *ctx, struct DLManagedTensorVersioned *tensor,
                                                       leat_array **array);
 /* Describes a DLTensor, such as one from the C exchange table of another library, for leat_call_set_memory_at or
- * leat_array_wrap. device receives the device of its memory, "cpu" or "cuda:1"; memory that is page-locked is "cpu". */
+ * leat_array_wrap. *cuda_device receives the CUDA device of its memory, or -1 for host memory. */
 struct DLTensor;
-#define LEAT_DEVICE_NAME_BYTES 24 /* the NUL included */
 LEAT_API leat_status leat_dltensor_describe(const struct DLTensor *tensor, leat_description *description,
-                                            char device[LEAT_DEVICE_NAME_BYTES]);
+                                            int *cuda_device);
 /* The reverse: fills *tensor, over shape and strides of the caller's with LEAT_RANK_MAX entries each, which must stay
  * valid as long as the tensor is used. Does not retain the array, and orders nothing. */
 LEAT_API leat_status leat_array_to_dltensor(const leat_array *array, int64_t *shape, int64_t *strides,
@@ -536,6 +537,9 @@ LEAT_API leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ti
 LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_array **array);
 /* The same by number, as in leat_call_want_at. */
 LEAT_API leat_status leat_call_result_at(leat_call *call, size_t k, leat_array **array);
+/* The same, but the call gives its own reference away, so that its next run starts without the array, and the memory
+ * is free as soon as the caller has freed the array. */
+LEAT_API leat_status leat_call_take_at(leat_call *call, size_t k, leat_array **array);
 /* Cancels the run of this call that is in progress, if any: leat_call_run soon returns LEAT_CANCELED, and the elements
  * of requested arrays may have changed. Kernels that a GPU has started run to their end. May be called on any thread
  * and in a signal handler. */

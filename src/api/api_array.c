@@ -1,6 +1,5 @@
-/* leat.h: arrays, their files, views and DLPack. */
+/* leat.h: arrays, their files and views. */
 #include "api/api_check.h"
-#include "array/dlpack.h"
 #include "array/load.h"
 #include "array/npy.h"
 #include <string.h>
@@ -331,20 +330,4 @@ leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t
     LE_CHECK_POINTER(bytes);
     LE_CHECK_POINTER(size_bytes);
     return le_npy_save_memory(array, bytes, size_bytes);
-}
-
-/* ---- DLPack */
-
-leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor) {
-    LE_CHECK_ARRAY(array);
-    LE_CHECK_POINTER(tensor);
-    return le_array_to_dlpack(array, native_stream, tensor);
-}
-
-leat_status leat_array_from_dlpack(leat_context *ctx, struct DLManagedTensor *tensor, leat_array **array) {
-    LE_CHECK_CONTEXT(ctx);
-    LE_CHECK_POINTER(tensor);
-    LE_CHECK_POINTER(array);
-    const struct le_array_home home = le_context_home(ctx);
-    return le_array_from_dlpack(&home, tensor, array);
 }

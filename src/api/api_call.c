@@ -1,15 +1,9 @@
-/* leat.h: calls, and leat_eval. */
+/* leat.h: calls and their results, and leat_eval. api_bind.c binds the inputs. */
 #include "api/api_check.h"
 #include "base/text.h"
 #include "run/program_cache.h"
 #include "run/show_code.h"
 #include <string.h>
-
-#define LE_CHECK_CALL(call)                                                                                            \
-    do {                                                                                                               \
-        LE_CHECK_POINTER(call);                                                                                        \
-        LE_CHECK_CONTEXT((call)->program->ctx);                                                                        \
-    } while (0)
 
 leat_status leat_call_new(leat_program *program, leat_call **call) {
     LE_CHECK_POINTER(program);
@@ -23,52 +17,41 @@ void leat_call_free(leat_call *call) {
         le_call_free(call);
 }
 
-leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *array) {
-    LE_CHECK_CALL(call);
-    LE_CHECK_POINTER(name);
-    if (array)
-        LE_CHECK_BOUND_ARRAY(array);
-    return le_call_set_array(call, name, array);
-}
+/* ---- results */
 
-static leat_status set_number(leat_call *call, const char *name, enum le_type type, const void *value, size_t size) {
-    uint64_t bits = 0;
-    LE_CHECK_CALL(call);
-    LE_CHECK_POINTER(name);
-    memcpy(&bits, value, size);
-    return le_call_set_number(call, name, type, bits);
-}
-
-leat_status leat_call_set_f64(leat_call *call, const char *name, double value) {
-    return set_number(call, name, LE_WEAK_FLOAT, &value, sizeof value);
-}
-
-leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value) {
-    return set_number(call, name, LE_WEAK_INT, &value, sizeof value);
-}
-
-/* A value up to 2^63 - 1 is a weak integer, like an i64. A larger one only fits u64 and is a strong u64. */
-leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value) {
-    return set_number(call, name, value > INT64_MAX ? LE_U64 : LE_WEAK_INT, &value, sizeof value);
-}
-
-leat_status leat_call_set_bool(leat_call *call, const char *name, bool value) {
-    uint8_t byte = value;
-    return set_number(call, name, LE_BOOL, &byte, sizeof byte);
-}
-
-leat_status leat_call_set_c128(leat_call *call, const char *name, double re, double im) {
-    LE_CHECK_CALL(call);
-    LE_CHECK_POINTER(name);
-    return le_call_set_complex(call, name, re, im);
+/* Finds the symbol of a result by its number. */
+static leat_status find_result(const leat_call *call, size_t k, int *symbol) {
+    *symbol = le_program_symbol(call->program, LEAT_NAME_RESULT, k);
+    return *symbol >= 0 ? LEAT_OK
+                        : le_fail(LEAT_INVALID, "k is %zu, and there are %zu results", k,
+                                  call->program->name_counts[LEAT_NAME_RESULT]);
 }
 
 leat_status leat_call_want(leat_call *call, const char *name, leat_array *array) {
+    int symbol;
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(name);
     if (array)
         LE_CHECK_BOUND_ARRAY(array);
-    return le_call_want(call, name, array);
+    leat_status status = le_call_find_want(call, name, &symbol);
+    return status == LEAT_OK ? le_call_want(call, symbol, array) : status;
+}
+
+leat_status leat_call_want_at(leat_call *call, size_t k, leat_array *array) {
+    int symbol;
+    LE_CHECK_CALL(call);
+    if (array)
+        LE_CHECK_BOUND_ARRAY(array);
+    leat_status status = find_result(call, k, &symbol);
+    return status == LEAT_OK ? le_call_want(call, symbol, array) : status;
+}
+
+leat_status leat_call_want_memory_at(leat_call *call, size_t k, const leat_description *description) {
+    int symbol;
+    LE_CHECK_CALL(call);
+    LE_CHECK_POINTER(description);
+    leat_status status = find_result(call, k, &symbol);
+    return status == LEAT_OK ? le_call_want_memory(call, symbol, description) : status;
 }
 
 leat_status leat_call_want_clear(leat_call *call) {
@@ -90,16 +73,43 @@ leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *tic
     return LEAT_OK;
 }
 
+static leat_status give_result(const leat_call *call, int symbol, const char *name, leat_array **array) {
+    const struct le_want *w = le_call_result(call, symbol);
+    if (!w)
+        return le_fail(LEAT_INVALID, "'%s' is not a result of this call: request it with leat_call_want", name);
+    if (w->is_memory)
+        return le_fail(LEAT_INVALID, "'%s' is in memory of the caller's (leat_call_want_memory_at), not in an array",
+                       name);
+    if (!w->result)
+        return le_fail(LEAT_INVALID, "'%s' has no value: the call has not run, or its last run failed", name);
+    *array = le_array_retain(w->result);
+    return LEAT_OK;
+}
+
 leat_status leat_call_result(leat_call *call, const char *name, leat_array **array) {
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(name);
     LE_CHECK_POINTER(array);
-    const struct le_want *w = le_call_result(call, name);
-    if (!w)
-        return le_fail(LEAT_INVALID, "'%s' is not a result of this call: request it with leat_call_want", name);
-    if (!w->result)
-        return le_fail(LEAT_INVALID, "'%s' has no value: the call has not run, or its last run failed", name);
-    *array = le_array_retain(w->result);
+    return give_result(call, le_tree_find(call->program->tree, name), name, array);
+}
+
+leat_status leat_call_result_at(leat_call *call, size_t k, leat_array **array) {
+    int symbol;
+    LE_CHECK_CALL(call);
+    LE_CHECK_POINTER(array);
+    leat_status status = find_result(call, k, &symbol);
+    if (status != LEAT_OK)
+        return status;
+    return give_result(call, symbol, call->program->tree->symbols[symbol]->name, array);
+}
+
+leat_status leat_call_take_at(leat_call *call, size_t k, leat_array **array) {
+    int symbol;
+    leat_status status = leat_call_result_at(call, k, array);
+    if (status != LEAT_OK)
+        return status;
+    find_result(call, k, &symbol);
+    le_call_drop_result(call, symbol);
     return LEAT_OK;
 }
 
@@ -178,12 +188,12 @@ static leat_status run_once(leat_call *call, const leat_binding *inputs, leat_bi
     for (const leat_binding *b = inputs; b && b->name && status == LEAT_OK; b++)
         status = bind_value(call, b);
     for (leat_binding *r = results; r->name && status == LEAT_OK; r++)
-        status = le_call_want(call, r->name, NULL);
+        status = leat_call_want(call, r->name, NULL);
     if (status == LEAT_OK)
         status = le_call_run(call, le_context_stream(call->program->ctx, NULL));
     for (leat_binding *r = results; status == LEAT_OK && r->name; r++) {
         r->kind = LEAT_VALUE_ARRAY;
-        r->array = le_array_retain(le_call_result(call, r->name)->result);
+        status = leat_call_result(call, r->name, &r->array);
     }
     return status;
 }

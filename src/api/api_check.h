@@ -31,4 +31,10 @@
         if (settled_)                                                                                                  \
             return settled_;                                                                                           \
     } while (0)
+/* run/call.h must be included. */
+#define LE_CHECK_CALL(call)                                                                                            \
+    do {                                                                                                               \
+        LE_CHECK_POINTER(call);                                                                                        \
+        LE_CHECK_CONTEXT((call)->program->ctx);                                                                        \
+    } while (0)
 #endif

@@ -113,6 +113,10 @@ static void test_null(void **state) {
     REFUSES("size_bytes", leat_array_save_memory(a, &bytes, NULL));
     REFUSES("tensor", leat_array_to_dlpack(a, NULL, NULL));
     REFUSES("tensor", leat_array_from_dlpack(ctx, NULL, &out));
+    REFUSES("tensor", leat_array_to_dlpack_versioned(a, NULL, NULL));
+    REFUSES("tensor", leat_array_from_dlpack_versioned(ctx, NULL, &out));
+    REFUSES("tensor", leat_dltensor_describe(NULL, NULL, NULL));
+    REFUSES("shape", leat_array_to_dltensor(a, NULL, NULL, NULL));
     REFUSES("count", leat_ledger_count(ctx, NULL));
     REFUSES("cost", leat_ledger_get(ctx, 0, NULL));
     REFUSES("what", leat_ledger_begin(ctx, LEAT_COST_OTHER, NULL));

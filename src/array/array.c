@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define DEFERRED_BYTES_MAX ((size_t)16 << 20)
@@ -375,6 +376,48 @@ leat_status le_array_wrap_at(const struct le_array_home *home, const leat_descri
     made->buffer->user = user;
     *array = made;
     return LEAT_OK;
+}
+
+leat_status le_array_new_unplaced(const struct le_array_home *home, leat_array **array) {
+    leat_array *made;
+    leat_status status = new_pair(home->pool, LEAT_U8, 1, (const int64_t[]){0}, (const int64_t[]){1}, &made);
+    if (status)
+        return status;
+    made->buffer->kind = LE_BUFFER_USER;
+    if (home->device)
+        status = le_allocation_wrap(home->device, LE_MEMORY_HOST, NULL, 0, &made->buffer->allocation);
+    if (status)
+        free_pair(made);
+    else
+        *array = made;
+    return status;
+}
+
+leat_status le_array_place(leat_array *array, const leat_description *description) {
+    int64_t strides[LEAT_RANK_MAX];
+    const char *low, *high;
+    leat_status status = check_memory(description->memory);
+    if (!status)
+        status = check_description(description, strides);
+    if (status)
+        return status;
+    array->dtype = description->dtype;
+    array->rank = description->rank;
+    memcpy(array->shape, description->shape, (size_t)description->rank * sizeof *array->shape);
+    memcpy(array->strides, strides, (size_t)description->rank * sizeof *array->strides);
+    array->data = array->buffer->memory = description->data;
+    array->read_only = description->read_only;
+    if (!array->buffer->allocation)
+        return LEAT_OK;
+    le_array_range(array, &low, &high);
+    le_allocation_place(array->buffer->allocation, kind_of(description->memory), (void *)(uintptr_t)low,
+                        (size_t)(high - low));
+    return LEAT_OK;
+}
+
+void le_array_forget_order(const leat_array *array) {
+    if (array->buffer->allocation)
+        le_allocation_forget_order(array->buffer->allocation);
 }
 
 leat_status le_array_borrow_allocation(struct le_memory_pool *pool, struct le_allocation *allocation,

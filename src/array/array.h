@@ -77,6 +77,12 @@ leat_status le_array_new_deferred(const struct le_array_home *home, leat_dtype d
                                   bool zero, leat_array **array);
 leat_status le_array_wrap_at(const struct le_array_home *home, const leat_description *description,
                              void (*release)(void *user), void *user, leat_array **array);
+/* An array that shows one memory of the caller's after another. It has no elements until le_array_place changes it to
+ * the description, or fails as le_array_wrap does and changes nothing. The kind of memory is trusted, and work on what
+ * it showed before is forgotten: whoever places it orders the work. Only one thread may know the array. */
+leat_status le_array_new_unplaced(const struct le_array_home *home, leat_array **array);
+leat_status le_array_place(leat_array *array, const leat_description *description);
+void le_array_forget_order(const leat_array *array); /* what placing it once more would do */
 /* A new u8[n] array over an allocation that it does not own. The allocation must stay valid until release(user) is
  * called. */
 leat_status le_array_borrow_allocation(struct le_memory_pool *pool, struct le_allocation *allocation,

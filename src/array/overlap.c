@@ -116,6 +116,8 @@ static bool repeats_along(const leat_array *array, int k) {
 
 bool le_array_repeats(const leat_array *array) {
     bool repeats = false;
+    if (le_array_is_contiguous(array))
+        return false;
     for (int k = 0; k < array->rank; k++) {
         if (array->shape[k] == 0)
             return false;

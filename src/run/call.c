@@ -1,33 +1,8 @@
+/* Makes, prepares and runs calls, and hands out their results. call_inputs.c and call_wants.c bind them. */
 #include "run/device/device_run.h"
-#include "base/text.h"
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- making */
-
-/* The caller has made room for it. */
-static void add_want(leat_call *call, int symbol, leat_array *target) {
-    call->wants[call->want_count++] =
-        (struct le_want){.symbol = symbol, .target = target ? le_array_retain(target) : NULL, .is_fresh = true};
-    call->want_of[symbol] = call->want_count;
-}
-
-static leat_status default_wants(leat_call *call) {
-    const leat_program *p = call->program;
-    call->want_count = 0;
-    call->default_wants = true;
-    if (p->result_count > call->want_capacity) {
-        struct le_want *more = le_realloc(call->wants, (size_t)p->result_count * sizeof *more);
-        if (!more)
-            return le_fail_out_of_memory((size_t)p->result_count * sizeof *more);
-        call->wants = more;
-        call->want_capacity = p->result_count;
-    }
-    for (int k = 0; k < p->result_count; k++)
-        add_want(call, p->results[k], NULL);
-    return LEAT_OK;
-}
 
 leat_status le_call_new(leat_program *program, leat_call **call) {
     leat_call *c = le_alloc_zero(1, sizeof *c);
@@ -37,7 +12,7 @@ leat_status le_call_new(leat_program *program, leat_call **call) {
     c->binds = le_alloc_zero((size_t)program->tree->symbol_count + 1, sizeof *c->binds);
     c->home = le_context_home(program->ctx);
     c->want_of = le_alloc_zero((size_t)program->tree->symbol_count + 1, sizeof *c->want_of);
-    leat_status status = c->binds && c->want_of ? default_wants(c) : le_fail_out_of_memory(sizeof *c->binds);
+    leat_status status = c->binds && c->want_of ? le_call_default_wants(c) : le_fail_out_of_memory(sizeof *c->binds);
     if (status == LEAT_OK)
         status = le_device_run_new(c);
     if (status != LEAT_OK) {
@@ -48,22 +23,11 @@ leat_status le_call_new(leat_program *program, leat_call **call) {
     return LEAT_OK;
 }
 
-static void drop_results(leat_call *call) {
+void le_call_drop_results(leat_call *call) {
     for (int k = 0; k < call->want_count; k++) {
         le_array_free(call->wants[k].result);
         call->wants[k].result = NULL;
     }
-}
-
-static void drop_wants(leat_call *call) {
-    drop_results(call);
-    call->steady = false;
-    for (int k = 0; k < call->want_count; k++) {
-        le_array_free(call->wants[k].target);
-        le_array_free(call->wants[k].view);
-        call->want_of[call->wants[k].symbol] = 0;
-    }
-    call->want_count = 0;
 }
 
 void le_call_unbind(leat_call *call) {
@@ -83,184 +47,17 @@ void le_call_free(leat_call *call) {
     if (!call)
         return;
     le_call_unbind(call);
-    drop_wants(call);
+    le_call_drop_wants(call);
     le_specialised_free(call->specialised);
     le_device_run_free(call);
     le_free(call->binds);
     le_free(call->wants);
     le_free(call->want_of);
+    le_call_memory_free(call, call->input_memory);
+    le_call_memory_free(call, call->result_memory);
     leat_program *program = call->program;
     le_free(call);
     le_program_release(program); /* the last release closes the context, whose allocator frees our memory */
-}
-
-/* ---- binding */
-
-static bool is_index(const leat_program *p, const char *name) {
-    for (int k = 0; k < p->tree->index_name_count; k++)
-        if (!strcmp(p->tree->index_names[k], name))
-            return true;
-    return false;
-}
-
-static leat_status find_input(const leat_call *call, const char *name, int *symbol) {
-    const struct le_tree *tree = call->program->tree;
-    *symbol = le_tree_find(tree, name);
-    if (*symbol >= 0 && tree->symbols[*symbol]->is_input)
-        return LEAT_OK;
-    if (*symbol < 0 && is_index(call->program, name))
-        return le_fail(LEAT_INVALID, "'%s' is an index of this program, not an input; declare it with `in %s`", name,
-                       name);
-    return le_fail(LEAT_INVALID, "'%s' is not an input of this program", name);
-}
-
-/* Until the next run, the cells also hold the array that was bound. */
-static void forget_array(leat_call *call, int symbol) {
-    struct le_specialised *s = call->specialised;
-    if (s)
-        le_complex_forget(s, symbol);
-    int value = s ? s->ir->first[symbol] : -1;
-    if (value < 0)
-        return;
-    le_array_free(s->cells[value].array);
-    s->cells[value].array = NULL;
-}
-
-/* An array of another context may be an input if its memory is on the host. A run on the CPU waits for the work on it.
- */
-static leat_status check_input(leat_call *call, const char *name, const leat_array *array) {
-    const struct le_device *device = array ? le_array_device(array) : NULL;
-    if (!device)
-        return LEAT_OK;
-    if (call->device)
-        return device == call->home.device ? LEAT_OK
-                                           : le_fail(LEAT_INVALID, "'%s' is an array of another context", name);
-    call->has_foreign_inputs = true;
-    if (!le_array_is_deferred(array) && le_array_is_on_host(array))
-        return LEAT_OK;
-    return le_fail(LEAT_INVALID,
-                   "'%s' is in memory that programs on the CPU cannot read; copy it into an array of this "
-                   "context",
-                   name);
-}
-
-leat_status le_call_set_array(leat_call *call, const char *name, leat_array *array) {
-    int symbol;
-    leat_status status = find_input(call, name, &symbol);
-    call->steady = false;
-    if (status == LEAT_OK)
-        status = check_input(call, name, array);
-    if (status != LEAT_OK)
-        return status;
-    struct le_bind *b = &call->binds[symbol];
-    leat_array *old = b->array;
-    forget_array(call, symbol);
-    *b =
-        (struct le_bind){.kind = array ? LE_BOUND_ARRAY : LE_BOUND_NOT, .array = array ? le_array_retain(array) : NULL};
-    le_array_free(old);
-    return LEAT_OK;
-}
-
-static leat_status set_number(leat_call *call, const char *name, const struct le_bind *bind) {
-    int symbol;
-    leat_status status = find_input(call, name, &symbol);
-    call->steady = false;
-    if (status != LEAT_OK)
-        return status;
-    forget_array(call, symbol);
-    le_array_free(call->binds[symbol].array);
-    call->binds[symbol] = *bind;
-    return LEAT_OK;
-}
-
-leat_status le_call_set_number(leat_call *call, const char *name, enum le_type type, uint64_t bits) {
-    return set_number(call, name, &(struct le_bind){.kind = LE_BOUND_NUMBER, .type = type, .bits = bits});
-}
-
-leat_status le_call_set_complex(leat_call *call, const char *name, double re, double im) {
-    struct le_bind bind = {.kind = LE_BOUND_NUMBER, .type = LE_WEAK_COMPLEX};
-    memcpy(&bind.bits, &re, sizeof re);
-    memcpy(&bind.im_bits, &im, sizeof im);
-    return set_number(call, name, &bind);
-}
-
-void le_call_want_clear(leat_call *call) {
-    drop_wants(call);
-    default_wants(call); /* cannot fail: le_call_new has allocated the room */
-}
-
-static leat_status check_target(const leat_call *call, const char *name, const leat_array *array) {
-    if (!le_context_has(call->program->ctx, array))
-        return le_fail(LEAT_INVALID, "cannot write '%s' into an array of another context", name);
-    if (array->read_only)
-        return le_fail(LEAT_INVALID, "cannot write '%s' into a read-only array", name);
-    if (le_array_repeats(array))
-        return le_fail(LEAT_INVALID, "cannot write '%s' into an array with overlapping elements", name);
-    return LEAT_OK;
-}
-
-/* Two results that share memory would overwrite each other. */
-static leat_status check_overlap(const leat_call *call, int symbol, const leat_array *array, bool only_fresh) {
-    struct le_symbol *const *symbols = call->program->tree->symbols;
-    for (int k = 0; k < call->want_count; k++) {
-        const struct le_want *w = &call->wants[k];
-        if (w->symbol != symbol && w->target && (w->is_fresh || !only_fresh) && le_array_shares(w->target, array))
-            return le_fail_at(LEAT_INVALID, (struct le_location){0}, "use a separate array for each result",
-                              "cannot write '%s' into an array that shares memory with the array for '%s'",
-                              symbols[symbol]->name, symbols[w->symbol]->name);
-    }
-    return LEAT_OK;
-}
-
-static leat_status refuse_want(const leat_program *program, const char *name) {
-    char advice[200] = "the names are";
-    size_t used = strlen(advice);
-    if (is_index(program, name))
-        return le_fail(LEAT_INVALID, "'%s' is an index, not a result", name);
-    for (int k = program->tree->symbol_count - 1; k >= 0; k--) {
-        const struct le_symbol *symbol = program->tree->symbols[k];
-        bool has_name = symbol->name[0] && !symbol->in_block;
-        if (has_name && used + strlen(symbol->name) + sizeof ", ..." < sizeof advice)
-            used += (size_t)snprintf(advice + used, sizeof advice - used, "%s %s",
-                                     used > sizeof "the names are" ? "," : "", symbol->name);
-    }
-    return le_fail_at(LEAT_INVALID, (struct le_location){0}, advice, "'%s' is not a result of this program", name);
-}
-
-leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
-    int symbol = le_tree_find(call->program->tree, name);
-    if (symbol < 0)
-        return refuse_want(call->program, name);
-    leat_status status = array ? check_target(call, name, array) : LEAT_OK;
-    if (!status && array)
-        status = check_overlap(call, symbol, array, true);
-    if (status)
-        return status;
-    call->steady = call->targets_are_disjoint = false;
-    if (call->default_wants) {
-        drop_wants(call);
-        call->default_wants = false;
-    }
-    if (call->want_of[symbol] > 0) {
-        struct le_want *known = &call->wants[call->want_of[symbol] - 1];
-        leat_array *old = known->target;
-        known->is_fresh = true;
-        known->target = array ? le_array_retain(array) : NULL;
-        le_array_free(old);
-        le_array_free(known->view);
-        known->view = NULL;
-        return LEAT_OK;
-    }
-    if (call->want_count == call->want_capacity) {
-        int room = call->want_capacity * 2 + 4;
-        struct le_want *more = le_realloc(call->wants, (size_t)room * sizeof *more);
-        if (!more)
-            return le_fail_out_of_memory((size_t)room * sizeof *more);
-        call->wants = more;
-        call->want_capacity = room;
-    }
-    add_want(call, symbol, array);
-    return LEAT_OK;
 }
 
 /* ---- running */
@@ -463,26 +260,15 @@ static bool will_stay(const leat_call *call) {
     return stays && !(call->device && call->device->has_deferred);
 }
 
-/* The caller may exchange targets one by one between two runs, so only now must they all be disjoint. */
-static leat_status check_targets_are_disjoint(leat_call *call) {
-    leat_status status = LEAT_OK;
-    for (int k = 0; k < call->want_count && !call->targets_are_disjoint; k++) {
-        const struct le_want *w = &call->wants[k];
-        call->wants[k].is_fresh = false;
-        if (!status && w->target)
-            status = check_overlap(call, w->symbol, w->target, false);
-    }
-    call->targets_are_disjoint = status == LEAT_OK;
-    return status;
-}
-
 leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
-    drop_results(call);
+    le_call_drop_results(call);
     leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
     if (status == LEAT_OK)
-        status = check_targets_are_disjoint(call);
-    if (call->device)
+        status = le_call_check_disjoint(call);
+    if (call->device) {
         call->home.stream = stream;
+        le_call_follow_stream(call, stream);
+    }
     if (status == LEAT_OK)
         status = le_call_prepare(call);
     if (status != LEAT_OK)
@@ -491,15 +277,9 @@ leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     if (status == LEAT_OK)
         le_result_keep_views(call);
     else
-        drop_results(call);
+        le_call_drop_results(call);
     call->steady = status == LEAT_OK && (call->steady || will_stay(call));
     le_cells_clear_computed(call->specialised);
     call->home.stream = le_context_home(call->program->ctx).stream; /* the caller may free its stream */
     return status;
-}
-
-const struct le_want *le_call_result(const leat_call *call, const char *name) {
-    int symbol = le_tree_find(call->program->tree, name);
-    int number = symbol >= 0 ? call->want_of[symbol] : 0;
-    return number > 0 ? &call->wants[number - 1] : NULL;
 }

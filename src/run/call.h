@@ -19,6 +19,7 @@ struct le_want {
     int symbol;
     leat_array *target; /* retained; NULL: the result goes into a new array */
     bool is_fresh;      /* requested since the last run */
+    bool is_memory;     /* the target is one of the call's `result_memory` */
     leat_array *result; /* of the last run, or of the current one if placed_scalar is set; retained */
     int placed_array;   /* the array value that the last run computed directly in the target; -1: none */
     int placed_scalar;  /* the rank-0 value that kernels wrote directly into the target, or else into `result`; -1: none
@@ -26,10 +27,17 @@ struct le_want {
     leat_array *view;   /* a view of the target, kept for placed_array from one run to the next; or NULL */
 };
 
+/* Memory of the caller's, shown by an array that only the call uses. */
+struct le_call_memory {
+    leat_array *array;            /* NULL: not made yet */
+    leat_description description; /* what the array shows while it is bound */
+};
+
 struct le_device_run;
 struct leat_call {
-    leat_program *program; /* retained */
-    struct le_bind *binds; /* by symbol */
+    leat_program *program;                               /* retained */
+    struct le_bind *binds;                               /* by symbol */
+    struct le_call_memory *input_memory, *result_memory; /* by symbol; NULL: never used */
     struct le_want *wants;
     int want_count, want_capacity;
     int *want_of;                       /* by symbol: 1 + its index in wants; 0: not requested */
@@ -47,11 +55,27 @@ struct leat_call {
 
 leat_status le_call_new(leat_program *program, leat_call **call);
 void le_call_free(leat_call *call);
-leat_status le_call_set_array(leat_call *call, const char *name, leat_array *array); /* NULL unbinds */
-leat_status le_call_set_number(leat_call *call, const char *name, enum le_type type, uint64_t bits);
-leat_status le_call_set_complex(leat_call *call, const char *name, double re, double im);
-leat_status le_call_want(leat_call *call, const char *name, leat_array *array);
+/* call_inputs.c. symbol: an input's ID. Binding what is bound already leaves the call steady. */
+leat_status le_call_find_input(const leat_call *call, const char *name, int *symbol);
+leat_status le_call_set_array(leat_call *call, int symbol, leat_array *array); /* NULL unbinds */
+leat_status le_call_set_number(leat_call *call, int symbol, enum le_type type, uint64_t bits);
+leat_status le_call_set_complex(leat_call *call, int symbol, double re, double im);
+/* Bind memory of the caller's to an input or as the target of a result, as leat_call_set_memory_at says. */
+leat_status le_call_set_memory(leat_call *call, int symbol, const leat_description *description);
+leat_status le_call_want_memory(leat_call *call, int symbol, const leat_description *description);
+/* Before a run on a device: orders the run after the stream's earlier copies of such memory. */
+void le_call_follow_stream(leat_call *call, const struct le_device_stream *stream);
+void le_call_memory_free(const leat_call *call, struct le_call_memory *table);
+/* call_wants.c. symbol: the ID of any symbol that has a name. */
+leat_status le_call_find_want(const leat_call *call, const char *name, int *symbol);
+leat_status le_call_want(leat_call *call, int symbol, leat_array *array);
 void le_call_want_clear(leat_call *call);
+leat_status le_call_default_wants(leat_call *call); /* cannot fail after it has succeeded once */
+void le_call_drop_wants(leat_call *call);
+void le_call_drop_results(leat_call *call);
+void le_call_drop_result(leat_call *call, int symbol);
+leat_status le_call_check_disjoint(leat_call *call);                     /* no two targets may share memory */
+const struct le_want *le_call_result(const leat_call *call, int symbol); /* NULL: not requested */
 void le_call_unbind(leat_call *call); /* unbinds everything; keeps the IR and the plan */
 /* stream: of the context's device; ignored on the CPU. On other devices the function may return before the work is
  * done, but it waits if the program may find faults in the data. */
@@ -71,5 +95,4 @@ void le_complex_forget(struct le_specialised *s, int symbol);
 bool le_is_complex_result(const struct le_specialised *s, int symbol);
 leat_status le_complex_deliver(struct leat_call *call, struct le_want *w);
 leat_status le_new_result(struct leat_call *call, struct le_want *w, int value); /* allocates w->result for the value */
-const struct le_want *le_call_result(const leat_call *call, const char *name);
 #endif

@@ -129,3 +129,14 @@ bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k,
                              .line = s->location.line};
     return true;
 }
+
+int le_program_symbol(const leat_program *program, leat_name_kind kind, size_t k) {
+    return k < program->name_counts[kind] ? program->names[kind][k]->id : -1;
+}
+
+bool le_program_is_index(const leat_program *program, const char *name) {
+    for (int k = 0; k < program->tree->index_name_count; k++)
+        if (!strcmp(program->tree->index_names[k], name))
+            return true;
+    return false;
+}

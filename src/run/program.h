@@ -24,6 +24,9 @@ leat_program *le_program_retain(leat_program *program);
 void le_program_release(leat_program *program);
 /* Describes name number k of one kind, in order of appearance. Returns false if there are fewer. */
 bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info);
+/* The ID of the symbol of an input or result, k as in le_program_name; -1: there are fewer. */
+int le_program_symbol(const leat_program *program, leat_name_kind kind, size_t k);
+bool le_program_is_index(const leat_program *program, const char *name);
 /* Adds source lines to the errors of the last failure, if they have a location in the program's text. */
 void le_program_source(const leat_program *program);
 #endif

@@ -342,6 +342,26 @@ static leat_status dlpack(leat_context *ctx) {
     return status;
 }
 
+/* DLPack 1.x, as far as deleting a tensor needs it. */
+struct DLManagedTensorVersioned {
+    uint32_t major, minor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensorVersioned *self);
+};
+
+static leat_status dlpack_versioned(leat_context *ctx) {
+    leat_array *x = NULL, *back = NULL;
+    struct DLManagedTensorVersioned *tensor = NULL;
+    leat_status status;
+    (void)((status = ramp(ctx, 2, (int64_t[]){7, 9}, &x)) ||
+           (status = leat_array_to_dlpack_versioned(x, NULL, &tensor)));
+    if (!status && (status = leat_array_from_dlpack_versioned(ctx, tensor, &back)))
+        tensor->deleter(tensor);
+    leat_array_free(back);
+    leat_array_free(x);
+    return status;
+}
+
 static leat_status streams(leat_context *ctx) {
     leat_stream *stream = NULL;
     leat_event *start = NULL, *stop = NULL;
@@ -581,6 +601,7 @@ static const struct scenario {
     {.name = "png colour", .run = png_colour},
     {.name = "npy in memory", .run = npy_memory},
     {.name = "dlpack", .run = dlpack},
+    {.name = "dlpack_versioned", .run = dlpack_versioned},
     {.name = "streams", .run = streams},
     {.name = "ledger", .run = ledger},
     {.name = "time loop", .run = time_loop},

@@ -54,6 +54,40 @@ leat_status le_allocation_wrap(struct le_device *device, enum le_memory_kind kin
     return LEAT_OK;
 }
 
+/* The address of mapped memory is the only thing that the driver must be asked for. */
+void le_allocation_place(struct le_allocation *allocation, enum le_memory_kind kind, void *memory, size_t size_bytes) {
+    struct le_device *device = allocation->device;
+    bool is_device = kind == LE_MEMORY_DEVICE && !device->limits.host_is_device;
+    uint64_t address = is_device || device->limits.host_is_device ? (uint64_t)(uintptr_t)memory : 0;
+    if (kind == LE_MEMORY_MAPPED && memory && !address &&
+        device->ops->pointer_kind(device->native, memory, &address) == LE_MEMORY_DEVICE)
+        address = 0;
+    allocation->kind = kind;
+    allocation->host = is_device ? NULL : memory;
+    allocation->address = address;
+    allocation->size_bytes = allocation->capacity_bytes = size_bytes;
+    le_allocation_forget_order(allocation);
+}
+
+void le_allocation_forget_order(struct le_allocation *allocation) {
+    pthread_mutex_lock(&allocation->device->lock);
+    allocation->order = (struct le_order){0};
+    pthread_mutex_unlock(&allocation->device->lock);
+}
+
+void le_allocation_follow(struct le_allocation *allocation, const struct le_device_stream *stream) {
+    struct le_order order = {0};
+    if (allocation->kind != LE_MEMORY_HOST)
+        return;
+    if (stream->staged_download)
+        order.write = (struct le_point){stream->id, stream->staged_download};
+    if (stream->staged_upload)
+        order.reads[order.read_count++] = (struct le_point){stream->id, stream->staged_upload};
+    pthread_mutex_lock(&allocation->device->lock);
+    allocation->order = order;
+    pthread_mutex_unlock(&allocation->device->lock);
+}
+
 /* ---- page-locking */
 
 static int find_pin(const struct le_device *device, uintptr_t start, size_t size_bytes) {

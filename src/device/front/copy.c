@@ -359,6 +359,8 @@ static leat_status copy_staged(const struct copying *c) {
         uint64_t number = le_device_stream_point(c->stream).number + 1; /* the number that le_order_end will issue */
         status = le_staging_start(job, c->stream->native, c->stream->id, number);
         le_order_end(c->stream, c->uses, c->use_count, status == LEAT_OK);
+        if (!status)
+            *(s.up ? &c->stream->staged_upload : &c->stream->staged_download) = number;
     }
     if (status)
         le_staging_drop(job);

@@ -1,7 +1,7 @@
-/* A device, as the rooms above use it. Calls go through the front door: device.c, stream.c, order.c, device_pool.c,
- * copy.c, staging.c, launch.c, replay.c and product.c. It checks arguments once, orders work by tickets, pools memory,
- * stages pageable copies, latches the first fatal error, and records costs. It knows nothing of programs, and nothing
- * of arrays' shapes beyond strided copies.
+/* A device, as the rooms above use it. Calls go through the front door: device.c, stream.c, order.c, consumer.c,
+ * device_pool.c, copy.c, staging.c, launch.c, replay.c and product.c. It checks arguments once, orders work by tickets,
+ * pools memory, stages pageable copies, latches the first fatal error, and records costs. It knows nothing of programs,
+ * and nothing of arrays' shapes beyond strided copies.
  *
  * Behind the front door is a backend: device/cpu or device/cuda (sim is device/cuda over the simulator's driver table).
  * It fills le_device_ops and may assume valid input. Only device_open.c knows the backends.
@@ -105,6 +105,13 @@ leat_status le_allocation_new(struct le_device *device, enum le_memory_kind kind
 /* Wraps memory of the caller. With kind HOST, pinned memory is recognized. */
 leat_status le_allocation_wrap(struct le_device *device, enum le_memory_kind kind, void *memory, size_t size_bytes,
                                struct le_allocation **allocation);
+/* Changes an allocation that le_allocation_wrap made to other memory of the caller's, whose kind is trusted. Forgets
+ * the work on the memory that it had: the caller orders the work. No other thread may use the allocation. */
+void le_allocation_place(struct le_allocation *allocation, enum le_memory_kind kind, void *memory, size_t size_bytes);
+void le_allocation_forget_order(struct le_allocation *allocation);
+/* The same for pageable memory that the stream's next work uses. The stream's earlier copies may have used it too, and
+ * only the host orders such copies, so they become the work on it. Other kinds of memory are left alone. */
+void le_allocation_follow(struct le_allocation *allocation, const struct le_device_stream *stream);
 /* Never waits. The memory is reused only after the work that uses it. */
 void le_allocation_free(struct le_allocation *allocation);
 leat_status le_host_pin(struct le_device *device, void *memory, size_t size_bytes);
@@ -149,6 +156,16 @@ leat_status le_order_begin(struct le_device_stream *stream, const struct le_allo
 void le_order_end(struct le_device_stream *stream, const struct le_allocation_use *uses, int count, bool done);
 /* Marks the contents as the result of a failed operation: readers get status until the allocation is written again. */
 void le_order_set_error(struct le_allocation *allocation, leat_status status);
+
+/* Another library, the consumer, uses an allocation in its stream `native` until the end (consumer.c). Begin makes that
+ * stream wait for the work on the allocation so far; native NULL, or the handle of the default streams of threads:
+ * waits for that work. *stream_id is for the end, 0 if the stream is not known to stay valid: not the legacy default
+ * stream, nor a stream of this device. End, on any thread, orders all later use of the allocation after the consumer's
+ * work so far, in that stream; if it is unknown or was freed, it waits for the device. Returns false if waiting failed,
+ * so that the memory must not be used again. */
+leat_status le_consumer_begin(struct le_allocation *allocation, enum le_allocation_access access, void *native,
+                              uint64_t *stream_id);
+bool le_consumer_end(struct le_allocation *allocation, enum le_allocation_access access, uint64_t stream_id);
 
 /* ---- copies. Strides are in bytes; element_bytes is 1, 2, 4, 8 or 16. Axes of extent 1 and axes that could be merged
  * are allowed. */

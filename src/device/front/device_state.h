@@ -1,6 +1,6 @@
 /* The state of a device and of its streams, shared by the files of the front door: device.c, stream.c, order.c,
- * device_pool.c, caller_memory.c, event.c, copy.c, staging.c, module.c and launch.c. Backends see native handles, and
- * the device itself only to latch a fatal error.
+ * consumer.c, device_pool.c, caller_memory.c, event.c, copy.c, staging.c, module.c and launch.c. Backends see native
+ * handles, and the device itself only to latch a fatal error.
  *
  * Locks: `lock` guards the fields below it, as marked. No backend call that may wait is made under it. `notes_lock` is
  * a leaf: it may be taken under `lock`, and no lock is taken under it. Fields not listed under a lock never change
@@ -34,6 +34,7 @@ struct le_device_stream {
     void *native;             /* NULL on the cpu */
     uint64_t id;              /* from 1; the device's default stream is 1 */
     bool foreign;             /* belongs to another library; never destroyed here */
+    uint64_t staged_upload, staged_download; /* tickets of the last copies from and to pageable memory; 0: none */
     /* under device->lock */
     uint64_t number; /* the last ticket */
     uint64_t passed; /* work up to this ticket is known to be done */

@@ -83,14 +83,14 @@ static size_t give(const char *name, int rank, int64_t first, int64_t second) {
     assert_ok(le_array_new(ctx->memory, LEAT_F64, rank, shape, false, &array));
     for (size_t k = 0; k < le_array_count(array); k++)
         ((double *)array->data)[k] = (double)(k % 7) + 1;
-    assert_ok(le_call_set_array(call, name, array));
+    assert_ok(leat_call_set_array(call, name, array));
     size_t bytes = le_array_bytes(array);
     le_array_free(array);
     return bytes;
 }
 
 static double result(const char *name, size_t k) {
-    const leat_array *array = le_call_result(call, name)->result;
+    const leat_array *array = le_call_result(call, le_tree_find(program->tree, name))->result;
     assert_int_equal(array->dtype, LEAT_F64);
     return ((const double *)array->data)[k];
 }
@@ -116,7 +116,7 @@ static const char *storages(void) {
 static void check_storage(const char *text, const char *expected, double first) {
     begin(text);
     give("x", 1, 8, 0);
-    assert_ok(le_call_want(call, "y", NULL));
+    assert_ok(leat_call_want(call, "y", NULL));
     assert_ok(le_call_run(call, NULL));
     assert_string_equal(storages(), expected);
     assert_true(result("y", 0) == first);
@@ -147,7 +147,7 @@ static void check_storage_in_loop(const char *body, const char *expected, double
     snprintf(text, sizeof text, "y[i] = x[i] * 2\nfor k in 1..8 { %s }", body);
     begin(text);
     give("x", 1, 8, 0);
-    assert_ok(le_call_want(call, "y", NULL));
+    assert_ok(leat_call_want(call, "y", NULL));
     assert_ok(le_call_run(call, NULL));
     assert_string_equal(storages(), expected);
     if (result("y", 7) != last)
@@ -185,7 +185,7 @@ static void plans_are_reused(void **state) {
     (void)state;
     begin("y[i] = x[i] * k + 1");
     give("x", 1, 8, 0);
-    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 3));
+    assert_ok(leat_call_set_i64(call, "k", 3));
     assert_false(reused());
     assert_true(reused());
     give("x", 1, 8, 0); /* another array of that shape */
@@ -194,10 +194,10 @@ static void plans_are_reused(void **state) {
     assert_false(reused());
     assert_true(reused());
     assert_true(result("y", 8) == 7);
-    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 4));
+    assert_ok(leat_call_set_i64(call, "k", 4));
     reused();
     assert_true(result("y", 8) == 9);
-    assert_ok(le_call_set_number(call, "k", LE_WEAK_FLOAT, 0x3fe0000000000000)); /* 0.5: a different type */
+    assert_ok(leat_call_set_f64(call, "k", 0.5)); /* a different type */
     assert_false(reused());
     assert_true(result("y", 8) == 2);
     finish();
@@ -221,7 +221,7 @@ static void plans_from_extents_and_numbers_are_reused(void **state) {
     (void)state;
     begin("n = 2 * k\ny[i] = x[i] * i where i in 0..n");
     give("x", 1, 8, 0);
-    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 3));
+    assert_ok(leat_call_set_i64(call, "k", 3));
     assert_false(reused());
     assert_false(call->specialised->plan->single_use);
     assert_true(reused());
@@ -233,7 +233,7 @@ static void plans_from_extents_and_numbers_are_reused(void **state) {
 static leat_array *want_new(int64_t length) {
     leat_array *array;
     assert_ok(le_array_new(ctx->memory, LEAT_F64, 1, &length, true, &array));
-    assert_ok(le_call_want(call, "y", array));
+    assert_ok(leat_call_want(call, "y", array));
     return array;
 }
 
@@ -246,7 +246,7 @@ static void steady_calls_allocate_nothing(void **state) {
     (void)state;
     begin("y[i] = k * (x[i] + x[i-1]) else 0");
     give("x", 1, 8, 0);
-    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 2));
+    assert_ok(leat_call_set_i64(call, "k", 2));
     leat_array *target = want_new(8);
     run_to(0);
     assert_true(call->steady);
@@ -268,17 +268,17 @@ static void new_bindings_are_used(void **state) {
     (void)state;
     begin("y[i] = k * x[i] + 1");
     give("x", 1, 8, 0);
-    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 2));
+    assert_ok(leat_call_set_i64(call, "k", 2));
     leat_array *first = want_new(8);
     run_to(3);
-    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 4));
+    assert_ok(leat_call_set_i64(call, "k", 4));
     run_to(5);
     assert_ok(le_plan_show(call, LEAT_FORM_PLAN, &text));
     le_text_finish(&text);
     assert_false(call->steady);
     run_to(5);
     leat_array *second = want_new(8);
-    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 6));
+    assert_ok(leat_call_set_i64(call, "k", 6));
     run_to(7);
     assert_true(((const double *)second->data)[0] == 7 && ((const double *)first->data)[0] == 5);
     give("x", 1, 9, 0);

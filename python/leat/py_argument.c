@@ -1,0 +1,404 @@
+/* Resolves Python values into what a call can bind. How a type is resolved is found once and remembered. */
+#include "py_leat.h"
+#include <string.h>
+
+enum route {
+    ROUTE_UNKNOWN,
+    ROUTE_LEAT,
+    ROUTE_BOOL,
+    ROUTE_INT,
+    ROUTE_FLOAT,
+    ROUTE_COMPLEX,
+    ROUTE_EXCHANGE,       /* the C functions of its library */
+    ROUTE_BUFFER,         /* the buffer protocol */
+    ROUTE_CUPY,           /* attributes of cupy.ndarray, which has no faster way */
+    ROUTE_DLPACK,         /* __dlpack__ */
+    ROUTE_CUDA_INTERFACE, /* __cuda_array_interface__ */
+    ROUTE_NUMPY,          /* numpy.asarray: __array_interface__ and __array__ */
+    ROUTE_MASKED          /* refused: the buffer protocol would ignore the mask */
+};
+
+enum { WAYS = 128 }; /* remembered types; a power of 2 */
+
+struct way {
+    PyTypeObject *type; /* retained */
+    enum route route;
+    enum le_py_library library;
+    const struct le_py_exchange *exchange;
+};
+
+static struct way ways[WAYS];
+static int way_count;
+static PyObject *name_requires_grad;
+leat_context *le_py_copy_ledger;
+
+int le_py_argument_init(void) {
+    name_requires_grad = PyUnicode_InternFromString("requires_grad");
+    return name_requires_grad ? le_py_gpu_init() : -1;
+}
+
+void le_py_argument_release(struct le_py_argument *argument) {
+    if (argument->has_view)
+        PyBuffer_Release(&argument->view);
+    argument->has_view = false;
+    Py_CLEAR(argument->keep);
+}
+
+/* ---- how a type is resolved */
+
+static bool has(PyTypeObject *type, const char *attribute) {
+    int found = PyObject_HasAttrString((PyObject *)type, attribute);
+    return found > 0;
+}
+
+/* The type's module begins with these words. */
+static bool is_of(PyTypeObject *type, const char *package) {
+    PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
+    const char *text = module && PyUnicode_Check(module) ? le_py_text(module) : NULL;
+    size_t length = strlen(package);
+    bool found = text && strncmp(text, package, length) == 0 && (text[length] == 0 || text[length] == '.');
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return found;
+}
+
+static enum route number_route(PyTypeObject *type, PyObject *value) {
+    if (type == &PyBool_Type)
+        return ROUTE_BOOL;
+    if (PyLong_CheckExact(value))
+        return ROUTE_INT;
+    if (PyFloat_CheckExact(value))
+        return ROUTE_FLOAT;
+    return PyComplex_CheckExact(value) ? ROUTE_COMPLEX : ROUTE_UNKNOWN;
+}
+
+static enum route subclass_route(PyObject *value) {
+    if (PyLong_Check(value))
+        return ROUTE_INT;
+    if (PyFloat_Check(value))
+        return ROUTE_FLOAT;
+    return PyComplex_Check(value) ? ROUTE_COMPLEX : ROUTE_UNKNOWN;
+}
+
+static enum route array_route(PyTypeObject *type, PyObject *value, enum le_py_library library) {
+    if (library == LE_PY_CUPY && has(type, "__cuda_array_interface__"))
+        return ROUTE_CUPY;
+    if (is_of(type, "numpy.ma"))
+        return ROUTE_MASKED;
+    if (PyObject_CheckBuffer(value) && library != LE_PY_JAX)
+        return ROUTE_BUFFER;
+    if (has(type, "__dlpack__") && has(type, "__dlpack_device__"))
+        return ROUTE_DLPACK;
+    if (PyObject_HasAttrString(value, "__cuda_array_interface__"))
+        return ROUTE_CUDA_INTERFACE;
+    if (PyObject_HasAttrString(value, "__array_interface__") || has(type, "__array__"))
+        return ROUTE_NUMPY;
+    return subclass_route(value);
+}
+
+enum le_py_library le_py_library_of_type(PyTypeObject *type) {
+    if (type == le_py_array_type)
+        return LE_PY_LEAT;
+    if (is_of(type, "torch"))
+        return LE_PY_TORCH;
+    if (is_of(type, "cupy"))
+        return LE_PY_CUPY;
+    return is_of(type, "jax") || is_of(type, "jaxlib") ? LE_PY_JAX : LE_PY_NUMPY;
+}
+
+static struct way find_way(PyTypeObject *type, PyObject *value) {
+    struct way way = {.type = type, .route = type == le_py_array_type ? ROUTE_LEAT : number_route(type, value)};
+    way.library = le_py_library_of_type(type);
+    if (way.route == ROUTE_UNKNOWN && (way.exchange = le_py_exchange_of(type)))
+        way.route = ROUTE_EXCHANGE;
+    if (way.route == ROUTE_UNKNOWN)
+        way.route = array_route(type, value, way.library);
+    if (way.library == LE_PY_NUMPY && (way.route == ROUTE_EXCHANGE || way.route == ROUTE_CUDA_INTERFACE ||
+                                       way.route == ROUTE_DLPACK))
+        way.library = LE_PY_OTHER;
+    return way;
+}
+
+/* A full table remembers no more: a program has few types of arguments. */
+static const struct way *way_of(PyObject *value, struct way *made) {
+    PyTypeObject *type = Py_TYPE(value);
+    size_t at = ((uintptr_t)type >> 4) % WAYS;
+    while (ways[at].type && ways[at].type != type)
+        at = (at + 1) % WAYS;
+    if (ways[at].type)
+        return &ways[at];
+    *made = find_way(type, value);
+    if (made->route == ROUTE_UNKNOWN || way_count >= WAYS / 2)
+        return made;
+    way_count++;
+    Py_INCREF((PyObject *)type);
+    ways[at] = *made;
+    return &ways[at];
+}
+
+/* ---- numbers */
+
+static int resolve_int(PyObject *value, const char *name, struct le_py_argument *a) {
+    int overflow;
+    a->kind = LE_PY_I64;
+    a->number.i64 = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow > 0) {
+        a->kind = LE_PY_U64;
+        a->number.u64 = PyLong_AsUnsignedLongLong(value);
+    }
+    if (overflow >= 0 && !PyErr_Occurred())
+        return 0;
+    PyErr_Format(PyExc_OverflowError, "the number for '%s' does not fit 64 bits", name);
+    return -1;
+}
+
+static int resolve_number(PyObject *value, enum route route, const char *name, struct le_py_argument *a) {
+    a->kind = route == ROUTE_BOOL ? LE_PY_BOOL : route == ROUTE_FLOAT ? LE_PY_F64 : LE_PY_C128;
+    if (route == ROUTE_INT)
+        return resolve_int(value, name, a);
+    if (route == ROUTE_BOOL) {
+        a->number.i64 = value == Py_True;
+        return 0;
+    }
+    a->number.f64[0] = route == ROUTE_FLOAT ? PyFloat_AsDouble(value) : PyComplex_RealAsDouble(value);
+    a->number.f64[1] = route == ROUTE_FLOAT ? 0 : PyComplex_ImagAsDouble(value);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* ---- host memory */
+
+int le_py_fail_type(PyObject *value, const char *name, const char *reason) {
+    PyObject *words = PyType_GetName(Py_TYPE(value));
+    PyErr_Format(PyExc_TypeError, "argument '%s' is of type %V, %s", name, words, "?", reason);
+    Py_XDECREF(words);
+    return -1;
+}
+
+int le_py_fail_rank(const char *name, Py_ssize_t rank) {
+    PyErr_Format(PyExc_ValueError, "argument '%s' has %zd axes; an array of Leat has at most %d", name, rank,
+                 LEAT_RANK_MAX);
+    return -1;
+}
+
+/* Fills the description from the view; *direct: false if the elements must be copied first. */
+static void describe_view(const Py_buffer *view, leat_description *d, bool *direct) {
+    size_t part = (size_t)(d->dtype == LEAT_C64 || d->dtype == LEAT_C128 ? view->itemsize / 2 : view->itemsize);
+    d->rank = view->ndim;
+    d->data = view->buf;
+    d->read_only = view->readonly;
+    d->memory = LEAT_MEMORY_HOST;
+    *direct = (uintptr_t)view->buf % part == 0;
+    for (int k = 0; k < view->ndim; k++) {
+        d->shape[k] = view->shape[k];
+        d->strides[k] = view->strides[k] / view->itemsize;
+        if (view->strides[k] % view->itemsize && view->shape[k] > 1)
+            *direct = false;
+    }
+}
+
+static int resolve_buffer(PyObject *value, const char *name, bool writable, struct le_py_argument *a);
+
+/* Replaces the elements by a dense copy in this machine's byte order. */
+static int resolve_copy(PyObject *value, const char *name, struct le_py_argument *a) {
+    PyObject *numpy = le_py_numpy();
+    if (le_py_copy_ledger)
+        leat_ledger_begin(le_py_copy_ledger, LEAT_COST_COPY, name);
+    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "O", value) : NULL;
+    PyObject *given = array ? PyObject_GetAttrString(array, "dtype") : NULL;
+    PyObject *dtype = given ? PyObject_CallMethod(given, "newbyteorder", "s", "=") : NULL;
+    PyObject *copy = dtype ? PyObject_CallMethod(numpy, "array", "OO", array, dtype) : NULL;
+    PyObject *dense = copy ? PyObject_CallMethod(copy, "copy", "s", "C") : NULL;
+    int failed = dense ? resolve_buffer(dense, name, false, a) : -1;
+    if (le_py_copy_ledger)
+        leat_ledger_end(le_py_copy_ledger, failed ? 0 : (uint64_t)a->view.len);
+    Py_XDECREF(array);
+    Py_XDECREF(given);
+    Py_XDECREF(dtype);
+    Py_XDECREF(copy);
+    Py_XDECREF(dense); /* the view keeps it alive */
+    a->is_copied = true;
+    return failed;
+}
+
+static int use_view(PyObject *value, const char *name, bool writable, struct le_py_argument *a) {
+    bool swapped, direct;
+    a->memory.dtype = le_py_dtype_of_format(a->view.format, a->view.itemsize, &swapped);
+    if (!a->memory.dtype) {
+        PyErr_Format(PyExc_TypeError, "argument '%s' has elements of type '%s', which Leat does not have", name,
+                     a->view.format);
+        return -1;
+    }
+    if (a->view.ndim > LEAT_RANK_MAX)
+        return le_py_fail_rank(name, a->view.ndim);
+    describe_view(&a->view, &a->memory, &direct);
+    a->kind = LE_PY_MEMORY;
+    if (direct && !swapped)
+        return 0;
+    if (writable) {
+        PyErr_Format(PyExc_ValueError, "cannot write '%s' into an array whose elements are %s", name,
+                     swapped ? "not in this machine's byte order" : "not aligned");
+        return -1;
+    }
+    le_py_argument_release(a);
+    return resolve_copy(value, name, a);
+}
+
+/* numpy arrays of bfloat16 have no buffer: their bytes are taken as u16. */
+static int resolve_bfloat16(PyObject *value, const char *name, bool writable, struct le_py_argument *a, bool *is_bf16) {
+    PyObject *dtype = PyObject_GetAttrString(value, "dtype");
+    PyObject *words = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
+    *is_bf16 = words && PyUnicode_Check(words) && PyUnicode_CompareWithASCIIString(words, "bfloat16") == 0;
+    Py_XDECREF(dtype);
+    Py_XDECREF(words);
+    PyErr_Clear();
+    if (!*is_bf16)
+        return -1;
+    PyObject *plain = PyObject_CallMethod(value, "view", "s", "uint16");
+    int failed = plain ? resolve_buffer(plain, name, writable, a) : -1;
+    Py_XDECREF(plain);
+    if (!failed)
+        a->memory.dtype = LEAT_BF16;
+    return failed;
+}
+
+/* Replaces the exception of the exporter by one that names the argument. */
+static int fail_buffer(PyObject *value, const char *name, bool writable) {
+    PyObject *type, *reason, *trace;
+    Py_buffer view;
+    PyErr_Fetch(&type, &reason, &trace);
+    if (writable && PyObject_GetBuffer(value, &view, PyBUF_STRIDES) == 0) {
+        PyBuffer_Release(&view);
+        PyErr_Format(PyExc_ValueError, "cannot write '%s' into a read-only array", name);
+    } else {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "argument '%s' has elements that Leat cannot read: %S", name,
+                     reason ? reason : Py_None);
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(reason);
+    Py_XDECREF(trace);
+    return -1;
+}
+
+static int resolve_buffer(PyObject *value, const char *name, bool writable, struct le_py_argument *a) {
+    if (PyObject_GetBuffer(value, &a->view, writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO) == 0) {
+        a->has_view = true;
+        return use_view(value, name, writable, a);
+    }
+    PyObject *type, *reason, *trace;
+    bool is_bf16;
+    PyErr_Fetch(&type, &reason, &trace);
+    int failed = resolve_bfloat16(value, name, writable, a, &is_bf16);
+    if (!is_bf16) {
+        PyErr_Restore(type, reason, trace);
+        return fail_buffer(value, name, writable);
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(reason);
+    Py_XDECREF(trace);
+    return failed;
+}
+
+static int resolve_by_numpy(PyObject *value, const char *name, bool writable, struct le_py_argument *a) {
+    PyObject *numpy = le_py_numpy();
+    if (writable)
+        return le_py_fail_type(value, name, "which cannot be written to; pass an array");
+    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "O", value) : NULL;
+    int failed = array ? resolve_buffer(array, name, false, a) : -1;
+    Py_XDECREF(array);
+    return failed;
+}
+
+/* ---- tensors of PyTorch */
+
+/* Whether value.method() is true. */
+static bool says(PyObject *value, const char *method) {
+    PyObject *answer = PyObject_CallMethod(value, method, NULL);
+    bool yes = answer && PyObject_IsTrue(answer) == 1;
+    Py_XDECREF(answer);
+    PyErr_Clear();
+    return yes;
+}
+
+/* The table hands out the stored elements, also where the tensor stands for other values. */
+static int check_tensor(PyObject *value, const char *name, const struct le_py_argument *a) {
+    PyObject *grad = PyObject_GetAttr(value, name_requires_grad);
+    const char *reason = grad == Py_True ? "that requires a gradient, which Leat cannot record; pass x.detach()" : NULL;
+    if (!grad)
+        PyErr_Clear();
+    Py_XDECREF(grad);
+    if (!reason && (a->memory.dtype == LEAT_C64 || a->memory.dtype == LEAT_C128) && says(value, "is_conj"))
+        reason = "that is a conjugated view; pass x.resolve_conj()";
+    if (!reason && says(value, "is_neg"))
+        reason = "that is a negated view; pass x.resolve_neg()";
+    if (!reason)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "argument '%s' is a tensor %s", name, reason);
+    return -1;
+}
+
+static int resolve_exchange(PyObject *value, const char *name, const struct way *way, struct le_py_argument *a) {
+    if (le_py_exchange_describe(way->exchange, value, name, a) < 0)
+        return -1;
+    return way->library == LE_PY_TORCH ? check_tensor(value, name, a) : 0;
+}
+
+/* ---- all */
+
+static int resolve_handle(PyObject *value, struct le_py_argument *a) {
+    struct le_py_array *array = (struct le_py_array *)value;
+    a->kind = LE_PY_HANDLE;
+    a->array = array->array;
+    a->device = array->device;
+    a->keep = Py_NewRef(value);
+    return 0;
+}
+
+static int resolve_by(const struct way *way, PyObject *value, const char *name, bool writable,
+                      struct le_py_argument *a) {
+    switch (way->route) {
+    case ROUTE_LEAT:
+        return resolve_handle(value, a);
+    case ROUTE_EXCHANGE:
+        return resolve_exchange(value, name, way, a);
+    case ROUTE_BUFFER:
+        return resolve_buffer(value, name, writable, a);
+    case ROUTE_CUPY:
+        return le_py_cupy_describe(value, name, a);
+    case ROUTE_DLPACK:
+        return le_py_dlpack_describe(value, name, a);
+    case ROUTE_CUDA_INTERFACE:
+        return le_py_interface_describe(value, name, a);
+    case ROUTE_NUMPY:
+        return resolve_by_numpy(value, name, writable, a);
+    case ROUTE_MASKED:
+        return le_py_fail_type(value, name, "whose mask Leat would ignore; pass x.filled(value)");
+    default:
+        return le_py_fail_type(value, name, "which is neither an array nor a number");
+    }
+}
+
+int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *a) {
+    struct way made;
+    const struct way *way = way_of(value, &made);
+    a->has_view = a->is_copied = a->is_held = false;
+    a->device = NULL;
+    a->ready = NULL;
+    a->keep = NULL;
+    a->library = way->library;
+    if (way->route >= ROUTE_BOOL && way->route <= ROUTE_COMPLEX) {
+        if (!writable)
+            return resolve_number(value, way->route, name, a);
+        return le_py_fail_type(value, name, "which cannot be written to; pass an array");
+    }
+    if (resolve_by(way, value, name, writable, a) < 0) {
+        le_py_argument_release(a);
+        return -1;
+    }
+    if (!writable || a->kind != LE_PY_MEMORY || (!a->memory.read_only && way->library != LE_PY_JAX))
+        return 0;
+    PyErr_Format(PyExc_ValueError, "cannot write '%s' into a read-only array%s", name,
+                 way->library == LE_PY_JAX ? ": arrays of JAX never change" : "");
+    le_py_argument_release(a);
+    return -1;
+}

@@ -1,0 +1,364 @@
+/* leat.Array: an array of the library, for other libraries and for Python. Views, exchange and the buffer protocol are
+ * here; how it is made is elsewhere. */
+#include "py_array.h"
+
+PyTypeObject *le_py_array_type;
+
+PyObject *le_py_array_new(leat_array *array, struct le_py_device *device) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(le_py_array_type, Py_tp_alloc);
+    struct le_py_array *made = (struct le_py_array *)allocate(le_py_array_type, 0);
+    if (!made) {
+        leat_array_free(array);
+        return NULL;
+    }
+    made->array = array;
+    made->device = device;
+    leat_array_get(array, &made->description);
+    Py_ssize_t size = (Py_ssize_t)leat_dtype_size_bytes(made->description.dtype);
+    for (int k = 0; k < made->description.rank; k++) {
+        made->shape[k] = (Py_ssize_t)made->description.shape[k];
+        made->byte_strides[k] = (Py_ssize_t)made->description.strides[k] * size;
+    }
+    return (PyObject *)made;
+}
+
+static void array_dealloc(PyObject *self) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    leat_array *held = array->array;
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+    leat_array_free(held);
+}
+
+static Py_ssize_t element_count(const struct le_py_array *array) {
+    Py_ssize_t count = 1;
+    for (int k = 0; k < array->description.rank; k++)
+        count *= array->shape[k];
+    return count;
+}
+
+bool le_py_array_is_readable(const struct le_py_array *array) {
+    return array->device->is_cpu || array->description.memory != LEAT_MEMORY_DEVICE;
+}
+
+leat_status le_py_array_settle(const struct le_py_array *array) {
+    leat_status status = LEAT_OK;
+    if (!array->device->is_cpu) {
+        Py_BEGIN_ALLOW_THREADS
+        status = leat_context_synchronize(array->device->ctx);
+        Py_END_ALLOW_THREADS
+    }
+    return status;
+}
+
+/* ---- the buffer protocol */
+
+static int fail_buffer(const char *reason) {
+    PyErr_SetString(PyExc_BufferError, reason);
+    return -1;
+}
+
+static bool is_dense(const struct le_py_array *array, bool reversed) {
+    Py_ssize_t dense = (Py_ssize_t)leat_dtype_size_bytes(array->description.dtype);
+    int rank = array->description.rank;
+    for (int k = 0; k < rank; k++) {
+        int axis = reversed ? k : rank - 1 - k;
+        if (array->shape[axis] == 0)
+            return true;
+        if (array->shape[axis] > 1 && array->byte_strides[axis] != dense)
+            return false;
+        dense *= array->shape[axis];
+    }
+    return true;
+}
+
+static int check_layout(const struct le_py_array *array, int flags) {
+    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !is_dense(array, false))
+        return fail_buffer("the array is not dense in C's order");
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !is_dense(array, true))
+        return fail_buffer("the array is not dense in Fortran's order");
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !is_dense(array, false))
+        return fail_buffer("the array has strides");
+    return 0;
+}
+
+static int array_getbuffer(PyObject *self, Py_buffer *view, int flags) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    const leat_description *d = &array->description;
+    const char *format = array->as_u16 ? "H" : le_py_format_of_dtype(d->dtype);
+    view->obj = NULL;
+    if (!le_py_array_is_readable(array))
+        return fail_buffer("the array is in a device's memory; x.numpy() copies it to the host");
+    if (!format)
+        return fail_buffer("the buffer protocol has no type for bf16; use x.numpy()");
+    if ((flags & PyBUF_WRITABLE) && d->read_only)
+        return fail_buffer("the array is read-only");
+    if (check_layout(array, flags) < 0)
+        return -1;
+    leat_status status = le_py_array_settle(array);
+    if (status)
+        return le_py_raise(status, NULL, NULL), -1;
+    static char nothing[16]; /* NULL would mean failure for some consumers */
+    *view = (Py_buffer){.buf = d->data ? d->data : nothing,
+                        .obj = Py_NewRef(self),
+                        .itemsize = (Py_ssize_t)leat_dtype_size_bytes(d->dtype),
+                        .readonly = d->read_only,
+                        .ndim = d->rank,
+                        .format = (flags & PyBUF_FORMAT) ? (char *)(uintptr_t)format : NULL,
+                        .shape = (flags & PyBUF_ND) ? array->shape : NULL,
+                        .strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? array->byte_strides : NULL};
+    view->len = element_count(array) * view->itemsize;
+    return 0;
+}
+
+/* ---- attributes */
+
+static PyObject *tuple_of(const Py_ssize_t *values, int count) {
+    PyObject *tuple = PyTuple_New(count);
+    for (int k = 0; tuple && k < count; k++) {
+        PyObject *value = PyLong_FromSsize_t(values[k]);
+        if (!value || PyTuple_SetItem(tuple, k, value) < 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *get_shape(PyObject *self, void *none) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    (void)none;
+    return tuple_of(array->shape, array->description.rank);
+}
+
+static PyObject *get_strides(PyObject *self, void *none) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    (void)none;
+    return tuple_of(array->byte_strides, array->description.rank);
+}
+
+static PyObject *get_dtype(PyObject *self, void *none) {
+    (void)none;
+    return PyUnicode_FromString(leat_dtype_name(((struct le_py_array *)self)->description.dtype));
+}
+
+static PyObject *get_ndim(PyObject *self, void *none) {
+    (void)none;
+    return PyLong_FromLong(((struct le_py_array *)self)->description.rank);
+}
+
+static PyObject *get_size(PyObject *self, void *none) {
+    (void)none;
+    return PyLong_FromSsize_t(element_count((struct le_py_array *)self));
+}
+
+static PyObject *get_itemsize(PyObject *self, void *none) {
+    (void)none;
+    return PyLong_FromSize_t(leat_dtype_size_bytes(((struct le_py_array *)self)->description.dtype));
+}
+
+static PyObject *get_nbytes(PyObject *self, void *none) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    (void)none;
+    return PyLong_FromSsize_t(element_count(array) * (Py_ssize_t)leat_dtype_size_bytes(array->description.dtype));
+}
+
+static PyObject *get_device(PyObject *self, void *none) {
+    (void)none;
+    return PyUnicode_FromString(((struct le_py_array *)self)->device->name);
+}
+
+static PyObject *get_transposed(PyObject *self, void *none) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    leat_array *view;
+    (void)none;
+    leat_status status = leat_array_transpose(array->array, NULL, &view);
+    return status ? le_py_raise(status, NULL, NULL) : le_py_array_new(view, array->device);
+}
+
+static PyObject *array_repr(PyObject *self) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    PyObject *shape = PyUnicode_FromString("");
+    for (int k = 0; shape && k < array->description.rank; k++) {
+        PyObject *longer = PyUnicode_FromFormat(k ? "%U,%zd" : "%U%zd", shape, array->shape[k]);
+        Py_DECREF(shape);
+        shape = longer;
+    }
+    PyObject *repr = shape ? PyUnicode_FromFormat("<leat.Array %s[%U] on %s>", leat_dtype_name(array->description.dtype),
+                                                  shape, array->device->name)
+                           : NULL;
+    Py_XDECREF(shape);
+    return repr;
+}
+
+static Py_ssize_t array_length(PyObject *self) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    if (array->description.rank > 0)
+        return array->shape[0];
+    PyErr_SetString(PyExc_TypeError, "an array of rank 0 has no length");
+    return -1;
+}
+
+/* ---- elements */
+
+/* Reads the only element of an array; -1 with an exception. */
+static int read_element(struct le_py_array *array, void *element) {
+    leat_status status;
+    size_t size_bytes = leat_dtype_size_bytes(array->description.dtype);
+    if (element_count(array) != 1) {
+        PyErr_SetString(PyExc_TypeError, "only an array of one element is a number");
+        return -1;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_array_read(array->array, element, size_bytes, NULL, NULL);
+    Py_END_ALLOW_THREADS
+    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
+}
+
+/* The elements of a buffer, as memoryview knows them; f16, bf16 and complex numbers are not among those. */
+static PyObject *array_item(PyObject *self, PyObject *none) {
+    union {
+        unsigned char bytes[16];
+        uint16_t u16;
+        uint32_t u32;
+        float f32[2];
+        double f64[2];
+    } e = {{0}};
+    struct le_py_array *array = (struct le_py_array *)self;
+    leat_dtype dtype = array->description.dtype;
+    (void)none;
+    if (read_element(array, &e) < 0)
+        return NULL;
+    if (dtype == LEAT_C64 || dtype == LEAT_C128)
+        return PyComplex_FromDoubles(dtype == LEAT_C64 ? e.f32[0] : e.f64[0], dtype == LEAT_C64 ? e.f32[1] : e.f64[1]);
+    if (dtype == LEAT_BF16) {
+        e.u32 = (uint32_t)e.u16 << 16;
+        return PyFloat_FromDouble(e.f32[0]);
+    }
+    PyObject *bytes = PyBytes_FromStringAndSize((const char *)e.bytes, (Py_ssize_t)leat_dtype_size_bytes(dtype));
+    PyObject *module = PyImport_ImportModule("struct");
+    PyObject *tuple = module && bytes ? PyObject_CallMethod(module, "unpack", "sO", le_py_format_of_dtype(dtype), bytes)
+                                      : NULL;
+    PyObject *item = tuple ? Py_XNewRef(PyTuple_GetItem(tuple, 0)) : NULL;
+    Py_XDECREF(bytes);
+    Py_XDECREF(module);
+    Py_XDECREF(tuple);
+    return item;
+}
+
+static PyObject *array_float(PyObject *self) {
+    PyObject *item = array_item(self, NULL), *number = item ? PyNumber_Float(item) : NULL;
+    Py_XDECREF(item);
+    return number;
+}
+
+static PyObject *array_int(PyObject *self) {
+    PyObject *item = array_item(self, NULL), *number = item ? PyNumber_Long(item) : NULL;
+    Py_XDECREF(item);
+    return number;
+}
+
+static int array_bool(PyObject *self) {
+    PyObject *item = array_item(self, NULL);
+    int yes = item ? PyObject_IsTrue(item) : -1;
+    Py_XDECREF(item);
+    return yes;
+}
+
+static PyObject *array_numpy(PyObject *self, PyObject *none) {
+    (void)none;
+    return le_py_to_numpy((struct le_py_array *)self);
+}
+
+/* NumPy asks here where the buffer protocol fails. A copy from a GPU is not made unasked. */
+static PyObject *array_array(PyObject *self, PyObject *args, PyObject *names) {
+    static char *words[] = {"dtype", "copy", NULL};
+    PyObject *dtype = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|OO", words, &dtype, &copy))
+        return NULL;
+    if (!le_py_array_is_readable((struct le_py_array *)self))
+        return PyErr_SetString(PyExc_TypeError, "the array is in a device's memory; x.numpy() copies it to the host"),
+               NULL;
+    PyObject *array = le_py_to_numpy((struct le_py_array *)self);
+    PyObject *cast = array && dtype != Py_None ? PyObject_CallMethod(array, "astype", "O", dtype) : Py_XNewRef(array);
+    PyObject *own = cast && copy == Py_True && cast == array ? PyObject_CallMethod(cast, "copy", NULL) : Py_XNewRef(cast);
+    Py_XDECREF(array);
+    Py_XDECREF(cast);
+    return own;
+}
+
+static PyObject *array_tolist(PyObject *self, PyObject *none) {
+    PyObject *array = array_numpy(self, none), *list = array ? PyObject_CallMethod(array, "tolist", NULL) : NULL;
+    Py_XDECREF(array);
+    return list;
+}
+
+static PyObject *array_reshape(PyObject *self, PyObject *args) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    int64_t shape[LEAT_RANK_MAX];
+    leat_array *view;
+    PyObject *given = PyTuple_Size(args) == 1 && PyTuple_Check(PyTuple_GetItem(args, 0)) ? PyTuple_GetItem(args, 0) : args;
+    Py_ssize_t rank = PyTuple_Size(given);
+    if (rank > LEAT_RANK_MAX)
+        return le_py_fail_rank("shape", rank), NULL;
+    for (Py_ssize_t k = 0; k < rank; k++)
+        shape[k] = PyLong_AsLongLong(PyTuple_GetItem(given, k));
+    if (PyErr_Occurred())
+        return NULL;
+    leat_status status = leat_array_reshape(array->array, (int)rank, shape, &view);
+    return status ? le_py_raise(status, NULL, NULL) : le_py_array_new(view, array->device);
+}
+
+/* ---- the type */
+
+static PyMethodDef array_methods[] = {
+    {"numpy", array_numpy, METH_NOARGS,
+     "numpy()\n--\n\nReturns the elements as a NumPy array: over the same memory if the host can read it, else a copy. "
+     "Waits for the work on the array."},
+    {"item", array_item, METH_NOARGS, "item()\n--\n\nReturns the only element as a Python number."},
+    {"tolist", array_tolist, METH_NOARGS, "tolist()\n--\n\nReturns the elements as nested lists of Python numbers."},
+    {"reshape", array_reshape, METH_VARARGS,
+     "reshape(*shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides allow none."},
+    {"__array__", (PyCFunction)(void (*)(void))array_array, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__dlpack__", (PyCFunction)(void (*)(void))le_py_array_dlpack, METH_VARARGS | METH_KEYWORDS,
+     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nExports the array (array API "
+     "standard). Read-only arrays need max_version of at least (1, 0)."},
+    {"__dlpack_device__", le_py_array_dlpack_device, METH_NOARGS, NULL},
+    {0}};
+static PyGetSetDef array_members[] = {
+    {"shape", get_shape, NULL, "The extents, as a tuple.", NULL},
+    {"strides", get_strides, NULL, "The strides in bytes, as a tuple.", NULL},
+    {"dtype", get_dtype, NULL, "The element type in Leat's words, such as \"f32\".", NULL},
+    {"ndim", get_ndim, NULL, "The number of axes.", NULL},
+    {"size", get_size, NULL, "The number of elements.", NULL},
+    {"itemsize", get_itemsize, NULL, "The size of an element in bytes.", NULL},
+    {"nbytes", get_nbytes, NULL, "The size of the elements in bytes.", NULL},
+    {"device", get_device, NULL, "The name of the device: \"cpu\", \"cuda:0\", \"sim\".", NULL},
+    {"T", get_transposed, NULL, "A view with the axes reversed.", NULL},
+    {"__cuda_array_interface__", le_py_array_interface, NULL, "For CUDA memory only; version 3.", NULL},
+    {0}};
+static PyType_Slot array_slots[] = {
+    {Py_tp_doc, "An array of Leat. Programs return it with like=\"leat\"; leat.asarray and leat.load make one. It is "
+                "exchanged without copies through DLPack, the buffer protocol and __cuda_array_interface__."},
+    {Py_tp_dealloc, array_dealloc},
+    {Py_tp_repr, array_repr},
+    {Py_tp_methods, array_methods},
+    {Py_tp_getset, array_members},
+    {Py_bf_getbuffer, array_getbuffer},
+    {Py_mp_length, array_length},
+    {Py_sq_length, array_length},
+    {Py_mp_subscript, le_py_array_subscript},
+    {Py_nb_float, array_float},
+    {Py_nb_int, array_int},
+    {Py_nb_bool, array_bool},
+    {0}};
+static PyType_Spec array_spec = {.name = "leat.Array",
+                                 .basicsize = sizeof(struct le_py_array),
+                                 .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 .slots = array_slots};
+
+int le_py_array_init(PyObject *module) {
+    le_py_array_type = (PyTypeObject *)PyType_FromSpec(&array_spec);
+    if (!le_py_array_type || le_py_exchange_init(le_py_array_type) < 0)
+        return -1;
+    return PyModule_AddObjectRef(module, "Array", (PyObject *)le_py_array_type);
+}

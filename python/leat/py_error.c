@@ -1,0 +1,200 @@
+/* Exceptions, and notes of the library as Python warnings. */
+#include "py_leat.h"
+#include <pthread.h>
+#include <string.h>
+
+enum { NOTES_MAX = 32, NOTE_BYTES = 512 };
+
+struct le_py_errors le_py_errors;
+
+static PyObject *new_exception(PyObject *module, const char *name, const char *doc, PyObject *base, PyObject *other) {
+    char full[64];
+    PyOS_snprintf(full, sizeof full, "leat.%s", name);
+    PyObject *bases = other ? PyTuple_Pack(2, base, other) : PyTuple_Pack(1, base);
+    PyObject *made = bases ? PyErr_NewExceptionWithDoc(full, doc, bases, NULL) : NULL;
+    Py_XDECREF(bases);
+    if (made && PyModule_AddObjectRef(module, name, made) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
+int le_py_errors_init(PyObject *module) {
+    struct le_py_errors *e = &le_py_errors;
+    e->error = new_exception(module, "Error", "The base class of Leat's own exceptions.", PyExc_Exception, NULL);
+    if (!e->error)
+        return -1;
+    e->program = new_exception(module, "ProgramError",
+                               "The text of a program has errors. `errors` lists all of them.", e->error,
+                               PyExc_SyntaxError);
+    e->shape = new_exception(module, "ShapeError", "Types, ranks or shapes of arrays do not fit the program.", e->error,
+                             PyExc_ValueError);
+    e->data = new_exception(module, "DataError",
+                            "An error in the data, found while a program ran, such as a subscript out of range.",
+                            e->error, PyExc_IndexError);
+    e->device = new_exception(module, "DeviceError", "A device cannot be used, or it failed.", e->error,
+                              PyExc_RuntimeError);
+    e->warning = new_exception(module, "LeatWarning", "A note about a run, such as a division of an integer by zero.",
+                               PyExc_RuntimeWarning, NULL);
+    return e->program && e->shape && e->data && e->device && e->warning ? 0 : -1;
+}
+
+/* ---- program errors */
+
+/* Line `number` (from 1) of a text, without its end. NULL: there is none. */
+static const char *find_line(const char *text, int number, size_t *size) {
+    for (int k = 1; text && k < number; k++) {
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    if (!text || number < 1)
+        return NULL;
+    *size = strcspn(text, "\r\n");
+    return text;
+}
+
+/* The column, in characters from 1, of the byte with number `byte` (from 1) of a line. */
+static int column_of(const char *line, size_t size, int byte) {
+    int column = 1;
+    for (int k = 0; k < byte - 1 && (size_t)k < size; k++)
+        column += (line[k] & 0xC0) != 0x80;
+    return column;
+}
+
+/* (filename, line, column, text, end_line, end_column), as SyntaxError takes them. */
+static PyObject *place_of(const leat_error *error, const char *text, const char *name) {
+    size_t size = 0;
+    const char *line = find_line(text, error->line, &size);
+    if (!line)
+        return Py_BuildValue("(sOOOOO)", name, Py_None, Py_None, Py_None, Py_None, Py_None);
+    int column = error->column > 0 ? column_of(line, size, error->column) : 1;
+    int end = error->span > 0 ? column_of(line, size, error->column + error->span) : column + 1;
+    return Py_BuildValue("(siis#ii)", name, error->line, column, line, (Py_ssize_t)size, error->line, end);
+}
+
+static PyObject *message_of(const leat_error *error) {
+    return *error->expected ? PyUnicode_FromFormat("%s\nhelp: %s", error->message, error->expected)
+                            : PyUnicode_FromString(error->message);
+}
+
+static PyObject *one_error(const leat_error *error) {
+    return Py_BuildValue("{s:s,s:s,s:i,s:i,s:i}", "message", error->message, "help", error->expected, "line",
+                         error->line, "column", error->column, "span", error->span);
+}
+
+static PyObject *list_errors(void) {
+    size_t count = 0;
+    leat_error_count(NULL, &count);
+    PyObject *list = PyList_New(0);
+    for (size_t k = 0; list && k < count; k++) {
+        leat_error error;
+        PyObject *one = leat_error_at(NULL, k, &error) == LEAT_OK ? one_error(&error) : NULL;
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+/* With several errors, the message ends with the text that the command prints for all of them. */
+static void raise_program(const leat_error *error, const char *text, const char *name) {
+    size_t count = 0;
+    leat_error_count(NULL, &count);
+    PyObject *errors = list_errors(), *first = message_of(error), *place = place_of(error, text, name ? name : "program");
+    PyObject *message = first && count > 1
+                            ? PyUnicode_FromFormat("%U\nall %zu errors:\n%s", first, count, leat_error_text(NULL))
+                            : Py_XNewRef(first);
+    PyObject *made = message && place ? PyObject_CallFunctionObjArgs(le_py_errors.program, message, place, NULL) : NULL;
+    if (made && errors && PyObject_SetAttrString(made, "errors", errors) == 0)
+        PyErr_SetObject(le_py_errors.program, made);
+    Py_XDECREF(errors);
+    Py_XDECREF(first);
+    Py_XDECREF(place);
+    Py_XDECREF(message);
+    Py_XDECREF(made);
+}
+
+/* ---- all errors */
+
+static PyObject *exception_of(leat_status status) {
+    switch (status) {
+    case LEAT_MISMATCH:
+        return le_py_errors.shape;
+    case LEAT_DATA:
+        return le_py_errors.data;
+    case LEAT_DEVICE:
+    case LEAT_UNSUPPORTED:
+        return le_py_errors.device;
+    case LEAT_MISSING:
+        return PyExc_TypeError;
+    case LEAT_OUT_OF_MEMORY:
+        return PyExc_MemoryError;
+    case LEAT_FILE:
+        return PyExc_OSError;
+    case LEAT_CANCELED:
+        return PyExc_KeyboardInterrupt;
+    case LEAT_INVALID:
+        return PyExc_ValueError;
+    default:
+        return PyExc_SystemError;
+    }
+}
+
+/* "message", with "line 2 of softmax: " before it if the failure has a location, and the help below it. */
+static PyObject *text_of(const leat_error *error, const char *name) {
+    PyObject *message = message_of(error);
+    if (!message || error->line <= 0)
+        return message;
+    PyObject *located = PyUnicode_FromFormat("line %d of %s: %U", error->line, name ? name : "the program", message);
+    Py_DECREF(message);
+    return located;
+}
+
+void *le_py_raise(leat_status status, const char *text, const char *name) {
+    leat_error error;
+    if (PyErr_Occurred())
+        return NULL;
+    leat_error_get(NULL, &error);
+    if (status == LEAT_PROGRAM) {
+        raise_program(&error, text, name);
+        return NULL;
+    }
+    PyObject *message = text_of(&error, name);
+    if (message)
+        PyErr_SetObject(exception_of(status), message);
+    Py_XDECREF(message);
+    return NULL;
+}
+
+/* ---- notes */
+
+static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
+static char notes[NOTES_MAX][NOTE_BYTES]; /* under notes_lock */
+static int note_count;                    /* under notes_lock; read without it as a hint */
+
+void le_py_note(leat_log_level level, const char *text, void *user) {
+    (void)level;
+    (void)user;
+    pthread_mutex_lock(&notes_lock);
+    if (note_count < NOTES_MAX) {
+        PyOS_snprintf(notes[note_count], NOTE_BYTES, "%s", text);
+        __atomic_store_n(&note_count, note_count + 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&notes_lock);
+}
+
+int le_py_warn(void) {
+    char line[NOTE_BYTES];
+    while (__atomic_load_n(&note_count, __ATOMIC_RELAXED) > 0) {
+        pthread_mutex_lock(&notes_lock);
+        bool some = note_count > 0;
+        if (some) {
+            memcpy(line, notes[0], sizeof line);
+            memmove(notes[0], notes[1], sizeof notes - sizeof notes[0]);
+            __atomic_store_n(&note_count, note_count - 1, __ATOMIC_RELAXED);
+        }
+        pthread_mutex_unlock(&notes_lock);
+        if (some && PyErr_WarnEx(le_py_errors.warning, line, 1) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,246 @@
+/* DLPack between libraries: the C functions that a library offers through the attribute __dlpack_c_exchange_api__ of
+ * its array type, capsules of __dlpack__, and the table that leat.Array offers. The structures follow the ABI of DLPack
+ * 1.3 (dmlc/dlpack). */
+#include "py_leat.h"
+#include <string.h>
+
+struct DLTensor {
+    void *data;
+    int32_t device_type, device_id;
+    int32_t ndim;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } dtype;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+};
+struct DLManagedTensorVersioned {
+    uint32_t major, minor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensorVersioned *self);
+    uint64_t flags; /* bit 0: read-only */
+    struct DLTensor dl_tensor;
+};
+struct DLManagedTensor {
+    struct DLTensor dl_tensor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *self);
+};
+
+typedef void set_error(void *error_ctx, const char *kind, const char *message);
+struct le_py_exchange {
+    uint32_t major, minor;
+    struct le_py_exchange *older;
+    int (*allocate)(struct DLTensor *prototype, struct DLManagedTensorVersioned **out, void *error_ctx, set_error *fail);
+    int (*export)(void *object, struct DLManagedTensorVersioned **out);
+    int (*import)(struct DLManagedTensorVersioned *tensor, void **object);
+    int (*describe)(void *object, struct DLTensor *out); /* may be NULL */
+    int (*current_stream)(int32_t device_type, int32_t device_id, void **stream);
+};
+enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3, READ_ONLY = 1 };
+
+#define EXCHANGE_ATTRIBUTE "__dlpack_c_exchange_api__"
+#define EXCHANGE_CAPSULE   "dlpack_exchange_api"
+
+/* ---- of other libraries */
+
+const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type) {
+    PyObject *capsule = PyObject_GetAttrString((PyObject *)type, EXCHANGE_ATTRIBUTE);
+    const struct le_py_exchange *found = NULL;
+    if (capsule && PyCapsule_IsValid(capsule, EXCHANGE_CAPSULE))
+        found = PyCapsule_GetPointer(capsule, EXCHANGE_CAPSULE);
+    while (found && found->major != 1)
+        found = found->major > 1 ? found->older : NULL;
+    Py_XDECREF(capsule); /* the table belongs to the type, which lives as long as its library */
+    PyErr_Clear();
+    return found;
+}
+
+/* Fills a->memory, and opens the device of the tensor's memory. */
+static int use_tensor(const struct DLTensor *tensor, const char *name, struct le_py_argument *a) {
+    char device[LEAT_DEVICE_NAME_BYTES];
+    int ordinal;
+    leat_status status = leat_dltensor_describe(tensor, &a->memory, &ordinal);
+    a->kind = LE_PY_MEMORY;
+    if (status) {
+        leat_error error;
+        leat_error_get(NULL, &error);
+        PyErr_Format(status == LEAT_DEVICE ? le_py_errors.device : PyExc_TypeError, "argument '%s': %s", name,
+                     error.message);
+        return -1;
+    }
+    if (ordinal < 0)
+        return 0;
+    PyOS_snprintf(device, sizeof device, "cuda:%d", ordinal);
+    a->device = le_py_device_open(device);
+    return a->device ? 0 : -1;
+}
+
+static int fail_exchange(const char *name) {
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "the library of argument '%s' does not hand out its memory", name);
+    return -1;
+}
+
+static void delete_managed(PyObject *capsule) {
+    struct DLManagedTensorVersioned *tensor = PyCapsule_GetPointer(capsule, "leat");
+    if (tensor && tensor->deleter)
+        tensor->deleter(tensor);
+}
+
+/* For a library that only exports managed tensors: a capsule keeps one until the argument is released. */
+static int describe_managed(const struct le_py_exchange *exchange, PyObject *value, const char *name,
+                            struct le_py_argument *a) {
+    struct DLManagedTensorVersioned *tensor;
+    if (exchange->export(value, &tensor) != 0)
+        return fail_exchange(name);
+    a->keep = PyCapsule_New(tensor, "leat", delete_managed);
+    if (!a->keep) {
+        tensor->deleter(tensor);
+        return -1;
+    }
+    int failed = use_tensor(&tensor->dl_tensor, name, a);
+    a->memory.read_only = tensor->flags & READ_ONLY;
+    return failed;
+}
+
+int le_py_exchange_describe(const struct le_py_exchange *exchange, PyObject *value, const char *name,
+                            struct le_py_argument *a) {
+    struct DLTensor tensor;
+    int failed;
+    if (exchange->describe) {
+        failed = exchange->describe(value, &tensor) == 0 ? use_tensor(&tensor, name, a) : fail_exchange(name);
+        a->memory.read_only = false;
+    } else {
+        failed = describe_managed(exchange, value, name, a);
+    }
+    return !failed && a->device ? le_py_exchange_stream(exchange, a->device, &a->ready) : failed;
+}
+
+PyObject *le_py_exchange_import(const struct le_py_exchange *exchange, struct DLManagedTensorVersioned *tensor) {
+    void *object = NULL;
+    if (exchange->import(tensor, &object) == 0)
+        return object;
+    if (tensor->deleter)
+        tensor->deleter(tensor);
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_RuntimeError, "the library did not accept the result's memory");
+    return NULL;
+}
+
+int le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device, leat_stream **stream) {
+    void *native;
+    if (exchange->current_stream(DLPACK_CUDA, device->ordinal, &native) != 0)
+        return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_RuntimeError, "there is no current stream"), -1);
+    *stream = le_py_stream_cached(device, native, NULL);
+    return *stream ? 0 : -1;
+}
+
+/* ---- capsules */
+
+int le_py_capsule_describe(PyObject *capsule, const char *name, struct le_py_argument *a) {
+    const struct DLTensor *tensor = NULL;
+    bool read_only = false;
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        const struct DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        tensor = managed->major == 1 ? &managed->dl_tensor : NULL;
+        read_only = managed->flags & READ_ONLY;
+    } else if (PyCapsule_IsValid(capsule, "dltensor")) {
+        tensor = &((const struct DLManagedTensor *)PyCapsule_GetPointer(capsule, "dltensor"))->dl_tensor;
+    }
+    if (!tensor) {
+        PyErr_Format(PyExc_TypeError,
+                     "the __dlpack__ of argument '%s' returned no unused capsule of DLPack 0 or 1", name);
+        return -1;
+    }
+    if (use_tensor(tensor, name, a) < 0)
+        return -1;
+    a->memory.read_only = read_only;
+    a->keep = Py_NewRef(capsule); /* the capsule stays unused, so it frees its tensor itself */
+    return 0;
+}
+
+/* ---- Leat's own table: for consumers, arrays are ordered by Leat's own stream of their device */
+
+static int own_native(struct le_py_device *device, void **native) {
+    *native = NULL;
+    if (!device->is_cuda)
+        return 0;
+    leat_stream *own = le_py_stream_own(device);
+    leat_status status = own ? leat_stream_native(own, native) : LEAT_INVALID;
+    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
+}
+
+static int export_array(void *object, struct DLManagedTensorVersioned **out) {
+    struct le_py_array *array = object;
+    void *native;
+    if (!le_py_is_array(object)) {
+        PyErr_SetString(PyExc_TypeError, "the object is not a leat.Array");
+        return -1;
+    }
+    if (own_native(array->device, &native) < 0)
+        return -1;
+    leat_status status = leat_array_to_dlpack_versioned(array->array, native, out);
+    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
+}
+
+static struct le_py_device *device_of_tensor(const struct DLTensor *tensor) {
+    char name[LEAT_DEVICE_NAME_BYTES] = "cpu";
+    if (tensor->device_type == DLPACK_CUDA)
+        PyOS_snprintf(name, sizeof name, "cuda:%d", (int)tensor->device_id);
+    return le_py_device_open(name);
+}
+
+static int import_array(struct DLManagedTensorVersioned *tensor, void **object) {
+    struct le_py_device *device = device_of_tensor(&tensor->dl_tensor);
+    leat_array *array;
+    leat_status status = device ? leat_array_from_dlpack_versioned(device->ctx, tensor, &array) : LEAT_DEVICE;
+    if (status)
+        return le_py_raise(status, NULL, NULL), -1;
+    *object = le_py_array_new(array, device);
+    return *object ? 0 : -1;
+}
+
+static int allocate_array(struct DLTensor *prototype, struct DLManagedTensorVersioned **out, void *error_ctx,
+                          set_error *fail) {
+    leat_description wanted;
+    leat_array *array = NULL;
+    int ordinal;
+    void *native;
+    PyGILState_STATE state = PyGILState_Ensure();
+    struct le_py_device *device = device_of_tensor(prototype);
+    leat_status status = device ? leat_dltensor_describe(prototype, &wanted, &ordinal) : LEAT_DEVICE;
+    if (!status)
+        status = leat_array_new_empty(device->ctx, wanted.dtype, wanted.rank, wanted.shape, LEAT_MEMORY_DEVICE, &array);
+    if (!status)
+        status = own_native(device, &native) < 0 ? LEAT_DEVICE : leat_array_to_dlpack_versioned(array, native, out);
+    if (status) {
+        leat_error error;
+        leat_error_get(NULL, &error);
+        fail(error_ctx, status == LEAT_OUT_OF_MEMORY ? "MemoryError" : "RuntimeError", error.message);
+        PyErr_Clear();
+    }
+    leat_array_free(array);
+    PyGILState_Release(state);
+    return status ? -1 : 0;
+}
+
+static int own_stream(int32_t device_type, int32_t device_id, void **stream) {
+    const struct DLTensor tensor = {.device_type = device_type, .device_id = device_id};
+    struct le_py_device *device = device_of_tensor(&tensor);
+    return device ? own_native(device, stream) : -1;
+}
+
+int le_py_exchange_init(PyTypeObject *array_type) {
+    static struct le_py_exchange table = {.major = 1,
+                                          .minor = 3,
+                                          .allocate = allocate_array,
+                                          .export = export_array,
+                                          .import = import_array,
+                                          .current_stream = own_stream};
+    PyObject *capsule = PyCapsule_New(&table, EXCHANGE_CAPSULE, NULL);
+    int failed = capsule ? PyObject_SetAttrString((PyObject *)array_type, EXCHANGE_ATTRIBUTE, capsule) : -1;
+    Py_XDECREF(capsule);
+    return failed;
+}

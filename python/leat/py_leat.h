@@ -1,0 +1,248 @@
+/* What the files of the extension share. The extension is a thin layer over leat.h for CPython's limited API (3.11 and
+ * newer): it resolves Python arguments into descriptions of memory, runs, and hands results back as arrays of the
+ * caller's library. Everything here needs the GIL unless it says otherwise. A function that returns NULL or -1 has set
+ * a Python exception. */
+#ifndef LE_PY_LEAT_H
+#define LE_PY_LEAT_H
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <structmember.h>
+#include "leat.h"
+
+/* Python 3.11 has vectorcall, but its limited API declares it only since 3.12. */
+#define LE_PY_HAVE_VECTORCALL      (1UL << 11)
+#define LE_PY_ARGUMENTS_OFFSET     ((size_t)1 << (8 * sizeof(size_t) - 1))
+typedef PyObject *le_py_vectorcall(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
+
+#define LE_PY_MANY 16 /* inputs or results for which a call needs no memory from the heap */
+
+/* ---- errors (py_error.c) */
+
+struct le_py_errors {
+    PyObject *error, *program, *shape, *data, *device, *warning;
+};
+extern struct le_py_errors le_py_errors;
+int le_py_errors_init(PyObject *module);
+/* Raises the exception for the calling thread's last failure in the library, and returns NULL. text is the program's,
+ * for the caret, or NULL; name is the program's or file's. Keeps an exception that is already set. */
+void *le_py_raise(leat_status status, const char *text, const char *name);
+/* Collects notes of the library (leat_options.log); no GIL needed. le_py_warn raises them as Python warnings. */
+void le_py_note(leat_log_level level, const char *text, void *user);
+int le_py_warn(void);
+
+/* ---- devices (py_device.c): one context for each device in use. They stay open until the process ends. In a forked
+ * child they are forgotten, and opened again when they are needed. */
+
+struct le_py_device {
+    char name[LEAT_DEVICE_NAME_BYTES]; /* "cpu", "cuda:0", "sim" */
+    leat_context *ctx;
+    bool is_cpu, is_cuda; /* sim is neither */
+    int ordinal;          /* of a CUDA device */
+    unsigned generation;  /* of the process that opened it */
+    leat_stream *own;     /* le_py_stream_own; NULL: not made yet */
+    struct le_py_device *next;
+};
+unsigned le_py_generation(void); /* changes in a forked child */
+int le_py_devices_init(void);
+struct le_py_device *le_py_device_open(const char *name); /* "auto", "cpu", "cuda", "cuda:1", "sim"; opens it once */
+struct le_py_device *le_py_device_default(void);          /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
+bool le_py_device_is_chosen(void);                        /* inside `with leat.device(...)` */
+/* The device that a Python value names: a string. None gives NULL without an exception. */
+int le_py_device_of(PyObject *value, struct le_py_device **device);
+extern PyType_Spec le_py_device_spec; /* leat.device, the context manager */
+
+/* ---- types of elements (py_type.c) */
+
+/* From the buffer protocol's format and item size. 0: Leat has no such type. *swapped: the bytes are in the other order
+ * than this machine's. */
+leat_dtype le_py_dtype_of_format(const char *format, Py_ssize_t size_bytes, bool *swapped);
+const char *le_py_format_of_dtype(leat_dtype dtype); /* NULL: the buffer protocol has none (bf16) */
+leat_dtype le_py_dtype_of_kind(char kind, Py_ssize_t size_bytes); /* of __array_interface__: 'f', 4; 0: none */
+/* A dtype in Python: "f32", "float32", numpy.float32, numpy.dtype(...), torch.float32. 0 with an exception. */
+leat_dtype le_py_dtype_parse(PyObject *value);
+PyObject *le_py_numpy_dtype(leat_dtype dtype); /* a new reference to numpy.dtype; bf16 needs ml_dtypes */
+
+/* ---- arrays (py_array.c) */
+
+struct le_py_array {
+    PyObject_HEAD
+    leat_array *array;
+    struct le_py_device *device;
+    leat_description description;
+    Py_ssize_t byte_strides[LEAT_RANK_MAX], shape[LEAT_RANK_MAX]; /* for the buffer protocol */
+    bool as_u16; /* a bf16 array that exports its elements as u16, which NumPy then views as bf16 */
+};
+extern PyTypeObject *le_py_array_type;
+int le_py_array_init(PyObject *module);
+/* A new leat.Array. Takes over the reference to array, also when it fails. */
+PyObject *le_py_array_new(leat_array *array, struct le_py_device *device);
+static inline bool le_py_is_array(PyObject *value) {
+    return Py_TYPE(value) == le_py_array_type;
+}
+
+/* ---- streams (py_stream.c) */
+
+int le_py_stream_init(PyObject *module);
+/* The stream that a Python value names, for work on the device: a leat.Stream, an int, or an object with
+ * __cuda_stream__, .ptr (CuPy) or .cuda_stream (PyTorch). *owned: the caller frees it after the work is enqueued. */
+int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **stream, bool *owned);
+/* The wrapped stream for a native one of a library, kept for later calls. keep: the Python object that keeps the native
+ * stream alive, or NULL if the library never destroys its streams. */
+leat_stream *le_py_stream_cached(struct le_py_device *device, void *native, PyObject *keep);
+/* Leat's own stream on the device, for arrays of libraries that do not tell their stream. */
+leat_stream *le_py_stream_own(struct le_py_device *device);
+/* Makes the later work of one stream wait for the present work of another. */
+leat_status le_py_stream_follow(struct le_py_device *device, leat_stream *later, leat_stream *earlier);
+/* Releases object when the work in the stream so far is done; takes over the reference. Does not wait. */
+int le_py_release_later(struct le_py_device *device, leat_stream *stream, PyObject *object);
+
+/* ---- arguments (py_argument.c) */
+
+enum le_py_library { LE_PY_NUMPY, LE_PY_LEAT, LE_PY_TORCH, LE_PY_CUPY, LE_PY_JAX, LE_PY_OTHER };
+
+enum le_py_kind {
+    LE_PY_ABSENT,
+    LE_PY_MEMORY, /* memory */
+    LE_PY_HANDLE, /* array, borrowed from `keep` */
+    LE_PY_F64,
+    LE_PY_I64,
+    LE_PY_U64,
+    LE_PY_C128,
+    LE_PY_BOOL
+};
+
+/* An argument as the library needs it. Release it with le_py_argument_release. */
+struct le_py_argument {
+    enum le_py_kind kind;
+    enum le_py_library library;
+    bool has_view;               /* view is held */
+    bool is_copied;              /* the elements had to be copied */
+    bool is_held;                /* the work must be done before `keep` is released: the library reuses memory freely */
+    struct le_py_device *device; /* of the memory, or of the handle; NULL: host memory */
+    leat_stream *ready;          /* the memory is ready in this stream; NULL: at once, or Leat orders it */
+    PyObject *keep;              /* owned; or NULL */
+    leat_array *array;
+    union {
+        double f64[2];
+        int64_t i64;
+        uint64_t u64;
+    } number;
+    leat_description memory;
+    Py_buffer view;
+};
+int le_py_argument_init(void);
+/* Raise a TypeError or ValueError that names the argument, and return -1. */
+int le_py_fail_type(PyObject *value, const char *name, const char *reason);
+int le_py_fail_rank(const char *name, Py_ssize_t rank);
+/* Resolves a value. name: the argument's, for errors. writable: it is written to, and so may not be copied. */
+int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *argument);
+void le_py_argument_release(struct le_py_argument *argument);
+enum le_py_library le_py_library_of_type(PyTypeObject *type);
+extern leat_context *le_py_copy_ledger; /* copies of arguments are recorded here while they are made; or NULL */
+
+/* ---- arrays that tell about themselves in Python (py_gpu.c) */
+
+int le_py_gpu_init(void);
+int le_py_cupy_describe(PyObject *value, const char *name, struct le_py_argument *argument);
+int le_py_interface_describe(PyObject *value, const char *name, struct le_py_argument *argument);
+int le_py_dlpack_describe(PyObject *value, const char *name, struct le_py_argument *argument);
+int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream); /* CuPy's current one */
+
+/* ---- other libraries' tables (py_exchange.c) */
+
+/* The functions that a library offers through the attribute __dlpack_c_exchange_api__ of its array type (DLPack 1.3). */
+struct le_py_exchange;
+const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type); /* NULL without an exception: it has none */
+int le_py_exchange_describe(const struct le_py_exchange *exchange, PyObject *value, const char *name,
+                            struct le_py_argument *argument);
+PyObject *le_py_exchange_import(const struct le_py_exchange *exchange, struct DLManagedTensorVersioned *tensor);
+int le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device, leat_stream **stream);
+/* Fills the argument from a capsule of __dlpack__, which it retains. */
+int le_py_capsule_describe(PyObject *capsule, const char *name, struct le_py_argument *argument);
+int le_py_exchange_init(PyTypeObject *array_type); /* offers Leat's own table */
+
+/* ---- results (py_result.c) */
+
+/* Hands a result over to a library. Takes over the reference to array, also when it fails. stream: of the run. */
+PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library);
+int le_py_library_of(PyObject *like, enum le_py_library *library); /* a name, a module or an array */
+PyObject *le_py_to_numpy(struct le_py_array *array);
+PyObject *le_py_numpy(void); /* the module; imported at the first use; borrowed */
+
+/* ---- programs (py_program.c, py_call.c) */
+
+struct le_py_call { /* a call of the library, used by one thread at a time */
+    leat_call *call;
+    bool *is_bound; /* by input: something is bound to it */
+    bool *is_array; /* by input: that is a handle, which is unbound after the run */
+};
+struct le_py_prepared { /* a program in one context, with the calls that no thread uses */
+    struct le_py_device *device;
+    unsigned generation;
+    leat_program *program;
+    struct le_py_call **idle;
+    int idle_count, idle_capacity;
+    struct le_py_prepared *next;
+};
+struct le_py_program {
+    PyObject_HEAD
+    le_py_vectorcall *vectorcall;
+    PyObject *text, *name;      /* strings */
+    PyObject *device;           /* a string or None */
+    PyObject *inputs, *results; /* tuples of interned strings */
+    Py_ssize_t input_count, result_count;
+    bool *is_optional; /* by input */
+    struct le_py_prepared *prepared;
+};
+extern PyTypeObject *le_py_program_type;
+int le_py_program_init(PyObject *module);
+PyObject *le_py_program_new(PyObject *text, PyObject *name, PyObject *device);
+const char *le_py_input_name(const struct le_py_program *program, Py_ssize_t k);
+/* The program in the device's context; made at the first use. */
+struct le_py_prepared *le_py_program_prepare(struct le_py_program *program, struct le_py_device *device);
+struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct le_py_device *device);
+void le_py_prepared_free(struct le_py_program *program, struct le_py_prepared *prepared);
+struct le_py_call *le_py_call_take(struct le_py_program *program, struct le_py_prepared *prepared);
+void le_py_call_give(struct le_py_program *program, struct le_py_prepared *prepared, struct le_py_call *call);
+
+/* One run: its arguments, and what was decided for it. Storage for few arguments is inside. */
+struct le_py_run {
+    struct le_py_program *program;
+    PyObject **values;             /* by input, borrowed; NULL: absent */
+    struct le_py_argument *inputs; /* by input */
+    struct le_py_argument *outs;   /* by result; ABSENT: a new array */
+    PyObject **targets;            /* by result, borrowed */
+    PyObject *out, *stream_value, *device_value, *like; /* options, borrowed, or NULL */
+    Py_ssize_t resolved_inputs, resolved_outs;
+    struct le_py_device *device;
+    struct le_py_prepared *prepared;
+    struct le_py_call *call;
+    leat_stream *stream; /* NULL: the context's own */
+    bool owns_stream, has_host_memory;
+    enum le_py_library library; /* of the results */
+    struct le_py_argument few[LE_PY_MANY];
+    PyObject *few_values[LE_PY_MANY];
+    void *heap;
+};
+/* Reads the arguments of a call, as a vectorcall has them, and resolves them. le_py_run_finish releases everything, and
+ * must be called also after a failure. */
+int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObject *const *args, Py_ssize_t count,
+                    PyObject *names);
+int le_py_run_bind(struct le_py_run *run); /* run->device, ->prepared and ->call are set */
+void le_py_run_finish(struct le_py_run *run);
+le_py_vectorcall le_py_program_call;
+PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names); /* from a tuple and a dict */
+/* Methods of a program that take its arguments: explain and show (py_explain.c). */
+PyObject *le_py_program_explain(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+
+/* ---- functions of the module that are in files of their own */
+
+int le_py_kernel_init(PyObject *module); /* leat.Module, leat.Kernel */
+extern PyMethodDef le_py_memory_functions[]; /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
+bool le_py_is_pinned(const void *memory); /* by pinned or pinned_empty */
+
+const char *le_py_text(PyObject *text); /* UTF-8, valid as long as the string */
+#endif

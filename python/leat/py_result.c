@@ -1,0 +1,197 @@
+/* Hands results over to the library of the caller's arrays. */
+#include "py_array.h"
+#include <string.h>
+
+struct DLManagedTensorVersioned;
+
+static PyObject *imported(PyObject **at, const char *module) {
+    if (!*at)
+        *at = PyImport_ImportModule(module);
+    return *at;
+}
+
+PyObject *le_py_numpy(void) {
+    static PyObject *numpy;
+    return imported(&numpy, "numpy");
+}
+
+/* ---- NumPy */
+
+static PyObject *view_bf16(PyObject *array) {
+    PyObject *dtype = array ? le_py_numpy_dtype(LEAT_BF16) : NULL;
+    PyObject *view = dtype ? PyObject_CallMethod(array, "view", "O", dtype) : NULL;
+    Py_XDECREF(dtype);
+    return view;
+}
+
+/* numpy.asarray over the array's own memory. */
+static PyObject *share_memory(struct le_py_array *array) {
+    static PyObject *asarray;
+    if (!asarray) {
+        PyObject *numpy = le_py_numpy();
+        asarray = numpy ? PyObject_GetAttrString(numpy, "asarray") : NULL;
+    }
+    if (!asarray)
+        return NULL;
+    if (array->description.dtype != LEAT_BF16)
+        return PyObject_CallFunctionObjArgs(asarray, (PyObject *)array, NULL);
+    PyObject *plain = le_py_array_new(leat_array_retain(array->array), array->device);
+    if (!plain)
+        return NULL;
+    ((struct le_py_array *)plain)->as_u16 = true;
+    PyObject *bytes = PyObject_CallFunctionObjArgs(asarray, plain, NULL), *view = view_bf16(bytes);
+    Py_DECREF(plain);
+    Py_XDECREF(bytes);
+    return view;
+}
+
+static int read_into(struct le_py_array *array, PyObject *target) {
+    Py_buffer view;
+    leat_status status;
+    if (PyObject_GetBuffer(target, &view, PyBUF_WRITABLE) < 0)
+        return -1;
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_array_read(array->array, view.buf, (size_t)view.len, NULL, NULL);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&view);
+    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
+}
+
+static PyObject *read_elements(struct le_py_array *array) {
+    bool is_bf16 = array->description.dtype == LEAT_BF16;
+    PyObject *numpy = le_py_numpy(), *shape = PyObject_GetAttrString((PyObject *)array, "shape"),
+             *dtype = numpy ? le_py_numpy_dtype(is_bf16 ? LEAT_U16 : array->description.dtype) : NULL,
+             *target = shape && dtype ? PyObject_CallMethod(numpy, "empty", "OO", shape, dtype) : NULL;
+    Py_XDECREF(shape);
+    Py_XDECREF(dtype);
+    if (target && read_into(array, target) < 0)
+        Py_CLEAR(target);
+    if (!is_bf16 || !target)
+        return target;
+    PyObject *view = view_bf16(target);
+    Py_DECREF(target);
+    return view;
+}
+
+PyObject *le_py_to_numpy(struct le_py_array *array) {
+    return le_py_array_is_readable(array) ? share_memory(array) : read_elements(array);
+}
+
+/* A result of rank 0 is a scalar, as NumPy's own functions return it. */
+static PyObject *deliver_numpy(struct le_py_array *array) {
+    PyObject *made = le_py_to_numpy(array);
+    if (!made || array->description.rank > 0)
+        return made;
+    PyObject *none = PyTuple_New(0), *scalar = none ? PyObject_GetItem(made, none) : NULL;
+    Py_XDECREF(none);
+    Py_DECREF(made);
+    return scalar;
+}
+
+/* ---- other libraries */
+
+/* module.function(value) */
+static PyObject *convert(const char *module, const char *function, PyObject *value) {
+    PyObject *library = value ? PyImport_ImportModule(module) : NULL;
+    PyObject *made = library ? PyObject_CallMethod(library, function, "O", value) : NULL;
+    Py_XDECREF(library);
+    return made;
+}
+
+static const struct le_py_exchange *torch_exchange(void) {
+    static const struct le_py_exchange *exchange;
+    static bool asked;
+    if (!asked) {
+        PyObject *torch = PyImport_ImportModule("torch"),
+                 *type = torch ? PyObject_GetAttrString(torch, "Tensor") : NULL;
+        exchange = type ? le_py_exchange_of((PyTypeObject *)type) : NULL;
+        asked = type != NULL;
+        Py_XDECREF(torch);
+        Py_XDECREF(type);
+    }
+    return exchange;
+}
+
+/* Straight through PyTorch's table; the tensor is ordered by PyTorch's current stream. */
+static PyObject *deliver_torch(struct le_py_array *array) {
+    const struct le_py_exchange *exchange = torch_exchange();
+    struct DLManagedTensorVersioned *tensor;
+    leat_stream *stream = NULL;
+    void *native = NULL;
+    if (!exchange)
+        return PyErr_Occurred() ? NULL : convert("torch", "from_dlpack", (PyObject *)array);
+    if (array->device->is_cuda && le_py_exchange_stream(exchange, array->device, &stream) < 0)
+        return NULL;
+    leat_status status = stream ? leat_stream_native(stream, &native) : LEAT_OK;
+    if (!status)
+        status = leat_array_to_dlpack_versioned(array->array, native, &tensor);
+    return status ? le_py_raise(status, NULL, NULL) : le_py_exchange_import(exchange, tensor);
+}
+
+/* Arrays on the host become CuPy's by a copy to the GPU. */
+static PyObject *deliver_cupy(struct le_py_array *array) {
+    if (array->device->is_cuda)
+        return convert("cupy", "from_dlpack", (PyObject *)array);
+    PyObject *host = le_py_to_numpy(array), *made = convert("cupy", "asarray", host);
+    Py_XDECREF(host);
+    return made;
+}
+
+/* Other libraries cannot use the memory of sim. */
+static PyObject *deliver_foreign(struct le_py_array *array, enum le_py_library library) {
+    if (!array->device->is_cuda && !array->device->is_cpu && !le_py_array_is_readable(array)) {
+        PyObject *host = le_py_to_numpy(array), *made = NULL;
+        if (library == LE_PY_TORCH)
+            made = convert("torch", "from_dlpack", host);
+        else
+            made = library == LE_PY_CUPY ? convert("cupy", "asarray", host) : convert("jax.numpy", "asarray", host);
+        Py_XDECREF(host);
+        return made;
+    }
+    if (library == LE_PY_TORCH)
+        return deliver_torch(array);
+    return library == LE_PY_CUPY ? deliver_cupy(array) : convert("jax.dlpack", "from_dlpack", (PyObject *)array);
+}
+
+PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library) {
+    PyObject *made = le_py_array_new(array, device);
+    if (library == LE_PY_OTHER)
+        library = device->is_cuda ? LE_PY_LEAT : LE_PY_NUMPY;
+    if (!made || library == LE_PY_LEAT)
+        return made;
+    PyObject *delivered = library == LE_PY_NUMPY ? deliver_numpy((struct le_py_array *)made)
+                                                 : deliver_foreign((struct le_py_array *)made, library);
+    Py_DECREF(made);
+    return delivered;
+}
+
+/* ---- like= */
+
+static int library_of_name(const char *name, enum le_py_library *library) {
+    static const char *const names[] = {[LE_PY_NUMPY] = "numpy",
+                                        [LE_PY_LEAT] = "leat",
+                                        [LE_PY_TORCH] = "torch",
+                                        [LE_PY_CUPY] = "cupy",
+                                        [LE_PY_JAX] = "jax"};
+    for (int k = 0; k < LE_PY_OTHER; k++)
+        if (strcmp(names[k], name) == 0 || (k == LE_PY_JAX && strcmp(name, "jax.numpy") == 0)) {
+            *library = (enum le_py_library)k;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError, "like is '%s', and must be numpy, cupy, torch, jax or leat", name);
+    return -1;
+}
+
+int le_py_library_of(PyObject *like, enum le_py_library *library) {
+    PyObject *name = PyModule_Check(like) ? PyModule_GetNameObject(like) : PyUnicode_Check(like) ? Py_NewRef(like) : NULL;
+    const char *text = name ? le_py_text(name) : NULL;
+    int failed = -1;
+    if (text)
+        failed = library_of_name(text, library);
+    else if (!PyErr_Occurred()) {
+        *library = le_py_library_of_type(Py_TYPE(like));
+        failed = 0;
+    }
+    Py_XDECREF(name);
+    return failed;
+}

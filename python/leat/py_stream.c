@@ -1,0 +1,416 @@
+/* Streams and events, and the streams of other libraries. */
+#include "py_leat.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+/* ---- wrapped streams of libraries */
+
+enum { CACHED = 64 };
+
+struct cached {
+    struct le_py_device *device;
+    void *native;
+    leat_stream *stream;
+    PyObject *keep;
+};
+static struct cached cached[CACHED];
+static int cached_count, cached_next;
+
+/* CUDA's name for the default stream of a process, which libraries write as 0. */
+static void *named_native(void *native) {
+    return native ? native : (void *)1;
+}
+
+leat_stream *le_py_stream_cached(struct le_py_device *device, void *native, PyObject *keep) {
+    native = named_native(native);
+    for (int k = 0; k < cached_count; k++)
+        if (cached[k].native == native && cached[k].device == device)
+            return cached[k].stream;
+    leat_stream *made;
+    leat_status status = leat_stream_wrap(device->ctx, native, &made);
+    if (status)
+        return le_py_raise(status, NULL, NULL);
+    struct cached *at = &cached[cached_next];
+    if (cached_count == CACHED) {
+        leat_stream_free(at->stream);
+        Py_XDECREF(at->keep);
+    } else {
+        cached_count++;
+    }
+    *at = (struct cached){.device = device, .native = native, .stream = made, .keep = Py_XNewRef(keep)};
+    cached_next = (cached_next + 1) % CACHED;
+    return made;
+}
+
+leat_stream *le_py_stream_own(struct le_py_device *device) {
+    leat_status status = device->own ? LEAT_OK : leat_stream_new(device->ctx, &device->own);
+    return status ? le_py_raise(status, NULL, NULL) : device->own;
+}
+
+leat_status le_py_stream_follow(struct le_py_device *device, leat_stream *later, leat_stream *earlier) {
+    leat_event *event;
+    if (later == earlier)
+        return LEAT_OK;
+    leat_status status = leat_event_new(device->ctx, &event);
+    if (status)
+        return status;
+    status = leat_event_record(event, earlier);
+    if (!status)
+        status = leat_stream_wait_event(later, event);
+    leat_event_free(event);
+    return status;
+}
+
+/* ---- releasing objects when work is done: a thread waits for tickets and drops references */
+
+struct held {
+    leat_context *ctx;
+    leat_ticket ticket;
+    PyObject *object;
+    struct held *next;
+};
+static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t held_changed = PTHREAD_COND_INITIALIZER;
+static struct held *held_first, **held_end = &held_first; /* under held_lock */
+static bool held_stops;                                   /* under held_lock */
+static pthread_t held_thread;
+static unsigned held_generation; /* of the process in which the thread runs; 0: none */
+
+static struct held *next_held(void) {
+    pthread_mutex_lock(&held_lock);
+    while (!held_first && !held_stops)
+        pthread_cond_wait(&held_changed, &held_lock);
+    struct held *held = held_first;
+    if (held && !(held_first = held->next))
+        held_end = &held_first;
+    pthread_mutex_unlock(&held_lock);
+    return held;
+}
+
+static void *release_all(void *none) {
+    struct held *held;
+    (void)none;
+    while ((held = next_held())) {
+        (void)leat_ticket_wait(held->ctx, held->ticket); /* a failed device has no work left either */
+        PyGILState_STATE state = PyGILState_Ensure();
+        Py_DECREF(held->object);
+        PyGILState_Release(state);
+        free(held);
+    }
+    return NULL;
+}
+
+static bool start_thread(void) {
+    if (held_generation == le_py_generation())
+        return true;
+    held_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    held_changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    held_first = NULL;
+    held_end = &held_first;
+    if (pthread_create(&held_thread, NULL, release_all, NULL) != 0)
+        return false;
+    held_generation = le_py_generation();
+    return true;
+}
+
+int le_py_release_later(struct le_py_device *device, leat_stream *stream, PyObject *object) {
+    struct held *held = malloc(sizeof *held);
+    leat_status status = held ? LEAT_OK : LEAT_OUT_OF_MEMORY;
+    if (!status)
+        status = leat_stream_ticket(device->ctx, stream, &held->ticket);
+    if (status || !start_thread()) { /* wait here instead */
+        free(held);
+        Py_BEGIN_ALLOW_THREADS
+        (void)leat_stream_synchronize(stream);
+        Py_END_ALLOW_THREADS
+        Py_DECREF(object);
+        return 0;
+    }
+    held->ctx = device->ctx;
+    held->object = object;
+    held->next = NULL;
+    pthread_mutex_lock(&held_lock);
+    *held_end = held;
+    held_end = &held->next;
+    pthread_cond_signal(&held_changed);
+    pthread_mutex_unlock(&held_lock);
+    return 0;
+}
+
+/* At interpreter exit, before threads may no longer take the GIL. */
+static PyObject *stop_releasing(PyObject *self, PyObject *none) {
+    (void)self;
+    (void)none;
+    if (held_generation == le_py_generation()) {
+        pthread_mutex_lock(&held_lock);
+        held_stops = true;
+        pthread_cond_signal(&held_changed);
+        pthread_mutex_unlock(&held_lock);
+        Py_BEGIN_ALLOW_THREADS
+        pthread_join(held_thread, NULL);
+        Py_END_ALLOW_THREADS
+        held_generation = 0;
+        held_stops = false;
+    }
+    Py_RETURN_NONE;
+}
+
+static int stop_at_exit(void) {
+    static PyMethodDef method = {"_stop", stop_releasing, METH_NOARGS, NULL};
+    PyObject *atexit = PyImport_ImportModule("atexit"), *stop = PyCFunction_NewEx(&method, NULL, NULL),
+             *done = atexit && stop ? PyObject_CallMethod(atexit, "register", "O", stop) : NULL;
+    Py_XDECREF(atexit);
+    Py_XDECREF(stop);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+/* ---- leat.Stream and leat.Event */
+
+struct py_stream {
+    PyObject_HEAD
+    leat_stream *stream;
+    struct le_py_device *device;
+};
+struct py_event {
+    PyObject_HEAD
+    leat_event *event;
+    struct le_py_device *device;
+};
+static PyTypeObject *stream_type, *event_type;
+
+/* The device named, else the default one; the first GPU if the default is the CPU and there is one. */
+static struct le_py_device *device_for(PyObject *name) {
+    struct le_py_device *device;
+    if (le_py_device_of(name, &device) < 0)
+        return NULL;
+    return device ? device : le_py_device_default();
+}
+
+static PyObject *allocate(PyTypeObject *type) {
+    return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+
+static void release_object(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *names) {
+    static char *words[] = {"device", NULL};
+    PyObject *name = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|$O", words, &name))
+        return NULL;
+    struct le_py_device *device = device_for(name);
+    struct py_stream *made = device ? (struct py_stream *)allocate(type) : NULL;
+    if (!made)
+        return NULL;
+    made->device = device;
+    leat_status status = leat_stream_new(device->ctx, &made->stream);
+    if (!status)
+        return (PyObject *)made;
+    Py_DECREF(made);
+    return le_py_raise(status, NULL, NULL);
+}
+
+static void stream_dealloc(PyObject *self) {
+    struct py_stream *stream = (struct py_stream *)self;
+    if (stream->device && stream->device->generation == le_py_generation())
+        leat_stream_free(stream->stream);
+    release_object(self);
+}
+
+static PyObject *done(leat_status status) {
+    return status ? le_py_raise(status, NULL, NULL) : Py_NewRef(Py_None);
+}
+
+static PyObject *stream_synchronize(PyObject *self, PyObject *none) {
+    leat_status status;
+    (void)none;
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_stream_synchronize(((struct py_stream *)self)->stream);
+    Py_END_ALLOW_THREADS
+    return done(status);
+}
+
+static PyObject *stream_wait(PyObject *self, PyObject *event) {
+    if (Py_TYPE(event) != event_type)
+        return PyErr_Format(PyExc_TypeError, "wait takes a leat.Event, not %R", event);
+    return done(leat_stream_wait_event(((struct py_stream *)self)->stream, ((struct py_event *)event)->event));
+}
+
+static PyObject *stream_ptr(PyObject *self, void *none) {
+    void *native;
+    (void)none;
+    leat_status status = leat_stream_native(((struct py_stream *)self)->stream, &native);
+    return status ? le_py_raise(status, NULL, NULL) : native ? PyLong_FromVoidPtr(native) : PyLong_FromLong(0);
+}
+
+/* NVIDIA's protocol for streams (CUDA Python): (version, CUstream). */
+static PyObject *stream_protocol(PyObject *self, PyObject *none) {
+    PyObject *pointer = stream_ptr(self, none);
+    PyObject *pair = pointer ? Py_BuildValue("(iO)", 0, pointer) : NULL;
+    Py_XDECREF(pointer);
+    return pair;
+}
+
+static PyObject *stream_device(PyObject *self, void *none) {
+    (void)none;
+    return PyUnicode_FromString(((struct py_stream *)self)->device->name);
+}
+
+static PyObject *stream_repr(PyObject *self) {
+    return PyUnicode_FromFormat("<leat.Stream on %s>", ((struct py_stream *)self)->device->name);
+}
+
+static PyMethodDef stream_methods[] = {
+    {"synchronize", stream_synchronize, METH_NOARGS,
+     "synchronize()\n--\n\nWaits for all work in the stream. Raises its error, if any."},
+    {"wait", stream_wait, METH_O,
+     "wait(event)\n--\n\nMakes later work in the stream wait for the event, without blocking Python."},
+    {"__cuda_stream__", stream_protocol, METH_NOARGS, NULL},
+    {0}};
+static PyGetSetDef stream_members[] = {
+    {"ptr", stream_ptr, NULL, "The CUstream as a number; 0 on the CPU.", NULL},
+    {"device", stream_device, NULL, "The name of its device.", NULL},
+    {0}};
+static PyType_Slot stream_slots[] = {
+    {Py_tp_doc, "Stream(*, device=None)\n--\n\nA stream executes its work in the order in which it was enqueued. Leat "
+                "orders work of different streams that shares a leat.Array."},
+    {Py_tp_new, stream_new},
+    {Py_tp_dealloc, stream_dealloc},
+    {Py_tp_repr, stream_repr},
+    {Py_tp_methods, stream_methods},
+    {Py_tp_getset, stream_members},
+    {0}};
+static PyType_Spec stream_spec = {
+    .name = "leat.Stream", .basicsize = sizeof(struct py_stream), .flags = Py_TPFLAGS_DEFAULT, .slots = stream_slots};
+
+static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *names) {
+    static char *words[] = {"device", NULL};
+    PyObject *name = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|$O", words, &name))
+        return NULL;
+    struct le_py_device *device = device_for(name);
+    struct py_event *made = device ? (struct py_event *)allocate(type) : NULL;
+    if (!made)
+        return NULL;
+    made->device = device;
+    leat_status status = leat_event_new(device->ctx, &made->event);
+    if (!status)
+        return (PyObject *)made;
+    Py_DECREF(made);
+    return le_py_raise(status, NULL, NULL);
+}
+
+static void event_dealloc(PyObject *self) {
+    struct py_event *event = (struct py_event *)self;
+    if (event->device && event->device->generation == le_py_generation())
+        leat_event_free(event->event);
+    release_object(self);
+}
+
+static PyObject *event_record(PyObject *self, PyObject *args) {
+    struct py_event *event = (struct py_event *)self;
+    PyObject *value = Py_None;
+    leat_stream *stream = NULL;
+    bool owned = false;
+    if (!PyArg_ParseTuple(args, "|O", &value))
+        return NULL;
+    if (value == Py_None ? !(stream = le_py_stream_own(event->device))
+                         : le_py_stream_of(value, event->device, &stream, &owned) < 0)
+        return NULL;
+    leat_status status = leat_event_record(event->event, stream);
+    if (owned)
+        leat_stream_free(stream);
+    return done(status);
+}
+
+static PyObject *event_synchronize(PyObject *self, PyObject *none) {
+    leat_status status;
+    (void)none;
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_event_synchronize(((struct py_event *)self)->event);
+    Py_END_ALLOW_THREADS
+    return done(status);
+}
+
+static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
+    double milliseconds;
+    leat_status status;
+    if (Py_TYPE(stop) != event_type)
+        return PyErr_Format(PyExc_TypeError, "elapsed_ms takes a leat.Event, not %R", stop);
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_event_elapsed_ms(((struct py_event *)self)->event, ((struct py_event *)stop)->event, &milliseconds);
+    Py_END_ALLOW_THREADS
+    return status ? le_py_raise(status, NULL, NULL) : PyFloat_FromDouble(milliseconds);
+}
+
+static PyMethodDef event_methods[] = {
+    {"record", event_record, METH_VARARGS,
+     "record(stream=None)\n--\n\nRecords the event in a stream; None: Leat's own stream of the device. It is reached when "
+     "all work enqueued in the stream so far is done."},
+    {"synchronize", event_synchronize, METH_NOARGS, "synchronize()\n--\n\nWaits until the event is reached."},
+    {"elapsed_ms", event_elapsed, METH_O,
+     "elapsed_ms(stop)\n--\n\nWaits for `stop`, and returns the milliseconds from this event to it by the device's clock."},
+    {0}};
+static PyType_Slot event_slots[] = {
+    {Py_tp_doc, "Event(*, device=None)\n--\n\nA point in a stream, to wait for or to measure time with."},
+    {Py_tp_new, event_new},
+    {Py_tp_dealloc, event_dealloc},
+    {Py_tp_methods, event_methods},
+    {0}};
+static PyType_Spec event_spec = {
+    .name = "leat.Event", .basicsize = sizeof(struct py_event), .flags = Py_TPFLAGS_DEFAULT, .slots = event_slots};
+
+/* The CUstream of a Python value; -1 with an exception. */
+static int native_of(PyObject *value, void **native) {
+    static const char *const attributes[] = {"ptr", "cuda_stream"};
+    PyObject *number = PyLong_Check(value) ? Py_NewRef(value) : NULL;
+    if (!number && PyObject_HasAttrString(value, "__cuda_stream__")) {
+        PyObject *pair = PyObject_CallMethod(value, "__cuda_stream__", NULL);
+        number = pair && PyTuple_Check(pair) && PyTuple_Size(pair) == 2 ? Py_NewRef(PyTuple_GetItem(pair, 1)) : NULL;
+        Py_XDECREF(pair);
+    }
+    for (size_t k = 0; k < 2 && !number && !PyErr_Occurred(); k++)
+        if (PyObject_HasAttrString(value, attributes[k]))
+            number = PyObject_GetAttrString(value, attributes[k]);
+    if (!number && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "stream must be a leat.Stream, an integer, or have __cuda_stream__, not %R", value);
+    *native = number ? PyLong_AsVoidPtr(number) : NULL;
+    Py_XDECREF(number);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **stream, bool *owned) {
+    void *native;
+    *owned = false;
+    if (Py_TYPE(value) == stream_type) {
+        struct py_stream *given = (struct py_stream *)value;
+        *stream = given->stream;
+        if (given->device == device)
+            return 0;
+        PyErr_Format(PyExc_ValueError, "the stream is of device %s, and the work is for %s", given->device->name,
+                     device->name);
+        return -1;
+    }
+    if (native_of(value, &native) < 0)
+        return -1;
+    if (!device->is_cuda) {
+        PyErr_Format(PyExc_ValueError, "a stream of CUDA cannot be used on %s", device->name);
+        return -1;
+    }
+    leat_status status = leat_stream_wrap(device->ctx, named_native(native), stream);
+    *owned = status == LEAT_OK;
+    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
+}
+
+int le_py_stream_init(PyObject *module) {
+    stream_type = (PyTypeObject *)PyType_FromSpec(&stream_spec);
+    event_type = (PyTypeObject *)PyType_FromSpec(&event_spec);
+    if (!stream_type || !event_type || PyModule_AddObjectRef(module, "Stream", (PyObject *)stream_type) < 0 ||
+        PyModule_AddObjectRef(module, "Event", (PyObject *)event_type) < 0)
+        return -1;
+    return stop_at_exit();
+}

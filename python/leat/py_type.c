@@ -1,0 +1,131 @@
+/* Types of elements, as the buffer protocol, __array_interface__ and Python's own words spell them. */
+#include "py_leat.h"
+#include <string.h>
+
+struct spelling {
+    leat_dtype dtype;
+    char kind; /* of __array_interface__ */
+    unsigned char size_bytes;
+    const char *format, *name, *numpy; /* of the buffer protocol; Leat's name; NumPy's */
+};
+
+static const struct spelling spellings[] = {
+    {LEAT_BOOL, 'b', 1, "?", "bool", "bool"},       {LEAT_I8, 'i', 1, "b", "i8", "int8"},
+    {LEAT_I16, 'i', 2, "h", "i16", "int16"},        {LEAT_I32, 'i', 4, "i", "i32", "int32"},
+    {LEAT_I64, 'i', 8, "q", "i64", "int64"},        {LEAT_U8, 'u', 1, "B", "u8", "uint8"},
+    {LEAT_U16, 'u', 2, "H", "u16", "uint16"},       {LEAT_U32, 'u', 4, "I", "u32", "uint32"},
+    {LEAT_U64, 'u', 8, "Q", "u64", "uint64"},       {LEAT_F16, 'f', 2, "e", "f16", "float16"},
+    {LEAT_BF16, 'V', 2, NULL, "bf16", "bfloat16"},  {LEAT_F32, 'f', 4, "f", "f32", "float32"},
+    {LEAT_F64, 'f', 8, "d", "f64", "float64"},      {LEAT_C64, 'c', 8, "Zf", "c64", "complex64"},
+    {LEAT_C128, 'c', 16, "Zd", "c128", "complex128"}};
+enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
+
+leat_dtype le_py_dtype_of_kind(char kind, Py_ssize_t size_bytes) {
+    for (int k = 0; k < SPELLINGS && kind != 'V'; k++)
+        if (spellings[k].kind == kind && spellings[k].size_bytes == size_bytes)
+            return spellings[k].dtype;
+    return (leat_dtype)0;
+}
+
+const char *le_py_format_of_dtype(leat_dtype dtype) {
+    return spellings[dtype - LEAT_BOOL].format;
+}
+
+/* The kind of a format character; 0: none of Leat's. The sizes of C's types follow from the item size. */
+static char kind_of(const char *format) {
+    if (format[0] == 'Z')
+        return format[1] && strchr("fd", format[1]) && !format[2] ? 'c' : 0;
+    if (!format[0] || format[1])
+        return 0;
+    if (format[0] == '?')
+        return 'b';
+    if (strchr("bhilqn", format[0]))
+        return 'i';
+    if (strchr("BHILQN", format[0]))
+        return 'u';
+    return strchr("efd", format[0]) ? 'f' : 0;
+}
+
+leat_dtype le_py_dtype_of_format(const char *format, Py_ssize_t size_bytes, bool *swapped) {
+    const uint16_t probe = 1;
+    bool little = *(const unsigned char *)&probe == 1;
+    *swapped = false;
+    if (!format)
+        return LEAT_U8;
+    if (*format == '>' || *format == '!' || *format == '<') {
+        *swapped = size_bytes > 1 && (*format == '<') != little;
+        format++;
+    } else if (*format == '@' || *format == '=') {
+        format++;
+    }
+    return le_py_dtype_of_kind(kind_of(format), size_bytes);
+}
+
+/* ---- in Python's words */
+
+static leat_dtype dtype_of_name(const char *name) {
+    for (int k = 0; k < SPELLINGS; k++)
+        if (strcmp(name, spellings[k].name) == 0 || strcmp(name, spellings[k].numpy) == 0)
+            return spellings[k].dtype;
+    return (leat_dtype)0;
+}
+
+/* The last word of a text such as "torch.float32" or "<class 'numpy.float32'>". */
+static leat_dtype dtype_of_text(PyObject *text) {
+    char word[64];
+    const char *all = text ? le_py_text(text) : NULL, *dot = all ? strrchr(all, '.') : NULL;
+    if (!all)
+        return (leat_dtype)0;
+    PyOS_snprintf(word, sizeof word, "%s", dot ? dot + 1 : all);
+    word[strcspn(word, "'>")] = 0;
+    return dtype_of_name(word);
+}
+
+/* NumPy resolves what it knows: `float`, "f4", a dtype. */
+static leat_dtype dtype_by_numpy(PyObject *value) {
+    PyObject *numpy = le_py_numpy();
+    PyObject *dtype = numpy ? PyObject_CallMethod(numpy, "dtype", "O", value) : NULL;
+    PyObject *name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
+    leat_dtype found = name ? dtype_of_text(name) : (leat_dtype)0;
+    PyErr_Clear();
+    Py_XDECREF(dtype);
+    Py_XDECREF(name);
+    return found;
+}
+
+leat_dtype le_py_dtype_parse(PyObject *value) {
+    PyObject *text = PyUnicode_Check(value) ? Py_NewRef(value) : PyObject_Str(value);
+    leat_dtype found = text ? dtype_of_text(text) : (leat_dtype)0;
+    Py_XDECREF(text);
+    PyErr_Clear();
+    if (!found)
+        found = dtype_by_numpy(value);
+    if (!found)
+        PyErr_Format(PyExc_TypeError, "%R is not an element type of Leat; use a name such as \"f32\" or numpy.float32",
+                     value);
+    return found;
+}
+
+static PyObject *bfloat16(void) {
+    PyObject *module = PyImport_ImportModule("ml_dtypes");
+    PyObject *type = module ? PyObject_GetAttrString(module, "bfloat16") : NULL;
+    Py_XDECREF(module);
+    if (!type && PyErr_ExceptionMatches(PyExc_ImportError))
+        PyErr_SetString(PyExc_TypeError, "NumPy has no type for bf16: install ml_dtypes, or pass like=\"leat\"");
+    return type;
+}
+
+PyObject *le_py_numpy_dtype(leat_dtype dtype) {
+    static PyObject *known[SPELLINGS]; /* made at the first use, under the GIL */
+    PyObject **at = &known[dtype - LEAT_BOOL];
+    if (!*at) {
+        PyObject *numpy = le_py_numpy();
+        PyObject *type = !numpy ? NULL
+                         : dtype == LEAT_BF16
+                             ? bfloat16()
+                             : PyUnicode_FromString(spellings[dtype - LEAT_BOOL].numpy);
+        *at = type ? PyObject_CallMethod(numpy, "dtype", "O", type) : NULL;
+        Py_XDECREF(type);
+    }
+    return Py_XNewRef(*at);
+}
