@@ -9,8 +9,9 @@ add_library(leat_python MODULE ${python_sources})
 target_include_directories(leat_python SYSTEM PRIVATE ${Python_INCLUDE_DIRS})
 target_compile_definitions(leat_python PRIVATE Py_LIMITED_API=0x030B0000)
 target_link_libraries(leat_python PRIVATE leat_flags leat_static)
-# exports PyInit__leat only, so that another libleat in the process is another one
-target_link_options(leat_python PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed -Wl,-z,relro)
+# Exports PyInit__leat only: the process may have another libleat, which is not used in its stead.
+file(CONFIGURE OUTPUT python.map CONTENT "{ global: PyInit__leat; local: *; };\n")
+target_link_options(leat_python PRIVATE -Wl,--version-script,${CMAKE_CURRENT_BINARY_DIR}/python.map -Wl,--as-needed -Wl,-z,relro)
 set_target_properties(leat_python PROPERTIES PREFIX "" OUTPUT_NAME _leat SUFFIX .abi3.so LINKER_LANGUAGE C INSTALL_RPATH "$ORIGIN/lib"
                                              LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python/leat)
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python/leat)

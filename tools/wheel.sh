@@ -67,6 +67,7 @@ check_wheel() {
     ! grep -E '^lib(crypto|ssl|zip)' "$work/libraries.txt" || fail "it contains or needs the libraries above"
     exported=$(nm -D --defined-only "$work"/content/leat/_leat.abi3.so | sed 's/.* //')
     [ "$exported" = PyInit__leat ] || fail "the extension exports $exported"
+    ! nm -D --undefined-only "$work"/content/leat/_leat.abi3.so | grep -E ' le(at)?_' || fail "the extension lacks the functions above"
     for name in leat libleat_trace.so libsleef.so.3 libpng16.so.16 _leat.abi3.so __init__.py py.typed LICENSE libsleef libpng16; do
         grep -qx -- "$name" "$work/libraries.txt" || fail "it lacks $name"
     done
