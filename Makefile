@@ -29,7 +29,7 @@ gpu-bench:
 gpu-findings:
 	@bench/gpu/findings.sh
 
-gpu-packages:
+gpu-packages: wheel
 	@tools/fetch_packages.sh
 
 # runs each fuzzer for FUZZ_SECONDS

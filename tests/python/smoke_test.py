@@ -16,10 +16,10 @@ def run(*command, cwd=None):
 
 def installed(path):
     """A file that the wheel put below the environment's prefix."""
-    files = [str(file.locate()) for file in importlib.metadata.files("leat")]
+    files = [os.path.realpath(file.locate()) for file in importlib.metadata.files("leat")]
     found = [file for file in files if file.endswith(path)]
-    assert found, f"{path} is not in {files}"
-    return os.path.realpath(found[0])
+    assert found, f"the wheel brought no {path}"
+    return found[0]
 
 
 def test_version():
