@@ -23,15 +23,16 @@ add_dependencies(leat_product leat_python)
 
 # ---- cmake --install
 
-if(NOT LEAT_PYTHON_DIR)
-  # Debian's own Python has packages of the machine in dist-packages.
-  execute_process(COMMAND ${Python_EXECUTABLE} -c "import sys, sysconfig; print('dist' if sys.prefix == sys.base_prefix and 'deb_system' in sysconfig.get_scheme_names() else 'site')"
-                  OUTPUT_VARIABLE python_packages OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  set(LEAT_PYTHON_DIR lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/${python_packages}-packages
-      CACHE STRING "Folder for the Python package, relative to the prefix" FORCE)
+set(LEAT_PYTHON_DIR "" CACHE STRING "Folder for the Python package, relative to the prefix; empty: where Python looks")
+set(python_packages ${LEAT_PYTHON_DIR})
+if(NOT python_packages)
+  # Debian's own Python looks in dist-packages below /usr and /usr/local.
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import sysconfig; print('dist' if 'deb_system' in sysconfig.get_scheme_names() else 'site')"
+                  OUTPUT_VARIABLE kind OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(python_packages lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/${kind}-packages)
 endif()
-install(TARGETS leat_python LIBRARY DESTINATION ${LEAT_PYTHON_DIR}/leat)
-install(FILES ${python_files} DESTINATION ${LEAT_PYTHON_DIR}/leat)
+install(TARGETS leat_python LIBRARY DESTINATION ${python_packages}/leat)
+install(FILES ${python_files} DESTINATION ${python_packages}/leat)
 
 # ---- the wheel, made by scikit-build-core (pyproject.toml)
 
