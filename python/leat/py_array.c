@@ -45,7 +45,8 @@ bool le_py_array_is_readable(const struct le_py_array *array) {
 leat_status le_py_array_settle(const struct le_py_array *array) {
     leat_status status = LEAT_OK;
     if (!array->device->is_cpu) {
-        Py_BEGIN_ALLOW_THREADS status = leat_context_synchronize(array->device->ctx);
+        Py_BEGIN_ALLOW_THREADS
+        status = leat_context_synchronize(array->device->ctx);
         Py_END_ALLOW_THREADS
     }
     return status;
@@ -207,8 +208,10 @@ static int read_element(struct le_py_array *array, void *element) {
         PyErr_SetString(PyExc_TypeError, "only an array of one element is a number");
         return -1;
     }
-    Py_BEGIN_ALLOW_THREADS status = leat_array_read(array->array, element, size_bytes, NULL, NULL);
-    Py_END_ALLOW_THREADS return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_array_read(array->array, element, size_bytes, NULL, NULL);
+    Py_END_ALLOW_THREADS
+    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
 }
 
 /* The elements of a buffer, as memoryview knows them; f16, bf16 and complex numbers are not among those. */

@@ -107,10 +107,13 @@ PyObject *le_py_array_dlpack(PyObject *self, PyObject *args, PyObject *names) {
         consumer_stream(array, stream, &native) < 0)
         return NULL;
     leat_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        versioned ? leat_array_to_dlpack_versioned(array->array, native, (struct DLManagedTensorVersioned **)&tensor)
-                  : leat_array_to_dlpack(array->array, native, (struct DLManagedTensor **)&tensor);
-    Py_END_ALLOW_THREADS if (status) return fail_export(status);
+    Py_BEGIN_ALLOW_THREADS
+    status = versioned
+                 ? leat_array_to_dlpack_versioned(array->array, native, (struct DLManagedTensorVersioned **)&tensor)
+                 : leat_array_to_dlpack(array->array, native, (struct DLManagedTensor **)&tensor);
+    Py_END_ALLOW_THREADS
+    if (status)
+        return fail_export(status);
     PyObject *capsule = PyCapsule_New(tensor, versioned ? "dltensor_versioned" : "dltensor", free_unused);
     if (capsule)
         PyCapsule_SetContext(capsule, array->device->ctx);

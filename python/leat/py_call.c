@@ -361,10 +361,12 @@ static leat_status run_call(struct le_py_run *run) {
     leat_status status = on_cpu ? LEAT_OK : follow_streams(run, true);
     if (status)
         return status;
-    Py_BEGIN_ALLOW_THREADS status = leat_call_run(run->call->call, run->stream, waits ? &ticket : NULL);
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_call_run(run->call->call, run->stream, waits ? &ticket : NULL);
     if (!status && waits)
         status = leat_ticket_wait(run->device->ctx, ticket);
-    Py_END_ALLOW_THREADS return status || on_cpu ? status : follow_streams(run, false);
+    Py_END_ALLOW_THREADS
+    return status || on_cpu ? status : follow_streams(run, false);
 }
 
 /* Objects of libraries that may reuse memory at any time are kept until the run has passed. */
@@ -418,6 +420,8 @@ static int perform(struct le_py_run *run) {
     if (!run->call || choose_stream(run) < 0 || le_py_run_bind(run) < 0)
         return -1;
     leat_status status = run_call(run);
+    if (run->call->progress.start_ms)
+        le_py_progress_end(&run->call->progress);
     hold_inputs(run);
     if (status)
         return le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name)), -1;
@@ -438,7 +442,7 @@ PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count
 }
 
 /* Makes a vectorcall of a tuple and a dict. */
-PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names) {
+PyObject *le_py_call_slow(le_py_vectorcall *call, PyObject *self, PyObject *args, PyObject *names) {
     Py_ssize_t count = PyTuple_Size(args), named = names ? PyDict_Size(names) : 0, at = 0, k = count;
     PyObject **values = malloc((size_t)(count + named + 1) * sizeof *values), *words = PyTuple_New(named), *key, *value;
     PyObject *results = NULL;
@@ -453,8 +457,12 @@ PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *name
         PyTuple_SetItem(words, k - count, Py_NewRef(key));
         values[k++] = value;
     }
-    results = le_py_program_call(self, values, (size_t)count, words);
+    results = call(self, values, (size_t)count, words);
     Py_DECREF(words);
     free(values);
     return results;
+}
+
+PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names) {
+    return le_py_call_slow(le_py_program_call, self, args, names);
 }

@@ -50,8 +50,10 @@ static int read_into(struct le_py_array *array, PyObject *target) {
     leat_status status;
     if (PyObject_GetBuffer(target, &view, PyBUF_WRITABLE) < 0)
         return -1;
-    Py_BEGIN_ALLOW_THREADS status = leat_array_read(array->array, view.buf, (size_t)view.len, NULL, NULL);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&view);
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_array_read(array->array, view.buf, (size_t)view.len, NULL, NULL);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&view);
     return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
 }
 

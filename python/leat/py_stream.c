@@ -120,8 +120,10 @@ int le_py_release_later(struct le_py_device *device, leat_stream *stream, PyObje
         status = leat_stream_ticket(device->ctx, stream, &held->ticket);
     if (status || !start_thread()) { /* wait here instead */
         free(held);
-        Py_BEGIN_ALLOW_THREADS(void) leat_stream_synchronize(stream);
-        Py_END_ALLOW_THREADS Py_DECREF(object);
+        Py_BEGIN_ALLOW_THREADS(void)
+        leat_stream_synchronize(stream);
+        Py_END_ALLOW_THREADS
+        Py_DECREF(object);
         return 0;
     }
     held->ctx = device->ctx;
@@ -144,8 +146,10 @@ static PyObject *stop_releasing(PyObject *self, PyObject *none) {
         held_stops = true;
         pthread_cond_signal(&held_changed);
         pthread_mutex_unlock(&held_lock);
-        Py_BEGIN_ALLOW_THREADS pthread_join(held_thread, NULL);
-        Py_END_ALLOW_THREADS held_generation = 0;
+        Py_BEGIN_ALLOW_THREADS
+        pthread_join(held_thread, NULL);
+        Py_END_ALLOW_THREADS
+        held_generation = 0;
         held_stops = false;
     }
     Py_RETURN_NONE;
@@ -222,8 +226,10 @@ static PyObject *done(leat_status status) {
 static PyObject *stream_synchronize(PyObject *self, PyObject *none) {
     leat_status status;
     (void)none;
-    Py_BEGIN_ALLOW_THREADS status = leat_stream_synchronize(((struct py_stream *)self)->stream);
-    Py_END_ALLOW_THREADS return done(status);
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_stream_synchronize(((struct py_stream *)self)->stream);
+    Py_END_ALLOW_THREADS
+    return done(status);
 }
 
 static PyObject *stream_wait(PyObject *self, PyObject *event) {
@@ -321,8 +327,10 @@ static PyObject *event_record(PyObject *self, PyObject *args) {
 static PyObject *event_synchronize(PyObject *self, PyObject *none) {
     leat_status status;
     (void)none;
-    Py_BEGIN_ALLOW_THREADS status = leat_event_synchronize(((struct py_event *)self)->event);
-    Py_END_ALLOW_THREADS return done(status);
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_event_synchronize(((struct py_event *)self)->event);
+    Py_END_ALLOW_THREADS
+    return done(status);
 }
 
 static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
@@ -330,9 +338,10 @@ static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
     leat_status status;
     if (Py_TYPE(stop) != event_type)
         return PyErr_Format(PyExc_TypeError, "elapsed_ms takes a leat.Event, not %R", stop);
-    Py_BEGIN_ALLOW_THREADS status =
-        leat_event_elapsed_ms(((struct py_event *)self)->event, ((struct py_event *)stop)->event, &milliseconds);
-    Py_END_ALLOW_THREADS return status ? le_py_raise(status, NULL, NULL) : PyFloat_FromDouble(milliseconds);
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_event_elapsed_ms(((struct py_event *)self)->event, ((struct py_event *)stop)->event, &milliseconds);
+    Py_END_ALLOW_THREADS
+    return status ? le_py_raise(status, NULL, NULL) : PyFloat_FromDouble(milliseconds);
 }
 
 static PyMethodDef event_methods[] = {
