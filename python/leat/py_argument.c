@@ -30,7 +30,7 @@ struct way {
 static struct way ways[WAYS];
 static int way_count;
 static PyObject *name_requires_grad;
-leat_context *le_py_copy_ledger;
+_Thread_local leat_context *le_py_copy_ledger;
 
 int le_py_argument_init(void) {
     name_requires_grad = PyUnicode_InternFromString("requires_grad");

@@ -85,6 +85,14 @@ static int read_values(struct le_py_run *run, PyObject *const *args, Py_ssize_t 
 
 /* ---- resolving */
 
+static void release_arguments(struct le_py_run *run) {
+    for (Py_ssize_t k = 0; k < run->resolved_inputs; k++)
+        le_py_argument_release(&run->inputs[k]);
+    for (Py_ssize_t k = 0; k < run->resolved_outs; k++)
+        le_py_argument_release(&run->outs[k]);
+    run->resolved_inputs = run->resolved_outs = 0;
+}
+
 static int set_target(struct le_py_run *run, Py_ssize_t k, PyObject *value) {
     const char *name = le_py_text(PyTuple_GetItem(run->program->results, k));
     if (!name || le_py_argument_resolve(value, name, true, &run->outs[k]) < 0)
@@ -152,6 +160,11 @@ static int resolve_inputs(struct le_py_run *run) {
         run->resolved_inputs = k + 1;
     }
     return 0;
+}
+
+int le_py_run_resolve(struct le_py_run *run) {
+    release_arguments(run);
+    return resolve_inputs(run) < 0 || resolve_targets(run) < 0 ? -1 : 0;
 }
 
 static int make_room(struct le_py_run *run) {
@@ -244,11 +257,11 @@ int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObje
     run->heap = NULL;
     run->call = NULL;
     run->prepared = NULL;
+    run->stream = NULL;
     run->owns_stream = run->has_host_memory = false;
     if (make_option_names() < 0 || make_room(run) < 0 || read_values(run, args, count, names) < 0)
         return -1;
-    return resolve_inputs(run) < 0 || resolve_targets(run) < 0 || choose_device(run) < 0 || choose_library(run) < 0 ? -1
-                                                                                                                : 0;
+    return le_py_run_resolve(run) < 0 || choose_device(run) < 0 || choose_library(run) < 0 ? -1 : 0;
 }
 
 /* ---- binding */
@@ -402,10 +415,7 @@ static PyObject *results_of(struct le_py_run *run) {
 }
 
 void le_py_run_finish(struct le_py_run *run) {
-    for (Py_ssize_t k = 0; k < run->resolved_inputs; k++)
-        le_py_argument_release(&run->inputs[k]);
-    for (Py_ssize_t k = 0; k < run->resolved_outs; k++)
-        le_py_argument_release(&run->outs[k]);
+    release_arguments(run);
     if (run->owns_stream)
         leat_stream_free(run->stream);
     if (run->call)

@@ -140,7 +140,8 @@ int le_py_fail_rank(const char *name, Py_ssize_t rank);
 int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
 enum le_py_library le_py_library_of_type(PyTypeObject *type);
-extern leat_context *le_py_copy_ledger; /* copies of arguments are recorded here while they are made; or NULL */
+/* Where this thread records copies of arguments while it makes them; NULL: where the call runs. */
+extern _Thread_local leat_context *le_py_copy_ledger;
 
 /* ---- arrays that tell about themselves in Python (py_gpu.c) */
 
@@ -230,6 +231,7 @@ struct le_py_run {
  * must be called also after a failure. */
 int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObject *const *args, Py_ssize_t count,
                     PyObject *names);
+int le_py_run_resolve(struct le_py_run *run); /* resolves the arguments again */
 int le_py_run_bind(struct le_py_run *run); /* run->device, ->prepared and ->call are set */
 void le_py_run_finish(struct le_py_run *run);
 le_py_vectorcall le_py_program_call;
