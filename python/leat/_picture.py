@@ -62,8 +62,9 @@ ui-monospace,monospace));font-size:12px;background:transparent;color:inherit;pad
 .leat-account .leat-memory{background:#2c9db5}.leat-account .leat-file{background:#b59a1f}
 .leat-account .leat-wait{background:#8d929b}
 .leat-account .leat-none{background:repeating-linear-gradient(135deg,#8d929b 0 2px,transparent 2px 5px)}
-@container (max-width:30rem){.leat-account table.leat-costs th{width:6.6em;padding-right:.3em}
-.leat-account table.leat-costs td.leat-number{width:5.4em}.leat-account table.leat-costs{font-size:12px}}
+@container (max-width:34rem){.leat-account table.leat-costs{font-size:12px}
+.leat-account table.leat-costs th{width:7.7em;padding-right:.3em;white-space:normal}
+.leat-account table.leat-costs td.leat-number{width:5.8em;padding-left:.3em}}
 """
 
 
@@ -74,7 +75,7 @@ def group_of(cost):
 def unit_of(total_ns):
     """The unit for all times of a part, its nanoseconds, and how many digits follow the decimal point."""
     name, size_ns = "s", 1e9
-    for shorter, shorter_ns, limit_ns in (("ms", 1e6, 1e10), ("\N{MICRO SIGN}s", 1e3, 1e6)):
+    for shorter, shorter_ns, limit_ns in (("ms", 1e6, 1e9), ("\N{MICRO SIGN}s", 1e3, 1e6)):
         if total_ns < limit_ns:
             name, size_ns = shorter, shorter_ns
     return name, size_ns, 3 if total_ns < 10 * size_ns else 2 if total_ns < 100 * size_ns else 1
