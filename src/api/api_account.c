@@ -57,20 +57,20 @@ static void print_account(const struct le_account *account, leat_account_format 
 
 leat_status leat_account_print(leat_context *ctx, leat_account_format format, const leat_account_options *options,
                                char **text) {
-    static const leat_account_options defaults = {0};
+    leat_account_options all;
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(text);
     if ((unsigned)format > LEAT_ACCOUNT_VERDICT)
         return le_fail(LEAT_INVALID, "format is %d, which is not a leat_account_format value", (int)format);
-    options = options ? options : &defaults;
-    struct le_account account = {.before = options->before, .for_command = options->for_command};
+    LE_TAKE_OPTIONS(options, leat_account_options, &all);
+    struct le_account account = {.before = all.before, .for_command = all.for_command};
     struct le_text out = {0};
     leat_cost *costs = NULL;
-    leat_status status = collect_costs(ctx, options, &costs, &account);
+    leat_status status = collect_costs(ctx, &all, &costs, &account);
     if (!status)
-        status = add_rates(ctx, format != LEAT_ACCOUNT_JSON || !options->no_verdict, &account);
+        status = add_rates(ctx, format != LEAT_ACCOUNT_JSON || !all.no_verdict, &account);
     if (!status)
-        print_account(&account, format, !options->no_verdict, &out);
+        print_account(&account, format, !all.no_verdict, &out);
     le_free(costs);
     if (!status && out.failed)
         status = le_fail_out_of_memory(out.capacity);
