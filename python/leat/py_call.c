@@ -430,6 +430,8 @@ static int perform(struct le_py_run *run) {
     if (!run->call || choose_stream(run) < 0 || le_py_run_bind(run) < 0)
         return -1;
     leat_status status = run_call(run);
+    if (run->call->progress.start_ms)
+        le_py_progress_end(&run->call->progress);
     hold_inputs(run);
     if (status)
         return le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name)), -1;

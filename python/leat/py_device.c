@@ -93,6 +93,10 @@ struct le_py_device *le_py_device_open(const char *name) {
     return device ? device : le_py_raise(status, NULL, NULL);
 }
 
+struct le_py_device *le_py_device_first(void) {
+    return devices;
+}
+
 bool le_py_device_is_chosen(void) {
     return chosen && chosen->generation == generation;
 }

@@ -49,6 +49,7 @@ int le_py_devices_init(void);
 struct le_py_device *le_py_device_open(const char *name); /* "auto", "cpu", "cuda", "cuda:1", "sim"; opens it once */
 struct le_py_device *le_py_device_default(void);          /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
 bool le_py_device_is_chosen(void);                        /* inside `with leat.device(...)` */
+struct le_py_device *le_py_device_first(void);            /* of those that are open; the others follow by next */
 /* The device that a Python value names: a string. None gives NULL without an exception. */
 int le_py_device_of(PyObject *value, struct le_py_device **device);
 extern PyType_Spec le_py_device_spec; /* leat.device, the context manager */
@@ -174,8 +175,17 @@ PyObject *le_py_numpy(void); /* the module; imported at the first use; borrowed 
 
 /* ---- programs (py_program.c, py_call.c) */
 
+struct le_py_progress { /* of a run; py_progress.c */
+    PyObject *name;     /* the program's; borrowed */
+    int64_t start_ms;   /* 0: no run is known to take long */
+    int64_t drawn_ms;
+};
+bool le_py_proceed(void *progress); /* for leat_call_watch; progress may be NULL. Takes the GIL */
+void le_py_progress_end(struct le_py_progress *progress);
+
 struct le_py_call { /* a call of the library, used by one thread at a time */
     leat_call *call;
+    struct le_py_progress progress;
     bool *is_bound; /* by input: something is bound to it */
     bool *is_array; /* by input: that is a handle, which is unbound after the run */
 };
@@ -243,7 +253,7 @@ PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t c
 /* ---- functions of the module that are in files of their own */
 
 int le_py_kernel_init(PyObject *module); /* leat.Module, leat.Kernel */
-extern PyMethodDef le_py_memory_functions[]; /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
+int le_py_memory_init(PyObject *module); /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
 bool le_py_is_pinned(const void *memory); /* by pinned or pinned_empty */
 
 const char *le_py_text(PyObject *text); /* UTF-8, valid as long as the string */
