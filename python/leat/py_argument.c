@@ -80,11 +80,23 @@ static enum route subclass_route(PyObject *value) {
     return PyComplex_Check(value) ? ROUTE_COMPLEX : ROUTE_UNKNOWN;
 }
 
+/* NumPy's scalars of dates and durations, whose buffers are bytes. */
+static bool is_time(PyTypeObject *type) {
+    PyObject *name = is_of(type, "numpy") ? PyType_GetName(type) : NULL;
+    bool found = name && (PyUnicode_CompareWithASCIIString(name, "datetime64") == 0 ||
+                          PyUnicode_CompareWithASCIIString(name, "timedelta64") == 0);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return found;
+}
+
 static enum route array_route(PyTypeObject *type, PyObject *value, enum le_py_library library) {
     if (library == LE_PY_CUPY && has(type, "__cuda_array_interface__"))
         return ROUTE_CUPY;
-    if (is_of(type, "numpy.ma"))
+    if (has(type, "filled") && has(type, "mask"))
         return ROUTE_MASKED;
+    if (is_time(type))
+        return ROUTE_UNKNOWN;
     if (PyObject_CheckBuffer(value) && library != LE_PY_JAX)
         return ROUTE_BUFFER;
     if (has(type, "__dlpack__") && has(type, "__dlpack_device__"))
@@ -128,7 +140,9 @@ static const struct way *way_of(PyObject *value, struct way *made) {
     if (ways[at].type)
         return &ways[at];
     *made = find_way(type, value);
-    if (made->route == ROUTE_UNKNOWN || way_count >= WAYS / 2)
+    while (ways[at].type && ways[at].type != type) /* finding it ran Python code, which may have added others */
+        at = (at + 1) % WAYS;
+    if (ways[at].type || made->route == ROUTE_UNKNOWN || way_count >= WAYS / 2)
         return made;
     way_count++;
     Py_INCREF((PyObject *)type);
@@ -188,11 +202,15 @@ static void describe_view(const Py_buffer *view, leat_description *d, bool *dire
     d->read_only = view->readonly;
     d->memory = LEAT_MEMORY_HOST;
     *direct = (uintptr_t)view->buf % part == 0;
-    for (int k = 0; k < view->ndim; k++) {
-        d->shape[k] = view->shape[k];
-        d->strides[k] = view->strides[k] / view->itemsize;
-        if (view->strides[k] % view->itemsize && view->shape[k] > 1)
+    Py_ssize_t dense = view->itemsize;
+    for (int k = view->ndim - 1; k >= 0; k--) { /* without a shape there is one axis; without strides it is dense */
+        Py_ssize_t extent = view->shape ? view->shape[k] : view->len / view->itemsize,
+                   stride = view->strides ? view->strides[k] : dense;
+        d->shape[k] = extent;
+        d->strides[k] = stride / view->itemsize;
+        if (stride % view->itemsize && extent > 1)
             *direct = false;
+        dense *= extent;
     }
 }
 
@@ -374,7 +392,10 @@ static int resolve_by(const struct way *way, PyObject *value, const char *name, 
     case ROUTE_MASKED:
         return le_py_fail_type(value, name, "whose mask Leat would ignore; pass x.filled(value)");
     default:
-        return le_py_fail_type(value, name, "which is neither an array nor a number");
+        return le_py_fail_type(value, name,
+                               PyList_Check(value) || PyTuple_Check(value)
+                                   ? "which is neither an array nor a number; pass numpy.asarray(x)"
+                                   : "which is neither an array nor a number");
     }
 }
 

@@ -62,10 +62,10 @@ static int fail_buffer(const char *reason) {
 static bool is_dense(const struct le_py_array *array, bool reversed) {
     Py_ssize_t dense = (Py_ssize_t)leat_dtype_size_bytes(array->description.dtype);
     int rank = array->description.rank;
+    if (element_count(array) == 0)
+        return true;
     for (int k = 0; k < rank; k++) {
         int axis = reversed ? k : rank - 1 - k;
-        if (array->shape[axis] == 0)
-            return true;
         if (array->shape[axis] > 1 && array->byte_strides[axis] != dense)
             return false;
         dense *= array->shape[axis];
@@ -78,6 +78,8 @@ static int check_layout(const struct le_py_array *array, int flags) {
         return fail_buffer("the array is not dense in C's order");
     if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !is_dense(array, true))
         return fail_buffer("the array is not dense in Fortran's order");
+    if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !is_dense(array, false) && !is_dense(array, true))
+        return fail_buffer("the array is not dense");
     if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !is_dense(array, false))
         return fail_buffer("the array has strides");
     return 0;

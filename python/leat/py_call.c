@@ -89,24 +89,27 @@ static int set_target(struct le_py_run *run, Py_ssize_t k, PyObject *value) {
     const char *name = le_py_text(PyTuple_GetItem(run->program->results, k));
     if (!name || le_py_argument_resolve(value, name, true, &run->outs[k]) < 0)
         return -1;
-    run->targets[k] = value;
+    run->targets[k] = Py_NewRef(value); /* the caller's dict may change during the run */
     return 0;
 }
 
+/* Works on a copy, because resolving an array may run Python code that changes the dict. */
 static int set_targets_of_dict(struct le_py_run *run) {
-    PyObject *key, *value;
+    PyObject *key, *value, *copy = PyDict_Copy(run->out);
     Py_ssize_t at = 0;
-    while (PyDict_Next(run->out, &at, &key, &value)) {
+    int failed = copy ? 0 : -1;
+    while (!failed && PyDict_Next(copy, &at, &key, &value)) {
         Py_ssize_t k = PyUnicode_Check(key) ? find_name(run->program->results, run->program->result_count, key) : -1;
         if (k < 0) {
             PyErr_Format(PyExc_ValueError, "out: %U has no result %R; its results are %S", run->program->name, key,
                          run->program->results);
-            return -1;
+            failed = -1;
+        } else if (value != Py_None) {
+            failed = set_target(run, k, value);
         }
-        if (value != Py_None && set_target(run, k, value) < 0)
-            return -1;
     }
-    return 0;
+    Py_XDECREF(copy);
+    return failed;
 }
 
 /* One array for the only result, a dict by name, or a tuple in order. */
@@ -404,8 +407,10 @@ static PyObject *results_of(struct le_py_run *run) {
 void le_py_run_finish(struct le_py_run *run) {
     for (Py_ssize_t k = 0; k < run->resolved_inputs; k++)
         le_py_argument_release(&run->inputs[k]);
-    for (Py_ssize_t k = 0; k < run->resolved_outs; k++)
+    for (Py_ssize_t k = 0; k < run->resolved_outs; k++) {
         le_py_argument_release(&run->outs[k]);
+        Py_XDECREF(run->targets[k]);
+    }
     if (run->owns_stream)
         leat_stream_free(run->stream);
     if (run->call)
@@ -426,6 +431,15 @@ static int perform(struct le_py_run *run) {
     return 0;
 }
 
+/* Warnings need a clear error state. The failure counts more than a warning that is an error. */
+static void warn_after_failure(void) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (le_py_warn() < 0)
+        PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+}
+
 PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     struct le_py_run run;
     PyObject *results = NULL;
@@ -434,7 +448,9 @@ PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count
     if (!failed && perform(&run) == 0)
         results = results_of(&run);
     le_py_run_finish(&run);
-    if (le_py_warn() < 0)
+    if (!results)
+        warn_after_failure();
+    else if (le_py_warn() < 0)
         Py_CLEAR(results);
     return results;
 }

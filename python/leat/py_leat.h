@@ -213,7 +213,7 @@ struct le_py_run {
     PyObject **values;             /* by input, borrowed; NULL: absent */
     struct le_py_argument *inputs; /* by input */
     struct le_py_argument *outs;   /* by result; ABSENT: a new array */
-    PyObject **targets;            /* by result, borrowed */
+    PyObject **targets;            /* by result, owned; NULL: a new array */
     PyObject *out, *stream_value, *device_value, *like; /* options, borrowed, or NULL */
     Py_ssize_t resolved_inputs, resolved_outs;
     struct le_py_device *device;

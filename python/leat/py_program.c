@@ -76,14 +76,15 @@ void le_py_call_give(struct le_py_program *program, struct le_py_prepared *prepa
 /* ---- prepared forms */
 
 struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct le_py_device *device) {
-    const char *text = le_py_text(program->text), *name = le_py_text(program->name);
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(program->text, &size), *name = le_py_text(program->name);
     struct le_py_prepared *made = text && name ? calloc(1, sizeof *made) : NULL;
     if (!made)
         return text && name ? (struct le_py_prepared *)PyErr_NoMemory() : NULL;
     const leat_program_options options = {.struct_size = sizeof options, .name = name};
     leat_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = leat_program_new(device->ctx, text, 0, &options, &made->program);
+    status = leat_program_new(device->ctx, text, (size_t)size, &options, &made->program);
     Py_END_ALLOW_THREADS
     if (status) {
         free(made);
