@@ -194,6 +194,30 @@ int le_py_fail_rank(const char *name, Py_ssize_t rank) {
     return -1;
 }
 
+int le_py_fail_library(const char *name) {
+    PyObject *type, *cause, *trace, *made;
+    if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
+        return -1;
+    PyErr_Fetch(&type, &cause, &trace);
+    PyErr_NormalizeException(&type, &cause, &trace);
+    if (trace)
+        PyException_SetTraceback(cause, trace);
+    Py_XDECREF(trace);
+    PyObject *words = PyObject_Str(cause), *kind = PyType_GetName((PyTypeObject *)type),
+             *lines = words ? PyUnicode_Splitlines(words, 0) : NULL; /* PyTorch adds its C++ stack */
+    PyObject *line = lines && PyList_Size(lines) > 0 ? PyList_GetItem(lines, 0) : NULL;
+    PyErr_Format(PyExc_TypeError, "argument '%s' cannot be read: %V: %V", name, kind, "?", line, "");
+    Py_XDECREF(words);
+    Py_XDECREF(kind);
+    Py_XDECREF(lines);
+    Py_XDECREF(type);
+    PyErr_Fetch(&type, &made, &trace);
+    PyErr_NormalizeException(&type, &made, &trace);
+    PyException_SetCause(made, cause); /* takes over the reference */
+    PyErr_Restore(type, made, trace);
+    return -1;
+}
+
 /* Fills the description from the view; *direct: false if the elements must be copied first. */
 static void describe_view(const Py_buffer *view, leat_description *d, bool *direct) {
     size_t part = (size_t)(d->dtype == LEAT_C64 || d->dtype == LEAT_C128 ? view->itemsize / 2 : view->itemsize);
@@ -322,7 +346,7 @@ static int resolve_by_numpy(PyObject *value, const char *name, bool writable, st
     if (writable)
         return le_py_fail_type(value, name, "which cannot be written to; pass an array");
     PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "O", value) : NULL;
-    int failed = array ? resolve_buffer(array, name, false, a) : -1;
+    int failed = array ? resolve_buffer(array, name, false, a) : numpy ? le_py_fail_library(name) : -1;
     Py_XDECREF(array);
     return failed;
 }

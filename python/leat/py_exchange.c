@@ -78,8 +78,9 @@ static int use_tensor(const struct DLTensor *tensor, const char *name, struct le
 }
 
 static int fail_exchange(const char *name) {
-    if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "the library of argument '%s' does not hand out its memory", name);
+    if (PyErr_Occurred())
+        return le_py_fail_library(name);
+    PyErr_Format(PyExc_TypeError, "the library of argument '%s' does not hand out its memory", name);
     return -1;
 }
 
