@@ -44,6 +44,14 @@ void le_py_argument_release(struct le_py_argument *argument) {
     Py_CLEAR(argument->keep);
 }
 
+/* Other libraries' destructors may not care for an exception that is set. */
+static void release_after_failure(struct le_py_argument *argument) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    le_py_argument_release(argument);
+    PyErr_Restore(type, value, trace);
+}
+
 /* ---- how a type is resolved */
 
 static bool has(PyTypeObject *type, const char *attribute) {
@@ -437,13 +445,13 @@ int le_py_argument_resolve(PyObject *value, const char *name, bool writable, str
         return le_py_fail_type(value, name, "which cannot be written to; pass an array");
     }
     if (resolve_by(way, value, name, writable, a) < 0) {
-        le_py_argument_release(a);
+        release_after_failure(a);
         return -1;
     }
     if (!writable || a->kind != LE_PY_MEMORY || (!a->memory.read_only && way->library != LE_PY_JAX))
         return 0;
     PyErr_Format(PyExc_ValueError, "cannot write '%s' into a read-only array%s", name,
                  way->library == LE_PY_JAX ? ": arrays of JAX never change" : "");
-    le_py_argument_release(a);
+    release_after_failure(a);
     return -1;
 }

@@ -325,8 +325,10 @@ static leat_status bind_target(struct le_py_run *run, Py_ssize_t k) {
 /* Names the argument in the message of a failed binding. */
 static int fail_bind(const struct le_py_run *run, Py_ssize_t k, leat_status status) {
     leat_error error;
+    char quoted[128];
     leat_error_get(NULL, &error);
-    if (status == LEAT_OUT_OF_MEMORY || strstr(error.message, name_of(run, k)))
+    PyOS_snprintf(quoted, sizeof quoted, "'%s'", name_of(run, k));
+    if (status == LEAT_OUT_OF_MEMORY || strstr(error.message, quoted))
         return le_py_raise(status, NULL, le_py_text(run->program->name)), -1;
     PyErr_Format(PyExc_ValueError, "argument '%s': %s", name_of(run, k), error.message);
     return -1;
@@ -431,10 +433,12 @@ static int perform(struct le_py_run *run) {
     return 0;
 }
 
-/* Warnings need a clear error state. The failure counts more than a warning that is an error. */
-static void warn_after_failure(void) {
+/* Destructors of other libraries and warnings need a clear error state. The failure counts more than a warning that is
+ * an error. */
+static void finish_after_failure(struct le_py_run *run) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
+    le_py_run_finish(run);
     if (le_py_warn() < 0)
         PyErr_Clear();
     PyErr_Restore(type, value, trace);
@@ -447,10 +451,12 @@ PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count
                                  (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
     if (!failed && perform(&run) == 0)
         results = results_of(&run);
+    if (!results) {
+        finish_after_failure(&run);
+        return NULL;
+    }
     le_py_run_finish(&run);
-    if (!results)
-        warn_after_failure();
-    else if (le_py_warn() < 0)
+    if (le_py_warn() < 0)
         Py_CLEAR(results);
     return results;
 }
