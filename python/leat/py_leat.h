@@ -137,6 +137,9 @@ int le_py_argument_init(void);
 /* Raise a TypeError or ValueError that names the argument, and return -1. */
 int le_py_fail_type(PyObject *value, const char *name, const char *reason);
 int le_py_fail_rank(const char *name, Py_ssize_t rank);
+/* Replaces the exception that another library raised about the argument by a TypeError that names it, with the other as
+ * its cause. Keeps a MemoryError, and what is no Exception (KeyboardInterrupt). Returns -1. */
+int le_py_fail_library(const char *name);
 /* Resolves a value. name: the argument's, for errors. writable: it is written to, and so may not be copied. */
 int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
@@ -224,7 +227,7 @@ struct le_py_run {
     PyObject **values;             /* by input, borrowed; NULL: absent */
     struct le_py_argument *inputs; /* by input */
     struct le_py_argument *outs;   /* by result; ABSENT: a new array */
-    PyObject **targets;            /* by result, borrowed */
+    PyObject **targets;            /* by result, owned; NULL: a new array */
     PyObject *out, *stream_value, *device_value, *like; /* options, borrowed, or NULL */
     Py_ssize_t resolved_inputs, resolved_outs;
     struct le_py_device *device;

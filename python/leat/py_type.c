@@ -9,12 +9,15 @@ struct spelling {
     const char *format, *name, *numpy; /* of the buffer protocol; Leat's name; NumPy's */
 };
 
+/* NumPy's int64 is C's long where that has 64 bits. */
+#define FORMAT_64(of_long, of_long_long) (sizeof(long) == 8 ? of_long : of_long_long)
+
 static const struct spelling spellings[] = {
     {LEAT_BOOL, 'b', 1, "?", "bool", "bool"},       {LEAT_I8, 'i', 1, "b", "i8", "int8"},
     {LEAT_I16, 'i', 2, "h", "i16", "int16"},        {LEAT_I32, 'i', 4, "i", "i32", "int32"},
-    {LEAT_I64, 'i', 8, "q", "i64", "int64"},        {LEAT_U8, 'u', 1, "B", "u8", "uint8"},
+    {LEAT_I64, 'i', 8, FORMAT_64("l", "q"), "i64", "int64"},        {LEAT_U8, 'u', 1, "B", "u8", "uint8"},
     {LEAT_U16, 'u', 2, "H", "u16", "uint16"},       {LEAT_U32, 'u', 4, "I", "u32", "uint32"},
-    {LEAT_U64, 'u', 8, "Q", "u64", "uint64"},       {LEAT_F16, 'f', 2, "e", "f16", "float16"},
+    {LEAT_U64, 'u', 8, FORMAT_64("L", "Q"), "u64", "uint64"},       {LEAT_F16, 'f', 2, "e", "f16", "float16"},
     {LEAT_BF16, 'V', 2, NULL, "bf16", "bfloat16"},  {LEAT_F32, 'f', 4, "f", "f32", "float32"},
     {LEAT_F64, 'f', 8, "d", "f64", "float64"},      {LEAT_C64, 'c', 8, "Zf", "c64", "complex64"},
     {LEAT_C128, 'c', 16, "Zd", "c128", "complex128"}};
