@@ -474,7 +474,7 @@ PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count
 }
 
 /* Makes a vectorcall of a tuple and a dict. */
-PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names) {
+PyObject *le_py_call_slow(le_py_vectorcall *call, PyObject *self, PyObject *args, PyObject *names) {
     Py_ssize_t count = PyTuple_Size(args), named = names ? PyDict_Size(names) : 0, at = 0, k = count;
     PyObject **values = malloc((size_t)(count + named + 1) * sizeof *values), *words = PyTuple_New(named), *key, *value;
     PyObject *results = NULL;
@@ -489,8 +489,12 @@ PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *name
         PyTuple_SetItem(words, k - count, Py_NewRef(key));
         values[k++] = value;
     }
-    results = le_py_program_call(self, values, (size_t)count, words);
+    results = call(self, values, (size_t)count, words);
     Py_DECREF(words);
     free(values);
     return results;
+}
+
+PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names) {
+    return le_py_call_slow(le_py_program_call, self, args, names);
 }

@@ -249,6 +249,7 @@ int le_py_run_bind(struct le_py_run *run); /* run->device, ->prepared and ->call
 void le_py_run_finish(struct le_py_run *run);
 le_py_vectorcall le_py_program_call;
 PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names); /* from a tuple and a dict */
+PyObject *le_py_call_slow(le_py_vectorcall *call, PyObject *self, PyObject *args, PyObject *names);
 /* Methods of a program that take its arguments: explain and show (py_explain.c). */
 PyObject *le_py_program_explain(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);

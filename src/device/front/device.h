@@ -237,6 +237,7 @@ struct le_parameter {
     leat_dtype dtype;
     bool may_be_pointer; /* 8 bytes that could hold an address */
     bool is_pointer;     /* known to be a pointer */
+    bool is_const;       /* known to point to const */
     leat_dtype pointee; /* of a pointer to numbers; i16 to i64 also stand for unsigned integers. 0: unknown, or bytes */
     const char *name;   /* name in the source; "": unknown */
     size_t offset_bytes, size_bytes, align_bytes;
