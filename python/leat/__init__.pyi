@@ -2,6 +2,7 @@
 import os
 import sys
 import types
+from _typeshed import structseq
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import Signature
 from typing import Any, Final, Literal, Protocol, SupportsIndex, TypeAlias, final, type_check_only
@@ -250,6 +251,83 @@ class Event:
     def record(self, stream: _Stream | None = None, /) -> None: ...
     def synchronize(self) -> None: ...
     def elapsed_ms(self, stop: Event, /) -> float: ...
+
+# ---- CUDA C
+
+_Extents: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
+
+@final
+class Module:
+    def __new__(
+        cls,
+        source: str,
+        *,
+        name: str | None = None,
+        macros: Iterable[str] = (),
+        include_paths: Iterable[_Path] = (),
+        options: Iterable[str] = (),
+        names: Iterable[str] = (),
+        line_info: bool = False,
+        device: str | None = None,
+    ) -> Module: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def kernels(self) -> list[str]: ...
+    @property
+    def log(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    def __getitem__(self, name: str, /) -> Kernel: ...
+    def symbol(self, name: str, /) -> Array: ...
+
+@final
+class Kernel:
+    @property
+    def name(self) -> str: ...
+    @property
+    def module(self) -> Module: ...
+    @property
+    def parameters(self) -> tuple[Parameter, ...]: ...
+    @property
+    def registers(self) -> int: ...
+    @property
+    def max_block_threads(self) -> int: ...
+    @property
+    def best_block_threads(self) -> int: ...
+    @property
+    def static_shared_bytes(self) -> int: ...
+    @property
+    def max_dynamic_shared_bytes(self) -> int: ...
+    @property
+    def local_bytes(self) -> int: ...
+    @property
+    def constant_bytes(self) -> int: ...
+    def __getitem__(
+        self,
+        key: tuple[_Extents, _Extents]
+        | tuple[_Extents, _Extents, _Stream | None]
+        | tuple[_Extents, _Extents, _Stream | None, int],
+        /,
+    ) -> Launcher: ...
+
+@final
+class Launcher:
+    def __call__(self, *arguments: Any, cooperative: bool = False) -> None: ...
+
+@final
+class Parameter(structseq[Any], tuple[str, str | None, int, bool, bool]):
+    __match_args__: Final = ("name", "dtype", "size_bytes", "is_address", "is_const")
+    @property
+    def name(self) -> str: ...
+    @property
+    def dtype(self) -> str | None: ...
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def is_address(self) -> bool: ...
+    @property
+    def is_const(self) -> bool: ...
 
 # ---- errors
 

@@ -45,6 +45,10 @@ event.synchronize()
 elapsed: float = event.elapsed_ms(event)
 leat.synchronize()
 leat.show_progress(False)
+module = leat.Module("...", names=["scale<float>"], macros=("N=3",), device="sim")
+kernel: leat.Kernel = module["scale<float>"]
+kernel[4, (32, 2), stream, 1024](x, 2.0, cooperative=True)
+constants: list[str] = [parameter.name for parameter in kernel.parameters if parameter.is_const]
 try:
     leat.program("y = = 2")
 except leat.ProgramError as error:
