@@ -32,7 +32,7 @@ def cell_name(shell):
 def check(shell, cell):
     """The program of the cell. A line before it stands for `%%leat`, so that lines are numbered as the cell's are."""
     try:
-        return checked("\n" + cell, name="cell")
+        return checked("\n" + cell.rstrip(), name="cell")
     except ProgramError as error:
         error.filename = cell_name(shell)
         raise CellError(shell, error) from None

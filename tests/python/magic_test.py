@@ -81,6 +81,11 @@ def test_program_errors_are_shown_as_syntax_errors_of_the_cell(shell, capsys):
     assert ours[3].startswith("ProgramError: ")
 
 
+def test_an_error_at_the_end_of_the_cell_is_at_its_last_line(shell, capsys):
+    ours = shown(shell, capsys, "%%leat", "y[i] = (a[i]", "")
+    assert ours[1:3] == ["    y[i] = (a[i]", " " * 16 + "^"]
+
+
 def test_all_errors_have_the_lines_of_the_cell(shell, capsys):
     words = "\n".join(shown(shell, capsys, "%%leat", "y = 3 3", "z = 4 4"))
     assert "line 2\n" in words and "all 2 errors:" in words and "cell:3:7: error" in words
