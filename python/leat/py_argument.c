@@ -30,7 +30,7 @@ struct way {
 static struct way ways[WAYS];
 static int way_count;
 static PyObject *name_requires_grad;
-leat_context *le_py_copy_ledger;
+_Thread_local leat_context *le_py_copy_ledger;
 
 int le_py_argument_init(void) {
     name_requires_grad = PyUnicode_InternFromString("requires_grad");
@@ -42,6 +42,14 @@ void le_py_argument_release(struct le_py_argument *argument) {
         PyBuffer_Release(&argument->view);
     argument->has_view = false;
     Py_CLEAR(argument->keep);
+}
+
+/* Other libraries' destructors may not care for an exception that is set. */
+static void release_after_failure(struct le_py_argument *argument) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    le_py_argument_release(argument);
+    PyErr_Restore(type, value, trace);
 }
 
 /* ---- how a type is resolved */
@@ -80,11 +88,23 @@ static enum route subclass_route(PyObject *value) {
     return PyComplex_Check(value) ? ROUTE_COMPLEX : ROUTE_UNKNOWN;
 }
 
+/* NumPy's scalars of dates and durations, whose buffers are bytes. */
+static bool is_time(PyTypeObject *type) {
+    PyObject *name = is_of(type, "numpy") ? PyType_GetName(type) : NULL;
+    bool found = name && (PyUnicode_CompareWithASCIIString(name, "datetime64") == 0 ||
+                          PyUnicode_CompareWithASCIIString(name, "timedelta64") == 0);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return found;
+}
+
 static enum route array_route(PyTypeObject *type, PyObject *value, enum le_py_library library) {
     if (library == LE_PY_CUPY && has(type, "__cuda_array_interface__"))
         return ROUTE_CUPY;
-    if (is_of(type, "numpy.ma"))
+    if (has(type, "filled") && has(type, "mask"))
         return ROUTE_MASKED;
+    if (is_time(type))
+        return ROUTE_UNKNOWN;
     if (PyObject_CheckBuffer(value) && library != LE_PY_JAX)
         return ROUTE_BUFFER;
     if (has(type, "__dlpack__") && has(type, "__dlpack_device__"))
@@ -128,7 +148,9 @@ static const struct way *way_of(PyObject *value, struct way *made) {
     if (ways[at].type)
         return &ways[at];
     *made = find_way(type, value);
-    if (made->route == ROUTE_UNKNOWN || way_count >= WAYS / 2)
+    while (ways[at].type && ways[at].type != type) /* finding it ran Python code, which may have added others */
+        at = (at + 1) % WAYS;
+    if (ways[at].type || made->route == ROUTE_UNKNOWN || way_count >= WAYS / 2)
         return made;
     way_count++;
     Py_INCREF((PyObject *)type);
@@ -180,6 +202,30 @@ int le_py_fail_rank(const char *name, Py_ssize_t rank) {
     return -1;
 }
 
+int le_py_fail_library(const char *name) {
+    PyObject *type, *cause, *trace, *made;
+    if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
+        return -1;
+    PyErr_Fetch(&type, &cause, &trace);
+    PyErr_NormalizeException(&type, &cause, &trace);
+    if (trace)
+        PyException_SetTraceback(cause, trace);
+    Py_XDECREF(trace);
+    PyObject *words = PyObject_Str(cause), *kind = PyType_GetName((PyTypeObject *)type),
+             *lines = words ? PyUnicode_Splitlines(words, 0) : NULL; /* PyTorch adds its C++ stack */
+    PyObject *line = lines && PyList_Size(lines) > 0 ? PyList_GetItem(lines, 0) : NULL;
+    PyErr_Format(PyExc_TypeError, "argument '%s' cannot be read: %V: %V", name, kind, "?", line, "");
+    Py_XDECREF(words);
+    Py_XDECREF(kind);
+    Py_XDECREF(lines);
+    Py_XDECREF(type);
+    PyErr_Fetch(&type, &made, &trace);
+    PyErr_NormalizeException(&type, &made, &trace);
+    PyException_SetCause(made, cause); /* takes over the reference */
+    PyErr_Restore(type, made, trace);
+    return -1;
+}
+
 /* Fills the description from the view; *direct: false if the elements must be copied first. */
 static void describe_view(const Py_buffer *view, leat_description *d, bool *direct) {
     size_t part = (size_t)(d->dtype == LEAT_C64 || d->dtype == LEAT_C128 ? view->itemsize / 2 : view->itemsize);
@@ -188,11 +234,15 @@ static void describe_view(const Py_buffer *view, leat_description *d, bool *dire
     d->read_only = view->readonly;
     d->memory = LEAT_MEMORY_HOST;
     *direct = (uintptr_t)view->buf % part == 0;
-    for (int k = 0; k < view->ndim; k++) {
-        d->shape[k] = view->shape[k];
-        d->strides[k] = view->strides[k] / view->itemsize;
-        if (view->strides[k] % view->itemsize && view->shape[k] > 1)
+    Py_ssize_t dense = view->itemsize;
+    for (int k = view->ndim - 1; k >= 0; k--) { /* without a shape there is one axis; without strides it is dense */
+        Py_ssize_t extent = view->shape ? view->shape[k] : view->len / view->itemsize,
+                   stride = view->strides ? view->strides[k] : dense;
+        d->shape[k] = extent;
+        d->strides[k] = stride / view->itemsize;
+        if (stride % view->itemsize && extent > 1)
             *direct = false;
+        dense *= extent;
     }
 }
 
@@ -304,7 +354,7 @@ static int resolve_by_numpy(PyObject *value, const char *name, bool writable, st
     if (writable)
         return le_py_fail_type(value, name, "which cannot be written to; pass an array");
     PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "O", value) : NULL;
-    int failed = array ? resolve_buffer(array, name, false, a) : -1;
+    int failed = array ? resolve_buffer(array, name, false, a) : numpy ? le_py_fail_library(name) : -1;
     Py_XDECREF(array);
     return failed;
 }
@@ -377,7 +427,10 @@ static int resolve_by(const struct way *way, PyObject *value, const char *name, 
     case ROUTE_MASKED:
         return le_py_fail_type(value, name, "whose mask Leat would ignore; pass x.filled(value)");
     default:
-        return le_py_fail_type(value, name, "which is neither an array nor a number");
+        return le_py_fail_type(value, name,
+                               PyList_Check(value) || PyTuple_Check(value)
+                                   ? "which is neither an array nor a number; pass numpy.asarray(x)"
+                                   : "which is neither an array nor a number");
     }
 }
 
@@ -395,13 +448,13 @@ int le_py_argument_resolve(PyObject *value, const char *name, bool writable, str
         return le_py_fail_type(value, name, "which cannot be written to; pass an array");
     }
     if (resolve_by(way, value, name, writable, a) < 0) {
-        le_py_argument_release(a);
+        release_after_failure(a);
         return -1;
     }
     if (!writable || a->kind != LE_PY_MEMORY || (!a->memory.read_only && way->library != LE_PY_JAX))
         return 0;
     PyErr_Format(PyExc_ValueError, "cannot write '%s' into a read-only array%s", name,
                  way->library == LE_PY_JAX ? ": arrays of JAX never change" : "");
-    le_py_argument_release(a);
+    release_after_failure(a);
     return -1;
 }

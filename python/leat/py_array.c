@@ -62,10 +62,10 @@ static int fail_buffer(const char *reason) {
 static bool is_dense(const struct le_py_array *array, bool reversed) {
     Py_ssize_t dense = (Py_ssize_t)leat_dtype_size_bytes(array->description.dtype);
     int rank = array->description.rank;
+    if (element_count(array) == 0)
+        return true;
     for (int k = 0; k < rank; k++) {
         int axis = reversed ? k : rank - 1 - k;
-        if (array->shape[axis] == 0)
-            return true;
         if (array->shape[axis] > 1 && array->byte_strides[axis] != dense)
             return false;
         dense *= array->shape[axis];
@@ -78,6 +78,8 @@ static int check_layout(const struct le_py_array *array, int flags) {
         return fail_buffer("the array is not dense in C's order");
     if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !is_dense(array, true))
         return fail_buffer("the array is not dense in Fortran's order");
+    if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !is_dense(array, false) && !is_dense(array, true))
+        return fail_buffer("the array is not dense");
     if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !is_dense(array, false))
         return fail_buffer("the array has strides");
     return 0;
@@ -314,16 +316,19 @@ static PyObject *array_reshape(PyObject *self, PyObject *args) {
 
 static PyMethodDef array_methods[] = {
     {"numpy", array_numpy, METH_NOARGS,
-     "numpy()\n--\n\nReturns the elements as a NumPy array: over the same memory if the host can read it, else a copy. "
+     "numpy($self, /)\n--\n\nReturns the elements as a NumPy array: over the same memory if the host can read it, else "
+     "a copy. "
      "Waits for the work on the array."},
-    {"item", array_item, METH_NOARGS, "item()\n--\n\nReturns the only element as a Python number."},
-    {"tolist", array_tolist, METH_NOARGS, "tolist()\n--\n\nReturns the elements as nested lists of Python numbers."},
+    {"item", array_item, METH_NOARGS, "item($self, /)\n--\n\nReturns the only element as a Python number."},
+    {"tolist", array_tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\nReturns the elements as nested lists of Python numbers."},
     {"reshape", array_reshape, METH_VARARGS,
-     "reshape(*shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides allow "
-     "none."},
+     "reshape($self, *shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides "
+     "allow none."},
     {"__array__", (PyCFunction)(void (*)(void))array_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))le_py_array_dlpack, METH_VARARGS | METH_KEYWORDS,
-     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nExports the array (array API "
+     "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nExports the array (array "
+     "API "
      "standard). Read-only arrays need max_version of at least (1, 0)."},
     {"__dlpack_device__", le_py_array_dlpack_device, METH_NOARGS, NULL},
     {0}};

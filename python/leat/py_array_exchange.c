@@ -79,7 +79,11 @@ static int check_request(struct le_py_array *array, PyObject *device, PyObject *
     }
     if (device == Py_None)
         return 0;
-    if (!PyTuple_Check(device) || !PyArg_ParseTuple(device, "ii", &type, &number))
+    if (!PyTuple_Check(device)) {
+        PyErr_SetString(PyExc_TypeError, "dl_device must be None or a tuple of two integers");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(device, "ii", &type, &number))
         return -1;
     if (type == has && (type != DLPACK_CUDA || number == array->device->ordinal))
         return 0;

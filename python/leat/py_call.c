@@ -85,28 +85,41 @@ static int read_values(struct le_py_run *run, PyObject *const *args, Py_ssize_t 
 
 /* ---- resolving */
 
+static void release_arguments(struct le_py_run *run) {
+    for (Py_ssize_t k = 0; k < run->resolved_inputs; k++)
+        le_py_argument_release(&run->inputs[k]);
+    for (Py_ssize_t k = 0; k < run->resolved_outs; k++) {
+        le_py_argument_release(&run->outs[k]);
+        Py_CLEAR(run->targets[k]);
+    }
+    run->resolved_inputs = run->resolved_outs = 0;
+}
+
 static int set_target(struct le_py_run *run, Py_ssize_t k, PyObject *value) {
     const char *name = le_py_text(PyTuple_GetItem(run->program->results, k));
     if (!name || le_py_argument_resolve(value, name, true, &run->outs[k]) < 0)
         return -1;
-    run->targets[k] = value;
+    run->targets[k] = Py_NewRef(value); /* the caller's dict may change during the run */
     return 0;
 }
 
+/* Works on a copy, because resolving an array may run Python code that changes the dict. */
 static int set_targets_of_dict(struct le_py_run *run) {
-    PyObject *key, *value;
+    PyObject *key, *value, *copy = PyDict_Copy(run->out);
     Py_ssize_t at = 0;
-    while (PyDict_Next(run->out, &at, &key, &value)) {
+    int failed = copy ? 0 : -1;
+    while (!failed && PyDict_Next(copy, &at, &key, &value)) {
         Py_ssize_t k = PyUnicode_Check(key) ? find_name(run->program->results, run->program->result_count, key) : -1;
         if (k < 0) {
             PyErr_Format(PyExc_ValueError, "out: %U has no result %R; its results are %S", run->program->name, key,
                          run->program->results);
-            return -1;
+            failed = -1;
+        } else if (value != Py_None) {
+            failed = set_target(run, k, value);
         }
-        if (value != Py_None && set_target(run, k, value) < 0)
-            return -1;
     }
-    return 0;
+    Py_XDECREF(copy);
+    return failed;
 }
 
 /* One array for the only result, a dict by name, or a tuple in order. */
@@ -152,6 +165,11 @@ static int resolve_inputs(struct le_py_run *run) {
         run->resolved_inputs = k + 1;
     }
     return 0;
+}
+
+int le_py_run_resolve(struct le_py_run *run) {
+    release_arguments(run);
+    return resolve_inputs(run) < 0 || resolve_targets(run) < 0 ? -1 : 0;
 }
 
 static int make_room(struct le_py_run *run) {
@@ -244,11 +262,11 @@ int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObje
     run->heap = NULL;
     run->call = NULL;
     run->prepared = NULL;
+    run->stream = NULL;
     run->owns_stream = run->has_host_memory = false;
     if (make_option_names() < 0 || make_room(run) < 0 || read_values(run, args, count, names) < 0)
         return -1;
-    return resolve_inputs(run) < 0 || resolve_targets(run) < 0 || choose_device(run) < 0 || choose_library(run) < 0 ? -1
-                                                                                                                    : 0;
+    return le_py_run_resolve(run) < 0 || choose_device(run) < 0 || choose_library(run) < 0 ? -1 : 0;
 }
 
 /* ---- binding */
@@ -322,8 +340,10 @@ static leat_status bind_target(struct le_py_run *run, Py_ssize_t k) {
 /* Names the argument in the message of a failed binding. */
 static int fail_bind(const struct le_py_run *run, Py_ssize_t k, leat_status status) {
     leat_error error;
+    char quoted[128];
     leat_error_get(NULL, &error);
-    if (status == LEAT_OUT_OF_MEMORY || strstr(error.message, name_of(run, k)))
+    PyOS_snprintf(quoted, sizeof quoted, "'%s'", name_of(run, k));
+    if (status == LEAT_OUT_OF_MEMORY || strstr(error.message, quoted))
         return le_py_raise(status, NULL, le_py_text(run->program->name)), -1;
     PyErr_Format(PyExc_ValueError, "argument '%s': %s", name_of(run, k), error.message);
     return -1;
@@ -402,10 +422,7 @@ static PyObject *results_of(struct le_py_run *run) {
 }
 
 void le_py_run_finish(struct le_py_run *run) {
-    for (Py_ssize_t k = 0; k < run->resolved_inputs; k++)
-        le_py_argument_release(&run->inputs[k]);
-    for (Py_ssize_t k = 0; k < run->resolved_outs; k++)
-        le_py_argument_release(&run->outs[k]);
+    release_arguments(run);
     if (run->owns_stream)
         leat_stream_free(run->stream);
     if (run->call)
@@ -428,6 +445,17 @@ static int perform(struct le_py_run *run) {
     return 0;
 }
 
+/* Destructors of other libraries and warnings need a clear error state. The failure counts more than a warning that is
+ * an error. */
+static void finish_after_failure(struct le_py_run *run) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    le_py_run_finish(run);
+    if (le_py_warn() < 0)
+        PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+}
+
 PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     struct le_py_run run;
     PyObject *results = NULL;
@@ -435,6 +463,10 @@ PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count
         le_py_run_start(&run, (struct le_py_program *)self, args, (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
     if (!failed && perform(&run) == 0)
         results = results_of(&run);
+    if (!results) {
+        finish_after_failure(&run);
+        return NULL;
+    }
     le_py_run_finish(&run);
     if (le_py_warn() < 0)
         Py_CLEAR(results);

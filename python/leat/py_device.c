@@ -119,8 +119,12 @@ int le_py_device_of(PyObject *value, struct le_py_device **device) {
         PyErr_Format(PyExc_TypeError, "device must be a string such as \"cpu\" or \"cuda:1\", not %R", value);
         return -1;
     }
-    const char *name = PyUnicode_AsUTF8AndSize(value, NULL);
-    *device = name ? le_py_device_open(name) : NULL;
+    Py_ssize_t size;
+    const char *name = PyUnicode_AsUTF8AndSize(value, &size);
+    if (name && strlen(name) != (size_t)size)
+        PyErr_Format(le_py_errors.device, "there is no device %R", value);
+    else if (name)
+        *device = le_py_device_open(name);
     return *device ? 0 : -1;
 }
 

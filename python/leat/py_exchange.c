@@ -79,8 +79,9 @@ static int use_tensor(const struct DLTensor *tensor, const char *name, struct le
 }
 
 static int fail_exchange(const char *name) {
-    if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "the library of argument '%s' does not hand out its memory", name);
+    if (PyErr_Occurred())
+        return le_py_fail_library(name);
+    PyErr_Format(PyExc_TypeError, "the library of argument '%s' does not hand out its memory", name);
     return -1;
 }
 
@@ -143,6 +144,7 @@ int le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_de
 int le_py_capsule_describe(PyObject *capsule, const char *name, struct le_py_argument *a) {
     const struct DLTensor *tensor = NULL;
     bool read_only = false;
+    a->keep = Py_NewRef(capsule); /* the capsule stays unused, so it frees its tensor itself */
     if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
         const struct DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
         tensor = managed->major == 1 ? &managed->dl_tensor : NULL;
@@ -158,7 +160,6 @@ int le_py_capsule_describe(PyObject *capsule, const char *name, struct le_py_arg
     if (use_tensor(tensor, name, a) < 0)
         return -1;
     a->memory.read_only = read_only;
-    a->keep = Py_NewRef(capsule); /* the capsule stays unused, so it frees its tensor itself */
     return 0;
 }
 

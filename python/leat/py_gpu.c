@@ -237,7 +237,8 @@ static int dlpack_device(PyObject *value, const char *name, long *type, long *or
     Py_XDECREF(pair);
     if (is_pair && !PyErr_Occurred())
         return 0;
-    return PyErr_Occurred() ? -1 : le_py_fail_type(value, name, "whose __dlpack_device__ does not return two numbers");
+    return PyErr_Occurred() ? le_py_fail_library(name)
+                            : le_py_fail_type(value, name, "whose __dlpack_device__ does not return two numbers");
 }
 
 /* Calls __dlpack__ with the keywords of DLPack 1.0, and again without max_version if the producer is older. */
@@ -274,8 +275,10 @@ int le_py_dlpack_describe(PyObject *value, const char *name, struct le_py_argume
         return -1;
     PyObject *capsule = ask_capsule(value, stream);
     Py_XDECREF(stream);
-    int failed = capsule ? le_py_capsule_describe(capsule, name, a) : -1;
+    int failed = capsule ? le_py_capsule_describe(capsule, name, a) : le_py_fail_library(name);
     Py_XDECREF(capsule);
+    if (!failed && on_gpu && a->memory.memory == LEAT_MEMORY_HOST)
+        failed = le_py_fail_type(value, name, "whose __dlpack_device__ names a GPU but whose memory is the host's");
     a->is_held = on_gpu;
     return failed;
 }

@@ -320,7 +320,7 @@ static PyObject *module_repr(PyObject *self) {
 
 static PyMethodDef module_methods[] = {
     {"symbol", module_symbol, METH_O,
-     "symbol(name, /)\n--\n\nReturns a __device__ or __constant__ variable as a leat.Array of its bytes."},
+     "symbol($self, name, /)\n--\n\nReturns a __device__ or __constant__ variable as a leat.Array of its bytes."},
     {0}};
 static PyMemberDef module_fields[] = {
     {"name", T_OBJECT, offsetof(struct py_module, name), READONLY, "Its name in messages."}, {0}};

@@ -136,11 +136,15 @@ int le_py_argument_init(void);
 /* Raise a TypeError or ValueError that names the argument, and return -1. */
 int le_py_fail_type(PyObject *value, const char *name, const char *reason);
 int le_py_fail_rank(const char *name, Py_ssize_t rank);
+/* Replaces the exception that another library raised about the argument by a TypeError that names it, with the other as
+ * its cause. Keeps a MemoryError, and what is no Exception (KeyboardInterrupt). Returns -1. */
+int le_py_fail_library(const char *name);
 /* Resolves a value. name: the argument's, for errors. writable: it is written to, and so may not be copied. */
 int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
 enum le_py_library le_py_library_of_type(PyTypeObject *type);
-extern leat_context *le_py_copy_ledger; /* copies of arguments are recorded here while they are made; or NULL */
+/* Where this thread records copies of arguments while it makes them; NULL: where the call runs. */
+extern _Thread_local leat_context *le_py_copy_ledger;
 
 /* ---- arrays that tell about themselves in Python (py_gpu.c) */
 
@@ -222,7 +226,7 @@ struct le_py_run {
     PyObject **values;                                  /* by input, borrowed; NULL: absent */
     struct le_py_argument *inputs;                      /* by input */
     struct le_py_argument *outs;                        /* by result; ABSENT: a new array */
-    PyObject **targets;                                 /* by result, borrowed */
+    PyObject **targets;                                 /* by result, owned; NULL: a new array */
     PyObject *out, *stream_value, *device_value, *like; /* options, borrowed, or NULL */
     Py_ssize_t resolved_inputs, resolved_outs;
     struct le_py_device *device;
@@ -239,7 +243,8 @@ struct le_py_run {
  * must be called also after a failure. */
 int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObject *const *args, Py_ssize_t count,
                     PyObject *names);
-int le_py_run_bind(struct le_py_run *run); /* run->device, ->prepared and ->call are set */
+int le_py_run_resolve(struct le_py_run *run); /* resolves the arguments again */
+int le_py_run_bind(struct le_py_run *run);    /* run->device, ->prepared and ->call are set */
 void le_py_run_finish(struct le_py_run *run);
 le_py_vectorcall le_py_program_call;
 PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names); /* from a tuple and a dict */

@@ -68,14 +68,15 @@ void le_py_call_give(struct le_py_program *program, struct le_py_prepared *prepa
 /* ---- prepared forms */
 
 struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct le_py_device *device) {
-    const char *text = le_py_text(program->text), *name = le_py_text(program->name);
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(program->text, &size), *name = le_py_text(program->name);
     struct le_py_prepared *made = text && name ? calloc(1, sizeof *made) : NULL;
     if (!made)
         return text && name ? (struct le_py_prepared *)PyErr_NoMemory() : NULL;
     const leat_program_options options = {.struct_size = sizeof options, .name = name};
     leat_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = leat_program_new(device->ctx, text, 0, &options, &made->program);
+    status = leat_program_new(device->ctx, text, (size_t)size, &options, &made->program);
     Py_END_ALLOW_THREADS
     if (status) {
         free(made);
@@ -272,13 +273,17 @@ static PyGetSetDef program_members[] = {
     {0}};
 static PyMethodDef program_methods[] = {
     {"explain", (PyCFunction)(void (*)(void))le_py_program_explain, METH_FASTCALL | METH_KEYWORDS,
-     "explain(*args, **named)\n--\n\nRuns the program once, as a call would, in a context of its own, and prints the "
-     "account: what was done, why, how often and how long it took. Returns it as a leat.Account; a notebook shows it "
-     "as a picture."},
+     "explain($self, *args, out=None, stream=None, device=None, like=None, **inputs)\n--\n\nRuns the program once, as "
+     "a "
+     "call would, in a context of its own, and returns the account as a leat.Account: what was done, why, how often "
+     "and how long it took, and what bounds the run. A prompt shows it as a table, a notebook as a picture; a script "
+     "prints it. Writes the results into out."},
     {"show", (PyCFunction)(void (*)(void))le_py_program_show, METH_FASTCALL | METH_KEYWORDS,
-     "show(form, *args, **named)\n--\n\nReturns one form of the program as text: \"tree\" needs no arguments; \"ir\", "
-     "\"plan\", \"bytecode\", \"cuda\", \"ptx\" and \"sass\" are for these arguments. arch=\"sm_90\" names the "
-     "architecture of ptx and sass."},
+     "show($self, form=\"tree\", /, *args, arch=None, out=None, stream=None, device=None, like=None, **inputs)\n--\n\n"
+     "Returns one form of the program as text. \"tree\" needs no arguments. \"ir\", \"ir:PASS\" (the IR after one "
+     "pass), "
+     "\"plan\", \"bytecode\", \"cuda\", \"ptx\" and \"sass\" are for these arguments. The last three need no GPU. arch "
+     "names the architecture of ptx and sass, such as \"sm_90\"."},
     {"__reduce__", program_reduce, METH_NOARGS, NULL},
     {0}};
 static PyType_Slot program_slots[] = {

@@ -45,36 +45,37 @@ static PyObject *share_memory(struct le_py_array *array) {
     return view;
 }
 
-static int read_into(struct le_py_array *array, PyObject *target) {
-    Py_buffer view;
-    leat_status status;
-    if (PyObject_GetBuffer(target, &view, PyBUF_WRITABLE) < 0)
-        return -1;
+/* A copy on the CPU of an array in a device's memory. */
+static PyObject *copy_to_host(struct le_py_array *array) {
+    const leat_description *d = &array->description;
+    struct le_py_device *cpu = le_py_device_open("cpu");
+    leat_array *made;
+    leat_description host;
+    if (!cpu)
+        return NULL;
+    leat_status status = leat_array_new_empty(cpu->ctx, d->dtype, d->rank, d->shape, LEAT_MEMORY_HOST, &made);
+    if (status)
+        return le_py_raise(status, NULL, NULL);
+    leat_array_get(made, &host);
+    size_t size_bytes = leat_dtype_size_bytes(d->dtype);
+    for (int k = 0; k < d->rank; k++)
+        size_bytes *= (size_t)d->shape[k];
     Py_BEGIN_ALLOW_THREADS
-    status = leat_array_read(array->array, view.buf, (size_t)view.len, NULL, NULL);
+    status = leat_array_read(array->array, host.data, size_bytes, NULL, NULL);
     Py_END_ALLOW_THREADS
-    PyBuffer_Release(&view);
-    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
-}
-
-static PyObject *read_elements(struct le_py_array *array) {
-    bool is_bf16 = array->description.dtype == LEAT_BF16;
-    PyObject *numpy = le_py_numpy(), *shape = PyObject_GetAttrString((PyObject *)array, "shape"),
-             *dtype = numpy ? le_py_numpy_dtype(is_bf16 ? LEAT_U16 : array->description.dtype) : NULL,
-             *target = shape && dtype ? PyObject_CallMethod(numpy, "empty", "OO", shape, dtype) : NULL;
-    Py_XDECREF(shape);
-    Py_XDECREF(dtype);
-    if (target && read_into(array, target) < 0)
-        Py_CLEAR(target);
-    if (!is_bf16 || !target)
-        return target;
-    PyObject *view = view_bf16(target);
-    Py_DECREF(target);
-    return view;
+    if (!status)
+        return le_py_array_new(made, cpu);
+    le_py_raise(status, NULL, NULL);
+    leat_array_free(made);
+    return NULL;
 }
 
 PyObject *le_py_to_numpy(struct le_py_array *array) {
-    return le_py_array_is_readable(array) ? share_memory(array) : read_elements(array);
+    if (le_py_array_is_readable(array))
+        return share_memory(array);
+    PyObject *host = copy_to_host(array), *made = host ? share_memory((struct le_py_array *)host) : NULL;
+    Py_XDECREF(host);
+    return made;
 }
 
 /* A result of rank 0 is a scalar, as NumPy's own functions return it. */
@@ -139,12 +140,9 @@ static PyObject *deliver_cupy(struct le_py_array *array) {
 
 /* Other libraries cannot use the memory of sim. */
 static PyObject *deliver_foreign(struct le_py_array *array, enum le_py_library library) {
-    if (!array->device->is_cuda && !array->device->is_cpu && !le_py_array_is_readable(array)) {
-        PyObject *host = le_py_to_numpy(array), *made = NULL;
-        if (library == LE_PY_TORCH)
-            made = convert("torch", "from_dlpack", host);
-        else
-            made = library == LE_PY_CUPY ? convert("cupy", "asarray", host) : convert("jax.numpy", "asarray", host);
+    if (!array->device->is_cuda && !le_py_array_is_readable(array)) {
+        PyObject *host = copy_to_host(array),
+                 *made = host ? deliver_foreign((struct le_py_array *)host, library) : NULL;
         Py_XDECREF(host);
         return made;
     }

@@ -264,9 +264,9 @@ static PyObject *stream_repr(PyObject *self) {
 
 static PyMethodDef stream_methods[] = {
     {"synchronize", stream_synchronize, METH_NOARGS,
-     "synchronize()\n--\n\nWaits for all work in the stream. Raises its error, if any."},
+     "synchronize($self, /)\n--\n\nWaits for all work in the stream. Raises its error, if any."},
     {"wait", stream_wait, METH_O,
-     "wait(event)\n--\n\nMakes later work in the stream wait for the event, without blocking Python."},
+     "wait($self, event, /)\n--\n\nMakes later work in the stream wait for the event, without blocking Python."},
     {"__cuda_stream__", stream_protocol, METH_NOARGS, NULL},
     {0}};
 static PyGetSetDef stream_members[] = {{"ptr", stream_ptr, NULL, "The CUstream as a number; 0 on the CPU.", NULL},
@@ -346,13 +346,13 @@ static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
 
 static PyMethodDef event_methods[] = {
     {"record", event_record, METH_VARARGS,
-     "record(stream=None)\n--\n\nRecords the event in a stream; None: Leat's own stream of the device. It is reached "
-     "when "
+     "record($self, stream=None, /)\n--\n\nRecords the event in a stream; None: Leat's own stream of the device. It is "
+     "reached when "
      "all work enqueued in the stream so far is done."},
-    {"synchronize", event_synchronize, METH_NOARGS, "synchronize()\n--\n\nWaits until the event is reached."},
+    {"synchronize", event_synchronize, METH_NOARGS, "synchronize($self, /)\n--\n\nWaits until the event is reached."},
     {"elapsed_ms", event_elapsed, METH_O,
-     "elapsed_ms(stop)\n--\n\nWaits for `stop`, and returns the milliseconds from this event to it by the device's "
-     "clock."},
+     "elapsed_ms($self, stop, /)\n--\n\nWaits for `stop`, and returns the milliseconds from this event to it by the "
+     "device's clock."},
     {0}};
 static PyType_Slot event_slots[] = {
     {Py_tp_doc, "Event(*, device=None)\n--\n\nA point in a stream, to wait for or to measure time with."},

@@ -7,12 +7,24 @@ struct spelling {
     const char *format, *name, *numpy; /* of the buffer protocol; Leat's name; NumPy's */
 };
 
-static const struct spelling spellings[] = {
-    {LEAT_BOOL, "?", "bool", "bool"},  {LEAT_I8, "b", "i8", "int8"},          {LEAT_I16, "h", "i16", "int16"},
-    {LEAT_I32, "i", "i32", "int32"},   {LEAT_I64, "q", "i64", "int64"},       {LEAT_U8, "B", "u8", "uint8"},
-    {LEAT_U16, "H", "u16", "uint16"},  {LEAT_U32, "I", "u32", "uint32"},      {LEAT_U64, "Q", "u64", "uint64"},
-    {LEAT_F16, "e", "f16", "float16"}, {LEAT_BF16, NULL, "bf16", "bfloat16"}, {LEAT_F32, "f", "f32", "float32"},
-    {LEAT_F64, "d", "f64", "float64"}, {LEAT_C64, "Zf", "c64", "complex64"},  {LEAT_C128, "Zd", "c128", "complex128"}};
+/* NumPy's int64 is C's long where that has 64 bits. */
+#define FORMAT_64(of_long, of_long_long) (sizeof(long) == 8 ? of_long : of_long_long)
+
+static const struct spelling spellings[] = {{LEAT_BOOL, "?", "bool", "bool"},
+                                            {LEAT_I8, "b", "i8", "int8"},
+                                            {LEAT_I16, "h", "i16", "int16"},
+                                            {LEAT_I32, "i", "i32", "int32"},
+                                            {LEAT_I64, FORMAT_64("l", "q"), "i64", "int64"},
+                                            {LEAT_U8, "B", "u8", "uint8"},
+                                            {LEAT_U16, "H", "u16", "uint16"},
+                                            {LEAT_U32, "I", "u32", "uint32"},
+                                            {LEAT_U64, FORMAT_64("L", "Q"), "u64", "uint64"},
+                                            {LEAT_F16, "e", "f16", "float16"},
+                                            {LEAT_BF16, NULL, "bf16", "bfloat16"},
+                                            {LEAT_F32, "f", "f32", "float32"},
+                                            {LEAT_F64, "d", "f64", "float64"},
+                                            {LEAT_C64, "Zf", "c64", "complex64"},
+                                            {LEAT_C128, "Zd", "c128", "complex128"}};
 enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
 leat_dtype le_py_dtype_of_kind(char kind, Py_ssize_t size_bytes) {

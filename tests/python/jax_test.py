@@ -1,0 +1,78 @@
+"""Arrays of JAX on the CPU."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import leat
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+double = leat.program("y[...] = a[...] + a[...]")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "uint8", "uint32", "float16", "bfloat16", "float32",
+                                   "complex64"])
+def test_dtypes(dtype):
+    a = jnp.arange(3).astype(dtype)
+    y = double(a)
+    assert isinstance(y, jax.Array) and y.dtype == a.dtype and np.array_equal(np.asarray(y), np.asarray(a + a))
+
+
+def test_results():
+    a = jnp.arange(6.0).reshape(2, 3)
+    assert np.array_equal(np.asarray(double(a)), np.asarray(a + a))
+    assert type(double(a, like="numpy")) is np.ndarray and isinstance(double(np.ones(3, "f4"), like="jax"), jax.Array)
+    assert isinstance(double(np.ones(3, "f4"), like=jnp), jax.Array) and isinstance(double(np.ones(3, "f4"), like=a), jax.Array)
+    y = leat.eval("y = a[1,2]", a)
+    assert isinstance(y, jax.Array) and y.shape == () and y == 5
+    assert leat.eval("y[i] = a[i] * b", jnp.ones(2, "float32"), jnp.float32(3)).tolist() == [3, 3]
+
+
+def test_read_only():
+    a = jnp.arange(3.0)
+    before = np.asarray(a).copy()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="'y'.*JAX"):
+            double(np.ones(3, "f4"), out=a)
+    assert np.array_equal(np.asarray(a), before)
+    y = leat.eval("y[i] = a[i]", a, like="numpy")
+    y[:] = 7
+    assert np.array_equal(np.asarray(a), before)
+
+
+def test_tracers():
+    with pytest.raises(TypeError, match="'a'"):
+        jax.jit(lambda x: double(x))(jnp.ones(3))
+    with pytest.raises(TypeError, match="'a'"):
+        double(jax.random.key(0))
+
+
+def test_memory():
+    a = jnp.arange(1000.0)
+    y = double(a)
+    del a
+    gc.collect()
+    for _ in range(5):
+        double(jnp.zeros(1000))
+    assert y[999] == 1998
+    shared = jax.dlpack.from_dlpack(leat.eval("y[i] = a[i]", np.arange(5, dtype="f4"), like="leat", device="cpu"))
+    gc.collect()
+    assert shared.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_deleted():
+    a = jnp.ones(3)
+    a.delete()
+    with pytest.raises((TypeError, ValueError), match="'a'"):
+        double(a)
+
+
+def test_references(references):
+    a = jnp.ones(3)
+    references.add(a)
+    for _ in range(10):
+        double(a)
+        with pytest.raises(ValueError):
+            double(np.ones(3, "f4"), out=a)
