@@ -18,8 +18,13 @@ eager = program(np.arange(4.0), 0, like="leat")  # a context is open, and an arr
 
 
 def work(argument):
-    given, k = argument
+    given, k, name = argument
     a = np.arange(4.0)
+    with leat.device(name):
+        return work_there(given, k, a)
+
+
+def work_there(given, k, a):
     mine = leat.eval("y[i] = a[i] + k", a, k)
     return given(a, k).tolist(), program(a, k).tolist(), mine.tolist()
 
@@ -29,7 +34,7 @@ def work(argument):
 def test_pools(method, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([os.path.dirname(__file__), *sys.path]))
     with multiprocessing.get_context(method).Pool(2) as pool:
-        found = pool.map(work, [(program, k) for k in range(4)])
+        found = pool.map(work, [(program, k, "cpu" if method == "fork" else "auto") for k in range(4)])
     for k in range(4):
         first = (np.arange(4.0) * 2 + k).tolist()
         assert found[k] == (first, first, (np.arange(4.0) + k).tolist())
@@ -71,7 +76,16 @@ def test_fork():
     result = program(np.arange(4.0), 1)
     held = program(np.arange(4.0), 1, like="leat")
 
-    def child():
+    def child():  # a GPU, and sim with it, cannot be used in the child
+        try:
+            program(np.arange(4.0), 5)
+        except leat.DeviceError as error:
+            if "spawn" not in str(error):
+                raise
+        with leat.device("cpu"):
+            return use_in_child()
+
+    def use_in_child():
         nonlocal result, held
         found = [program(np.arange(4.0), 5).tolist(), result.tolist(), leat.eval("y = a + 1", 2)]
         try:
@@ -84,9 +98,8 @@ def test_fork():
             except Exception:
                 pass
         del result, held
-        with leat.device("cpu"):
-            found.append(leat.program("y[i] = a[i]")(np.ones(2)).tolist())
-        found.append(in_child(lambda: program(np.ones(1), 1).tolist()))
+        found.append(leat.program("y[i] = a[i]")(np.ones(2)).tolist())
+        found.append(in_child(lambda: program(np.ones(1), 1, device="cpu").tolist()))
         return found
 
     found = in_child(child)
@@ -111,7 +124,7 @@ def test_fork_while_threads_run():
         thread.start()
     try:
         for _ in range(5):
-            assert in_child(lambda: program(np.arange(2.0), 5).tolist()) == [5, 7]
+            assert in_child(lambda: program(np.arange(2.0), 5, device="cpu").tolist()) == [5, 7]
     finally:
         stop.set()
         for thread in threads:
