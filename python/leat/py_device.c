@@ -73,6 +73,15 @@ static const char *resolve_auto(const char *name) {
     return strcmp(name, "auto") == 0 ? "cpu" : name;
 }
 
+/* CUDA, and sim with it, cannot be used in the child of a fork after the parent has used it. */
+static void *fail_in_child(void) {
+    leat_error error;
+    leat_error_get(NULL, &error);
+    PyErr_Format(le_py_errors.device, "%s\nhelp: a forked process cannot use a GPU after its parent has; start processes "
+                                      "with multiprocessing.get_context(\"spawn\")", error.message);
+    return NULL;
+}
+
 struct le_py_device *le_py_device_open(const char *name) {
     char full[LEAT_DEVICE_NAME_BYTES];
     name = resolve_auto(name);
@@ -90,6 +99,8 @@ struct le_py_device *le_py_device_open(const char *name) {
         device = open_device(full, &status);
     pthread_mutex_unlock(&opening_lock);
     PyEval_RestoreThread(thread);
+    if (!device && generation > 1 && status == LEAT_DEVICE)
+        return fail_in_child();
     return device ? device : le_py_raise(status, NULL, NULL);
 }
 
