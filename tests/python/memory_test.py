@@ -112,11 +112,20 @@ def test_asarray_refuses():
 def test_asarray_of_torch():
     torch = pytest.importorskip("torch")
     x = torch.arange(6.0).reshape(2, 3)
-    a = leat.asarray(x, device="cpu")
+    a, p = leat.asarray(x, device="cpu"), leat.pinned(x)
     x[0, 0] = 9
-    assert a.numpy()[0, 0] == 9
+    assert a.numpy()[0, 0] == p[0, 0] == 9
+    gone = weakref.ref(x)
+    del x
+    gc.collect()
+    assert gone() is not None and a.tolist()[1] == [3, 4, 5]
+    del a, p
+    gc.collect()
+    assert gone() is None
+    x = torch.arange(6.0).reshape(2, 3)
     if DEVICE.startswith("cuda"):
         x = x.cuda()
+        x[0, 0] = 9
         a = leat.asarray(x)
         assert a.device.startswith("cuda") and a.__cuda_array_interface__["data"][0] == x.data_ptr()
         leat.eval("y[i,j] = 2 * x[i,j]", x=a, out=a)
