@@ -248,7 +248,7 @@ int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObje
     if (make_option_names() < 0 || make_room(run) < 0 || read_values(run, args, count, names) < 0)
         return -1;
     return resolve_inputs(run) < 0 || resolve_targets(run) < 0 || choose_device(run) < 0 || choose_library(run) < 0 ? -1
-                                                                                                                : 0;
+                                                                                                                    : 0;
 }
 
 /* ---- binding */
@@ -431,8 +431,8 @@ static int perform(struct le_py_run *run) {
 PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     struct le_py_run run;
     PyObject *results = NULL;
-    int failed = le_py_run_start(&run, (struct le_py_program *)self, args,
-                                 (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
+    int failed =
+        le_py_run_start(&run, (struct le_py_program *)self, args, (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
     if (!failed && perform(&run) == 0)
         results = results_of(&run);
     le_py_run_finish(&run);

@@ -295,8 +295,8 @@ static PyType_Slot program_slots[] = {
     {0}};
 static PyType_Spec program_spec = {.name = "leat.Program",
                                    .basicsize = sizeof(struct le_py_program),
-                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-                                            LE_PY_HAVE_VECTORCALL,
+                                   .flags =
+                                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | LE_PY_HAVE_VECTORCALL,
                                    .slots = program_slots};
 
 int le_py_program_init(PyObject *module) {
