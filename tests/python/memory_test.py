@@ -312,3 +312,47 @@ def test_synchronize():
     assert leat.synchronize(DEVICE) is None
     with pytest.raises(leat.DeviceError):
         leat.synchronize("toaster")
+
+# ---- long runs
+
+
+def run_on_terminal(text):
+    """Runs Python with standard error on a terminal; returns what the terminal got."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    folder = str(pathlib.Path(leat.__file__).parent.parent)
+    child = subprocess.Popen([sys.executable, "-c", text], stderr=theirs,
+                             env={**os.environ, "PYTHONPATH": folder})
+    os.close(theirs)
+    got = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        got += part
+    assert child.wait() == 0
+    return got
+
+
+LONG = """
+import leat, time
+f = leat.program("in n; var c = 0; while c < n { c += 1 }; steps = c", name="slow.leat")
+def seconds(n):
+    start = time.perf_counter()
+    f(n)
+    return time.perf_counter() - start
+n = int(1.3 / seconds(20000) * 20000)
+while seconds(n) < 1.1:
+    n *= 2
+leat.show_progress(True)
+seconds(n)
+"""
+
+
+def test_progress():
+    shown = run_on_terminal(LONG)
+    assert shown.startswith(b"\r\x1b[Kslow.leat, 1.") and shown.endswith(b" s\r\x1b[K")
+    assert shown.count(b"slow.leat, 1.0") == 1
