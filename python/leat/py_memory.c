@@ -29,6 +29,11 @@ static int watch_exit(void) {
     return done ? 0 : -1;
 }
 
+void le_py_argument_keep(struct le_py_argument *argument, PyObject *value) {
+    if (!argument->has_view && !argument->keep)
+        argument->keep = Py_NewRef(value);
+}
+
 /* At exit the memory is left to the process's end. */
 void le_py_release_kept(void *argument) {
     if (le_py_is_exiting())
@@ -101,10 +106,12 @@ int le_py_source_of(PyObject *value, const char *name, struct le_py_source *sour
         value = listed = numpy ? PyObject_CallMethod(numpy, "asarray", "O", value) : NULL;
     }
     int failed = value ? le_py_argument_resolve(value, name, false, argument) : -1;
-    if (failed)
+    if (failed) {
         free(argument);
-    else
+    } else {
+        le_py_argument_keep(argument, value);
         failed = use_argument(argument, source);
+    }
     source->is_copied |= listed != NULL;
     Py_XDECREF(listed);
     return failed;

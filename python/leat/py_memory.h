@@ -17,6 +17,8 @@ int le_py_source_of(PyObject *value, const char *name, struct le_py_source *sour
 int le_py_source_move(struct le_py_source *source, struct le_py_device *device);
 int le_py_source_cast(struct le_py_source *source, leat_dtype dtype);
 
+/* Lets the argument keep the value alive, for memory that is used beyond a call. */
+void le_py_argument_keep(struct le_py_argument *argument, PyObject *value);
 /* An argument whose memory an array uses: a release callback of leat_array_wrap, for any thread, also at exit. */
 void le_py_release_kept(void *argument);
 /* Whether Python is about to exit, so that only its own threads may still take the GIL. Needs no GIL. */

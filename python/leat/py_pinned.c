@@ -237,6 +237,7 @@ static int lock_memory(struct le_py_device *device, struct pin *pin) {
 static int resolve_host(PyObject *value, struct le_py_argument *argument) {
     if (le_py_argument_resolve(value, "a", false, argument) < 0)
         return -1;
+    le_py_argument_keep(argument, value);
     if (argument->kind == LE_PY_MEMORY && !argument->device && !argument->is_copied)
         return 0;
     le_py_argument_release(argument);

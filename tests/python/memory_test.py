@@ -112,11 +112,20 @@ def test_asarray_refuses():
 def test_asarray_of_torch():
     torch = pytest.importorskip("torch")
     x = torch.arange(6.0).reshape(2, 3)
-    a = leat.asarray(x, device="cpu")
+    a, p = leat.asarray(x, device="cpu"), leat.pinned(x)
     x[0, 0] = 9
-    assert a.numpy()[0, 0] == 9
+    assert a.numpy()[0, 0] == p[0, 0] == 9
+    gone = weakref.ref(x)
+    del x
+    gc.collect()
+    assert gone() is not None and a.tolist()[1] == [3, 4, 5]
+    del a, p
+    gc.collect()
+    assert gone() is None
+    x = torch.arange(6.0).reshape(2, 3)
     if DEVICE.startswith("cuda"):
         x = x.cuda()
+        x[0, 0] = 9
         a = leat.asarray(x)
         assert a.device.startswith("cuda") and a.__cuda_array_interface__["data"][0] == x.data_ptr()
         leat.eval("y[i,j] = 2 * x[i,j]", x=a, out=a)
@@ -303,3 +312,47 @@ def test_synchronize():
     assert leat.synchronize(DEVICE) is None
     with pytest.raises(leat.DeviceError):
         leat.synchronize("toaster")
+
+# ---- long runs
+
+
+def run_on_terminal(text):
+    """Runs Python with standard error on a terminal; returns what the terminal got."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    folder = str(pathlib.Path(leat.__file__).parent.parent)
+    child = subprocess.Popen([sys.executable, "-c", text], stderr=theirs,
+                             env={**os.environ, "PYTHONPATH": folder})
+    os.close(theirs)
+    got = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        got += part
+    assert child.wait() == 0
+    return got
+
+
+LONG = """
+import leat, time
+f = leat.program("in n; var c = 0; while c < n { c += 1 }; steps = c", name="slow.leat")
+def seconds(n):
+    start = time.perf_counter()
+    f(n)
+    return time.perf_counter() - start
+n = int(1.3 / seconds(20000) * 20000)
+while seconds(n) < 1.1:
+    n *= 2
+leat.show_progress(True)
+seconds(n)
+"""
+
+
+def test_progress():
+    shown = run_on_terminal(LONG)
+    assert shown.startswith(b"\r\x1b[Kslow.leat, 1.") and shown.endswith(b" s\r\x1b[K")
+    assert shown.count(b"slow.leat, 1.0") == 1
