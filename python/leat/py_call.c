@@ -459,8 +459,8 @@ static void finish_after_failure(struct le_py_run *run) {
 PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     struct le_py_run run;
     PyObject *results = NULL;
-    int failed = le_py_run_start(&run, (struct le_py_program *)self, args,
-                                 (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
+    int failed =
+        le_py_run_start(&run, (struct le_py_program *)self, args, (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
     if (!failed && perform(&run) == 0)
         results = results_of(&run);
     if (!results) {

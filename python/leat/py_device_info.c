@@ -84,8 +84,11 @@ static PyObject *describe(leat_context *ctx, size_t k, bool measure) {
     leat_status status;
     if (!made)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = leat_device_get(ctx, k, measure, &made->info);
-    Py_END_ALLOW_THREADS if (!status) return (PyObject *)made;
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_device_get(ctx, k, measure, &made->info);
+    Py_END_ALLOW_THREADS
+    if (!status)
+        return (PyObject *)made;
     Py_DECREF(made);
     return le_py_raise(status, NULL, NULL);
 }
@@ -99,8 +102,11 @@ PyObject *le_py_devices(PyObject *self, PyObject *args, PyObject *names) {
     struct le_py_device *cpu = le_py_device_open("cpu");
     if (!cpu || !PyArg_ParseTupleAndKeywords(args, names, "|p", words, &measure))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = leat_device_count(cpu->ctx, &count);
-    Py_END_ALLOW_THREADS if (status) return le_py_raise(status, NULL, NULL);
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_device_count(cpu->ctx, &count);
+    Py_END_ALLOW_THREADS
+    if (status)
+        return le_py_raise(status, NULL, NULL);
     PyObject *list = PyList_New(0);
     for (size_t k = 0; list && k < count; k++) {
         PyObject *info = describe(cpu->ctx, k, measure);
@@ -113,8 +119,10 @@ PyObject *le_py_devices(PyObject *self, PyObject *args, PyObject *names) {
 
 static int wait_for(struct le_py_device *device) {
     leat_status status;
-    Py_BEGIN_ALLOW_THREADS status = leat_context_synchronize(device->ctx);
-    Py_END_ALLOW_THREADS return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_context_synchronize(device->ctx);
+    Py_END_ALLOW_THREADS
+    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
 }
 
 PyObject *le_py_synchronize(PyObject *self, PyObject *args, PyObject *names) {

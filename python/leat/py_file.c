@@ -77,8 +77,11 @@ static PyObject *perform_load(struct load *load) {
     const char *path = PyBytes_AsString(load->bytes);
     struct le_py_source source = {.device = load->device};
     leat_status status;
-    Py_BEGIN_ALLOW_THREADS status = leat_array_load(source.device->ctx, path, load->key, load->dtype, &source.array);
-    Py_END_ALLOW_THREADS if (status) return fail_file(status, load->path, path, true);
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_array_load(source.device->ctx, path, load->key, load->dtype, &source.array);
+    Py_END_ALLOW_THREADS
+    if (status)
+        return fail_file(status, load->path, path, true);
     if (load->dtype && le_py_source_cast(&source, load->dtype) < 0)
         return NULL;
     return le_py_result_deliver(source.array, source.device, load->library);
@@ -118,8 +121,10 @@ static leat_status save_one(const char *path, PyObject *value, const leat_save_o
     leat_status status;
     if (le_py_source_of(value, "array", &source) < 0)
         return LEAT_INVALID;
-    Py_BEGIN_ALLOW_THREADS status = leat_array_save_as(source.array, path, options);
-    Py_END_ALLOW_THREADS leat_array_free(source.array);
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_array_save_as(source.array, path, options);
+    Py_END_ALLOW_THREADS
+    leat_array_free(source.array);
     return status;
 }
 
@@ -154,7 +159,8 @@ static leat_status save_dict(const char *path, PyObject *dict, const leat_save_o
     else if (capacity == 0)
         PyErr_SetString(PyExc_ValueError, "there are no arrays to save");
     else if (list_arrays(held, list, arrays, &count) == 0) {
-        Py_BEGIN_ALLOW_THREADS status = leat_archive_save(path, list, count, options);
+        Py_BEGIN_ALLOW_THREADS
+        status = leat_archive_save(path, list, count, options);
         Py_END_ALLOW_THREADS
     }
     for (size_t k = 0; k < count; k++)

@@ -133,7 +133,7 @@ int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream) {
         get_current = cuda ? PyObject_GetAttrString(cuda, "get_current_stream") : NULL;
         Py_XDECREF(cuda);
     }
-    PyObject *current = !get_current ? NULL
+    PyObject *current = !get_current      ? NULL
                         : device->ordinal ? PyObject_CallFunction(get_current, "i", device->ordinal)
                                           : PyObject_CallNoArgs(get_current);
     PyObject *pointer = current ? PyObject_GetAttr(current, name_ptr) : NULL;
@@ -237,7 +237,8 @@ static int dlpack_device(PyObject *value, const char *name, long *type, long *or
     Py_XDECREF(pair);
     if (is_pair && !PyErr_Occurred())
         return 0;
-    return PyErr_Occurred() ? le_py_fail_library(name) : le_py_fail_type(value, name, "whose __dlpack_device__ does not return two numbers");
+    return PyErr_Occurred() ? le_py_fail_library(name)
+                            : le_py_fail_type(value, name, "whose __dlpack_device__ does not return two numbers");
 }
 
 /* Calls __dlpack__ with the keywords of DLPack 1.0, and again without max_version if the producer is older. */

@@ -198,8 +198,10 @@ static struct le_py_device *device_for(PyObject *name) {
 
 static int compile(struct py_module *module, const char *source, const leat_module_options *options) {
     leat_status status;
-    Py_BEGIN_ALLOW_THREADS status = leat_module_new(module->device->ctx, source, options, &module->module);
-    Py_END_ALLOW_THREADS return status ? (le_py_raise(status, source, options->name), -1) : 0;
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_module_new(module->device->ctx, source, options, &module->module);
+    Py_END_ALLOW_THREADS
+    return status ? (le_py_raise(status, source, options->name), -1) : 0;
 }
 
 static PyObject *module_new(PyTypeObject *type, PyObject *args, PyObject *names) {

@@ -303,12 +303,13 @@ static leat_status enqueue(struct launch *launch, bool cooperative) {
     leat_status status = follow_streams(launch, true);
     if (status)
         return status;
-    Py_BEGIN_ALLOW_THREADS status =
-        cooperative ? leat_kernel_launch_cooperative(l->kernel->kernel, l->grid, l->block, l->shared_bytes,
-                                                     launch->stream, launch->arguments, count)
-                    : leat_kernel_launch(l->kernel->kernel, l->grid, l->block, l->shared_bytes, launch->stream,
-                                         launch->arguments, count);
-    Py_END_ALLOW_THREADS return status ? status : follow_streams(launch, false);
+    Py_BEGIN_ALLOW_THREADS
+    status = cooperative ? leat_kernel_launch_cooperative(l->kernel->kernel, l->grid, l->block, l->shared_bytes,
+                                                          launch->stream, launch->arguments, count)
+                         : leat_kernel_launch(l->kernel->kernel, l->grid, l->block, l->shared_bytes, launch->stream,
+                                              launch->arguments, count);
+    Py_END_ALLOW_THREADS
+    return status ? status : follow_streams(launch, false);
 }
 
 static void finish(struct launch *launch) {

@@ -44,10 +44,13 @@ void le_py_release_kept(void *argument) {
 /* The work of the value's library on its current stream is waited for: Leat orders only its own. */
 static leat_status wrap_memory(struct le_py_argument *argument, struct le_py_source *source) {
     leat_status status = LEAT_OK;
-    Py_BEGIN_ALLOW_THREADS if (argument->ready) status = leat_stream_synchronize(argument->ready);
+    Py_BEGIN_ALLOW_THREADS
+    if (argument->ready)
+        status = leat_stream_synchronize(argument->ready);
     if (!status)
         status = leat_array_wrap(source->device->ctx, &argument->memory, le_py_release_kept, argument, &source->array);
-    Py_END_ALLOW_THREADS return status;
+    Py_END_ALLOW_THREADS
+    return status;
 }
 
 static leat_status wrap_number(const struct le_py_argument *argument, struct le_py_source *source) {
@@ -165,10 +168,12 @@ int le_py_source_move(struct le_py_source *source, struct le_py_device *device) 
             return -1;
         from = cpu;
     }
-    Py_BEGIN_ALLOW_THREADS status = from == device ? copy_within(device, source->array, &made)
-                                    : from->is_cpu ? upload(device, source->array, &made)
-                                                   : download(device, source->array, &made);
-    Py_END_ALLOW_THREADS source->device = device;
+    Py_BEGIN_ALLOW_THREADS
+    status = from == device ? copy_within(device, source->array, &made)
+             : from->is_cpu ? upload(device, source->array, &made)
+                            : download(device, source->array, &made);
+    Py_END_ALLOW_THREADS
+    source->device = device;
     return replace_array(source, status, made);
 }
 
@@ -182,9 +187,12 @@ int le_py_source_cast(struct le_py_source *source, leat_dtype dtype) {
     const leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = source->array}, {0}};
     leat_binding results[] = {{.name = "y"}, {0}};
     leat_status status;
-    Py_BEGIN_ALLOW_THREADS status = leat_eval(source->device->ctx, text, inputs, results);
-    Py_END_ALLOW_THREADS if (status == LEAT_PROGRAM || status == LEAT_MISMATCH) PyErr_Format(
-        PyExc_TypeError, "elements of type %s cannot become %s", leat_dtype_name(d.dtype), leat_dtype_name(dtype));
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_eval(source->device->ctx, text, inputs, results);
+    Py_END_ALLOW_THREADS
+    if (status == LEAT_PROGRAM || status == LEAT_MISMATCH)
+        PyErr_Format(PyExc_TypeError, "elements of type %s cannot become %s", leat_dtype_name(d.dtype),
+                     leat_dtype_name(dtype));
     return replace_array(source, status, status ? NULL : results[0].array);
 }
 

@@ -181,9 +181,10 @@ static PyObject *new_empty(struct le_py_device *device, leat_dtype dtype, int ra
     if (!pin)
         return PyErr_NoMemory();
     leat_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        leat_array_new_empty(device->ctx, dtype, rank, shape, LEAT_MEMORY_PINNED, &pin->array);
-    Py_END_ALLOW_THREADS if (status) {
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_array_new_empty(device->ctx, dtype, rank, shape, LEAT_MEMORY_PINNED, &pin->array);
+    Py_END_ALLOW_THREADS
+    if (status) {
         free(pin);
         return le_py_raise(status, NULL, NULL);
     }
@@ -218,8 +219,11 @@ static int lock_memory(struct le_py_device *device, struct pin *pin) {
     leat_status status;
     if (device->is_cpu || size_bytes == 0)
         return 0;
-    Py_BEGIN_ALLOW_THREADS status = leat_host_pin(device->ctx, start, size_bytes);
-    Py_END_ALLOW_THREADS if (status) return le_py_raise(status, NULL, NULL), -1;
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_host_pin(device->ctx, start, size_bytes);
+    Py_END_ALLOW_THREADS
+    if (status)
+        return le_py_raise(status, NULL, NULL), -1;
     if (add_range(start, size_bytes) == 0) {
         pin->ctx = device->ctx;
         pin->start = start;

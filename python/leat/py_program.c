@@ -273,13 +273,15 @@ static PyGetSetDef program_members[] = {
     {0}};
 static PyMethodDef program_methods[] = {
     {"explain", (PyCFunction)(void (*)(void))le_py_program_explain, METH_FASTCALL | METH_KEYWORDS,
-     "explain($self, *args, out=None, stream=None, device=None, like=None, **inputs)\n--\n\nRuns the program once, as a "
+     "explain($self, *args, out=None, stream=None, device=None, like=None, **inputs)\n--\n\nRuns the program once, as "
+     "a "
      "call would, in a context of its own, and returns the account as a leat.Account: what was done, why, how often "
      "and how long it took, and what bounds the run. A prompt shows it as a table, a notebook as a picture; a script "
      "prints it. Writes the results into out."},
     {"show", (PyCFunction)(void (*)(void))le_py_program_show, METH_FASTCALL | METH_KEYWORDS,
      "show($self, form=\"tree\", /, *args, arch=None, out=None, stream=None, device=None, like=None, **inputs)\n--\n\n"
-     "Returns one form of the program as text. \"tree\" needs no arguments. \"ir\", \"ir:PASS\" (the IR after one pass), "
+     "Returns one form of the program as text. \"tree\" needs no arguments. \"ir\", \"ir:PASS\" (the IR after one "
+     "pass), "
      "\"plan\", \"bytecode\", \"cuda\", \"ptx\" and \"sass\" are for these arguments. The last three need no GPU. arch "
      "names the architecture of ptx and sass, such as \"sm_90\"."},
     {"__reduce__", program_reduce, METH_NOARGS, NULL},
@@ -298,8 +300,8 @@ static PyType_Slot program_slots[] = {
     {0}};
 static PyType_Spec program_spec = {.name = "leat.Program",
                                    .basicsize = sizeof(struct le_py_program),
-                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-                                            LE_PY_HAVE_VECTORCALL,
+                                   .flags =
+                                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | LE_PY_HAVE_VECTORCALL,
                                    .slots = program_slots};
 
 int le_py_program_init(PyObject *module) {

@@ -141,7 +141,8 @@ static PyObject *deliver_cupy(struct le_py_array *array) {
 /* Other libraries cannot use the memory of sim. */
 static PyObject *deliver_foreign(struct le_py_array *array, enum le_py_library library) {
     if (!array->device->is_cuda && !le_py_array_is_readable(array)) {
-        PyObject *host = copy_to_host(array), *made = host ? deliver_foreign((struct le_py_array *)host, library) : NULL;
+        PyObject *host = copy_to_host(array),
+                 *made = host ? deliver_foreign((struct le_py_array *)host, library) : NULL;
         Py_XDECREF(host);
         return made;
     }
@@ -180,7 +181,9 @@ static int library_of_name(const char *name, enum le_py_library *library) {
 }
 
 int le_py_library_of(PyObject *like, enum le_py_library *library) {
-    PyObject *name = PyModule_Check(like) ? PyModule_GetNameObject(like) : PyUnicode_Check(like) ? Py_NewRef(like) : NULL;
+    PyObject *name = PyModule_Check(like)    ? PyModule_GetNameObject(like)
+                     : PyUnicode_Check(like) ? Py_NewRef(like)
+                                             : NULL;
     const char *text = name ? le_py_text(name) : NULL;
     int failed = -1;
     if (text)

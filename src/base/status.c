@@ -414,6 +414,7 @@ const char *leat_status_name(leat_status status) {
         [LEAT_DATA] = "data error",
         [LEAT_UNSUPPORTED] = "unsupported",
         [LEAT_INTERNAL] = "internal error",
+        [LEAT_CANCELED] = "canceled",
     };
     return (size_t)status < ARRAY_LEN(names) ? names[status] : "?";
 }
