@@ -61,6 +61,7 @@ ui-monospace,monospace));font-size:12px;background:transparent;color:inherit;pad
 .leat-account .leat-prepare{background:#5a7fd8}.leat-account .leat-launch{background:#c4529b}
 .leat-account .leat-memory{background:#2c9db5}.leat-account .leat-file{background:#b59a1f}
 .leat-account .leat-wait{background:#8d929b}
+.leat-account .leat-dot.leat-none{background:rgba(141,146,155,.5)}
 .leat-account .leat-none{background:repeating-linear-gradient(135deg,#8d929b 0 2px,transparent 2px 5px)}
 @container (max-width:34rem){.leat-account table.leat-costs{font-size:12px}
 .leat-account table.leat-costs th{width:7.7em;padding-right:.3em;white-space:normal}
@@ -117,11 +118,11 @@ def row(cost, total_ns, unit):
     what = f"<code>{escape(cost['what'])}</code>" if cost["what"] else ""
     cause = f" <span class='leat-soft'>{escape(cost['cause'])}</span>" if cost["cause"] else ""
     size = bytes_of(cost["bytes"]) if cost["bytes"] else ""
+    bar = f"<i class='{group_of(cost)}' style='{width_of(cost['time_ns'], total_ns)}'></i>" if cost["time_ns"] else ""
     exact = f"{cost['time_ns']:,} ns, {cost['count']:,} times, {cost['bytes']:,} bytes, {cost['operations']:,} operations"
     return (
         f"<tr title='{exact}'><th scope='row'><span class='leat-dot {group_of(cost)}'></span>{escape(cost['kind'])}{times}"
-        f"</th><td>{what}{cause}<div class='leat-bar'><i class='{group_of(cost)}' "
-        f"style='{width_of(cost['time_ns'], total_ns)}'></i></div></td>"
+        f"</th><td>{what}{cause}<div class='leat-bar'>{bar}</div></td>"
         f"<td class='leat-number'>{size}<br><span class='leat-soft'>{rate_of(cost)}</span></td>"
         f"<td class='leat-number'>{time_of(cost['time_ns'], unit)}<br>"
         f"<span class='leat-soft'>{percent(cost['time_ns'], total_ns)}</span></td></tr>"

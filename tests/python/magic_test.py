@@ -48,7 +48,7 @@ def test_results_become_variables(shell):
 def test_options(shell):
     assert run(shell, "%%leat --device sim --like leat", "y[i] = a[i]").success
     assert repr(shell.user_ns["y"]) == "<leat.Array f64[4] on sim>"
-    assert "4 points" in run(shell, "%%leat --show plan", "z[i] = a[i] + 1").result
+    assert "4 points" in run(shell, "%%leat --show plan --device cpu", "z[i] = a[i] + 1").result
     assert "__global__" in run(shell, "%%leat --show cuda", "z[i] = a[i] + 1").result
     assert "z" not in shell.user_ns
 
