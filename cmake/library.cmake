@@ -11,7 +11,7 @@ function(leat_sources out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-leat_sources(library_sources base spec lang trace sim ir device gen array run api)
+leat_sources(library_sources base spec lang trace account sim ir device gen array run api)
 list(FILTER library_sources EXCLUDE REGEX "/trace/recorder/") # a shared object of its own
 # The simulator embeds the text that kernels are compiled with.
 file(GLOB prelude_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/sim/prelude/*.inc)

@@ -678,6 +678,8 @@ typedef struct leat_parameter_info {
     leat_dtype dtype; /* f32, f64 or f16; i8 to i64 for integers, signed or not; 0: a struct */
     bool is_address;  /* it has 8 bytes and may be a pointer or a 64-bit integer; compiled code does not say which */
     const char *name; /* its name in the source; "" if unknown; valid as long as the module */
+    bool
+        is_const; /* the source declares a pointer to const, so the kernel only reads; false: it does not, or unknown */
 } leat_parameter_info;
 /* Describes parameter k, from 0. */
 LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);
@@ -820,15 +822,24 @@ LEAT_API leat_status leat_ledger_end(leat_context *ctx, uint64_t bytes);
 LEAT_API const char *leat_cost_name(leat_cost_kind kind); /* "module load"; static */
 
 /* The ledger as an account for people: a table of all costs, the time that no record covers, and a verdict on what
- * bounds the run and what would make it faster. Needs level 1; level 2 adds the device's time. */
-typedef enum leat_account_format { LEAT_ACCOUNT_TEXT, LEAT_ACCOUNT_JSON } leat_account_format;
+ * bounds the run and what would make it faster. Needs level 1; level 2 adds the device's time. It covers the time since
+ * the context was opened, or since leat_ledger_clear. */
+typedef enum leat_account_format {
+    LEAT_ACCOUNT_TEXT,
+    /* An object with the members "ledger" (a list of the records; the last one is the time that no other covers),
+     * "device_time" (leat_ledger_sums, if there are any) and "verdict". The host's times add up to the wall time. */
+    LEAT_ACCOUNT_JSON,
+    LEAT_ACCOUNT_VERDICT /* the verdict's two lines only */
+} leat_account_format;
 typedef struct leat_account_options { /* {0} is a good default */
-    size_t struct_size;               /* sizeof(leat_account_options) */
+    size_t struct_size;               /* sizeof(leat_account_options), or 0 for the fields of version 0.1 */
     uint64_t before_ns; /* time that the caller spent before it opened the context; part of the wall time */
-    const char *before; /* what it was spent on, such as "the command" */
+    const char *before; /* what it was spent on, such as "the command"; NULL: before_ns has no record */
     bool no_verdict;
+    bool for_command; /* the verdict may name options of the `leat` command */
 } leat_account_options;
-/* Prints the account into *text. options may be NULL. Free *text with leat_memory_free. */
+/* Prints the account into *text. options may be NULL. Free *text with leat_memory_free. For a verdict and for the
+ * table, the first call measures the CPU's rates, as leat_device_get does. */
 LEAT_API leat_status leat_account_print(leat_context *ctx, leat_account_format format,
                                         const leat_account_options *options, char **text);
 

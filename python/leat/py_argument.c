@@ -113,8 +113,8 @@ static struct way find_way(PyTypeObject *type, PyObject *value) {
         way.route = ROUTE_EXCHANGE;
     if (way.route == ROUTE_UNKNOWN)
         way.route = array_route(type, value, way.library);
-    if (way.library == LE_PY_NUMPY && (way.route == ROUTE_EXCHANGE || way.route == ROUTE_CUDA_INTERFACE ||
-                                       way.route == ROUTE_DLPACK))
+    if (way.library == LE_PY_NUMPY &&
+        (way.route == ROUTE_EXCHANGE || way.route == ROUTE_CUDA_INTERFACE || way.route == ROUTE_DLPACK))
         way.library = LE_PY_OTHER;
     return way;
 }
@@ -311,10 +311,12 @@ static int resolve_by_numpy(PyObject *value, const char *name, bool writable, st
 
 /* ---- tensors of PyTorch */
 
-/* Whether value.method() is true. */
-static bool says(PyObject *value, const char *method) {
-    PyObject *answer = PyObject_CallMethod(value, method, NULL);
-    bool yes = answer && PyObject_IsTrue(answer) == 1;
+/* Whether method(value) is true; method is one of torch.Tensor. */
+static bool says(PyObject **method, const char *name, PyObject *value) {
+    if (!*method)
+        *method = PyObject_GetAttrString((PyObject *)Py_TYPE(value), name);
+    PyObject *answer = *method ? PyObject_CallFunctionObjArgs(*method, value, NULL) : NULL;
+    bool yes = answer == Py_True;
     Py_XDECREF(answer);
     PyErr_Clear();
     return yes;
@@ -322,14 +324,15 @@ static bool says(PyObject *value, const char *method) {
 
 /* The table hands out the stored elements, also where the tensor stands for other values. */
 static int check_tensor(PyObject *value, const char *name, const struct le_py_argument *a) {
+    static PyObject *is_conj, *is_neg;
     PyObject *grad = PyObject_GetAttr(value, name_requires_grad);
     const char *reason = grad == Py_True ? "that requires a gradient, which Leat cannot record; pass x.detach()" : NULL;
     if (!grad)
         PyErr_Clear();
     Py_XDECREF(grad);
-    if (!reason && (a->memory.dtype == LEAT_C64 || a->memory.dtype == LEAT_C128) && says(value, "is_conj"))
+    if (!reason && a->memory.dtype >= LEAT_C64 && says(&is_conj, "is_conj", value))
         reason = "that is a conjugated view; pass x.resolve_conj()";
-    if (!reason && says(value, "is_neg"))
+    if (!reason && says(&is_neg, "is_neg", value))
         reason = "that is a negated view; pass x.resolve_neg()";
     if (!reason)
         return 0;

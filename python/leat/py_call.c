@@ -248,7 +248,7 @@ int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObje
     if (make_option_names() < 0 || make_room(run) < 0 || read_values(run, args, count, names) < 0)
         return -1;
     return resolve_inputs(run) < 0 || resolve_targets(run) < 0 || choose_device(run) < 0 || choose_library(run) < 0 ? -1
-                                                                                                                : 0;
+                                                                                                                    : 0;
 }
 
 /* ---- binding */
@@ -420,6 +420,8 @@ static int perform(struct le_py_run *run) {
     if (!run->call || choose_stream(run) < 0 || le_py_run_bind(run) < 0)
         return -1;
     leat_status status = run_call(run);
+    if (run->call->progress.start_ms)
+        le_py_progress_end(&run->call->progress);
     hold_inputs(run);
     if (status)
         return le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name)), -1;
@@ -429,8 +431,8 @@ static int perform(struct le_py_run *run) {
 PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     struct le_py_run run;
     PyObject *results = NULL;
-    int failed = le_py_run_start(&run, (struct le_py_program *)self, args,
-                                 (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
+    int failed =
+        le_py_run_start(&run, (struct le_py_program *)self, args, (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
     if (!failed && perform(&run) == 0)
         results = results_of(&run);
     le_py_run_finish(&run);
@@ -440,7 +442,7 @@ PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count
 }
 
 /* Makes a vectorcall of a tuple and a dict. */
-PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names) {
+PyObject *le_py_call_slow(le_py_vectorcall *call, PyObject *self, PyObject *args, PyObject *names) {
     Py_ssize_t count = PyTuple_Size(args), named = names ? PyDict_Size(names) : 0, at = 0, k = count;
     PyObject **values = malloc((size_t)(count + named + 1) * sizeof *values), *words = PyTuple_New(named), *key, *value;
     PyObject *results = NULL;
@@ -455,8 +457,12 @@ PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *name
         PyTuple_SetItem(words, k - count, Py_NewRef(key));
         values[k++] = value;
     }
-    results = le_py_program_call(self, values, (size_t)count, words);
+    results = call(self, values, (size_t)count, words);
     Py_DECREF(words);
     free(values);
     return results;
+}
+
+PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names) {
+    return le_py_call_slow(le_py_program_call, self, args, names);
 }

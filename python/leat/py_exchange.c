@@ -32,7 +32,8 @@ typedef void set_error(void *error_ctx, const char *kind, const char *message);
 struct le_py_exchange {
     uint32_t major, minor;
     struct le_py_exchange *older;
-    int (*allocate)(struct DLTensor *prototype, struct DLManagedTensorVersioned **out, void *error_ctx, set_error *fail);
+    int (*allocate)(struct DLTensor *prototype, struct DLManagedTensorVersioned **out, void *error_ctx,
+                    set_error *fail);
     int (*export)(void *object, struct DLManagedTensorVersioned **out);
     int (*import)(struct DLManagedTensorVersioned *tensor, void **object);
     int (*describe)(void *object, struct DLTensor *out); /* may be NULL */
@@ -150,8 +151,8 @@ int le_py_capsule_describe(PyObject *capsule, const char *name, struct le_py_arg
         tensor = &((const struct DLManagedTensor *)PyCapsule_GetPointer(capsule, "dltensor"))->dl_tensor;
     }
     if (!tensor) {
-        PyErr_Format(PyExc_TypeError,
-                     "the __dlpack__ of argument '%s' returned no unused capsule of DLPack 0 or 1", name);
+        PyErr_Format(PyExc_TypeError, "the __dlpack__ of argument '%s' returned no unused capsule of DLPack 0 or 1",
+                     name);
         return -1;
     }
     if (use_tensor(tensor, name, a) < 0)

@@ -133,7 +133,7 @@ int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream) {
         get_current = cuda ? PyObject_GetAttrString(cuda, "get_current_stream") : NULL;
         Py_XDECREF(cuda);
     }
-    PyObject *current = !get_current ? NULL
+    PyObject *current = !get_current      ? NULL
                         : device->ordinal ? PyObject_CallFunction(get_current, "i", device->ordinal)
                                           : PyObject_CallNoArgs(get_current);
     PyObject *pointer = current ? PyObject_GetAttr(current, name_ptr) : NULL;

@@ -12,8 +12,8 @@
 #include "leat.h"
 
 /* Python 3.11 has vectorcall, but its limited API declares it only since 3.12. */
-#define LE_PY_HAVE_VECTORCALL      (1UL << 11)
-#define LE_PY_ARGUMENTS_OFFSET     ((size_t)1 << (8 * sizeof(size_t) - 1))
+#define LE_PY_HAVE_VECTORCALL  (1UL << 11)
+#define LE_PY_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
 typedef PyObject *le_py_vectorcall(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
 
 #define LE_PY_MANY 16 /* inputs or results for which a call needs no memory from the heap */
@@ -49,6 +49,7 @@ int le_py_devices_init(void);
 struct le_py_device *le_py_device_open(const char *name); /* "auto", "cpu", "cuda", "cuda:1", "sim"; opens it once */
 struct le_py_device *le_py_device_default(void);          /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
 bool le_py_device_is_chosen(void);                        /* inside `with leat.device(...)` */
+struct le_py_device *le_py_device_first(void);            /* of those that are open; the others follow by next */
 /* The device that a Python value names: a string. None gives NULL without an exception. */
 int le_py_device_of(PyObject *value, struct le_py_device **device);
 extern PyType_Spec le_py_device_spec; /* leat.device, the context manager */
@@ -58,7 +59,7 @@ extern PyType_Spec le_py_device_spec; /* leat.device, the context manager */
 /* From the buffer protocol's format and item size. 0: Leat has no such type. *swapped: the bytes are in the other order
  * than this machine's. */
 leat_dtype le_py_dtype_of_format(const char *format, Py_ssize_t size_bytes, bool *swapped);
-const char *le_py_format_of_dtype(leat_dtype dtype); /* NULL: the buffer protocol has none (bf16) */
+const char *le_py_format_of_dtype(leat_dtype dtype);              /* NULL: the buffer protocol has none (bf16) */
 leat_dtype le_py_dtype_of_kind(char kind, Py_ssize_t size_bytes); /* of __array_interface__: 'f', 4; 0: none */
 /* A dtype in Python: "f32", "float32", numpy.float32, numpy.dtype(...), torch.float32. 0 with an exception. */
 leat_dtype le_py_dtype_parse(PyObject *value);
@@ -67,8 +68,7 @@ PyObject *le_py_numpy_dtype(leat_dtype dtype); /* a new reference to numpy.dtype
 /* ---- arrays (py_array.c) */
 
 struct le_py_array {
-    PyObject_HEAD
-    leat_array *array;
+    PyObject_HEAD leat_array *array;
     struct le_py_device *device;
     leat_description description;
     Py_ssize_t byte_strides[LEAT_RANK_MAX], shape[LEAT_RANK_MAX]; /* for the buffer protocol */
@@ -152,7 +152,8 @@ int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream); /* CuP
 
 /* ---- other libraries' tables (py_exchange.c) */
 
-/* The functions that a library offers through the attribute __dlpack_c_exchange_api__ of its array type (DLPack 1.3). */
+/* The functions that a library offers through the attribute __dlpack_c_exchange_api__ of its array type (DLPack 1.3).
+ */
 struct le_py_exchange;
 const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type); /* NULL without an exception: it has none */
 int le_py_exchange_describe(const struct le_py_exchange *exchange, PyObject *value, const char *name,
@@ -173,8 +174,17 @@ PyObject *le_py_numpy(void); /* the module; imported at the first use; borrowed 
 
 /* ---- programs (py_program.c, py_call.c) */
 
+struct le_py_progress { /* of a run; py_progress.c */
+    PyObject *name;     /* the program's; borrowed */
+    int64_t start_ms;   /* 0: no run is known to take long */
+    int64_t drawn_ms;
+};
+bool le_py_proceed(void *progress); /* for leat_call_watch; progress may be NULL. Takes the GIL */
+void le_py_progress_end(struct le_py_progress *progress);
+
 struct le_py_call { /* a call of the library, used by one thread at a time */
     leat_call *call;
+    struct le_py_progress progress;
     bool *is_bound; /* by input: something is bound to it */
     bool *is_array; /* by input: that is a handle, which is unbound after the run */
 };
@@ -187,8 +197,7 @@ struct le_py_prepared { /* a program in one context, with the calls that no thre
     struct le_py_prepared *next;
 };
 struct le_py_program {
-    PyObject_HEAD
-    le_py_vectorcall *vectorcall;
+    PyObject_HEAD le_py_vectorcall *vectorcall;
     PyObject *text, *name;      /* strings */
     PyObject *device;           /* a string or None */
     PyObject *inputs, *results; /* tuples of interned strings */
@@ -210,10 +219,10 @@ void le_py_call_give(struct le_py_program *program, struct le_py_prepared *prepa
 /* One run: its arguments, and what was decided for it. Storage for few arguments is inside. */
 struct le_py_run {
     struct le_py_program *program;
-    PyObject **values;             /* by input, borrowed; NULL: absent */
-    struct le_py_argument *inputs; /* by input */
-    struct le_py_argument *outs;   /* by result; ABSENT: a new array */
-    PyObject **targets;            /* by result, borrowed */
+    PyObject **values;                                  /* by input, borrowed; NULL: absent */
+    struct le_py_argument *inputs;                      /* by input */
+    struct le_py_argument *outs;                        /* by result; ABSENT: a new array */
+    PyObject **targets;                                 /* by result, borrowed */
     PyObject *out, *stream_value, *device_value, *like; /* options, borrowed, or NULL */
     Py_ssize_t resolved_inputs, resolved_outs;
     struct le_py_device *device;
@@ -234,14 +243,15 @@ int le_py_run_bind(struct le_py_run *run); /* run->device, ->prepared and ->call
 void le_py_run_finish(struct le_py_run *run);
 le_py_vectorcall le_py_program_call;
 PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names); /* from a tuple and a dict */
+PyObject *le_py_call_slow(le_py_vectorcall *call, PyObject *self, PyObject *args, PyObject *names);
 /* Methods of a program that take its arguments: explain and show (py_explain.c). */
 PyObject *le_py_program_explain(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 /* ---- functions of the module that are in files of their own */
 
-int le_py_kernel_init(PyObject *module); /* leat.Module, leat.Kernel */
-extern PyMethodDef le_py_memory_functions[]; /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
+int le_py_kernel_init(PyObject *module);  /* leat.Module, leat.Kernel */
+int le_py_memory_init(PyObject *module);  /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
 bool le_py_is_pinned(const void *memory); /* by pinned or pinned_empty */
 
 const char *le_py_text(PyObject *text); /* UTF-8, valid as long as the string */

@@ -183,7 +183,9 @@ static int library_of_name(const char *name, enum le_py_library *library) {
 }
 
 int le_py_library_of(PyObject *like, enum le_py_library *library) {
-    PyObject *name = PyModule_Check(like) ? PyModule_GetNameObject(like) : PyUnicode_Check(like) ? Py_NewRef(like) : NULL;
+    PyObject *name = PyModule_Check(like)    ? PyModule_GetNameObject(like)
+                     : PyUnicode_Check(like) ? Py_NewRef(like)
+                                             : NULL;
     const char *text = name ? le_py_text(name) : NULL;
     int failed = -1;
     if (text)

@@ -296,13 +296,13 @@ leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t 
 }
 
 leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options) {
-    static const leat_save_options defaults = {0};
+    leat_save_options all;
     LE_CHECK_ARRAY(array);
     LE_CHECK_POINTER(path);
-    options = options ? options : &defaults;
-    if (options->colormap != LEAT_COLORMAP_GREY && options->colormap != LEAT_COLORMAP_VIRIDIS)
-        return le_fail(LEAT_INVALID, "%d is not a colormap", (int)options->colormap);
-    return le_array_save(array, path, options);
+    LE_TAKE_OPTIONS(options, leat_save_options, &all);
+    if (all.colormap != LEAT_COLORMAP_GREY && all.colormap != LEAT_COLORMAP_VIRIDIS)
+        return le_fail(LEAT_INVALID, "%d is not a colormap", (int)all.colormap);
+    return le_array_save(array, path, &all);
 }
 
 leat_status leat_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
@@ -312,8 +312,10 @@ leat_status leat_array_save(const leat_array *array, const char *path, const cha
 
 leat_status leat_archive_save(const char *path, const leat_named_array *arrays, size_t count,
                               const leat_save_options *options) {
+    leat_save_options all;
     LE_CHECK_POINTER(path);
     LE_CHECK_POINTER(arrays);
+    LE_TAKE_OPTIONS(options, leat_save_options, &all);
     if (count == 0)
         return le_fail(LEAT_INVALID, "count is 0: an archive holds at least one array");
     for (size_t k = 0; k < count; k++) {
@@ -322,7 +324,7 @@ leat_status leat_archive_save(const char *path, const leat_named_array *arrays, 
         LE_CHECK_POINTER(name);
         LE_CHECK_ARRAY(array);
     }
-    return le_archive_save(arrays, count, path, options);
+    return le_archive_save(arrays, count, path, &all);
 }
 
 leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t *size_bytes) {

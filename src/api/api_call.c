@@ -17,6 +17,19 @@ void leat_call_free(leat_call *call) {
         le_call_free(call);
 }
 
+/* Checks nothing: a signal handler may call it. */
+void leat_call_cancel(leat_call *call) {
+    if (call)
+        atomic_store_explicit(&call->cancel.requested, true, memory_order_relaxed);
+}
+
+leat_status leat_call_watch(leat_call *call, bool (*proceed)(void *user), void *user) {
+    LE_CHECK_CALL(call);
+    call->cancel.proceed = proceed;
+    call->cancel.user = user;
+    return LEAT_OK;
+}
+
 /* ---- results */
 
 /* Finds the symbol of a result by its number. */

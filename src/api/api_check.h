@@ -1,9 +1,19 @@
-/* The checks that every function of leat.h makes first: for NULL parameters, and for handles made before a fork(). Each
- * macro returns LEAT_INVALID from the calling function, with a message that names the parameter. */
+/* The checks that every function of leat.h makes first: for NULL parameters, for handles made before a fork(), and of
+ * options. Each macro returns LEAT_INVALID from the calling function, with a message that names the parameter. */
 #ifndef LE_API_CHECK_H
 #define LE_API_CHECK_H
 #include "array/array.h"
 #include "run/context.h"
+
+/* Fills *all, a struct of options of this version, from the caller's of any version; NULL: with zeros. LEAT_INVALID if
+ * a field that this version does not know is not 0. */
+leat_status le_options_take(const void *options, const char *type, size_t known_bytes, void *all);
+#define LE_TAKE_OPTIONS(options, type, all)                                                                            \
+    do {                                                                                                               \
+        leat_status taken_ = le_options_take(options, #type, sizeof(type), all);                                       \
+        if (taken_)                                                                                                    \
+            return taken_;                                                                                             \
+    } while (0)
 
 #define LE_CHECK_POINTER(parameter)                                                                                    \
     do {                                                                                                               \

@@ -5,8 +5,10 @@
 #define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
 
 leat_status leat_open(const leat_options *options, leat_context **ctx) {
+    leat_options all;
     LE_CHECK_POINTER(ctx);
-    return le_context_new(options, ctx);
+    LE_TAKE_OPTIONS(options, leat_options, &all);
+    return le_context_new(&all, ctx);
 }
 
 void leat_close(leat_context *ctx) {

@@ -108,12 +108,12 @@ static leat_status compile_module(leat_module *module, const char *cuda_c, const
 
 leat_status leat_module_new(leat_context *ctx, const char *cuda_c, const leat_module_options *options,
                             leat_module **module) {
-    static const leat_module_options DEFAULTS = {0};
+    leat_module_options all;
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(cuda_c);
     LE_CHECK_POINTER(module);
-    options = options ? options : &DEFAULTS;
-    leat_status status = check_options(options);
+    LE_TAKE_OPTIONS(options, leat_module_options, &all);
+    leat_status status = check_options(&all);
     if (status)
         return status;
     leat_module *made = le_alloc_zero(1, sizeof *made);
@@ -121,7 +121,7 @@ leat_status leat_module_new(leat_context *ctx, const char *cuda_c, const leat_mo
         return le_fail_out_of_memory(sizeof *made);
     atomic_init(&made->refcount, 1);
     made->ctx = le_context_retain(ctx);
-    status = compile_module(made, cuda_c, options);
+    status = compile_module(made, cuda_c, &all);
     if (status)
         release_module(made);
     else
@@ -223,7 +223,8 @@ leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_
     *info = (leat_parameter_info){.size_bytes = parameter->size_bytes,
                                   .dtype = parameter->dtype,
                                   .is_address = parameter->may_be_pointer,
-                                  .name = parameter->name};
+                                  .name = parameter->name,
+                                  .is_const = parameter->is_const};
     return LEAT_OK;
 }
 

@@ -6,10 +6,12 @@
 
 leat_status leat_program_new(leat_context *ctx, const char *text, size_t size_bytes,
                              const leat_program_options *options, leat_program **program) {
+    leat_program_options all;
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(text);
     LE_CHECK_POINTER(program);
-    return le_program_new(ctx, text, size_bytes ? size_bytes : strlen(text), options ? options->name : NULL, program);
+    LE_TAKE_OPTIONS(options, leat_program_options, &all);
+    return le_program_new(ctx, text, size_bytes ? size_bytes : strlen(text), all.name, program);
 }
 
 void leat_program_free(leat_program *program) {

@@ -64,11 +64,13 @@ static bool write_file(void *user, const void *bytes, size_t size_bytes) {
 leat_status leat_trace_report_save(const leat_trace *trace, leat_report report, leat_report_format format,
                                    const char *path, const leat_save_options *options) {
     struct report_file saved = {.status = LEAT_OK};
+    leat_save_options all;
     leat_status status = check_report(trace, report, format);
     if (status)
         return status;
     LE_CHECK_POINTER(path);
-    status = le_file_out_open(path, options, &saved.out);
+    LE_TAKE_OPTIONS(options, leat_save_options, &all);
+    status = le_file_out_open(path, &all, &saved.out);
     if (status)
         return status;
     status = make_report(trace, report, format, write_file, &saved);

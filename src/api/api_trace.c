@@ -4,9 +4,10 @@
 
 leat_status leat_trace_record(const char *const *command, const leat_trace_options *options,
                               leat_trace_outcome *outcome) {
-    static const leat_trace_options defaults = {0};
+    leat_trace_options all;
     leat_trace_outcome unwanted;
     LE_CHECK_POINTER(command);
     LE_CHECK_POINTER(command[0]);
-    return le_trace_record_command(command, options ? options : &defaults, outcome ? outcome : &unwanted);
+    LE_TAKE_OPTIONS(options, leat_trace_options, &all);
+    return le_trace_record_command(command, &all, outcome ? outcome : &unwanted);
 }

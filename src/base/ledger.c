@@ -23,6 +23,7 @@ struct le_ledger {
     void *clock_user;
     uint64_t clock_offset_ns; /* so that time continues when the clock is replaced */
     pthread_mutex_t lock;
+    uint64_t start_ns;            /* when it was made or last cleared */
     le_ledger_observer *observer; /* NULL: none */
     void *observer_user;
     uint64_t
@@ -46,6 +47,7 @@ leat_status le_ledger_new(int level, struct le_ledger **ledger) {
     pthread_mutex_init(&made->lock, NULL);
     atomic_init(&made->level, level);
     made->version = 1;
+    made->start_ns = le_ledger_clock_ns(made);
     *ledger = made;
     return LEAT_OK;
 }
@@ -78,13 +80,23 @@ int le_ledger_level(const struct le_ledger *ledger) {
 }
 
 void le_ledger_clear(struct le_ledger *ledger) {
+    uint64_t now_ns = le_ledger_clock_ns(ledger);
     pthread_mutex_lock(&ledger->lock);
     free_records(ledger);
     ledger->version++;
+    ledger->start_ns = now_ns;
     memset(ledger->hints, 0, sizeof ledger->hints);
     if (ledger->index)
         memset(ledger->index, 0, (size_t)ledger->index_capacity * sizeof *ledger->index);
     pthread_mutex_unlock(&ledger->lock);
+}
+
+uint64_t le_ledger_age_ns(struct le_ledger *ledger) {
+    uint64_t now_ns = le_ledger_clock_ns(ledger);
+    pthread_mutex_lock(&ledger->lock);
+    uint64_t start_ns = ledger->start_ns;
+    pthread_mutex_unlock(&ledger->lock);
+    return now_ns > start_ns ? now_ns - start_ns : 0; /* another thread may just have cleared it */
 }
 
 size_t le_ledger_count(struct le_ledger *ledger) {

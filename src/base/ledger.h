@@ -13,6 +13,8 @@ void le_ledger_free(struct le_ledger *ledger);
 void le_ledger_level_set(struct le_ledger *ledger, int level);
 int le_ledger_level(const struct le_ledger *ledger);
 void le_ledger_clear(struct le_ledger *ledger);
+/* The time by the ledger's clock since the ledger was made or last cleared. */
+uint64_t le_ledger_age_ns(struct le_ledger *ledger);
 size_t le_ledger_count(struct le_ledger *ledger);
 bool le_ledger_at(struct le_ledger *ledger, size_t k, leat_cost *cost);
 /* A timed cost of the calling thread; the struct is on its stack. Spans nest. A span that ends also closes those begun

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #endif
 #include "base/status.h"
+#include "base/text.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,21 +45,6 @@ static _Thread_local struct {
 
 /* ---- printable text */
 
-/* The length in bytes of the UTF-8 character at text; 0 if it is not valid. */
-static size_t utf8_length(const unsigned char *text, size_t length) {
-    size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
-        return 0;
-    if (size > length)
-        return 0;
-    for (size_t k = 1; k < size; k++)
-        if ((text[k] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    bool outside = (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
-    return overlong || outside ? 0 : size;
-}
-
 /* Whether it is a control character, or one that changes the direction of the text after it. */
 static bool is_unprintable(const unsigned char *text, size_t size) {
     if (size == 1)
@@ -74,7 +60,7 @@ static bool is_unprintable(const unsigned char *text, size_t size) {
 /* Copies the character at *from to *to and advances both. An unprintable character becomes '?', a carriage return a
  * space; a tab stays. false if there is no room. */
 static bool take_character(const unsigned char **from, const unsigned char *end, char **to, const char *to_end) {
-    size_t size = utf8_length(*from, (size_t)(end - *from));
+    size_t size = le_utf8_length((const char *)*from, (size_t)(end - *from));
     bool plain = size > 0 && !is_unprintable(*from, size);
     if ((size_t)(to_end - *to) < (plain ? size : 1))
         return false;
@@ -110,7 +96,7 @@ static size_t whole_length(const char *text, size_t size_bytes) {
         start--;
     if (start > 0 && (unsigned char)text[start - 1] >= 0xc0)
         start--;
-    return utf8_length((const unsigned char *)text + start, length - start) ? length : start;
+    return le_utf8_length(text + start, length - start) ? length : start;
 }
 
 /* ---- the record */
@@ -428,6 +414,7 @@ const char *leat_status_name(leat_status status) {
         [LEAT_DATA] = "data error",
         [LEAT_UNSUPPORTED] = "unsupported",
         [LEAT_INTERNAL] = "internal error",
+        [LEAT_CANCELED] = "canceled",
     };
     return (size_t)status < ARRAY_LEN(names) ? names[status] : "?";
 }

@@ -104,3 +104,18 @@ int le_text_distance(const char *a, const char *b) {
     }
     return row[length_b];
 }
+
+size_t le_utf8_length(const char *character, size_t length) {
+    const unsigned char *text = (const unsigned char *)character;
+    size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+    if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
+        return 0;
+    if (size > length)
+        return 0;
+    for (size_t k = 1; k < size; k++)
+        if ((text[k] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+    bool outside = (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
+    return overlong || outside ? 0 : size;
+}

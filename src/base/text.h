@@ -27,6 +27,10 @@ static inline bool le_is_letter(char c) {
     return (unsigned)(c | 0x20) - 'a' < 26;
 }
 
+/* The length in bytes of the UTF-8 character at the start of `length` bytes, which is at least 1; 0 if it is not valid.
+ */
+size_t le_utf8_length(const char *character, size_t length);
+
 /* The number of insertions, deletions and changes of single bytes that turn a into b (Levenshtein distance). Only the
  * first LE_TEXT_DISTANCE_BYTES bytes of each count. */
 enum { LE_TEXT_DISTANCE_BYTES = 48 };

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #endif
 #include "base/thread.h"
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include <fenv.h>
@@ -18,6 +19,7 @@
 #define SPIN_NS          20000 /* time of polling before sleeping */
 #define LOOKS_PER_CLOCK  16
 #define CACHE_LINE_BYTES 64
+#define PATIENCE_NS      20000000 /* of a caller that waits, until it looks whether its run is canceled */
 
 /* The parts of `state`: the number of workers in the job, whether it is open, and the job's number. */
 #define USERS  ((uint64_t)0xffff)
@@ -215,17 +217,58 @@ static bool has_no_users(struct le_pool *pool) {
     return (atomic_load(&pool->state) & USERS) == 0;
 }
 
+/* The time after a short wait, by a clock. */
+static struct timespec soon(clockid_t clock) {
+    struct timespec until;
+    clock_gettime(clock, &until);
+    until.tv_nsec += PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return until;
+}
+
+/* Meanwhile the run on this thread is watched, but it does not end before its tasks do. */
+static void sleep_for_users(struct le_pool *pool) {
+    struct le_cancel *cancel = le_cancel_here();
+    const bool is_watched = cancel && cancel->proceed;
+    pthread_mutex_lock(&pool->lock);
+    while (!has_no_users(pool)) {
+        const struct timespec until = is_watched ? soon(CLOCK_MONOTONIC) : (struct timespec){0};
+        if (!is_watched)
+            pthread_cond_wait(&pool->done, &pool->lock);
+        else if (pthread_cond_timedwait(&pool->done, &pool->lock, &until) != 0) {
+            pthread_mutex_unlock(&pool->lock);
+            le_cancel_look(cancel);
+            pthread_mutex_lock(&pool->lock);
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
 static void wait_for_users(struct le_pool *pool) {
     uint64_t start_ns = has_no_users(pool) ? 0 : le_clock_ns();
     while (!has_no_users(pool) && le_clock_ns() - start_ns < pool->spin_ns)
         for (int k = 0; k < LOOKS_PER_CLOCK && !has_no_users(pool); k++)
             pause_core();
-    if (has_no_users(pool))
-        return;
-    pthread_mutex_lock(&pool->lock);
-    while (!has_no_users(pool))
-        pthread_cond_wait(&pool->done, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    if (!has_no_users(pool))
+        sleep_for_users(pool);
+}
+
+/* false: the run on this thread was canceled before other callers were done. */
+static bool take_turn(struct le_pool *pool) {
+    struct le_cancel *cancel = le_cancel_here();
+    if (pthread_mutex_trylock(&pool->turn) == 0)
+        return true;
+    if (!cancel) {
+        pthread_mutex_lock(&pool->turn);
+        return true;
+    }
+    while (!le_cancel_look(cancel)) {
+        const struct timespec until = soon(CLOCK_REALTIME);
+        if (pthread_mutex_timedlock(&pool->turn, &until) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void run_shared(struct le_pool *pool, le_task *task, void *job, int64_t count) {
@@ -255,8 +298,9 @@ void le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count) 
     struct le_pool *outer_pool = here.pool;
     int outer_worker = here.worker;
     struct float_environment environment;
+    if (!take_turn(pool))
+        return;
     enter_default(&environment);
-    pthread_mutex_lock(&pool->turn);
     here.pool = pool;
     here.worker = 0;
     if (count > 1)
@@ -279,6 +323,7 @@ leat_status le_pool_new(int threads, struct le_pool **pool) {
     if (threads < 1 || threads > THREADS_MAX)
         return le_fail(LEAT_INVALID, "threads is %d: it must be from 1 to %d", threads, THREADS_MAX);
     size_t size_bytes = sizeof **pool + (size_t)(threads - 1) * sizeof(struct worker);
+    pthread_condattr_t monotonic;
     struct le_pool *made = le_alloc_zero(1, size_bytes);
     if (!made)
         return le_fail_out_of_memory(size_bytes);
@@ -287,7 +332,10 @@ leat_status le_pool_new(int threads, struct le_pool **pool) {
     pthread_mutex_init(&made->turn, NULL);
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->wake, NULL);
-    pthread_cond_init(&made->done, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&made->done, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     *pool = made;
     return LEAT_OK;
 }

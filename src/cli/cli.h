@@ -31,9 +31,7 @@ struct le_cli_messages {
 struct le_cli_progress;
 struct le_cli {
     uint64_t start_ns;   /* when main() began */
-    uint64_t opening_ns; /* --explain: from then until the library was open, without the time in its ledger */
-    uint64_t opened_ns;  /* when it was open: since main() began, and by the ledger's clock */
-    uint64_t opened_ledger_ns;
+    uint64_t before_ns;  /* from then until the library was opened */
     const char *command; /* the subcommand, "run"; NULL before it is known */
     bool json, explain;
     int precision_digits; /* --precision-digits; 0: print as many digits as the value needs */

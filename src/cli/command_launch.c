@@ -54,6 +54,7 @@ static int open_named(struct launch_command *launch, const char *device, bool qu
     leat_options options = {.ledger_level = cli->explain ? 2 : 0, .sim_check = launch->session.line.check};
     le_cli_session_options(&launch->session, &options);
     options.device = device;
+    le_cli_explain_begin(cli);
     leat_status status = leat_open(&options, &cli->ctx);
     if (quiet && (status == LEAT_DEVICE || status == LEAT_UNSUPPORTED))
         return LE_EXIT_DEVICE;
@@ -98,10 +99,7 @@ static int open_device(struct launch_command *launch) {
         return le_cli_fail(launch->session.cli, LEAT_DEVICE, "CUDA C runs on cuda and sim, not on cpu");
     le_cli_progress_start(launch->session.cli);
     launch->session.cli->on_device = true;
-    int code = automatic ? open_auto(launch) : open_named(launch, device, false);
-    if (!code)
-        le_cli_explain_started(launch->session.cli);
-    return code;
+    return automatic ? open_auto(launch) : open_named(launch, device, false);
 }
 
 /* ---- the kernel */

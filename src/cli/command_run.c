@@ -1,5 +1,6 @@
 /* `leat run`: binds inputs, runs the program, and prints or writes the results. The cheapest checks come first: the
  * command line, the program, the names, then the files, then the run. */
+#include "cli/interrupt.h"
 #include "cli/outcome.h"
 #include "cli/progress.h"
 #include "cli/session.h"
@@ -34,7 +35,11 @@ static int want_outputs(struct run_command *run) {
 static int run_once(struct run_command *run) {
     leat_ticket ticket = {0};
     uint64_t start_ns = le_cli_clock_ns();
+    le_cli_interrupt_run_begin(run->session.call);
     leat_status status = leat_call_run(run->session.call, NULL, &ticket);
+    le_cli_interrupt_run_end();
+    if (!status && le_cli_interrupt_status())
+        return le_cli_interrupt_status(); /* the signal came too late to cancel the run */
     if (!status)
         status = leat_ticket_wait(run->session.cli->ctx, ticket);
     uint64_t end_ns = le_cli_clock_ns();

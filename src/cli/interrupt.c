@@ -8,9 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPEAT_NS 1000000000 /* ignores the second of two signals that timeout(1) sends at once */
+#define REPEAT_NS      1000000000 /* ignores the second of two signals that timeout(1) sends at once */
+#define REPEAT_RUN_NS  50000000   /* the same while a program runs */
+#define RUN_PATIENCE_S 1          /* for a canceled run to end */
 
 static _Atomic int writing, pending;
+static _Atomic(leat_call *) running;
 static _Atomic int64_t pending_ns;
 
 static int64_t now_ns(void) {
@@ -19,8 +22,28 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static void on_alarm(int number) {
+    (void)number;
+    _exit(le_cli_interrupt_status());
+}
+
+/* Whether the command goes on for now. */
+static bool cancel_run(leat_call *call, int number) {
+    int none = 0;
+    if (!atomic_compare_exchange_strong(&pending, &none, number))
+        return now_ns() - atomic_load(&pending_ns) < REPEAT_RUN_NS;
+    atomic_store(&pending_ns, now_ns());
+    signal(SIGALRM, on_alarm);
+    alarm(RUN_PATIENCE_S);
+    leat_call_cancel(call);
+    return true;
+}
+
 static void on_signal(int number) {
     int none = 0;
+    leat_call *call = atomic_load(&running);
+    if (call && cancel_run(call, number))
+        return;
     if (atomic_load(&writing)) {
         bool first = atomic_compare_exchange_strong(&pending, &none, number);
         if (first)
@@ -69,6 +92,19 @@ void le_cli_interrupt_release(void) {
     int number = atomic_load(&pending);
     if (number)
         _exit(LE_EXIT_SIGNAL + number);
+}
+
+void le_cli_interrupt_run_begin(leat_call *call) {
+    atomic_store(&running, call);
+}
+
+void le_cli_interrupt_run_end(void) {
+    atomic_store(&running, NULL);
+}
+
+int le_cli_interrupt_status(void) {
+    int number = atomic_load(&pending);
+    return number ? LE_EXIT_SIGNAL + number : 0;
 }
 
 bool le_cli_interrupt_proceed(void *user) {

@@ -114,6 +114,11 @@ void le_json_raw(struct le_json *json, const char *name, const char *text, size_
     fwrite(text, 1, length, json->file);
 }
 
+void le_json_members(struct le_json *json, const char *object) {
+    begin_value(json, NULL);
+    fwrite(object + 1, 1, strlen(object) - 2, json->file);
+}
+
 static void error_object(struct le_json *json, const struct le_cli_message *error) {
     le_json_open(json, NULL, '{');
     le_json_string(json, "code", leat_status_name(error->code));

@@ -23,6 +23,7 @@ void le_json_real(struct le_json *json, const char *name,
 void le_json_boolean(struct le_json *json, const char *name, bool value);
 void le_json_null(struct le_json *json, const char *name);
 void le_json_raw(struct le_json *json, const char *name, const char *text, size_t length); /* text is JSON */
+void le_json_members(struct le_json *json, const char *object); /* the members of an object, which is JSON */
 /* The members "notes" and "errors". */
 void le_json_messages(struct le_json *json, const struct le_cli *cli);
 /* Writes the members dtype, shape and, if with_data, data: lists nested as deep as the rank. */

@@ -1,5 +1,6 @@
 /* Messages: printed on stderr at once, and stored for --json. */
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -35,6 +36,8 @@ static int exit_code(leat_status status) {
         return LE_EXIT_MEMORY;
     case LEAT_DATA:
         return LE_EXIT_DATA;
+    case LEAT_CANCELED:
+        return le_cli_interrupt_status() ? le_cli_interrupt_status() : LE_EXIT_FAULT;
     case LEAT_INTERNAL:
         break;
     }
@@ -152,6 +155,10 @@ int le_cli_library_error(struct le_cli *cli, leat_status status) {
     leat_error_get(cli->ctx, &error);
     if (error.code != status || !error.message)
         return fail_text(cli, status, leat_status_name(status));
+    if (status == LEAT_CANCELED) { /* who sent the signal needs no message */
+        store_message(&cli->errors, &error);
+        return exit_code(status);
+    }
     size_t count = 0;
     leat_error_count(cli->ctx, &count);
     bool is_report = status == LEAT_DATA && error.line == 0;

@@ -297,7 +297,9 @@ static void runs_json(const struct le_cli_outcome *outcome, struct le_json *json
     le_json_close(json, '}');
 }
 
-static void print_json(const struct le_cli_outcome *outcome, const struct le_account *account, bool results) {
+/* account NULL: there is none. */
+static void print_json(const struct le_cli_outcome *outcome, const char *account, bool results) {
+    static const char none[] = "{\"ledger\":[{\"kind\":\"unaccounted\",\"time_ns\":0}]}";
     struct le_json json = {.file = stdout};
     le_json_open(&json, NULL, '{');
     le_json_integer(&json, "schema", LE_JSON_SCHEMA);
@@ -307,27 +309,35 @@ static void print_json(const struct le_cli_outcome *outcome, const struct le_acc
         le_json_raw(&json, "results", "[]", 2);
     le_json_messages(&json, outcome->cli);
     runs_json(outcome, &json);
-    le_account_json(account, &json);
+    le_json_members(&json, account ? account : none);
     le_json_close(&json, '}');
     fputc('\n', stdout);
 }
 
+static void add_verdict(struct le_cli *cli) {
+    char *verdict = le_cli_account(cli, LEAT_ACCOUNT_VERDICT, true);
+    if (verdict)
+        le_cli_note_for_json(cli, verdict);
+    leat_memory_free(verdict);
+}
+
+/* The account is taken first, so that nothing below is part of it. The verdict measures the machine. */
 void le_cli_report(struct le_cli_outcome *outcome, int code) {
     struct le_cli *cli = outcome->cli;
-    struct le_account account = {0};
-    bool taken = cli->ctx && (cli->json || cli->explain) && le_account_take(cli, &account) == LEAT_OK;
+    char *account = NULL;
+    if (cli->json)
+        account = le_cli_account(cli, LEAT_ACCOUNT_JSON, false);
+    else if (cli->explain)
+        account = le_cli_account(cli, LEAT_ACCOUNT_TEXT, !code);
     le_cli_progress_stop(cli);
     if (cli->json) {
-        if (taken && cli->explain && !code) {
-            char verdict[600];
-            le_account_verdict(&account, verdict, sizeof verdict);
-            le_cli_note_for_json(cli, verdict);
-        }
-        print_json(outcome, &account, !code);
+        if (cli->explain && !code)
+            add_verdict(cli);
+        print_json(outcome, account, !code);
     } else {
         print_times(outcome);
-        if (taken && cli->explain)
-            le_account_print(&account, stderr, !code);
+        if (account)
+            fputs(account, stderr);
     }
-    le_account_free(&account);
+    leat_memory_free(account);
 }

@@ -42,11 +42,8 @@ int le_cli_session_open(struct le_cli_session *session) {
     le_cli_session_options(session, &options);
     cli->on_device = is_device(session->line.device);
     le_cli_progress_start(cli);
-    leat_status status = leat_open(&options, &cli->ctx);
-    if (status)
-        return le_cli_library_error(cli, status);
-    le_cli_explain_started(cli);
-    return LE_EXIT_OK;
+    le_cli_explain_begin(cli);
+    return le_cli_library_error(cli, leat_open(&options, &cli->ctx));
 }
 
 static int compile_text(struct le_cli_session *session, const char *text, size_t size_bytes, const char *name) {

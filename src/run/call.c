@@ -260,7 +260,7 @@ static bool will_stay(const leat_call *call) {
     return stays && !(call->device && call->device->has_deferred);
 }
 
-leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
+static leat_status run(leat_call *call, struct le_device_stream *stream) {
     le_call_drop_results(call);
     leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
     if (status == LEAT_OK)
@@ -281,5 +281,13 @@ leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     call->steady = status == LEAT_OK && (call->steady || will_stay(call));
     le_cells_clear_computed(call->specialised);
     call->home.stream = le_context_home(call->program->ctx).stream; /* the caller may free its stream */
+    return status;
+}
+
+leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
+    struct le_cancel *outer;
+    le_cancel_enter(&call->cancel, &outer);
+    leat_status status = run(call, stream);
+    le_cancel_leave(outer);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef LE_CALL_H
 #define LE_CALL_H
 #include "array/array.h"
+#include "base/cancel.h"
 #include "run/plan/plan.h"
 #include "run/program.h"
 
@@ -47,6 +48,7 @@ struct leat_call {
     struct le_specialised *specialised; /* NULL: not specialised yet */
     struct le_array_home home;          /* where new arrays are allocated; its stream is the stream of the run */
     struct le_device_run *device;       /* device_run.h; NULL on the CPU */
+    struct le_cancel cancel;            /* of the run in progress */
     bool has_foreign_inputs;            /* some input belongs, or belonged, to another context's device */
     bool stale;                         /* planning ran out of memory: specialise again */
     bool wants_placed;                  /* the last run placed the wants before its plan began */

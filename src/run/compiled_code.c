@@ -5,6 +5,7 @@
  * in the queue, the context's thread. A code whose compilation in the context's thread failed has none until
  * le_code_get takes it. */
 #include "run/compiled_code.h"
+#include "base/cancel.h"
 #include "base/exit_guard.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -190,9 +191,15 @@ static bool is_unwanted(void *user) {
     return le_exit_guard_is_exiting() || (code->spare && atomic_load(&code->table->is_closing));
 }
 
+/* The same for a code that a run waits for. */
+static bool is_canceled(void *user) {
+    return le_cancel_look(user);
+}
+
 enum load_way { AT_ONCE, IN_THREAD, FROM_STORE }; /* FROM_STORE: LEAT_MISSING if the store does not have it */
 
 static leat_status load_code(struct le_loaded_code *code, const struct le_code_source *asked, enum load_way way) {
+    struct le_cancel *cancel = le_cancel_here();
     const struct le_module_source source = {.text = code->text,
                                             .name = code->name,
                                             .options = options,
@@ -202,15 +209,17 @@ static leat_status load_code(struct le_loaded_code *code, const struct le_code_s
                                             .owner = asked->program,
                                             .label = asked->what,
                                             .cause = asked->cause,
-                                            .is_unwanted = way == IN_THREAD ? is_unwanted : NULL,
-                                            .user = code};
+                                            .is_unwanted = way == IN_THREAD ? is_unwanted
+                                                           : cancel         ? is_canceled
+                                                                            : NULL,
+                                            .user = way == IN_THREAD ? (void *)code : cancel};
     leat_status status = le_device_module_new(code->table->ctx->device, &source, &code->module);
     if (!status)
         status = le_device_module_kernel(code->module, code->name, &code->kernel);
     if (status) {
         le_device_module_free(code->module);
         code->module = NULL;
-        return status;
+        return le_cancel_is_requested(cancel) ? le_cancel_check() : status;
     }
     code->size_bytes = le_device_module_size_bytes(code->module) + strlen(code->text) + sizeof *code;
     return LEAT_OK;

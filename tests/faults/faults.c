@@ -362,6 +362,16 @@ static leat_status dlpack_versioned(leat_context *ctx) {
     return status;
 }
 
+static leat_status account(leat_context *ctx) {
+    char *text = NULL, *json = NULL;
+    leat_status status = leat_account_print(ctx, LEAT_ACCOUNT_TEXT, NULL, &text);
+    if (!status)
+        status = leat_account_print(ctx, LEAT_ACCOUNT_JSON, NULL, &json);
+    leat_memory_free(text);
+    leat_memory_free(json);
+    return status;
+}
+
 static leat_status streams(leat_context *ctx) {
     leat_stream *stream = NULL;
     leat_event *start = NULL, *stop = NULL;
@@ -602,6 +612,7 @@ static const struct scenario {
     {.name = "npy in memory", .run = npy_memory},
     {.name = "dlpack", .run = dlpack},
     {.name = "dlpack_versioned", .run = dlpack_versioned},
+    {.name = "account", .run = account},
     {.name = "streams", .run = streams},
     {.name = "ledger", .run = ledger},
     {.name = "time loop", .run = time_loop},

@@ -38,6 +38,7 @@ device/driver   base spec
 sim             base spec device/driver
 lang            base spec
 trace           base spec
+account         base
 ir              base spec lang
 device/front    base spec
 device/cpu      base spec device/front
@@ -46,7 +47,7 @@ device          base spec sim device/driver device/front device/cpu device/cuda
 gen             base spec lang ir device device/cpu
 array           base spec device device/front
 run             base spec lang ir gen array sim device device/front device/cpu device/cuda
-api             base spec lang ir gen array run trace sim device device/front device/cpu device/cuda
+api             base spec lang ir gen array run trace account sim device device/front device/cpu device/cuda
 cli
 END
 }
@@ -149,7 +150,7 @@ check_documents() {
         }
         {
             look($0, "[A-Z][A-Z][A-Z]+\\.md")
-            look($0, "(docs|src|include|cmake|tools|bench|examples|man|base|spec|lang|ir|gen|array|run|api|cli|sim|device|trace)/[a-z_0-9\\/]*[a-z_0-9]\\.(md|cmake|c|h|inc|cu|def|sh|py|scd)")
+            look($0, "(docs|src|include|cmake|tools|bench|examples|man|base|spec|lang|ir|gen|array|run|api|cli|sim|device|trace|account)/[a-z_0-9\\/]*[a-z_0-9]\\.(md|cmake|c|h|inc|cu|def|sh|py|scd)")
             if (FILENAME ~ /^src\// && ($0 ~ /^ ?\*/ || $0 ~ /\/\*/) && $0 !~ /#include/) {
                 comment = $0
                 sub(/^.*\/\*/, "", comment)

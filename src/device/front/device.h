@@ -145,6 +145,10 @@ leat_status le_device_event_elapsed_ms(struct le_device_event *start, struct le_
                                        double *milliseconds);
 leat_status le_device_stream_wait_event(struct le_device_stream *stream, struct le_device_event *event);
 
+/* In a run that is watched (base/cancel.h), returns when the stream's work so far is done, or with LEAT_CANCELED.
+ * Otherwise returns at once: the wait that follows does the waiting. what and cause: for the ledger. */
+leat_status le_stream_watch(struct le_device_stream *stream, const char *what, const char *cause);
+
 /* An operation in a stream on allocations. Begin makes the stream wait for the work that must come first; end issues
  * the ticket. Every launch, copy and fill happens between the two. A failed operation ends without a ticket (done:
  * false). */
@@ -237,6 +241,7 @@ struct le_parameter {
     leat_dtype dtype;
     bool may_be_pointer; /* 8 bytes that could hold an address */
     bool is_pointer;     /* known to be a pointer */
+    bool is_const;       /* known to point to const */
     leat_dtype pointee; /* of a pointer to numbers; i16 to i64 also stand for unsigned integers. 0: unknown, or bytes */
     const char *name;   /* name in the source; "": unknown */
     size_t offset_bytes, size_bytes, align_bytes;

@@ -3,12 +3,17 @@
  * streams, an event is recorded in the stream that is waited for; it covers all work given to that stream so far. Each
  * stream remembers what it has waited for. This code does not know who copies or launches, or why. Everything runs
  * under the device's lock unless stated otherwise. */
+#include "base/cancel.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
 #include <assert.h>
 #include <inttypes.h>
+#include <time.h>
 
+#define PAUSE_MIN_NS 10000
+#define PAUSE_MAX_NS 1000000
 enum { RUN_MIN = 64 }; /* consecutive tickets that make a stream the recent one */
 
 struct le_device_stream *le_stream_find(struct le_device *device, uint64_t id) {
@@ -252,6 +257,68 @@ static leat_status begin_use(struct le_device_stream *stream, const struct le_al
     return status;
 }
 
+/* ---- waits of a run that is watched (cancel.h): the host polls, so that it can end the run */
+
+static struct le_cancel *find_watched(const struct le_device *device) {
+    struct le_cancel *cancel = device->limits.host_is_device ? NULL : le_cancel_here();
+    return cancel && cancel->proceed ? cancel : NULL;
+}
+
+/* First polls without a pause, then with longer and longer ones, so that the wait takes little longer than another. */
+static void pause_since(uint64_t start_ns) {
+    uint64_t pause_ns = (le_clock_ns() - start_ns) / 8;
+    const struct timespec pause = {.tv_nsec = pause_ns < PAUSE_MAX_NS ? (long)pause_ns : PAUSE_MAX_NS};
+    if (pause_ns >= PAUSE_MIN_NS)
+        nanosleep(&pause, NULL);
+}
+
+/* *passed: the stream's work so far is done. It stays false until all its pageable copies are enqueued. */
+static leat_status poll_stream(struct le_device_stream *stream, bool *passed) {
+    struct le_device *device = stream->device;
+    struct le_device_stream *producer;
+    uint64_t unsettled = 0;
+    pthread_mutex_lock(&device->lock);
+    const struct le_point point = {.stream_id = stream->id, .number = stream->number};
+    leat_status status = cover_point(device, point, &unsettled, &producer);
+    *passed = !status && !unsettled && !producer;
+    if (producer)
+        status = device->ops->event_query(device->native, producer->mark->event, passed);
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+leat_status le_stream_watch(struct le_device_stream *stream, const char *what, const char *cause) {
+    bool passed = !find_watched(stream->device);
+    leat_status status = LEAT_OK;
+    if (passed)
+        return LEAT_OK;
+    struct le_device_span span;
+    uint64_t start_ns = le_clock_ns();
+    le_device_span_begin(stream->device, &span, LEAT_COST_WAIT, what, cause);
+    while (!status && !passed) {
+        status = le_cancel_check();
+        if (!status)
+            status = poll_stream(stream, &passed);
+        if (!status && !passed)
+            pause_since(start_ns);
+    }
+    le_device_span_end(&span, 0);
+    return status;
+}
+
+static leat_status settle(struct le_device *device, uint64_t stream_id) {
+    leat_status status = LEAT_OK;
+    uint64_t start_ns = 0;
+    if (find_watched(device))
+        for (start_ns = le_clock_ns(); !status && !le_stream_is_settled(device, stream_id); pause_since(start_ns))
+            status = le_cancel_check();
+    if (!status)
+        le_stream_settle(device, stream_id);
+    return status;
+}
+
+/* ---- operations */
+
 /* Call without the lock. Waits enqueued before something turned out to be unsettled are remembered, and not
  * repeated. */
 leat_status le_order_begin(struct le_device_stream *stream, const struct le_allocation_use *uses, int count) {
@@ -261,8 +328,10 @@ leat_status le_order_begin(struct le_device_stream *stream, const struct le_allo
         return status;
     uint64_t unsettled = stream->id;
     while (!status && unsettled) {
-        le_stream_settle(device, unsettled);
+        status = settle(device, unsettled);
         unsettled = 0;
+        if (status)
+            break;
         pthread_mutex_lock(&device->lock);
         for (int k = 0; k < count && !status && !unsettled; k++)
             status = begin_use(stream, &uses[k], &unsettled);

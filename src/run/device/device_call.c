@@ -283,6 +283,8 @@ leat_status le_device_check_records(struct leat_call *call, bool wait) {
     if (d->record_first == d->record_count)
         return LEAT_OK;
     if (wait)
+        status = le_stream_watch(call->home.stream, call->program->name, "faults are checked");
+    if (wait && status == LEAT_OK)
         status = le_allocation_wait_for(d->records, LE_ACCESS_READ, call->program->name, "faults are checked");
     while (status == LEAT_OK && d->record_first < d->record_count) {
         struct le_action *action = d->record_actions[d->record_first];

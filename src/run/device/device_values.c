@@ -78,9 +78,12 @@ static leat_status fetch_element(struct leat_call *call, struct le_allocation *a
                                  .source_memory = (const char *)(uintptr_t)at,
                                  .element_bytes = size_bytes,
                                  .what = name,
-                                 .cause = cause_of(call),
-                                 .wait = true};
+                                 .cause = cause_of(call)};
     status = le_device_copy(call->home.stream, &copy);
+    if (status == LEAT_OK)
+        status = le_stream_watch(call->home.stream, name, copy.cause);
+    if (status == LEAT_OK)
+        status = le_allocation_wait_for(d->fetched, LE_ACCESS_READ, name, copy.cause);
     if (status == LEAT_OK)
         memcpy(to, d->fetched->host, size_bytes);
     return status == LEAT_OK ? le_device_check_records(call, false) : status;
@@ -148,7 +151,10 @@ static leat_status copy_all(struct leat_call *call, int value) {
                                  .what = s->ir->values.at[value].name,
                                  .cause = cause_of(call),
                                  .wait = true};
-    leat_status status = le_device_copy(call->home.stream, &copy);
+    /* once begun, the copy into the mirror must end */
+    leat_status status = le_stream_watch(call->home.stream, copy.what, copy.cause);
+    if (status == LEAT_OK)
+        status = le_device_copy(call->home.stream, &copy);
     return status == LEAT_OK ? le_device_check_records(call, false) : status;
 }
 

@@ -23,6 +23,7 @@ struct job {
     char *scratch;
     size_t scratch_stride;
     int64_t tiles, tiles_of_task;
+    struct le_cancel *cancel; /* of the run; or NULL */
 };
 
 struct tile {
@@ -259,7 +260,7 @@ static void run_packed(struct tile *t) {
     const struct le_contract *c = t->job->c;
     const bool in_place = make_in_place(t);
     for (int product = 0; product < c->form.product_count; product++) {
-        for (int64_t term = 0; term < t->terms; term += c->tile_terms) {
+        for (int64_t term = 0; term < t->terms && !le_cancel_is_requested(t->job->cancel); term += c->tile_terms) {
             int64_t terms = smaller(c->tile_terms, t->terms - term);
             pack_factors(t, product, t->term + term, terms);
             struct factor a = {t->left_pack, LE_BLAS_AS_IS, (int)terms};
@@ -421,10 +422,15 @@ static void run_tile(const struct job *j, int64_t number, char *scratch) {
         run_packed(&t);
 }
 
+/* Worker 0 is the thread of the run. */
+static bool must_stop(const struct job *j, int worker) {
+    return worker == 0 ? le_cancel_look(j->cancel) : le_cancel_is_requested(j->cancel);
+}
+
 static void run_task(void *user, int64_t task, int worker) {
     const struct job *j = user;
     int64_t end = smaller((task + 1) * j->tiles_of_task, j->tiles);
-    for (int64_t k = task * j->tiles_of_task; k < end; k++)
+    for (int64_t k = task * j->tiles_of_task; k < end && !must_stop(j, worker); k++)
         run_tile(j, k, j->scratch + (size_t)worker * j->scratch_stride);
 }
 
@@ -538,14 +544,14 @@ static leat_status run_tasks(leat_context *ctx, struct job *j, int64_t tasks) {
     le_pool_run(ctx->threads, run_task, j, tasks);
     if (j->c->blas)
         le_blas_leave(callers);
-    return LEAT_OK;
+    return le_cancel_check();
 }
 
 leat_status le_contract_run(struct leat_call *call, const struct le_contract *c) {
     struct le_specialised *s = call->specialised;
     struct le_pool *threads = call->program->ctx->threads;
     char *scratch = s->scratch;
-    struct job j = {.c = c, .scratch_stride = c->scratch_bytes};
+    struct job j = {.c = c, .scratch_stride = c->scratch_bytes, .cancel = le_cancel_here()};
     j.scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64;
     find_places(s, &j);
     j.direct = c->direct && !has_zero(&j);

@@ -160,7 +160,9 @@ leat_status le_perform(struct leat_call *call, int until) {
     leat_status status = LEAT_OK;
     int at = plan->done;
     while (at < until && status == LEAT_OK) {
-        status = run_step(call, &at);
+        status = le_cancel_check();
+        if (status == LEAT_OK)
+            status = run_step(call, &at);
         if (s->spare_count > 0 && !is_inside(plan, at))
             le_storage_drop_spares(s);
     }

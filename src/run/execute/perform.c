@@ -183,8 +183,8 @@ static struct le_cpu_area area_of(void *user, int buffer) {
     return area;
 }
 
-static void run_launch(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
-                       void *parts, size_t parts_bytes) {
+static leat_status run_launch(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
+                              void *parts, size_t parts_bytes) {
     struct le_specialised *s = call->specialised;
     char *scratch = s->scratch;
     struct launch_memory memory = {.call = call, .parts = parts, .parts_bytes = parts_bytes};
@@ -200,8 +200,11 @@ static void run_launch(struct leat_call *call, const struct le_launch *launch, c
                              .area_user = &memory,
                              .scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64,
                              .scratch_stride = (code->scratch_bytes + 63) / 64 * 64,
-                             .faults = s->faults};
+                             .faults = s->faults,
+                             .links = launch->links,
+                             .cancel = le_cancel_here()};
     le_cpu_run(call->program->ctx->threads, &job);
+    return le_cancel_check();
 }
 
 leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
@@ -211,7 +214,9 @@ leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *la
         return status;
     clear_faults(call, 1);
     *bits = 0;
-    run_launch(call, launch, code, bits, sizeof *bits);
+    status = run_launch(call, launch, code, bits, sizeof *bits);
+    if (status != LEAT_OK)
+        return status;
     if (!failed)
         return check_faults(call, 1);
     *failed = first_fault(call, 1) != NULL;
@@ -229,7 +234,9 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
     if (status != LEAT_OK)
         return status;
     char *parts = s->work;
-    run_launch(call, launch, &action->codes[0], parts, all);
+    status = run_launch(call, launch, &action->codes[0], parts, all);
+    if (status != LEAT_OK)
+        return status;
     const struct le_stage *stage = action->generated;
     for (char *p = parts; p < parts + all; p += one) {
         le_acc_join(call->program->ctx->simd, stage->node->type, (enum le_reduction)stage->node->code, p, launch->tasks,
@@ -303,9 +310,10 @@ static leat_status run_copies(struct leat_call *call, const struct le_action *ac
         return status;
     char *copies = s->work;
     fill_elements(copies, elements * (size_t)launch->tasks, size, neutral(type, action->stage->scatter));
-    run_launch(call, launch, &action->codes[0], copies, bytes);
-    add_copies(call, action, copies, launch->tasks, elements);
-    return LEAT_OK;
+    status = run_launch(call, launch, &action->codes[0], copies, bytes);
+    if (status == LEAT_OK)
+        add_copies(call, action, copies, launch->tasks, elements);
+    return status;
 }
 
 /* Runs a scan, whose tasks pass the totals of their chunks to each other. */
@@ -317,8 +325,7 @@ static leat_status run_links(struct leat_call *call, const struct le_launch *lau
     struct le_scan_link *links = (struct le_scan_link *)(void *)call->specialised->work;
     memset(links, 0, bytes);
     links->state = LE_LINK_START;
-    run_launch(call, launch, code, links, bytes);
-    return LEAT_OK;
+    return run_launch(call, launch, code, links, bytes);
 }
 
 /* ---- one action */
@@ -350,7 +357,7 @@ static leat_status run_launches(struct leat_call *call, struct le_action *action
         else if (launch->links)
             status = run_links(call, launch, &action->codes[k]);
         else
-            run_launch(call, launch, &action->codes[k], NULL, 0);
+            status = run_launch(call, launch, &action->codes[k], NULL, 0);
         if (status == LEAT_OK)
             status = check_faults(call, workers);
     }

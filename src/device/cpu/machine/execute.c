@@ -67,6 +67,8 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
 
 /* ---- running */
 
+#define LANES_PER_LOOK 8192 /* iterations of loops, times lanes, between looks at the clock */
+
 struct frame {
     const struct le_cpu_code *code;
     void **regs;
@@ -74,7 +76,21 @@ struct frame {
     int64_t clip_from[2], clip_to[2]; /* range of iterations of this task; -1: all */
     int64_t piece[2], pieces[2];      /* or piece of pieces, if the count is known only here; 0: see clip_from */
     int64_t row_count, term_from, term_to, row; /* terms of this task, if rows are cut; the current row */
+    const atomic_bool *requested;               /* to cancel the run */
+    struct le_cancel *watched;                  /* on the run's thread, if it has a callback; else NULL */
+    int64_t until_look;                         /* lanes */
+    bool stopped;                               /* no further instruction of the task may run */
 };
+
+/* Whether the task must stop. Called before each iteration of a loop, on n lanes. */
+static bool must_stop(struct frame *f, int64_t n) {
+    if (f->watched && (f->until_look -= n) <= 0) {
+        f->until_look = LANES_PER_LOOK;
+        le_cancel_look(f->watched);
+    }
+    f->stopped = atomic_load_explicit(f->requested, memory_order_relaxed);
+    return f->stopped;
+}
 
 static void move_pointer(void **reg, int64_t bytes) {
     *reg = (void *)((uintptr_t)*reg + (uintptr_t)bytes);
@@ -160,7 +176,7 @@ static int64_t gather_rows(const struct frame *f, const struct le_loop *loop, in
 
 static void run_rows(struct frame *f, const struct le_loop *loop, int body, int64_t rows) {
     int64_t row = 0, at = INT64_MIN;
-    for (int64_t n; (n = gather_rows(f, loop, rows, &row, &at)) > 0;)
+    for (int64_t n; (n = gather_rows(f, loop, rows, &row, &at)) > 0 && !must_stop(f, n);)
         run_code(f, body, loop->end, n);
 }
 
@@ -183,6 +199,8 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
     for (; at < count; at += block) {
         int64_t n = loop->lane ? (count - at < block ? count - at : block) : lanes;
         int64_t first = low + (loop->down ? all - at - (loop->lane ? n : 1) : at) * by;
+        if (must_stop(f, n))
+            break;
         move_streams(f, loop, first - moved);
         moved = first;
         if (loop->clip == 0)
@@ -201,7 +219,7 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
  * never end. */
 static void run_repeat(struct frame *f, int from, int to, int64_t n) {
     const struct le_fault *fault = f->regs[0];
-    while (!run_code(f, from, to, n) && !fault->set) {
+    while (!must_stop(f, n) && !run_code(f, from, to, n) && !fault->set) {
     }
 }
 
@@ -215,7 +233,7 @@ static int64_t lanes_of(const struct le_instr *instr, int64_t n) {
     return instr->single ? 1 : n;
 }
 
-/* Runs instructions [from, to) on n lanes. true: a LEAVE has ended the body. */
+/* Runs instructions [from, to) on n lanes. true: a LEAVE has ended the body, or the task has stopped. */
 static bool run_code(struct frame *f, int from, int to, int64_t n) {
     const struct le_unit *unit = f->code->unit;
     le_cpu_op *const *ops = f->code->ops;
@@ -227,9 +245,13 @@ static bool run_code(struct frame *f, int from, int to, int64_t n) {
         if (instr->code == LE_CODE_LOOP) {
             const struct le_loop *loop = &unit->loops[instr->imm];
             run_loop(f, loop, k + 1, n);
+            if (f->stopped)
+                return true;
             k = loop->end - 1;
         } else if (instr->code == LE_CODE_REPEAT) {
             run_repeat(f, k + 1, (int)instr->imm, n);
+            if (f->stopped)
+                return true;
             k = (int)instr->imm - 1;
         } else if (instr->code == LE_CODE_LEAVE) {
             if (no_lane_set(regs[instr->a], n))
@@ -281,10 +303,20 @@ static int64_t pieces_of(const struct le_cpu_job *job, int c) {
     return job->clip_count[c] ? (job->clip_count[c] + job->clip_size[c] - 1) / job->clip_size[c] : 1;
 }
 
+/* A task that stops hands on some total, because a later task may already be waiting for it. */
+static void open_link(const struct le_cpu_job *job, int64_t task) {
+    struct le_scan_link *links = job->parts;
+    atomic_store_explicit(&links[task + 1].state, LE_LINK_READY, memory_order_release);
+}
+
+/* Worker 0 is the thread that runs the job. */
 static void run_task(void *user, int64_t task, int worker) {
+    static const atomic_bool never = false;
     const struct le_cpu_job *job = user;
     char *scratch = job->scratch + (size_t)worker * job->scratch_stride;
     struct frame f = {.code = job->code, .regs = (void **)(void *)scratch, .clip_to = {-1, -1}};
+    f.requested = job->cancel ? &job->cancel->requested : &never;
+    f.watched = job->cancel && job->cancel->proceed && worker == 0 ? job->cancel : NULL;
     struct le_fault *fault = &job->faults[worker];
     if (!fault->set)
         fault->task = task;
@@ -309,6 +341,8 @@ static void run_task(void *user, int64_t task, int worker) {
     if (job->row_count)
         cut_rows(&f, job);
     run_code(&f, 0, job->code->unit->instr_count, 1);
+    if (f.stopped && job->links)
+        open_link(job, task);
 #ifdef __SSE2__
     if (job->code->past_caches)
         _mm_sfence(); /* makes those stores visible before the task ends */

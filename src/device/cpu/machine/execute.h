@@ -6,6 +6,7 @@
 #ifndef LE_CPU_EXECUTE_H
 #define LE_CPU_EXECUTE_H
 #include "base/arena.h"
+#include "base/cancel.h"
 #include "base/thread.h"
 #include "device/cpu/machine/ops.h"
 
@@ -38,7 +39,10 @@ struct le_cpu_job {
     void *area_user;
     char *scratch; /* 64-byte aligned; one part per worker */
     size_t scratch_stride;
-    struct le_fault *faults; /* one per worker, cleared by the caller */
+    struct le_fault *faults;  /* one per worker, cleared by the caller */
+    bool links;               /* parts: struct le_scan_link, one more than there are tasks */
+    struct le_cancel *cancel; /* of the run; NULL: the job is never stopped */
 };
+/* After a request to cancel the run, the tasks stop soon and what they have computed is undefined. */
 void le_cpu_run(struct le_pool *pool, const struct le_cpu_job *job);
 #endif

@@ -1,11 +1,12 @@
 /* The verdict on runs with given costs, on a machine that copies 10 GB/s and does 10 G additions per second. */
-#include "cli/verdict.c"
+#include "account/verdict.c"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
 enum { MS = 1000000 };
+static bool for_command;
 
 static void expect(const leat_cost *costs, size_t count, const char *bound, const char *help) {
     leat_cost copies[4];
@@ -16,18 +17,22 @@ static void expect(const leat_cost *costs, size_t count, const char *bound, cons
         copies[k].cause = costs[k].cause ? costs[k].cause : "";
         sum_ns += costs[k].time_ns;
     }
-    const struct le_account account = {
-        .costs = copies,
-        .count = count,
-        .wall_ns = sum_ns,
-        .sum_ns = sum_ns,
-        .device = {.copy_bytes_per_second = 10e9, .additions_per_second = 10e9, .threads = 2, .cores = 2}};
-    char text[900];
-    le_account_verdict(&account, text, sizeof text);
-    if (strncmp(text, bound, strlen(bound)) != 0)
-        fail_msg("not %s: %s", bound, text);
-    if (!strstr(text, help))
-        fail_msg("lacks %s: %s", help, text);
+    const struct le_account account = {.costs = copies,
+                                       .count = count,
+                                       .wall_ns = sum_ns,
+                                       .sum_ns = sum_ns,
+                                       .copy_bytes_per_second = 10e9,
+                                       .additions_per_second = 10e9,
+                                       .threads = 2,
+                                       .cores = 2,
+                                       .for_command = for_command};
+    struct le_text text = {0};
+    le_account_verdict(&account, &text);
+    if (strncmp(text.at, bound, strlen(bound)) != 0)
+        fail_msg("not %s: %s", bound, text.at);
+    if (!strstr(text.at, help))
+        fail_msg("lacks %s: %s", help, text.at);
+    le_text_finish(&text);
 }
 
 static void expect_kernels(uint64_t count, double time_ms, uint64_t bytes, uint64_t operations, const char *bound,
@@ -74,7 +79,19 @@ static void reading(void **state) {
     expect_reading("x.csv", "", "help: an .npy, which needs no parsing");
 }
 
+/* Options of the command are named only in the command's verdicts. */
+static void callers(void **state) {
+    const leat_cost plan = {.kind = LEAT_COST_PLAN, .count = 1, .time_ns = 9 * MS};
+    (void)state;
+    expect(&plan, 1, "overhead-bound", "the launches as well.");
+    expect_kernels(1, 10, 20 * MS, 5 * MS, "memory-bound", "reusing memory (the first touch");
+    for_command = true;
+    expect(&plan, 1, "overhead-bound", "the launches as well (--repeat shows it).");
+    expect_kernels(1, 10, 20 * MS, 5 * MS, "memory-bound", "reusing memory (--repeat shows it: the first touch");
+    for_command = false;
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels), cmocka_unit_test(reading)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels), cmocka_unit_test(reading), cmocka_unit_test(callers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,216 @@
+/* Canceled runs: from another thread and by a callback, in every kind of long work. The call, its context and its
+ * arrays can be used afterwards, and the next run is right. */
+#include "support.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define DELAY_NS    100000000u
+#define REACTION_NS 3000000000u /* at most; far more than it takes, because tests may share few slow cores */
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct canceling {
+    leat_call *call;
+    uint64_t at_ns;
+    atomic_bool over;
+};
+
+/* Cancels until the run is over: a cancel before it begins has no effect. */
+static void *cancel_soon(void *user) {
+    struct canceling *canceling = user;
+    const struct timespec delay = {.tv_nsec = DELAY_NS};
+    do {
+        nanosleep(&delay, NULL);
+        if (!canceling->at_ns)
+            canceling->at_ns = now_ns();
+        leat_call_cancel(canceling->call);
+    } while (!atomic_load(&canceling->over));
+    return NULL;
+}
+
+static void run_and_cancel(leat_call *call) {
+    struct canceling canceling = {.call = call};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &canceling), 0);
+    leat_status status = leat_call_run(call, NULL, NULL);
+    uint64_t end_ns = now_ns();
+    atomic_store(&canceling.over, true);
+    pthread_join(thread, NULL);
+    assert_status(status, LEAT_CANCELED);
+    assert_true(end_ns - canceling.at_ns < REACTION_NS);
+}
+
+struct watching {
+    pthread_t thread;
+    int calls, limit;
+};
+
+static bool proceed(void *user) {
+    struct watching *watching = user;
+    assert_true(pthread_equal(watching->thread, pthread_self()));
+    return ++watching->calls < watching->limit;
+}
+
+static void run_and_watch(leat_call *call) {
+    struct watching watching = {.thread = pthread_self(), .limit = 3};
+    uint64_t start_ns = now_ns();
+    assert_ok(leat_call_watch(call, proceed, &watching));
+    assert_status(leat_call_run(call, NULL, NULL), LEAT_CANCELED);
+    assert_message("canceled");
+    assert_ok(leat_call_watch(call, NULL, NULL));
+    assert_int_equal(watching.calls, 3);
+    assert_true(now_ns() - start_ns >= DELAY_NS && now_ns() - start_ns < REACTION_NS);
+}
+
+static leat_call *new_call(leat_context *ctx, const char *text) {
+    leat_program *program;
+    leat_call *call;
+    assert_ok(leat_program_new(ctx, text, 0, NULL, &program));
+    assert_ok(leat_call_new(program, &call));
+    leat_program_free(program);
+    return call;
+}
+
+static double result_of(leat_call *call) {
+    leat_array *array;
+    double value;
+    assert_ok(leat_call_result_at(call, 0, &array));
+    assert_ok(leat_array_read(array, &value, sizeof value, NULL, NULL));
+    leat_array_free(array);
+    return value;
+}
+
+/* Each program runs for hours if n is large, and computes `expected` if it is `few`. */
+static const struct endless {
+    const char *name, *text;
+    int64_t few;
+    double expected;
+} ON_HOST[] = {
+    {"a reduction", "y = sum(i in 0..n, j in 0..n: f64(i) * j)", 3, 9},
+    {"one long row", "y = max(i in 0..n, j in 0..n, k in 0..n: f64((i + j + k) % 1000000))", 3, 6},
+    {"an `each`", "out y: f64[1]\neach i { s = 0.0; while s < n * f64(n) { s = s + 1 }; y[i] = s }", 3, 9},
+    {"a def", "def count(n) { s = 0.0; while s < n * f64(n) { s += 1 }; return s }\ny = sum(i in 0..2: count(n))", 3,
+     18},
+    {"dependent ranges", "y = sum(i in 0..n, j in 0..i, k in 0..j: f64(i) * j % 7)", 4, 17},
+};
+static const struct endless WITH_LOOPS[] = {
+    {"a `while` of scalars", "var y = 0.0\nwhile y < n * f64(n) { y = y + 1 }\nout y", 3, 9},
+    {"a `while` of arrays",
+     "x[i] = 1.0 * i where i in 0..100\nvar y = 0.0\nwhile y < n * 4950.0 { y = y + sum(i: x[i]) }\nout y", 2, 9900},
+    {"a `for`", "var y = 0.0\nx[i] = 1.0 * i where i in 0..100\nfor k in 0..n { y = y + sum(i: x[i] * k) }\nout y", 3,
+     14850},
+};
+
+static void check_endless(leat_context *ctx, const struct endless *endless) {
+    leat_call *call = new_call(ctx, endless->text);
+    for (int round = 0; round < 2; round++) {
+        assert_ok(leat_call_set_i64(call, "n", 1000000));
+        if (round == 0)
+            run_and_cancel(call);
+        else
+            run_and_watch(call);
+        leat_array *array;
+        assert_status(leat_call_result_at(call, 0, &array), LEAT_INVALID);
+        assert_ok(leat_call_set_i64(call, "n", endless->few));
+        assert_ok(leat_call_run(call, NULL, NULL));
+        if (result_of(call) != endless->expected)
+            fail_msg("%s: %g, not %g", endless->name, result_of(call), endless->expected);
+    }
+    leat_call_free(call);
+}
+
+static void check_all(int threads) {
+    const leat_options options = {.threads = threads};
+    leat_context *ctx = open_device(&options);
+    for (size_t k = 0; k < ARRAY_LEN(ON_HOST) && on_cpu(); k++) /* kernels of a device run to their end */
+        check_endless(ctx, &ON_HOST[k]);
+    for (size_t k = 0; k < ARRAY_LEN(WITH_LOOPS); k++)
+        check_endless(ctx, &WITH_LOOPS[k]);
+    leat_close(ctx);
+}
+
+static void test_one_thread(void **state) {
+    (void)state;
+    check_all(1);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    check_all(3);
+}
+
+/* Work over arrays of the caller's: products, and a scan, whose tasks wait for each other. A loop repeats them, so that
+ * the run does not end before it is canceled. */
+static void check_arrays(const char *text, int64_t rows, int64_t columns) {
+    leat_context *ctx = open_device(&(leat_options){.threads = 2});
+    leat_call *call = new_call(ctx, text);
+    leat_array *x;
+    double first, second;
+    const int64_t shape[] = {rows, columns};
+    size_t count = (size_t)(rows * columns);
+    double *values = malloc(count * sizeof *values);
+    assert_non_null(values);
+    for (size_t k = 0; k < count; k++)
+        values[k] = (double)(k % 5) / 64;
+    assert_ok(leat_array_new(ctx, LEAT_F64, 2, shape, LEAT_MEMORY_DEVICE, &x));
+    assert_ok(leat_array_write(x, values, count * sizeof *values, NULL, NULL));
+    assert_ok(leat_call_set_array(call, "x", x));
+    assert_ok(leat_call_set_i64(call, "n", 1));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    first = result_of(call);
+    assert_ok(leat_call_set_i64(call, "n", 100000000));
+    for (int round = 0; round < 3; round++)
+        run_and_cancel(call);
+    run_and_watch(call);
+    assert_ok(leat_call_set_i64(call, "n", 1));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    second = result_of(call);
+    assert_true(first == second && first != 0);
+    free(values);
+    leat_array_free(x);
+    leat_call_free(call);
+    leat_close(ctx);
+}
+
+static void test_arrays(void **state) {
+    (void)state;
+    const int64_t side = on_cpu() ? 700 : 24;
+    check_arrays("var y = 0.0\nfor t in 0..n { z[i,j] = (t + 1) * sum(k: x[i,k] * x[j,k]); y = y + z[1,2] }\nout y",
+                 side, side);
+    check_arrays(
+        "var y = 0.0\nfor t in 0..n { z[j] = sum(k in 0..j+1: x[0,k] * (t + 1)); y = y + z[len(x,1) - 1] }\nout y", 1,
+        side * side);
+}
+
+/* Cancelling has no effect before and after a run; a callback that lets the run proceed changes nothing. */
+static void test_no_effect(void **state) {
+    (void)state;
+    leat_context *ctx = open_device(NULL);
+    leat_call *call = new_call(ctx, "y = sum(i in 0..10: f64(i))");
+    struct watching watching = {.thread = pthread_self(), .limit = 1000000};
+    leat_call_cancel(NULL);
+    for (int run = 0; run < 3; run++) {
+        leat_call_cancel(call);
+        assert_ok(leat_call_run(call, NULL, NULL));
+        leat_call_cancel(call);
+        assert_true(result_of(call) == 45);
+        assert_ok(leat_call_watch(call, proceed, &watching));
+    }
+    leat_call_free(call);
+    leat_close(ctx);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_thread),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_no_effect),
+    };
+    return start(argc, argv) ? cmocka_run_group_tests(tests, NULL, NULL) : SKIPPED;
+}
