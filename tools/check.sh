@@ -55,6 +55,8 @@ build release && run_tests release $twice
 if [ "$extension" = ON ] && [ -z "$broken" ]; then
     tools/check_python.sh 2>&1 | tee "$logs/python.log"
     counts=$(sed -n 's/^python: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$logs/python.log")
+    [ -n "$counts" ] || broken="$broken python"
+    counts=${counts:-0 0}
     passed=$((passed + ${counts% *}))
     failed=$((failed + ${counts#* }))
 fi
