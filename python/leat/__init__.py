@@ -19,6 +19,10 @@ def __getattr__(name):
     return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
 
 
+def __dir__():
+    return sorted([*globals(), *_LATER])
+
+
 def load_ipython_extension(shell):
     """%load_ext leat: gives the cell magic %%leat."""
     from . import _magic

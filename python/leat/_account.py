@@ -1,5 +1,6 @@
 """The classes of what Program.explain and Program.show return."""
 
+import builtins
 import sys
 
 
@@ -36,7 +37,7 @@ class Account:
 
 def is_interactive():
     """Whether a prompt or a notebook displays what an expression returns."""
-    return hasattr(sys, "ps1") or "get_ipython" in dir(sys.modules.get("builtins"))
+    return hasattr(sys, "ps1") or hasattr(builtins, "get_ipython")
 
 
 def explained(text, json_text):

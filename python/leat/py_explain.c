@@ -23,10 +23,10 @@ static leat_status wait_for(struct le_py_argument *a) {
     return status;
 }
 
-/* The work before the call's is waited for, also that in the stream that the caller names. */
-static int wait_for_all(struct le_py_run *run) {
+/* The work before the call's is waited for, also that in the stream that the caller names, which is of `device`. */
+static int wait_for_all(struct le_py_run *run, struct le_py_device *device) {
     leat_status status = LEAT_OK;
-    if (run->stream_value && le_py_stream_of(run->stream_value, run->device, &run->stream, &run->owns_stream) < 0)
+    if (run->stream_value && le_py_stream_of(run->stream_value, device, &run->stream, &run->owns_stream) < 0)
         return -1;
     Py_BEGIN_ALLOW_THREADS
     status = run->stream ? leat_stream_synchronize(run->stream) : LEAT_OK;
@@ -77,21 +77,21 @@ static leat_status run_and_wait(struct le_py_run *run) {
     return status;
 }
 
-static int wait_with_record(struct le_py_run *run) {
+static int wait_with_record(struct le_py_run *run, struct le_py_device *shared) {
     leat_context *ctx = run->device->ctx;
-    if (run->device->is_cpu)
-        return wait_for_all(run);
+    if (shared->is_cpu)
+        return wait_for_all(run, shared);
     leat_ledger_begin(ctx, LEAT_COST_WAIT, "earlier work on the arguments");
-    int failed = wait_for_all(run);
+    int failed = wait_for_all(run, shared);
     leat_ledger_end(ctx, 0);
     return failed;
 }
 
 /* The arguments are resolved again, so that the account has the copies that this takes. */
-static int bind_again(struct le_py_run *run) {
+static int bind_again(struct le_py_run *run, struct le_py_device *shared) {
     if (le_py_run_resolve(run) < 0)
         return -1;
-    int failed = wait_with_record(run);
+    int failed = wait_with_record(run, shared);
     run->prepared = failed ? NULL : le_py_prepared_new(run->program, run->device);
     run->call = run->prepared ? le_py_call_take(run->program, run->prepared) : NULL;
     return run->call ? le_py_run_bind(run) : -1;
@@ -109,11 +109,13 @@ static leat_status print_account(leat_context *ctx, char **text, char **json) {
     return status;
 }
 
+/* device: the run's, but with the context of its own */
 static PyObject *explain_on(struct le_py_run *run, struct le_py_device *device) {
     char *text = NULL, *json = NULL;
+    struct le_py_device *shared = run->device;
     run->device = device;
     le_py_copy_ledger = device->ctx;
-    int failed = bind_again(run);
+    int failed = bind_again(run, shared);
     le_py_copy_ledger = NULL;
     if (failed)
         return NULL;
@@ -238,7 +240,7 @@ static PyObject *text_of(const struct le_py_run *run, const struct wanted *wante
 
 static PyObject *show_run(struct le_py_run *run, const struct wanted *wanted) {
     char *text = NULL;
-    if (choose_device(run, wanted) < 0 || wait_for_all(run) < 0)
+    if (choose_device(run, wanted) < 0 || wait_for_all(run, run->device) < 0)
         return NULL;
     run->prepared = le_py_program_prepare(run->program, run->device);
     run->call = run->prepared ? le_py_call_take(run->program, run->prepared) : NULL;

@@ -94,6 +94,41 @@ def test_arrays_of_leat_in_and_out(softmax, x, device):
     np.testing.assert_allclose(out.numpy(), softmax(softmax(x)), rtol=1e-6)
 
 
+def test_stream(softmax, x, device):
+    stream = leat.Stream(device=device)
+    given = softmax(x, like=leat, device=device, stream=stream)
+    assert records(softmax.explain(given, stream=stream, device=device), kind="kernel")
+    assert "launch 0" in softmax.show("plan", given, stream=stream, device=device)
+    with pytest.raises(TypeError, match="stream must be"):
+        softmax.explain(x, stream="s", device=device)
+
+
+def test_many_threads_explain_and_run(softmax, x, device):
+    from concurrent.futures import ThreadPoolExecutor
+
+    copied, wanted = x.astype(">f4"), softmax(x)
+
+    def work(k):
+        if k % 2:
+            np.testing.assert_allclose(softmax(copied, device=device), wanted, rtol=1e-6)
+            return True
+        account = softmax.explain(copied, device=device)
+        return [record["count"] for record in records(account, kind="copy") if record["what"] == "x"] == [1]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(32)))
+
+
+def test_nothing_is_held(softmax, x, device, references):
+    out, copied = np.zeros_like(x), x.astype(">f4")
+    references.add(x, out, copied, softmax)
+    for given in (x, copied, softmax(x, like=leat, device=device)):
+        softmax.explain(given, out=out, device=device)
+        softmax.show("plan", given, out=out, device=device, arch=None)
+        with pytest.raises(ValueError):
+            softmax.show("ir:wrong", given, device=device)
+
+
 def test_copies_of_arguments_are_recorded(softmax, x):
     copies = records(softmax.explain(x.astype(">f4")), kind="copy")
     assert [(copy["what"], copy["bytes"]) for copy in copies] == [("x", x.nbytes)]
