@@ -2,12 +2,14 @@
 
 import ast
 import importlib.util
+import os
 import pathlib
 import subprocess
 import sys
 
 import pytest
 
+pytestmark = pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="they choose their device")
 FOLDER = pathlib.Path(__file__).parents[2] / "examples" / "python"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
 OPTIONAL = {"cupy"}  # an example that imports it runs without it, too
@@ -41,8 +43,7 @@ def test_an_example_runs(path, tmp_path):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
     arguments = [str(SOURCE) if word == "SOURCE" else word for word in ARGUMENTS.get(path.name, [])]
-    done = subprocess.run(
-        [sys.executable, str(path), *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=300
-    )
+    command, settings = [sys.executable, str(path), *arguments], {**os.environ, "LEAT_DEVICE": "cpu"}
+    done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip(), "an example prints what it did"
