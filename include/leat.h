@@ -455,7 +455,8 @@ typedef struct leat_name_info {
     bool has_value;   /* false: an index */
     int line;         /* where it first appears, from 1 */
 } leat_name_info;
-/* The names of one kind in the program, in order of appearance. LEAT_NAME_RESULT: the default results. */
+/* The names of one kind in the program, in order of appearance. Of the inputs, sizes that a declaration binds, such as
+ * n in `in x[n]`, come last. LEAT_NAME_RESULT: the default results, in the order of the `out`s if there are any. */
 LEAT_API leat_status leat_program_count(const leat_program *program, leat_name_kind kind, size_t *count);
 LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k,
                                        leat_name_info *info);
