@@ -353,7 +353,7 @@ struct le_device_ops {
     /* repeated launches (replay.c), never cooperative: NULL if not supported */
     leat_status (*replay_new)(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                               void **parameters, void **replay);
-    leat_status (*replay_launch)(void *native, void *stream, struct le_device_kernel *kernel,
+    leat_status (*replay_launch)(void *native, void *stream, bool foreign, struct le_device_kernel *kernel,
                                  const struct le_kernel_launch *launch, void **parameters, void *replay);
     void (*replay_free)(void *native, void *replay);
     /* matrix products: NULL if there is no library for them (cpu) */

@@ -90,7 +90,7 @@ static leat_status replay_new(void *native, struct le_device_kernel *kernel, con
     return LEAT_OK;
 }
 
-static leat_status replay_launch(void *native, void *stream, struct le_device_kernel *kernel,
+static leat_status replay_launch(void *native, void *stream, bool foreign, struct le_device_kernel *kernel,
                                  const struct le_kernel_launch *spec, void **parameters, void *replay) {
     assert_ptr_equal(replay, &replays);
     if (replays.failing_launch) {
