@@ -10,6 +10,8 @@ from typing_extensions import CapsuleType
 
 __version__: Final[str]
 
+def __dir__() -> list[str]: ...
+
 # ---- what arguments may be
 
 @type_check_only

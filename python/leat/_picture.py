@@ -158,7 +158,7 @@ def part(title, costs, total_ns, totals):
         )
     words = " ".join(f"{sign}{name} <b>{time_of(time_ns, unit)}</b>" for sign, name, time_ns in totals)
     return (
-        f"<div class='leat-head'><span>{title}</span><span>{time_of(total_ns, unit)}</span></div>"
+        f"<div class='leat-head'><span>{title}</span> <span>{time_of(total_ns, unit)}</span></div>"
         f"{strip(costs, total_ns)}{shown}<div class='leat-total'>{words}</div>"
     )
 
