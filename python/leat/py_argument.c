@@ -37,10 +37,29 @@ int le_py_argument_init(void) {
     return name_requires_grad ? le_py_gpu_init() : -1;
 }
 
+/* ---- the current streams of libraries */
+
+static _Thread_local struct {
+    enum le_py_library library;
+    const struct le_py_device *device;
+    leat_stream *stream; /* NULL: nothing is remembered */
+} recent;
+
+leat_stream *le_py_recent_stream(enum le_py_library library, const struct le_py_device *device) {
+    return recent.library == library && recent.device == device ? recent.stream : NULL;
+}
+
+void le_py_recent_stream_set(enum le_py_library library, const struct le_py_device *device, leat_stream *stream) {
+    recent.library = library;
+    recent.device = device;
+    recent.stream = stream;
+}
+
 void le_py_argument_release(struct le_py_argument *argument) {
     if (argument->has_view)
         PyBuffer_Release(&argument->view);
     argument->has_view = false;
+    recent.stream = NULL;
     Py_CLEAR(argument->keep);
 }
 

@@ -77,8 +77,10 @@ static const char *resolve_auto(const char *name) {
 static void *fail_in_child(void) {
     leat_error error;
     leat_error_get(NULL, &error);
-    PyErr_Format(le_py_errors.device, "%s\nhelp: a forked process cannot use a GPU after its parent has; start processes "
-                                      "with multiprocessing.get_context(\"spawn\")", error.message);
+    PyErr_Format(le_py_errors.device,
+                 "%s\nhelp: a forked process cannot use a GPU after its parent has; start processes "
+                 "with multiprocessing.get_context(\"spawn\")",
+                 error.message);
     return NULL;
 }
 
@@ -106,6 +108,15 @@ struct le_py_device *le_py_device_open(const char *name) {
 
 struct le_py_device *le_py_device_first(void) {
     return devices;
+}
+
+struct le_py_device *le_py_device_cuda(int ordinal) {
+    char name[LEAT_DEVICE_NAME_BYTES];
+    for (struct le_py_device *device = devices; device; device = device->next)
+        if (device->is_cuda && device->ordinal == ordinal)
+            return device;
+    PyOS_snprintf(name, sizeof name, "cuda:%d", ordinal);
+    return le_py_device_open(name);
 }
 
 bool le_py_device_is_chosen(void) {

@@ -60,7 +60,6 @@ const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type) {
 
 /* Fills a->memory, and opens the device of the tensor's memory. */
 static int use_tensor(const struct DLTensor *tensor, const char *name, struct le_py_argument *a) {
-    char device[LEAT_DEVICE_NAME_BYTES];
     int ordinal;
     leat_status status = leat_dltensor_describe(tensor, &a->memory, &ordinal);
     a->kind = LE_PY_MEMORY;
@@ -73,8 +72,7 @@ static int use_tensor(const struct DLTensor *tensor, const char *name, struct le
     }
     if (ordinal < 0)
         return 0;
-    PyOS_snprintf(device, sizeof device, "cuda:%d", ordinal);
-    a->device = le_py_device_open(device);
+    a->device = le_py_device_cuda(ordinal);
     return a->device ? 0 : -1;
 }
 
@@ -188,10 +186,7 @@ static int export_array(void *object, struct DLManagedTensorVersioned **out) {
 }
 
 static struct le_py_device *device_of_tensor(const struct DLTensor *tensor) {
-    char name[LEAT_DEVICE_NAME_BYTES] = "cpu";
-    if (tensor->device_type == DLPACK_CUDA)
-        PyOS_snprintf(name, sizeof name, "cuda:%d", (int)tensor->device_id);
-    return le_py_device_open(name);
+    return tensor->device_type == DLPACK_CUDA ? le_py_device_cuda(tensor->device_id) : le_py_device_open("cpu");
 }
 
 static int import_array(struct DLManagedTensorVersioned *tensor, void **object) {

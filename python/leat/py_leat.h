@@ -47,9 +47,10 @@ struct le_py_device {
 unsigned le_py_generation(void); /* changes in a forked child */
 int le_py_devices_init(void);
 struct le_py_device *le_py_device_open(const char *name); /* "auto", "cpu", "cuda", "cuda:1", "sim"; opens it once */
-struct le_py_device *le_py_device_default(void);          /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
-bool le_py_device_is_chosen(void);                        /* inside `with leat.device(...)` */
-struct le_py_device *le_py_device_first(void);            /* of those that are open; the others follow by next */
+struct le_py_device *le_py_device_cuda(int ordinal);
+struct le_py_device *le_py_device_default(void); /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
+bool le_py_device_is_chosen(void);               /* inside `with leat.device(...)` */
+struct le_py_device *le_py_device_first(void);   /* of those that are open; the others follow by next */
 /* The device that a Python value names: a string. None gives NULL without an exception. */
 int le_py_device_of(PyObject *value, struct le_py_device **device);
 extern PyType_Spec le_py_device_spec; /* leat.device, the context manager */
@@ -143,6 +144,10 @@ int le_py_fail_library(const char *name);
 int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
 enum le_py_library le_py_library_of_type(PyTypeObject *type);
+/* The current stream of a library, while the thread holds the argument for which it was asked, so that a call asks each
+ * library once. NULL: not known. */
+leat_stream *le_py_recent_stream(enum le_py_library library, const struct le_py_device *device);
+void le_py_recent_stream_set(enum le_py_library library, const struct le_py_device *device, leat_stream *stream);
 /* Where this thread records copies of arguments while it makes them; NULL: where the call runs. */
 extern _Thread_local leat_context *le_py_copy_ledger;
 

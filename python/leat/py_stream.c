@@ -401,6 +401,10 @@ int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **
         PyErr_Format(PyExc_ValueError, "a stream of CUDA cannot be used on %s", device->name);
         return -1;
     }
+    if (!PyLong_Check(value)) { /* an object that keeps its stream alive */
+        *stream = le_py_stream_cached(device, native, value);
+        return *stream ? 0 : -1;
+    }
     leat_status status = leat_stream_wrap(device->ctx, named_native(native), stream);
     *owned = status == LEAT_OK;
     return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
