@@ -1,7 +1,8 @@
-"""Runs the Python code of docs/PYTHON.md, in order, in one namespace: the fenced blocks and the rows of its tables.
+"""Runs the Python code of docs/PYTHON.md and README.md, in order, in one namespace: the fenced blocks and the rows of its tables.
 
 - A statement `expression  # -> text` must have a value whose repr is the text, but for white space.
 - A block ```python gpu, and a row whose last column ends with "(GPU)", run only where CuPy finds a GPU.
+- A block ```python sim runs only where the device sim can be used.
 - A block ```python raises must raise the exception that its last comment names, as in `# ShapeError: ...`.
 - If the second column of a row is a NumPy expression, its value must equal that of the third column.
 """
@@ -18,7 +19,7 @@ import pytest
 import leat
 
 pytestmark = pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="the page is about cpu and cuda")
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "PYTHON.md"
+ROOT = pathlib.Path(__file__).parents[2]
 FENCE = re.compile(r"^```(\w*) ?(.*)$")
 ROW = re.compile(r"^\|(.+)\|(.+)\| `(.+)`( \(GPU\))? \|$")
 
@@ -42,7 +43,9 @@ def pieces_of(text):
     return pieces
 
 
-PIECES = pieces_of(PAGE.read_text())
+PAGES = [ROOT / "docs" / "PYTHON.md", ROOT / "README.md"]
+PIECES = [(f"{page.stem}:{piece[0]}", *piece[1:]) for page in PAGES for piece in pieces_of(page.read_text())
+          if page.stem == "PYTHON" or not piece[1].startswith("row")]  # fmt: skip
 SPACE = {}
 
 
@@ -66,10 +69,10 @@ def run(code):
     value = None
     for node in ast.parse(code).body:
         if isinstance(node, ast.Expr):
-            value = eval(compile(ast.Expression(node.value), "PYTHON.md", "eval"), SPACE)
+            value = eval(compile(ast.Expression(node.value), "page", "eval"), SPACE)
             check_value(node, code.splitlines(), value)
         else:
-            exec(compile(ast.Module([node], []), "PYTHON.md", "exec"), SPACE)
+            exec(compile(ast.Module([node], []), "page", "exec"), SPACE)
     return value
 
 
@@ -95,12 +98,14 @@ def check_raises(code):
     assert type(caught.value).__name__ == name[0]
 
 
-@pytest.mark.parametrize("line, kind, code", PIECES, ids=[f"line{piece[0]}" for piece in PIECES])
-def test_piece(line, kind, code, tmp_path_factory, monkeypatch):
+@pytest.mark.parametrize("kind, code", [piece[1:] for piece in PIECES], ids=[piece[0] for piece in PIECES])
+def test_piece(kind, code, tmp_path_factory, monkeypatch):
     if not SPACE:
         SPACE["folder"] = tmp_path_factory.mktemp("docs")
     if "gpu" in kind and not has_gpu():
         pytest.skip("needs a GPU and CuPy")
+    if "sim" in kind and not any(device.device == "sim" and device.usable for device in leat.devices()):
+        pytest.skip("needs the device sim")
     for name in set(re.findall(r"import (torch|jax|ml_dtypes|pandas|PIL)\b", str(code))):
         pytest.importorskip(name)
     monkeypatch.setenv("LEAT_DEVICE", "cpu")  # a page for readers without a setting
