@@ -76,6 +76,7 @@ static leat_status fake_launch(void *native, void *stream, struct le_device_kern
 
 static struct { /* replay objects */
     int made, given, freed;
+    bool was_foreign; /* the stream of the last one given */
     leat_status failing_new, failing_launch;
     bool is_fatal;
 } replays;
@@ -99,6 +100,7 @@ static leat_status replay_launch(void *native, void *stream, bool foreign, struc
                                 : replays.failing_launch;
     }
     replays.given++;
+    replays.was_foreign = foreign;
     return fake_launch(native, stream, kernel, spec, parameters);
 }
 
@@ -459,6 +461,7 @@ static void test_repeated(void **state) {
     repeat(setting, own, spec, 1);
     assert_int_equal(replays.made, 2);
     assert_int_equal(replays.given, 4);
+    assert_false(replays.was_foreign);
     spec.grid[0] = 2 * 1024 / 32 + 1; /* more threads than the device runs at one time */
     repeat(setting, own, spec, 1);
     assert_int_equal(replays.given, 4);
@@ -473,6 +476,23 @@ static void test_repeated(void **state) {
     le_replay_finish(&replay);
     assert_int_equal(replays.freed, 2);
     le_device_stream_free(other);
+}
+
+/* The backend is told, since another library may be capturing its stream. */
+static void test_repeated_in_foreign_stream(void **state) {
+    struct setting *setting = *state;
+    struct le_device_stream *foreign;
+    struct le_replay replay = {0};
+    struct le_kernel_launch spec = shape_of(1, 32);
+    void *theirs;
+    assert_ok(fake_stream_new(setting->fake, &theirs));
+    assert_ok(le_device_stream_new(setting->device, theirs, &foreign));
+    spec.replay = &replay;
+    repeat(setting, foreign, spec, PLAIN + 1);
+    assert_int_equal(replays.given, 1);
+    assert_true(replays.was_foreign);
+    le_replay_finish(&replay);
+    le_device_stream_free(foreign);
 }
 
 /* If creating or launching a replay object fails, the launch is done as usual, without an error, and tried again
@@ -590,11 +610,22 @@ static void test_no_cuda_c(void **state) {
 #define IN_SETTING(test) cmocka_unit_test_setup_teardown(test, open_setting, close_setting)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_SETTING(test_names),          IN_SETTING(test_facts),     IN_SETTING(test_right),
-        IN_SETTING(test_shapes),         IN_SETTING(test_arguments), IN_SETTING(test_structs),
-        IN_SETTING(test_elements),       IN_SETTING(test_blocks),    IN_SETTING(test_failure),
-        IN_SETTING(test_repeated),       IN_SETTING(test_not_kept),  IN_SETTING(test_most_are_kept),
-        IN_SETTING(test_kept_and_fatal), IN_SETTING(test_variables), cmocka_unit_test(test_no_cuda_c),
+        IN_SETTING(test_names),
+        IN_SETTING(test_facts),
+        IN_SETTING(test_right),
+        IN_SETTING(test_shapes),
+        IN_SETTING(test_arguments),
+        IN_SETTING(test_structs),
+        IN_SETTING(test_elements),
+        IN_SETTING(test_blocks),
+        IN_SETTING(test_failure),
+        IN_SETTING(test_repeated),
+        IN_SETTING(test_repeated_in_foreign_stream),
+        IN_SETTING(test_not_kept),
+        IN_SETTING(test_most_are_kept),
+        IN_SETTING(test_kept_and_fatal),
+        IN_SETTING(test_variables),
+        cmocka_unit_test(test_no_cuda_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
