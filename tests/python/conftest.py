@@ -12,7 +12,10 @@ import pytest
 DEVICE = os.environ.get("LEAT_TEST_DEVICE", "cpu")
 DEVICE = "cuda:0" if DEVICE == "cuda" else DEVICE
 os.environ["LEAT_DEVICE"] = DEVICE
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
+if DEVICE.startswith("cuda"):
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+else:
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 
 @pytest.fixture
