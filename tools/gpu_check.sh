@@ -106,6 +106,7 @@ others="tests/programs/(sim|cuda)_|^tests/device/.*/(sim|cuda)$|^device/cuda/|^t
 # ---- the Python package
 
 # Installs the wheel that `make gpu-packages` has made into a virtual environment that sees the machine's packages, and runs tests/python.
+# python3 may itself be of a virtual environment, whose packages a new one sees only through a .pth file.
 python_tests() {
     home=$(cd "$build" && pwd)/python
     if ! [ -d .packages/wheels ]; then
@@ -113,7 +114,9 @@ python_tests() {
         return
     fi
     rm -rf "$home"
-    if ! { python3 -m venv --system-site-packages "$home" && "$home/bin/pip" install --no-index --find-links .packages/wheels \
+    if ! { python3 -m venv --system-site-packages "$home" &&
+        python3 -c 'import site; print("\n".join(site.getsitepackages()))' >"$(echo "$home"/lib/python3*/site-packages)/machine.pth" &&
+        "$home/bin/pip" install --no-index --find-links .packages/wheels \
         leat -r .packages/wheels/requirements.txt; } >"$logs/python-install.log" 2>&1; then
         echo "FAILED: python: the wheel could not be installed"
         tail -20 "$logs/python-install.log"

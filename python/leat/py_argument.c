@@ -380,28 +380,46 @@ static int resolve_by_numpy(PyObject *value, const char *name, bool writable, st
 
 /* ---- tensors of PyTorch */
 
-/* Whether method(value) is true; method is one of torch.Tensor. */
-static bool says(PyObject **method, const char *name, PyObject *value) {
-    if (!*method)
-        *method = PyObject_GetAttrString((PyObject *)Py_TYPE(value), name);
-    PyObject *answer = *method ? PyObject_CallFunctionObjArgs(*method, value, NULL) : NULL;
+/* torch.NAME or torch.Tensor.NAME, found once; NULL without an exception if there is none. */
+static PyObject *torch_function(PyObject **at, bool of_tensor, const char *name) {
+    PyObject *torch = *at ? NULL : PyImport_ImportModule("torch"),
+             *owner = torch && of_tensor ? PyObject_GetAttrString(torch, "Tensor") : Py_XNewRef(torch);
+    if (owner)
+        *at = PyObject_GetAttrString(owner, name);
+    Py_XDECREF(torch);
+    Py_XDECREF(owner);
+    PyErr_Clear();
+    return *at;
+}
+
+/* Whether function(value), or function() if value is NULL, returns True. */
+static bool says(PyObject *function, PyObject *value) {
+    PyObject *answer = function ? PyObject_CallFunctionObjArgs(function, value, NULL) : NULL;
     bool yes = answer == Py_True;
     Py_XDECREF(answer);
     PyErr_Clear();
     return yes;
 }
 
-/* The table hands out the stored elements, also where the tensor stands for other values. */
-static int check_tensor(PyObject *value, const char *name, const struct le_py_argument *a) {
-    static PyObject *is_conj, *is_neg;
+static bool records_gradient(PyObject *value) {
+    static PyObject *is_enabled;
     PyObject *grad = PyObject_GetAttr(value, name_requires_grad);
-    const char *reason = grad == Py_True ? "that requires a gradient, which Leat cannot record; pass x.detach()" : NULL;
+    bool requires_grad = grad == Py_True;
     if (!grad)
         PyErr_Clear();
     Py_XDECREF(grad);
-    if (!reason && a->memory.dtype >= LEAT_C64 && says(&is_conj, "is_conj", value))
+    return requires_grad && says(torch_function(&is_enabled, false, "is_grad_enabled"), NULL);
+}
+
+/* The table hands out the stored elements, also where the tensor stands for other values. */
+static int check_tensor(PyObject *value, const char *name, const struct le_py_argument *a) {
+    static PyObject *is_conj, *is_neg;
+    const char *reason = NULL;
+    if (records_gradient(value))
+        reason = "that requires a gradient, which Leat cannot record; pass x.detach(), or call under torch.no_grad()";
+    else if (a->memory.dtype >= LEAT_C64 && says(torch_function(&is_conj, true, "is_conj"), value))
         reason = "that is a conjugated view; pass x.resolve_conj()";
-    if (!reason && says(&is_neg, "is_neg", value))
+    else if (says(torch_function(&is_neg, true, "is_neg"), value))
         reason = "that is a negated view; pass x.resolve_neg()";
     if (!reason)
         return 0;

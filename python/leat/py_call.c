@@ -235,6 +235,7 @@ static int choose_device(struct le_py_run *run) {
 /* A library that is not NumPy's, of an array on the GPU if there is one. */
 static int choose_library(struct le_py_run *run) {
     const struct le_py_argument *first = first_on_device(run);
+    run->results_on_host = !first && !run->like;
     if (run->like)
         return le_py_library_of(run->like, &run->library);
     run->library = first ? first->library : LE_PY_NUMPY;
@@ -405,7 +406,8 @@ static PyObject *result_of(struct le_py_run *run, Py_ssize_t k) {
     if (run->targets[k])
         return Py_NewRef(run->targets[k]);
     leat_status status = leat_call_take_at(run->call->call, (size_t)k, &array);
-    return status ? le_py_raise(status, NULL, NULL) : le_py_result_deliver(array, run->device, run->library);
+    return status ? le_py_raise(status, NULL, NULL)
+                  : le_py_result_deliver(array, run->device, run->library, run->results_on_host);
 }
 
 static PyObject *results_of(struct le_py_run *run) {

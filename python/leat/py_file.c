@@ -84,7 +84,7 @@ static PyObject *perform_load(struct load *load) {
         return fail_file(status, load->path, path, true);
     if (load->dtype && le_py_source_cast(&source, load->dtype) < 0)
         return NULL;
-    return le_py_result_deliver(source.array, source.device, load->library);
+    return le_py_result_deliver(source.array, source.device, load->library, false);
 }
 
 PyObject *le_py_load(PyObject *self, PyObject *args, PyObject *names) {

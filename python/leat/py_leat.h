@@ -175,8 +175,10 @@ int le_py_exchange_init(PyTypeObject *array_type); /* offers Leat's own table */
 
 /* ---- results (py_result.c) */
 
-/* Hands a result over to a library. Takes over the reference to array, also when it fails. stream: of the run. */
-PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library);
+/* Hands a result over to a library, in host memory or else where it is. Takes over the reference to array, also when it
+ * fails. */
+PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library,
+                               bool on_host);
 int le_py_library_of(PyObject *like, enum le_py_library *library); /* a name, a module or an array */
 PyObject *le_py_to_numpy(struct le_py_array *array);
 PyObject *le_py_numpy(void); /* the module; imported at the first use; borrowed */
@@ -240,6 +242,7 @@ struct le_py_run {
     leat_stream *stream; /* NULL: the context's own */
     bool owns_stream, has_host_memory;
     enum le_py_library library; /* of the results */
+    bool results_on_host;       /* as all arrays among the arguments are */
     struct le_py_argument few[LE_PY_MANY];
     PyObject *few_values[LE_PY_MANY];
     void *heap;

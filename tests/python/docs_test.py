@@ -18,6 +18,7 @@ import pytest
 
 import leat
 
+DEVICE = {"cuda": "cuda:0"}.get(os.environ.get("LEAT_TEST_DEVICE", "cpu"), "cpu")
 pytestmark = pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="the page is about cpu and cuda")
 ROOT = pathlib.Path(__file__).parents[2]
 FENCE = re.compile(r"^```(\w*) ?(.*)$")
@@ -61,7 +62,7 @@ def has_gpu():
 def check_value(node, lines, value):
     comment = lines[node.end_lineno - 1][node.end_col_offset :].strip()
     if comment.startswith("# -> "):
-        assert " ".join(repr(value).split()) == comment[5:]
+        assert " ".join(repr(value).replace(f"on {DEVICE}>", "on cpu>").split()) == comment[5:]
 
 
 def run(code):
