@@ -19,6 +19,11 @@ check:
 bench: all
 	@bench/run.sh
 
+# calls from Python beside the C call and other libraries for Python
+bench-python:
+	@tools/setup.sh wheel
+	@bench/python/run.sh
+
 # These need a GPU, except gpu-packages: it downloads, on another machine, packages for a GPU machine without network access.
 gpu-check:
 	@tools/gpu_check.sh
@@ -57,4 +62,4 @@ format:
 clean:
 	@rm -rf build
 
-.PHONY: all demo check bench gpu-check gpu-bench gpu-findings gpu-packages fuzz ulp wheel install format clean
+.PHONY: all demo check bench bench-python gpu-check gpu-bench gpu-findings gpu-packages fuzz ulp wheel install format clean

@@ -1,9 +1,11 @@
 #!/bin/sh
-# `make gpu-bench`: compares Leat on a GPU with the driver and Numba, then its programs with CuPy, Numba, PyTorch and JAX, each in one
-# run. Needs a GPU, and builds what it needs. Writes bench/results/DATE-GPU.txt and DATE-gpu-programs.txt (or
-# $BENCH_TO/gpu-bench.txt and gpu-programs.txt, with their figures in gpu-programs.jsonl).
+# `make gpu-bench`: compares Leat on a GPU with the driver and Numba, then its programs, then its Python package with CuPy, Numba,
+# PyTorch and JAX, each in one run. Needs a GPU, and builds what it needs. The Python package is the wheel in .packages/wheels or dist.
+# Writes bench/results/DATE-GPU.txt, DATE-gpu-programs.txt and DATE-gpu-python.txt (or $BENCH_TO/gpu-bench.txt, gpu-programs.txt and
+# gpu-python.txt, with figures in .jsonl).
 #
-#     bench/gpu/run.sh [OPTIONS OF programs.py]      GPU_BENCH: all, driver or programs
+#     bench/gpu/run.sh [OPTIONS OF programs.py OR python_calls.py]      GPU_BENCH: driver, programs, python, or all,
+#     whose options are those of programs.py
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/packages.sh
@@ -23,7 +25,10 @@ to=${to:-bench/results/$(date +%Y-%m-%d)-$slug.txt}
 python=${PYTHON:-python3}
 parts=${GPU_BENCH:-all}
 
-[ "$parts" = programs ] || {
+# wanted PART
+wanted() { [ "$parts" = all ] || [ "$parts" = "$1" ]; }
+
+! wanted driver || {
     echo "$(date +%Y-%m-%d), $gpu, driver $driver, $(nproc) cores"
     echo
     echo "== leat devices"
@@ -47,4 +52,22 @@ parts=${GPU_BENCH:-all}
 
 to=${BENCH_TO:+$BENCH_TO/gpu-programs.txt}
 to=${to:-bench/results/$(date +%Y-%m-%d)-gpu-programs.txt}
-[ "$parts" = driver ] || "$python" bench/gpu/programs.py --build "$build" --json "${BENCH_TO:-$build}/gpu-programs.jsonl" "$@" | tee "$to"
+! wanted programs || "$python" bench/gpu/programs.py --build "$build" --json "${BENCH_TO:-$build}/gpu-programs.jsonl" "$@" | tee "$to"
+
+wanted python || exit 0
+wheel=
+for file in .packages/wheels/leat-*.whl dist/leat-*.whl; do
+    [ -n "$wheel" ] || [ ! -e "$file" ] || wheel=$file
+done
+if [ -z "$wheel" ]; then
+    echo "gpu-bench: python: skipped, no wheel in .packages/wheels or dist (make gpu-packages, or make wheel)" >&2
+    [ "$parts" = all ]
+    exit
+fi
+package=$build/python_bench
+rm -rf "$package"
+"$python" -m pip install -q --disable-pip-version-check --no-index --no-deps --target "$package" "$wheel"
+to=${BENCH_TO:+$BENCH_TO/gpu-python.txt}
+to=${to:-bench/results/$(date +%Y-%m-%d)-gpu-python.txt}
+[ "$parts" = python ] || set --
+"$python" bench/gpu/python_calls.py --package "$package" --command "$build/leat" --json "${BENCH_TO:-$build}/gpu-python.jsonl" "$@" | tee "$to"
