@@ -115,7 +115,7 @@ def matches(found, wanted):
     return np.array_equal(found, wanted)
 
 
-MISTAKES = [(lambda values: values + [1], TypeError), (lambda values: values[:-1], TypeError),
+MISTAKES = [(lambda values: values + [1] * 3, TypeError), (lambda values: values[:-1], TypeError),
             (lambda values: values[:-1] + [[1, 2]], TypeError), (lambda values: values[:-1] + [None], TypeError),
             (lambda values: values[:-1] + [np.array(["x"])], TypeError)]
 
