@@ -98,3 +98,51 @@ def test_each_allocation(preloaded, device):
                           env={**os.environ, "LD_PRELOAD": preloaded})
     assert done.returncode == 0, (done.returncode, done.stderr[-3000:])
     assert done.stderr == "" and int(done.stdout) > 100, (done.stderr, done.stdout)
+
+
+OBJECTS = r'''
+import gc, sys
+import numpy as np
+import leat
+from _testcapi import set_nomemory, remove_mem_hooks
+
+a, big, y, out = np.arange(5.0), np.arange(5, dtype=">f8"), np.zeros(5), {"y": np.zeros(5)}
+add = leat.program("y[i] = a[i] + 1; z = sum(i: y[i])\nout y, z")
+held = add(a, like="leat")[0]
+scenes = [lambda: add(a), lambda: add(big), lambda: add(a, out=out), lambda: add(a=a, like="leat"),
+          lambda: leat.eval("y[i] = a[i] + 1", a), lambda: leat.program("y[i] = a[i] + 2"), lambda: held[1:, None],
+          lambda: held.numpy(), lambda: held.tolist(), lambda: held.T, lambda: repr(held), lambda: repr(add),
+          lambda: held.__dlpack__(max_version=(1, 0)) if held.device == "cpu" else None, lambda: add.__reduce__(),
+          lambda: leat.program("y = foo(1)"), lambda: add([1]), lambda: add(a, b=1), lambda: add(a, device="gpu"),
+          lambda: leat.eval("y[i] = a[p[i]]", a, big), lambda: leat.device("cpu"), lambda: memoryview(held)]
+watched = [a, big, y, out, out["y"], add, held]
+failures = 0
+for scene in scenes:
+    for _ in range(2):
+        try: scene()
+        except Exception: pass
+    gc.collect()
+    before = [sys.getrefcount(one) for one in watched]
+    for start in range(120):
+        try:
+            set_nomemory(start, start + 1)
+            scene()
+            remove_mem_hooks()
+        except MemoryError:
+            remove_mem_hooks()
+            failures += 1
+        except Exception as error:
+            remove_mem_hooks()
+            assert not isinstance(error, SystemError), error
+            error = None
+    gc.collect()
+    assert [sys.getrefcount(one) for one in watched] == before
+    assert add(a)[0].tolist() == [1, 2, 3, 4, 5]
+print(failures)
+'''
+
+
+def test_each_object(run_python):
+    """Each allocation of a Python object fails once."""
+    pytest.importorskip("_testcapi")
+    assert int(run_python(OBJECTS)) > 100
