@@ -29,7 +29,7 @@ gpu-bench:
 gpu-findings:
 	@bench/gpu/findings.sh
 
-gpu-packages:
+gpu-packages: wheel
 	@tools/fetch_packages.sh
 
 # runs each fuzzer for FUZZ_SECONDS
@@ -42,6 +42,11 @@ ulp: all
 	@cmake --build --preset release --target ulp
 	@tools/ulp.sh
 
+# dist/leat-*.whl, for pip
+wheel:
+	@tools/setup.sh wheel
+	@tools/wheel.sh
+
 install: all
 	@cmake --install build/release --prefix $(PREFIX)
 
@@ -52,4 +57,4 @@ format:
 clean:
 	@rm -rf build
 
-.PHONY: all demo check bench gpu-check gpu-bench gpu-findings gpu-packages fuzz ulp install format clean
+.PHONY: all demo check bench gpu-check gpu-bench gpu-findings gpu-packages fuzz ulp wheel install format clean

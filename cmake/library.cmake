@@ -26,7 +26,7 @@ list(FILTER kernel_sources INCLUDE REGEX "/device/cpu/kernels/kernels_[^/]*\\.c$
 list(FILTER library_sources EXCLUDE REGEX "/device/cpu/kernels/kernels_[^/]*\\.c$")
 
 add_library(leat_objects OBJECT ${library_sources})
-target_link_libraries(leat_objects PRIVATE leat_flags PkgConfig::SLEEF PkgConfig::ZIP PkgConfig::PNG Threads::Threads)
+target_link_libraries(leat_objects PRIVATE leat_flags PkgConfig::SLEEF PkgConfig::ZLIB PkgConfig::PNG Threads::Threads)
 set(leat_object_files $<TARGET_OBJECTS:leat_objects>)
 
 # Compiles the kernels once for each instruction set; LE_SIMD says which.
@@ -59,7 +59,7 @@ function(leat_library target kind)
   add_library(${target} ${kind} ${leat_object_files})
   add_library(leat::${target} ALIAS ${target})
   target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
-  target_link_libraries(${target} PRIVATE PkgConfig::SLEEF PkgConfig::ZIP PkgConfig::PNG Threads::Threads ${CMAKE_DL_LIBS} m)
+  target_link_libraries(${target} PRIVATE PkgConfig::SLEEF PkgConfig::ZLIB PkgConfig::PNG Threads::Threads ${CMAKE_DL_LIBS} m)
   if(LEAT_SANITIZE)
     target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=${LEAT_SANITIZE}>)
   endif()

@@ -455,7 +455,8 @@ typedef struct leat_name_info {
     bool has_value;   /* false: an index */
     int line;         /* where it first appears, from 1 */
 } leat_name_info;
-/* The names of one kind in the program, in order of appearance. LEAT_NAME_RESULT: the default results. */
+/* The names of one kind in the program, in order of appearance. Of the inputs, sizes that a declaration binds, such as
+ * n in `in x[n]`, come last. LEAT_NAME_RESULT: the default results, in the order of the `out`s if there are any. */
 LEAT_API leat_status leat_program_count(const leat_program *program, leat_name_kind kind, size_t *count);
 LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k,
                                        leat_name_info *info);
@@ -678,6 +679,8 @@ typedef struct leat_parameter_info {
     leat_dtype dtype; /* f32, f64 or f16; i8 to i64 for integers, signed or not; 0: a struct */
     bool is_address;  /* it has 8 bytes and may be a pointer or a 64-bit integer; compiled code does not say which */
     const char *name; /* its name in the source; "" if unknown; valid as long as the module */
+    bool
+        is_const; /* the source declares a pointer to const, so the kernel only reads; false: it does not, or unknown */
 } leat_parameter_info;
 /* Describes parameter k, from 0. */
 LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs all tests: the release build with all tests, sanitizer builds with the tests that make sense there, and a short run of the
-# fuzzers. LEAT_CHECK=release stops after the release build. The last line is a summary. The exit status is 0 only if all tests passed.
+# Runs all tests: the release build with all tests, the Python package, sanitizer builds with the tests that make sense there, and a
+# short run of the fuzzers. LEAT_CHECK=release stops before the sanitizers. LEAT_PYTHON=OFF leaves out the Python package. The last line
+# is a summary. The exit status is 0 only if all tests passed.
 set -u
 cd "$(dirname "$0")/.."
 begun=$(date +%s)
@@ -15,7 +16,9 @@ skipped=""
 build() {
     preset=$1
     echo "== $preset: build"
-    cmake --preset "$preset" -DLEAT_WERROR="${LEAT_WERROR:-OFF}" >"$logs/$preset-configure.log" 2>&1 || {
+    with_python=OFF
+    [ "$preset" != release ] || with_python=$extension
+    cmake --preset "$preset" -DLEAT_WERROR="${LEAT_WERROR:-OFF}" -DLEAT_PYTHON=$with_python >"$logs/$preset-configure.log" 2>&1 || {
         cat "$logs/$preset-configure.log"
         broken="$broken $preset-configure"
         return 1
@@ -44,9 +47,19 @@ run_tests() {
     passed=$((passed + ${counts#* } - ${counts% *}))
 }
 
+# the Python package, in the release build
+extension=${LEAT_PYTHON:-ON}
 twice=
 [ "${LEAT_CHECK:-all}" != all ] || twice="-LE watched" # these run with sanitizers
 build release && run_tests release $twice
+if [ "$extension" = ON ] && [ -z "$broken" ]; then
+    tools/check_python.sh 2>&1 | tee "$logs/python.log"
+    counts=$(sed -n 's/^python: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$logs/python.log")
+    [ -n "$counts" ] || broken="$broken python"
+    counts=${counts:-0 0}
+    passed=$((passed + ${counts% *}))
+    failed=$((failed + ${counts#* }))
+fi
 if [ "${LEAT_CHECK:-all}" = all ] && [ -z "$broken" ]; then
     build asan && run_tests asan -LE once
     build tsan leat_thread_tests && run_tests tsan -L threads

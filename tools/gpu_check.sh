@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make gpu-check`: runs compute-sanitizer on programs with every kind of kernel, then the tests that need a GPU, then all other tests on
-# that machine. Compiled code is kept in the tests' cache, which all of them share. Prints results as it goes, and at the end how many
+# `make gpu-check`: runs compute-sanitizer on programs with every kind of kernel, then the Python package's tests, then the tests that need
+# a GPU, then all other tests on that machine. Compiled code is kept in the tests' cache, which all of them share. Prints results as it goes, and at the end how many
 # programs were compared in which way, also if it is stopped or runs out of time.
 # Writes bench/results/DATE-GPU-check.txt (or $CHECK_TO/gpu-check.txt). GPU_CHECK: all, or quick, which skips compute-sanitizer.
 # CHECK_SECONDS: the time limit; 0, the default, is none. CHECK_DEVICE=sim with CHECK_PART (run one in this many programs): a rehearsal.
@@ -103,6 +103,35 @@ tests() {
 on_device="^tests/(programs|device)/.*$device|^device/cuda/|^tests/api/on_device"
 others="tests/programs/(sim|cuda)_|^tests/device/.*/(sim|cuda)$|^device/cuda/|^tests/api/on_device"
 
+# ---- the Python package
+
+# Installs the wheel that `make gpu-packages` has made into a virtual environment that sees the machine's packages, and runs tests/python.
+# python3 may itself be of a virtual environment, whose packages a new one sees only through a .pth file.
+python_tests() {
+    home=$(cd "$build" && pwd)/python
+    if ! [ -d .packages/wheels ]; then
+        echo "python: skipped, no wheel in .packages/wheels (make gpu-packages)"
+        return
+    fi
+    rm -rf "$home"
+    if ! { python3 -m venv --system-site-packages "$home" &&
+        python3 -c 'import site; print("\n".join(site.getsitepackages()))' >"$(echo "$home"/lib/python3*/site-packages)/machine.pth" &&
+        "$home/bin/pip" install --no-index --find-links .packages/wheels \
+        leat -r .packages/wheels/requirements.txt; } >"$logs/python-install.log" 2>&1; then
+        echo "FAILED: python: the wheel could not be installed"
+        tail -20 "$logs/python-install.log"
+        return
+    fi
+    tests=$PWD/tests/python
+    (cd "$home" && LEAT_TEST_DEVICE=$device timeout "$(left 300)" bin/python -m pytest -q -p no:cacheprovider "$tests") >"$logs/python.log" 2>&1
+    case $? in
+    0) said=passed ;;
+    124) said=unfinished ;;
+    *) said=FAILED && tail -60 "$logs/python.log" | sed 's/^/    /' ;;
+    esac
+    echo "$said: python: $(tail -1 "$logs/python.log")" | tee "$logs/python.txt"
+}
+
 # ---- summary
 
 # example PATTERN COUNT ARGUMENTS...: COUNT lines of output must match PATTERN
@@ -139,6 +168,7 @@ summarise() {
         }' "$logs/tests.txt"
     sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \([^ ]*\) .*/\1/p' "$logs/tests.txt" | sort >"$logs/ended.txt"
     sort -u "$logs/asked.txt" 2>/dev/null | comm -23 - "$logs/ended.txt" | sed 's/^/unfinished: /'
+    cat "$logs/python.txt" 2>/dev/null || echo "python: skipped, no wheel"
     for tool in memcheck racecheck synccheck initcheck; do
         cat "$logs/sanitizer/$tool"-*.txt 2>/dev/null | awk -v tool=$tool '
             { kinds[/^passed/ ? "passed" : /^unfinished/ ? "unfinished" : "FAILED"]++; programs += $(/^FAILED \(/ ? 7 : 5) }
@@ -170,6 +200,7 @@ trap 'stopped=1; finish' TERM INT
             sanitize_all
         fi
     fi
+    python_tests
     tests 100000 -R "$on_device"
     tests 100000 -LE once -E "$others"
 } 2>&1 | tee -a "$logs/log.txt" &

@@ -1,15 +1,16 @@
 #!/bin/sh
-# Installs missing Debian packages, and prints their names. Argument: build (the library and the command), demo or check.
+# Installs missing Debian packages, and prints their names. Argument: build (the library and the command), demo, wheel or check.
 # libopenblas0-pthread is optional and makes matrix products faster; several threads cannot call the serial OpenBLAS at the same time.
 # Needs root or sudo only if a package is missing. On other systems it prints what to install and continues.
 set -eu
-packages="gcc libc6-dev pkg-config cmake ninja-build libsleef-dev libzip-dev libpng-dev scdoc"
+packages="gcc libc6-dev pkg-config cmake ninja-build libsleef-dev zlib1g-dev libpng-dev scdoc"
 case "${1:-build}" in
 build) ;;
 demo) packages="$packages python-matplotlib-data libopenblas0-pthread" ;;
-check) packages="$packages libcmocka-dev libopenblas0-pthread g++ clang libclang-rt-14-dev binutils" ;;
+wheel) packages="$packages binutils python3-dev python3-venv" ;;
+check) packages="$packages python3-dev python3-venv libcmocka-dev libopenblas0-pthread g++ clang libclang-rt-14-dev binutils" ;;
 *)
-    echo "usage: tools/setup.sh build|demo|check" >&2
+    echo "usage: tools/setup.sh build|demo|wheel|check" >&2
     exit 2
     ;;
 esac

@@ -7,3 +7,24 @@
 
 from ._leat import *  # noqa: F401,F403
 from ._leat import __version__  # noqa: F401
+
+_LATER = {"Account": "_account", "Text": "_account"}  # imported at the first use
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(f"module 'leat' has no attribute '{name}'")
+    import importlib
+
+    return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+
+
+def __dir__():
+    return sorted([*globals(), *_LATER])
+
+
+def load_ipython_extension(shell):
+    """%load_ext leat: gives the cell magic %%leat."""
+    from . import _magic
+
+    _magic.register(shell)

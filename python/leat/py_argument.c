@@ -30,17 +30,36 @@ struct way {
 static struct way ways[WAYS];
 static int way_count;
 static PyObject *name_requires_grad;
-leat_context *le_py_copy_ledger;
+_Thread_local leat_context *le_py_copy_ledger;
 
 int le_py_argument_init(void) {
     name_requires_grad = PyUnicode_InternFromString("requires_grad");
     return name_requires_grad ? le_py_gpu_init() : -1;
 }
 
+/* ---- the current streams of libraries */
+
+static _Thread_local struct {
+    enum le_py_library library;
+    const struct le_py_device *device;
+    leat_stream *stream; /* NULL: nothing is remembered */
+} recent;
+
+leat_stream *le_py_recent_stream(enum le_py_library library, const struct le_py_device *device) {
+    return recent.library == library && recent.device == device ? recent.stream : NULL;
+}
+
+void le_py_recent_stream_set(enum le_py_library library, const struct le_py_device *device, leat_stream *stream) {
+    recent.library = library;
+    recent.device = device;
+    recent.stream = stream;
+}
+
 void le_py_argument_release(struct le_py_argument *argument) {
     if (argument->has_view)
         PyBuffer_Release(&argument->view);
     argument->has_view = false;
+    recent.stream = NULL;
     Py_CLEAR(argument->keep);
 }
 
@@ -133,8 +152,8 @@ static struct way find_way(PyTypeObject *type, PyObject *value) {
         way.route = ROUTE_EXCHANGE;
     if (way.route == ROUTE_UNKNOWN)
         way.route = array_route(type, value, way.library);
-    if (way.library == LE_PY_NUMPY && (way.route == ROUTE_EXCHANGE || way.route == ROUTE_CUDA_INTERFACE ||
-                                       way.route == ROUTE_DLPACK))
+    if (way.library == LE_PY_NUMPY &&
+        (way.route == ROUTE_EXCHANGE || way.route == ROUTE_CUDA_INTERFACE || way.route == ROUTE_DLPACK))
         way.library = LE_PY_OTHER;
     return way;
 }
@@ -361,25 +380,46 @@ static int resolve_by_numpy(PyObject *value, const char *name, bool writable, st
 
 /* ---- tensors of PyTorch */
 
-/* Whether value.method() is true. */
-static bool says(PyObject *value, const char *method) {
-    PyObject *answer = PyObject_CallMethod(value, method, NULL);
-    bool yes = answer && PyObject_IsTrue(answer) == 1;
+/* torch.NAME or torch.Tensor.NAME, found once; NULL without an exception if there is none. */
+static PyObject *torch_function(PyObject **at, bool of_tensor, const char *name) {
+    PyObject *torch = *at ? NULL : PyImport_ImportModule("torch"),
+             *owner = torch && of_tensor ? PyObject_GetAttrString(torch, "Tensor") : Py_XNewRef(torch);
+    if (owner)
+        *at = PyObject_GetAttrString(owner, name);
+    Py_XDECREF(torch);
+    Py_XDECREF(owner);
+    PyErr_Clear();
+    return *at;
+}
+
+/* Whether function(value), or function() if value is NULL, returns True. */
+static bool says(PyObject *function, PyObject *value) {
+    PyObject *answer = function ? PyObject_CallFunctionObjArgs(function, value, NULL) : NULL;
+    bool yes = answer == Py_True;
     Py_XDECREF(answer);
     PyErr_Clear();
     return yes;
 }
 
-/* The table hands out the stored elements, also where the tensor stands for other values. */
-static int check_tensor(PyObject *value, const char *name, const struct le_py_argument *a) {
+static bool records_gradient(PyObject *value) {
+    static PyObject *is_enabled;
     PyObject *grad = PyObject_GetAttr(value, name_requires_grad);
-    const char *reason = grad == Py_True ? "that requires a gradient, which Leat cannot record; pass x.detach()" : NULL;
+    bool requires_grad = grad == Py_True;
     if (!grad)
         PyErr_Clear();
     Py_XDECREF(grad);
-    if (!reason && (a->memory.dtype == LEAT_C64 || a->memory.dtype == LEAT_C128) && says(value, "is_conj"))
+    return requires_grad && says(torch_function(&is_enabled, false, "is_grad_enabled"), NULL);
+}
+
+/* The table hands out the stored elements, also where the tensor stands for other values. */
+static int check_tensor(PyObject *value, const char *name, const struct le_py_argument *a) {
+    static PyObject *is_conj, *is_neg;
+    const char *reason = NULL;
+    if (records_gradient(value))
+        reason = "that requires a gradient, which Leat cannot record; pass x.detach(), or call under torch.no_grad()";
+    else if (a->memory.dtype >= LEAT_C64 && says(torch_function(&is_conj, true, "is_conj"), value))
         reason = "that is a conjugated view; pass x.resolve_conj()";
-    if (!reason && says(value, "is_neg"))
+    else if (says(torch_function(&is_neg, true, "is_neg"), value))
         reason = "that is a negated view; pass x.resolve_neg()";
     if (!reason)
         return 0;

@@ -185,8 +185,8 @@ static PyObject *array_repr(PyObject *self) {
         Py_DECREF(shape);
         shape = longer;
     }
-    PyObject *repr = shape ? PyUnicode_FromFormat("<leat.Array %s[%U] on %s>", leat_dtype_name(array->description.dtype),
-                                                  shape, array->device->name)
+    PyObject *repr = shape ? PyUnicode_FromFormat("<leat.Array %s[%U] on %s>",
+                                                  leat_dtype_name(array->description.dtype), shape, array->device->name)
                            : NULL;
     Py_XDECREF(shape);
     return repr;
@@ -238,8 +238,8 @@ static PyObject *array_item(PyObject *self, PyObject *none) {
     }
     PyObject *bytes = PyBytes_FromStringAndSize((const char *)e.bytes, (Py_ssize_t)leat_dtype_size_bytes(dtype));
     PyObject *module = PyImport_ImportModule("struct");
-    PyObject *tuple = module && bytes ? PyObject_CallMethod(module, "unpack", "sO", le_py_format_of_dtype(dtype), bytes)
-                                      : NULL;
+    PyObject *tuple =
+        module && bytes ? PyObject_CallMethod(module, "unpack", "sO", le_py_format_of_dtype(dtype), bytes) : NULL;
     PyObject *item = tuple ? Py_XNewRef(PyTuple_GetItem(tuple, 0)) : NULL;
     Py_XDECREF(bytes);
     Py_XDECREF(module);
@@ -282,7 +282,8 @@ static PyObject *array_array(PyObject *self, PyObject *args, PyObject *names) {
                NULL;
     PyObject *array = le_py_to_numpy((struct le_py_array *)self);
     PyObject *cast = array && dtype != Py_None ? PyObject_CallMethod(array, "astype", "O", dtype) : Py_XNewRef(array);
-    PyObject *own = cast && copy == Py_True && cast == array ? PyObject_CallMethod(cast, "copy", NULL) : Py_XNewRef(cast);
+    PyObject *own =
+        cast && copy == Py_True && cast == array ? PyObject_CallMethod(cast, "copy", NULL) : Py_XNewRef(cast);
     Py_XDECREF(array);
     Py_XDECREF(cast);
     return own;
@@ -298,7 +299,8 @@ static PyObject *array_reshape(PyObject *self, PyObject *args) {
     struct le_py_array *array = (struct le_py_array *)self;
     int64_t shape[LEAT_RANK_MAX];
     leat_array *view;
-    PyObject *given = PyTuple_Size(args) == 1 && PyTuple_Check(PyTuple_GetItem(args, 0)) ? PyTuple_GetItem(args, 0) : args;
+    PyObject *given =
+        PyTuple_Size(args) == 1 && PyTuple_Check(PyTuple_GetItem(args, 0)) ? PyTuple_GetItem(args, 0) : args;
     Py_ssize_t rank = PyTuple_Size(given);
     if (rank > LEAT_RANK_MAX)
         return le_py_fail_rank("shape", rank), NULL;
@@ -314,15 +316,19 @@ static PyObject *array_reshape(PyObject *self, PyObject *args) {
 
 static PyMethodDef array_methods[] = {
     {"numpy", array_numpy, METH_NOARGS,
-     "numpy()\n--\n\nReturns the elements as a NumPy array: over the same memory if the host can read it, else a copy. "
+     "numpy($self, /)\n--\n\nReturns the elements as a NumPy array: over the same memory if the host can read it, else "
+     "a copy. "
      "Waits for the work on the array."},
-    {"item", array_item, METH_NOARGS, "item()\n--\n\nReturns the only element as a Python number."},
-    {"tolist", array_tolist, METH_NOARGS, "tolist()\n--\n\nReturns the elements as nested lists of Python numbers."},
+    {"item", array_item, METH_NOARGS, "item($self, /)\n--\n\nReturns the only element as a Python number."},
+    {"tolist", array_tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\nReturns the elements as nested lists of Python numbers."},
     {"reshape", array_reshape, METH_VARARGS,
-     "reshape(*shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides allow none."},
+     "reshape($self, *shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides "
+     "allow none."},
     {"__array__", (PyCFunction)(void (*)(void))array_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))le_py_array_dlpack, METH_VARARGS | METH_KEYWORDS,
-     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nExports the array (array API "
+     "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nExports the array (array "
+     "API "
      "standard). Read-only arrays need max_version of at least (1, 0)."},
     {"__dlpack_device__", le_py_array_dlpack_device, METH_NOARGS, NULL},
     {0}};

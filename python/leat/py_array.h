@@ -3,7 +3,7 @@
 #define LE_PY_ARRAY_H
 #include "py_leat.h"
 
-bool le_py_array_is_readable(const struct le_py_array *array); /* by the host */
+bool le_py_array_is_readable(const struct le_py_array *array);   /* by the host */
 leat_status le_py_array_settle(const struct le_py_array *array); /* waits for the work on the array's device */
 
 /* py_array_view.c */

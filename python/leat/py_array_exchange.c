@@ -112,8 +112,9 @@ PyObject *le_py_array_dlpack(PyObject *self, PyObject *args, PyObject *names) {
         return NULL;
     leat_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = versioned ? leat_array_to_dlpack_versioned(array->array, native, (struct DLManagedTensorVersioned **)&tensor)
-                       : leat_array_to_dlpack(array->array, native, (struct DLManagedTensor **)&tensor);
+    status = versioned
+                 ? leat_array_to_dlpack_versioned(array->array, native, (struct DLManagedTensorVersioned **)&tensor)
+                 : leat_array_to_dlpack(array->array, native, (struct DLManagedTensor **)&tensor);
     Py_END_ALLOW_THREADS
     if (status)
         return fail_export(status);
@@ -142,10 +143,10 @@ static int order_own(struct le_py_array *array, void **native) {
 }
 
 static PyObject *typestr_of(const struct le_py_array *array) {
-    static const char kinds[] = {[LEAT_BOOL] = 'b', [LEAT_I8] = 'i',   [LEAT_I16] = 'i', [LEAT_I32] = 'i',
-                                 [LEAT_I64] = 'i',  [LEAT_U8] = 'u',   [LEAT_U16] = 'u', [LEAT_U32] = 'u',
-                                 [LEAT_U64] = 'u',  [LEAT_F16] = 'f',  [LEAT_BF16] = 0,  [LEAT_F32] = 'f',
-                                 [LEAT_F64] = 'f',  [LEAT_C64] = 'c',  [LEAT_C128] = 'c'};
+    static const char kinds[] = {
+        [LEAT_BOOL] = 'b', [LEAT_I8] = 'i',  [LEAT_I16] = 'i', [LEAT_I32] = 'i', [LEAT_I64] = 'i',
+        [LEAT_U8] = 'u',   [LEAT_U16] = 'u', [LEAT_U32] = 'u', [LEAT_U64] = 'u', [LEAT_F16] = 'f',
+        [LEAT_BF16] = 0,   [LEAT_F32] = 'f', [LEAT_F64] = 'f', [LEAT_C64] = 'c', [LEAT_C128] = 'c'};
     leat_dtype dtype = array->description.dtype;
     if (!kinds[dtype])
         return PyErr_SetString(PyExc_AttributeError, "__cuda_array_interface__ has no type for bf16; use DLPack"), NULL;
@@ -165,13 +166,12 @@ PyObject *le_py_array_interface(PyObject *self, void *none) {
         return NULL;
     }
     PyObject *shape = PyObject_GetAttrString(self, "shape"), *strides = PyObject_GetAttrString(self, "strides");
-    PyObject *interface =
-        shape && strides
-            ? Py_BuildValue("{s:i,s:O,s:O,s:O,s:(KO),s:K}", "version", 3, "typestr", typestr, "shape", shape, "strides",
-                            strides, "data", (unsigned long long)(uintptr_t)array->description.data,
-                            array->description.read_only ? Py_True : Py_False, "stream",
-                            (unsigned long long)(uintptr_t)native)
-            : NULL;
+    PyObject *interface = shape && strides ? Py_BuildValue("{s:i,s:O,s:O,s:O,s:(KO),s:K}", "version", 3, "typestr",
+                                                           typestr, "shape", shape, "strides", strides, "data",
+                                                           (unsigned long long)(uintptr_t)array->description.data,
+                                                           array->description.read_only ? Py_True : Py_False, "stream",
+                                                           (unsigned long long)(uintptr_t)native)
+                                           : NULL;
     Py_XDECREF(typestr);
     Py_XDECREF(shape);
     Py_XDECREF(strides);

@@ -85,6 +85,16 @@ static int read_values(struct le_py_run *run, PyObject *const *args, Py_ssize_t 
 
 /* ---- resolving */
 
+static void release_arguments(struct le_py_run *run) {
+    for (Py_ssize_t k = 0; k < run->resolved_inputs; k++)
+        le_py_argument_release(&run->inputs[k]);
+    for (Py_ssize_t k = 0; k < run->resolved_outs; k++) {
+        le_py_argument_release(&run->outs[k]);
+        Py_CLEAR(run->targets[k]);
+    }
+    run->resolved_inputs = run->resolved_outs = 0;
+}
+
 static int set_target(struct le_py_run *run, Py_ssize_t k, PyObject *value) {
     const char *name = le_py_text(PyTuple_GetItem(run->program->results, k));
     if (!name || le_py_argument_resolve(value, name, true, &run->outs[k]) < 0)
@@ -157,6 +167,11 @@ static int resolve_inputs(struct le_py_run *run) {
     return 0;
 }
 
+int le_py_run_resolve(struct le_py_run *run) {
+    release_arguments(run);
+    return resolve_inputs(run) < 0 || resolve_targets(run) < 0 ? -1 : 0;
+}
+
 static int make_room(struct le_py_run *run) {
     size_t inputs = (size_t)run->program->input_count, results = (size_t)run->program->result_count,
            count = inputs + results;
@@ -220,6 +235,7 @@ static int choose_device(struct le_py_run *run) {
 /* A library that is not NumPy's, of an array on the GPU if there is one. */
 static int choose_library(struct le_py_run *run) {
     const struct le_py_argument *first = first_on_device(run);
+    run->results_on_host = !first && !run->like;
     if (run->like)
         return le_py_library_of(run->like, &run->library);
     run->library = first ? first->library : LE_PY_NUMPY;
@@ -247,11 +263,11 @@ int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObje
     run->heap = NULL;
     run->call = NULL;
     run->prepared = NULL;
+    run->stream = NULL;
     run->owns_stream = run->has_host_memory = false;
     if (make_option_names() < 0 || make_room(run) < 0 || read_values(run, args, count, names) < 0)
         return -1;
-    return resolve_inputs(run) < 0 || resolve_targets(run) < 0 || choose_device(run) < 0 || choose_library(run) < 0 ? -1
-                                                                                                                : 0;
+    return le_py_run_resolve(run) < 0 || choose_device(run) < 0 || choose_library(run) < 0 ? -1 : 0;
 }
 
 /* ---- binding */
@@ -390,7 +406,8 @@ static PyObject *result_of(struct le_py_run *run, Py_ssize_t k) {
     if (run->targets[k])
         return Py_NewRef(run->targets[k]);
     leat_status status = leat_call_take_at(run->call->call, (size_t)k, &array);
-    return status ? le_py_raise(status, NULL, NULL) : le_py_result_deliver(array, run->device, run->library);
+    return status ? le_py_raise(status, NULL, NULL)
+                  : le_py_result_deliver(array, run->device, run->library, run->results_on_host);
 }
 
 static PyObject *results_of(struct le_py_run *run) {
@@ -407,12 +424,7 @@ static PyObject *results_of(struct le_py_run *run) {
 }
 
 void le_py_run_finish(struct le_py_run *run) {
-    for (Py_ssize_t k = 0; k < run->resolved_inputs; k++)
-        le_py_argument_release(&run->inputs[k]);
-    for (Py_ssize_t k = 0; k < run->resolved_outs; k++) {
-        le_py_argument_release(&run->outs[k]);
-        Py_XDECREF(run->targets[k]);
-    }
+    release_arguments(run);
     if (run->owns_stream)
         leat_stream_free(run->stream);
     if (run->call)
@@ -427,6 +439,8 @@ static int perform(struct le_py_run *run) {
     if (!run->call || choose_stream(run) < 0 || le_py_run_bind(run) < 0)
         return -1;
     leat_status status = run_call(run);
+    if (run->call->progress.start_ms)
+        le_py_progress_end(&run->call->progress);
     hold_inputs(run);
     if (status)
         return le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name)), -1;
@@ -447,8 +461,8 @@ static void finish_after_failure(struct le_py_run *run) {
 PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     struct le_py_run run;
     PyObject *results = NULL;
-    int failed = le_py_run_start(&run, (struct le_py_program *)self, args,
-                                 (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
+    int failed =
+        le_py_run_start(&run, (struct le_py_program *)self, args, (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
     if (!failed && perform(&run) == 0)
         results = results_of(&run);
     if (!results) {
@@ -462,7 +476,7 @@ PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count
 }
 
 /* Makes a vectorcall of a tuple and a dict. */
-PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names) {
+PyObject *le_py_call_slow(le_py_vectorcall *call, PyObject *self, PyObject *args, PyObject *names) {
     Py_ssize_t count = PyTuple_Size(args), named = names ? PyDict_Size(names) : 0, at = 0, k = count;
     PyObject **values = malloc((size_t)(count + named + 1) * sizeof *values), *words = PyTuple_New(named), *key, *value;
     PyObject *results = NULL;
@@ -477,8 +491,12 @@ PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *name
         PyTuple_SetItem(words, k - count, Py_NewRef(key));
         values[k++] = value;
     }
-    results = le_py_program_call(self, values, (size_t)count, words);
+    results = call(self, values, (size_t)count, words);
     Py_DECREF(words);
     free(values);
     return results;
+}
+
+PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names) {
+    return le_py_call_slow(le_py_program_call, self, args, names);
 }

@@ -1,14 +1,15 @@
 /* The contexts of devices, and leat.device. A context is opened at the first use of its device, without the GIL. After
- * a fork the child starts with an empty list: the parent's contexts are not usable there, and are never closed there. */
+ * a fork the child starts with an empty list: the parent's contexts are not usable there, and are never closed there.
+ */
 #include "py_leat.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct le_py_device *devices;                              /* newest first; under opening_lock to change */
+static struct le_py_device *devices;                             /* newest first; under opening_lock to change */
 static pthread_mutex_t opening_lock = PTHREAD_MUTEX_INITIALIZER; /* taken without the GIL */
 static unsigned generation = 1;
-static _Thread_local struct le_py_device *chosen;                /* of the innermost `with leat.device(...)` */
+static _Thread_local struct le_py_device *chosen; /* of the innermost `with leat.device(...)` */
 
 /* The child has one thread, so no lock can be needed, but one may have been held. */
 static void forget_devices(void) {
@@ -48,8 +49,7 @@ static struct le_py_device *open_device(const char *name, leat_status *status) {
         *status = LEAT_OUT_OF_MEMORY;
         return NULL;
     }
-    const leat_options options = {
-        .struct_size = sizeof options, .device = name, .keep_code = true, .log = le_py_note};
+    const leat_options options = {.struct_size = sizeof options, .device = name, .keep_code = true, .log = le_py_note};
     *status = leat_open(&options, &made->ctx);
     if (*status) {
         free(made);
@@ -77,8 +77,10 @@ static const char *resolve_auto(const char *name) {
 static void *fail_in_child(void) {
     leat_error error;
     leat_error_get(NULL, &error);
-    PyErr_Format(le_py_errors.device, "%s\nhelp: a forked process cannot use a GPU after its parent has; start processes "
-                                      "with multiprocessing.get_context(\"spawn\")", error.message);
+    PyErr_Format(le_py_errors.device,
+                 "%s\nhelp: a forked process cannot use a GPU after its parent has; start processes "
+                 "with multiprocessing.get_context(\"spawn\")",
+                 error.message);
     return NULL;
 }
 
@@ -104,12 +106,31 @@ struct le_py_device *le_py_device_open(const char *name) {
     return device ? device : le_py_raise(status, NULL, NULL);
 }
 
+struct le_py_device *le_py_device_first(void) {
+    return devices;
+}
+
+struct le_py_device *le_py_device_cuda(int ordinal) {
+    char name[LEAT_DEVICE_NAME_BYTES];
+    for (struct le_py_device *device = devices; device; device = device->next)
+        if (device->is_cuda && device->ordinal == ordinal)
+            return device;
+    PyOS_snprintf(name, sizeof name, "cuda:%d", ordinal);
+    return le_py_device_open(name);
+}
+
 bool le_py_device_is_chosen(void) {
     return chosen && chosen->generation == generation;
 }
 
+/* LEAT_DEVICE is read once, as the library's own contexts read it when they are opened. */
 struct le_py_device *le_py_device_default(void) {
-    return le_py_device_is_chosen() ? chosen : le_py_device_open("auto");
+    static struct le_py_device *automatic;
+    if (le_py_device_is_chosen())
+        return chosen;
+    if (!automatic || automatic->generation != generation)
+        automatic = le_py_device_open("auto");
+    return automatic;
 }
 
 int le_py_device_of(PyObject *value, struct le_py_device **device) {
@@ -132,8 +153,7 @@ int le_py_device_of(PyObject *value, struct le_py_device **device) {
 /* ---- leat.device */
 
 struct device_block {
-    PyObject_HEAD
-    struct le_py_device *device, *before;
+    PyObject_HEAD struct le_py_device *device, *before;
     bool entered;
 };
 
@@ -182,9 +202,8 @@ static void block_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-static PyMethodDef block_methods[] = {{"__enter__", block_enter, METH_NOARGS, NULL},
-                                      {"__exit__", block_exit, METH_VARARGS, NULL},
-                                      {0}};
+static PyMethodDef block_methods[] = {
+    {"__enter__", block_enter, METH_NOARGS, NULL}, {"__exit__", block_exit, METH_VARARGS, NULL}, {0}};
 
 static PyType_Slot block_slots[] = {
     {Py_tp_doc, "device(name)\n--\n\nRuns the programs of a `with` block on a device: \"auto\", \"cpu\", \"cuda\", "
@@ -195,7 +214,5 @@ static PyType_Slot block_slots[] = {
     {Py_tp_methods, block_methods},
     {0}};
 
-PyType_Spec le_py_device_spec = {.name = "leat.device",
-                                 .basicsize = sizeof(struct device_block),
-                                 .flags = Py_TPFLAGS_DEFAULT,
-                                 .slots = block_slots};
+PyType_Spec le_py_device_spec = {
+    .name = "leat.device", .basicsize = sizeof(struct device_block), .flags = Py_TPFLAGS_DEFAULT, .slots = block_slots};

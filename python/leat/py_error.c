@@ -23,16 +23,15 @@ int le_py_errors_init(PyObject *module) {
     e->error = new_exception(module, "Error", "The base class of Leat's own exceptions.", PyExc_Exception, NULL);
     if (!e->error)
         return -1;
-    e->program = new_exception(module, "ProgramError",
-                               "The text of a program has errors. `errors` lists all of them.", e->error,
-                               PyExc_SyntaxError);
+    e->program = new_exception(module, "ProgramError", "The text of a program has errors. `errors` lists all of them.",
+                               e->error, PyExc_SyntaxError);
     e->shape = new_exception(module, "ShapeError", "Types, ranks or shapes of arrays do not fit the program.", e->error,
                              PyExc_ValueError);
     e->data = new_exception(module, "DataError",
                             "An error in the data, found while a program ran, such as a subscript out of range.",
                             e->error, PyExc_IndexError);
-    e->device = new_exception(module, "DeviceError", "A device cannot be used, or it failed.", e->error,
-                              PyExc_RuntimeError);
+    e->device =
+        new_exception(module, "DeviceError", "A device cannot be used, or it failed.", e->error, PyExc_RuntimeError);
     e->warning = new_exception(module, "LeatWarning", "A note about a run, such as a division of an integer by zero.",
                                PyExc_RuntimeWarning, NULL);
     return e->program && e->shape && e->data && e->device && e->warning ? 0 : -1;

@@ -32,7 +32,8 @@ typedef void set_error(void *error_ctx, const char *kind, const char *message);
 struct le_py_exchange {
     uint32_t major, minor;
     struct le_py_exchange *older;
-    int (*allocate)(struct DLTensor *prototype, struct DLManagedTensorVersioned **out, void *error_ctx, set_error *fail);
+    int (*allocate)(struct DLTensor *prototype, struct DLManagedTensorVersioned **out, void *error_ctx,
+                    set_error *fail);
     int (*export)(void *object, struct DLManagedTensorVersioned **out);
     int (*import)(struct DLManagedTensorVersioned *tensor, void **object);
     int (*describe)(void *object, struct DLTensor *out); /* may be NULL */
@@ -59,7 +60,6 @@ const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type) {
 
 /* Fills a->memory, and opens the device of the tensor's memory. */
 static int use_tensor(const struct DLTensor *tensor, const char *name, struct le_py_argument *a) {
-    char device[LEAT_DEVICE_NAME_BYTES];
     int ordinal;
     leat_status status = leat_dltensor_describe(tensor, &a->memory, &ordinal);
     a->kind = LE_PY_MEMORY;
@@ -72,8 +72,7 @@ static int use_tensor(const struct DLTensor *tensor, const char *name, struct le
     }
     if (ordinal < 0)
         return 0;
-    PyOS_snprintf(device, sizeof device, "cuda:%d", ordinal);
-    a->device = le_py_device_open(device);
+    a->device = le_py_device_cuda(ordinal);
     return a->device ? 0 : -1;
 }
 
@@ -152,8 +151,8 @@ int le_py_capsule_describe(PyObject *capsule, const char *name, struct le_py_arg
         tensor = &((const struct DLManagedTensor *)PyCapsule_GetPointer(capsule, "dltensor"))->dl_tensor;
     }
     if (!tensor) {
-        PyErr_Format(PyExc_TypeError,
-                     "the __dlpack__ of argument '%s' returned no unused capsule of DLPack 0 or 1", name);
+        PyErr_Format(PyExc_TypeError, "the __dlpack__ of argument '%s' returned no unused capsule of DLPack 0 or 1",
+                     name);
         return -1;
     }
     if (use_tensor(tensor, name, a) < 0)
@@ -187,10 +186,7 @@ static int export_array(void *object, struct DLManagedTensorVersioned **out) {
 }
 
 static struct le_py_device *device_of_tensor(const struct DLTensor *tensor) {
-    char name[LEAT_DEVICE_NAME_BYTES] = "cpu";
-    if (tensor->device_type == DLPACK_CUDA)
-        PyOS_snprintf(name, sizeof name, "cuda:%d", (int)tensor->device_id);
-    return le_py_device_open(name);
+    return tensor->device_type == DLPACK_CUDA ? le_py_device_cuda(tensor->device_id) : le_py_device_open("cpu");
 }
 
 static int import_array(struct DLManagedTensorVersioned *tensor, void **object) {

@@ -6,14 +6,15 @@
 
 enum { DTYPES = 16 };
 
-static PyObject *name_data, *name_ptr, *name_shape, *name_strides, *name_dtype, *name_device_id;
+static PyObject *name_data, *name_ptr, *name_shape, *name_strides, *name_dtype, *name_device_id, *name_dense;
 
 int le_py_gpu_init(void) {
     static const struct {
         PyObject **at;
         const char *text;
-    } names[] = {{&name_data, "data"},       {&name_ptr, "ptr"},     {&name_shape, "shape"},
-                 {&name_strides, "strides"}, {&name_dtype, "dtype"}, {&name_device_id, "device_id"}};
+    } names[] = {{&name_data, "data"},          {&name_ptr, "ptr"},     {&name_shape, "shape"},
+                 {&name_strides, "strides"},    {&name_dtype, "dtype"}, {&name_device_id, "device_id"},
+                 {&name_dense, "_c_contiguous"}};
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
         if (!(*names[k].at = PyUnicode_InternFromString(names[k].text)))
             return -1;
@@ -60,13 +61,12 @@ static int read_strides(PyObject *strides, const char *name, leat_description *d
 }
 
 static int open_gpu(int ordinal, struct le_py_argument *a) {
-    char name[LEAT_DEVICE_NAME_BYTES];
-    PyOS_snprintf(name, sizeof name, "cuda:%d", ordinal);
-    a->device = le_py_device_open(name);
+    a->device = le_py_device_cuda(ordinal);
     a->memory.memory = LEAT_MEMORY_DEVICE;
     a->kind = LE_PY_MEMORY;
     return a->device ? 0 : -1;
 }
+
 /* The element type of a numpy.dtype; remembered by the object, since NumPy has one for each type. */
 static leat_dtype dtype_of(PyObject *dtype) {
     static struct {
@@ -93,14 +93,26 @@ static int fail_dtype(const char *name, PyObject *dtype) {
 
 /* ---- CuPy */
 
+/* The strides as a tuple, or None for a dense array, whose flag is found faster. */
+static PyObject *strides_of(PyObject *value) {
+    PyObject *dense = PyObject_GetAttr(value, name_dense);
+    if (dense == Py_True) {
+        Py_DECREF(dense);
+        return Py_NewRef(Py_None);
+    }
+    PyErr_Clear();
+    Py_XDECREF(dense);
+    return PyObject_GetAttr(value, name_strides);
+}
+
 static int describe_layout(PyObject *value, const char *name, leat_description *d) {
     PyObject *dtype = PyObject_GetAttr(value, name_dtype), *shape = NULL, *strides = NULL;
     int failed = -1;
     d->dtype = dtype ? dtype_of(dtype) : (leat_dtype)0;
     if (dtype && !d->dtype)
         fail_dtype(name, dtype);
-    else if (dtype && (shape = PyObject_GetAttr(value, name_shape)) &&
-             (strides = PyObject_GetAttr(value, name_strides)) && (d->rank = read_extents(shape, name, d->shape)) >= 0)
+    else if (dtype && (shape = PyObject_GetAttr(value, name_shape)) && (strides = strides_of(value)) &&
+             (d->rank = read_extents(shape, name, d->shape)) >= 0)
         failed = read_strides(strides, name, d);
     Py_XDECREF(dtype);
     Py_XDECREF(shape);
@@ -128,12 +140,14 @@ int le_py_cupy_describe(PyObject *value, const char *name, struct le_py_argument
 /* The stream is asked for at each call, because `with stream:` changes it. */
 int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream) {
     static PyObject *get_current; /* cupy.cuda.get_current_stream */
+    if ((*stream = le_py_recent_stream(LE_PY_CUPY, device)))
+        return 0;
     if (!get_current) {
         PyObject *cuda = PyImport_ImportModule("cupy.cuda");
         get_current = cuda ? PyObject_GetAttrString(cuda, "get_current_stream") : NULL;
         Py_XDECREF(cuda);
     }
-    PyObject *current = !get_current ? NULL
+    PyObject *current = !get_current      ? NULL
                         : device->ordinal ? PyObject_CallFunction(get_current, "i", device->ordinal)
                                           : PyObject_CallNoArgs(get_current);
     PyObject *pointer = current ? PyObject_GetAttr(current, name_ptr) : NULL;
@@ -141,6 +155,7 @@ int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream) {
     *stream = pointer && !PyErr_Occurred() ? le_py_stream_cached(device, native, current) : NULL;
     Py_XDECREF(current);
     Py_XDECREF(pointer);
+    le_py_recent_stream_set(LE_PY_CUPY, device, *stream);
     return *stream ? 0 : -1;
 }
 
@@ -237,7 +252,8 @@ static int dlpack_device(PyObject *value, const char *name, long *type, long *or
     Py_XDECREF(pair);
     if (is_pair && !PyErr_Occurred())
         return 0;
-    return PyErr_Occurred() ? le_py_fail_library(name) : le_py_fail_type(value, name, "whose __dlpack_device__ does not return two numbers");
+    return PyErr_Occurred() ? le_py_fail_library(name)
+                            : le_py_fail_type(value, name, "whose __dlpack_device__ does not return two numbers");
 }
 
 /* Calls __dlpack__ with the keywords of DLPack 1.0, and again without max_version if the producer is older. */

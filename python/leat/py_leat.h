@@ -12,8 +12,8 @@
 #include "leat.h"
 
 /* Python 3.11 has vectorcall, but its limited API declares it only since 3.12. */
-#define LE_PY_HAVE_VECTORCALL      (1UL << 11)
-#define LE_PY_ARGUMENTS_OFFSET     ((size_t)1 << (8 * sizeof(size_t) - 1))
+#define LE_PY_HAVE_VECTORCALL  (1UL << 11)
+#define LE_PY_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
 typedef PyObject *le_py_vectorcall(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
 
 #define LE_PY_MANY 16 /* inputs or results for which a call needs no memory from the heap */
@@ -47,8 +47,10 @@ struct le_py_device {
 unsigned le_py_generation(void); /* changes in a forked child */
 int le_py_devices_init(void);
 struct le_py_device *le_py_device_open(const char *name); /* "auto", "cpu", "cuda", "cuda:1", "sim"; opens it once */
-struct le_py_device *le_py_device_default(void);          /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
-bool le_py_device_is_chosen(void);                        /* inside `with leat.device(...)` */
+struct le_py_device *le_py_device_cuda(int ordinal);
+struct le_py_device *le_py_device_default(void); /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
+bool le_py_device_is_chosen(void);               /* inside `with leat.device(...)` */
+struct le_py_device *le_py_device_first(void);   /* of those that are open; the others follow by next */
 /* The device that a Python value names: a string. None gives NULL without an exception. */
 int le_py_device_of(PyObject *value, struct le_py_device **device);
 extern PyType_Spec le_py_device_spec; /* leat.device, the context manager */
@@ -58,7 +60,7 @@ extern PyType_Spec le_py_device_spec; /* leat.device, the context manager */
 /* From the buffer protocol's format and item size. 0: Leat has no such type. *swapped: the bytes are in the other order
  * than this machine's. */
 leat_dtype le_py_dtype_of_format(const char *format, Py_ssize_t size_bytes, bool *swapped);
-const char *le_py_format_of_dtype(leat_dtype dtype); /* NULL: the buffer protocol has none (bf16) */
+const char *le_py_format_of_dtype(leat_dtype dtype);              /* NULL: the buffer protocol has none (bf16) */
 leat_dtype le_py_dtype_of_kind(char kind, Py_ssize_t size_bytes); /* of __array_interface__: 'f', 4; 0: none */
 /* A dtype in Python: "f32", "float32", numpy.float32, numpy.dtype(...), torch.float32. 0 with an exception. */
 leat_dtype le_py_dtype_parse(PyObject *value);
@@ -67,8 +69,7 @@ PyObject *le_py_numpy_dtype(leat_dtype dtype); /* a new reference to numpy.dtype
 /* ---- arrays (py_array.c) */
 
 struct le_py_array {
-    PyObject_HEAD
-    leat_array *array;
+    PyObject_HEAD leat_array *array;
     struct le_py_device *device;
     leat_description description;
     Py_ssize_t byte_strides[LEAT_RANK_MAX], shape[LEAT_RANK_MAX]; /* for the buffer protocol */
@@ -143,7 +144,12 @@ int le_py_fail_library(const char *name);
 int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
 enum le_py_library le_py_library_of_type(PyTypeObject *type);
-extern leat_context *le_py_copy_ledger; /* copies of arguments are recorded here while they are made; or NULL */
+/* The current stream of a library, while the thread holds the argument for which it was asked, so that a call asks each
+ * library once. NULL: not known. */
+leat_stream *le_py_recent_stream(enum le_py_library library, const struct le_py_device *device);
+void le_py_recent_stream_set(enum le_py_library library, const struct le_py_device *device, leat_stream *stream);
+/* Where this thread records copies of arguments while it makes them; NULL: where the call runs. */
+extern _Thread_local leat_context *le_py_copy_ledger;
 
 /* ---- arrays that tell about themselves in Python (py_gpu.c) */
 
@@ -155,7 +161,8 @@ int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream); /* CuP
 
 /* ---- other libraries' tables (py_exchange.c) */
 
-/* The functions that a library offers through the attribute __dlpack_c_exchange_api__ of its array type (DLPack 1.3). */
+/* The functions that a library offers through the attribute __dlpack_c_exchange_api__ of its array type (DLPack 1.3).
+ */
 struct le_py_exchange;
 const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type); /* NULL without an exception: it has none */
 int le_py_exchange_describe(const struct le_py_exchange *exchange, PyObject *value, const char *name,
@@ -168,16 +175,27 @@ int le_py_exchange_init(PyTypeObject *array_type); /* offers Leat's own table */
 
 /* ---- results (py_result.c) */
 
-/* Hands a result over to a library. Takes over the reference to array, also when it fails. stream: of the run. */
-PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library);
+/* Hands a result over to a library, in host memory or else where it is. Takes over the reference to array, also when it
+ * fails. */
+PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library,
+                               bool on_host);
 int le_py_library_of(PyObject *like, enum le_py_library *library); /* a name, a module or an array */
 PyObject *le_py_to_numpy(struct le_py_array *array);
 PyObject *le_py_numpy(void); /* the module; imported at the first use; borrowed */
 
 /* ---- programs (py_program.c, py_call.c) */
 
+struct le_py_progress { /* of a run; py_progress.c */
+    PyObject *name;     /* the program's; borrowed */
+    int64_t start_ms;   /* 0: no run is known to take long */
+    int64_t drawn_ms;
+};
+bool le_py_proceed(void *progress); /* for leat_call_watch; progress may be NULL. Takes the GIL */
+void le_py_progress_end(struct le_py_progress *progress);
+
 struct le_py_call { /* a call of the library, used by one thread at a time */
     leat_call *call;
+    struct le_py_progress progress;
     bool *is_bound; /* by input: something is bound to it */
     bool *is_array; /* by input: that is a handle, which is unbound after the run */
 };
@@ -190,8 +208,7 @@ struct le_py_prepared { /* a program in one context, with the calls that no thre
     struct le_py_prepared *next;
 };
 struct le_py_program {
-    PyObject_HEAD
-    le_py_vectorcall *vectorcall;
+    PyObject_HEAD le_py_vectorcall *vectorcall;
     PyObject *text, *name;      /* strings */
     PyObject *device;           /* a string or None */
     PyObject *inputs, *results; /* tuples of interned strings */
@@ -213,10 +230,10 @@ void le_py_call_give(struct le_py_program *program, struct le_py_prepared *prepa
 /* One run: its arguments, and what was decided for it. Storage for few arguments is inside. */
 struct le_py_run {
     struct le_py_program *program;
-    PyObject **values;             /* by input, borrowed; NULL: absent */
-    struct le_py_argument *inputs; /* by input */
-    struct le_py_argument *outs;   /* by result; ABSENT: a new array */
-    PyObject **targets;            /* by result, owned; NULL: a new array */
+    PyObject **values;                                  /* by input, borrowed; NULL: absent */
+    struct le_py_argument *inputs;                      /* by input */
+    struct le_py_argument *outs;                        /* by result; ABSENT: a new array */
+    PyObject **targets;                                 /* by result, owned; NULL: a new array */
     PyObject *out, *stream_value, *device_value, *like; /* options, borrowed, or NULL */
     Py_ssize_t resolved_inputs, resolved_outs;
     struct le_py_device *device;
@@ -225,6 +242,7 @@ struct le_py_run {
     leat_stream *stream; /* NULL: the context's own */
     bool owns_stream, has_host_memory;
     enum le_py_library library; /* of the results */
+    bool results_on_host;       /* as all arrays among the arguments are */
     struct le_py_argument few[LE_PY_MANY];
     PyObject *few_values[LE_PY_MANY];
     void *heap;
@@ -233,18 +251,20 @@ struct le_py_run {
  * must be called also after a failure. */
 int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObject *const *args, Py_ssize_t count,
                     PyObject *names);
-int le_py_run_bind(struct le_py_run *run); /* run->device, ->prepared and ->call are set */
+int le_py_run_resolve(struct le_py_run *run); /* resolves the arguments again */
+int le_py_run_bind(struct le_py_run *run);    /* run->device, ->prepared and ->call are set */
 void le_py_run_finish(struct le_py_run *run);
 le_py_vectorcall le_py_program_call;
 PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names); /* from a tuple and a dict */
+PyObject *le_py_call_slow(le_py_vectorcall *call, PyObject *self, PyObject *args, PyObject *names);
 /* Methods of a program that take its arguments: explain and show (py_explain.c). */
 PyObject *le_py_program_explain(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 /* ---- functions of the module that are in files of their own */
 
-int le_py_kernel_init(PyObject *module); /* leat.Module, leat.Kernel */
-extern PyMethodDef le_py_memory_functions[]; /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
+int le_py_kernel_init(PyObject *module);  /* leat.Module, leat.Kernel */
+int le_py_memory_init(PyObject *module);  /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
 bool le_py_is_pinned(const void *memory); /* by pinned or pinned_empty */
 
 const char *le_py_text(PyObject *text); /* UTF-8, valid as long as the string */

@@ -61,8 +61,10 @@ static PyObject *eval(PyObject *self, PyObject *const *args, Py_ssize_t count, P
 
 static PyMethodDef functions[] = {
     {"program", (PyCFunction)(void (*)(void))make_program, METH_VARARGS | METH_KEYWORDS,
-     "program(text, *, name=None, device=None)\n--\n\nChecks the text of a program and returns a leat.Program, which is "
-     "called with its inputs. name is for messages, such as the file's. device fixes where it runs. Raises ProgramError, "
+     "program(text, *, name=None, device=None)\n--\n\nChecks the text of a program and returns a leat.Program, which "
+     "is "
+     "called with its inputs. name is for messages, such as the file's. device fixes where it runs. Raises "
+     "ProgramError, "
      "with all errors of the text."},
     {"eval", (PyCFunction)(void (*)(void))eval, METH_FASTCALL | METH_KEYWORDS,
      "eval(text, /, *args, out=None, stream=None, device=None, like=None, **inputs)\n--\n\nCalls the program of this "
@@ -83,7 +85,7 @@ static int add_all(PyObject *module) {
     evaluated = PyDict_New();
     return failed || !evaluated || le_py_errors_init(module) || le_py_devices_init() || le_py_argument_init() ||
            le_py_array_init(module) || le_py_stream_init(module) || le_py_program_init(module) ||
-           le_py_kernel_init(module) || PyModule_AddFunctions(module, le_py_memory_functions) ||
+           le_py_kernel_init(module) || le_py_memory_init(module) ||
            PyModule_AddStringConstant(module, "__version__", leat_version());
 }
 

@@ -24,15 +24,6 @@ static void free_call(struct le_py_call *call) {
     free(call);
 }
 
-/* Called by a run without the GIL, about every 50 ms: lets Python run its handlers of signals. */
-static bool proceed(void *user) {
-    (void)user;
-    PyGILState_STATE state = PyGILState_Ensure();
-    bool goes_on = PyErr_CheckSignals() == 0;
-    PyGILState_Release(state);
-    return goes_on;
-}
-
 static struct le_py_call *new_call(const struct le_py_program *program, struct le_py_prepared *prepared) {
     size_t count = (size_t)program->input_count;
     struct le_py_call *made = calloc(1, sizeof *made + 2 * count + 1);
@@ -40,9 +31,10 @@ static struct le_py_call *new_call(const struct le_py_program *program, struct l
         return (struct le_py_call *)PyErr_NoMemory();
     made->is_bound = (bool *)(made + 1);
     made->is_array = made->is_bound + count;
+    made->progress.name = program->name;
     leat_status status = leat_call_new(prepared->program, &made->call);
     if (!status)
-        status = leat_call_watch(made->call, proceed, NULL);
+        status = leat_call_watch(made->call, le_py_proceed, &made->progress);
     if (!status)
         return made;
     free_call(made);
@@ -281,13 +273,17 @@ static PyGetSetDef program_members[] = {
     {0}};
 static PyMethodDef program_methods[] = {
     {"explain", (PyCFunction)(void (*)(void))le_py_program_explain, METH_FASTCALL | METH_KEYWORDS,
-     "explain(*args, **named)\n--\n\nRuns the program once, as a call would, in a context of its own, and prints the "
-     "account: what was done, why, how often and how long it took. Returns it as a leat.Account; a notebook shows it "
-     "as a picture."},
+     "explain($self, *args, out=None, stream=None, device=None, like=None, **inputs)\n--\n\nRuns the program once, as "
+     "a "
+     "call would, in a context of its own, and returns the account as a leat.Account: what was done, why, how often "
+     "and how long it took, and what bounds the run. A prompt shows it as a table, a notebook as a picture; a script "
+     "prints it. Writes the results into out."},
     {"show", (PyCFunction)(void (*)(void))le_py_program_show, METH_FASTCALL | METH_KEYWORDS,
-     "show(form, *args, **named)\n--\n\nReturns one form of the program as text: \"tree\" needs no arguments; \"ir\", "
-     "\"plan\", \"bytecode\", \"cuda\", \"ptx\" and \"sass\" are for these arguments. arch=\"sm_90\" names the "
-     "architecture of ptx and sass."},
+     "show($self, form=\"tree\", /, *args, arch=None, out=None, stream=None, device=None, like=None, **inputs)\n--\n\n"
+     "Returns one form of the program as text. \"tree\" needs no arguments. \"ir\", \"ir:PASS\" (the IR after one "
+     "pass), "
+     "\"plan\", \"bytecode\", \"cuda\", \"ptx\" and \"sass\" are for these arguments. The last three need no GPU. arch "
+     "names the architecture of ptx and sass, such as \"sm_90\"."},
     {"__reduce__", program_reduce, METH_NOARGS, NULL},
     {0}};
 static PyType_Slot program_slots[] = {
@@ -304,8 +300,8 @@ static PyType_Slot program_slots[] = {
     {0}};
 static PyType_Spec program_spec = {.name = "leat.Program",
                                    .basicsize = sizeof(struct le_py_program),
-                                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-                                            LE_PY_HAVE_VECTORCALL,
+                                   .flags =
+                                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | LE_PY_HAVE_VECTORCALL,
                                    .slots = program_slots};
 
 int le_py_program_init(PyObject *module) {

@@ -139,9 +139,10 @@ static PyObject *deliver_cupy(struct le_py_array *array) {
 }
 
 /* Other libraries cannot use the memory of sim. */
-static PyObject *deliver_foreign(struct le_py_array *array, enum le_py_library library) {
-    if (!array->device->is_cuda && !le_py_array_is_readable(array)) {
-        PyObject *host = copy_to_host(array), *made = host ? deliver_foreign((struct le_py_array *)host, library) : NULL;
+static PyObject *deliver_foreign(struct le_py_array *array, enum le_py_library library, bool on_host) {
+    if ((on_host || !array->device->is_cuda) && !le_py_array_is_readable(array)) {
+        PyObject *host = copy_to_host(array),
+                 *made = host ? deliver_foreign((struct le_py_array *)host, library, on_host) : NULL;
         Py_XDECREF(host);
         return made;
     }
@@ -150,14 +151,15 @@ static PyObject *deliver_foreign(struct le_py_array *array, enum le_py_library l
     return library == LE_PY_CUPY ? deliver_cupy(array) : convert("jax.dlpack", "from_dlpack", (PyObject *)array);
 }
 
-PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library) {
+PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library,
+                               bool on_host) {
     PyObject *made = le_py_array_new(array, device);
     if (library == LE_PY_OTHER)
-        library = device->is_cuda ? LE_PY_LEAT : LE_PY_NUMPY;
+        library = device->is_cuda && !on_host ? LE_PY_LEAT : LE_PY_NUMPY;
     if (!made || library == LE_PY_LEAT)
         return made;
     PyObject *delivered = library == LE_PY_NUMPY ? deliver_numpy((struct le_py_array *)made)
-                                                 : deliver_foreign((struct le_py_array *)made, library);
+                                                 : deliver_foreign((struct le_py_array *)made, library, on_host);
     Py_DECREF(made);
     return delivered;
 }
@@ -180,7 +182,9 @@ static int library_of_name(const char *name, enum le_py_library *library) {
 }
 
 int le_py_library_of(PyObject *like, enum le_py_library *library) {
-    PyObject *name = PyModule_Check(like) ? PyModule_GetNameObject(like) : PyUnicode_Check(like) ? Py_NewRef(like) : NULL;
+    PyObject *name = PyModule_Check(like)    ? PyModule_GetNameObject(like)
+                     : PyUnicode_Check(like) ? Py_NewRef(like)
+                                             : NULL;
     const char *text = name ? le_py_text(name) : NULL;
     int failed = -1;
     if (text)

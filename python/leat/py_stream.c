@@ -120,8 +120,8 @@ int le_py_release_later(struct le_py_device *device, leat_stream *stream, PyObje
         status = leat_stream_ticket(device->ctx, stream, &held->ticket);
     if (status || !start_thread()) { /* wait here instead */
         free(held);
-        Py_BEGIN_ALLOW_THREADS
-        (void)leat_stream_synchronize(stream);
+        Py_BEGIN_ALLOW_THREADS(void)
+        leat_stream_synchronize(stream);
         Py_END_ALLOW_THREADS
         Py_DECREF(object);
         return 0;
@@ -168,13 +168,11 @@ static int stop_at_exit(void) {
 /* ---- leat.Stream and leat.Event */
 
 struct py_stream {
-    PyObject_HEAD
-    leat_stream *stream;
+    PyObject_HEAD leat_stream *stream;
     struct le_py_device *device;
 };
 struct py_event {
-    PyObject_HEAD
-    leat_event *event;
+    PyObject_HEAD leat_event *event;
     struct le_py_device *device;
 };
 static PyTypeObject *stream_type, *event_type;
@@ -266,15 +264,14 @@ static PyObject *stream_repr(PyObject *self) {
 
 static PyMethodDef stream_methods[] = {
     {"synchronize", stream_synchronize, METH_NOARGS,
-     "synchronize()\n--\n\nWaits for all work in the stream. Raises its error, if any."},
+     "synchronize($self, /)\n--\n\nWaits for all work in the stream. Raises its error, if any."},
     {"wait", stream_wait, METH_O,
-     "wait(event)\n--\n\nMakes later work in the stream wait for the event, without blocking Python."},
+     "wait($self, event, /)\n--\n\nMakes later work in the stream wait for the event, without blocking Python."},
     {"__cuda_stream__", stream_protocol, METH_NOARGS, NULL},
     {0}};
-static PyGetSetDef stream_members[] = {
-    {"ptr", stream_ptr, NULL, "The CUstream as a number; 0 on the CPU.", NULL},
-    {"device", stream_device, NULL, "The name of its device.", NULL},
-    {0}};
+static PyGetSetDef stream_members[] = {{"ptr", stream_ptr, NULL, "The CUstream as a number; 0 on the CPU.", NULL},
+                                       {"device", stream_device, NULL, "The name of its device.", NULL},
+                                       {0}};
 static PyType_Slot stream_slots[] = {
     {Py_tp_doc, "Stream(*, device=None)\n--\n\nA stream executes its work in the order in which it was enqueued. Leat "
                 "orders work of different streams that shares a leat.Array."},
@@ -349,11 +346,13 @@ static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
 
 static PyMethodDef event_methods[] = {
     {"record", event_record, METH_VARARGS,
-     "record(stream=None)\n--\n\nRecords the event in a stream; None: Leat's own stream of the device. It is reached when "
+     "record($self, stream=None, /)\n--\n\nRecords the event in a stream; None: Leat's own stream of the device. It is "
+     "reached when "
      "all work enqueued in the stream so far is done."},
-    {"synchronize", event_synchronize, METH_NOARGS, "synchronize()\n--\n\nWaits until the event is reached."},
+    {"synchronize", event_synchronize, METH_NOARGS, "synchronize($self, /)\n--\n\nWaits until the event is reached."},
     {"elapsed_ms", event_elapsed, METH_O,
-     "elapsed_ms(stop)\n--\n\nWaits for `stop`, and returns the milliseconds from this event to it by the device's clock."},
+     "elapsed_ms($self, stop, /)\n--\n\nWaits for `stop`, and returns the milliseconds from this event to it by the "
+     "device's clock."},
     {0}};
 static PyType_Slot event_slots[] = {
     {Py_tp_doc, "Event(*, device=None)\n--\n\nA point in a stream, to wait for or to measure time with."},
@@ -377,7 +376,8 @@ static int native_of(PyObject *value, void **native) {
         if (PyObject_HasAttrString(value, attributes[k]))
             number = PyObject_GetAttrString(value, attributes[k]);
     if (!number && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "stream must be a leat.Stream, an integer, or have __cuda_stream__, not %R", value);
+        PyErr_Format(PyExc_TypeError, "stream must be a leat.Stream, an integer, or have __cuda_stream__, not %R",
+                     value);
     *native = number ? PyLong_AsVoidPtr(number) : NULL;
     Py_XDECREF(number);
     return PyErr_Occurred() ? -1 : 0;
@@ -400,6 +400,10 @@ int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **
     if (!device->is_cuda) {
         PyErr_Format(PyExc_ValueError, "a stream of CUDA cannot be used on %s", device->name);
         return -1;
+    }
+    if (!PyLong_Check(value)) { /* an object that keeps its stream alive */
+        *stream = le_py_stream_cached(device, native, value);
+        return *stream ? 0 : -1;
     }
     leat_status status = leat_stream_wrap(device->ctx, named_native(native), stream);
     *owned = status == LEAT_OK;

@@ -4,30 +4,52 @@
 
 struct spelling {
     leat_dtype dtype;
-    char kind; /* of __array_interface__ */
-    unsigned char size_bytes;
     const char *format, *name, *numpy; /* of the buffer protocol; Leat's name; NumPy's */
 };
 
 /* NumPy's int64 is C's long where that has 64 bits. */
 #define FORMAT_64(of_long, of_long_long) (sizeof(long) == 8 ? of_long : of_long_long)
 
-static const struct spelling spellings[] = {
-    {LEAT_BOOL, 'b', 1, "?", "bool", "bool"},       {LEAT_I8, 'i', 1, "b", "i8", "int8"},
-    {LEAT_I16, 'i', 2, "h", "i16", "int16"},        {LEAT_I32, 'i', 4, "i", "i32", "int32"},
-    {LEAT_I64, 'i', 8, FORMAT_64("l", "q"), "i64", "int64"},        {LEAT_U8, 'u', 1, "B", "u8", "uint8"},
-    {LEAT_U16, 'u', 2, "H", "u16", "uint16"},       {LEAT_U32, 'u', 4, "I", "u32", "uint32"},
-    {LEAT_U64, 'u', 8, FORMAT_64("L", "Q"), "u64", "uint64"},       {LEAT_F16, 'f', 2, "e", "f16", "float16"},
-    {LEAT_BF16, 'V', 2, NULL, "bf16", "bfloat16"},  {LEAT_F32, 'f', 4, "f", "f32", "float32"},
-    {LEAT_F64, 'f', 8, "d", "f64", "float64"},      {LEAT_C64, 'c', 8, "Zf", "c64", "complex64"},
-    {LEAT_C128, 'c', 16, "Zd", "c128", "complex128"}};
+static const struct spelling spellings[] = {{LEAT_BOOL, "?", "bool", "bool"},
+                                            {LEAT_I8, "b", "i8", "int8"},
+                                            {LEAT_I16, "h", "i16", "int16"},
+                                            {LEAT_I32, "i", "i32", "int32"},
+                                            {LEAT_I64, FORMAT_64("l", "q"), "i64", "int64"},
+                                            {LEAT_U8, "B", "u8", "uint8"},
+                                            {LEAT_U16, "H", "u16", "uint16"},
+                                            {LEAT_U32, "I", "u32", "uint32"},
+                                            {LEAT_U64, FORMAT_64("L", "Q"), "u64", "uint64"},
+                                            {LEAT_F16, "e", "f16", "float16"},
+                                            {LEAT_BF16, NULL, "bf16", "bfloat16"},
+                                            {LEAT_F32, "f", "f32", "float32"},
+                                            {LEAT_F64, "d", "f64", "float64"},
+                                            {LEAT_C64, "Zf", "c64", "complex64"},
+                                            {LEAT_C128, "Zd", "c128", "complex128"}};
 enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
 leat_dtype le_py_dtype_of_kind(char kind, Py_ssize_t size_bytes) {
-    for (int k = 0; k < SPELLINGS && kind != 'V'; k++)
-        if (spellings[k].kind == kind && spellings[k].size_bytes == size_bytes)
-            return spellings[k].dtype;
-    return (leat_dtype)0;
+    switch (kind) {
+    case 'b':
+        return size_bytes == 1 ? LEAT_BOOL : (leat_dtype)0;
+    case 'i':
+        return size_bytes == 4   ? LEAT_I32
+               : size_bytes == 8 ? LEAT_I64
+               : size_bytes == 1 ? LEAT_I8
+               : size_bytes == 2 ? LEAT_I16
+                                 : (leat_dtype)0;
+    case 'u':
+        return size_bytes == 1   ? LEAT_U8
+               : size_bytes == 4 ? LEAT_U32
+               : size_bytes == 8 ? LEAT_U64
+               : size_bytes == 2 ? LEAT_U16
+                                 : (leat_dtype)0;
+    case 'f':
+        return size_bytes == 4 ? LEAT_F32 : size_bytes == 8 ? LEAT_F64 : size_bytes == 2 ? LEAT_F16 : (leat_dtype)0;
+    case 'c':
+        return size_bytes == 8 ? LEAT_C64 : size_bytes == 16 ? LEAT_C128 : (leat_dtype)0;
+    default:
+        return (leat_dtype)0;
+    }
 }
 
 const char *le_py_format_of_dtype(leat_dtype dtype) {
@@ -36,17 +58,12 @@ const char *le_py_format_of_dtype(leat_dtype dtype) {
 
 /* The kind of a format character; 0: none of Leat's. The sizes of C's types follow from the item size. */
 static char kind_of(const char *format) {
+    static const char kinds[128] = {
+        ['?'] = 'b', ['b'] = 'i', ['h'] = 'i', ['i'] = 'i', ['l'] = 'i', ['q'] = 'i', ['n'] = 'i', ['B'] = 'u',
+        ['H'] = 'u', ['I'] = 'u', ['L'] = 'u', ['Q'] = 'u', ['N'] = 'u', ['e'] = 'f', ['f'] = 'f', ['d'] = 'f'};
     if (format[0] == 'Z')
-        return format[1] && strchr("fd", format[1]) && !format[2] ? 'c' : 0;
-    if (!format[0] || format[1])
-        return 0;
-    if (format[0] == '?')
-        return 'b';
-    if (strchr("bhilqn", format[0]))
-        return 'i';
-    if (strchr("BHILQN", format[0]))
-        return 'u';
-    return strchr("efd", format[0]) ? 'f' : 0;
+        return (format[1] == 'f' || format[1] == 'd') && !format[2] ? 'c' : 0;
+    return format[0] > 0 && !format[1] ? kinds[(unsigned char)format[0]] : 0;
 }
 
 leat_dtype le_py_dtype_of_format(const char *format, Py_ssize_t size_bytes, bool *swapped) {
@@ -123,10 +140,9 @@ PyObject *le_py_numpy_dtype(leat_dtype dtype) {
     PyObject **at = &known[dtype - LEAT_BOOL];
     if (!*at) {
         PyObject *numpy = le_py_numpy();
-        PyObject *type = !numpy ? NULL
-                         : dtype == LEAT_BF16
-                             ? bfloat16()
-                             : PyUnicode_FromString(spellings[dtype - LEAT_BOOL].numpy);
+        PyObject *type = !numpy               ? NULL
+                         : dtype == LEAT_BF16 ? bfloat16()
+                                              : PyUnicode_FromString(spellings[dtype - LEAT_BOOL].numpy);
         *at = type ? PyObject_CallMethod(numpy, "dtype", "O", type) : NULL;
         Py_XDECREF(type);
     }

@@ -173,7 +173,7 @@ static void say_device(const struct le_account *account, struct le_text *text) {
         {"kernel-bound", "faster kernels: copies take less time than kernels", device_ns(account, LEAT_COST_KERNEL)},
         {"transfer-bound", "keeping arrays on the device; page-locked memory; copies in a separate stream",
          device_ns(account, LEAT_COST_UPLOAD) + device_ns(account, LEAT_COST_DOWNLOAD)},
-        {"host-bound", "enqueueing work sooner: the causes of the gaps are listed above",
+        {"host-bound", "enqueueing work sooner: the idle rows name the causes of the gaps",
          account->device_sums.idle_ns}};
     const struct device_part *most = &parts[0];
     for (size_t k = 1; k < sizeof parts / sizeof *parts; k++)

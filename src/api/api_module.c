@@ -223,7 +223,8 @@ leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_
     *info = (leat_parameter_info){.size_bytes = parameter->size_bytes,
                                   .dtype = parameter->dtype,
                                   .is_address = parameter->may_be_pointer,
-                                  .name = parameter->name};
+                                  .name = parameter->name,
+                                  .is_const = parameter->is_const};
     return LEAT_OK;
 }
 

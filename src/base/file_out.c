@@ -128,13 +128,6 @@ leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t
     return status;
 }
 
-leat_status le_file_out_seek(struct le_file_out *out, uint64_t offset) {
-    bool fits = offset <= INT64_MAX;
-    return fits && lseek(out->file.fd, (off_t)offset, SEEK_SET) >= 0
-               ? LEAT_OK
-               : le_fail_file("write", out->path, fits ? errno : EFBIG);
-}
-
 /* ---- close */
 
 /* Syncs the name in the folder. A folder that cannot be read cannot be synced. */

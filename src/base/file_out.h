@@ -18,8 +18,6 @@ struct le_file_out {
 /* options: leat_save_options, of which key and colormap are ignored; NULL: the defaults. */
 leat_status le_file_out_open(const char *path, const leat_save_options *options, struct le_file_out *out);
 leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t size_bytes);
-/* Sets the offset of the next bytes. Not for files that are written directly. */
-leat_status le_file_out_seek(struct le_file_out *out, uint64_t offset);
 /* Calls options->proceed; LEAT_FILE if it returns false. Every write calls this. */
 leat_status le_file_out_check(const struct le_file_out *out);
 /* Gives the file its name if `written` is LEAT_OK, else removes it without a trace. Returns the first failure. */

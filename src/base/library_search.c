@@ -98,6 +98,25 @@ bool le_library_path(void *library, char path[PATH_MAX]) {
     return snprintf(path, PATH_MAX, "%s", map->l_name) < PATH_MAX;
 }
 
+bool le_library_own_folder(char folder[PATH_MAX]) {
+    static const char here;
+    Dl_info info;
+    char path[PATH_MAX];
+    bool is_library = dladdr(&here, &info) && info.dli_fname && strstr(info.dli_fname, ".so");
+    ssize_t length = 0;
+    if (!is_library)
+        length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length < 0)
+        return false;
+    path[length] = 0;
+    if (!realpath(is_library ? info.dli_fname : path, folder))
+        return false;
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = 0;
+    return slash != NULL;
+}
+
 bool le_library_load_beside(const char *path, const char *soname) {
     char real[PATH_MAX], beside[PATH_MAX], why[8];
     const char *const paths[] = {path, realpath(path, real)};
@@ -321,6 +340,24 @@ static bool look_in_wheels(struct search_walk *walk, const char *name, const cha
     return done;
 }
 
+/* Wheels put Leat's extension into site-packages/leat, the command into bin and the recorder into lib/leat. */
+static bool look_in_own(struct search_walk *walk, const char *name) {
+    char folder[PATH_MAX], wheels[PATH_MAX + 8];
+    if (!le_library_own_folder(folder))
+        return false;
+    bool done = false;
+    for (int up = 0; up < 2 && !done; up++) {
+        char *slash = strrchr(folder, '/');
+        if (!slash)
+            return false;
+        *slash = 0;
+        snprintf(wheels, sizeof wheels, "%s/nvidia", folder);
+        done = (up == 0 && access(wheels, R_OK | X_OK) == 0 && look_below(walk, name, wheels)) ||
+               look_in_wheels(walk, name, folder);
+    }
+    return done;
+}
+
 /* A Conda prefix has the layout of a toolkit. */
 static bool look_in_environment(struct search_walk *walk, const char *name) {
     const char *prefix = folder_of_variable(walk->search, name);
@@ -337,6 +374,7 @@ static const struct {
     [LE_SEARCH_LEAT_CUDA_PATH] = {"LEAT_CUDA_PATH", look_in_variable},
     [LE_SEARCH_CUDA_PATH] = {"CUDA_PATH", look_in_variable},
     [LE_SEARCH_LOCAL] = {"/usr/local/cuda*", look_in_local},
+    [LE_SEARCH_OWN] = {"Leat's environment", look_in_own},
     [LE_SEARCH_VIRTUAL_ENV] = {"VIRTUAL_ENV", look_in_environment},
     [LE_SEARCH_CONDA_PREFIX] = {"CONDA_PREFIX", look_in_environment},
 };

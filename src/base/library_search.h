@@ -37,6 +37,8 @@ void le_search_log(struct le_search *search, const char *name, const char *path,
 void *le_library_load(const char *name, int mode, char *why, size_t size_bytes);
 /* The absolute path of a loaded library; false if the loader does not know it. */
 bool le_library_path(void *library, char path[PATH_MAX]);
+/* The folder of the library that this code is part of; if it is linked statically, that of the command. */
+bool le_library_own_folder(char folder[PATH_MAX]);
 /* Loads soname from the folder of path, or of path with its links followed; else by soname. For libraries that another
  * library opens by soname and that the loader may not find. */
 bool le_library_load_beside(const char *path, const char *soname);
@@ -67,6 +69,7 @@ enum le_search_place {
     LE_SEARCH_LEAT_CUDA_PATH, /* this and the next: the variable's folder, if absolute */
     LE_SEARCH_CUDA_PATH,
     LE_SEARCH_LOCAL,       /* /usr/local/cuda, then /usr/local/cuda-*, newest first */
+    LE_SEARCH_OWN,         /* the wheels in the Python environment that Leat itself is installed in */
     LE_SEARCH_VIRTUAL_ENV, /* this and the next: the environment's site-packages/nvidia folders (wheels), then its own
                               folder */
     LE_SEARCH_CONDA_PREFIX

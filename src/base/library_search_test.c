@@ -183,6 +183,39 @@ static void loaded_wheels_are_looked_beside(void **state) {
     assert_string_equal(taken.text, "beside loaded wheels site-packages/nvidia/thing/lib/libthing.so.1; ");
 }
 
+static const enum le_search_place own_places[] = {LE_SEARCH_OWN, LE_SEARCH_END};
+
+/* In the copy of this program that is in a virtual environment's bin: prints what it finds. */
+static int print_own(const char *folder) {
+    struct taken taken = {0};
+    struct le_search search = {0};
+    const struct le_search_request request = {
+        .what = "libthing", .names = names, .below = below, .take = take, .user = &taken};
+    snprintf(top, sizeof top, "%s", folder);
+    le_search_run(&search, &request, own_places);
+    puts(taken.text);
+    return 0;
+}
+
+static void own_environment_is_looked_in(void **state) {
+    (void)state;
+#ifndef __x86_64__
+    skip(); /* this program may run under an emulator, and then its copy does not start by itself */
+#endif
+    char line[2 * PATH_MAX], self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(length > 0);
+    self[length] = 0;
+    snprintf(line, sizeof line,
+             "mkdir -p venv/bin venv/lib/python3.12/site-packages/nvidia/thing/lib && "
+             "touch venv/lib/python3.12/site-packages/nvidia/thing/lib/libthing.so.2 && cp '%s' venv/bin/command && "
+             "venv/bin/command own '%s' >said",
+             self, top);
+    shell(line);
+    shell("test \"$(cat said)\" = "
+          "\"Leat's environment venv/lib/python3.12/site-packages/nvidia/thing/lib/libthing.so.2; \"");
+}
+
 static int make_top(void **state) {
     (void)state;
     return mkdtemp(top) ? 0 : 1;
@@ -194,11 +227,17 @@ static int remove_top(void **state) {
     return 0;
 }
 
-int main(void) {
+int main(int argument_count, char **arguments) {
+    if (argument_count == 3 && strcmp(arguments[1], "own") == 0)
+        return print_own(arguments[2]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_run_out),        cmocka_unit_test(symbols_are_filled_in),
-        cmocka_unit_test(loading_says_why),     cmocka_unit_test(working_directory_is_refused),
-        cmocka_unit_test(places_come_in_order), cmocka_unit_test(loaded_wheels_are_looked_beside),
+        cmocka_unit_test(lines_run_out),
+        cmocka_unit_test(symbols_are_filled_in),
+        cmocka_unit_test(loading_says_why),
+        cmocka_unit_test(working_directory_is_refused),
+        cmocka_unit_test(places_come_in_order),
+        cmocka_unit_test(loaded_wheels_are_looked_beside),
+        cmocka_unit_test(own_environment_is_looked_in),
     };
     return cmocka_run_group_tests(tests, make_top, remove_top);
 }

@@ -441,6 +441,7 @@ static void finds_the_default_results(void **state) {
     results_are("xray[i] = xray[i] + 1\ntotal = sum(i: xray[i])", "xray total");
     results_are("s = 0.0\ns += x[i]", "s");
     results_are("out b\nout a\na = 1\nb = a\nc = 2", "b a");
+    results_are("a = 1\nb = 2\nout b, a", "b a");
     results_are("out u\nu[i] = u[i-1] else 0\nv = 3", "u");
     results_are("in x\nout x\ny[i] = x[i]", "x");
     results_are("out y\n", "y");

@@ -92,6 +92,8 @@ static bool mark_out(struct le_name *name, const struct le_ast_item *item, bool 
     if (item->is_array || item->value || item->type != LE_NONE || name->binding)
         return false;
     if (name->symbol) {
+        if (!name->symbol->marked_out)
+            name->symbol->out_location = item->location;
         name->symbol->marked_out = true;
         return true;
     }
@@ -141,6 +143,7 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
     struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = (struct le_symbol){.name = item->name,
                                  .location = item->location,
+                                 .out_location = item->location,
                                  .is_array = item->is_array,
                                  .rank = item->sizes.count,
                                  .declared = item->type,

@@ -43,7 +43,7 @@ struct le_symbol *le_checker_add_symbol(struct le_checker *c, struct le_name *na
     le_names_put(c->arena, &c->tree->names, symbol->name, strlen(symbol->name), symbol->id);
     if (name->wants_out) {
         symbol->marked_out = true;
-        symbol->location = name->out_location;
+        symbol->location = symbol->out_location = name->out_location;
     }
     return symbol;
 }

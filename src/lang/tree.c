@@ -2,8 +2,15 @@
 #include "lang/tree.h"
 #include <string.h>
 
+static bool is_size(const struct le_symbol *symbol) {
+    return symbol->optional && !symbol->wants_default;
+}
+
 static bool precedes(const struct le_tree *tree, int a, int b) {
-    struct le_location left = tree->symbols[a]->location, right = tree->symbols[b]->location;
+    const struct le_symbol *first = tree->symbols[a], *second = tree->symbols[b];
+    bool marked = first->marked_out && second->marked_out;
+    struct le_location left = marked ? first->out_location : first->location,
+                       right = marked ? second->out_location : second->location;
     return left.line != right.line ? left.line < right.line : left.column < right.column;
 }
 
@@ -42,6 +49,20 @@ int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *co
             ids[(*count)++] = k;
     }
     sort_by_location(tree, ids, *count, scratch);
+    return ids;
+}
+
+int *le_tree_inputs(struct le_arena *arena, const struct le_tree *tree, int *count) {
+    int *ids = LE_NEW_ARRAY(arena, tree->symbol_count, int), *scratch = LE_NEW_ARRAY(arena, tree->symbol_count, int);
+    int used = 0;
+    *count = 0;
+    for (int sizes = 0; sizes < 2; sizes++) {
+        for (int k = 0; k < tree->symbol_count; k++)
+            if (tree->symbols[k]->is_input && is_size(tree->symbols[k]) == (sizes == 1))
+                ids[(*count)++] = k;
+        sort_by_location(tree, ids + used, *count - used, scratch);
+        used = *count;
+    }
     return ids;
 }
 

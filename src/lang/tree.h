@@ -131,8 +131,9 @@ struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_b
 /* A value: an input, a declared or assigned array, or a scalar. */
 struct le_symbol {
     const char *name;
-    int id;                      /* position in le_tree.symbols */
-    struct le_location location; /* first appearance */
+    int id;                          /* position in le_tree.symbols */
+    struct le_location location;     /* first appearance */
+    struct le_location out_location; /* if marked_out: of that declaration */
     bool is_array, is_input;
     bool optional;         /* an input with a default (step DEFAULT), or a size bound by a declaration (step BIND) */
     bool wants_default;    /* optional, and has a default */
@@ -333,8 +334,11 @@ struct le_tree *le_complex_split(struct le_arena *arena, struct le_tree *tree, c
 const char *le_part_name(enum le_part part);
 /* What to write for a float where an integer is needed. */
 const char *le_whole_advice(struct le_arena *arena, const struct le_tree_node *node);
-/* The symbol ids of the default results, in order of appearance; *count may be 0. */
+/* The symbol ids of the default results: in the order of the `out`s, or of appearance if there are none; *count may be
+ * 0. */
 int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *count);
+/* The symbol ids of the inputs, in order of appearance. Sizes that a declaration binds, as in `in x[n]`, come last. */
+int *le_tree_inputs(struct le_arena *arena, const struct le_tree *tree, int *count);
 int le_tree_find(const struct le_tree *tree, const char *name); /* symbol id of a top-level name; -1: none */
 /* The known name spelled most like it; NULL if none is close. */
 const char *le_nearest(const char *name, const char *const *known, int count);

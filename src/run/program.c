@@ -7,20 +7,21 @@ static void add_name(leat_program *p, leat_name_kind kind, const struct le_symbo
 
 /* Lists the symbols by kind. A symbol that is an input and a result is in both lists. */
 static void list_names(leat_program *p, const struct le_tree *tree) {
+    int input_count, *inputs = le_tree_inputs(&p->arena, tree, &input_count);
     bool *is_result = LE_NEW_ARRAY(&p->arena, tree->symbol_count, bool);
     for (int k = 0; k < p->result_count; k++)
         is_result[p->results[k]] = true;
     for (int kind = 0; kind <= LEAT_NAME_TEMPORARY; kind++)
         p->names[kind] = LE_NEW_ARRAY(&p->arena, tree->symbol_count, const struct le_symbol *);
+    for (int k = 0; k < input_count; k++)
+        add_name(p, LEAT_NAME_INPUT, tree->symbols[inputs[k]]);
+    for (int k = 0; k < p->result_count; k++)
+        add_name(p, LEAT_NAME_RESULT, tree->symbols[p->results[k]]);
     for (int id = 0; id < tree->symbol_count; id++) {
         const struct le_symbol *s = tree->symbols[id];
-        if (!s->name || !*s->name || s->in_block)
-            continue; /* unnamed symbols (the fill of an edge), and symbols local to a block */
-        if (s->is_input)
-            add_name(p, LEAT_NAME_INPUT, s);
-        if (is_result[s->id])
-            add_name(p, LEAT_NAME_RESULT, s);
-        if (!s->is_input && !is_result[s->id])
+        bool is_named =
+            s->name && *s->name && !s->in_block; /* the fill of an edge is not, names in a block end there */
+        if (is_named && !s->is_input && !is_result[s->id])
             add_name(p, LEAT_NAME_TEMPORARY, s);
     }
     p->name_counts[LEAT_NAME_INDEX] = (size_t)tree->index_name_count;

@@ -13,7 +13,7 @@ struct leat_program {
     const struct le_tree *tree;
     int *results; /* IDs of the symbols that are the default results */
     int result_count;
-    const struct le_symbol **names[LEAT_NAME_TEMPORARY + 1]; /* by kind, in order of appearance; unused for indices,
+    const struct le_symbol **names[LEAT_NAME_TEMPORARY + 1]; /* by kind, in le_program_name's order; unused for indices,
                                                                 whose names are in the tree */
     size_t name_counts[LEAT_NAME_TEMPORARY + 1];
 };
@@ -22,7 +22,7 @@ leat_status le_program_new(leat_context *ctx, const char *text, size_t size_byte
                            leat_program **program);
 leat_program *le_program_retain(leat_program *program);
 void le_program_release(leat_program *program);
-/* Describes name number k of one kind, in order of appearance. Returns false if there are fewer. */
+/* Describes name number k of one kind, in the order of leat_program_name. Returns false if there are fewer. */
 bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info);
 /* The ID of the symbol of an input or result, k as in le_program_name; -1: there are fewer. */
 int le_program_symbol(const leat_program *program, leat_name_kind kind, size_t k);

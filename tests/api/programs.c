@@ -39,6 +39,22 @@ static void test_names(void **state) {
     leat_close(ctx);
 }
 
+static void assert_inputs(leat_context *ctx, const char *text, const char *inputs) {
+    leat_program *program = program_of(ctx, text);
+    assert_names(program, LEAT_NAME_INPUT, inputs);
+    leat_program_free(program);
+}
+
+static void test_order_of_inputs(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    assert_inputs(ctx, "in x[n, m], y[m], k = 2\nz[i] = sum(j: x[i,j] * y[j]) * k + g", "x y k g n m");
+    assert_inputs(ctx, "def f(p, q) = q - p\ny[i] = f(a[i], b[i])", "a b");
+    assert_inputs(ctx, "y[i] += 2 * x[i]", "y x");
+    assert_inputs(ctx, "y[i] = x[p[i]] * s", "x p s");
+    leat_close(ctx);
+}
+
 static void test_any_rank(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -192,9 +208,9 @@ static void test_eval_forgets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_any_rank), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_text_with_size), cmocka_unit_test(test_eval),     cmocka_unit_test(test_eval_again),
-        cmocka_unit_test(test_eval_forgets),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_order_of_inputs), cmocka_unit_test(test_any_rank),
+        cmocka_unit_test(test_forms),      cmocka_unit_test(test_text_with_size),  cmocka_unit_test(test_eval),
+        cmocka_unit_test(test_eval_again), cmocka_unit_test(test_eval_forgets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

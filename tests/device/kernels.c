@@ -176,6 +176,10 @@ static void test_facts(void **state) {
         assert_int_equal(parameter.is_address, EXPECTED[k].is_address);
     }
     assert_status(leat_kernel_parameter(kernel_of("mixed"), ARRAY_LEN(EXPECTED), &parameter), LEAT_INVALID);
+    for (size_t k = 0; k < 3; k++) { /* (__half a, const __half *x, __half *y) */
+        assert_ok(leat_kernel_parameter(kernel_of("halves"), k, &parameter));
+        assert_int_equal(parameter.is_const, k == 1);
+    }
 }
 
 /* ---- results of kernels */

@@ -1,6 +1,6 @@
 """What the tests of the Python package share: the device, and importing libraries that may be absent.
 
-LEAT_TEST_DEVICE (cpu, sim) is where programs run that name no device.
+LEAT_TEST_DEVICE (cpu, sim, cuda) is where programs run that name no device.
 """
 
 import gc
@@ -10,6 +10,7 @@ import sys
 import pytest
 
 DEVICE = os.environ.get("LEAT_TEST_DEVICE", "cpu")
+DEVICE = "cuda:0" if DEVICE == "cuda" else DEVICE
 os.environ["LEAT_DEVICE"] = DEVICE
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 

@@ -1,6 +1,6 @@
-/* For faults_test.py: a library for LD_PRELOAD whose malloc, calloc and realloc fail once, at an allocation with a given
- * number after fail_after(number), on any thread. Only allocations from the code of the extension, which contains the
- * library, are counted: Python and NumPy have their own. */
+/* For faults_test.py: a library for LD_PRELOAD whose malloc, calloc and realloc fail once, at an allocation with a
+ * given number after fail_after(number), on any thread. Only allocations from the code of the extension, which contains
+ * the library, are counted: Python and NumPy have their own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

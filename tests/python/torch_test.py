@@ -49,6 +49,14 @@ def test_out_views():
     assert double(a, out=a) is a and a.tolist() == [0, 2, 4, 6]
 
 
+def test_gradients_that_are_not_recorded():
+    a = torch.nn.Parameter(torch.arange(3.0))
+    with torch.no_grad():
+        assert double(a).tolist() == [0, 2, 4]
+    with torch.inference_mode():
+        assert double(a).tolist() == [0, 2, 4]
+
+
 def test_rank_0():
     y = leat.eval("y = a + a", torch.tensor(3.0))
     assert type(y) is torch.Tensor and y.shape == () and y == 6

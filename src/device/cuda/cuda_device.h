@@ -103,7 +103,7 @@ leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *
                            const struct le_kernel_launch *launch, void **parameters);
 leat_status le_cuda_replay_new(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                                void **parameters, void **replay);
-leat_status le_cuda_replay_launch(void *native, void *stream, struct le_device_kernel *kernel,
+leat_status le_cuda_replay_launch(void *native, void *stream, bool foreign, struct le_device_kernel *kernel,
                                   const struct le_kernel_launch *launch, void **parameters, void *replay);
 void le_cuda_replay_free(void *native, void *replay);
 /* cuda_product.c */

@@ -200,7 +200,14 @@ static le_cu_result set_parameters(const struct le_cuda_driver *driver, struct r
     return result;
 }
 
-leat_status le_cuda_replay_launch(void *native, void *stream, struct le_device_kernel *kernel,
+/* Whether another library records the stream's work into a graph of its own. A stream that must not be asked, because
+ * the capture of another one forbids it, counts as captured. */
+static bool is_captured(const struct le_cuda_device *cuda, void *stream) {
+    le_cu_capture_status captured = 1;
+    return cuda->driver->StreamIsCapturing(le_cuda_stream_of(cuda, stream), &captured) != LE_CU_SUCCESS || captured;
+}
+
+leat_status le_cuda_replay_launch(void *native, void *stream, bool foreign, struct le_device_kernel *kernel,
                                   const struct le_kernel_launch *launch, void **parameters, void *replay) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
@@ -208,6 +215,8 @@ leat_status le_cuda_replay_launch(void *native, void *stream, struct le_device_k
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
         return status;
+    if (foreign && is_captured(cuda, stream))
+        return le_cuda_leave(cuda, before, le_cuda_launch(native, stream, kernel, launch, parameters));
     if (!has_parameters(replay, kernel, launch, parameters)) {
         status = allow_shared(cuda, kernel, launch);
         result = status ? LE_CU_SUCCESS : set_parameters(cuda->driver, replay, kernel, launch, parameters);

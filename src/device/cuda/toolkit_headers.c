@@ -85,8 +85,8 @@ static bool look_in(const enum le_search_place *places, int *newest) {
  * does. */
 static void search_headers(void) {
     static const enum le_search_place first[] = {LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_END},
-                                      last[] = {LE_SEARCH_CUDA_PATH, LE_SEARCH_LOCAL, LE_SEARCH_VIRTUAL_ENV,
-                                                LE_SEARCH_CONDA_PREFIX, LE_SEARCH_END};
+                                      last[] = {LE_SEARCH_CUDA_PATH,   LE_SEARCH_LOCAL,        LE_SEARCH_OWN,
+                                                LE_SEARCH_VIRTUAL_ENV, LE_SEARCH_CONDA_PREFIX, LE_SEARCH_END};
     const struct le_search *nvrtc = le_find_nvrtc();
     int newest = (nvrtc->found ? nvrtc->version : le_cuda_driver_version()) / 1000;
     bool early = nvrtc->found && le_nvrtc_was_loaded();

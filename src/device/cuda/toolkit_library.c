@@ -5,9 +5,9 @@
 bool le_toolkit_library_find(struct le_search *search, struct le_search_request *request, const char *stem,
                              bool *loaded) {
     static const enum le_search_place loaded_already[] = {LE_SEARCH_LOADED, LE_SEARCH_END};
-    static const enum le_search_place others[] = {
-        LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_LOADER,       LE_SEARCH_CUDA_PATH, LE_SEARCH_LOCAL,
-        LE_SEARCH_VIRTUAL_ENV,    LE_SEARCH_CONDA_PREFIX, LE_SEARCH_END};
+    static const enum le_search_place others[] = {LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_LOADER, LE_SEARCH_CUDA_PATH,
+                                                  LE_SEARCH_LOCAL,          LE_SEARCH_OWN,    LE_SEARCH_VIRTUAL_ENV,
+                                                  LE_SEARCH_CONDA_PREFIX,   LE_SEARCH_END};
     char what[64];
     int newest = le_cuda_driver_version() / 1000;
     request->major_max = newest;

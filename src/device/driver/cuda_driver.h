@@ -19,6 +19,7 @@ typedef int le_cu_jit_option;
 typedef int le_cu_memory_type;
 typedef int le_cu_proc_address_result;
 typedef int le_cu_capture_mode;
+typedef int le_cu_capture_status; /* 0: the stream is not being captured */
 typedef struct CUctx_st *le_cu_context;
 typedef struct CUmod_st *le_cu_module;
 typedef struct CUfunc_st *le_cu_function;

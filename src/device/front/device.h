@@ -241,6 +241,7 @@ struct le_parameter {
     leat_dtype dtype;
     bool may_be_pointer; /* 8 bytes that could hold an address */
     bool is_pointer;     /* known to be a pointer */
+    bool is_const;       /* known to point to const */
     leat_dtype pointee; /* of a pointer to numbers; i16 to i64 also stand for unsigned integers. 0: unknown, or bytes */
     const char *name;   /* name in the source; "": unknown */
     size_t offset_bytes, size_bytes, align_bytes;
@@ -352,7 +353,7 @@ struct le_device_ops {
     /* repeated launches (replay.c), never cooperative: NULL if not supported */
     leat_status (*replay_new)(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                               void **parameters, void **replay);
-    leat_status (*replay_launch)(void *native, void *stream, struct le_device_kernel *kernel,
+    leat_status (*replay_launch)(void *native, void *stream, bool foreign, struct le_device_kernel *kernel,
                                  const struct le_kernel_launch *launch, void **parameters, void *replay);
     void (*replay_free)(void *native, void *replay);
     /* matrix products: NULL if there is no library for them (cpu) */

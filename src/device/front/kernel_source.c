@@ -90,7 +90,8 @@ enum { WORDS_MAX = 8 };
 struct parameter_declaration {
     struct scanner words[WORDS_MAX]; /* without qualifiers */
     int word_count, stars, arrays;
-    bool is_odd; /* has other parts: a template, a reference, a function */
+    bool is_const; /* `const` before any star */
+    bool is_odd;   /* has other parts: a template, a reference, a function */
 };
 
 static bool is_qualifier(const struct scanner *scan) {
@@ -160,6 +161,7 @@ static void read_declaration(struct scanner *scan, struct parameter_declaration 
         }
         angles += is_token(scan, "<") - is_token(scan, ">");
         has_default |= is_token(scan, "=");
+        declaration->is_const |= angles == 0 && declaration->stars == 0 && is_token(scan, "const");
         if (!has_default && is_token(scan, "*"))
             declaration->stars++;
         else if (!has_default && !is_word_start(*scan->token))
@@ -182,6 +184,7 @@ static struct le_source_parameter parameter_of(const struct parameter_declaratio
     }
     if (!declaration->is_odd && declaration->stars + declaration->arrays == 1)
         parameter.pointee = dtype_of(declaration->words, types);
+    parameter.is_const = declaration->is_const && declaration->stars + declaration->arrays == 1;
     return parameter;
 }
 
@@ -239,6 +242,7 @@ static void merge_kernel(struct le_source_kernel *into, const struct le_source_k
         struct le_source_parameter *mine = &into->parameters.at[k];
         const struct le_source_parameter *theirs = &other->parameters.at[k];
         mine->pointee = mine->pointee == theirs->pointee ? mine->pointee : (leat_dtype)0;
+        mine->is_const = mine->is_const && theirs->is_const;
         into->is_ambiguous |= *mine->name && *theirs->name && strcmp(mine->name, theirs->name) != 0;
         mine->name = *mine->name ? mine->name : theirs->name;
     }
@@ -279,6 +283,7 @@ static void refine_kernel(struct le_ptx_kernel *entry, const struct le_source_ke
     for (int k = 0; k < entry->parameter_count; k++) {
         struct le_parameter *parameter = &entry->parameters[k];
         parameter->name = kernel->parameters.at[k].name;
+        parameter->is_const = parameter->may_be_pointer && kernel->parameters.at[k].is_const;
         if (!parameter->pointee && parameter->may_be_pointer)
             parameter->pointee = kernel->parameters.at[k].pointee;
     }

@@ -8,16 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "f(x:f32* n)": the names, with the types they point to; a kernel with differing declarations is "f?". */
+/* "f(const x:f32* n)": the names, with the types they point to; a kernel with differing declarations is "f?". */
 static const struct {
     const char *text, *kernels;
 } CASES[] = {
     {"", ""},
     {"__global__ void f() {}", "f()"},
     {"__global__ void f(void);", "f()"},
-    {"extern \"C\" __global__ void saxpy(float a, const float *x, float *y, int n) {}", "saxpy(a x:f32* y:f32* n)"},
+    {"extern \"C\" __global__ void saxpy(float a, const float *x, float *y, int n) {}",
+     "saxpy(a const x:f32* y:f32* n)"},
     {"void __global__ f(double *__restrict__ a, const double *__restrict b, volatile int *c)",
-     "f(a:f64* b:f64* c:i32*)"},
+     "f(a:f64* const b:f64* c:i32*)"},
     {"static __global__ __launch_bounds__(256, 2) void f(unsigned *x) {}", "f(x:i32*)"},
     {"__global__ void __launch_bounds__(N) __cluster_dims__(2, 1, 1) f(unsigned long long int *x) {}", "f(x:i64*)"},
     {"__global__ void __attribute__((used)) f(short x[], int64_t y[4], float z[2][3])", "f(x:i16* y:i64* z)"},
@@ -29,8 +30,16 @@ static const struct {
     {"template <class T, int N> __global__ void f(T *x, Array<T, N> y, const T z = T(1), int n = 3, float *w = p)",
      "f(x y z n w:f32*)"},
     {"__global__ void f(const __grid_constant__ params p, long double *x, long *y)", "f(p x y:i64*)"},
-    {"__global__ void f(float, const float *, unsigned, long long, T)", "f(- -:f32* - - -)"},
+    {"__global__ void f(float, const float *, unsigned, long long, T)", "f(- const -:f32* - - -)"},
     {"__global__ void f(a b c d e g h i j k l m *x)", "f(x)"},
+    /* const */
+    {"__global__ void f(float const *a, float *const b, const float *const c, const T *d, const float e[], const U<V> "
+     "*f)",
+     "f(const a:f32* b:f32* const c:f32* const d const e:f32* const f)"},
+    {"__global__ void f(const float **a, const float *const *b, const int c, A<const T> *d, float *e = (const float "
+     "*)p)",
+     "f(a b c d e:f32*)"},
+    {"__global__ void f(const float *a); __global__ void f(float *a) {}", "f(a:f32*)"},
     /* text that is not code */
     {"// __global__ void f(int a)\n/* __global__ void g(int a) */ const char *s = \"__global__ void h(int a)\";", ""},
     {"#define KERNEL(name) __global__ void name(int a) \\\n  __global__ void f(int b)\n__global__ void g(int c)",
@@ -71,8 +80,8 @@ static const char *write_kernels(const struct le_source_kernels *kernels, struct
         text = le_arena_format(arena, "%s%s%s%s", text, k ? " " : "", kernel->name, kernel->is_ambiguous ? "?" : "(");
         for (int p = 0; p < kernel->parameters.count && !kernel->is_ambiguous; p++) {
             const struct le_source_parameter *parameter = &kernel->parameters.at[p];
-            text = le_arena_format(arena, "%s%s%s%s", text, p ? " " : "", *parameter->name ? parameter->name : "-",
-                                   type_text(parameter->pointee));
+            text = le_arena_format(arena, "%s%s%s%s%s", text, p ? " " : "", parameter->is_const ? "const " : "",
+                                   *parameter->name ? parameter->name : "-", type_text(parameter->pointee));
         }
         text = le_arena_format(arena, "%s%s", text, kernel->is_ambiguous ? "" : ")");
     }
@@ -133,12 +142,14 @@ static void test_refining(void **state) {
     assert_int_equal(at[1].parameters[0].pointee, 0);
     assert_string_equal(at[1].parameters[0].name, "");
     le_kernel_source_refine(
-        "__global__ void add(float *x, float *y); extern \"C\" __global__ void plain(int *a, long n);"
+        "__global__ void add(float *x, float *y); extern \"C\" __global__ void plain(const int *a, long n);"
         "namespace ns { __global__ void sim(real *b, T *c); }",
         &ptx);
     assert_string_equal(at[0].parameters[0].name, ""); /* it has three parameters */
     assert_string_equal(at[1].parameters[0].name, "a");
     assert_int_equal(at[1].parameters[0].pointee, LEAT_I32);
+    assert_true(at[1].parameters[0].is_const);
+    assert_false(at[1].parameters[1].is_const);
     assert_string_equal(at[1].parameters[1].name, "n");
     assert_int_equal(at[1].parameters[1].pointee, 0);
     assert_string_equal(at[2].parameters[0].name, "b");

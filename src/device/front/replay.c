@@ -6,7 +6,7 @@
  * memory. Launches with more threads than the device runs at one time are left alone: their kernel takes longer than
  * the launch, and slightly longer still in a graph (262,144 threads: 2.7 instead of 4.1 us; 524,288 threads: 4.4
  * instead of 4.1 us). A graph's launch comes after its own earlier launches, whatever the stream, so each stream has
- * graphs of its own. Streams of another library get none, as that library may be capturing them. */
+ * graphs of its own. While another library captures its stream, a backend launches the kernel itself. */
 #include "device/front/module.h"
 
 enum {
@@ -18,11 +18,9 @@ static uint64_t volume(const unsigned extents[3]) {
     return (uint64_t)extents[0] * extents[1] * extents[2];
 }
 
-static bool may_replay(const struct le_device *device, const struct le_kernel_launch *launch,
-                       const struct le_device_stream *stream) {
+static bool may_replay(const struct le_device *device, const struct le_kernel_launch *launch) {
     uint64_t most = (uint64_t)device->limits.multiprocessors * (uint64_t)device->limits.multiprocessor_threads;
-    return device->ops->replay_new && !launch->cooperative && !stream->foreign &&
-           volume(launch->grid) <= most / volume(launch->block);
+    return device->ops->replay_new && !launch->cooperative && volume(launch->grid) <= most / volume(launch->block);
 }
 
 static bool take_slot(struct le_device *device) {
@@ -49,7 +47,7 @@ static void make_replay(struct le_device_kernel *kernel, const struct le_kernel_
 bool le_replay_prepare(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                        const struct le_device_stream *stream, void **parameters) {
     struct le_replay *replay = launch->replay;
-    if (!may_replay(kernel->module->device, launch, stream))
+    if (!may_replay(kernel->module->device, launch))
         return false;
     if (replay->kernel != kernel || replay->stream_id != stream->id) {
         le_replay_finish(replay);
@@ -66,8 +64,8 @@ leat_status le_replay_launch(struct le_device_kernel *kernel, const struct le_ke
                              const struct le_device_stream *stream, void **parameters) {
     struct le_device *device = kernel->module->device;
     struct le_replay *replay = launch->replay;
-    leat_status status =
-        device->ops->replay_launch(device->native, stream->native, kernel, launch, parameters, replay->native);
+    leat_status status = device->ops->replay_launch(device->native, stream->native, stream->foreign, kernel, launch,
+                                                    parameters, replay->native);
     if (status == LEAT_OK || atomic_load(&device->failed))
         return status;
     le_replay_finish(replay);

@@ -46,7 +46,19 @@ void le_sim_graphs_finish(void) {
     le_sim_handles_finish(execs);
 }
 
-/* Capture is not supported: the mode is only stored. */
+/* Capture is not supported. */
+le_cu_result le_sim_StreamIsCapturing(le_cu_stream stream, le_cu_capture_status *status) {
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
+    if (result)
+        return result;
+    (void)stream;
+    if (!status)
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
+    *status = 0;
+    return le_sim_leave(LE_CU_SUCCESS);
+}
+
+/* The mode is only stored. */
 le_cu_result le_sim_ThreadExchangeStreamCaptureMode(le_cu_capture_mode *mode) {
     static _Thread_local le_cu_capture_mode current = LE_CU_STREAM_CAPTURE_MODE_GLOBAL;
     le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);

@@ -116,6 +116,10 @@ static void test_refused(void **state) {
 static void test_capture_mode(void **state) {
     (void)state;
     le_cu_capture_mode mode = 3, other = 0;
+    le_cu_capture_status status = 1;
+    fails(INVALID_VALUE, cu->StreamIsCapturing(NULL, NULL));
+    ok(cu->StreamIsCapturing(NULL, &status));
+    assert_int_equal(status, 0);
     fails(INVALID_VALUE, cu->ThreadExchangeStreamCaptureMode(&mode));
     mode = LE_CU_STREAM_CAPTURE_MODE_RELAXED;
     ok(cu->ThreadExchangeStreamCaptureMode(&mode));

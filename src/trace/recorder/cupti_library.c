@@ -21,8 +21,8 @@ static const char *const folders[] = {"lib64",
                                       ".",
                                       NULL};
 static const enum le_search_place search_order[] = {
-    LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_LOADED,      LE_SEARCH_BESIDE_LOADED, LE_SEARCH_LOADER, LE_SEARCH_CUDA_PATH,
-    LE_SEARCH_LOCAL,          LE_SEARCH_VIRTUAL_ENV, LE_SEARCH_CONDA_PREFIX,  LE_SEARCH_END};
+    LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_LOADED, LE_SEARCH_BESIDE_LOADED, LE_SEARCH_LOADER,       LE_SEARCH_CUDA_PATH,
+    LE_SEARCH_LOCAL,          LE_SEARCH_OWN,    LE_SEARCH_VIRTUAL_ENV,   LE_SEARCH_CONDA_PREFIX, LE_SEARCH_END};
 
 static const struct le_library_symbol symbols[] = {
 #define X(name, symbol, need, parameters) {#symbol, offsetof(struct le_cupti, name), need, 0},

@@ -1,0 +1,303 @@
+/* leat.asarray: arrays of Leat over the memory of other libraries, or with copies of it. The functions of py_memory.h
+ * are in the module's table here. */
+#include "py_memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- keeping the memory of others alive */
+
+static bool is_exiting; /* set under the GIL; read without it */
+
+bool le_py_is_exiting(void) {
+    return __atomic_load_n(&is_exiting, __ATOMIC_ACQUIRE) || !Py_IsInitialized();
+}
+
+static PyObject *note_exit(PyObject *self, PyObject *none) {
+    (void)self;
+    (void)none;
+    __atomic_store_n(&is_exiting, true, __ATOMIC_RELEASE);
+    Py_RETURN_NONE;
+}
+
+static int watch_exit(void) {
+    static PyMethodDef method = {"_exit", note_exit, METH_NOARGS, NULL};
+    PyObject *atexit = PyImport_ImportModule("atexit"), *function = PyCFunction_NewEx(&method, NULL, NULL),
+             *done = atexit && function ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
+    Py_XDECREF(atexit);
+    Py_XDECREF(function);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+void le_py_argument_keep(struct le_py_argument *argument, PyObject *value) {
+    if (!argument->has_view && !argument->keep)
+        argument->keep = Py_NewRef(value);
+}
+
+/* At exit the memory is left to the process's end. */
+void le_py_release_kept(void *argument) {
+    if (le_py_is_exiting())
+        return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    le_py_argument_release(argument);
+    PyGILState_Release(state);
+    free(argument);
+}
+
+/* ---- sources */
+
+/* The work of the value's library on its current stream is waited for: Leat orders only its own. */
+static leat_status wrap_memory(struct le_py_argument *argument, struct le_py_source *source) {
+    leat_status status = LEAT_OK;
+    Py_BEGIN_ALLOW_THREADS
+    if (argument->ready)
+        status = leat_stream_synchronize(argument->ready);
+    if (!status)
+        status = leat_array_wrap(source->device->ctx, &argument->memory, le_py_release_kept, argument, &source->array);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+static leat_status wrap_number(const struct le_py_argument *argument, struct le_py_source *source) {
+    static const leat_dtype types[] = {[LE_PY_F64] = LEAT_F64,
+                                       [LE_PY_I64] = LEAT_I64,
+                                       [LE_PY_U64] = LEAT_U64,
+                                       [LE_PY_C128] = LEAT_C128,
+                                       [LE_PY_BOOL] = LEAT_BOOL};
+    const bool flag = argument->number.i64 != 0;
+    const void *number = argument->kind == LE_PY_BOOL ? (const void *)&flag : &argument->number;
+    leat_dtype dtype = types[argument->kind];
+    source->is_copied = true;
+    leat_status status = leat_array_new_empty(source->device->ctx, dtype, 0, NULL, LEAT_MEMORY_DEVICE, &source->array);
+    return status ? status : leat_array_write(source->array, number, leat_dtype_size_bytes(dtype), NULL, NULL);
+}
+
+/* Takes over the argument. */
+static int use_argument(struct le_py_argument *argument, struct le_py_source *source) {
+    leat_status status = LEAT_OK;
+    bool is_kept = argument->kind == LE_PY_MEMORY;
+    source->is_copied = argument->is_copied;
+    source->device = argument->device ? argument->device : le_py_device_open("cpu");
+    source->array = NULL;
+    if (!source->device)
+        status = LEAT_DEVICE;
+    else if (argument->kind == LE_PY_HANDLE)
+        source->array = leat_array_retain(argument->array);
+    else
+        status = is_kept ? wrap_memory(argument, source) : wrap_number(argument, source);
+    if (status)
+        le_py_raise(status, NULL, NULL);
+    if (status || !is_kept) {
+        le_py_argument_release(argument);
+        free(argument);
+    }
+    if (status)
+        leat_array_free(source->array);
+    return status ? -1 : 0;
+}
+
+int le_py_source_of(PyObject *value, const char *name, struct le_py_source *source) {
+    struct le_py_argument *argument = calloc(1, sizeof *argument);
+    PyObject *listed = NULL;
+    if (!argument)
+        return PyErr_NoMemory(), -1;
+    if (PyList_Check(value) || PyTuple_Check(value)) {
+        PyObject *numpy = le_py_numpy();
+        value = listed = numpy ? PyObject_CallMethod(numpy, "asarray", "O", value) : NULL;
+    }
+    int failed = value ? le_py_argument_resolve(value, name, false, argument) : -1;
+    if (failed) {
+        free(argument);
+    } else {
+        le_py_argument_keep(argument, value);
+        failed = use_argument(argument, source);
+    }
+    source->is_copied |= listed != NULL;
+    Py_XDECREF(listed);
+    return failed;
+}
+
+static int replace_array(struct le_py_source *source, leat_status status, leat_array *made) {
+    leat_array_free(source->array);
+    source->array = made;
+    source->is_copied = true;
+    if (!status)
+        return 0;
+    leat_array_free(made);
+    le_py_raise(status, NULL, NULL);
+    return -1;
+}
+
+/* Copies within one context, from memory of any kind. */
+static leat_status copy_within(struct le_py_device *device, leat_array *from, leat_array **made) {
+    leat_description d;
+    leat_array_get(from, &d);
+    leat_status status = leat_array_new_empty(device->ctx, d.dtype, d.rank, d.shape, LEAT_MEMORY_DEVICE, made);
+    return status ? status : leat_array_copy(*made, from, NULL, NULL);
+}
+
+/* Host memory of the CPU's context as an array of another context, for one copy. */
+static leat_status upload(struct le_py_device *device, leat_array *from, leat_array **made) {
+    leat_description d;
+    leat_array *host;
+    leat_array_get(from, &d);
+    d.memory = LEAT_MEMORY_HOST;
+    leat_status status = leat_array_wrap(device->ctx, &d, NULL, NULL, &host);
+    if (status)
+        return status;
+    status = copy_within(device, host, made);
+    leat_array_free(host);
+    return status;
+}
+
+static leat_status download(struct le_py_device *cpu, leat_array *from, leat_array **made) {
+    leat_description d;
+    leat_array_get(from, &d);
+    leat_status status = leat_array_new_empty(cpu->ctx, d.dtype, d.rank, d.shape, LEAT_MEMORY_DEVICE, made);
+    size_t size_bytes = leat_dtype_size_bytes(d.dtype);
+    for (int k = 0; k < d.rank; k++)
+        size_bytes *= (size_t)d.shape[k];
+    if (status || size_bytes == 0)
+        return status;
+    leat_array_get(*made, &d);
+    return leat_array_read(from, d.data, size_bytes, NULL, NULL);
+}
+
+int le_py_source_move(struct le_py_source *source, struct le_py_device *device) {
+    struct le_py_device *from = source->device;
+    leat_array *made = NULL;
+    leat_status status;
+    if (!from->is_cpu && !device->is_cpu && from != device) { /* through the host */
+        struct le_py_device *cpu = le_py_device_open("cpu");
+        if (!cpu)
+            return leat_array_free(source->array), -1;
+        if (le_py_source_move(source, cpu) < 0)
+            return -1;
+        from = cpu;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = from == device ? copy_within(device, source->array, &made)
+             : from->is_cpu ? upload(device, source->array, &made)
+                            : download(device, source->array, &made);
+    Py_END_ALLOW_THREADS
+    source->device = device;
+    return replace_array(source, status, made);
+}
+
+int le_py_source_cast(struct le_py_source *source, leat_dtype dtype) {
+    char text[64];
+    leat_description d;
+    leat_array_get(source->array, &d);
+    if (d.dtype == dtype)
+        return 0;
+    PyOS_snprintf(text, sizeof text, d.rank ? "y[...] = %s(x[...])" : "y = %s(x)", leat_dtype_name(dtype));
+    const leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = source->array}, {0}};
+    leat_binding results[] = {{.name = "y"}, {0}};
+    leat_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = leat_eval(source->device->ctx, text, inputs, results);
+    Py_END_ALLOW_THREADS
+    if (status == LEAT_PROGRAM || status == LEAT_MISMATCH)
+        PyErr_Format(PyExc_TypeError, "elements of type %s cannot become %s", leat_dtype_name(d.dtype),
+                     leat_dtype_name(dtype));
+    return replace_array(source, status, status ? NULL : results[0].array);
+}
+
+/* ---- asarray */
+
+/* -1: as needed */
+static int read_copy(PyObject *value, int *copy) {
+    *copy = value == Py_None ? -1 : PyObject_IsTrue(value);
+    return value != Py_None && *copy < 0 ? -1 : 0;
+}
+
+/* Moves and casts where the caller asks for it. */
+static int convert(struct le_py_source *source, leat_dtype dtype, struct le_py_device *device, int copy) {
+    if (device && device != source->device && le_py_source_move(source, device) < 0)
+        return -1;
+    if (dtype && le_py_source_cast(source, dtype) < 0)
+        return -1;
+    if (copy == 1 && !source->is_copied && le_py_source_move(source, source->device) < 0)
+        return -1;
+    if (copy != 0 || !source->is_copied)
+        return 0;
+    leat_array_free(source->array);
+    PyErr_SetString(PyExc_ValueError, "copy=False, but the elements had to be copied");
+    return -1;
+}
+
+/* Host memory goes to the default device, and memory of a GPU stays there. */
+static PyObject *asarray(PyObject *self, PyObject *args, PyObject *names) {
+    static char *words[] = {"x", "dtype", "device", "copy", NULL};
+    PyObject *value, *dtype_value = Py_None, *device_value = Py_None, *copy_value = Py_None;
+    struct le_py_source source;
+    struct le_py_device *device;
+    leat_dtype dtype = (leat_dtype)0;
+    int copy;
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "O|$OOO", words, &value, &dtype_value, &device_value, &copy_value) ||
+        read_copy(copy_value, &copy) < 0 || le_py_device_of(device_value, &device) < 0)
+        return NULL;
+    if (dtype_value != Py_None && !(dtype = le_py_dtype_parse(dtype_value)))
+        return NULL;
+    if (le_py_source_of(value, "x", &source) < 0)
+        return NULL;
+    bool is_array = le_py_is_array(value);
+    if (!device && !is_array && source.device->is_cpu && !(device = le_py_device_default()))
+        return leat_array_free(source.array), NULL;
+    if (convert(&source, dtype, device, copy) < 0)
+        return NULL;
+    if (is_array && !source.is_copied) {
+        leat_array_free(source.array);
+        return Py_NewRef(value);
+    }
+    return le_py_array_new(source.array, source.device);
+}
+
+/* ---- the table */
+
+static PyMethodDef functions[] = {
+    {"asarray", LE_PY_KEYWORDS(asarray), METH_VARARGS | METH_KEYWORDS,
+     "asarray(x, *, dtype=None, device=None, copy=None)\n--\n\nReturns a leat.Array with the elements of x: an array "
+     "of "
+     "any library, a number, or a list. Memory that the device can use is shared: host memory on the CPU, and a GPU's "
+     "on that GPU; the work of x's library on it is waited for. Other memory is copied to the device. device: None "
+     "leaves memory of a GPU there and takes host memory to the default device. copy: True always copies, False raises "
+     "ValueError where a copy is needed."},
+    {"pinned_empty", LE_PY_KEYWORDS(le_py_pinned_empty), METH_VARARGS | METH_KEYWORDS,
+     "pinned_empty(shape, dtype=\"f64\")\n--\n\nReturns a NumPy array over new page-locked memory, which a GPU copies "
+     "directly and at full speed. Its elements are undefined. Without a GPU it is ordinary memory."},
+    {"pinned", le_py_pinned, METH_O,
+     "pinned(a, /)\n--\n\nPage-locks the memory of a NumPy array, which takes about 0.3 ms per MiB, and returns a "
+     "NumPy "
+     "array over the same memory. The memory is unlocked when that array is freed."},
+    {"load", LE_PY_KEYWORDS(le_py_load), METH_VARARGS | METH_KEYWORDS,
+     "load(path, *, key=None, dtype=None, device=None, like=None)\n--\n\nReads an array from a .npy, .npz, .png, .csv "
+     "or "
+     ".tsv file. key names the array of an .npz that has several. dtype converts the elements. Returns a NumPy array, "
+     "or with device a leat.Array there; like names another library, as in a call. A large .npy is mapped, not read: "
+     "the "
+     "array is read-only."},
+    {"save", LE_PY_KEYWORDS(le_py_save), METH_VARARGS | METH_KEYWORDS,
+     "save(path, array, *, key=None, colormap=None, sync=False)\n--\n\nWrites an array of any library to a .npy, .npz, "
+     ".png, .csv or .tsv file, or a dict of arrays to an .npz. The file appears when it is complete. key is the "
+     "array's "
+     "name in an .npz (\"array\"). colormap, of a .png: \"grey\" or \"viridis\". sync: the file is on the disk when "
+     "save returns."},
+    {"devices", LE_PY_KEYWORDS(le_py_devices), METH_VARARGS | METH_KEYWORDS,
+     "devices(measure=False)\n--\n\nReturns a leat.DeviceInfo for each device: the CPU, CUDA devices, and sim. "
+     "measure: "
+     "measures their rates, which takes up to 0.4 s for each."},
+    {"synchronize", LE_PY_KEYWORDS(le_py_synchronize), METH_VARARGS | METH_KEYWORDS,
+     "synchronize(device=None)\n--\n\nWaits for all of Leat's work on a device (None: on all devices in use), and "
+     "raises "
+     "its error, if any."},
+    {"show_progress", le_py_show_progress, METH_O,
+     "show_progress(on, /)\n--\n\nWhether a run that takes more than a second shows its program's name and the time on "
+     "the terminal. The default is off, and on if the environment has LEAT_PROGRESS=1."},
+    {0}};
+
+int le_py_memory_init(PyObject *module) {
+    le_py_progress_init();
+    return watch_exit() || PyModule_AddFunctions(module, functions) ? -1 : le_py_device_info_init(module);
+}

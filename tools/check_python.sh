@@ -1,0 +1,77 @@
+#!/bin/sh
+# A part of `make check`: makes the wheel from the release build, installs it into fresh virtual environments below build/check, and runs
+# tests/python there, on cpu and sim at a time. With a later version of Python, if the machine has one, it imports the package and runs
+# the command. PYTHON: the interpreter. The last line counts: "python: N passed, M failed". The exit status is 0 only if all passed.
+set -u
+cd "$(dirname "$0")/.."
+root=$PWD
+logs=$root/build/check
+python=${PYTHON:-python3}
+mkdir -p "$logs"
+passed=0
+failed=0
+
+# environment NAME PYTHON PACKAGES...: makes $logs/NAME with the wheel and the packages
+environment() {
+    home=$logs/$1
+    rm -rf "$home"
+    "$2" -m venv "$home" >"$logs/$1.log" 2>&1 || {
+        cat "$logs/$1.log"
+        return 1
+    }
+    shift 2
+    "$home/bin/pip" install --disable-pip-version-check dist/*.whl "$@" >>"$home.log" 2>&1 || {
+        tail -20 "$home.log"
+        echo "python: pip cannot install the wheel and what its tests need (LEAT_PYTHON=OFF make check goes without)"
+        return 1
+    }
+}
+
+# count LOG: adds pytest's counts; its output is shown if not all passed
+count() {
+    said=$(grep -E '^([0-9]+ [a-z]+,? )+in [0-9.]+s' "$1" | tail -1)
+    good=$(echo "$said" | grep -oE '[0-9]+ passed' | cut -d' ' -f1)
+    bad=$(echo "$said" | grep -oE '[0-9]+ (failed|error)' | awk '{ sum += $1 } END { print sum + 0 }')
+    [ -n "$good" ] || bad=$((bad + 1))
+    [ "$bad" -eq 0 ] || tail -100 "$1"
+    passed=$((passed + ${good:-0}))
+    failed=$((failed + bad))
+    echo "python: on $device: ${said:-did not finish}"
+}
+
+run_tests() {
+    echo "== python: tests"
+    for device in cpu sim; do
+        (cd "$home" && LEAT_TEST_DEVICE=$device LEAT_CACHE_DIR=$logs/python-cache LEAT_THREADS=2 \
+            bin/python -m pytest -q -p no:cacheprovider "$root/tests/python") >"$logs/python-$device.log" 2>&1 &
+    done
+    wait
+    for device in cpu sim; do count "$logs/python-$device.log"; done
+}
+
+try_later() {
+    for later in python3.14 python3.13 python3.12; do
+        found=$("$later" -c 'import sys; print(sys.executable)' 2>/dev/null) || continue
+        [ "$found" != "$("$python" -c 'import sys; print(sys.executable)')" ] || return
+        if environment "$later" "$found" --no-deps && (cd "$home" && bin/leat run -e 's = sum(i in 0..10: i)' &&
+            bin/python -c 'import leat; print(leat.__version__)') >>"$home.log" 2>&1; then
+            passed=$((passed + 1))
+            echo "python: the wheel works with $later"
+        else
+            failed=$((failed + 1))
+            tail -20 "$home.log"
+            echo "python: the wheel does not work with $later"
+        fi
+        return
+    done
+}
+
+echo "== python: wheel"
+if tools/wheel.sh && environment python "$python" -r tests/python/requirements.txt; then
+    run_tests
+    try_later
+else
+    failed=1
+fi
+echo "python: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
