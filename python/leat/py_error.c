@@ -98,13 +98,14 @@ static PyObject *list_errors(void) {
 static void raise_program(const leat_error *error, const char *text, const char *name) {
     size_t count = 0;
     leat_error_count(NULL, &count);
-    PyObject *errors = list_errors(), *first = message_of(error),
-             *place = place_of(error, text, name ? name : "program");
-    PyObject *message = first && count > 1
+    PyObject *errors = list_errors(), *first = errors ? message_of(error) : NULL,
+             *place = first ? place_of(error, text, name ? name : "program") : NULL;
+    PyObject *message = place && count > 1
                             ? PyUnicode_FromFormat("%U\nall %zu errors:\n%s", first, count, leat_error_text(NULL))
-                            : Py_XNewRef(first);
-    PyObject *made = message && place ? PyObject_CallFunctionObjArgs(le_py_errors.program, message, place, NULL) : NULL;
-    if (made && errors && PyObject_SetAttrString(made, "errors", errors) == 0)
+                        : place ? Py_NewRef(first)
+                                : NULL;
+    PyObject *made = message ? PyObject_CallFunctionObjArgs(le_py_errors.program, message, place, NULL) : NULL;
+    if (made && PyObject_SetAttrString(made, "errors", errors) == 0)
         PyErr_SetObject(le_py_errors.program, made);
     Py_XDECREF(errors);
     Py_XDECREF(first);
