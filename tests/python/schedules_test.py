@@ -26,7 +26,7 @@ both = leat.program("s[i] = a[i] + b[i]\nd[i] = a[i] - b[i]\nout s, d")
 class Cupy:
     def __init__(self):
         self.streams = [cupy.cuda.Stream.null] + [cupy.cuda.Stream(non_blocking=True) for _ in range(2)]
-        self.slow = cupy.ones((700, 700), "f4")
+        self.slow = cupy.ones((2500, 2500), "f4")
 
     def inside(self, stream):
         return self.streams[stream]
@@ -43,11 +43,15 @@ class Cupy:
     def empty(self, count):
         return cupy.empty(count)
 
+    def scribble(self, count):
+        """Writes into memory that was freed last, if the stream may use it."""
+        self.empty(count).fill(-7)
+
 
 class Torch:
     def __init__(self):
         self.streams = [torch.cuda.default_stream()] + [torch.cuda.Stream() for _ in range(2)]
-        self.slow = torch.ones(700, 700, device="cuda")
+        self.slow = torch.ones(2500, 2500, device="cuda")
 
     def inside(self, stream):
         return torch.cuda.stream(self.streams[stream])
@@ -64,6 +68,9 @@ class Torch:
 
     def empty(self, count):
         return torch.empty(count, dtype=torch.float64, device="cuda")
+
+    def scribble(self, count):
+        self.empty(count).fill_(-7)
 
 
 class Schedule:
@@ -121,7 +128,11 @@ class Schedule:
         other = library.streams[self.rng.randrange(3)]
         with library.inside(stream):
             library.delay()
-            self.keep(library, stream, double(x, stream=other) * 3, 3 * (2 * values + 1))
+            late = x + 0  # ready only after the slow kernel
+            y = double(late, stream=other)
+            del late  # its memory is the library's again, in the stream
+            library.scribble(self.count)
+            self.keep(library, stream, y * 3, 3 * (2 * values + 1))
 
     def across(self):
         """Arrays of both libraries, each ready in a stream of its own."""
@@ -129,8 +140,11 @@ class Schedule:
         b_library, b_stream, b, b_values = self.pick(self.libraries[1])
         first = self.rng.random() < 0.5
         with a_library.inside(a_stream), b_library.inside(b_stream):
-            (a_library if first else b_library).delay()
-            y = add(a, b) if first else add(b, a)
+            (b_library if first else a_library).delay()  # in the stream that the call does not run in
+            late = (b if first else a) + 0
+            y = add(a, late) if first else add(b, late)
+            del late
+            (b_library if first else a_library).scribble(self.count)
             self.keep(*((a_library, a_stream) if first else (b_library, b_stream)), y, a_values + b_values)
 
     def through_leat(self):
