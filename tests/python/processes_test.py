@@ -214,6 +214,7 @@ def test_no_numpy_at_all(run_python):
 LONG = """
 import os, signal, sys, threading, time
 import leat, numpy as np
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 long = leat.program(TEXT)
 short = leat.program("y[i] = a[i] + 1")
 a = np.ones(SIZE)
