@@ -15,6 +15,15 @@ os.environ["LEAT_DEVICE"] = DEVICE
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 
+is_asan = "asan" in os.environ.get("LD_PRELOAD", "")  # freed memory is not used again at once
+
+
+@pytest.fixture
+def not_with_asan():
+    if is_asan:
+        pytest.skip("not with AddressSanitizer")
+
+
 @pytest.fixture
 def device():
     return DEVICE
