@@ -112,7 +112,8 @@ int le_py_source_of(PyObject *value, const char *name, struct le_py_source *sour
         le_py_argument_keep(argument, value);
         failed = use_argument(argument, source);
     }
-    source->is_copied |= listed != NULL;
+    if (!failed)
+        source->is_copied |= listed != NULL;
     Py_XDECREF(listed);
     return failed;
 }

@@ -18,6 +18,15 @@ else:
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 
+is_asan = "asan" in os.environ.get("LD_PRELOAD", "")  # freed memory is not used again at once
+
+
+@pytest.fixture
+def not_with_asan():
+    if is_asan:
+        pytest.skip("not with AddressSanitizer")
+
+
 @pytest.fixture
 def device():
     return DEVICE

@@ -91,7 +91,7 @@ def preloaded(tmp_path_factory):
     return str(target)
 
 
-def test_each_allocation(preloaded, device):
+def test_each_allocation(not_with_asan, preloaded, device):
     if device != "cpu":
         pytest.skip("the driver that sim simulates has no failures of its own here")
     done = subprocess.run([sys.executable, "-c", SCRIPT, preloaded], capture_output=True, text=True, timeout=120,

@@ -1,6 +1,7 @@
 """%%leat in a real IPython shell, and the signatures that help and editors show."""
 
 import inspect
+import os
 import subprocess
 import sys
 
@@ -132,5 +133,5 @@ def test_signature_of_optional_inputs():
 def test_importing_leat_imports_none_of_this():
     code = "import sys, leat; print(*(n for n in sys.modules if n.startswith('leat') or n in ('inspect', 'json', 'html')))"
     printed = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True,
-                             env={"PYTHONPATH": ":".join(sys.path)})
+                             env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
     assert sorted(printed.stdout.split()) == ["leat", "leat._leat"]

@@ -34,6 +34,7 @@ def work_there(given, k, a):
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork with threads
 def test_pools(method, monkeypatch):
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)  # IPython's module has none
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([os.path.dirname(__file__), *sys.path]))
     with multiprocessing.get_context(method).Pool(2) as pool:
         found = pool.map(work, [(program, k, "cpu" if method == "fork" else "auto") for k in range(4)])

@@ -234,7 +234,7 @@ def resident_bytes():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-def test_memory_does_not_grow(device):
+def test_memory_does_not_grow(device, not_with_asan):
     """Objects by tracemalloc, and all memory of the process."""
     a, y = np.ones(3000), np.zeros(3000)
 
