@@ -23,7 +23,7 @@ sources() { find src include -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort; }
 
 # The files that clang-format formats. Includes tests and benchmarks.
 laid_out() {
-    for folder in include src tests bench; do
+    for folder in include src python tests bench; do
         [ ! -d $folder ] || find $folder -name '.?*' -prune -o -name '*.[ch]' -print
     done | LC_ALL=C sort
 }
