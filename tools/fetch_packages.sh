@@ -5,7 +5,7 @@
 set -eu
 mkdir -p "$(dirname "$0")/../.packages"
 cd "$(dirname "$0")/../.packages"
-apt-get download libsleef-dev libsleef3 libpng-dev libpng16-16 zlib1g-dev libcmocka-dev libcmocka0 \
+apt-get download libsleef-dev libsleef3 libpng-dev libpng16-16 zlib1g-dev zlib1g libcmocka-dev libcmocka0 \
     pkgconf pkgconf-bin libpkgconf3
 mkdir -p wheels
 rm -f wheels/*.whl

@@ -6,7 +6,8 @@ if [ -d .packages ]; then
     if [ ! -e "$packages_root/.done" ]; then
         mkdir -p "$packages_root"
         for package in .packages/*.deb; do dpkg -x "$package" "$packages_root"; done
-        # pkg-config files contain paths below the root for which the packages were made
+        # links and pkg-config files contain paths below the root for which the packages were made
+        find "$packages_root" -type l -lname '/*' | while read -r link; do ln -sf "$packages_root$(readlink "$link")" "$link"; done
         find "$packages_root" -name '*.pc' -exec sed -i "s|^prefix=.*|prefix=$packages_root/usr|; s|=/usr/|=$packages_root/usr/|" {} +
         touch "$packages_root/.done"
     fi
