@@ -446,8 +446,8 @@ static int perform(struct le_py_run *run) {
         return 0;
     le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name));
     if (run->has_host_memory && !run->device->is_cpu) { /* what was enqueued before the failure may still use it */
-        Py_BEGIN_ALLOW_THREADS
-        (void)leat_context_synchronize(run->device->ctx);
+        Py_BEGIN_ALLOW_THREADS(void)
+        leat_context_synchronize(run->device->ctx);
         Py_END_ALLOW_THREADS
     }
     return -1;
