@@ -442,9 +442,15 @@ static int perform(struct le_py_run *run) {
     if (run->call->progress.start_ms)
         le_py_progress_end(&run->call->progress);
     hold_inputs(run);
-    if (status)
-        return le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name)), -1;
-    return 0;
+    if (!status)
+        return 0;
+    le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name));
+    if (run->has_host_memory && !run->device->is_cpu) { /* what was enqueued before the failure may still use it */
+        Py_BEGIN_ALLOW_THREADS(void)
+        leat_context_synchronize(run->device->ctx);
+        Py_END_ALLOW_THREADS
+    }
+    return -1;
 }
 
 /* Destructors of other libraries and warnings need a clear error state. The failure counts more than a warning that is
