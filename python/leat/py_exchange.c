@@ -47,14 +47,15 @@ enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3, READ_ONLY = 1 };
 /* ---- of other libraries */
 
 const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type) {
-    PyObject *capsule = PyObject_GetAttrString((PyObject *)type, EXCHANGE_ATTRIBUTE);
+    PyObject *capsule = PyErr_Occurred() ? NULL : PyObject_GetAttrString((PyObject *)type, EXCHANGE_ATTRIBUTE);
     const struct le_py_exchange *found = NULL;
     if (capsule && PyCapsule_IsValid(capsule, EXCHANGE_CAPSULE))
         found = PyCapsule_GetPointer(capsule, EXCHANGE_CAPSULE);
     while (found && found->major != 1)
         found = found->major > 1 ? found->older : NULL;
+    if (!capsule && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_Clear();
     Py_XDECREF(capsule); /* the table belongs to the type, which lives as long as its library */
-    PyErr_Clear();
     return found;
 }
 
@@ -96,8 +97,13 @@ static int describe_managed(const struct le_py_exchange *exchange, PyObject *val
     if (exchange->export(value, &tensor) != 0)
         return fail_exchange(name);
     a->keep = PyCapsule_New(tensor, "leat", delete_managed);
-    if (!a->keep) {
+    if (!a->keep && tensor->deleter)
         tensor->deleter(tensor);
+    if (!a->keep)
+        return -1;
+    if (tensor->major != 1) {
+        PyErr_Format(PyExc_TypeError, "the library of argument '%s' hands out its memory as DLPack %u, not 1", name,
+                     (unsigned)tensor->major);
         return -1;
     }
     int failed = use_tensor(&tensor->dl_tensor, name, a);

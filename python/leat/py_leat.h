@@ -143,7 +143,11 @@ int le_py_fail_library(const char *name);
 /* Resolves a value. name: the argument's, for errors. writable: it is written to, and so may not be copied. */
 int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
+/* May set an exception, if the type fails. */
 enum le_py_library le_py_library_of_type(PyTypeObject *type);
+/* Whether the object has the attribute; false, with an exception, if it fails otherwise than by an AttributeError, or if
+ * an exception was set before. */
+bool le_py_has(PyObject *object, const char *attribute);
 /* The current stream of a library, while the thread holds the argument for which it was asked, so that a call asks each
  * library once. NULL: not known. */
 leat_stream *le_py_recent_stream(enum le_py_library library, const struct le_py_device *device);
