@@ -276,7 +276,7 @@ static leat_status bind_memory(struct le_py_run *run, Py_ssize_t k, struct le_py
     bool is_input = k < run->program->input_count;
     size_t number = (size_t)(is_input ? k : k - run->program->input_count);
     run->has_host_memory |= !a->device;
-    if (!a->device && !run->device->is_cpu && le_py_is_pinned(a->memory.data))
+    if (!a->device && !run->device->is_cpu && le_py_is_pinned(run->device, &a->memory))
         a->memory.memory = LEAT_MEMORY_PINNED;
     if (a->is_copied && !le_py_copy_ledger) {
         leat_ledger_begin(run->device->ctx, LEAT_COST_COPY, name_of(run, k));

@@ -269,7 +269,8 @@ PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 int le_py_kernel_init(PyObject *module);  /* leat.Module, leat.Kernel */
 int le_py_memory_init(PyObject *module);  /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
-bool le_py_is_pinned(const void *memory); /* by pinned or pinned_empty */
+/* Whether all the elements are in one range that pinned or pinned_empty has page-locked for the device. */
+bool le_py_is_pinned(const struct le_py_device *device, const leat_description *memory);
 
 const char *le_py_text(PyObject *text); /* UTF-8, valid as long as the string */
 #endif

@@ -9,8 +9,23 @@
 
 /* ---- the list of ranges */
 
+/* The addresses from the first to the last byte of the elements. */
+static size_t range_of(const leat_description *d, char **start) {
+    size_t element = leat_dtype_size_bytes(d->dtype);
+    int64_t low = 0, high = 0;
+    for (int k = 0; k < d->rank; k++) {
+        if (d->shape[k] == 0)
+            return 0;
+        int64_t reach = (d->shape[k] - 1) * d->strides[k];
+        *(reach < 0 ? &low : &high) += reach;
+    }
+    *start = (char *)d->data + low * (int64_t)element;
+    return (size_t)(high - low + 1) * element;
+}
+
 struct range {
     const char *start, *end;
+    const struct le_py_device *device; /* whose context locked it: another context knows nothing of it */
 };
 static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct range *ranges; /* sorted, without overlaps; under ranges_lock */
@@ -43,7 +58,7 @@ static bool grow_ranges(void) {
 }
 
 /* With the GIL. */
-static int add_range(const char *start, size_t size_bytes) {
+static int add_range(const struct le_py_device *device, const char *start, size_t size_bytes) {
     if (ranges_generation != le_py_generation()) { /* the first range of this process */
         ranges_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
         range_count = 0;
@@ -54,7 +69,7 @@ static int add_range(const char *start, size_t size_bytes) {
     if (fits) {
         size_t at = count_up_to(start);
         memmove(&ranges[at + 1], &ranges[at], (range_count - at) * sizeof *ranges);
-        ranges[at] = (struct range){start, start + size_bytes};
+        ranges[at] = (struct range){start, start + size_bytes, device};
         __atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&ranges_lock);
@@ -71,12 +86,16 @@ static void remove_range(const char *start) {
     pthread_mutex_unlock(&ranges_lock);
 }
 
-bool le_py_is_pinned(const void *memory) {
+bool le_py_is_pinned(const struct le_py_device *device, const leat_description *memory) {
+    char *start;
     if (__atomic_load_n(&range_count, __ATOMIC_ACQUIRE) == 0 || ranges_generation != le_py_generation())
         return false;
+    size_t size_bytes = range_of(memory, &start);
+    if (size_bytes == 0)
+        return false;
     pthread_mutex_lock(&ranges_lock);
-    size_t at = count_up_to(memory);
-    bool found = at > 0 && (const char *)memory < ranges[at - 1].end;
+    size_t at = count_up_to(start);
+    bool found = at > 0 && ranges[at - 1].device == device && start + size_bytes <= ranges[at - 1].end;
     pthread_mutex_unlock(&ranges_lock);
     return found;
 }
@@ -87,10 +106,12 @@ bool le_py_is_pinned(const void *memory) {
 static struct le_py_device *find_gpu(struct le_py_device *cpu) {
     size_t count = 0;
     leat_device_info info = {.usable = false};
+    Py_BEGIN_ALLOW_THREADS
     leat_device_count(cpu->ctx, &count);
     for (size_t k = 0; k < count && !(info.usable && strcmp(info.kind, "cuda") == 0); k++)
         if (leat_device_get(cpu->ctx, k, false, &info))
             info.usable = false;
+    Py_END_ALLOW_THREADS
     struct le_py_device *gpu = info.usable && strcmp(info.kind, "cuda") == 0 ? le_py_device_open(info.device) : NULL;
     PyErr_Clear();
     return gpu ? gpu : cpu;
@@ -146,20 +167,6 @@ static PyObject *numpy_over(const leat_description *memory, struct pin *pin) {
     return numpy;
 }
 
-/* The addresses from the first to the last byte of the elements. */
-static size_t range_of(const leat_description *d, char **start) {
-    size_t element = leat_dtype_size_bytes(d->dtype);
-    int64_t low = 0, high = 0;
-    for (int k = 0; k < d->rank; k++) {
-        if (d->shape[k] == 0)
-            return 0;
-        int64_t reach = (d->shape[k] - 1) * d->strides[k];
-        *(reach < 0 ? &low : &high) += reach;
-    }
-    *start = (char *)d->data + low * (int64_t)element;
-    return (size_t)(high - low + 1) * element;
-}
-
 /* ---- pinned_empty */
 
 static int read_shape(PyObject *value, int64_t *shape) {
@@ -190,7 +197,7 @@ static PyObject *new_empty(struct le_py_device *device, leat_dtype dtype, int ra
     }
     leat_array_get(pin->array, &d);
     size_t size_bytes = range_of(&d, &start);
-    if (size_bytes > 0 && !device->is_cpu && add_range(pin->start = start, size_bytes) < 0) {
+    if (size_bytes > 0 && !device->is_cpu && add_range(device, pin->start = start, size_bytes) < 0) {
         leat_array_free(pin->array);
         free(pin);
         return NULL;
@@ -224,7 +231,7 @@ static int lock_memory(struct le_py_device *device, struct pin *pin) {
     Py_END_ALLOW_THREADS
     if (status)
         return le_py_raise(status, NULL, NULL), -1;
-    if (add_range(start, size_bytes) == 0) {
+    if (add_range(device, start, size_bytes) == 0) {
         pin->ctx = device->ctx;
         pin->start = start;
         return 0;

@@ -356,3 +356,15 @@ def test_progress():
     shown = run_on_terminal(LONG)
     assert shown.startswith(b"\r\x1b[Kslow.leat, 1.") and shown.endswith(b" s\r\x1b[K")
     assert shown.count(b"slow.leat, 1.0") == 1
+
+
+def test_partly_pinned():
+    """Only what lies in the page-locked range altogether is taken as page-locked."""
+    n = 300000
+    a, out = np.arange(float(n)), np.zeros(n)
+    add_one = leat.program("y[i] = a[i] + 1")
+    first, second = leat.pinned(a[:10]), leat.pinned(out[:10])
+    for part in (a, a[:5], a[9::-1], a[5:], first):
+        assert np.array_equal(add_one(part), part + 1)
+    add_one(a, out=out)
+    assert np.array_equal(out, a + 1) and np.array_equal(second, out[:10])
