@@ -163,8 +163,7 @@ static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *names) 
     struct le_py_device *device;
     if (!PyArg_ParseTupleAndKeywords(args, names, "U", words, &name) || le_py_device_of(name, &device) < 0)
         return NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct device_block *made = (struct device_block *)allocate(type, 0);
+    struct device_block *made = le_py_object_new(type);
     if (made)
         made->device = device;
     return (PyObject *)made;

@@ -1,5 +1,6 @@
 /* Describes arrays in GPU memory by what their libraries tell in Python: CuPy's attributes, __cuda_array_interface__,
  * __dlpack__. */
+#include "py_dlpack.h"
 #include "py_leat.h"
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +80,10 @@ static leat_dtype dtype_of(PyObject *dtype) {
     leat_dtype found = le_py_dtype_parse(dtype);
     PyErr_Clear();
     if (found) {
-        Py_XDECREF(known[at].object);
+        PyObject *before = known[at].object;
         known[at].object = Py_NewRef(dtype);
         known[at].dtype = found;
+        Py_XDECREF(before);
     }
     return found;
 }
@@ -236,8 +238,6 @@ int le_py_interface_describe(PyObject *value, const char *name, struct le_py_arg
 
 /* ---- __dlpack__ */
 
-enum { DLPACK_CUDA = 2, DLPACK_CUDA_MANAGED = 13 };
-
 /* (type, number) of __dlpack_device__; -1 with an exception. */
 static int dlpack_device(PyObject *value, const char *name, long *type, long *ordinal) {
     PyObject *pair = PyObject_CallMethod(value, "__dlpack_device__", NULL);
@@ -285,7 +285,7 @@ int le_py_dlpack_describe(PyObject *value, const char *name, struct le_py_argume
     PyObject *stream = NULL;
     if (dlpack_device(value, name, &type, &ordinal) < 0)
         return -1;
-    bool on_gpu = type == DLPACK_CUDA || type == DLPACK_CUDA_MANAGED;
+    bool on_gpu = type == LE_PY_DLPACK_CUDA || type == LE_PY_DLPACK_CUDA_MANAGED;
     if (on_gpu && (open_gpu((int)ordinal, a) < 0 || !(stream = own_stream_number(a))))
         return -1;
     PyObject *capsule = ask_capsule(value, stream);

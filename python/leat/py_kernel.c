@@ -10,12 +10,6 @@ struct py_module {
 };
 static PyTypeObject *module_type, *kernel_type, *parameter_type;
 
-static void release_object(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
-}
-
 /* ---- kernels */
 
 static int read_facts(struct le_py_kernel *kernel) {
@@ -31,8 +25,7 @@ static int read_facts(struct le_py_kernel *kernel) {
 }
 
 static PyObject *new_kernel(PyObject *module, leat_kernel *native) {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(kernel_type, Py_tp_alloc);
-    struct le_py_kernel *made = (struct le_py_kernel *)allocate(kernel_type, 0);
+    struct le_py_kernel *made = le_py_object_new(kernel_type);
     if (!made)
         return NULL;
     made->kernel = native;
@@ -47,7 +40,7 @@ static void kernel_dealloc(PyObject *self) {
     struct le_py_kernel *kernel = (struct le_py_kernel *)self;
     free(kernel->parameters);
     Py_XDECREF(kernel->module);
-    release_object(self);
+    le_py_object_free(self);
 }
 
 static PyObject *describe_parameter(const leat_parameter_info *info) {
@@ -218,8 +211,7 @@ static PyObject *module_new(PyTypeObject *type, PyObject *args, PyObject *names)
     int failed = 0;
     for (int k = 0; k < 4 && !failed; k++)
         failed = read_texts(lists[k], words[k + 2], &texts[k]);
-    struct py_module *made =
-        failed ? NULL : (struct py_module *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    struct py_module *made = failed ? NULL : le_py_object_new(type);
     if (made) {
         options.name = options.name && *options.name ? options.name : "module.cu";
         options.macros = texts[0].at;
@@ -239,9 +231,13 @@ static PyObject *module_new(PyTypeObject *type, PyObject *args, PyObject *names)
 
 static void module_dealloc(PyObject *self) {
     struct py_module *module = (struct py_module *)self;
-    leat_module_free(module->module);
+    if (module->module) {
+        Py_BEGIN_ALLOW_THREADS /* it waits for the launches */
+        leat_module_free(module->module);
+        Py_END_ALLOW_THREADS
+    }
     Py_XDECREF(module->name);
-    release_object(self);
+    le_py_object_free(self);
 }
 
 static PyObject *module_subscript(PyObject *self, PyObject *key) {

@@ -16,6 +16,16 @@
 #define LE_PY_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
 typedef PyObject *le_py_vectorcall(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
 
+/* A new object of a heap type with zeroed fields, and what its tp_dealloc does last. */
+static inline void *le_py_object_new(PyTypeObject *type) {
+    return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+static inline void le_py_object_free(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
 #define LE_PY_MANY 16 /* inputs or results for which a call needs no memory from the heap */
 
 /* ---- errors (py_error.c) */
@@ -73,7 +83,9 @@ struct le_py_array {
     struct le_py_device *device;
     leat_description description;
     Py_ssize_t byte_strides[LEAT_RANK_MAX], shape[LEAT_RANK_MAX]; /* for the buffer protocol */
-    bool as_u16; /* a bf16 array that exports its elements as u16, which NumPy then views as bf16 */
+    bool as_u16;     /* a bf16 array that exports its elements as u16, which NumPy then views as bf16 */
+    bool is_foreign; /* the memory is another library's, so that freeing it may wait and run Python code */
+    PyObject *weak;  /* the list of its weak references */
 };
 extern PyTypeObject *le_py_array_type;
 int le_py_array_init(PyObject *module);
@@ -145,8 +157,8 @@ int le_py_argument_resolve(PyObject *value, const char *name, bool writable, str
 void le_py_argument_release(struct le_py_argument *argument);
 /* May set an exception, if the type fails. */
 enum le_py_library le_py_library_of_type(PyTypeObject *type);
-/* Whether the object has the attribute; false, with an exception, if it fails otherwise than by an AttributeError, or if
- * an exception was set before. */
+/* Whether the object has the attribute; false, with an exception, if it fails otherwise than by an AttributeError, or
+ * if an exception was set before. */
 bool le_py_has(PyObject *object, const char *attribute);
 /* The current stream of a library, while the thread holds the argument for which it was asked, so that a call asks each
  * library once. NULL: not known. */
@@ -171,6 +183,7 @@ struct le_py_exchange;
 const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type); /* NULL without an exception: it has none */
 int le_py_exchange_describe(const struct le_py_exchange *exchange, PyObject *value, const char *name,
                             struct le_py_argument *argument);
+/* Takes over the tensor, also when it fails. */
 PyObject *le_py_exchange_import(const struct le_py_exchange *exchange, struct DLManagedTensorVersioned *tensor);
 int le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device, leat_stream **stream);
 /* Fills the argument from a capsule of __dlpack__, which it retains. */
@@ -267,8 +280,8 @@ PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 /* ---- functions of the module that are in files of their own */
 
-int le_py_kernel_init(PyObject *module);  /* leat.Module, leat.Kernel */
-int le_py_memory_init(PyObject *module);  /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
+int le_py_kernel_init(PyObject *module); /* leat.Module, leat.Kernel */
+int le_py_memory_init(PyObject *module); /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
 /* Whether all the elements are in one range that pinned or pinned_empty has page-locked for the device. */
 bool le_py_is_pinned(const struct le_py_device *device, const leat_description *memory);
 

@@ -1,6 +1,7 @@
 /* leat.asarray: arrays of Leat over the memory of other libraries, or with copies of it. The functions of py_memory.h
  * are in the module's table here. */
 #include "py_memory.h"
+#include "py_array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,8 +207,7 @@ int le_py_source_cast(struct le_py_source *source, leat_dtype dtype) {
 
 /* ---- asarray */
 
-/* -1: as needed */
-static int read_copy(PyObject *value, int *copy) {
+int le_py_copy_parse(PyObject *value, int *copy) {
     *copy = value == Py_None ? -1 : PyObject_IsTrue(value);
     return value != Py_None && *copy < 0 ? -1 : 0;
 }
@@ -237,7 +237,7 @@ static PyObject *asarray(PyObject *self, PyObject *args, PyObject *names) {
     int copy;
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, names, "O|$OOO", words, &value, &dtype_value, &device_value, &copy_value) ||
-        read_copy(copy_value, &copy) < 0 || le_py_device_of(device_value, &device) < 0)
+        le_py_copy_parse(copy_value, &copy) < 0 || le_py_device_of(device_value, &device) < 0)
         return NULL;
     if (dtype_value != Py_None && !(dtype = le_py_dtype_parse(dtype_value)))
         return NULL;
@@ -252,7 +252,10 @@ static PyObject *asarray(PyObject *self, PyObject *args, PyObject *names) {
         leat_array_free(source.array);
         return Py_NewRef(value);
     }
-    return le_py_array_new(source.array, source.device);
+    PyObject *made = le_py_array_new(source.array, source.device);
+    if (made)
+        ((struct le_py_array *)made)->is_foreign = !source.is_copied;
+    return made;
 }
 
 /* ---- the table */

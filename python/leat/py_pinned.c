@@ -162,8 +162,12 @@ static PyObject *numpy_over(const leat_description *memory, struct pin *pin) {
         release_pin(pin);
         return le_py_raise(status, NULL, NULL);
     }
-    PyObject *made = le_py_array_new(array, cpu), *numpy = made ? le_py_to_numpy((struct le_py_array *)made) : NULL;
-    Py_XDECREF(made);
+    struct le_py_array *made = (struct le_py_array *)le_py_array_new(array, cpu);
+    if (!made)
+        return NULL;
+    made->is_foreign = true; /* release_pin may wait for the GPU */
+    PyObject *numpy = le_py_to_numpy(made);
+    Py_DECREF((PyObject *)made);
     return numpy;
 }
 

@@ -160,8 +160,7 @@ PyObject *le_py_program_new(PyObject *text, PyObject *name, PyObject *device) {
     struct le_py_device *checks_on;
     if (le_py_device_of(device, &checks_on) < 0 || (!checks_on && !(checks_on = le_py_device_open("cpu"))))
         return NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(le_py_program_type, Py_tp_alloc);
-    struct le_py_program *made = (struct le_py_program *)allocate(le_py_program_type, 0);
+    struct le_py_program *made = le_py_object_new(le_py_program_type);
     if (!made)
         return NULL;
     made->vectorcall = le_py_program_call;
@@ -177,7 +176,6 @@ PyObject *le_py_program_new(PyObject *text, PyObject *name, PyObject *device) {
 
 static void program_dealloc(PyObject *self) {
     struct le_py_program *program = (struct le_py_program *)self;
-    PyTypeObject *type = Py_TYPE(self);
     for (struct le_py_prepared *at = program->prepared, *next; at; at = next) {
         next = at->next;
         le_py_prepared_free(program, at);
@@ -188,8 +186,7 @@ static void program_dealloc(PyObject *self) {
     Py_XDECREF(program->device);
     Py_XDECREF(program->inputs);
     Py_XDECREF(program->results);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    le_py_object_free(self);
 }
 
 /* ---- attributes */

@@ -35,7 +35,7 @@ static PyObject *share_memory(struct le_py_array *array) {
         return NULL;
     if (array->description.dtype != LEAT_BF16)
         return PyObject_CallFunctionObjArgs(asarray, (PyObject *)array, NULL);
-    PyObject *plain = le_py_array_new(leat_array_retain(array->array), array->device);
+    PyObject *plain = le_py_array_view(array, leat_array_retain(array->array));
     if (!plain)
         return NULL;
     ((struct le_py_array *)plain)->as_u16 = true;
