@@ -9,7 +9,14 @@
 static struct le_py_device *devices;                             /* newest first; under opening_lock to change */
 static pthread_mutex_t opening_lock = PTHREAD_MUTEX_INITIALIZER; /* taken without the GIL */
 static unsigned generation = 1;
-static _Thread_local struct le_py_device *chosen; /* of the innermost `with leat.device(...)` */
+
+struct device_block { /* leat.device(...) */
+    PyObject_HEAD struct le_py_device *device;
+    struct device_block *outer; /* while it is listed */
+    bool is_listed;             /* among the blocks of a thread */
+    bool has_ended;             /* though one inside it has not */
+};
+static _Thread_local struct device_block *innermost; /* of the blocks of this thread, which it retains */
 
 /* The child has one thread, so no lock can be needed, but one may have been held. */
 static void forget_devices(void) {
@@ -120,14 +127,14 @@ struct le_py_device *le_py_device_cuda(int ordinal) {
 }
 
 bool le_py_device_is_chosen(void) {
-    return chosen && chosen->generation == generation;
+    return innermost && innermost->device->generation == generation;
 }
 
 /* LEAT_DEVICE is read once, as the library's own contexts read it when they are opened. */
 struct le_py_device *le_py_device_default(void) {
     static struct le_py_device *automatic;
     if (le_py_device_is_chosen())
-        return chosen;
+        return innermost->device;
     if (!automatic || automatic->generation != generation)
         automatic = le_py_device_open("auto");
     return automatic;
@@ -152,11 +159,6 @@ int le_py_device_of(PyObject *value, struct le_py_device **device) {
 
 /* ---- leat.device */
 
-struct device_block {
-    PyObject_HEAD struct le_py_device *device, *before;
-    bool entered;
-};
-
 static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     static char *words[] = {"name", NULL};
     PyObject *name;
@@ -172,33 +174,46 @@ static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *names) 
 static PyObject *block_enter(PyObject *self, PyObject *none) {
     struct device_block *block = (struct device_block *)self;
     (void)none;
-    if (block->entered)
+    if (block->is_listed)
         return PyErr_SetString(PyExc_RuntimeError, "this device is already entered; make another leat.device(...)"),
                NULL;
-    block->entered = true;
-    block->before = chosen;
-    chosen = block->device;
+    block->is_listed = true;
+    block->has_ended = false;
+    block->outer = innermost;
+    innermost = (struct device_block *)Py_NewRef(self);
     return Py_NewRef(self);
 }
 
+/* The blocks that ended inside those that have not. */
+static void leave_ended(void) {
+    while (innermost && innermost->has_ended) {
+        struct device_block *ended = innermost;
+        innermost = ended->outer;
+        ended->outer = NULL;
+        ended->is_listed = false;
+        Py_DECREF((PyObject *)ended);
+    }
+}
+
 static PyObject *block_exit(PyObject *self, PyObject *args) {
-    struct device_block *block = (struct device_block *)self;
+    struct device_block *block = (struct device_block *)self, *at = innermost;
     (void)args;
-    if (block->entered)
-        chosen = block->before;
-    block->entered = false;
-    Py_RETURN_NONE;
+    while (at && at != block)
+        at = at->outer;
+    if (!at || block->has_ended)
+        return PyErr_SetString(PyExc_RuntimeError, "this leat.device block was not entered in this thread"), NULL;
+    bool in_order = block == innermost;
+    block->has_ended = true;
+    leave_ended();
+    if (in_order)
+        Py_RETURN_NONE;
+    PyErr_SetString(PyExc_RuntimeError, "this leat.device block ends before one inside it, so that block's device "
+                                        "holds until it ends; end the blocks of a thread in the reverse order");
+    return NULL;
 }
 
 static PyObject *block_repr(PyObject *self) {
     return PyUnicode_FromFormat("leat.device('%s')", ((struct device_block *)self)->device->name);
-}
-
-static void block_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF(type);
 }
 
 static PyMethodDef block_methods[] = {
@@ -206,9 +221,10 @@ static PyMethodDef block_methods[] = {
 
 static PyType_Slot block_slots[] = {
     {Py_tp_doc, "device(name)\n--\n\nRuns the programs of a `with` block on a device: \"auto\", \"cpu\", \"cuda\", "
-                "\"cuda:1\" or \"sim\". The choice holds for the current thread."},
+                "\"cuda:1\" or \"sim\". The choice holds for the current thread, whose blocks must end in "
+                "the reverse order."},
     {Py_tp_new, block_new},
-    {Py_tp_dealloc, block_dealloc},
+    {Py_tp_dealloc, le_py_object_free},
     {Py_tp_repr, block_repr},
     {Py_tp_methods, block_methods},
     {0}};
