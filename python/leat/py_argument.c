@@ -239,6 +239,11 @@ int le_py_fail_rank(const char *name, Py_ssize_t rank) {
     return -1;
 }
 
+void le_py_forgive(void) {
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception) && !PyErr_ExceptionMatches(PyExc_MemoryError))
+        PyErr_Clear();
+}
+
 int le_py_fail_library(const char *name) {
     PyObject *type, *cause, *trace, *made;
     if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))

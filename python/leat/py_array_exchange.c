@@ -95,7 +95,7 @@ static void *fail_export(leat_status status) {
     leat_error_get(NULL, &error);
     if (status != LEAT_UNSUPPORTED)
         return le_py_raise(status, NULL, NULL);
-    PyErr_SetString(PyExc_BufferError, error.message);
+    PyErr_Format(PyExc_BufferError, "%s", error.message);
     return NULL;
 }
 

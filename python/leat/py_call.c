@@ -412,6 +412,9 @@ static PyObject *result_of(struct le_py_run *run, Py_ssize_t k) {
 
 static PyObject *results_of(struct le_py_run *run) {
     Py_ssize_t count = run->program->result_count;
+    for (Py_ssize_t k = 0; k < run->resolved_outs; k++)
+        if (run->targets[k] && run->outs[k].library == LE_PY_TORCH && le_py_torch_written(run->targets[k]) < 0)
+            return NULL;
     if (count == 1)
         return result_of(run, 0);
     PyObject *results = PyTuple_New(count);

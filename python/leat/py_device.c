@@ -140,6 +140,25 @@ struct le_py_device *le_py_device_default(void) {
     return automatic;
 }
 
+int le_py_device_cuda_count(void) {
+    static int usable;
+    static unsigned counted; /* the generation in which they were */
+    struct le_py_device *cpu = counted == generation ? NULL : le_py_device_open("cpu");
+    if (!cpu)
+        return counted == generation ? usable : -1;
+    int found = 0;
+    size_t count = 0;
+    leat_device_info info;
+    Py_BEGIN_ALLOW_THREADS
+    leat_device_count(cpu->ctx, &count);
+    for (size_t k = 0; k < count; k++)
+        found += leat_device_get(cpu->ctx, k, false, &info) == LEAT_OK && info.usable && strcmp(info.kind, "cuda") == 0;
+    Py_END_ALLOW_THREADS
+    usable = found;
+    counted = generation;
+    return usable;
+}
+
 int le_py_device_of(PyObject *value, struct le_py_device **device) {
     *device = NULL;
     if (!value || value == Py_None)

@@ -163,15 +163,29 @@ int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream) {
 
 /* ---- __cuda_array_interface__, version 3 */
 
-/* The number of the device is not part of the interface; the objects that have several devices tell it by `device`. */
-static int ordinal_of(PyObject *value) {
-    PyObject *device = PyObject_GetAttrString(value, "device"),
-             *id = device ? PyObject_GetAttrString(device, "id") : NULL;
-    int ordinal = id && PyLong_Check(id) ? (int)PyLong_AsLong(id) : 0;
-    Py_XDECREF(device);
+/* object.name.part as a number; -1 without an exception if there is none. */
+static int read_ordinal(PyObject *object, const char *name, const char *part) {
+    PyObject *owner = PyObject_GetAttrString(object, name), *id = owner ? PyObject_GetAttrString(owner, part) : NULL;
+    int ordinal = id && PyLong_Check(id) ? (int)PyLong_AsLong(id) : -1;
+    Py_XDECREF(owner);
     Py_XDECREF(id);
-    PyErr_Clear();
+    le_py_forgive();
     return ordinal;
+}
+
+/* The number of the device is not part of the interface. The libraries with several devices tell it by .device.id
+ * (CuPy) or .device.index (PyTorch); an object that does not is taken only where there is one device. */
+static int ordinal_of(PyObject *value, const char *name) {
+    static const char *const parts[] = {"id", "index"};
+    for (int k = 0; k < 2; k++) {
+        int ordinal = read_ordinal(value, "device", parts[k]);
+        if (ordinal >= 0 || PyErr_Occurred())
+            return ordinal;
+    }
+    int count = le_py_device_cuda_count();
+    if (count <= 1)
+        return count < 0 ? -1 : 0;
+    return le_py_fail_type(value, name, "which does not tell its GPU by .device.id; there are several here");
 }
 
 /* "<f4" and the like. */
@@ -226,7 +240,7 @@ int le_py_interface_describe(PyObject *value, const char *name, struct le_py_arg
         Py_DECREF(interface);
         return le_py_fail_type(value, name, "whose __cuda_array_interface__ is not a dict");
     }
-    int failed = interface ? open_gpu(ordinal_of(value), a) : -1;
+    int ordinal = interface ? ordinal_of(value, name) : -1, failed = ordinal < 0 ? -1 : open_gpu(ordinal, a);
     if (!failed)
         failed = describe_interface(interface, name, &a->memory);
     if (!failed)

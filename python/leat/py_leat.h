@@ -8,6 +8,7 @@
 #include <Python.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <structmember.h>
 #include "leat.h"
 
@@ -58,6 +59,7 @@ unsigned le_py_generation(void); /* changes in a forked child */
 int le_py_devices_init(void);
 struct le_py_device *le_py_device_open(const char *name); /* "auto", "cpu", "cuda", "cuda:1", "sim"; opens it once */
 struct le_py_device *le_py_device_cuda(int ordinal);
+int le_py_device_cuda_count(void);               /* usable ones; -1 with an exception */
 struct le_py_device *le_py_device_default(void); /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
 bool le_py_device_is_chosen(void);               /* inside `with leat.device(...)` */
 struct le_py_device *le_py_device_first(void);   /* of those that are open; the others follow by next */
@@ -152,6 +154,8 @@ int le_py_fail_rank(const char *name, Py_ssize_t rank);
 /* Replaces the exception that another library raised about the argument by a TypeError that names it, with the other as
  * its cause. Keeps a MemoryError, and what is no Exception (KeyboardInterrupt). Returns -1. */
 int le_py_fail_library(const char *name);
+/* Clears an exception, except a MemoryError and what is no Exception (KeyboardInterrupt). */
+void le_py_forgive(void);
 /* Resolves a value. name: the argument's, for errors. writable: it is written to, and so may not be copied. */
 int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
@@ -196,6 +200,9 @@ int le_py_exchange_init(PyTypeObject *array_type); /* offers Leat's own table */
  * fails. */
 PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library,
                                bool on_host);
+/* Tells PyTorch that a tensor of its was written to, so that its automatic differentiation notices if the tensor's
+ * earlier elements are needed. */
+int le_py_torch_written(PyObject *tensor);
 int le_py_library_of(PyObject *like, enum le_py_library *library); /* a name, a module or an array */
 PyObject *le_py_to_numpy(struct le_py_array *array);
 PyObject *le_py_numpy(void); /* the module; imported at the first use; borrowed */
@@ -240,7 +247,7 @@ const char *le_py_input_name(const struct le_py_program *program, Py_ssize_t k);
 /* The program in the device's context; made at the first use. */
 struct le_py_prepared *le_py_program_prepare(struct le_py_program *program, struct le_py_device *device);
 struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct le_py_device *device);
-void le_py_prepared_free(struct le_py_program *program, struct le_py_prepared *prepared);
+void le_py_prepared_free(struct le_py_prepared *prepared);
 struct le_py_call *le_py_call_take(struct le_py_program *program, struct le_py_prepared *prepared);
 void le_py_call_give(struct le_py_program *program, struct le_py_prepared *prepared, struct le_py_call *call);
 
@@ -286,4 +293,8 @@ int le_py_memory_init(PyObject *module); /* asarray, pinned, pinned_empty, load,
 bool le_py_is_pinned(const struct le_py_device *device, const leat_description *memory);
 
 const char *le_py_text(PyObject *text); /* UTF-8, valid as long as the string */
+/* A string of a text that may have been cut within a character. */
+static inline PyObject *le_py_string(const char *text) {
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
 #endif

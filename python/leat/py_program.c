@@ -87,8 +87,7 @@ struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct 
     return made;
 }
 
-void le_py_prepared_free(struct le_py_program *program, struct le_py_prepared *prepared) {
-    (void)program;
+void le_py_prepared_free(struct le_py_prepared *prepared) {
     if (!prepared || prepared->generation != le_py_generation()) /* the parent's of a forked child: left alone */
         return;
     for (int k = 0; k < prepared->idle_count; k++)
@@ -112,7 +111,7 @@ struct le_py_prepared *le_py_program_prepare(struct le_py_program *program, stru
     struct le_py_prepared *made = le_py_prepared_new(program, device);
     found = made ? find_prepared(program, device) : NULL; /* another thread may have been first */
     if (found) {
-        le_py_prepared_free(program, made);
+        le_py_prepared_free(made);
         return found;
     }
     if (made) {
@@ -178,7 +177,7 @@ static void program_dealloc(PyObject *self) {
     struct le_py_program *program = (struct le_py_program *)self;
     for (struct le_py_prepared *at = program->prepared, *next; at; at = next) {
         next = at->next;
-        le_py_prepared_free(program, at);
+        le_py_prepared_free(at);
     }
     free(program->is_optional);
     Py_XDECREF(program->text);

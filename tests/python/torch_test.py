@@ -183,3 +183,17 @@ def test_references(references):
         with pytest.raises(leat.ShapeError):
             double(t[:3], out=out)
     assert t._use_count() <= 2 if hasattr(t, "_use_count") else True
+
+
+def test_version_of_targets():
+    """PyTorch refuses gradients that need elements which a run has replaced."""
+    x, y = torch.ones(3, requires_grad=True), torch.ones(3)
+    product = (x * y).sum()
+    before = y._version
+    double(torch.ones(3), out=y)
+    assert y._version > before and y.tolist() == [2, 2, 2]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+    with torch.inference_mode():
+        z = torch.ones(3)
+        assert double(torch.ones(3), out=z).tolist() == [2, 2, 2]
