@@ -11,8 +11,7 @@ static pthread_mutex_t opening_lock = PTHREAD_MUTEX_INITIALIZER; /* taken withou
 static unsigned generation = 1;
 static _Thread_local struct le_py_device *chosen; /* of the innermost `with leat.device(...)` */
 
-/* The child has one thread, so no lock can be needed, but one may have been held. */
-static void forget_devices(void) {
+void le_py_devices_forget(void) {
     static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
     generation++;
     devices = NULL;
@@ -21,13 +20,6 @@ static void forget_devices(void) {
 
 unsigned le_py_generation(void) {
     return generation;
-}
-
-int le_py_devices_init(void) {
-    if (pthread_atfork(NULL, NULL, forget_devices) == 0)
-        return 0;
-    PyErr_NoMemory();
-    return -1;
 }
 
 /* "cuda" and "cuda:0" are one device. */
@@ -131,6 +123,32 @@ struct le_py_device *le_py_device_default(void) {
     if (!automatic || automatic->generation != generation)
         automatic = le_py_device_open("auto");
     return automatic;
+}
+
+/* The first usable CUDA device, or NULL without an exception. */
+static struct le_py_device *find_gpu(const struct le_py_device *cpu) {
+    size_t count = 0;
+    leat_device_info info = {.usable = false};
+    leat_device_count(cpu->ctx, &count);
+    for (size_t k = 0; k < count && !(info.usable && strcmp(info.kind, "cuda") == 0); k++)
+        if (leat_device_get(cpu->ctx, k, false, &info))
+            info.usable = false;
+    struct le_py_device *gpu = info.usable && strcmp(info.kind, "cuda") == 0 ? le_py_device_open(info.device) : NULL;
+    PyErr_Clear();
+    return gpu;
+}
+
+struct le_py_device *le_py_device_or_gpu(void) {
+    static struct le_py_device *gpu; /* what find_gpu found */
+    static unsigned searched;        /* the generation in which it did */
+    struct le_py_device *device = le_py_device_default();
+    if (!device || !device->is_cpu)
+        return device;
+    if (searched != generation) {
+        gpu = find_gpu(device);
+        searched = generation;
+    }
+    return gpu ? gpu : device;
 }
 
 int le_py_device_of(PyObject *value, struct le_py_device **device) {
