@@ -39,36 +39,54 @@ int le_py_argument_init(void) {
 
 /* ---- the current streams of libraries */
 
-static _Thread_local struct {
-    enum le_py_library library;
-    const struct le_py_device *device;
-    leat_stream *stream; /* NULL: nothing is remembered */
-} recent;
-
-leat_stream *le_py_recent_stream(enum le_py_library library, const struct le_py_device *device) {
-    return recent.library == library && recent.device == device ? recent.stream : NULL;
+static void use_stream(struct le_py_argument *a, struct le_py_wrapped *wrapped) {
+    a->wrapped = wrapped;
+    a->ready = wrapped->stream;
 }
 
-void le_py_recent_stream_set(enum le_py_library library, const struct le_py_device *device, leat_stream *stream) {
-    recent.library = library;
-    recent.device = device;
-    recent.stream = stream;
+bool le_py_asked_again(struct le_py_argument *a, enum le_py_library library) {
+    const struct le_py_asked *asked = a->asked;
+    if (!asked || !asked->wrapped || asked->library != library || asked->wrapped->device != a->device)
+        return false;
+    asked->wrapped->uses++;
+    use_stream(a, asked->wrapped);
+    return true;
+}
+
+int le_py_asked(struct le_py_argument *a, enum le_py_library library, struct le_py_wrapped *wrapped) {
+    if (!wrapped)
+        return -1;
+    use_stream(a, wrapped);
+    if (a->asked)
+        *a->asked = (struct le_py_asked){library, wrapped};
+    return 0;
+}
+
+void le_py_argument_clear(struct le_py_argument *argument) {
+    argument->kind = LE_PY_ABSENT;
+    argument->has_view = argument->is_copied = argument->is_held = false;
+    argument->device = NULL;
+    argument->ready = NULL;
+    argument->wrapped = NULL;
+    argument->keep = NULL;
 }
 
 void le_py_argument_release(struct le_py_argument *argument) {
     if (argument->has_view)
         PyBuffer_Release(&argument->view);
     argument->has_view = false;
-    recent.stream = NULL;
+    le_py_stream_release(argument->wrapped);
+    argument->wrapped = NULL;
+    argument->ready = NULL;
     Py_CLEAR(argument->keep);
 }
 
 /* Other libraries' destructors may not care for an exception that is set. */
 static void release_after_failure(struct le_py_argument *argument) {
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
+    struct le_py_pending pending;
+    le_py_error_hold(&pending);
     le_py_argument_release(argument);
-    PyErr_Restore(type, value, trace);
+    le_py_error_restore(&pending);
 }
 
 /* ---- how a type is resolved */
@@ -502,13 +520,12 @@ static int resolve_by(const struct way *way, PyObject *value, const char *name, 
     }
 }
 
-int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *a) {
+int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_asked *asked,
+                           struct le_py_argument *a) {
     struct way made;
     const struct way *way = way_of(value, &made);
-    a->has_view = a->is_copied = a->is_held = false;
-    a->device = NULL;
-    a->ready = NULL;
-    a->keep = NULL;
+    le_py_argument_clear(a);
+    a->asked = asked;
     if (!way)
         return le_py_fail_library(name);
     a->library = way->library;

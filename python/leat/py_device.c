@@ -18,8 +18,7 @@ struct device_block { /* leat.device(...) */
 };
 static _Thread_local struct device_block *innermost; /* of the blocks of this thread, which it retains */
 
-/* The child has one thread, so no lock can be needed, but one may have been held. */
-static void forget_devices(void) {
+void le_py_devices_forget(void) {
     static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
     generation++;
     devices = NULL;
@@ -28,13 +27,6 @@ static void forget_devices(void) {
 
 unsigned le_py_generation(void) {
     return generation;
-}
-
-int le_py_devices_init(void) {
-    if (pthread_atfork(NULL, NULL, forget_devices) == 0)
-        return 0;
-    PyErr_NoMemory();
-    return -1;
 }
 
 /* "cuda" and "cuda:0" are one device. */
@@ -140,23 +132,45 @@ struct le_py_device *le_py_device_default(void) {
     return automatic;
 }
 
-int le_py_device_cuda_count(void) {
-    static int usable;
-    static unsigned counted; /* the generation in which they were */
-    struct le_py_device *cpu = counted == generation ? NULL : le_py_device_open("cpu");
+static struct {
+    unsigned generation; /* of the process that looked; 0: none has */
+    int count;
+    char first[LEAT_DEVICE_NAME_BYTES];
+} gpus; /* the usable CUDA devices */
+
+static int find_gpus(void) {
+    struct le_py_device *cpu = gpus.generation == generation ? NULL : le_py_device_open("cpu");
     if (!cpu)
-        return counted == generation ? usable : -1;
-    int found = 0;
+        return gpus.generation == generation ? 0 : -1;
     size_t count = 0;
-    leat_device_info info;
+    int usable = 0;
+    leat_device_info info, first = {.usable = false};
     Py_BEGIN_ALLOW_THREADS
     leat_device_count(cpu->ctx, &count);
     for (size_t k = 0; k < count; k++)
-        found += leat_device_get(cpu->ctx, k, false, &info) == LEAT_OK && info.usable && strcmp(info.kind, "cuda") == 0;
+        if (leat_device_get(cpu->ctx, k, false, &info) == LEAT_OK && info.usable && strcmp(info.kind, "cuda") == 0 &&
+            usable++ == 0)
+            first = info;
     Py_END_ALLOW_THREADS
-    usable = found;
-    counted = generation;
-    return usable;
+    PyOS_snprintf(gpus.first, sizeof gpus.first, "%s", first.device);
+    gpus.count = usable;
+    gpus.generation = generation;
+    return 0;
+}
+
+int le_py_device_cuda_count(void) {
+    return find_gpus() < 0 ? -1 : gpus.count;
+}
+
+struct le_py_device *le_py_device_or_gpu(void) {
+    struct le_py_device *device = le_py_device_default();
+    if (!device || !device->is_cpu)
+        return device;
+    if (find_gpus() < 0)
+        return NULL;
+    struct le_py_device *gpu = gpus.count > 0 ? le_py_device_open(gpus.first) : NULL;
+    le_py_forgive();
+    return gpu || PyErr_Occurred() ? gpu : device;
 }
 
 int le_py_device_of(PyObject *value, struct le_py_device **device) {

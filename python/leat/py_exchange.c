@@ -95,7 +95,9 @@ int le_py_exchange_describe(const struct le_py_exchange *exchange, PyObject *val
     } else {
         failed = describe_managed(exchange, value, name, a);
     }
-    return !failed && a->device ? le_py_exchange_stream(exchange, a->device, &a->ready) : failed;
+    if (failed || !a->device || le_py_asked_again(a, a->library))
+        return failed;
+    return le_py_asked(a, a->library, le_py_exchange_stream(exchange, a->device, a->library));
 }
 
 PyObject *le_py_exchange_import(const struct le_py_exchange *exchange, struct DLManagedTensorVersioned *tensor) {
@@ -109,12 +111,30 @@ PyObject *le_py_exchange_import(const struct le_py_exchange *exchange, struct DL
     return NULL;
 }
 
-int le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device, leat_stream **stream) {
+/* PyTorch's current stream as its object, which says whether the stream is one of its own; NULL: not known. */
+static PyObject *torch_stream(const struct le_py_device *device) {
+    PyObject *cuda = PyImport_ImportModule("torch.cuda"),
+             *stream = cuda ? PyObject_CallMethod(cuda, "current_stream", "i", device->ordinal) : NULL;
+    Py_XDECREF(cuda);
+    PyErr_Clear();
+    return stream;
+}
+
+struct le_py_wrapped *le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device,
+                                            enum le_py_library library) {
     void *native;
-    if (exchange->current_stream(LE_PY_DLPACK_CUDA, device->ordinal, &native) != 0)
-        return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_RuntimeError, "there is no current stream"), -1);
-    *stream = le_py_stream_cached(device, native, NULL);
-    return *stream ? 0 : -1;
+    if (exchange->current_stream(LE_PY_DLPACK_CUDA, device->ordinal, &native) != 0) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_RuntimeError, "there is no current stream");
+        return NULL;
+    }
+    struct le_py_wrapped *wrapped = le_py_stream_known(device, native);
+    if (wrapped)
+        return wrapped;
+    PyObject *object = native && library == LE_PY_TORCH ? torch_stream(device) : NULL;
+    wrapped = le_py_stream_wrap(device, native, object);
+    Py_XDECREF(object);
+    return wrapped;
 }
 
 /* ---- capsules */

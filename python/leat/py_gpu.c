@@ -122,6 +122,27 @@ static int describe_layout(PyObject *value, const char *name, leat_description *
     return failed;
 }
 
+/* The stream is asked for at each call, because `with stream:` changes it. */
+static int cupy_stream(struct le_py_argument *a) {
+    static PyObject *get_current; /* cupy.cuda.get_current_stream */
+    if (le_py_asked_again(a, LE_PY_CUPY))
+        return 0;
+    if (!get_current) {
+        PyObject *cuda = PyImport_ImportModule("cupy.cuda");
+        get_current = cuda ? PyObject_GetAttrString(cuda, "get_current_stream") : NULL;
+        Py_XDECREF(cuda);
+    }
+    PyObject *current = !get_current         ? NULL
+                        : a->device->ordinal ? PyObject_CallFunction(get_current, "i", a->device->ordinal)
+                                             : PyObject_CallNoArgs(get_current);
+    PyObject *pointer = current ? PyObject_GetAttr(current, name_ptr) : NULL;
+    void *native = pointer ? PyLong_AsVoidPtr(pointer) : NULL;
+    struct le_py_wrapped *wrapped = pointer && !PyErr_Occurred() ? le_py_stream_wrap(a->device, native, current) : NULL;
+    Py_XDECREF(current);
+    Py_XDECREF(pointer);
+    return le_py_asked(a, LE_PY_CUPY, wrapped);
+}
+
 int le_py_cupy_describe(PyObject *value, const char *name, struct le_py_argument *a) {
     PyObject *data = PyObject_GetAttr(value, name_data), *pointer = data ? PyObject_GetAttr(data, name_ptr) : NULL,
              *ordinal = pointer ? PyObject_GetAttr(data, name_device_id) : NULL;
@@ -132,33 +153,11 @@ int le_py_cupy_describe(PyObject *value, const char *name, struct le_py_argument
         failed = PyErr_Occurred() ? -1 : describe_layout(value, name, &a->memory);
     }
     if (!failed)
-        failed = le_py_cupy_stream(a->device, &a->ready);
+        failed = cupy_stream(a);
     Py_XDECREF(data);
     Py_XDECREF(pointer);
     Py_XDECREF(ordinal);
     return failed;
-}
-
-/* The stream is asked for at each call, because `with stream:` changes it. */
-int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream) {
-    static PyObject *get_current; /* cupy.cuda.get_current_stream */
-    if ((*stream = le_py_recent_stream(LE_PY_CUPY, device)))
-        return 0;
-    if (!get_current) {
-        PyObject *cuda = PyImport_ImportModule("cupy.cuda");
-        get_current = cuda ? PyObject_GetAttrString(cuda, "get_current_stream") : NULL;
-        Py_XDECREF(cuda);
-    }
-    PyObject *current = !get_current      ? NULL
-                        : device->ordinal ? PyObject_CallFunction(get_current, "i", device->ordinal)
-                                          : PyObject_CallNoArgs(get_current);
-    PyObject *pointer = current ? PyObject_GetAttr(current, name_ptr) : NULL;
-    void *native = pointer ? PyLong_AsVoidPtr(pointer) : NULL;
-    *stream = pointer && !PyErr_Occurred() ? le_py_stream_cached(device, native, current) : NULL;
-    Py_XDECREF(current);
-    Py_XDECREF(pointer);
-    le_py_recent_stream_set(LE_PY_CUPY, device, *stream);
-    return *stream ? 0 : -1;
 }
 
 /* ---- __cuda_array_interface__, version 3 */

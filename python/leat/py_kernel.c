@@ -180,10 +180,10 @@ static struct le_py_device *device_for(PyObject *name) {
     if (le_py_device_of(name, &device) < 0)
         return NULL;
     if (!device)
-        device = le_py_device_default();
+        device = le_py_device_or_gpu();
     if (!device || !device->is_cpu || (name && name != Py_None))
         return device;
-    device = le_py_device_open("cuda");
+    device = le_py_device_open("cuda"); /* says why there is none */
     if (device)
         return device;
     PyErr_Fetch(&type, &reason, &trace);

@@ -6,29 +6,6 @@
 
 /* ---- keeping the memory of others alive */
 
-static bool is_exiting; /* set under the GIL; read without it */
-
-bool le_py_is_exiting(void) {
-    return __atomic_load_n(&is_exiting, __ATOMIC_ACQUIRE) || !Py_IsInitialized();
-}
-
-static PyObject *note_exit(PyObject *self, PyObject *none) {
-    (void)self;
-    (void)none;
-    __atomic_store_n(&is_exiting, true, __ATOMIC_RELEASE);
-    Py_RETURN_NONE;
-}
-
-static int watch_exit(void) {
-    static PyMethodDef method = {"_exit", note_exit, METH_NOARGS, NULL};
-    PyObject *atexit = PyImport_ImportModule("atexit"), *function = PyCFunction_NewEx(&method, NULL, NULL),
-             *done = atexit && function ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
-    Py_XDECREF(atexit);
-    Py_XDECREF(function);
-    Py_XDECREF(done);
-    return done ? 0 : -1;
-}
-
 void le_py_argument_keep(struct le_py_argument *argument, PyObject *value) {
     if (!argument->has_view && !argument->keep)
         argument->keep = Py_NewRef(value);
@@ -105,7 +82,7 @@ int le_py_source_of(PyObject *value, const char *name, struct le_py_source *sour
         PyObject *numpy = le_py_numpy();
         value = listed = numpy ? PyObject_CallMethod(numpy, "asarray", "O", value) : NULL;
     }
-    int failed = value ? le_py_argument_resolve(value, name, false, argument) : -1;
+    int failed = value ? le_py_argument_resolve(value, name, false, NULL, argument) : -1;
     if (failed) {
         free(argument);
     } else {
@@ -259,5 +236,5 @@ PyObject *le_py_asarray(PyObject *self, PyObject *args, PyObject *names) {
 
 int le_py_memory_init(PyObject *module) {
     le_py_progress_init();
-    return watch_exit() ? -1 : le_py_device_info_init(module);
+    return le_py_device_info_init(module);
 }

@@ -117,15 +117,16 @@ static const struct le_py_exchange *torch_exchange(void) {
 static PyObject *deliver_torch(struct le_py_array *array) {
     const struct le_py_exchange *exchange = torch_exchange();
     struct DLManagedTensorVersioned *tensor;
-    leat_stream *stream = NULL;
+    struct le_py_wrapped *stream = NULL;
     void *native = NULL;
     if (!exchange)
         return PyErr_Occurred() ? NULL : convert("torch", "from_dlpack", (PyObject *)array);
-    if (array->device->is_cuda && le_py_exchange_stream(exchange, array->device, &stream) < 0)
+    if (array->device->is_cuda && !(stream = le_py_exchange_stream(exchange, array->device, LE_PY_TORCH)))
         return NULL;
-    leat_status status = stream ? leat_stream_native(stream, &native) : LEAT_OK;
+    leat_status status = stream ? leat_stream_native(stream->stream, &native) : LEAT_OK;
     if (!status)
         status = leat_array_to_dlpack_versioned(array->array, native, &tensor);
+    le_py_stream_release(stream);
     return status ? le_py_raise(status, NULL, NULL) : le_py_exchange_import(exchange, tensor);
 }
 
