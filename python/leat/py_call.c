@@ -93,11 +93,12 @@ static void release_arguments(struct le_py_run *run) {
         Py_CLEAR(run->targets[k]);
     }
     run->resolved_inputs = run->resolved_outs = 0;
+    run->asked.wrapped = NULL;
 }
 
 static int set_target(struct le_py_run *run, Py_ssize_t k, PyObject *value) {
     const char *name = le_py_text(PyTuple_GetItem(run->program->results, k));
-    if (!name || le_py_argument_resolve(value, name, true, &run->outs[k]) < 0)
+    if (!name || le_py_argument_resolve(value, name, true, &run->asked, &run->outs[k]) < 0)
         return -1;
     run->targets[k] = Py_NewRef(value); /* the caller's dict may change during the run */
     return 0;
@@ -125,13 +126,8 @@ static int set_targets_of_dict(struct le_py_run *run) {
 /* One array for the only result, a dict by name, or a tuple in order. */
 static int resolve_targets(struct le_py_run *run) {
     Py_ssize_t count = run->program->result_count;
-    for (Py_ssize_t k = 0; k < count; k++) {
-        run->outs[k].kind = LE_PY_ABSENT;
-        run->outs[k].has_view = false;
-        run->outs[k].keep = NULL;
-        run->outs[k].device = NULL;
-        run->outs[k].ready = NULL;
-    }
+    for (Py_ssize_t k = 0; k < count; k++)
+        le_py_argument_clear(&run->outs[k]);
     run->resolved_outs = count;
     if (!run->out)
         return 0;
@@ -153,14 +149,11 @@ static int resolve_targets(struct le_py_run *run) {
 static int resolve_inputs(struct le_py_run *run) {
     for (Py_ssize_t k = 0; k < run->program->input_count; k++) {
         if (run->values[k]) {
-            if (le_py_argument_resolve(run->values[k], le_py_input_name(run->program, k), false, &run->inputs[k]) < 0)
+            if (le_py_argument_resolve(run->values[k], le_py_input_name(run->program, k), false, &run->asked,
+                                       &run->inputs[k]) < 0)
                 return -1;
         } else {
-            run->inputs[k].kind = LE_PY_ABSENT;
-            run->inputs[k].has_view = false;
-            run->inputs[k].keep = NULL;
-            run->inputs[k].device = NULL;
-            run->inputs[k].ready = NULL;
+            le_py_argument_clear(&run->inputs[k]);
         }
         run->resolved_inputs = k + 1;
     }
@@ -245,16 +238,6 @@ static int choose_library(struct le_py_run *run) {
     return 0;
 }
 
-static int choose_stream(struct le_py_run *run) {
-    run->stream = NULL;
-    if (run->stream_value)
-        return le_py_stream_of(run->stream_value, run->device, &run->stream, &run->owns_stream);
-    for (Py_ssize_t k = 0; k < run->resolved_inputs + run->resolved_outs && !run->stream; k++)
-        if (run->inputs[k].kind == LE_PY_MEMORY)
-            run->stream = run->inputs[k].ready;
-    return 0;
-}
-
 int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObject *const *args, Py_ssize_t count,
                     PyObject *names) {
     run->program = program;
@@ -263,8 +246,9 @@ int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObje
     run->heap = NULL;
     run->call = NULL;
     run->prepared = NULL;
-    run->stream = NULL;
-    run->owns_stream = run->has_host_memory = false;
+    run->order = (struct le_py_order){0};
+    run->asked.wrapped = NULL;
+    run->has_host_memory = false;
     if (make_option_names() < 0 || make_room(run) < 0 || read_values(run, args, count, names) < 0)
         return -1;
     return le_py_run_resolve(run) < 0 || choose_device(run) < 0 || choose_library(run) < 0 ? -1 : 0;
@@ -276,7 +260,7 @@ static leat_status bind_memory(struct le_py_run *run, Py_ssize_t k, struct le_py
     bool is_input = k < run->program->input_count;
     size_t number = (size_t)(is_input ? k : k - run->program->input_count);
     run->has_host_memory |= !a->device;
-    if (!a->device && !run->device->is_cpu && le_py_is_pinned(a->memory.data))
+    if (!a->device && !run->device->is_cpu && le_py_is_pinned(run->device, &a->memory))
         a->memory.memory = LEAT_MEMORY_PINNED;
     if (a->is_copied && !le_py_copy_ledger) {
         leat_ledger_begin(run->device->ctx, LEAT_COST_COPY, name_of(run, k));
@@ -363,42 +347,46 @@ int le_py_run_bind(struct le_py_run *run) {
 
 /* ---- running */
 
-/* The run waits for the streams of the other libraries' arrays, or they for the run. */
-static leat_status follow_streams(struct le_py_run *run, bool before) {
-    leat_status status = LEAT_OK;
-    for (Py_ssize_t k = 0; k < run->resolved_inputs + run->resolved_outs && !status; k++) {
-        leat_stream *ready = run->inputs[k].kind == LE_PY_MEMORY ? run->inputs[k].ready : NULL;
-        if (ready && ready != run->stream)
-            status = before ? le_py_stream_follow(run->device, run->stream, ready)
-                            : le_py_stream_follow(run->device, ready, run->stream);
-    }
+leat_status le_py_run_perform(struct le_py_run *run, leat_stream *stream, bool waits) {
+    leat_ticket ticket;
+    leat_status status;
+    Py_BEGIN_ALLOW_THREADS
+    le_py_count_run(1);
+    status = leat_call_run(run->call->call, stream, waits ? &ticket : NULL);
+    if (!status && waits)
+        status = leat_ticket_wait(run->device->ctx, ticket);
+    le_py_count_run(-1);
+    Py_END_ALLOW_THREADS
+    if (run->call->progress.start_ms)
+        le_py_progress_end(&run->call->progress);
     return status;
 }
 
-/* Memory of the host is used until the run is done, so a run that uses it is waited for. */
-static leat_status run_call(struct le_py_run *run) {
-    leat_ticket ticket;
-    bool on_cpu = run->device->is_cpu, waits = run->has_host_memory && !on_cpu;
-    leat_status status = on_cpu ? LEAT_OK : follow_streams(run, true);
-    if (status)
-        return status;
-    Py_BEGIN_ALLOW_THREADS
-    status = leat_call_run(run->call->call, run->stream, waits ? &ticket : NULL);
-    if (!status && waits)
-        status = leat_ticket_wait(run->device->ctx, ticket);
-    Py_END_ALLOW_THREADS
-    return status || on_cpu ? status : follow_streams(run, false);
+static int fail(const struct le_py_run *run, leat_status status) {
+    le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name));
+    return -1;
 }
 
-/* Objects of libraries that may reuse memory at any time are kept until the run has passed. */
-static void hold_inputs(struct le_py_run *run) {
-    for (Py_ssize_t k = 0; k < run->resolved_inputs + run->resolved_outs; k++) {
-        struct le_py_argument *a = &run->inputs[k];
-        if (a->kind != LE_PY_MEMORY || !a->is_held || !a->keep)
-            continue;
-        le_py_release_later(run->device, run->stream ? run->stream : a->ready, a->keep);
-        a->keep = NULL;
-    }
+/* Memory of the host is used until the run is done, so a run that uses it is waited for. What a run enqueued before it
+ * failed may still use the memory of its arguments. */
+static int run_on_device(struct le_py_run *run) {
+    leat_status status = le_py_order_begin(&run->order);
+    if (!status)
+        status = le_py_run_perform(run, run->order.stream, run->has_host_memory);
+    if (status)
+        fail(run, status);
+    int failed = PyErr_Occurred() ? -1 : 0; /* of a handler of a signal, which came too late to cancel the run */
+    if (failed && run->has_host_memory)
+        le_py_order_drain(&run->order);
+    status = le_py_order_end(&run->order);
+    return status && !failed ? fail(run, status) : failed;
+}
+
+static int run_on_cpu(struct le_py_run *run) {
+    leat_status status = le_py_run_perform(run, run->order.stream, false);
+    if (status)
+        fail(run, status);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 static PyObject *result_of(struct le_py_run *run, Py_ssize_t k) {
@@ -412,6 +400,9 @@ static PyObject *result_of(struct le_py_run *run, Py_ssize_t k) {
 
 static PyObject *results_of(struct le_py_run *run) {
     Py_ssize_t count = run->program->result_count;
+    for (Py_ssize_t k = 0; k < run->resolved_outs; k++)
+        if (run->targets[k] && run->outs[k].library == LE_PY_TORCH && le_py_torch_written(run->targets[k]) < 0)
+            return NULL;
     if (count == 1)
         return result_of(run, 0);
     PyObject *results = PyTuple_New(count);
@@ -423,62 +414,41 @@ static PyObject *results_of(struct le_py_run *run) {
     return results;
 }
 
+/* Destructors of other libraries need a clear error state. */
 void le_py_run_finish(struct le_py_run *run) {
+    struct le_py_pending pending;
+    le_py_error_hold(&pending);
+    le_py_order_release(&run->order);
     release_arguments(run);
-    if (run->owns_stream)
-        leat_stream_free(run->stream);
     if (run->call)
         le_py_call_give(run->program, run->prepared, run->call);
     free(run->heap);
+    le_py_error_restore(&pending);
 }
 
 /* Borrows a call, binds and runs. */
 static int perform(struct le_py_run *run) {
     run->prepared = le_py_program_prepare(run->program, run->device);
     run->call = run->prepared ? le_py_call_take(run->program, run->prepared) : NULL;
-    if (!run->call || choose_stream(run) < 0 || le_py_run_bind(run) < 0)
+    run->order.device = run->device;
+    run->order.arguments = run->inputs;
+    run->order.count = run->resolved_inputs + run->resolved_outs;
+    if (!run->call || le_py_order_choose(&run->order, run->stream_value) < 0 || le_py_run_bind(run) < 0)
         return -1;
-    leat_status status = run_call(run);
-    if (run->call->progress.start_ms)
-        le_py_progress_end(&run->call->progress);
-    hold_inputs(run);
-    if (!status)
-        return 0;
-    le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name));
-    if (run->has_host_memory && !run->device->is_cpu) { /* what was enqueued before the failure may still use it */
-        Py_BEGIN_ALLOW_THREADS(void)
-        leat_context_synchronize(run->device->ctx);
-        Py_END_ALLOW_THREADS
-    }
-    return -1;
-}
-
-/* Destructors of other libraries and warnings need a clear error state. The failure counts more than a warning that is
- * an error. */
-static void finish_after_failure(struct le_py_run *run) {
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    le_py_run_finish(run);
-    if (le_py_warn() < 0)
-        PyErr_Clear();
-    PyErr_Restore(type, value, trace);
+    return run->device->is_cpu ? run_on_cpu(run) : run_on_device(run);
 }
 
 PyObject *le_py_program_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names) {
     struct le_py_run run;
+    struct le_py_notes notes;
     PyObject *results = NULL;
+    le_py_notes_begin(&notes);
     int failed =
         le_py_run_start(&run, (struct le_py_program *)self, args, (Py_ssize_t)(count & ~LE_PY_ARGUMENTS_OFFSET), names);
     if (!failed && perform(&run) == 0)
         results = results_of(&run);
-    if (!results) {
-        finish_after_failure(&run);
-        return NULL;
-    }
     le_py_run_finish(&run);
-    if (le_py_warn() < 0)
-        Py_CLEAR(results);
-    return results;
+    return le_py_notes_end(&notes, results);
 }
 
 /* Makes a vectorcall of a tuple and a dict. */

@@ -1,9 +1,10 @@
 /* Exceptions, and notes of the library as Python warnings. */
 #include "py_leat.h"
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { NOTES_MAX = 32, NOTE_BYTES = 512 };
+enum { NOTES_MAX = 32 };
 
 struct le_py_errors le_py_errors;
 
@@ -159,6 +160,10 @@ void *le_py_raise(leat_status status, const char *text, const char *name) {
         raise_program(&error, text, name);
         return NULL;
     }
+    if (status == LEAT_CANCELED && le_py_must_stop()) { /* a daemon thread ends without a message */
+        PyErr_SetNone(PyExc_SystemExit);
+        return NULL;
+    }
     PyObject *message = text_of(&error, name);
     if (message)
         PyErr_SetObject(exception_of(status), message);
@@ -166,36 +171,87 @@ void *le_py_raise(leat_status status, const char *text, const char *name) {
     return NULL;
 }
 
-/* ---- notes */
+void le_py_error_hold(struct le_py_pending *pending) {
+    pending->type = NULL;
+    if (PyErr_Occurred())
+        PyErr_Fetch(&pending->type, &pending->value, &pending->trace);
+}
+
+void le_py_error_restore(struct le_py_pending *pending) {
+    if (pending->type)
+        PyErr_Restore(pending->type, pending->value, pending->trace);
+}
+
+/* ---- notes: of the function that collects on this thread, else of all, for the next function that ends */
 
 static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
-static char notes[NOTES_MAX][NOTE_BYTES]; /* under notes_lock */
-static int note_count;                    /* under notes_lock; read without it as a hint */
+static struct le_py_notes others; /* under notes_lock; its count is read without it as a hint */
+static _Thread_local struct le_py_notes *collecting;
+
+void le_py_notes_forget(void) {
+    notes_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    others = (struct le_py_notes){.count = 0}; /* the lines are not freed: they may be in the midst of a change */
+}
+
+/* A note for which there is no memory is dropped. */
+static void add_note(struct le_py_notes *notes, const char *text) {
+    char **grown = notes->count < NOTES_MAX ? realloc(notes->lines, ((size_t)notes->count + 1) * sizeof *grown) : NULL,
+         *line = grown ? strdup(text) : NULL;
+    if (grown)
+        notes->lines = grown;
+    if (!line)
+        return;
+    notes->lines[notes->count] = line;
+    __atomic_store_n(&notes->count, notes->count + 1, __ATOMIC_RELAXED);
+}
 
 void le_py_note(leat_log_level level, const char *text, void *user) {
     (void)level;
     (void)user;
-    pthread_mutex_lock(&notes_lock);
-    if (note_count < NOTES_MAX) {
-        PyOS_snprintf(notes[note_count], NOTE_BYTES, "%s", text);
-        __atomic_store_n(&note_count, note_count + 1, __ATOMIC_RELAXED);
+    if (collecting) {
+        add_note(collecting, text);
+        return;
     }
+    pthread_mutex_lock(&notes_lock);
+    add_note(&others, text);
     pthread_mutex_unlock(&notes_lock);
 }
 
-int le_py_warn(void) {
-    char line[NOTE_BYTES];
-    while (__atomic_load_n(&note_count, __ATOMIC_RELAXED) > 0) {
-        pthread_mutex_lock(&notes_lock);
-        bool some = note_count > 0;
-        if (some) {
-            memcpy(line, notes[0], sizeof line);
-            memmove(notes[0], notes[1], sizeof notes - sizeof notes[0]);
-            __atomic_store_n(&note_count, note_count - 1, __ATOMIC_RELAXED);
-        }
-        pthread_mutex_unlock(&notes_lock);
-        if (some && PyErr_WarnEx(le_py_errors.warning, line, 1) < 0)
-            return -1;
+/* Frees them; all after the first that is an error are dropped. */
+static int raise_notes(struct le_py_notes *notes) {
+    int failed = 0;
+    for (int k = 0; k < notes->count; k++) {
+        failed = failed ? failed : PyErr_WarnEx(le_py_errors.warning, notes->lines[k], 1);
+        free(notes->lines[k]);
     }
-    return 0;
+    free(notes->lines);
+    return failed;
+}
+
+static int raise_others(void) {
+    if (__atomic_load_n(&others.count, __ATOMIC_RELAXED) == 0)
+        return 0;
+    pthread_mutex_lock(&notes_lock);
+    struct le_py_notes taken = others;
+    others = (struct le_py_notes){.count = 0};
+    pthread_mutex_unlock(&notes_lock);
+    return raise_notes(&taken);
+}
+
+void le_py_notes_begin(struct le_py_notes *notes) {
+    *notes = (struct le_py_notes){.outer = collecting};
+    collecting = notes;
+}
+
+PyObject *le_py_notes_end(struct le_py_notes *notes, PyObject *result) {
+    struct le_py_pending pending;
+    collecting = notes->outer;
+    if (notes->count == 0 && __atomic_load_n(&others.count, __ATOMIC_RELAXED) == 0)
+        return result;
+    le_py_error_hold(&pending);
+    bool failed = raise_notes(notes) < 0 || raise_others() < 0;
+    le_py_error_restore(&pending); /* a failure counts more than a warning that is an error */
+    if (failed)
+        Py_CLEAR(result);
+    return result;
 }

@@ -25,11 +25,12 @@ static leat_status wait_for(struct le_py_argument *a) {
 
 /* The work before the call's is waited for, also that in the stream that the caller names, which is of `device`. */
 static int wait_for_all(struct le_py_run *run, struct le_py_device *device) {
+    struct le_py_order *order = &run->order;
     leat_status status = LEAT_OK;
-    if (run->stream_value && le_py_stream_of(run->stream_value, device, &run->stream, &run->owns_stream) < 0)
+    if (run->stream_value && le_py_stream_of(run->stream_value, device, &order->stream, &order->wrapped) < 0)
         return -1;
     Py_BEGIN_ALLOW_THREADS
-    status = run->stream ? leat_stream_synchronize(run->stream) : LEAT_OK;
+    status = order->stream ? leat_stream_synchronize(order->stream) : LEAT_OK;
     for (Py_ssize_t k = 0; k < run->resolved_inputs + run->resolved_outs && !status; k++)
         status = wait_for(&run->inputs[k]);
     Py_END_ALLOW_THREADS
@@ -67,14 +68,17 @@ static leat_status open_context(struct le_py_device *device) {
     return status;
 }
 
-static leat_status run_and_wait(struct le_py_run *run) {
-    leat_status status;
+/* Also after a failure: what was enqueued before it may still use the arguments. */
+static int run_and_wait(struct le_py_run *run) {
+    leat_status status = le_py_run_perform(run, NULL, false), waited = LEAT_OK;
+    if (status)
+        fail(run, status);
     Py_BEGIN_ALLOW_THREADS
-    status = leat_call_run(run->call->call, NULL, NULL);
-    if (!status && !run->device->is_cpu)
-        status = leat_context_synchronize(run->device->ctx);
+    waited = run->device->is_cpu ? LEAT_OK : leat_context_synchronize(run->device->ctx);
     Py_END_ALLOW_THREADS
-    return status;
+    if (waited)
+        fail(run, waited);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 static int wait_with_record(struct le_py_run *run, struct le_py_device *shared) {
@@ -117,11 +121,9 @@ static PyObject *explain_on(struct le_py_run *run, struct le_py_device *device) 
     le_py_copy_ledger = device->ctx;
     int failed = bind_again(run, shared);
     le_py_copy_ledger = NULL;
-    if (failed)
+    if (failed || run_and_wait(run) < 0)
         return NULL;
-    leat_status status = run_and_wait(run);
-    if (!status)
-        status = print_account(device->ctx, &text, &json);
+    leat_status status = print_account(device->ctx, &text, &json);
     if (!status)
         return make("explained", text, json);
     leat_memory_free(json);
@@ -133,7 +135,9 @@ PyObject *le_py_program_explain(PyObject *self, PyObject *const *args, Py_ssize_
     struct le_py_run run;
     PyObject *account = NULL;
     struct le_py_device device;
+    struct le_py_notes notes;
     struct le_py_prepared *prepared = NULL;
+    le_py_notes_begin(&notes);
     int failed = le_py_run_start(&run, (struct le_py_program *)self, args, count, names);
     if (!failed) {
         device = *run.device;
@@ -142,15 +146,13 @@ PyObject *le_py_program_explain(PyObject *self, PyObject *const *args, Py_ssize_
         prepared = run.prepared;
     }
     le_py_run_finish(&run);
-    le_py_prepared_free((struct le_py_program *)self, prepared);
+    le_py_prepared_free(prepared);
     if (!failed && device.ctx) {
         Py_BEGIN_ALLOW_THREADS
         leat_close(device.ctx);
         Py_END_ALLOW_THREADS
     }
-    if (le_py_warn() < 0)
-        Py_CLEAR(account);
-    return account;
+    return le_py_notes_end(&notes, account);
 }
 
 /* ---- show */
@@ -291,8 +293,7 @@ PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t c
         return NULL;
     if (wanted.form == LEAT_FORM_TREE && count <= 1 && !names)
         return show_tree(program);
-    PyObject *text = show_call(program, args + (count > 0), count > 0 ? count - 1 : 0, names, &wanted);
-    if (le_py_warn() < 0)
-        Py_CLEAR(text);
-    return text;
+    struct le_py_notes notes;
+    le_py_notes_begin(&notes);
+    return le_py_notes_end(&notes, show_call(program, args + (count > 0), count > 0 ? count - 1 : 0, names, &wanted));
 }

@@ -95,12 +95,12 @@ PyObject *le_py_load(PyObject *self, PyObject *args, PyObject *names) {
     if (!PyArg_ParseTupleAndKeywords(args, names, "O|$zOOO", words, &load.path, &load.key, &load.dtype_value,
                                      &load.device_value, &load.like))
         return NULL;
+    struct le_py_notes notes;
+    le_py_notes_begin(&notes);
     if (read_load(&load) == 0)
         made = perform_load(&load);
     Py_XDECREF(load.bytes);
-    if (le_py_warn() < 0)
-        Py_CLEAR(made);
-    return made;
+    return le_py_notes_end(&notes, made);
 }
 
 /* ---- save */
@@ -122,7 +122,9 @@ static leat_status save_one(const char *path, PyObject *value, const leat_save_o
     if (le_py_source_of(value, "array", &source) < 0)
         return LEAT_INVALID;
     Py_BEGIN_ALLOW_THREADS
+    le_py_count_run(1);
     status = leat_array_save_as(source.array, path, options);
+    le_py_count_run(-1);
     Py_END_ALLOW_THREADS
     leat_array_free(source.array);
     return status;
@@ -160,7 +162,9 @@ static leat_status save_dict(const char *path, PyObject *dict, const leat_save_o
         PyErr_SetString(PyExc_ValueError, "there are no arrays to save");
     else if (list_arrays(held, list, arrays, &count) == 0) {
         Py_BEGIN_ALLOW_THREADS
+        le_py_count_run(1);
         status = leat_archive_save(path, list, count, options);
+        le_py_count_run(-1);
         Py_END_ALLOW_THREADS
     }
     for (size_t k = 0; k < count; k++)
@@ -181,12 +185,12 @@ PyObject *le_py_save(PyObject *self, PyObject *args, PyObject *names) {
     if (!PyArg_ParseTupleAndKeywords(args, names, "OO|$zzp", words, &path, &value, &options.key, &colormap, &sync) ||
         read_colormap(colormap, &options.colormap) < 0 || !PyUnicode_FSConverter(path, &bytes))
         return NULL;
+    struct le_py_notes notes;
+    le_py_notes_begin(&notes);
     options.sync = sync;
     const char *file = PyBytes_AsString(bytes);
     leat_status status = PyDict_Check(value) ? save_dict(file, value, &options) : save_one(file, value, &options);
     PyObject *done = status ? fail_file(status, path, file, false) : Py_NewRef(Py_None);
     Py_DECREF(bytes);
-    if (le_py_warn() < 0)
-        Py_CLEAR(done);
-    return done;
+    return le_py_notes_end(&notes, done);
 }

@@ -22,8 +22,8 @@ struct launch {
     leat_argument *arguments;
     leat_array **wrapped; /* owned; NULL where the array is the caller's */
     Py_ssize_t count;     /* of the values that are resolved */
-    leat_stream *stream;  /* NULL: the context's own */
-    bool owns_stream;
+    struct le_py_order order;
+    struct le_py_asked asked;
     struct le_py_argument few_values[LE_PY_MANY];
     leat_argument few_arguments[LE_PY_MANY];
     leat_array *few_wrapped[LE_PY_MANY];
@@ -177,7 +177,7 @@ static int set_array(struct launch *launch, Py_ssize_t k, PyObject *value) {
     bool is_const = launch->kernel->parameters[k].is_const;
     char text[32];
     const char *name = name_of(launch, k, text);
-    if (le_py_argument_resolve(value, name, !is_const, a) < 0)
+    if (le_py_argument_resolve(value, name, !is_const, &launch->asked, a) < 0)
         return -1;
     if (a->device != launch->kernel->device)
         return fail_place(launch, name, a);
@@ -199,10 +199,7 @@ static int set_array(struct launch *launch, Py_ssize_t k, PyObject *value) {
 /* ---- all arguments */
 
 static void init_value(struct launch *launch, Py_ssize_t k) {
-    launch->values[k].kind = LE_PY_ABSENT;
-    launch->values[k].has_view = launch->values[k].is_held = false;
-    launch->values[k].keep = NULL;
-    launch->values[k].ready = NULL;
+    le_py_argument_clear(&launch->values[k]);
     launch->wrapped[k] = NULL;
 }
 
@@ -263,75 +260,63 @@ static int read_words(PyObject *const *values, PyObject *names, bool *cooperativ
     return 0;
 }
 
-/* ---- streams, as in py_call.c */
-
-static int choose_stream(struct launch *launch) {
-    PyObject *given = launch->launcher->stream;
-    if (given)
-        return le_py_stream_of(given, launch->kernel->device, &launch->stream, &launch->owns_stream);
-    for (Py_ssize_t k = 0; k < launch->count && !launch->stream; k++)
-        launch->stream = launch->values[k].ready;
-    return 0;
-}
-
-/* The launch waits for the streams of the other libraries' arrays, or they for the launch. */
-static leat_status follow_streams(const struct launch *launch, bool before) {
-    leat_status status = LEAT_OK;
-    for (Py_ssize_t k = 0; k < launch->count && !status; k++) {
-        leat_stream *ready = launch->values[k].ready;
-        if (ready && ready != launch->stream)
-            status = before ? le_py_stream_follow(launch->kernel->device, launch->stream, ready)
-                            : le_py_stream_follow(launch->kernel->device, ready, launch->stream);
-    }
-    return status;
-}
-
-/* Objects of libraries that may reuse memory at any time are kept until the kernel has passed. */
-static void hold_values(struct launch *launch) {
-    for (Py_ssize_t k = 0; k < launch->count; k++) {
-        struct le_py_argument *a = &launch->values[k];
-        if (!a->is_held || !a->keep)
-            continue;
-        le_py_release_later(launch->kernel->device, launch->stream, a->keep);
-        a->keep = NULL;
-    }
-}
+/* ---- launching */
 
 static leat_status enqueue(struct launch *launch, bool cooperative) {
     const struct launcher *l = launch->launcher;
+    leat_stream *stream = launch->order.stream;
     size_t count = (size_t)launch->count;
-    leat_status status = follow_streams(launch, true);
-    if (status)
-        return status;
+    leat_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = cooperative ? leat_kernel_launch_cooperative(l->kernel->kernel, l->grid, l->block, l->shared_bytes,
-                                                          launch->stream, launch->arguments, count)
-                         : leat_kernel_launch(l->kernel->kernel, l->grid, l->block, l->shared_bytes, launch->stream,
+    status = cooperative ? leat_kernel_launch_cooperative(l->kernel->kernel, l->grid, l->block, l->shared_bytes, stream,
+                                                          launch->arguments, count)
+                         : leat_kernel_launch(l->kernel->kernel, l->grid, l->block, l->shared_bytes, stream,
                                               launch->arguments, count);
     Py_END_ALLOW_THREADS
-    return status ? status : follow_streams(launch, false);
+    return status;
 }
 
+static int fail(const struct launch *launch, leat_status status) {
+    le_py_raise(status, NULL, launch->kernel->info.name);
+    return -1;
+}
+
+static int perform(struct launch *launch, bool cooperative) {
+    launch->order.device = launch->kernel->device;
+    launch->order.arguments = launch->values;
+    launch->order.count = launch->count;
+    if (le_py_order_choose(&launch->order, launch->launcher->stream) < 0)
+        return -1;
+    leat_status status = le_py_order_begin(&launch->order);
+    if (!status)
+        status = enqueue(launch, cooperative);
+    int failed = status ? fail(launch, status) : 0;
+    status = le_py_order_end(&launch->order);
+    return status && !failed ? fail(launch, status) : failed;
+}
+
+/* Destructors of other libraries need a clear error state. */
 static void finish(struct launch *launch) {
+    struct le_py_pending pending;
+    le_py_error_hold(&pending);
+    le_py_order_release(&launch->order);
     for (Py_ssize_t k = 0; k < launch->count; k++) {
         leat_array_free(launch->wrapped[k]); /* has no release callback, so it does not wait */
         le_py_argument_release(&launch->values[k]);
     }
-    if (launch->owns_stream)
-        leat_stream_free(launch->stream);
     free(launch->heap);
+    le_py_error_restore(&pending);
 }
 
 static PyObject *launch_kernel(PyObject *self, PyObject *const *args, size_t given, PyObject *names) {
     struct launch launch;
-    const struct launcher *launcher = (struct launcher *)self;
     Py_ssize_t count = (Py_ssize_t)(given & ~LE_PY_ARGUMENTS_OFFSET);
     bool cooperative;
-    launch.launcher = launcher;
-    launch.kernel = launcher->kernel;
+    launch.launcher = (struct launcher *)self;
+    launch.kernel = launch.launcher->kernel;
     launch.count = 0;
-    launch.stream = NULL;
-    launch.owns_stream = false;
+    launch.order = (struct le_py_order){0};
+    launch.asked.wrapped = NULL;
     launch.heap = NULL;
     int failed = read_words(args + count, names, &cooperative);
     if (!failed && count != launch.kernel->info.parameter_count)
@@ -341,13 +326,7 @@ static PyObject *launch_kernel(PyObject *self, PyObject *const *args, size_t giv
     for (Py_ssize_t k = 0; k < count && !failed; k++)
         failed = set_argument(&launch, k, args[k]);
     if (!failed)
-        failed = choose_stream(&launch);
-    if (!failed) {
-        leat_status status = enqueue(&launch, cooperative);
-        hold_values(&launch);
-        if (status)
-            failed = (le_py_raise(status, NULL, launch.kernel->info.name), -1);
-    }
+        failed = perform(&launch, cooperative);
     finish(&launch);
     return failed ? NULL : Py_NewRef(Py_None);
 }
@@ -365,7 +344,7 @@ static int read_extent(PyObject *value, const char *what, unsigned *extent) {
     *extent = (unsigned)number;
     if (number >= 1 && number <= UINT_MAX)
         return 0;
-    PyErr_Format(PyExc_ValueError, "the %s has an extent of %zd, which must be at least 1", what, number);
+    PyErr_Format(PyExc_ValueError, "the %s has an extent of %zd, which must be from 1 to %u", what, number, UINT_MAX);
     return -1;
 }
 

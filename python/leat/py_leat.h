@@ -8,6 +8,7 @@
 #include <Python.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <structmember.h>
 #include "leat.h"
 
@@ -15,6 +16,16 @@
 #define LE_PY_HAVE_VECTORCALL  (1UL << 11)
 #define LE_PY_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
 typedef PyObject *le_py_vectorcall(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
+
+/* A new object of a heap type with zeroed fields, and what its tp_dealloc does last. */
+static inline void *le_py_object_new(PyTypeObject *type) {
+    return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+static inline void le_py_object_free(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
 
 #define LE_PY_MANY 16 /* inputs or results for which a call needs no memory from the heap */
 
@@ -28,9 +39,35 @@ int le_py_errors_init(PyObject *module);
 /* Raises the exception for the calling thread's last failure in the library, and returns NULL. text is the program's,
  * for the caret, or NULL; name is the program's or file's. Keeps an exception that is already set. */
 void *le_py_raise(leat_status status, const char *text, const char *name);
-/* Collects notes of the library (leat_options.log); no GIL needed. le_py_warn raises them as Python warnings. */
-void le_py_note(leat_log_level level, const char *text, void *user);
-int le_py_warn(void);
+/* Set an exception aside, if there is one, for code that needs a clear error state, and set it again, in place of any
+ * that this code has raised. */
+struct le_py_pending {
+    PyObject *type, *value, *trace;
+};
+void le_py_error_hold(struct le_py_pending *pending);
+void le_py_error_restore(struct le_py_pending *pending);
+
+/* The notes of the library that a function causes. */
+struct le_py_notes {
+    char **lines;
+    int count;
+    struct le_py_notes *outer; /* of a function of this thread that is interrupted */
+};
+void le_py_note(leat_log_level level, const char *text, void *user); /* leat_options.log; no GIL needed */
+void le_py_notes_begin(struct le_py_notes *notes);
+/* Raises the notes as Python warnings, those of no function too. result: of the function, or NULL with an exception.
+ * Returns the result, or releases it and returns NULL, if a warning is an error. */
+PyObject *le_py_notes_end(struct le_py_notes *notes, PyObject *result);
+void le_py_notes_forget(void);
+
+/* ---- fork and exit (py_process.c). A forked child calls the functions ..._forget of all files. */
+
+int le_py_process_init(void);
+int le_py_at_exit(PyMethodDef *method); /* registers a function without arguments */
+/* Whether Python is about to exit, so that only its own threads may still take the GIL. Needs no GIL. */
+bool le_py_is_exiting(void);
+bool le_py_must_stop(void);       /* it is, and this is another thread than the one that exits. Needs no GIL */
+void le_py_count_run(int change); /* 1 before a run, -1 after it. Needs no GIL */
 
 /* ---- devices (py_device.c): one context for each device in use. They stay open until the process ends. In a forked
  * child they are forgotten, and opened again when they are needed. */
@@ -45,10 +82,12 @@ struct le_py_device {
     struct le_py_device *next;
 };
 unsigned le_py_generation(void); /* changes in a forked child */
-int le_py_devices_init(void);
+void le_py_devices_forget(void);
 struct le_py_device *le_py_device_open(const char *name); /* "auto", "cpu", "cuda", "cuda:1", "sim"; opens it once */
 struct le_py_device *le_py_device_cuda(int ordinal);
+int le_py_device_cuda_count(void);               /* usable ones; -1 with an exception */
 struct le_py_device *le_py_device_default(void); /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
+struct le_py_device *le_py_device_or_gpu(void);  /* the default one, or the first usable GPU instead of the CPU */
 bool le_py_device_is_chosen(void);               /* inside `with leat.device(...)` */
 struct le_py_device *le_py_device_first(void);   /* of those that are open; the others follow by next */
 /* The device that a Python value names: a string. None gives NULL without an exception. */
@@ -73,7 +112,9 @@ struct le_py_array {
     struct le_py_device *device;
     leat_description description;
     Py_ssize_t byte_strides[LEAT_RANK_MAX], shape[LEAT_RANK_MAX]; /* for the buffer protocol */
-    bool as_u16; /* a bf16 array that exports its elements as u16, which NumPy then views as bf16 */
+    bool as_u16;     /* a bf16 array that exports its elements as u16, which NumPy then views as bf16 */
+    bool is_foreign; /* the memory is another library's, so that freeing it may wait and run Python code */
+    PyObject *weak;  /* the list of its weak references */
 };
 extern PyTypeObject *le_py_array_type;
 int le_py_array_init(PyObject *module);
@@ -86,12 +127,26 @@ static inline bool le_py_is_array(PyObject *value) {
 /* ---- streams (py_stream.c) */
 
 int le_py_stream_init(PyObject *module);
+void le_py_streams_forget(void);
+/* The wrapped stream of another library, which its users share. It is kept for later calls if the native stream lasts:
+ * a default stream, or one whose object keeps it alive. */
+struct le_py_wrapped {
+    leat_stream *stream;
+    struct le_py_device *device;
+    void *native;
+    PyObject *keep; /* owned, or NULL */
+    int uses;       /* by arguments and calls */
+    bool is_cached;
+    unsigned last_use;
+};
+/* Return a use of it, which le_py_stream_release ends. known: NULL without an exception, if it is not kept. object: has
+ * the stream, and keeps it alive at least while it is used; or NULL. */
+struct le_py_wrapped *le_py_stream_known(struct le_py_device *device, void *native);
+struct le_py_wrapped *le_py_stream_wrap(struct le_py_device *device, void *native, PyObject *object);
+void le_py_stream_release(struct le_py_wrapped *wrapped); /* may be NULL */
 /* The stream that a Python value names, for work on the device: a leat.Stream, an int, or an object with
- * __cuda_stream__, .ptr (CuPy) or .cuda_stream (PyTorch). *owned: the caller frees it after the work is enqueued. */
-int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **stream, bool *owned);
-/* The wrapped stream for a native one of a library, kept for later calls. keep: the Python object that keeps the native
- * stream alive, or NULL if the library never destroys its streams. */
-leat_stream *le_py_stream_cached(struct le_py_device *device, void *native, PyObject *keep);
+ * __cuda_stream__, .ptr (CuPy) or .cuda_stream (PyTorch). *wrapped: a use of it, or NULL. */
+int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **stream, struct le_py_wrapped **wrapped);
 /* Leat's own stream on the device, for arrays of libraries that do not tell their stream. */
 leat_stream *le_py_stream_own(struct le_py_device *device);
 /* Makes the later work of one stream wait for the present work of another. */
@@ -123,7 +178,9 @@ struct le_py_argument {
     bool is_held;                /* the work must be done before `keep` is released: the library reuses memory freely */
     struct le_py_device *device; /* of the memory, or of the handle; NULL: host memory */
     leat_stream *ready;          /* the memory is ready in this stream; NULL: at once, or Leat orders it */
-    PyObject *keep;              /* owned; or NULL */
+    struct le_py_wrapped *wrapped; /* the use of `ready`; NULL: it is one of Leat's */
+    struct le_py_asked *asked;
+    PyObject *keep; /* owned; or NULL */
     leat_array *array;
     union {
         double f64[2];
@@ -140,16 +197,49 @@ int le_py_fail_rank(const char *name, Py_ssize_t rank);
 /* Replaces the exception that another library raised about the argument by a TypeError that names it, with the other as
  * its cause. Keeps a MemoryError, and what is no Exception (KeyboardInterrupt). Returns -1. */
 int le_py_fail_library(const char *name);
-/* Resolves a value. name: the argument's, for errors. writable: it is written to, and so may not be copied. */
-int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_argument *argument);
+/* Clears an exception, except a MemoryError and what is no Exception (KeyboardInterrupt). */
+void le_py_forgive(void);
+/* The library that a call has asked for its current stream: it asks each library once. Empty at the start of a call,
+ * and valid while the call holds its arguments. */
+struct le_py_asked {
+    enum le_py_library library;
+    struct le_py_wrapped *wrapped; /* an argument's; NULL: none */
+};
+/* Gives the argument the answer, if its library has been asked for its device. */
+bool le_py_asked_again(struct le_py_argument *argument, enum le_py_library library);
+/* Gives the argument its library's current stream, and takes over the use; -1 if that is NULL. */
+int le_py_asked(struct le_py_argument *argument, enum le_py_library library, struct le_py_wrapped *wrapped);
+void le_py_argument_clear(struct le_py_argument *argument); /* LE_PY_ABSENT */
+/* Resolves a value. name: the argument's, for errors. writable: it is written to, and so may not be copied. asked: the
+ * call's, or NULL. */
+int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_asked *asked,
+                           struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
+/* May set an exception, if the type fails. */
 enum le_py_library le_py_library_of_type(PyTypeObject *type);
-/* The current stream of a library, while the thread holds the argument for which it was asked, so that a call asks each
- * library once. NULL: not known. */
-leat_stream *le_py_recent_stream(enum le_py_library library, const struct le_py_device *device);
-void le_py_recent_stream_set(enum le_py_library library, const struct le_py_device *device, leat_stream *stream);
+/* Whether the object has the attribute; false, with an exception, if it fails otherwise than by an AttributeError, or
+ * if an exception was set before. */
+bool le_py_has(PyObject *object, const char *attribute);
 /* Where this thread records copies of arguments while it makes them; NULL: where the call runs. */
 extern _Thread_local leat_context *le_py_copy_ledger;
+
+/* ---- the order of a call among the streams of its arguments (py_order.c) */
+
+struct le_py_order {
+    struct le_py_device *device;
+    struct le_py_argument *arguments; /* borrowed */
+    Py_ssize_t count;
+    leat_stream *stream;           /* in which the call works; NULL: the context's own */
+    struct le_py_wrapped *wrapped; /* the use of `stream`, or NULL */
+};
+/* The stream that the caller wants, or NULL: the first argument's. */
+int le_py_order_choose(struct le_py_order *order, PyObject *wanted);
+leat_status le_py_order_begin(const struct le_py_order *order); /* the call waits for the arguments */
+/* Later work on the arguments waits for the call, also for one that failed. Objects of libraries that may reuse memory
+ * at any time are kept until the call has passed. */
+leat_status le_py_order_end(struct le_py_order *order);
+void le_py_order_drain(const struct le_py_order *order); /* waits for what a failed call has enqueued */
+void le_py_order_release(struct le_py_order *order);
 
 /* ---- arrays that tell about themselves in Python (py_gpu.c) */
 
@@ -157,7 +247,6 @@ int le_py_gpu_init(void);
 int le_py_cupy_describe(PyObject *value, const char *name, struct le_py_argument *argument);
 int le_py_interface_describe(PyObject *value, const char *name, struct le_py_argument *argument);
 int le_py_dlpack_describe(PyObject *value, const char *name, struct le_py_argument *argument);
-int le_py_cupy_stream(struct le_py_device *device, leat_stream **stream); /* CuPy's current one */
 
 /* ---- other libraries' tables (py_exchange.c) */
 
@@ -167,8 +256,11 @@ struct le_py_exchange;
 const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type); /* NULL without an exception: it has none */
 int le_py_exchange_describe(const struct le_py_exchange *exchange, PyObject *value, const char *name,
                             struct le_py_argument *argument);
+/* Takes over the tensor, also when it fails. */
 PyObject *le_py_exchange_import(const struct le_py_exchange *exchange, struct DLManagedTensorVersioned *tensor);
-int le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device, leat_stream **stream);
+/* A use of the library's current stream. */
+struct le_py_wrapped *le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device,
+                                            enum le_py_library library);
 /* Fills the argument from a capsule of __dlpack__, which it retains. */
 int le_py_capsule_describe(PyObject *capsule, const char *name, struct le_py_argument *argument);
 int le_py_exchange_init(PyTypeObject *array_type); /* offers Leat's own table */
@@ -179,6 +271,9 @@ int le_py_exchange_init(PyTypeObject *array_type); /* offers Leat's own table */
  * fails. */
 PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library,
                                bool on_host);
+/* Tells PyTorch that a tensor of its was written to, so that its automatic differentiation notices if the tensor's
+ * earlier elements are needed. */
+int le_py_torch_written(PyObject *tensor);
 int le_py_library_of(PyObject *like, enum le_py_library *library); /* a name, a module or an array */
 PyObject *le_py_to_numpy(struct le_py_array *array);
 PyObject *le_py_numpy(void); /* the module; imported at the first use; borrowed */
@@ -223,7 +318,7 @@ const char *le_py_input_name(const struct le_py_program *program, Py_ssize_t k);
 /* The program in the device's context; made at the first use. */
 struct le_py_prepared *le_py_program_prepare(struct le_py_program *program, struct le_py_device *device);
 struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct le_py_device *device);
-void le_py_prepared_free(struct le_py_program *program, struct le_py_prepared *prepared);
+void le_py_prepared_free(struct le_py_prepared *prepared);
 struct le_py_call *le_py_call_take(struct le_py_program *program, struct le_py_prepared *prepared);
 void le_py_call_give(struct le_py_program *program, struct le_py_prepared *prepared, struct le_py_call *call);
 
@@ -239,8 +334,9 @@ struct le_py_run {
     struct le_py_device *device;
     struct le_py_prepared *prepared;
     struct le_py_call *call;
-    leat_stream *stream; /* NULL: the context's own */
-    bool owns_stream, has_host_memory;
+    struct le_py_order order;
+    struct le_py_asked asked;
+    bool has_host_memory;
     enum le_py_library library; /* of the results */
     bool results_on_host;       /* as all arrays among the arguments are */
     struct le_py_argument few[LE_PY_MANY];
@@ -254,6 +350,8 @@ int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObje
 int le_py_run_resolve(struct le_py_run *run); /* resolves the arguments again */
 int le_py_run_bind(struct le_py_run *run);    /* run->device, ->prepared and ->call are set */
 void le_py_run_finish(struct le_py_run *run);
+/* Runs the call without the GIL, and ends its progress. waits: until the work is done. */
+leat_status le_py_run_perform(struct le_py_run *run, leat_stream *stream, bool waits);
 le_py_vectorcall le_py_program_call;
 PyObject *le_py_program_call_slow(PyObject *self, PyObject *args, PyObject *names); /* from a tuple and a dict */
 PyObject *le_py_call_slow(le_py_vectorcall *call, PyObject *self, PyObject *args, PyObject *names);
@@ -263,9 +361,15 @@ PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 /* ---- functions of the module that are in files of their own */
 
-int le_py_kernel_init(PyObject *module);  /* leat.Module, leat.Kernel */
-int le_py_memory_init(PyObject *module);  /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
-bool le_py_is_pinned(const void *memory); /* by pinned or pinned_empty */
+int le_py_kernel_init(PyObject *module); /* leat.Module, leat.Kernel */
+int le_py_memory_init(PyObject *module); /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
+/* Whether all the elements are in one range that pinned or pinned_empty has page-locked for the device. */
+bool le_py_is_pinned(const struct le_py_device *device, const leat_description *memory);
+void le_py_pinned_forget(void);
 
 const char *le_py_text(PyObject *text); /* UTF-8, valid as long as the string */
+/* A string of a text that may have been cut within a character. */
+static inline PyObject *le_py_string(const char *text) {
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
 #endif

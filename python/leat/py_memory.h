@@ -21,10 +21,9 @@ int le_py_source_cast(struct le_py_source *source, leat_dtype dtype);
 void le_py_argument_keep(struct le_py_argument *argument, PyObject *value);
 /* An argument whose memory an array uses: a release callback of leat_array_wrap, for any thread, also at exit. */
 void le_py_release_kept(void *argument);
-/* Whether Python is about to exit, so that only its own threads may still take the GIL. Needs no GIL. */
-bool le_py_is_exiting(void);
 
 #define LE_PY_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
+PyObject *le_py_asarray(PyObject *self, PyObject *args, PyObject *names);
 PyObject *le_py_pinned(PyObject *self, PyObject *value);
 PyObject *le_py_pinned_empty(PyObject *self, PyObject *args, PyObject *names);
 PyObject *le_py_load(PyObject *self, PyObject *args, PyObject *names);

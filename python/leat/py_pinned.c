@@ -9,14 +9,28 @@
 
 /* ---- the list of ranges */
 
+/* The addresses from the first to the last byte of the elements. */
+static size_t range_of(const leat_description *d, char **start) {
+    size_t element = leat_dtype_size_bytes(d->dtype);
+    int64_t low = 0, high = 0;
+    for (int k = 0; k < d->rank; k++) {
+        if (d->shape[k] == 0)
+            return 0;
+        int64_t reach = (d->shape[k] - 1) * d->strides[k];
+        *(reach < 0 ? &low : &high) += reach;
+    }
+    *start = (char *)d->data + low * (int64_t)element;
+    return (size_t)(high - low + 1) * element;
+}
+
 struct range {
     const char *start, *end;
+    const struct le_py_device *device; /* whose context locked it: another context knows nothing of it */
 };
 static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct range *ranges; /* sorted, without overlaps; under ranges_lock */
 static size_t range_capacity;
-static size_t range_count;         /* under ranges_lock; read without it as a hint */
-static unsigned ranges_generation; /* of the process that locked them: a forked child has none */
+static size_t range_count; /* under ranges_lock; read without it as a hint */
 
 /* The number of ranges that start at or before memory; under ranges_lock. */
 static size_t count_up_to(const char *memory) {
@@ -42,19 +56,20 @@ static bool grow_ranges(void) {
     return true;
 }
 
+/* A forked child has no page-locked memory. */
+void le_py_pinned_forget(void) {
+    ranges_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    range_count = 0;
+}
+
 /* With the GIL. */
-static int add_range(const char *start, size_t size_bytes) {
-    if (ranges_generation != le_py_generation()) { /* the first range of this process */
-        ranges_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-        range_count = 0;
-        ranges_generation = le_py_generation();
-    }
+static int add_range(const struct le_py_device *device, const char *start, size_t size_bytes) {
     pthread_mutex_lock(&ranges_lock);
     bool fits = grow_ranges();
     if (fits) {
         size_t at = count_up_to(start);
         memmove(&ranges[at + 1], &ranges[at], (range_count - at) * sizeof *ranges);
-        ranges[at] = (struct range){start, start + size_bytes};
+        ranges[at] = (struct range){start, start + size_bytes, device};
         __atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&ranges_lock);
@@ -71,42 +86,18 @@ static void remove_range(const char *start) {
     pthread_mutex_unlock(&ranges_lock);
 }
 
-bool le_py_is_pinned(const void *memory) {
-    if (__atomic_load_n(&range_count, __ATOMIC_ACQUIRE) == 0 || ranges_generation != le_py_generation())
+bool le_py_is_pinned(const struct le_py_device *device, const leat_description *memory) {
+    char *start;
+    if (__atomic_load_n(&range_count, __ATOMIC_ACQUIRE) == 0)
+        return false;
+    size_t size_bytes = range_of(memory, &start);
+    if (size_bytes == 0)
         return false;
     pthread_mutex_lock(&ranges_lock);
-    size_t at = count_up_to(memory);
-    bool found = at > 0 && (const char *)memory < ranges[at - 1].end;
+    size_t at = count_up_to(start);
+    bool found = at > 0 && ranges[at - 1].device == device && start + size_bytes <= ranges[at - 1].end;
     pthread_mutex_unlock(&ranges_lock);
     return found;
-}
-
-/* ---- the device that memory is page-locked for */
-
-/* The first usable CUDA device, else the CPU. */
-static struct le_py_device *find_gpu(struct le_py_device *cpu) {
-    size_t count = 0;
-    leat_device_info info = {.usable = false};
-    leat_device_count(cpu->ctx, &count);
-    for (size_t k = 0; k < count && !(info.usable && strcmp(info.kind, "cuda") == 0); k++)
-        if (leat_device_get(cpu->ctx, k, false, &info))
-            info.usable = false;
-    struct le_py_device *gpu = info.usable && strcmp(info.kind, "cuda") == 0 ? le_py_device_open(info.device) : NULL;
-    PyErr_Clear();
-    return gpu ? gpu : cpu;
-}
-
-static struct le_py_device *pinning_device(void) {
-    static struct le_py_device *gpu; /* what find_gpu found */
-    static unsigned generation;
-    struct le_py_device *device = le_py_device_default();
-    if (!device || !device->is_cpu)
-        return device;
-    if (generation != le_py_generation()) {
-        gpu = find_gpu(device);
-        generation = le_py_generation();
-    }
-    return gpu;
 }
 
 /* ---- NumPy arrays over it */
@@ -141,23 +132,13 @@ static PyObject *numpy_over(const leat_description *memory, struct pin *pin) {
         release_pin(pin);
         return le_py_raise(status, NULL, NULL);
     }
-    PyObject *made = le_py_array_new(array, cpu), *numpy = made ? le_py_to_numpy((struct le_py_array *)made) : NULL;
-    Py_XDECREF(made);
+    struct le_py_array *made = (struct le_py_array *)le_py_array_new(array, cpu);
+    if (!made)
+        return NULL;
+    made->is_foreign = true; /* release_pin may wait for the GPU */
+    PyObject *numpy = le_py_to_numpy(made);
+    Py_DECREF((PyObject *)made);
     return numpy;
-}
-
-/* The addresses from the first to the last byte of the elements. */
-static size_t range_of(const leat_description *d, char **start) {
-    size_t element = leat_dtype_size_bytes(d->dtype);
-    int64_t low = 0, high = 0;
-    for (int k = 0; k < d->rank; k++) {
-        if (d->shape[k] == 0)
-            return 0;
-        int64_t reach = (d->shape[k] - 1) * d->strides[k];
-        *(reach < 0 ? &low : &high) += reach;
-    }
-    *start = (char *)d->data + low * (int64_t)element;
-    return (size_t)(high - low + 1) * element;
 }
 
 /* ---- pinned_empty */
@@ -190,7 +171,7 @@ static PyObject *new_empty(struct le_py_device *device, leat_dtype dtype, int ra
     }
     leat_array_get(pin->array, &d);
     size_t size_bytes = range_of(&d, &start);
-    if (size_bytes > 0 && !device->is_cpu && add_range(pin->start = start, size_bytes) < 0) {
+    if (size_bytes > 0 && !device->is_cpu && add_range(device, pin->start = start, size_bytes) < 0) {
         leat_array_free(pin->array);
         free(pin);
         return NULL;
@@ -207,7 +188,7 @@ PyObject *le_py_pinned_empty(PyObject *self, PyObject *args, PyObject *names) {
         return NULL;
     int rank = read_shape(shape_value, shape);
     leat_dtype dtype = rank < 0 ? (leat_dtype)0 : dtype_value ? le_py_dtype_parse(dtype_value) : LEAT_F64;
-    struct le_py_device *device = dtype ? pinning_device() : NULL;
+    struct le_py_device *device = dtype ? le_py_device_or_gpu() : NULL;
     return device ? new_empty(device, dtype, rank, shape) : NULL;
 }
 
@@ -224,7 +205,7 @@ static int lock_memory(struct le_py_device *device, struct pin *pin) {
     Py_END_ALLOW_THREADS
     if (status)
         return le_py_raise(status, NULL, NULL), -1;
-    if (add_range(start, size_bytes) == 0) {
+    if (add_range(device, start, size_bytes) == 0) {
         pin->ctx = device->ctx;
         pin->start = start;
         return 0;
@@ -235,7 +216,7 @@ static int lock_memory(struct le_py_device *device, struct pin *pin) {
 
 /* The memory of a NumPy array or another object with a buffer; never a copy. */
 static int resolve_host(PyObject *value, struct le_py_argument *argument) {
-    if (le_py_argument_resolve(value, "a", false, argument) < 0)
+    if (le_py_argument_resolve(value, "a", false, NULL, argument) < 0)
         return -1;
     le_py_argument_keep(argument, value);
     if (argument->kind == LE_PY_MEMORY && !argument->device && !argument->is_copied)
@@ -245,7 +226,7 @@ static int resolve_host(PyObject *value, struct le_py_argument *argument) {
 }
 
 PyObject *le_py_pinned(PyObject *self, PyObject *value) {
-    struct le_py_device *device = pinning_device();
+    struct le_py_device *device = le_py_device_or_gpu();
     struct le_py_argument *argument = device ? calloc(1, sizeof *argument) : NULL;
     struct pin *pin = argument ? calloc(1, sizeof *pin) : NULL;
     (void)self;

@@ -87,8 +87,7 @@ struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct 
     return made;
 }
 
-void le_py_prepared_free(struct le_py_program *program, struct le_py_prepared *prepared) {
-    (void)program;
+void le_py_prepared_free(struct le_py_prepared *prepared) {
     if (!prepared || prepared->generation != le_py_generation()) /* the parent's of a forked child: left alone */
         return;
     for (int k = 0; k < prepared->idle_count; k++)
@@ -112,7 +111,7 @@ struct le_py_prepared *le_py_program_prepare(struct le_py_program *program, stru
     struct le_py_prepared *made = le_py_prepared_new(program, device);
     found = made ? find_prepared(program, device) : NULL; /* another thread may have been first */
     if (found) {
-        le_py_prepared_free(program, made);
+        le_py_prepared_free(made);
         return found;
     }
     if (made) {
@@ -160,8 +159,7 @@ PyObject *le_py_program_new(PyObject *text, PyObject *name, PyObject *device) {
     struct le_py_device *checks_on;
     if (le_py_device_of(device, &checks_on) < 0 || (!checks_on && !(checks_on = le_py_device_open("cpu"))))
         return NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(le_py_program_type, Py_tp_alloc);
-    struct le_py_program *made = (struct le_py_program *)allocate(le_py_program_type, 0);
+    struct le_py_program *made = le_py_object_new(le_py_program_type);
     if (!made)
         return NULL;
     made->vectorcall = le_py_program_call;
@@ -177,10 +175,9 @@ PyObject *le_py_program_new(PyObject *text, PyObject *name, PyObject *device) {
 
 static void program_dealloc(PyObject *self) {
     struct le_py_program *program = (struct le_py_program *)self;
-    PyTypeObject *type = Py_TYPE(self);
     for (struct le_py_prepared *at = program->prepared, *next; at; at = next) {
         next = at->next;
-        le_py_prepared_free(program, at);
+        le_py_prepared_free(at);
     }
     free(program->is_optional);
     Py_XDECREF(program->text);
@@ -188,8 +185,7 @@ static void program_dealloc(PyObject *self) {
     Py_XDECREF(program->device);
     Py_XDECREF(program->inputs);
     Py_XDECREF(program->results);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    le_py_object_free(self);
 }
 
 /* ---- attributes */

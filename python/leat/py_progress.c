@@ -65,10 +65,12 @@ void le_py_progress_end(struct le_py_progress *progress) {
 }
 
 bool le_py_proceed(void *progress) {
+    if (le_py_must_stop())
+        return false;
     PyGILState_STATE state = PyGILState_Ensure();
     if (progress)
         tick(progress);
-    bool goes_on = PyErr_CheckSignals() == 0;
+    bool goes_on = PyErr_CheckSignals() == 0 && !le_py_must_stop();
     PyGILState_Release(state);
     return goes_on;
 }

@@ -7,39 +7,103 @@
 
 enum { CACHED = 64 };
 
-struct cached {
-    struct le_py_device *device;
-    void *native;
-    leat_stream *stream;
-    PyObject *keep;
-};
-static struct cached cached[CACHED];
-static int cached_count, cached_next;
+static struct le_py_wrapped *cached[CACHED];
+static int cached_count;
+static unsigned cached_clock;
+static PyTypeObject *stream_type, *event_type;
 
 /* CUDA's name for the default stream of a process, which libraries write as 0. */
 static void *named_native(void *native) {
     return native ? native : (void *)1;
 }
 
-leat_stream *le_py_stream_cached(struct le_py_device *device, void *native, PyObject *keep) {
+struct le_py_wrapped *le_py_stream_known(struct le_py_device *device, void *native) {
     native = named_native(native);
     for (int k = 0; k < cached_count; k++)
-        if (cached[k].native == native && cached[k].device == device)
-            return cached[k].stream;
-    leat_stream *made;
-    leat_status status = leat_stream_wrap(device->ctx, native, &made);
-    if (status)
-        return le_py_raise(status, NULL, NULL);
-    struct cached *at = &cached[cached_next];
-    if (cached_count == CACHED) {
-        leat_stream_free(at->stream);
-        Py_XDECREF(at->keep);
-    } else {
-        cached_count++;
+        if (cached[k]->native == native && cached[k]->device == device) {
+            cached[k]->uses++;
+            cached[k]->last_use = ++cached_clock;
+            return cached[k];
+        }
+    return NULL;
+}
+
+/* Whether the object keeps its stream alive. An object of PyTorch may stand for a stream of someone else, whose number
+ * is then its address; PyTorch never destroys its own. */
+static bool keeps_stream(PyObject *object, void *native) {
+    PyTypeObject *type = Py_TYPE(object);
+    enum le_py_library library = le_py_library_of_type(type);
+    PyObject *name = PyType_GetName(type), *id = NULL;
+    bool keeps = type == stream_type;
+    if (!keeps && name && PyUnicode_CompareWithASCIIString(name, "Stream") == 0) {
+        keeps = library == LE_PY_CUPY;
+        if (library == LE_PY_TORCH && (id = PyObject_GetAttrString(object, "stream_id")))
+            keeps = PyLong_Check(id) && PyLong_AsVoidPtr(id) != native;
     }
-    *at = (struct cached){.device = device, .native = native, .stream = made, .keep = Py_XNewRef(keep)};
-    cached_next = (cached_next + 1) % CACHED;
+    Py_XDECREF(name);
+    Py_XDECREF(id);
+    PyErr_Clear();
+    return keeps;
+}
+
+static void free_wrapped(struct le_py_wrapped *wrapped) {
+    PyObject *keep = wrapped->keep;
+    if (wrapped->device->generation == le_py_generation())
+        leat_stream_free(wrapped->stream);
+    free(wrapped);
+    Py_XDECREF(keep); /* last: it may run Python code */
+}
+
+/* Puts the stream where there is room, or in the place of the one that has not been used for longest, which is
+ * returned. If all are in use, the new one stays outside. */
+static struct le_py_wrapped *insert(struct le_py_wrapped *made) {
+    int oldest = -1;
+    if (cached_count < CACHED) {
+        cached[cached_count++] = made;
+        made->is_cached = true;
+        return NULL;
+    }
+    for (int k = 0; k < CACHED; k++)
+        if (!cached[k]->uses && (oldest < 0 || cached[k]->last_use < cached[oldest]->last_use))
+            oldest = k;
+    if (oldest < 0)
+        return NULL;
+    struct le_py_wrapped *evicted = cached[oldest];
+    cached[oldest] = made;
+    made->is_cached = true;
+    return evicted;
+}
+
+struct le_py_wrapped *le_py_stream_wrap(struct le_py_device *device, void *native, PyObject *object) {
+    struct le_py_wrapped *known = le_py_stream_known(device, native);
+    if (known)
+        return known;
+    bool is_default = native == NULL || native == (void *)1,
+         lasts = is_default || (object && keeps_stream(object, native));
+    if ((known = le_py_stream_known(device, native))) /* keeps_stream may have run Python code */
+        return known;
+    struct le_py_wrapped *made = calloc(1, sizeof *made);
+    if (!made)
+        return (struct le_py_wrapped *)PyErr_NoMemory();
+    leat_status status = leat_stream_wrap(device->ctx, named_native(native), &made->stream);
+    if (status) {
+        free(made);
+        return le_py_raise(status, NULL, NULL);
+    }
+    made->device = device;
+    made->native = named_native(native);
+    made->keep = is_default ? NULL : Py_XNewRef(object);
+    made->uses = 1;
+    made->last_use = ++cached_clock;
+    struct le_py_wrapped *evicted = lasts ? insert(made) : NULL;
+    if (evicted)
+        free_wrapped(evicted);
     return made;
+}
+
+void le_py_stream_release(struct le_py_wrapped *wrapped) {
+    if (wrapped && --wrapped->uses == 0 && !wrapped->is_cached)
+        free_wrapped(wrapped);
 }
 
 leat_stream *le_py_stream_own(struct le_py_device *device) {
@@ -74,7 +138,21 @@ static pthread_cond_t held_changed = PTHREAD_COND_INITIALIZER;
 static struct held *held_first, **held_end = &held_first; /* under held_lock */
 static bool held_stops;                                   /* under held_lock */
 static pthread_t held_thread;
-static unsigned held_generation; /* of the process in which the thread runs; 0: none */
+static bool held_runs; /* the thread does */
+
+/* In a forked child, whose parent goes on to hold the objects. */
+static void forget_held(void) {
+    held_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    held_changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    held_first = NULL;
+    held_end = &held_first;
+    held_runs = held_stops = false;
+}
+
+void le_py_streams_forget(void) {
+    cached_count = 0;
+    forget_held();
+}
 
 static struct held *next_held(void) {
     pthread_mutex_lock(&held_lock);
@@ -101,16 +179,8 @@ static void *release_all(void *none) {
 }
 
 static bool start_thread(void) {
-    if (held_generation == le_py_generation())
-        return true;
-    held_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    held_changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    held_first = NULL;
-    held_end = &held_first;
-    if (pthread_create(&held_thread, NULL, release_all, NULL) != 0)
-        return false;
-    held_generation = le_py_generation();
-    return true;
+    held_runs = held_runs || pthread_create(&held_thread, NULL, release_all, NULL) == 0;
+    return held_runs;
 }
 
 int le_py_release_later(struct le_py_device *device, leat_stream *stream, PyObject *object) {
@@ -141,7 +211,7 @@ int le_py_release_later(struct le_py_device *device, leat_stream *stream, PyObje
 static PyObject *stop_releasing(PyObject *self, PyObject *none) {
     (void)self;
     (void)none;
-    if (held_generation == le_py_generation()) {
+    if (held_runs) {
         pthread_mutex_lock(&held_lock);
         held_stops = true;
         pthread_cond_signal(&held_changed);
@@ -149,20 +219,9 @@ static PyObject *stop_releasing(PyObject *self, PyObject *none) {
         Py_BEGIN_ALLOW_THREADS
         pthread_join(held_thread, NULL);
         Py_END_ALLOW_THREADS
-        held_generation = 0;
-        held_stops = false;
+        held_runs = held_stops = false;
     }
     Py_RETURN_NONE;
-}
-
-static int stop_at_exit(void) {
-    static PyMethodDef method = {"_stop", stop_releasing, METH_NOARGS, NULL};
-    PyObject *atexit = PyImport_ImportModule("atexit"), *stop = PyCFunction_NewEx(&method, NULL, NULL),
-             *done = atexit && stop ? PyObject_CallMethod(atexit, "register", "O", stop) : NULL;
-    Py_XDECREF(atexit);
-    Py_XDECREF(stop);
-    Py_XDECREF(done);
-    return done ? 0 : -1;
 }
 
 /* ---- leat.Stream and leat.Event */
@@ -175,14 +234,13 @@ struct py_event {
     PyObject_HEAD leat_event *event;
     struct le_py_device *device;
 };
-static PyTypeObject *stream_type, *event_type;
-
-/* The device named, else the default one; the first GPU if the default is the CPU and there is one. */
+/* The device named, else that of leat.device, else the default one; the first GPU if that is the CPU and there is one.
+ */
 static struct le_py_device *device_for(PyObject *name) {
     struct le_py_device *device;
     if (le_py_device_of(name, &device) < 0)
         return NULL;
-    return device ? device : le_py_device_default();
+    return device ? device : le_py_device_is_chosen() ? le_py_device_default() : le_py_device_or_gpu();
 }
 
 static PyObject *allocate(PyTypeObject *type) {
@@ -312,15 +370,14 @@ static PyObject *event_record(PyObject *self, PyObject *args) {
     struct py_event *event = (struct py_event *)self;
     PyObject *value = Py_None;
     leat_stream *stream = NULL;
-    bool owned = false;
+    struct le_py_wrapped *wrapped = NULL;
     if (!PyArg_ParseTuple(args, "|O", &value))
         return NULL;
     if (value == Py_None ? !(stream = le_py_stream_own(event->device))
-                         : le_py_stream_of(value, event->device, &stream, &owned) < 0)
+                         : le_py_stream_of(value, event->device, &stream, &wrapped) < 0)
         return NULL;
     leat_status status = leat_event_record(event->event, stream);
-    if (owned)
-        leat_stream_free(stream);
+    le_py_stream_release(wrapped);
     return done(status);
 }
 
@@ -383,9 +440,10 @@ static int native_of(PyObject *value, void **native) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
-int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **stream, bool *owned) {
+int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **stream,
+                    struct le_py_wrapped **wrapped) {
     void *native;
-    *owned = false;
+    *wrapped = NULL;
     if (Py_TYPE(value) == stream_type) {
         struct py_stream *given = (struct py_stream *)value;
         *stream = given->stream;
@@ -401,13 +459,9 @@ int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **
         PyErr_Format(PyExc_ValueError, "a stream of CUDA cannot be used on %s", device->name);
         return -1;
     }
-    if (!PyLong_Check(value)) { /* an object that keeps its stream alive */
-        *stream = le_py_stream_cached(device, native, value);
-        return *stream ? 0 : -1;
-    }
-    leat_status status = leat_stream_wrap(device->ctx, named_native(native), stream);
-    *owned = status == LEAT_OK;
-    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
+    *wrapped = le_py_stream_wrap(device, native, PyLong_Check(value) ? NULL : value);
+    *stream = *wrapped ? (*wrapped)->stream : NULL;
+    return *wrapped ? 0 : -1;
 }
 
 int le_py_stream_init(PyObject *module) {
@@ -416,5 +470,6 @@ int le_py_stream_init(PyObject *module) {
     if (!stream_type || !event_type || PyModule_AddObjectRef(module, "Stream", (PyObject *)stream_type) < 0 ||
         PyModule_AddObjectRef(module, "Event", (PyObject *)event_type) < 0)
         return -1;
-    return stop_at_exit();
+    static PyMethodDef method = {"_stop", stop_releasing, METH_NOARGS, NULL};
+    return le_py_at_exit(&method);
 }
