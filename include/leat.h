@@ -409,9 +409,13 @@ LEAT_API void leat_memory_free(void *memory);
  * native_stream is the CUstream in which the consumer will use the tensor: that stream waits for the work on the array
  * so far. NULL waits for that work before returning, and so does CU_STREAM_PER_THREAD; it must be NULL for host memory.
  * When the consumer calls the deleter, on any thread, its work in native_stream may still be running: device memory is
- * used again only after that work. If native_stream is CU_STREAM_LEGACY, one of Leat's streams, or one that
- * leat_stream_wrap knows, the deleter returns at once. Otherwise, or if that stream has been freed, the deleter waits
- * for the device. The consumer's work on host memory must be done by then. The deleter may be called after leat_close.
+ * used again only after that work. If native_stream is CU_STREAM_LEGACY or one that leat_stream_wrap knows, the deleter
+ * returns at once. Otherwise, or if that stream has been freed, the deleter waits for the device. The consumer's work
+ * on host memory must be done by then. The deleter may be called after leat_close.
+ *
+ * If the consumer's stream is not known, pass the CUstream of a stream made by leat_stream_new, and let the consumer
+ * order its work after that stream: nothing waits on the host before the deleter, which waits for the device, so the
+ * consumer may work in any stream.
  * LEAT_UNSUPPORTED for a read-only array, and for device memory of sim, which other libraries cannot use. */
 struct DLManagedTensor;
 LEAT_API leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor);
@@ -591,6 +595,9 @@ LEAT_API leat_status leat_stream_ticket(leat_context *ctx, leat_stream *stream, 
 LEAT_API leat_status leat_stream_synchronize(leat_stream *stream);
 /* Later work in the stream waits for the event, without blocking the host. */
 LEAT_API leat_status leat_stream_wait_event(leat_stream *stream, leat_event *event);
+/* Later work in the stream waits for the work on the array so far, without blocking the host. Leat's own work needs no
+ * such call: this is for work of others that is ordered after the stream. */
+LEAT_API leat_status leat_stream_wait_array(leat_stream *stream, const leat_array *array);
 /* Waits until the ticket is reached, and returns the error of the work before it, if any. The ticket of a freed stream
  * is valid. */
 LEAT_API leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket);

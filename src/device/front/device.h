@@ -161,11 +161,15 @@ void le_order_end(struct le_device_stream *stream, const struct le_allocation_us
 /* Marks the contents as the result of a failed operation: readers get status until the allocation is written again. */
 void le_order_set_error(struct le_allocation *allocation, leat_status status);
 
+/* The stream's later work waits for what must come before this use. The use itself is unknown to Leat. */
+leat_status le_stream_wait_use(struct le_device_stream *stream, struct le_allocation_use use);
+
 /* Another library, the consumer, uses an allocation in its stream `native` until the end (consumer.c). Begin makes that
  * stream wait for the work on the allocation so far; native NULL, or the handle of the default streams of threads:
- * waits for that work. *stream_id is for the end, 0 if the stream is not known to stay valid: not the legacy default
- * stream, nor a stream of this device. End, on any thread, orders all later use of the allocation after the consumer's
- * work so far, in that stream; if it is unknown or was freed, it waits for the device. Returns false if waiting failed,
+ * waits for that work. *stream_id is for the end, 0 if the stream is not known to stay valid (it is neither the legacy
+ * default stream nor wrapped), or if it is Leat's own, as the consumer may then work anywhere. End, on any thread,
+ * orders all later use of the allocation after the consumer's work so far, in that stream; if there is none, or it was
+ * freed, it waits for the device. Returns false if waiting failed,
  * so that the memory must not be used again. */
 leat_status le_consumer_begin(struct le_allocation *allocation, enum le_allocation_access access, void *native,
                               uint64_t *stream_id);
