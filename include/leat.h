@@ -13,8 +13,9 @@
  * the calling thread's last failure. Handles are opaque; `_free` accepts NULL. The library never aborts, prints or
  * exits.
  *
- * Threads: several threads may use a context, program, array, module or kernel at once. A call, stream or event may be
- * used by one thread at a time. The caller synchronizes access to the elements of an array on the CPU: a thread does
+ * Threads: several threads may use a context, program, array, module, kernel or stream at once. Each operation in a
+ * stream is atomic; the caller decides the order of those of several threads. A call or event may be used by one thread
+ * at a time. The caller synchronizes access to the elements of an array on the CPU: a thread does
  * its CPU work inside its own call, and a thread that writes an array must not run at the same time as another that
  * reads or writes it. Sizes in bytes are size_t. Extents and strides are int64_t and count elements. Text is UTF-8.
  *
@@ -536,7 +537,11 @@ LEAT_API leat_status leat_call_want_clear(leat_call *call);
  * complete when the ticket is reached. Other Leat work that reads them is ordered automatically. The function waits for
  * the device where the host needs a number (the condition of a `while`, a range that depends on data; the ledger
  * records the cause). It also waits at the end if an element may be out of range or a note may be given (integer
- * division by zero), so that this call reports the error, as on the CPU. After an error there are no results. */
+ * division by zero), so that this call reports the error, as on the CPU.
+ *
+ * After an error, or if the run was canceled, there are no results, and the ticket is not written. Part of the run may
+ * have been enqueued; its work on memory of the caller's (leat_call_set_memory_at, leat_call_want_memory_at, and arrays
+ * in host memory) is done when this function returns, so that the caller may free or change that memory. */
 LEAT_API leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *ticket);
 /* Returns a result of the last run. The caller owns a reference (leat_array_free). */
 LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_array **array);
@@ -546,8 +551,8 @@ LEAT_API leat_status leat_call_result_at(leat_call *call, size_t k, leat_array *
  * is free as soon as the caller has freed the array. */
 LEAT_API leat_status leat_call_take_at(leat_call *call, size_t k, leat_array **array);
 /* Cancels the run of this call that is in progress, if any: leat_call_run soon returns LEAT_CANCELED, and the elements
- * of requested arrays may have changed. Kernels that a GPU has started run to their end. May be called on any thread
- * and in a signal handler. */
+ * of requested arrays may have changed. Kernels that a GPU has started run to their end; leat_call_run waits only for
+ * those that use memory of the caller's. May be called on any thread and in a signal handler. */
 LEAT_API void leat_call_cancel(leat_call *call);
 /* Runs of this call call proceed(user) on the thread of leat_call_run about every 50 ms while they compute or wait. If
  * it returns false, the run is canceled. proceed must not use the call. NULL: never, the default. */
@@ -601,6 +606,9 @@ LEAT_API leat_status leat_stream_wait_array(leat_stream *stream, const leat_arra
 /* Waits until the ticket is reached, and returns the error of the work before it, if any. The ticket of a freed stream
  * is valid. */
 LEAT_API leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket);
+/* The same, but waits for timeout_ms milliseconds at most (on sim, up to 0.1 s more), so that the caller can look
+ * whether to go on. *reached tells whether the ticket was reached. timeout_ms 0 only asks. */
+LEAT_API leat_status leat_ticket_wait_for(leat_context *ctx, leat_ticket ticket, uint32_t timeout_ms, bool *reached);
 LEAT_API leat_status leat_context_synchronize(leat_context *ctx); /* all streams of the context */
 LEAT_API leat_status leat_event_new(leat_context *ctx, leat_event **event);
 LEAT_API void leat_event_free(leat_event *event);

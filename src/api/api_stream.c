@@ -111,6 +111,13 @@ leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket) {
     return le_device_wait_point(ctx->device, ticket.stream_id, ticket.number);
 }
 
+leat_status leat_ticket_wait_for(leat_context *ctx, leat_ticket ticket, uint32_t timeout_ms, bool *reached) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(reached);
+    const struct le_point point = {.stream_id = ticket.stream_id, .number = ticket.number};
+    return le_device_wait_point_for(ctx->device, point, (uint64_t)timeout_ms * 1000000, reached);
+}
+
 leat_status leat_context_synchronize(leat_context *ctx) {
     LE_CHECK_CONTEXT(ctx);
     return le_device_synchronize(ctx->device);
