@@ -260,17 +260,8 @@ static bool will_stay(const leat_call *call) {
     return stays && !(call->device && call->device->has_deferred);
 }
 
-static leat_status run(leat_call *call, struct le_device_stream *stream) {
-    le_call_drop_results(call);
-    leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
-    if (status == LEAT_OK)
-        status = le_call_check_disjoint(call);
-    if (call->device) {
-        call->home.stream = stream;
-        le_call_follow_stream(call, stream);
-    }
-    if (status == LEAT_OK)
-        status = le_call_prepare(call);
+static leat_status prepare_and_run(leat_call *call) {
+    leat_status status = le_call_prepare(call);
     if (status != LEAT_OK)
         return status;
     status = run_and_deliver(call);
@@ -280,6 +271,24 @@ static leat_status run(leat_call *call, struct le_device_stream *stream) {
         le_call_drop_results(call);
     call->steady = status == LEAT_OK && (call->steady || will_stay(call));
     le_cells_clear_computed(call->specialised);
+    return status;
+}
+
+/* A run that fails while it is prepared has perhaps run a part, too. */
+static leat_status run(leat_call *call, struct le_device_stream *stream) {
+    le_call_drop_results(call);
+    leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
+    if (status == LEAT_OK)
+        status = le_call_check_disjoint(call);
+    if (status != LEAT_OK)
+        return status;
+    if (call->device) {
+        call->home.stream = stream;
+        le_call_follow_stream(call, stream);
+    }
+    status = prepare_and_run(call);
+    if (status != LEAT_OK && call->device)
+        le_call_drain(call);
     call->home.stream = le_context_home(call->program->ctx).stream; /* the caller may free its stream */
     return status;
 }

@@ -67,6 +67,8 @@ leat_status le_call_set_memory(leat_call *call, int symbol, const leat_descripti
 leat_status le_call_want_memory(leat_call *call, int symbol, const leat_description *description);
 /* Before a run on a device: orders the run after the stream's earlier copies of such memory. */
 void le_call_follow_stream(leat_call *call, const struct le_device_stream *stream);
+/* After a run on a device that failed: waits for the work on memory of the caller's. */
+void le_call_drain(leat_call *call);
 void le_call_memory_free(const leat_call *call, struct le_call_memory *table);
 /* call_wants.c. symbol: the ID of any symbol that has a name. */
 leat_status le_call_find_want(const leat_call *call, const char *name, int *symbol);
