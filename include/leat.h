@@ -853,6 +853,7 @@ typedef struct leat_account_options { /* {0} is a good default */
     const char *before; /* what it was spent on, such as "the command"; NULL: before_ns has no record */
     bool no_verdict;
     bool for_command; /* the verdict may name options of the `leat` command */
+    bool is_repeated; /* the ledger has one call, which had run before: no advice to repeat it */
 } leat_account_options;
 /* Prints the account into *text. options may be NULL. Free *text with leat_memory_free. For a verdict and for the
  * table, the first call measures the CPU's rates, as leat_device_get does. */

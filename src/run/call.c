@@ -111,6 +111,25 @@ leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_a
     return LEAT_OK;
 }
 
+static void add_shape(struct le_text *text, const leat_array *array) {
+    for (int d = 0; d < array->rank; d++)
+        le_text_add(text, "%s%lld", d ? "," : "[", (long long)array->shape[d]);
+    le_text_add(text, "]");
+}
+
+leat_status le_call_check_shape(const char *name, const leat_array *value, const leat_array *target) {
+    if (memcmp(value->shape, target->shape, (size_t)value->rank * sizeof(int64_t)) == 0)
+        return LEAT_OK;
+    struct le_text text = {0};
+    le_text_add(&text, "cannot write '%s', which has the shape ", name);
+    add_shape(&text, value);
+    le_text_add(&text, ", into an array with the shape ");
+    add_shape(&text, target);
+    leat_status status = text.failed ? le_fail_out_of_memory(text.capacity) : le_fail(LEAT_MISMATCH, "%s", text.at);
+    le_text_finish(&text);
+    return status;
+}
+
 leat_status le_call_store(leat_call *call, const leat_array *target, const struct le_cell *cell, const char *what) {
     if (call->device)
         return le_device_store_scalar(call, target, cell, what);
@@ -149,9 +168,11 @@ static leat_status hand_out(leat_call *call, struct le_want *w) {
         return le_complex_deliver(call, w);
     const struct le_value *v = &s->ir->values.at[value];
     struct le_cell *cell = &s->cells[value];
-    if (cell->array && w->target && memcmp(w->target->shape, cell->array->shape, (size_t)v->rank * sizeof(int64_t)))
-        return le_fail(LEAT_MISMATCH, "cannot write '%s' into an array with a different shape",
-                       s->tree->symbols[w->symbol]->name);
+    if (cell->array && w->target) {
+        leat_status status = le_call_check_shape(s->tree->symbols[w->symbol]->name, cell->array, w->target);
+        if (status)
+            return status;
+    }
     if (cell->array && v->stage >= 0 && !w->target) {
         w->result = le_array_retain(cell->array);
         return LEAT_OK;
