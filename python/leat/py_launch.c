@@ -381,8 +381,7 @@ static int read_key(PyObject *key, struct launcher *launcher) {
 }
 
 PyObject *le_py_kernel_subscript(PyObject *kernel, PyObject *key) {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(launcher_type, Py_tp_alloc);
-    struct launcher *made = (struct launcher *)allocate(launcher_type, 0);
+    struct launcher *made = le_py_object_new(launcher_type);
     if (!made)
         return NULL;
     made->vectorcall = launch_kernel;
@@ -394,11 +393,9 @@ PyObject *le_py_kernel_subscript(PyObject *kernel, PyObject *key) {
 
 static void launcher_dealloc(PyObject *self) {
     struct launcher *launcher = (struct launcher *)self;
-    PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF((PyObject *)launcher->kernel);
     Py_XDECREF(launcher->stream);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    le_py_object_free(self);
 }
 
 static PyObject *launcher_repr(PyObject *self) {

@@ -243,23 +243,13 @@ static struct le_py_device *device_for(PyObject *name) {
     return device ? device : le_py_device_is_chosen() ? le_py_device_default() : le_py_device_or_gpu();
 }
 
-static PyObject *allocate(PyTypeObject *type) {
-    return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-}
-
-static void release_object(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
-}
-
 static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     static char *words[] = {"device", NULL};
     PyObject *name = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, names, "|$O", words, &name))
         return NULL;
     struct le_py_device *device = device_for(name);
-    struct py_stream *made = device ? (struct py_stream *)allocate(type) : NULL;
+    struct py_stream *made = device ? le_py_object_new(type) : NULL;
     if (!made)
         return NULL;
     made->device = device;
@@ -274,7 +264,7 @@ static void stream_dealloc(PyObject *self) {
     struct py_stream *stream = (struct py_stream *)self;
     if (stream->device && stream->device->generation == le_py_generation())
         leat_stream_free(stream->stream);
-    release_object(self);
+    le_py_object_free(self);
 }
 
 static PyObject *done(leat_status status) {
@@ -348,7 +338,7 @@ static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *names) 
     if (!PyArg_ParseTupleAndKeywords(args, names, "|$O", words, &name))
         return NULL;
     struct le_py_device *device = device_for(name);
-    struct py_event *made = device ? (struct py_event *)allocate(type) : NULL;
+    struct py_event *made = device ? le_py_object_new(type) : NULL;
     if (!made)
         return NULL;
     made->device = device;
@@ -363,7 +353,7 @@ static void event_dealloc(PyObject *self) {
     struct py_event *event = (struct py_event *)self;
     if (event->device && event->device->generation == le_py_generation())
         leat_event_free(event->event);
-    release_object(self);
+    le_py_object_free(self);
 }
 
 static PyObject *event_record(PyObject *self, PyObject *args) {
