@@ -538,7 +538,9 @@ int le_py_argument_resolve(PyObject *value, const char *name, bool writable, str
         release_after_failure(a);
         return -1;
     }
-    if (!writable || a->kind != LE_PY_MEMORY || (!a->memory.read_only && way->library != LE_PY_JAX))
+    if (way->library == LE_PY_JAX)
+        a->memory.read_only = true;
+    if (!writable || a->kind != LE_PY_MEMORY || !a->memory.read_only)
         return 0;
     PyErr_Format(PyExc_ValueError, "cannot write '%s' into a read-only array%s", name,
                  way->library == LE_PY_JAX ? ": arrays of JAX never change" : "");

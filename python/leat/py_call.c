@@ -18,29 +18,46 @@ static int make_option_names(void) {
     return 0;
 }
 
-/* Words of a call are interned, so that almost always comparing addresses finds them. */
+/* Words of a call and names of a program are interned, so that comparing addresses finds almost all. */
+static Py_ssize_t find_interned(PyObject *names, Py_ssize_t count, PyObject *name) {
+    Py_ssize_t k = 0;
+    while (k < count && PyTuple_GetItem(names, k) != name)
+        k++;
+    return k < count ? k : -1;
+}
+
 static Py_ssize_t find_name(PyObject *names, Py_ssize_t count, PyObject *name) {
-    for (Py_ssize_t k = 0; k < count; k++)
-        if (PyTuple_GetItem(names, k) == name)
-            return k;
-    for (Py_ssize_t k = 0; k < count; k++)
+    Py_ssize_t found = find_interned(names, count, name);
+    for (Py_ssize_t k = 0; k < count && found < 0; k++)
         if (PyUnicode_Compare(PyTuple_GetItem(names, k), name) == 0)
-            return k;
-    return -1;
+            found = k;
+    return found;
 }
 
 static PyObject **option_at(struct le_py_run *run, PyObject *name) {
     PyObject **const at[] = {&run->out, &run->stream_value, &run->device_value, &run->like};
     for (int k = 0; k < OPTIONS; k++)
-        if (option_names[k] == name || PyUnicode_Compare(option_names[k], name) == 0)
+        if (option_names[k] == name)
+            return at[k];
+    for (int k = 0; k < OPTIONS; k++)
+        if (PyUnicode_Compare(option_names[k], name) == 0)
             return at[k];
     return NULL;
+}
+
+/* The number of an input, or -1 for an option. An option's own word names an input only if that is the same string. */
+static Py_ssize_t find_input(const struct le_py_program *program, PyObject *name) {
+    Py_ssize_t k = find_interned(program->inputs, program->input_count, name);
+    for (int option = 0; option < OPTIONS && k < 0; option++)
+        if (option_names[option] == name)
+            return -1;
+    return k >= 0 ? k : find_name(program->inputs, program->input_count, name);
 }
 
 /* An input of the same name comes before an option. */
 static int read_named(struct le_py_run *run, PyObject *name, PyObject *value) {
     const struct le_py_program *program = run->program;
-    Py_ssize_t k = find_name(program->inputs, program->input_count, name);
+    Py_ssize_t k = find_input(program, name);
     PyObject **option = k < 0 ? option_at(run, name) : NULL;
     if (k < 0 && !option) {
         PyErr_Format(PyExc_TypeError, "%U has no input '%U'; its inputs are %S", program->name, name, program->inputs);

@@ -139,20 +139,36 @@ struct le_py_wrapped *le_py_exchange_stream(const struct le_py_exchange *exchang
 
 /* ---- capsules */
 
+static void delete_old(PyObject *owner) {
+    struct DLManagedTensor *tensor = PyCapsule_GetPointer(owner, "leat");
+    if (tensor && tensor->deleter)
+        tensor->deleter(tensor);
+}
+
+/* Takes the tensor out of its capsule, which another consumer then refuses; a->keep deletes it. */
+static int take_tensor(PyObject *capsule, bool versioned, struct le_py_argument *a) {
+    void *tensor = PyCapsule_GetPointer(capsule, versioned ? LE_PY_DLPACK_VERSIONED : LE_PY_DLPACK_OLD);
+    a->keep = PyCapsule_New(tensor, "leat", versioned ? delete_managed : delete_old);
+    if (!a->keep)
+        return -1;
+    return PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor");
+}
+
 int le_py_capsule_describe(PyObject *capsule, const char *name, struct le_py_argument *a) {
+    bool versioned = PyCapsule_IsValid(capsule, LE_PY_DLPACK_VERSIONED), read_only = false;
     const struct DLTensor *tensor = NULL;
-    bool read_only = false;
-    a->keep = Py_NewRef(capsule); /* the capsule stays unused, so it frees its tensor itself */
-    if (PyCapsule_IsValid(capsule, LE_PY_DLPACK_VERSIONED)) {
+    if (versioned) {
         const struct DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, LE_PY_DLPACK_VERSIONED);
         tensor = managed->major == 1 ? &managed->dl_tensor : NULL;
         read_only = managed->flags & LE_PY_DLPACK_READ_ONLY;
     } else if (PyCapsule_IsValid(capsule, LE_PY_DLPACK_OLD)) {
         tensor = &((const struct DLManagedTensor *)PyCapsule_GetPointer(capsule, LE_PY_DLPACK_OLD))->dl_tensor;
     }
+    if ((versioned || tensor) && take_tensor(capsule, versioned, a) < 0)
+        return -1;
     if (!tensor) {
-        PyErr_Format(PyExc_TypeError, "the __dlpack__ of argument '%s' returned no unused capsule of DLPack 0 or 1",
-                     name);
+        PyErr_Format(PyExc_TypeError,
+                     "the __dlpack__ of argument '%s' did not return an unused DLPack capsule of version 0 or 1", name);
         return -1;
     }
     if (use_tensor(tensor, name, a) < 0)

@@ -304,7 +304,10 @@ int le_py_dlpack_describe(PyObject *value, const char *name, struct le_py_argume
     PyObject *capsule = ask_capsule(value, stream);
     Py_XDECREF(stream);
     int failed = capsule ? le_py_capsule_describe(capsule, name, a) : le_py_fail_library(name);
+    struct le_py_pending pending;
+    le_py_error_hold(&pending);
     Py_XDECREF(capsule);
+    le_py_error_restore(&pending);
     if (!failed && on_gpu && a->memory.memory == LEAT_MEMORY_HOST)
         failed = le_py_fail_type(value, name, "whose __dlpack_device__ names a GPU but whose memory is the host's");
     a->is_held = on_gpu;

@@ -286,14 +286,21 @@ def test_capsule_keeps_the_memory():
         def __dlpack__(self, **names):
             return capsule
 
-    assert double(Holder())[999] == 1998 and double(Holder())[999] == 1998
+    assert double(Holder())[999] == 1998
+    with pytest.raises(TypeError, match="unused"):  # the tensor has been taken out of it
+        double(Holder())
+    capsule = of(np.arange(1000.0)).__dlpack__(max_version=(1, 0))
     back = np.from_dlpack(Holder())
     assert back[999] == 999
     with pytest.raises(TypeError, match="unused"):
         double(Holder())
+    capsule = of(np.arange(1000.0)).__dlpack__(max_version=(1, 0))
+    kept = leat.asarray(Holder())
+    with pytest.raises((TypeError, ValueError, BufferError)):
+        np.from_dlpack(Holder())
     del capsule
     gc.collect()
-    assert back[500] == 500
+    assert back[500] == 500 and kept[500].item() == 500
 
 
 def test_deleters_on_other_threads():

@@ -49,6 +49,17 @@ def test_tracers():
         double(jax.random.key(0))
 
 
+def test_immutable():
+    """An array of Leat over the memory of an array of JAX may not be written either."""
+    given = jnp.arange(3.0)
+    made = leat.asarray(given)
+    with pytest.raises(ValueError, match="read-only"):
+        double(np.ones(3, "f4"), out=made)
+    with pytest.raises((ValueError, RuntimeError)):
+        np.asarray(made)[0] = 77
+    assert given.tolist() == [0, 1, 2]
+
+
 def test_memory():
     a = jnp.arange(1000.0)
     y = double(a)
