@@ -13,8 +13,9 @@
  * the calling thread's last failure. Handles are opaque; `_free` accepts NULL. The library never aborts, prints or
  * exits.
  *
- * Threads: several threads may use a context, program, array, module or kernel at once. A call, stream or event may be
- * used by one thread at a time. The caller synchronizes access to the elements of an array on the CPU: a thread does
+ * Threads: several threads may use a context, program, array, module, kernel or stream at once. Each operation in a
+ * stream is atomic; the caller decides the order of those of several threads. A call or event may be used by one thread
+ * at a time. The caller synchronizes access to the elements of an array on the CPU: a thread does
  * its CPU work inside its own call, and a thread that writes an array must not run at the same time as another that
  * reads or writes it. Sizes in bytes are size_t. Extents and strides are int64_t and count elements. Text is UTF-8.
  *
@@ -409,9 +410,13 @@ LEAT_API void leat_memory_free(void *memory);
  * native_stream is the CUstream in which the consumer will use the tensor: that stream waits for the work on the array
  * so far. NULL waits for that work before returning, and so does CU_STREAM_PER_THREAD; it must be NULL for host memory.
  * When the consumer calls the deleter, on any thread, its work in native_stream may still be running: device memory is
- * used again only after that work. If native_stream is CU_STREAM_LEGACY, one of Leat's streams, or one that
- * leat_stream_wrap knows, the deleter returns at once. Otherwise, or if that stream has been freed, the deleter waits
- * for the device. The consumer's work on host memory must be done by then. The deleter may be called after leat_close.
+ * used again only after that work. If native_stream is CU_STREAM_LEGACY or one that leat_stream_wrap knows, the deleter
+ * returns at once. Otherwise, or if that stream has been freed, the deleter waits for the device. The consumer's work
+ * on host memory must be done by then. The deleter may be called after leat_close.
+ *
+ * If the consumer's stream is not known, pass the CUstream of a stream made by leat_stream_new, and let the consumer
+ * order its work after that stream: nothing waits on the host before the deleter, which waits for the device, so the
+ * consumer may work in any stream.
  * LEAT_UNSUPPORTED for a read-only array, and for device memory of sim, which other libraries cannot use. */
 struct DLManagedTensor;
 LEAT_API leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor);
@@ -532,7 +537,11 @@ LEAT_API leat_status leat_call_want_clear(leat_call *call);
  * complete when the ticket is reached. Other Leat work that reads them is ordered automatically. The function waits for
  * the device where the host needs a number (the condition of a `while`, a range that depends on data; the ledger
  * records the cause). It also waits at the end if an element may be out of range or a note may be given (integer
- * division by zero), so that this call reports the error, as on the CPU. After an error there are no results. */
+ * division by zero), so that this call reports the error, as on the CPU.
+ *
+ * After an error, or if the run was canceled, there are no results, and the ticket is not written. Part of the run may
+ * have been enqueued; its work on memory of the caller's (leat_call_set_memory_at, leat_call_want_memory_at, and arrays
+ * in host memory) is done when this function returns, so that the caller may free or change that memory. */
 LEAT_API leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *ticket);
 /* Returns a result of the last run. The caller owns a reference (leat_array_free). */
 LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_array **array);
@@ -542,8 +551,8 @@ LEAT_API leat_status leat_call_result_at(leat_call *call, size_t k, leat_array *
  * is free as soon as the caller has freed the array. */
 LEAT_API leat_status leat_call_take_at(leat_call *call, size_t k, leat_array **array);
 /* Cancels the run of this call that is in progress, if any: leat_call_run soon returns LEAT_CANCELED, and the elements
- * of requested arrays may have changed. Kernels that a GPU has started run to their end. May be called on any thread
- * and in a signal handler. */
+ * of requested arrays may have changed. Kernels that a GPU has started run to their end; leat_call_run waits only for
+ * those that use memory of the caller's. May be called on any thread and in a signal handler. */
 LEAT_API void leat_call_cancel(leat_call *call);
 /* Runs of this call call proceed(user) on the thread of leat_call_run about every 50 ms while they compute or wait. If
  * it returns false, the run is canceled. proceed must not use the call. NULL: never, the default. */
@@ -591,9 +600,15 @@ LEAT_API leat_status leat_stream_ticket(leat_context *ctx, leat_stream *stream, 
 LEAT_API leat_status leat_stream_synchronize(leat_stream *stream);
 /* Later work in the stream waits for the event, without blocking the host. */
 LEAT_API leat_status leat_stream_wait_event(leat_stream *stream, leat_event *event);
+/* Later work in the stream waits for the work on the array so far, without blocking the host. Leat's own work needs no
+ * such call: this is for work of others that is ordered after the stream. */
+LEAT_API leat_status leat_stream_wait_array(leat_stream *stream, const leat_array *array);
 /* Waits until the ticket is reached, and returns the error of the work before it, if any. The ticket of a freed stream
  * is valid. */
 LEAT_API leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket);
+/* The same, but waits for timeout_ms milliseconds at most (on sim, up to 0.1 s more), so that the caller can look
+ * whether to go on. *reached tells whether the ticket was reached. timeout_ms 0 only asks. */
+LEAT_API leat_status leat_ticket_wait_for(leat_context *ctx, leat_ticket ticket, uint32_t timeout_ms, bool *reached);
 LEAT_API leat_status leat_context_synchronize(leat_context *ctx); /* all streams of the context */
 LEAT_API leat_status leat_event_new(leat_context *ctx, leat_event **event);
 LEAT_API void leat_event_free(leat_event *event);
@@ -838,6 +853,7 @@ typedef struct leat_account_options { /* {0} is a good default */
     const char *before; /* what it was spent on, such as "the command"; NULL: before_ns has no record */
     bool no_verdict;
     bool for_command; /* the verdict may name options of the `leat` command */
+    bool is_repeated; /* the ledger has one call, which had run before: no advice to repeat it */
 } leat_account_options;
 /* Prints the account into *text. options may be NULL. Free *text with leat_memory_free. For a verdict and for the
  * table, the first call measures the CPU's rates, as leat_device_get does. */

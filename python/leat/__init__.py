@@ -8,6 +8,35 @@
 from ._leat import *  # noqa: F401,F403
 from ._leat import __version__  # noqa: F401
 
+# `from leat import *` leaves Python's eval alone.
+__all__ = [
+    "Array",
+    "DataError",
+    "DeviceError",
+    "DeviceInfo",
+    "Error",
+    "Event",
+    "Kernel",
+    "Launcher",
+    "LeatWarning",
+    "Module",
+    "Parameter",
+    "Program",
+    "ProgramError",
+    "ShapeError",
+    "Stream",
+    "asarray",
+    "device",
+    "devices",
+    "load",
+    "pinned",
+    "pinned_empty",
+    "program",
+    "save",
+    "show_progress",
+    "synchronize",
+]
+
 _LATER = {"Account": "_account", "Text": "_account"}  # imported at the first use
 
 

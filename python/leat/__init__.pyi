@@ -1,14 +1,40 @@
 # The types of the public names. Arrays of other libraries are Any: which library's a result is depends on the arguments.
 import os
-import sys
 import types
 from _typeshed import structseq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from inspect import Signature
 from typing import Any, Final, Literal, Protocol, SupportsIndex, TypeAlias, final, type_check_only
 from typing_extensions import CapsuleType
 
 __version__: Final[str]
+__all__ = [
+    "Array",
+    "DataError",
+    "DeviceError",
+    "DeviceInfo",
+    "Error",
+    "Event",
+    "Kernel",
+    "Launcher",
+    "LeatWarning",
+    "Module",
+    "Parameter",
+    "Program",
+    "ProgramError",
+    "ShapeError",
+    "Stream",
+    "asarray",
+    "device",
+    "devices",
+    "load",
+    "pinned",
+    "pinned_empty",
+    "program",
+    "save",
+    "show_progress",
+    "synchronize",
+]
 
 def __dir__() -> list[str]: ...
 
@@ -49,8 +75,7 @@ class Program:
     def results(self) -> tuple[str, ...]: ...
     @property
     def optional(self) -> tuple[str, ...]: ...
-    @property
-    def __signature__(self) -> Signature: ...
+    __signature__: Signature | None  # None: of the class
     def __call__(
         self,
         *args: Any,
@@ -145,13 +170,14 @@ class Array:
         copy: bool | None = None,
     ) -> CapsuleType: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
-    if sys.version_info >= (3, 12):
-        def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
     def __getitem__(self, index: _Index | tuple[_Index, ...], /) -> Array: ...
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Array]: ...
     def __bool__(self) -> bool: ...
     def __int__(self) -> int: ...
     def __float__(self) -> float: ...
+    def __complex__(self) -> complex: ...
 
 def asarray(x: Any, *, dtype: Any = None, device: str | None = None, copy: bool | None = None) -> Array: ...
 def pinned(a: Any, /) -> Any: ...

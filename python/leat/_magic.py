@@ -1,6 +1,7 @@
 """%%leat: a notebook's cell as a program. Imported by %load_ext leat only."""
 
 import functools
+import re
 import sys
 
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
@@ -38,9 +39,25 @@ def check(shell, cell):
         raise CellError(shell, error) from None
 
 
+def show_briefly(shell, cell, error):
+    """Has IPython show an error of the run as it shows one of the text: the line if it is known, and the message.
+
+    An error from elsewhere, such as an argument's own method, keeps its traceback."""
+    innermost = error.__traceback__
+    while innermost.tb_next:
+        innermost = innermost.tb_next
+    if innermost.tb_frame.f_globals is not globals() or error.__cause__ or hasattr(error, "_render_traceback_"):
+        return
+    label = shell.compile.format_code_name(cell_name(shell)) or ("cell",)
+    found = re.match(r"line (\d+) of cell: ", str(error))
+    place = [f"  {' '.join(label)}"]
+    if found:
+        place = [f"{place[0]}, line {found[1]}", "    " + ("\n" + cell).splitlines()[int(found[1]) - 1].strip()]
+    error._render_traceback_ = lambda: [*place, *shell.InteractiveTB.get_exception_only(type(error), error)]
+
+
 def find_inputs(shell, checked_program):
     """The notebook's variables with the names of the inputs."""
-    __tracebackhide__ = True
     found = {}
     for name in checked_program.inputs:
         value = shell.user_ns.get(name, shell)
@@ -51,9 +68,7 @@ def find_inputs(shell, checked_program):
     return found
 
 
-def run(shell, options, cell):
-    __tracebackhide__ = True
-    made = check(shell, cell)
+def run_program(shell, options, made):
     inputs = find_inputs(shell, made)
     named = {"device": options.device} if options.device else {}
     if options.show:
@@ -62,6 +77,14 @@ def run(shell, options, cell):
     results = made(**inputs, **named, **({"like": options.like} if options.like else {}))
     shell.push(dict(zip(made.results, results if len(made.results) > 1 else (results,))))
     return account
+
+
+def run(shell, options, cell):
+    try:
+        return run_program(shell, options, check(shell, cell))
+    except Exception as error:
+        show_briefly(shell, cell, error)
+        raise
 
 
 def register(shell):
@@ -73,7 +96,6 @@ def register(shell):
     @argument("--arch", help='the architecture for --show ptx and sass, such as "sm_90"')
     def leat(line, cell):
         """Run the cell as a program. Its inputs are the notebook's variables; its results become variables."""
-        __tracebackhide__ = True
         return run(shell, parse_argstring(leat, line), cell)
 
     shell.register_magic_function(leat, "cell", "leat")

@@ -193,6 +193,11 @@ def device_part(costs, host_costs, sums):
     return part("Device", costs, sums["span_ns"], totals)
 
 
+def first_part(costs):
+    total_ns = sum(cost["time_ns"] for cost in costs)
+    return part("First run only, before this one", costs, total_ns, (("", "together", total_ns),))
+
+
 def draw(account):
     host = [cost for cost in account["ledger"] if not cost.get("on_device")]
     device = [cost for cost in account["ledger"] if cost.get("on_device")]
@@ -205,5 +210,8 @@ def draw(account):
     ]
     if account.get("device_time") and device:
         pieces.append(device_part(device, host, account["device_time"]))
-    pieces += [host_part(host), "</div>"]
+    pieces.append(host_part(host))
+    if account.get("first_run"):
+        pieces.append(first_part(account["first_run"]))
+    pieces.append("</div>")
     return "".join(pieces)

@@ -91,19 +91,36 @@ static void release_after_failure(struct le_py_argument *argument) {
 
 /* ---- how a type is resolved */
 
-static bool has(PyTypeObject *type, const char *attribute) {
-    int found = PyObject_HasAttrString((PyObject *)type, attribute);
-    return found > 0;
+/* ---- finding the way. After an exception the further questions are not asked, and no way is found. */
+
+bool le_py_has(PyObject *object, const char *attribute) {
+    PyObject *found = PyErr_Occurred() ? NULL : PyObject_GetAttrString(object, attribute);
+    Py_XDECREF(found);
+    if (!found && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_Clear();
+    return found;
 }
 
-/* The type's module begins with these words. */
-static bool is_of(PyTypeObject *type, const char *package) {
-    PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
+static bool has(PyTypeObject *type, const char *attribute) {
+    return le_py_has((PyObject *)type, attribute);
+}
+
+static bool begins(PyObject *module, const char *package) {
     const char *text = module && PyUnicode_Check(module) ? le_py_text(module) : NULL;
     size_t length = strlen(package);
-    bool found = text && strncmp(text, package, length) == 0 && (text[length] == 0 || text[length] == '.');
-    Py_XDECREF(module);
-    PyErr_Clear();
+    return text && strncmp(text, package, length) == 0 && (text[length] == 0 || text[length] == '.');
+}
+
+/* The module of the type, or of a type that it derives from, begins with these words. */
+static bool is_of(PyTypeObject *type, const char *package) {
+    bool found = false;
+    PyObject *bases = PyErr_Occurred() ? NULL : PyObject_GetAttrString((PyObject *)type, "__mro__");
+    for (Py_ssize_t k = 0; bases && !found && !PyErr_Occurred() && k < PyTuple_Size(bases); k++) {
+        PyObject *module = PyObject_GetAttrString(PyTuple_GetItem(bases, k), "__module__");
+        found = begins(module, package);
+        Py_XDECREF(module);
+    }
+    Py_XDECREF(bases);
     return found;
 }
 
@@ -131,7 +148,6 @@ static bool is_time(PyTypeObject *type) {
     bool found = name && (PyUnicode_CompareWithASCIIString(name, "datetime64") == 0 ||
                           PyUnicode_CompareWithASCIIString(name, "timedelta64") == 0);
     Py_XDECREF(name);
-    PyErr_Clear();
     return found;
 }
 
@@ -146,9 +162,9 @@ static enum route array_route(PyTypeObject *type, PyObject *value, enum le_py_li
         return ROUTE_BUFFER;
     if (has(type, "__dlpack__") && has(type, "__dlpack_device__"))
         return ROUTE_DLPACK;
-    if (PyObject_HasAttrString(value, "__cuda_array_interface__"))
+    if (le_py_has(value, "__cuda_array_interface__"))
         return ROUTE_CUDA_INTERFACE;
-    if (PyObject_HasAttrString(value, "__array_interface__") || has(type, "__array__"))
+    if (le_py_has(value, "__array_interface__") || has(type, "__array__"))
         return ROUTE_NUMPY;
     return subclass_route(value);
 }
@@ -176,7 +192,7 @@ static struct way find_way(PyTypeObject *type, PyObject *value) {
     return way;
 }
 
-/* A full table remembers no more: a program has few types of arguments. */
+/* A full table remembers no more: a program has few types of arguments. NULL with an exception if the type fails. */
 static const struct way *way_of(PyObject *value, struct way *made) {
     PyTypeObject *type = Py_TYPE(value);
     size_t at = ((uintptr_t)type >> 4) % WAYS;
@@ -185,6 +201,8 @@ static const struct way *way_of(PyObject *value, struct way *made) {
     if (ways[at].type)
         return &ways[at];
     *made = find_way(type, value);
+    if (PyErr_Occurred())
+        return NULL;
     while (ways[at].type && ways[at].type != type) /* finding it ran Python code, which may have added others */
         at = (at + 1) % WAYS;
     if (ways[at].type || made->route == ROUTE_UNKNOWN || way_count >= WAYS / 2)
@@ -237,6 +255,11 @@ int le_py_fail_rank(const char *name, Py_ssize_t rank) {
     PyErr_Format(PyExc_ValueError, "argument '%s' has %zd axes; an array of Leat has at most %d", name, rank,
                  LEAT_RANK_MAX);
     return -1;
+}
+
+void le_py_forgive(void) {
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception) && !PyErr_ExceptionMatches(PyExc_MemoryError))
+        PyErr_Clear();
 }
 
 int le_py_fail_library(const char *name) {
@@ -406,39 +429,42 @@ static PyObject *torch_function(PyObject **at, bool of_tensor, const char *name)
         *at = PyObject_GetAttrString(owner, name);
     Py_XDECREF(torch);
     Py_XDECREF(owner);
-    PyErr_Clear();
+    if (!*at && PyErr_ExceptionMatches(PyExc_AttributeError)) /* an old PyTorch has no such views */
+        PyErr_Clear();
     return *at;
 }
 
-/* Whether function(value), or function() if value is NULL, returns True. */
-static bool says(PyObject *function, PyObject *value) {
-    PyObject *answer = function ? PyObject_CallFunctionObjArgs(function, value, NULL) : NULL;
-    bool yes = answer == Py_True;
+/* Whether the answer, whose reference it takes over, is true; NULL, with or without an exception, is not. */
+static bool is_yes(PyObject *answer) {
+    bool yes = answer && PyObject_IsTrue(answer) > 0;
     Py_XDECREF(answer);
-    PyErr_Clear();
     return yes;
+}
+
+/* function(value), or function() if value is NULL. After an exception nothing is asked. */
+static bool says(PyObject *function, PyObject *value) {
+    return function && !PyErr_Occurred() && is_yes(PyObject_CallFunctionObjArgs(function, value, NULL));
 }
 
 static bool records_gradient(PyObject *value) {
     static PyObject *is_enabled;
-    PyObject *grad = PyObject_GetAttr(value, name_requires_grad);
-    bool requires_grad = grad == Py_True;
-    if (!grad)
-        PyErr_Clear();
-    Py_XDECREF(grad);
-    return requires_grad && says(torch_function(&is_enabled, false, "is_grad_enabled"), NULL);
+    return is_yes(PyObject_GetAttr(value, name_requires_grad)) &&
+           says(torch_function(&is_enabled, false, "is_grad_enabled"), NULL);
 }
 
-/* The table hands out the stored elements, also where the tensor stands for other values. */
+/* The table hands out the stored elements, also where the tensor stands for other values. A tensor that does not answer
+ * is refused. */
 static int check_tensor(PyObject *value, const char *name, const struct le_py_argument *a) {
     static PyObject *is_conj, *is_neg;
     const char *reason = NULL;
     if (records_gradient(value))
         reason = "that requires a gradient, which Leat cannot record; pass x.detach(), or call under torch.no_grad()";
-    else if (a->memory.dtype >= LEAT_C64 && says(torch_function(&is_conj, true, "is_conj"), value))
+    else if (a->memory.dtype >= LEAT_C64 && !PyErr_Occurred() && says(torch_function(&is_conj, true, "is_conj"), value))
         reason = "that is a conjugated view; pass x.resolve_conj()";
-    else if (says(torch_function(&is_neg, true, "is_neg"), value))
+    else if (!PyErr_Occurred() && says(torch_function(&is_neg, true, "is_neg"), value))
         reason = "that is a negated view; pass x.resolve_neg()";
+    if (PyErr_Occurred())
+        return le_py_fail_library(name);
     if (!reason)
         return 0;
     PyErr_Format(PyExc_ValueError, "argument '%s' is a tensor %s", name, reason);
@@ -448,7 +474,12 @@ static int check_tensor(PyObject *value, const char *name, const struct le_py_ar
 static int resolve_exchange(PyObject *value, const char *name, const struct way *way, struct le_py_argument *a) {
     if (le_py_exchange_describe(way->exchange, value, name, a) < 0)
         return -1;
-    return way->library == LE_PY_TORCH ? check_tensor(value, name, a) : 0;
+    if (way->library == LE_PY_TORCH) /* it reuses memory in the order of its streams */
+        return check_tensor(value, name, a);
+    a->is_held = a->device != NULL;
+    if (a->is_held && !a->keep)
+        a->keep = Py_NewRef(value);
+    return 0;
 }
 
 /* ---- all */
@@ -495,6 +526,8 @@ int le_py_argument_resolve(PyObject *value, const char *name, bool writable, str
     const struct way *way = way_of(value, &made);
     le_py_argument_clear(a);
     a->asked = asked;
+    if (!way)
+        return le_py_fail_library(name);
     a->library = way->library;
     if (way->route >= ROUTE_BOOL && way->route <= ROUTE_COMPLEX) {
         if (!writable)

@@ -1,16 +1,14 @@
-/* leat.Array: an array of the library, for other libraries and for Python. Views, exchange and the buffer protocol are
- * here; how it is made is elsewhere. */
+/* leat.Array: the type, its attributes and elements, and the buffer protocol. Subscripts are in py_array_view.c,
+ * exchange with other libraries is in py_array_exchange.c, and leat.asarray is in py_memory.c. */
 #include "py_array.h"
 
 PyTypeObject *le_py_array_type;
 
-PyObject *le_py_array_new(leat_array *array, struct le_py_device *device) {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(le_py_array_type, Py_tp_alloc);
-    struct le_py_array *made = (struct le_py_array *)allocate(le_py_array_type, 0);
-    if (!made) {
-        leat_array_free(array);
-        return NULL;
-    }
+struct le_py_array *le_py_array_blank(void) {
+    return le_py_object_new(le_py_array_type);
+}
+
+void le_py_array_fill(struct le_py_array *made, leat_array *array, struct le_py_device *device) {
     made->array = array;
     made->device = device;
     leat_array_get(array, &made->description);
@@ -19,16 +17,38 @@ PyObject *le_py_array_new(leat_array *array, struct le_py_device *device) {
         made->shape[k] = (Py_ssize_t)made->description.shape[k];
         made->byte_strides[k] = (Py_ssize_t)made->description.strides[k] * size;
     }
+}
+
+PyObject *le_py_array_new(leat_array *array, struct le_py_device *device) {
+    struct le_py_array *made = le_py_array_blank();
+    if (made)
+        le_py_array_fill(made, array, device);
+    else
+        leat_array_free(array);
     return (PyObject *)made;
+}
+
+PyObject *le_py_array_view(const struct le_py_array *array, leat_array *view) {
+    PyObject *made = le_py_array_new(view, array->device);
+    if (made)
+        ((struct le_py_array *)made)->is_foreign = array->is_foreign;
+    return made;
 }
 
 static void array_dealloc(PyObject *self) {
     struct le_py_array *array = (struct le_py_array *)self;
-    PyTypeObject *type = Py_TYPE(self);
     leat_array *held = array->array;
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    bool is_foreign = array->is_foreign;
+    if (array->weak)
+        PyObject_ClearWeakRefs(self);
+    le_py_object_free(self);
+    if (!is_foreign) {
+        leat_array_free(held);
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS /* it may wait for work that uses the memory, and call the other library */
     leat_array_free(held);
+    Py_END_ALLOW_THREADS
 }
 
 static Py_ssize_t element_count(const struct le_py_array *array) {
@@ -108,8 +128,8 @@ static int array_getbuffer(PyObject *self, Py_buffer *view, int flags) {
                         .readonly = d->read_only,
                         .ndim = d->rank,
                         .format = (flags & PyBUF_FORMAT) ? (char *)(uintptr_t)format : NULL,
-                        .shape = (flags & PyBUF_ND) ? array->shape : NULL,
-                        .strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? array->byte_strides : NULL};
+                        .shape = d->rank && (flags & PyBUF_ND) ? array->shape : NULL,
+                        .strides = d->rank && (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? array->byte_strides : NULL};
     view->len = element_count(array) * view->itemsize;
     return 0;
 }
@@ -174,7 +194,7 @@ static PyObject *get_transposed(PyObject *self, void *none) {
     leat_array *view;
     (void)none;
     leat_status status = leat_array_transpose(array->array, NULL, &view);
-    return status ? le_py_raise(status, NULL, NULL) : le_py_array_new(view, array->device);
+    return status ? le_py_raise(status, NULL, NULL) : le_py_array_view(array, view);
 }
 
 static PyObject *array_repr(PyObject *self) {
@@ -198,6 +218,19 @@ static Py_ssize_t array_length(PyObject *self) {
         return array->shape[0];
     PyErr_SetString(PyExc_TypeError, "an array of rank 0 has no length");
     return -1;
+}
+
+/* a[k] of the sequence protocol, for iteration; k is not negative. */
+static PyObject *array_part(PyObject *self, Py_ssize_t k) {
+    PyObject *key = PyLong_FromSsize_t(k), *part = key ? le_py_array_subscript(self, key) : NULL;
+    Py_XDECREF(key);
+    return part;
+}
+
+static PyObject *array_iterate(PyObject *self) {
+    if (((struct le_py_array *)self)->description.rank > 0)
+        return PySeqIter_New(self);
+    return PyErr_SetString(PyExc_TypeError, "an array of rank 0 cannot be iterated over"), NULL;
 }
 
 /* ---- elements */
@@ -247,6 +280,13 @@ static PyObject *array_item(PyObject *self, PyObject *none) {
     return item;
 }
 
+static PyObject *array_complex(PyObject *self, PyObject *none) {
+    PyObject *item = array_item(self, none),
+             *number = item ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, item, NULL) : NULL;
+    Py_XDECREF(item);
+    return number;
+}
+
 static PyObject *array_float(PyObject *self) {
     PyObject *item = array_item(self, NULL), *number = item ? PyNumber_Float(item) : NULL;
     Py_XDECREF(item);
@@ -271,22 +311,41 @@ static PyObject *array_numpy(PyObject *self, PyObject *none) {
     return le_py_to_numpy((struct le_py_array *)self);
 }
 
+/* numpy.asarray(array, dtype) with NumPy 2's meaning of copy in any NumPy: 1: always, 0: never, -1: as needed. */
+static PyObject *cast_numpy(PyObject *array, PyObject *dtype, int copy) {
+    PyObject *numpy = le_py_numpy(), *cast = NULL;
+    if (numpy)
+        cast = PyObject_CallMethod(numpy, copy > 0 ? "array" : "asarray", "OO", array, dtype);
+    if (!cast || copy != 0 || cast == array)
+        return cast;
+    PyObject *shares = PyObject_CallMethod(numpy, "may_share_memory", "OO", cast, array);
+    bool copied = shares == Py_False;
+    Py_XDECREF(shares);
+    if (shares && !copied)
+        return cast;
+    Py_DECREF(cast);
+    if (copied)
+        PyErr_SetString(PyExc_ValueError, "copy=False, but another type of elements needs a copy");
+    return NULL;
+}
+
 /* NumPy asks here where the buffer protocol fails. A copy from a GPU is not made unasked. */
 static PyObject *array_array(PyObject *self, PyObject *args, PyObject *names) {
     static char *words[] = {"dtype", "copy", NULL};
-    PyObject *dtype = Py_None, *copy = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, names, "|OO", words, &dtype, &copy))
+    PyObject *dtype = Py_None, *copy_value = Py_None;
+    int copy;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|OO", words, &dtype, &copy_value) ||
+        le_py_copy_parse(copy_value, &copy) < 0)
         return NULL;
     if (!le_py_array_is_readable((struct le_py_array *)self))
         return PyErr_SetString(PyExc_TypeError, "the array is in a device's memory; x.numpy() copies it to the host"),
                NULL;
     PyObject *array = le_py_to_numpy((struct le_py_array *)self);
-    PyObject *cast = array && dtype != Py_None ? PyObject_CallMethod(array, "astype", "O", dtype) : Py_XNewRef(array);
-    PyObject *own =
-        cast && copy == Py_True && cast == array ? PyObject_CallMethod(cast, "copy", NULL) : Py_XNewRef(cast);
-    Py_XDECREF(array);
-    Py_XDECREF(cast);
-    return own;
+    if (!array || (dtype == Py_None && copy <= 0))
+        return array;
+    PyObject *cast = cast_numpy(array, dtype, copy);
+    Py_DECREF(array);
+    return cast;
 }
 
 static PyObject *array_tolist(PyObject *self, PyObject *none) {
@@ -309,7 +368,7 @@ static PyObject *array_reshape(PyObject *self, PyObject *args) {
     if (PyErr_Occurred())
         return NULL;
     leat_status status = leat_array_reshape(array->array, (int)rank, shape, &view);
-    return status ? le_py_raise(status, NULL, NULL) : le_py_array_new(view, array->device);
+    return status ? le_py_raise(status, NULL, NULL) : le_py_array_view(array, view);
 }
 
 /* ---- the type */
@@ -325,6 +384,7 @@ static PyMethodDef array_methods[] = {
     {"reshape", array_reshape, METH_VARARGS,
      "reshape($self, *shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides "
      "allow none."},
+    {"__complex__", array_complex, METH_NOARGS, NULL},
     {"__array__", (PyCFunction)(void (*)(void))array_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))le_py_array_dlpack, METH_VARARGS | METH_KEYWORDS,
      "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nExports the array (array "
@@ -332,6 +392,8 @@ static PyMethodDef array_methods[] = {
      "standard). Read-only arrays need max_version of at least (1, 0)."},
     {"__dlpack_device__", le_py_array_dlpack_device, METH_NOARGS, NULL},
     {0}};
+static PyMemberDef array_fields[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct le_py_array, weak), READONLY, NULL}, {0}};
 static PyGetSetDef array_members[] = {
     {"shape", get_shape, NULL, "The extents, as a tuple.", NULL},
     {"strides", get_strides, NULL, "The strides in bytes, as a tuple.", NULL},
@@ -351,9 +413,12 @@ static PyType_Slot array_slots[] = {
     {Py_tp_repr, array_repr},
     {Py_tp_methods, array_methods},
     {Py_tp_getset, array_members},
+    {Py_tp_members, array_fields},
+    {Py_tp_iter, array_iterate},
     {Py_bf_getbuffer, array_getbuffer},
     {Py_mp_length, array_length},
     {Py_sq_length, array_length},
+    {Py_sq_item, array_part},
     {Py_mp_subscript, le_py_array_subscript},
     {Py_nb_float, array_float},
     {Py_nb_int, array_int},

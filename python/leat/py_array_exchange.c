@@ -1,42 +1,41 @@
 /* leat.Array for other libraries: __dlpack__ and __cuda_array_interface__. */
 #include "py_array.h"
+#include "py_dlpack.h"
 
-struct DLManagedTensor;
-struct DLManagedTensorVersioned;
-enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3 };
-
-/* Both structures have their deleter at their own place, so the capsule's name tells which it is. The library frees a
- * tensor through its array's functions: importing it and freeing the array. */
+/* A consumer that takes the tensor changes the capsule's name. */
 static void free_unused(PyObject *capsule) {
-    leat_array *array;
-    leat_context *ctx = PyCapsule_GetContext(capsule);
-    leat_status status = LEAT_INVALID;
-    if (PyCapsule_IsValid(capsule, "dltensor"))
-        status = leat_array_from_dlpack(ctx, PyCapsule_GetPointer(capsule, "dltensor"), &array);
-    else if (PyCapsule_IsValid(capsule, "dltensor_versioned"))
-        status = leat_array_from_dlpack_versioned(ctx, PyCapsule_GetPointer(capsule, "dltensor_versioned"), &array);
-    if (!status)
-        leat_array_free(array);
+    struct DLManagedTensor *old = NULL;
+    struct DLManagedTensorVersioned *tensor = NULL;
+    if (PyCapsule_IsValid(capsule, LE_PY_DLPACK_OLD))
+        old = PyCapsule_GetPointer(capsule, LE_PY_DLPACK_OLD);
+    else if (PyCapsule_IsValid(capsule, LE_PY_DLPACK_VERSIONED))
+        tensor = PyCapsule_GetPointer(capsule, LE_PY_DLPACK_VERSIONED);
+    Py_BEGIN_ALLOW_THREADS /* it may wait for the device */
+    if (old)
+        old->deleter(old);
+    if (tensor)
+        tensor->deleter(tensor);
+    Py_END_ALLOW_THREADS
 }
 
 static int device_type(const struct le_py_array *array) {
     if (!array->device->is_cuda || array->description.memory == LEAT_MEMORY_HOST)
-        return DLPACK_CPU;
-    return array->description.memory == LEAT_MEMORY_DEVICE ? DLPACK_CUDA : DLPACK_CUDA_HOST;
+        return LE_PY_DLPACK_CPU;
+    return array->description.memory == LEAT_MEMORY_DEVICE ? LE_PY_DLPACK_CUDA : LE_PY_DLPACK_CUDA_HOST;
 }
 
 PyObject *le_py_array_dlpack_device(PyObject *self, PyObject *none) {
     struct le_py_array *array = (struct le_py_array *)self;
     (void)none;
     int type = device_type(array);
-    return Py_BuildValue("(ii)", type, type == DLPACK_CUDA ? array->device->ordinal : 0);
+    return Py_BuildValue("(ii)", type, type == LE_PY_DLPACK_CUDA ? array->device->ordinal : 0);
 }
 
 /* The CUstream that a consumer names by the rules of the array API standard. None: the default stream; -1: none, so
  * Leat's own stream is taken, which need not wait for the host. */
 static int consumer_stream(const struct le_py_array *array, PyObject *value, void **native) {
     *native = NULL;
-    if (device_type(array) != DLPACK_CUDA)
+    if (device_type(array) != LE_PY_DLPACK_CUDA)
         return 0;
     long number = value == Py_None ? 1 : PyLong_Check(value) ? 0 : -2;
     if (number == 0) {
@@ -85,7 +84,7 @@ static int check_request(struct le_py_array *array, PyObject *device, PyObject *
     }
     if (!PyArg_ParseTuple(device, "ii", &type, &number))
         return -1;
-    if (type == has && (type != DLPACK_CUDA || number == array->device->ordinal))
+    if (type == has && (type != LE_PY_DLPACK_CUDA || number == array->device->ordinal))
         return 0;
     PyErr_SetString(PyExc_BufferError, "the array is on another device; x.numpy() copies it to the host");
     return -1;
@@ -96,7 +95,7 @@ static void *fail_export(leat_status status) {
     leat_error_get(NULL, &error);
     if (status != LEAT_UNSUPPORTED)
         return le_py_raise(status, NULL, NULL);
-    PyErr_SetString(PyExc_BufferError, error.message);
+    PyErr_Format(PyExc_BufferError, "%s", error.message);
     return NULL;
 }
 
@@ -105,22 +104,26 @@ PyObject *le_py_array_dlpack(PyObject *self, PyObject *args, PyObject *names) {
     struct le_py_array *array = (struct le_py_array *)self;
     PyObject *stream = Py_None, *max_version = Py_None, *device = Py_None, *copy = Py_None;
     bool versioned;
-    void *native, *tensor;
+    void *native;
+    struct DLManagedTensorVersioned *tensor = NULL;
+    struct DLManagedTensor *old = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, names, "|$OOOO", words, &stream, &max_version, &device, &copy) ||
         is_versioned(max_version, &versioned) < 0 || check_request(array, device, copy) < 0 ||
         consumer_stream(array, stream, &native) < 0)
         return NULL;
     leat_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = versioned
-                 ? leat_array_to_dlpack_versioned(array->array, native, (struct DLManagedTensorVersioned **)&tensor)
-                 : leat_array_to_dlpack(array->array, native, (struct DLManagedTensor **)&tensor);
+    status = versioned ? leat_array_to_dlpack_versioned(array->array, native, &tensor)
+                       : leat_array_to_dlpack(array->array, native, &old);
     Py_END_ALLOW_THREADS
     if (status)
         return fail_export(status);
-    PyObject *capsule = PyCapsule_New(tensor, versioned ? "dltensor_versioned" : "dltensor", free_unused);
-    if (capsule)
-        PyCapsule_SetContext(capsule, array->device->ctx);
+    PyObject *capsule = versioned ? PyCapsule_New(tensor, LE_PY_DLPACK_VERSIONED, free_unused)
+                                  : PyCapsule_New(old, LE_PY_DLPACK_OLD, free_unused);
+    if (!capsule && tensor)
+        tensor->deleter(tensor);
+    if (!capsule && old)
+        old->deleter(old);
     return capsule;
 }
 
@@ -129,16 +132,13 @@ PyObject *le_py_array_dlpack(PyObject *self, PyObject *args, PyObject *names) {
 /* Orders the work on the array before Leat's own stream, which the interface then names. */
 static int order_own(struct le_py_array *array, void **native) {
     struct DLManagedTensorVersioned *tensor;
-    leat_array *again;
     leat_stream *own = le_py_stream_own(array->device);
     leat_status status = own ? leat_stream_native(own, native) : LEAT_INVALID;
     if (!status)
         status = leat_array_to_dlpack_versioned(array->array, *native, &tensor);
-    if (!status)
-        status = leat_array_from_dlpack_versioned(array->device->ctx, tensor, &again);
     if (status)
         return le_py_raise(status, NULL, NULL), -1;
-    leat_array_free(again);
+    tensor->deleter(tensor);
     return 0;
 }
 

@@ -110,5 +110,5 @@ PyObject *le_py_array_subscript(PyObject *self, PyObject *key) {
         return le_py_raise(status, NULL, NULL);
     status = leat_array_reshape(part, cut.rank, cut.shape, &view);
     leat_array_free(part);
-    return status ? le_py_raise(status, NULL, NULL) : le_py_array_new(view, array->device);
+    return status ? le_py_raise(status, NULL, NULL) : le_py_array_view(array, view);
 }

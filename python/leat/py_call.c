@@ -260,7 +260,7 @@ static leat_status bind_memory(struct le_py_run *run, Py_ssize_t k, struct le_py
     bool is_input = k < run->program->input_count;
     size_t number = (size_t)(is_input ? k : k - run->program->input_count);
     run->has_host_memory |= !a->device;
-    if (!a->device && !run->device->is_cpu && le_py_is_pinned(a->memory.data))
+    if (!a->device && !run->device->is_cpu && le_py_is_pinned(run->device, &a->memory))
         a->memory.memory = LEAT_MEMORY_PINNED;
     if (a->is_copied && !le_py_copy_ledger) {
         leat_ledger_begin(run->device->ctx, LEAT_COST_COPY, name_of(run, k));
@@ -400,6 +400,9 @@ static PyObject *result_of(struct le_py_run *run, Py_ssize_t k) {
 
 static PyObject *results_of(struct le_py_run *run) {
     Py_ssize_t count = run->program->result_count;
+    for (Py_ssize_t k = 0; k < run->resolved_outs; k++)
+        if (run->targets[k] && run->outs[k].library == LE_PY_TORCH && le_py_torch_written(run->targets[k]) < 0)
+            return NULL;
     if (count == 1)
         return result_of(run, 0);
     PyObject *results = PyTuple_New(count);

@@ -9,7 +9,14 @@
 static struct le_py_device *devices;                             /* newest first; under opening_lock to change */
 static pthread_mutex_t opening_lock = PTHREAD_MUTEX_INITIALIZER; /* taken without the GIL */
 static unsigned generation = 1;
-static _Thread_local struct le_py_device *chosen; /* of the innermost `with leat.device(...)` */
+
+struct device_block { /* leat.device(...) */
+    PyObject_HEAD struct le_py_device *device;
+    struct device_block *outer; /* while it is listed */
+    bool is_listed;             /* among the blocks of a thread */
+    bool has_ended;             /* though one inside it has not */
+};
+static _Thread_local struct device_block *innermost; /* of the blocks of this thread, which it retains */
 
 void le_py_devices_forget(void) {
     static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
@@ -112,43 +119,58 @@ struct le_py_device *le_py_device_cuda(int ordinal) {
 }
 
 bool le_py_device_is_chosen(void) {
-    return chosen && chosen->generation == generation;
+    return innermost && innermost->device->generation == generation;
 }
 
 /* LEAT_DEVICE is read once, as the library's own contexts read it when they are opened. */
 struct le_py_device *le_py_device_default(void) {
     static struct le_py_device *automatic;
     if (le_py_device_is_chosen())
-        return chosen;
+        return innermost->device;
     if (!automatic || automatic->generation != generation)
         automatic = le_py_device_open("auto");
     return automatic;
 }
 
-/* The first usable CUDA device, or NULL without an exception. */
-static struct le_py_device *find_gpu(const struct le_py_device *cpu) {
+static struct {
+    unsigned generation; /* of the process that looked; 0: none has */
+    int count;
+    char first[LEAT_DEVICE_NAME_BYTES];
+} gpus; /* the usable CUDA devices */
+
+static int find_gpus(void) {
+    struct le_py_device *cpu = gpus.generation == generation ? NULL : le_py_device_open("cpu");
+    if (!cpu)
+        return gpus.generation == generation ? 0 : -1;
     size_t count = 0;
-    leat_device_info info = {.usable = false};
+    int usable = 0;
+    leat_device_info info, first = {.usable = false};
+    Py_BEGIN_ALLOW_THREADS
     leat_device_count(cpu->ctx, &count);
-    for (size_t k = 0; k < count && !(info.usable && strcmp(info.kind, "cuda") == 0); k++)
-        if (leat_device_get(cpu->ctx, k, false, &info))
-            info.usable = false;
-    struct le_py_device *gpu = info.usable && strcmp(info.kind, "cuda") == 0 ? le_py_device_open(info.device) : NULL;
-    PyErr_Clear();
-    return gpu;
+    for (size_t k = 0; k < count; k++)
+        if (leat_device_get(cpu->ctx, k, false, &info) == LEAT_OK && info.usable && strcmp(info.kind, "cuda") == 0 &&
+            usable++ == 0)
+            first = info;
+    Py_END_ALLOW_THREADS
+    PyOS_snprintf(gpus.first, sizeof gpus.first, "%s", first.device);
+    gpus.count = usable;
+    gpus.generation = generation;
+    return 0;
+}
+
+int le_py_device_cuda_count(void) {
+    return find_gpus() < 0 ? -1 : gpus.count;
 }
 
 struct le_py_device *le_py_device_or_gpu(void) {
-    static struct le_py_device *gpu; /* what find_gpu found */
-    static unsigned searched;        /* the generation in which it did */
     struct le_py_device *device = le_py_device_default();
     if (!device || !device->is_cpu)
         return device;
-    if (searched != generation) {
-        gpu = find_gpu(device);
-        searched = generation;
-    }
-    return gpu ? gpu : device;
+    if (find_gpus() < 0)
+        return NULL;
+    struct le_py_device *gpu = gpus.count > 0 ? le_py_device_open(gpus.first) : NULL;
+    le_py_forgive();
+    return gpu || PyErr_Occurred() ? gpu : device;
 }
 
 int le_py_device_of(PyObject *value, struct le_py_device **device) {
@@ -170,19 +192,13 @@ int le_py_device_of(PyObject *value, struct le_py_device **device) {
 
 /* ---- leat.device */
 
-struct device_block {
-    PyObject_HEAD struct le_py_device *device, *before;
-    bool entered;
-};
-
 static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     static char *words[] = {"name", NULL};
     PyObject *name;
     struct le_py_device *device;
     if (!PyArg_ParseTupleAndKeywords(args, names, "U", words, &name) || le_py_device_of(name, &device) < 0)
         return NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct device_block *made = (struct device_block *)allocate(type, 0);
+    struct device_block *made = le_py_object_new(type);
     if (made)
         made->device = device;
     return (PyObject *)made;
@@ -191,33 +207,46 @@ static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *names) 
 static PyObject *block_enter(PyObject *self, PyObject *none) {
     struct device_block *block = (struct device_block *)self;
     (void)none;
-    if (block->entered)
+    if (block->is_listed)
         return PyErr_SetString(PyExc_RuntimeError, "this device is already entered; make another leat.device(...)"),
                NULL;
-    block->entered = true;
-    block->before = chosen;
-    chosen = block->device;
+    block->is_listed = true;
+    block->has_ended = false;
+    block->outer = innermost;
+    innermost = (struct device_block *)Py_NewRef(self);
     return Py_NewRef(self);
 }
 
+/* The blocks that ended inside those that have not. */
+static void leave_ended(void) {
+    while (innermost && innermost->has_ended) {
+        struct device_block *ended = innermost;
+        innermost = ended->outer;
+        ended->outer = NULL;
+        ended->is_listed = false;
+        Py_DECREF((PyObject *)ended);
+    }
+}
+
 static PyObject *block_exit(PyObject *self, PyObject *args) {
-    struct device_block *block = (struct device_block *)self;
+    struct device_block *block = (struct device_block *)self, *at = innermost;
     (void)args;
-    if (block->entered)
-        chosen = block->before;
-    block->entered = false;
-    Py_RETURN_NONE;
+    while (at && at != block)
+        at = at->outer;
+    if (!at || block->has_ended)
+        return PyErr_SetString(PyExc_RuntimeError, "this leat.device block was not entered in this thread"), NULL;
+    bool in_order = block == innermost;
+    block->has_ended = true;
+    leave_ended();
+    if (in_order)
+        Py_RETURN_NONE;
+    PyErr_SetString(PyExc_RuntimeError, "this leat.device block ends before one inside it, so that block's device "
+                                        "holds until it ends; end the blocks of a thread in the reverse order");
+    return NULL;
 }
 
 static PyObject *block_repr(PyObject *self) {
     return PyUnicode_FromFormat("leat.device('%s')", ((struct device_block *)self)->device->name);
-}
-
-static void block_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF(type);
 }
 
 static PyMethodDef block_methods[] = {
@@ -225,9 +254,10 @@ static PyMethodDef block_methods[] = {
 
 static PyType_Slot block_slots[] = {
     {Py_tp_doc, "device(name)\n--\n\nRuns the programs of a `with` block on a device: \"auto\", \"cpu\", \"cuda\", "
-                "\"cuda:1\" or \"sim\". The choice holds for the current thread."},
+                "\"cuda:1\" or \"sim\". The choice holds for the current thread, whose blocks must end in "
+                "the reverse order."},
     {Py_tp_new, block_new},
-    {Py_tp_dealloc, block_dealloc},
+    {Py_tp_dealloc, le_py_object_free},
     {Py_tp_repr, block_repr},
     {Py_tp_methods, block_methods},
     {0}};

@@ -53,16 +53,10 @@ static PyObject *info_repr(PyObject *self) {
     return PyUnicode_FromFormat("<%s: %s%s%s>", info->device, info->name, facts, memory);
 }
 
-static void info_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
-}
-
 static PyType_Slot info_slots[] = {
     {Py_tp_doc, "A device of this machine: what it is, whether it can be used, and its measured rates. leat.devices "
                 "returns one for each."},
-    {Py_tp_dealloc, info_dealloc},
+    {Py_tp_dealloc, le_py_object_free},
     {Py_tp_repr, info_repr},
     {Py_tp_members, info_fields},
     {0}};
@@ -79,8 +73,7 @@ int le_py_device_info_init(PyObject *module) {
 /* ---- functions */
 
 static PyObject *describe(leat_context *ctx, size_t k, bool measure) {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(info_type, Py_tp_alloc);
-    struct py_device_info *made = (struct py_device_info *)allocate(info_type, 0);
+    struct py_device_info *made = le_py_object_new(info_type);
     leat_status status;
     if (!made)
         return NULL;

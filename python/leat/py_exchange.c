@@ -1,32 +1,7 @@
 /* DLPack between libraries: the C functions that a library offers through the attribute __dlpack_c_exchange_api__ of
- * its array type, capsules of __dlpack__, and the table that leat.Array offers. The structures follow the ABI of DLPack
- * 1.3 (dmlc/dlpack). */
-#include "py_leat.h"
-#include <string.h>
-
-struct DLTensor {
-    void *data;
-    int32_t device_type, device_id;
-    int32_t ndim;
-    struct {
-        uint8_t code, bits;
-        uint16_t lanes;
-    } dtype;
-    int64_t *shape, *strides;
-    uint64_t byte_offset;
-};
-struct DLManagedTensorVersioned {
-    uint32_t major, minor;
-    void *manager_ctx;
-    void (*deleter)(struct DLManagedTensorVersioned *self);
-    uint64_t flags; /* bit 0: read-only */
-    struct DLTensor dl_tensor;
-};
-struct DLManagedTensor {
-    struct DLTensor dl_tensor;
-    void *manager_ctx;
-    void (*deleter)(struct DLManagedTensor *self);
-};
+ * its array type, capsules of __dlpack__, and the table that leat.Array offers. */
+#include "py_array.h"
+#include "py_dlpack.h"
 
 typedef void set_error(void *error_ctx, const char *kind, const char *message);
 struct le_py_exchange {
@@ -39,7 +14,6 @@ struct le_py_exchange {
     int (*describe)(void *object, struct DLTensor *out); /* may be NULL */
     int (*current_stream)(int32_t device_type, int32_t device_id, void **stream);
 };
-enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3, READ_ONLY = 1 };
 
 #define EXCHANGE_ATTRIBUTE "__dlpack_c_exchange_api__"
 #define EXCHANGE_CAPSULE   "dlpack_exchange_api"
@@ -47,14 +21,15 @@ enum { DLPACK_CPU = 1, DLPACK_CUDA = 2, DLPACK_CUDA_HOST = 3, READ_ONLY = 1 };
 /* ---- of other libraries */
 
 const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type) {
-    PyObject *capsule = PyObject_GetAttrString((PyObject *)type, EXCHANGE_ATTRIBUTE);
+    PyObject *capsule = PyErr_Occurred() ? NULL : PyObject_GetAttrString((PyObject *)type, EXCHANGE_ATTRIBUTE);
     const struct le_py_exchange *found = NULL;
     if (capsule && PyCapsule_IsValid(capsule, EXCHANGE_CAPSULE))
         found = PyCapsule_GetPointer(capsule, EXCHANGE_CAPSULE);
     while (found && found->major != 1)
         found = found->major > 1 ? found->older : NULL;
+    if (!capsule && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_Clear();
     Py_XDECREF(capsule); /* the table belongs to the type, which lives as long as its library */
-    PyErr_Clear();
     return found;
 }
 
@@ -96,12 +71,17 @@ static int describe_managed(const struct le_py_exchange *exchange, PyObject *val
     if (exchange->export(value, &tensor) != 0)
         return fail_exchange(name);
     a->keep = PyCapsule_New(tensor, "leat", delete_managed);
-    if (!a->keep) {
+    if (!a->keep && tensor->deleter)
         tensor->deleter(tensor);
+    if (!a->keep)
+        return -1;
+    if (tensor->major != 1) {
+        PyErr_Format(PyExc_TypeError, "the library of argument '%s' hands out its memory as DLPack %u, not 1", name,
+                     (unsigned)tensor->major);
         return -1;
     }
     int failed = use_tensor(&tensor->dl_tensor, name, a);
-    a->memory.read_only = tensor->flags & READ_ONLY;
+    a->memory.read_only = tensor->flags & LE_PY_DLPACK_READ_ONLY;
     return failed;
 }
 
@@ -143,7 +123,7 @@ static PyObject *torch_stream(const struct le_py_device *device) {
 struct le_py_wrapped *le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device,
                                             enum le_py_library library) {
     void *native;
-    if (exchange->current_stream(DLPACK_CUDA, device->ordinal, &native) != 0) {
+    if (exchange->current_stream(LE_PY_DLPACK_CUDA, device->ordinal, &native) != 0) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_RuntimeError, "there is no current stream");
         return NULL;
@@ -163,12 +143,12 @@ int le_py_capsule_describe(PyObject *capsule, const char *name, struct le_py_arg
     const struct DLTensor *tensor = NULL;
     bool read_only = false;
     a->keep = Py_NewRef(capsule); /* the capsule stays unused, so it frees its tensor itself */
-    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-        const struct DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+    if (PyCapsule_IsValid(capsule, LE_PY_DLPACK_VERSIONED)) {
+        const struct DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, LE_PY_DLPACK_VERSIONED);
         tensor = managed->major == 1 ? &managed->dl_tensor : NULL;
-        read_only = managed->flags & READ_ONLY;
-    } else if (PyCapsule_IsValid(capsule, "dltensor")) {
-        tensor = &((const struct DLManagedTensor *)PyCapsule_GetPointer(capsule, "dltensor"))->dl_tensor;
+        read_only = managed->flags & LE_PY_DLPACK_READ_ONLY;
+    } else if (PyCapsule_IsValid(capsule, LE_PY_DLPACK_OLD)) {
+        tensor = &((const struct DLManagedTensor *)PyCapsule_GetPointer(capsule, LE_PY_DLPACK_OLD))->dl_tensor;
     }
     if (!tensor) {
         PyErr_Format(PyExc_TypeError, "the __dlpack__ of argument '%s' returned no unused capsule of DLPack 0 or 1",
@@ -206,17 +186,25 @@ static int export_array(void *object, struct DLManagedTensorVersioned **out) {
 }
 
 static struct le_py_device *device_of_tensor(const struct DLTensor *tensor) {
-    return tensor->device_type == DLPACK_CUDA ? le_py_device_cuda(tensor->device_id) : le_py_device_open("cpu");
+    return tensor->device_type == LE_PY_DLPACK_CUDA ? le_py_device_cuda(tensor->device_id) : le_py_device_open("cpu");
 }
 
+/* As in all tables: after a failure the tensor is still the caller's. */
 static int import_array(struct DLManagedTensorVersioned *tensor, void **object) {
     struct le_py_device *device = device_of_tensor(&tensor->dl_tensor);
+    struct le_py_array *made = device ? le_py_array_blank() : NULL;
     leat_array *array;
-    leat_status status = device ? leat_array_from_dlpack_versioned(device->ctx, tensor, &array) : LEAT_DEVICE;
-    if (status)
+    if (!made)
+        return -1;
+    leat_status status = leat_array_from_dlpack_versioned(device->ctx, tensor, &array);
+    if (status) {
+        Py_DECREF((PyObject *)made);
         return le_py_raise(status, NULL, NULL), -1;
-    *object = le_py_array_new(array, device);
-    return *object ? 0 : -1;
+    }
+    le_py_array_fill(made, array, device);
+    made->is_foreign = true;
+    *object = made;
+    return 0;
 }
 
 static int allocate_array(struct DLTensor *prototype, struct DLManagedTensorVersioned **out, void *error_ctx,

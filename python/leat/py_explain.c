@@ -146,7 +146,7 @@ PyObject *le_py_program_explain(PyObject *self, PyObject *const *args, Py_ssize_
         prepared = run.prepared;
     }
     le_py_run_finish(&run);
-    le_py_prepared_free((struct le_py_program *)self, prepared);
+    le_py_prepared_free(prepared);
     if (!failed && device.ctx) {
         Py_BEGIN_ALLOW_THREADS
         leat_close(device.ctx);

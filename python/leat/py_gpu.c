@@ -1,5 +1,6 @@
 /* Describes arrays in GPU memory by what their libraries tell in Python: CuPy's attributes, __cuda_array_interface__,
  * __dlpack__. */
+#include "py_dlpack.h"
 #include "py_leat.h"
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +80,10 @@ static leat_dtype dtype_of(PyObject *dtype) {
     leat_dtype found = le_py_dtype_parse(dtype);
     PyErr_Clear();
     if (found) {
-        Py_XDECREF(known[at].object);
+        PyObject *before = known[at].object;
         known[at].object = Py_NewRef(dtype);
         known[at].dtype = found;
+        Py_XDECREF(before);
     }
     return found;
 }
@@ -160,15 +162,29 @@ int le_py_cupy_describe(PyObject *value, const char *name, struct le_py_argument
 
 /* ---- __cuda_array_interface__, version 3 */
 
-/* The number of the device is not part of the interface; the objects that have several devices tell it by `device`. */
-static int ordinal_of(PyObject *value) {
-    PyObject *device = PyObject_GetAttrString(value, "device"),
-             *id = device ? PyObject_GetAttrString(device, "id") : NULL;
-    int ordinal = id && PyLong_Check(id) ? (int)PyLong_AsLong(id) : 0;
-    Py_XDECREF(device);
+/* object.name.part as a number; -1 without an exception if there is none. */
+static int read_ordinal(PyObject *object, const char *name, const char *part) {
+    PyObject *owner = PyObject_GetAttrString(object, name), *id = owner ? PyObject_GetAttrString(owner, part) : NULL;
+    int ordinal = id && PyLong_Check(id) ? (int)PyLong_AsLong(id) : -1;
+    Py_XDECREF(owner);
     Py_XDECREF(id);
-    PyErr_Clear();
+    le_py_forgive();
     return ordinal;
+}
+
+/* The number of the device is not part of the interface. The libraries with several devices tell it by .device.id
+ * (CuPy) or .device.index (PyTorch); an object that does not is taken only where there is one device. */
+static int ordinal_of(PyObject *value, const char *name) {
+    static const char *const parts[] = {"id", "index"};
+    for (int k = 0; k < 2; k++) {
+        int ordinal = read_ordinal(value, "device", parts[k]);
+        if (ordinal >= 0 || PyErr_Occurred())
+            return ordinal;
+    }
+    int count = le_py_device_cuda_count();
+    if (count <= 1)
+        return count < 0 ? -1 : 0;
+    return le_py_fail_type(value, name, "which does not tell its GPU by .device.id; there are several here");
 }
 
 /* "<f4" and the like. */
@@ -223,7 +239,7 @@ int le_py_interface_describe(PyObject *value, const char *name, struct le_py_arg
         Py_DECREF(interface);
         return le_py_fail_type(value, name, "whose __cuda_array_interface__ is not a dict");
     }
-    int failed = interface ? open_gpu(ordinal_of(value), a) : -1;
+    int ordinal = interface ? ordinal_of(value, name) : -1, failed = ordinal < 0 ? -1 : open_gpu(ordinal, a);
     if (!failed)
         failed = describe_interface(interface, name, &a->memory);
     if (!failed)
@@ -234,8 +250,6 @@ int le_py_interface_describe(PyObject *value, const char *name, struct le_py_arg
 }
 
 /* ---- __dlpack__ */
-
-enum { DLPACK_CUDA = 2, DLPACK_CUDA_MANAGED = 13 };
 
 /* (type, number) of __dlpack_device__; -1 with an exception. */
 static int dlpack_device(PyObject *value, const char *name, long *type, long *ordinal) {
@@ -284,7 +298,7 @@ int le_py_dlpack_describe(PyObject *value, const char *name, struct le_py_argume
     PyObject *stream = NULL;
     if (dlpack_device(value, name, &type, &ordinal) < 0)
         return -1;
-    bool on_gpu = type == DLPACK_CUDA || type == DLPACK_CUDA_MANAGED;
+    bool on_gpu = type == LE_PY_DLPACK_CUDA || type == LE_PY_DLPACK_CUDA_MANAGED;
     if (on_gpu && (open_gpu((int)ordinal, a) < 0 || !(stream = own_stream_number(a))))
         return -1;
     PyObject *capsule = ask_capsule(value, stream);

@@ -10,13 +10,9 @@ struct py_module {
 };
 static PyTypeObject *module_type, *kernel_type, *parameter_type;
 
-static void release_object(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
-}
-
 /* ---- kernels */
+
+enum { PARAMETER_FIELDS = 5 };
 
 static int read_facts(struct le_py_kernel *kernel) {
     leat_status status = leat_kernel_get(kernel->kernel, &kernel->info);
@@ -31,8 +27,7 @@ static int read_facts(struct le_py_kernel *kernel) {
 }
 
 static PyObject *new_kernel(PyObject *module, leat_kernel *native) {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(kernel_type, Py_tp_alloc);
-    struct le_py_kernel *made = (struct le_py_kernel *)allocate(kernel_type, 0);
+    struct le_py_kernel *made = le_py_object_new(kernel_type);
     if (!made)
         return NULL;
     made->kernel = native;
@@ -47,19 +42,21 @@ static void kernel_dealloc(PyObject *self) {
     struct le_py_kernel *kernel = (struct le_py_kernel *)self;
     free(kernel->parameters);
     Py_XDECREF(kernel->module);
-    release_object(self);
+    le_py_object_free(self);
 }
 
 static PyObject *describe_parameter(const leat_parameter_info *info) {
     PyObject *made = PyStructSequence_New(parameter_type);
     if (!made)
         return NULL;
-    PyStructSequence_SetItem(made, 0, PyUnicode_FromString(info->name));
-    PyStructSequence_SetItem(made, 1,
-                             info->dtype ? PyUnicode_FromString(leat_dtype_name(info->dtype)) : Py_NewRef(Py_None));
-    PyStructSequence_SetItem(made, 2, PyLong_FromSize_t(info->size_bytes));
-    PyStructSequence_SetItem(made, 3, PyBool_FromLong(info->is_address));
-    PyStructSequence_SetItem(made, 4, PyBool_FromLong(info->is_const));
+    PyObject *fields[] = {
+        le_py_string(info->name), info->dtype ? PyUnicode_FromString(leat_dtype_name(info->dtype)) : Py_NewRef(Py_None),
+        PyLong_FromSize_t(info->size_bytes), PyBool_FromLong(info->is_address), PyBool_FromLong(info->is_const)};
+    for (int k = 0; k < PARAMETER_FIELDS; k++)
+        if (fields[k])
+            PyStructSequence_SetItem(made, k, fields[k]);
+    if (PyErr_Occurred())
+        Py_CLEAR(made);
     return made;
 }
 
@@ -99,8 +96,10 @@ static PyStructSequence_Field parameter_fields[] = {
     {"is_address", "It may be a pointer or a 64-bit integer."},
     {"is_const", "It points to const: an input."},
     {NULL, NULL}};
-static PyStructSequence_Desc parameter_description = {
-    .name = "leat.Parameter", .doc = "A parameter of a kernel.", .fields = parameter_fields, .n_in_sequence = 5};
+static PyStructSequence_Desc parameter_description = {.name = "leat.Parameter",
+                                                      .doc = "A parameter of a kernel.",
+                                                      .fields = parameter_fields,
+                                                      .n_in_sequence = PARAMETER_FIELDS};
 
 #define FACT(kind, field, doc)                                                                                         \
     { #field, kind, offsetof(struct le_py_kernel, info.field), READONLY, doc }
@@ -218,8 +217,7 @@ static PyObject *module_new(PyTypeObject *type, PyObject *args, PyObject *names)
     int failed = 0;
     for (int k = 0; k < 4 && !failed; k++)
         failed = read_texts(lists[k], words[k + 2], &texts[k]);
-    struct py_module *made =
-        failed ? NULL : (struct py_module *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    struct py_module *made = failed ? NULL : le_py_object_new(type);
     if (made) {
         options.name = options.name && *options.name ? options.name : "module.cu";
         options.macros = texts[0].at;
@@ -239,9 +237,13 @@ static PyObject *module_new(PyTypeObject *type, PyObject *args, PyObject *names)
 
 static void module_dealloc(PyObject *self) {
     struct py_module *module = (struct py_module *)self;
-    leat_module_free(module->module);
+    if (module->module) {
+        Py_BEGIN_ALLOW_THREADS /* it waits for the launches */
+        leat_module_free(module->module);
+        Py_END_ALLOW_THREADS
+    }
     Py_XDECREF(module->name);
-    release_object(self);
+    le_py_object_free(self);
 }
 
 static PyObject *module_subscript(PyObject *self, PyObject *key) {
@@ -256,7 +258,7 @@ static PyObject *module_subscript(PyObject *self, PyObject *key) {
         return new_kernel(self, kernel);
     leat_error error;
     leat_error_get(NULL, &error);
-    PyErr_SetString(PyExc_KeyError, error.message);
+    PyErr_Format(PyExc_KeyError, "%s", error.message);
     return NULL;
 }
 
@@ -281,7 +283,7 @@ static PyObject *kernel_names(PyObject *self) {
         leat_status status = leat_module_kernel_at(module->module, k, &kernel);
         if (!status)
             status = leat_kernel_get(kernel, &info);
-        PyObject *name = status ? le_py_raise(status, NULL, NULL) : PyUnicode_FromString(info.name);
+        PyObject *name = status ? le_py_raise(status, NULL, NULL) : le_py_string(info.name);
         if (!name || PyList_Append(list, name) < 0)
             Py_CLEAR(list);
         Py_XDECREF(name);
@@ -298,7 +300,7 @@ static PyObject *module_log(PyObject *self, void *none) {
     const char *log;
     (void)none;
     leat_status status = leat_module_log(((struct py_module *)self)->module, &log);
-    return status ? le_py_raise(status, NULL, NULL) : PyUnicode_DecodeUTF8(log, (Py_ssize_t)strlen(log), "replace");
+    return status ? le_py_raise(status, NULL, NULL) : le_py_string(log);
 }
 
 static PyObject *module_device(PyObject *self, void *none) {

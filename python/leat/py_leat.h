@@ -8,6 +8,7 @@
 #include <Python.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <structmember.h>
 #include "leat.h"
 
@@ -15,6 +16,16 @@
 #define LE_PY_HAVE_VECTORCALL  (1UL << 11)
 #define LE_PY_ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
 typedef PyObject *le_py_vectorcall(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
+
+/* A new object of a heap type with zeroed fields, and what its tp_dealloc does last. */
+static inline void *le_py_object_new(PyTypeObject *type) {
+    return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+static inline void le_py_object_free(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
 
 #define LE_PY_MANY 16 /* inputs or results for which a call needs no memory from the heap */
 
@@ -74,6 +85,7 @@ unsigned le_py_generation(void); /* changes in a forked child */
 void le_py_devices_forget(void);
 struct le_py_device *le_py_device_open(const char *name); /* "auto", "cpu", "cuda", "cuda:1", "sim"; opens it once */
 struct le_py_device *le_py_device_cuda(int ordinal);
+int le_py_device_cuda_count(void);               /* usable ones; -1 with an exception */
 struct le_py_device *le_py_device_default(void); /* of leat.device(...), else of LEAT_DEVICE, else the CPU */
 struct le_py_device *le_py_device_or_gpu(void);  /* the default one, or the first usable GPU instead of the CPU */
 bool le_py_device_is_chosen(void);               /* inside `with leat.device(...)` */
@@ -100,7 +112,9 @@ struct le_py_array {
     struct le_py_device *device;
     leat_description description;
     Py_ssize_t byte_strides[LEAT_RANK_MAX], shape[LEAT_RANK_MAX]; /* for the buffer protocol */
-    bool as_u16; /* a bf16 array that exports its elements as u16, which NumPy then views as bf16 */
+    bool as_u16;     /* a bf16 array that exports its elements as u16, which NumPy then views as bf16 */
+    bool is_foreign; /* the memory is another library's, so that freeing it may wait and run Python code */
+    PyObject *weak;  /* the list of its weak references */
 };
 extern PyTypeObject *le_py_array_type;
 int le_py_array_init(PyObject *module);
@@ -183,6 +197,8 @@ int le_py_fail_rank(const char *name, Py_ssize_t rank);
 /* Replaces the exception that another library raised about the argument by a TypeError that names it, with the other as
  * its cause. Keeps a MemoryError, and what is no Exception (KeyboardInterrupt). Returns -1. */
 int le_py_fail_library(const char *name);
+/* Clears an exception, except a MemoryError and what is no Exception (KeyboardInterrupt). */
+void le_py_forgive(void);
 /* The library that a call has asked for its current stream: it asks each library once. Empty at the start of a call,
  * and valid while the call holds its arguments. */
 struct le_py_asked {
@@ -199,7 +215,11 @@ void le_py_argument_clear(struct le_py_argument *argument); /* LE_PY_ABSENT */
 int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_asked *asked,
                            struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
+/* May set an exception, if the type fails. */
 enum le_py_library le_py_library_of_type(PyTypeObject *type);
+/* Whether the object has the attribute; false, with an exception, if it fails otherwise than by an AttributeError, or
+ * if an exception was set before. */
+bool le_py_has(PyObject *object, const char *attribute);
 /* Where this thread records copies of arguments while it makes them; NULL: where the call runs. */
 extern _Thread_local leat_context *le_py_copy_ledger;
 
@@ -236,6 +256,7 @@ struct le_py_exchange;
 const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type); /* NULL without an exception: it has none */
 int le_py_exchange_describe(const struct le_py_exchange *exchange, PyObject *value, const char *name,
                             struct le_py_argument *argument);
+/* Takes over the tensor, also when it fails. */
 PyObject *le_py_exchange_import(const struct le_py_exchange *exchange, struct DLManagedTensorVersioned *tensor);
 /* A use of the library's current stream. */
 struct le_py_wrapped *le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device,
@@ -250,6 +271,9 @@ int le_py_exchange_init(PyTypeObject *array_type); /* offers Leat's own table */
  * fails. */
 PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library,
                                bool on_host);
+/* Tells PyTorch that a tensor of its was written to, so that its automatic differentiation notices if the tensor's
+ * earlier elements are needed. */
+int le_py_torch_written(PyObject *tensor);
 int le_py_library_of(PyObject *like, enum le_py_library *library); /* a name, a module or an array */
 PyObject *le_py_to_numpy(struct le_py_array *array);
 PyObject *le_py_numpy(void); /* the module; imported at the first use; borrowed */
@@ -294,7 +318,7 @@ const char *le_py_input_name(const struct le_py_program *program, Py_ssize_t k);
 /* The program in the device's context; made at the first use. */
 struct le_py_prepared *le_py_program_prepare(struct le_py_program *program, struct le_py_device *device);
 struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct le_py_device *device);
-void le_py_prepared_free(struct le_py_program *program, struct le_py_prepared *prepared);
+void le_py_prepared_free(struct le_py_prepared *prepared);
 struct le_py_call *le_py_call_take(struct le_py_program *program, struct le_py_prepared *prepared);
 void le_py_call_give(struct le_py_program *program, struct le_py_prepared *prepared, struct le_py_call *call);
 
@@ -337,10 +361,15 @@ PyObject *le_py_program_show(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 /* ---- functions of the module that are in files of their own */
 
-int le_py_kernel_init(PyObject *module);  /* leat.Module, leat.Kernel */
-int le_py_memory_init(PyObject *module);  /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
-bool le_py_is_pinned(const void *memory); /* by pinned or pinned_empty */
+int le_py_kernel_init(PyObject *module); /* leat.Module, leat.Kernel */
+int le_py_memory_init(PyObject *module); /* asarray, pinned, pinned_empty, load, save, devices, synchronize */
+/* Whether all the elements are in one range that pinned or pinned_empty has page-locked for the device. */
+bool le_py_is_pinned(const struct le_py_device *device, const leat_description *memory);
 void le_py_pinned_forget(void);
 
 const char *le_py_text(PyObject *text); /* UTF-8, valid as long as the string */
+/* A string of a text that may have been cut within a character. */
+static inline PyObject *le_py_string(const char *text) {
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
 #endif

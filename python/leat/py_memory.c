@@ -1,6 +1,6 @@
-/* leat.asarray: arrays of Leat over the memory of other libraries, or with copies of it. The functions of py_memory.h
- * are in the module's table here. */
+/* leat.asarray: arrays of Leat over the memory of other libraries, or with copies of it. */
 #include "py_memory.h"
+#include "py_array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,8 +183,7 @@ int le_py_source_cast(struct le_py_source *source, leat_dtype dtype) {
 
 /* ---- asarray */
 
-/* -1: as needed */
-static int read_copy(PyObject *value, int *copy) {
+int le_py_copy_parse(PyObject *value, int *copy) {
     *copy = value == Py_None ? -1 : PyObject_IsTrue(value);
     return value != Py_None && *copy < 0 ? -1 : 0;
 }
@@ -205,7 +204,7 @@ static int convert(struct le_py_source *source, leat_dtype dtype, struct le_py_d
 }
 
 /* Host memory goes to the default device, and memory of a GPU stays there. */
-static PyObject *asarray(PyObject *self, PyObject *args, PyObject *names) {
+PyObject *le_py_asarray(PyObject *self, PyObject *args, PyObject *names) {
     static char *words[] = {"x", "dtype", "device", "copy", NULL};
     PyObject *value, *dtype_value = Py_None, *device_value = Py_None, *copy_value = Py_None;
     struct le_py_source source;
@@ -214,7 +213,7 @@ static PyObject *asarray(PyObject *self, PyObject *args, PyObject *names) {
     int copy;
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, names, "O|$OOO", words, &value, &dtype_value, &device_value, &copy_value) ||
-        read_copy(copy_value, &copy) < 0 || le_py_device_of(device_value, &device) < 0)
+        le_py_copy_parse(copy_value, &copy) < 0 || le_py_device_of(device_value, &device) < 0)
         return NULL;
     if (dtype_value != Py_None && !(dtype = le_py_dtype_parse(dtype_value)))
         return NULL;
@@ -229,53 +228,13 @@ static PyObject *asarray(PyObject *self, PyObject *args, PyObject *names) {
         leat_array_free(source.array);
         return Py_NewRef(value);
     }
-    return le_py_array_new(source.array, source.device);
+    PyObject *made = le_py_array_new(source.array, source.device);
+    if (made)
+        ((struct le_py_array *)made)->is_foreign = !source.is_copied;
+    return made;
 }
-
-/* ---- the table */
-
-static PyMethodDef functions[] = {
-    {"asarray", LE_PY_KEYWORDS(asarray), METH_VARARGS | METH_KEYWORDS,
-     "asarray(x, *, dtype=None, device=None, copy=None)\n--\n\nReturns a leat.Array with the elements of x: an array "
-     "of "
-     "any library, a number, or a list. Memory that the device can use is shared: host memory on the CPU, and a GPU's "
-     "on that GPU; the work of x's library on it is waited for. Other memory is copied to the device. device: None "
-     "leaves memory of a GPU there and takes host memory to the default device. copy: True always copies, False raises "
-     "ValueError where a copy is needed."},
-    {"pinned_empty", LE_PY_KEYWORDS(le_py_pinned_empty), METH_VARARGS | METH_KEYWORDS,
-     "pinned_empty(shape, dtype=\"f64\")\n--\n\nReturns a NumPy array over new page-locked memory, which a GPU copies "
-     "directly and at full speed. Its elements are undefined. Without a GPU it is ordinary memory."},
-    {"pinned", le_py_pinned, METH_O,
-     "pinned(a, /)\n--\n\nPage-locks the memory of a NumPy array, which takes about 0.3 ms per MiB, and returns a "
-     "NumPy "
-     "array over the same memory. The memory is unlocked when that array is freed."},
-    {"load", LE_PY_KEYWORDS(le_py_load), METH_VARARGS | METH_KEYWORDS,
-     "load(path, *, key=None, dtype=None, device=None, like=None)\n--\n\nReads an array from a .npy, .npz, .png, .csv "
-     "or "
-     ".tsv file. key names the array of an .npz that has several. dtype converts the elements. Returns a NumPy array, "
-     "or with device a leat.Array there; like names another library, as in a call. A large .npy is mapped, not read: "
-     "the "
-     "array is read-only."},
-    {"save", LE_PY_KEYWORDS(le_py_save), METH_VARARGS | METH_KEYWORDS,
-     "save(path, array, *, key=None, colormap=None, sync=False)\n--\n\nWrites an array of any library to a .npy, .npz, "
-     ".png, .csv or .tsv file, or a dict of arrays to an .npz. The file appears when it is complete. key is the "
-     "array's "
-     "name in an .npz (\"array\"). colormap, of a .png: \"grey\" or \"viridis\". sync: the file is on the disk when "
-     "save returns."},
-    {"devices", LE_PY_KEYWORDS(le_py_devices), METH_VARARGS | METH_KEYWORDS,
-     "devices(measure=False)\n--\n\nReturns a leat.DeviceInfo for each device: the CPU, CUDA devices, and sim. "
-     "measure: "
-     "measures their rates, which takes up to 0.4 s for each."},
-    {"synchronize", LE_PY_KEYWORDS(le_py_synchronize), METH_VARARGS | METH_KEYWORDS,
-     "synchronize(device=None)\n--\n\nWaits for all of Leat's work on a device (None: on all devices in use), and "
-     "raises "
-     "its error, if any."},
-    {"show_progress", le_py_show_progress, METH_O,
-     "show_progress(on, /)\n--\n\nWhether a run that takes more than a second shows its program's name and the time on "
-     "the terminal. The default is off, and on if the environment has LEAT_PROGRESS=1."},
-    {0}};
 
 int le_py_memory_init(PyObject *module) {
     le_py_progress_init();
-    return PyModule_AddFunctions(module, functions) ? -1 : le_py_device_info_init(module);
+    return le_py_device_info_init(module);
 }

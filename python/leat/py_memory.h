@@ -23,6 +23,7 @@ void le_py_argument_keep(struct le_py_argument *argument, PyObject *value);
 void le_py_release_kept(void *argument);
 
 #define LE_PY_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
+PyObject *le_py_asarray(PyObject *self, PyObject *args, PyObject *names);
 PyObject *le_py_pinned(PyObject *self, PyObject *value);
 PyObject *le_py_pinned_empty(PyObject *self, PyObject *args, PyObject *names);
 PyObject *le_py_load(PyObject *self, PyObject *args, PyObject *names);

@@ -1,9 +1,9 @@
-/* The module leat._leat: functions that make programs, and what the other files add. */
-#include "py_leat.h"
+/* The module leat._leat: its table of functions, leat.program and leat.eval, and what the other files add. */
+#include "py_memory.h"
 
 enum { EVALUATED = 256 }; /* programs that leat.eval remembers by their text */
 
-static PyObject *evaluated; /* text: program */
+static PyObject *evaluated; /* text: program; the text used last is the last */
 
 /* program(text, *, name=None, device=None) */
 static PyObject *make_program(PyObject *self, PyObject *args, PyObject *names) {
@@ -27,25 +27,35 @@ static PyObject *program_again(PyObject *self, PyObject *args) {
     return PyArg_ParseTuple(args, "UUO", &text, &name, &device) ? le_py_program_new(text, name, device) : NULL;
 }
 
-/* The oldest half goes when the table is full. */
-static void drop_evaluated(void) {
-    PyObject *keys = PyDict_Keys(evaluated);
-    for (Py_ssize_t k = 0; keys && k < EVALUATED / 2; k++)
-        PyDict_DelItem(evaluated, PyList_GetItem(keys, k));
-    Py_XDECREF(keys);
+/* Forgets the text that was used the longest ago. */
+static int drop_evaluated(void) {
+    PyObject *text, *program;
+    Py_ssize_t at = 0;
+    if (PyDict_Size(evaluated) < EVALUATED || !PyDict_Next(evaluated, &at, &text, &program))
+        return 0;
+    Py_INCREF(text);
+    int failed = PyDict_DelItem(evaluated, text);
+    Py_DECREF(text);
+    return failed;
 }
 
 static PyObject *program_of(PyObject *text) {
-    PyObject *known = PyDict_GetItemWithError(evaluated, text);
-    if (known || PyErr_Occurred())
-        return Py_XNewRef(known);
-    PyObject *name = PyUnicode_FromString("program"), *made = name ? le_py_program_new(text, name, Py_None) : NULL;
-    Py_XDECREF(name);
-    if (made && PyDict_Size(evaluated) >= EVALUATED)
-        drop_evaluated();
-    if (made && PyDict_SetItem(evaluated, text, made) < 0)
-        Py_CLEAR(made);
-    return made;
+    static const PyObject *last; /* the address of the text used last; only compared */
+    PyObject *found = Py_XNewRef(PyDict_GetItemWithError(evaluated, text));
+    if (PyErr_Occurred() || (found && text == last))
+        return found;
+    int failed = found ? PyDict_DelItem(evaluated, text) : drop_evaluated();
+    if (!found && !failed) {
+        PyObject *name = PyUnicode_FromString("program");
+        found = name ? le_py_program_new(text, name, Py_None) : NULL;
+        Py_XDECREF(name);
+    }
+    if (found && !failed)
+        failed = PyDict_SetItem(evaluated, text, found);
+    last = text;
+    if (failed)
+        Py_CLEAR(found);
+    return found;
 }
 
 /* eval(text, *args, **named): a program of this text, made at the first use, and called. */
@@ -60,7 +70,7 @@ static PyObject *eval(PyObject *self, PyObject *const *args, Py_ssize_t count, P
 }
 
 static PyMethodDef functions[] = {
-    {"program", (PyCFunction)(void (*)(void))make_program, METH_VARARGS | METH_KEYWORDS,
+    {"program", LE_PY_KEYWORDS(make_program), METH_VARARGS | METH_KEYWORDS,
      "program(text, *, name=None, device=None)\n--\n\nChecks the text of a program and returns a leat.Program, which "
      "is "
      "called with its inputs. name is for messages, such as the file's. device fixes where it runs. Raises "
@@ -69,6 +79,44 @@ static PyMethodDef functions[] = {
     {"eval", (PyCFunction)(void (*)(void))eval, METH_FASTCALL | METH_KEYWORDS,
      "eval(text, /, *args, out=None, stream=None, device=None, like=None, **inputs)\n--\n\nCalls the program of this "
      "text with these inputs. The last 256 texts are remembered."},
+    {"asarray", LE_PY_KEYWORDS(le_py_asarray), METH_VARARGS | METH_KEYWORDS,
+     "asarray(x, *, dtype=None, device=None, copy=None)\n--\n\nReturns a leat.Array with the elements of x: an array "
+     "of "
+     "any library, a number, or a list. Memory that the device can use is shared: host memory on the CPU, and a GPU's "
+     "on that GPU; the work of x's library on it is waited for. Other memory is copied to the device. device: None "
+     "leaves memory of a GPU there and takes host memory to the default device. copy: True always copies, False raises "
+     "ValueError where a copy is needed."},
+    {"pinned_empty", LE_PY_KEYWORDS(le_py_pinned_empty), METH_VARARGS | METH_KEYWORDS,
+     "pinned_empty(shape, dtype=\"f64\")\n--\n\nReturns a NumPy array over new page-locked memory, which a GPU copies "
+     "directly and at full speed. Its elements are undefined. Without a GPU it is ordinary memory."},
+    {"pinned", le_py_pinned, METH_O,
+     "pinned(a, /)\n--\n\nPage-locks the memory of a NumPy array, which takes about 0.3 ms per MiB, and returns a "
+     "NumPy "
+     "array over the same memory. The memory is unlocked when that array is freed."},
+    {"load", LE_PY_KEYWORDS(le_py_load), METH_VARARGS | METH_KEYWORDS,
+     "load(path, *, key=None, dtype=None, device=None, like=None)\n--\n\nReads an array from a .npy, .npz, .png, .csv "
+     "or "
+     ".tsv file. key names the array of an .npz that has several. dtype converts the elements. Returns a NumPy array, "
+     "or with device a leat.Array there; like names another library, as in a call. A large .npy is mapped, not read: "
+     "the "
+     "array is read-only."},
+    {"save", LE_PY_KEYWORDS(le_py_save), METH_VARARGS | METH_KEYWORDS,
+     "save(path, array, *, key=None, colormap=None, sync=False)\n--\n\nWrites an array of any library to a .npy, .npz, "
+     ".png, .csv or .tsv file, or a dict of arrays to an .npz. The file appears when it is complete. key is the "
+     "array's "
+     "name in an .npz (\"array\"). colormap, of a .png: \"grey\" or \"viridis\". sync: the file is on the disk when "
+     "save returns."},
+    {"devices", LE_PY_KEYWORDS(le_py_devices), METH_VARARGS | METH_KEYWORDS,
+     "devices(measure=False)\n--\n\nReturns a leat.DeviceInfo for each device: the CPU, CUDA devices, and sim. "
+     "measure: "
+     "measures their rates, which takes up to 0.4 s for each."},
+    {"synchronize", LE_PY_KEYWORDS(le_py_synchronize), METH_VARARGS | METH_KEYWORDS,
+     "synchronize(device=None)\n--\n\nWaits for all of Leat's work on a device (None: on all devices in use), and "
+     "raises "
+     "its error, if any."},
+    {"show_progress", le_py_show_progress, METH_O,
+     "show_progress(on, /)\n--\n\nWhether a run that takes more than a second shows its program's name and the time on "
+     "the terminal. The default is off, and on if the environment has LEAT_PROGRESS=1."},
     {"_program_again", program_again, METH_VARARGS, NULL},
     {0}};
 

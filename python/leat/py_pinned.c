@@ -9,8 +9,23 @@
 
 /* ---- the list of ranges */
 
+/* The addresses from the first to the last byte of the elements. */
+static size_t range_of(const leat_description *d, char **start) {
+    size_t element = leat_dtype_size_bytes(d->dtype);
+    int64_t low = 0, high = 0;
+    for (int k = 0; k < d->rank; k++) {
+        if (d->shape[k] == 0)
+            return 0;
+        int64_t reach = (d->shape[k] - 1) * d->strides[k];
+        *(reach < 0 ? &low : &high) += reach;
+    }
+    *start = (char *)d->data + low * (int64_t)element;
+    return (size_t)(high - low + 1) * element;
+}
+
 struct range {
     const char *start, *end;
+    const struct le_py_device *device; /* whose context locked it: another context knows nothing of it */
 };
 static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct range *ranges; /* sorted, without overlaps; under ranges_lock */
@@ -48,13 +63,13 @@ void le_py_pinned_forget(void) {
 }
 
 /* With the GIL. */
-static int add_range(const char *start, size_t size_bytes) {
+static int add_range(const struct le_py_device *device, const char *start, size_t size_bytes) {
     pthread_mutex_lock(&ranges_lock);
     bool fits = grow_ranges();
     if (fits) {
         size_t at = count_up_to(start);
         memmove(&ranges[at + 1], &ranges[at], (range_count - at) * sizeof *ranges);
-        ranges[at] = (struct range){start, start + size_bytes};
+        ranges[at] = (struct range){start, start + size_bytes, device};
         __atomic_store_n(&range_count, range_count + 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&ranges_lock);
@@ -71,17 +86,19 @@ static void remove_range(const char *start) {
     pthread_mutex_unlock(&ranges_lock);
 }
 
-bool le_py_is_pinned(const void *memory) {
+bool le_py_is_pinned(const struct le_py_device *device, const leat_description *memory) {
+    char *start;
     if (__atomic_load_n(&range_count, __ATOMIC_ACQUIRE) == 0)
         return false;
+    size_t size_bytes = range_of(memory, &start);
+    if (size_bytes == 0)
+        return false;
     pthread_mutex_lock(&ranges_lock);
-    size_t at = count_up_to(memory);
-    bool found = at > 0 && (const char *)memory < ranges[at - 1].end;
+    size_t at = count_up_to(start);
+    bool found = at > 0 && ranges[at - 1].device == device && start + size_bytes <= ranges[at - 1].end;
     pthread_mutex_unlock(&ranges_lock);
     return found;
 }
-
-/* ---- the device that memory is page-locked for */
 
 /* ---- NumPy arrays over it */
 
@@ -115,23 +132,13 @@ static PyObject *numpy_over(const leat_description *memory, struct pin *pin) {
         release_pin(pin);
         return le_py_raise(status, NULL, NULL);
     }
-    PyObject *made = le_py_array_new(array, cpu), *numpy = made ? le_py_to_numpy((struct le_py_array *)made) : NULL;
-    Py_XDECREF(made);
+    struct le_py_array *made = (struct le_py_array *)le_py_array_new(array, cpu);
+    if (!made)
+        return NULL;
+    made->is_foreign = true; /* release_pin may wait for the GPU */
+    PyObject *numpy = le_py_to_numpy(made);
+    Py_DECREF((PyObject *)made);
     return numpy;
-}
-
-/* The addresses from the first to the last byte of the elements. */
-static size_t range_of(const leat_description *d, char **start) {
-    size_t element = leat_dtype_size_bytes(d->dtype);
-    int64_t low = 0, high = 0;
-    for (int k = 0; k < d->rank; k++) {
-        if (d->shape[k] == 0)
-            return 0;
-        int64_t reach = (d->shape[k] - 1) * d->strides[k];
-        *(reach < 0 ? &low : &high) += reach;
-    }
-    *start = (char *)d->data + low * (int64_t)element;
-    return (size_t)(high - low + 1) * element;
 }
 
 /* ---- pinned_empty */
@@ -164,7 +171,7 @@ static PyObject *new_empty(struct le_py_device *device, leat_dtype dtype, int ra
     }
     leat_array_get(pin->array, &d);
     size_t size_bytes = range_of(&d, &start);
-    if (size_bytes > 0 && !device->is_cpu && add_range(pin->start = start, size_bytes) < 0) {
+    if (size_bytes > 0 && !device->is_cpu && add_range(device, pin->start = start, size_bytes) < 0) {
         leat_array_free(pin->array);
         free(pin);
         return NULL;
@@ -198,7 +205,7 @@ static int lock_memory(struct le_py_device *device, struct pin *pin) {
     Py_END_ALLOW_THREADS
     if (status)
         return le_py_raise(status, NULL, NULL), -1;
-    if (add_range(start, size_bytes) == 0) {
+    if (add_range(device, start, size_bytes) == 0) {
         pin->ctx = device->ctx;
         pin->start = start;
         return 0;

@@ -87,8 +87,7 @@ struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct 
     return made;
 }
 
-void le_py_prepared_free(struct le_py_program *program, struct le_py_prepared *prepared) {
-    (void)program;
+void le_py_prepared_free(struct le_py_prepared *prepared) {
     if (!prepared || prepared->generation != le_py_generation()) /* the parent's of a forked child: left alone */
         return;
     for (int k = 0; k < prepared->idle_count; k++)
@@ -112,7 +111,7 @@ struct le_py_prepared *le_py_program_prepare(struct le_py_program *program, stru
     struct le_py_prepared *made = le_py_prepared_new(program, device);
     found = made ? find_prepared(program, device) : NULL; /* another thread may have been first */
     if (found) {
-        le_py_prepared_free(program, made);
+        le_py_prepared_free(made);
         return found;
     }
     if (made) {
@@ -160,8 +159,7 @@ PyObject *le_py_program_new(PyObject *text, PyObject *name, PyObject *device) {
     struct le_py_device *checks_on;
     if (le_py_device_of(device, &checks_on) < 0 || (!checks_on && !(checks_on = le_py_device_open("cpu"))))
         return NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(le_py_program_type, Py_tp_alloc);
-    struct le_py_program *made = (struct le_py_program *)allocate(le_py_program_type, 0);
+    struct le_py_program *made = le_py_object_new(le_py_program_type);
     if (!made)
         return NULL;
     made->vectorcall = le_py_program_call;
@@ -177,10 +175,9 @@ PyObject *le_py_program_new(PyObject *text, PyObject *name, PyObject *device) {
 
 static void program_dealloc(PyObject *self) {
     struct le_py_program *program = (struct le_py_program *)self;
-    PyTypeObject *type = Py_TYPE(self);
     for (struct le_py_prepared *at = program->prepared, *next; at; at = next) {
         next = at->next;
-        le_py_prepared_free(program, at);
+        le_py_prepared_free(at);
     }
     free(program->is_optional);
     Py_XDECREF(program->text);
@@ -188,8 +185,7 @@ static void program_dealloc(PyObject *self) {
     Py_XDECREF(program->device);
     Py_XDECREF(program->inputs);
     Py_XDECREF(program->results);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    le_py_object_free(self);
 }
 
 /* ---- attributes */
@@ -223,14 +219,68 @@ static PyObject *program_reduce(PyObject *self, PyObject *none) {
     return reduced;
 }
 
-/* inspect.signature and help() read this. */
-static PyObject *program_signature(PyObject *self, void *none) {
-    PyObject *module = PyImport_ImportModule("leat._signature");
-    PyObject *signature = module ? PyObject_CallMethod(module, "of", "O", self) : NULL;
+/* ---- __signature__ and __doc__, which inspect and help() read: a program has its own, and so has the class */
+
+static const char program_doc[] =
+    "A checked program. leat.program makes one. Call it with its inputs, by position or by name: arrays of NumPy, "
+    "CuPy, PyTorch, JAX or Leat, and numbers. Threads may share it; it pickles as its text.";
+
+struct attribute { /* a descriptor: `made` computes a program's value */
+    PyObject_HEAD;
+    PyObject *of_class;
+    PyObject *(*made)(PyObject *module, PyObject *program, PyObject *of_class);
+};
+
+static PyObject *make_signature(PyObject *module, PyObject *program, PyObject *none) {
     (void)none;
-    Py_XDECREF(module);
-    return signature;
+    return PyObject_CallMethod(module, "of", "O", program);
 }
+
+static PyObject *make_doc(PyObject *module, PyObject *program, PyObject *of_class) {
+    return PyObject_CallMethod(module, "document", "OO", program, of_class);
+}
+
+static PyObject *attribute_get(PyObject *self, PyObject *program, PyObject *type) {
+    const struct attribute *attribute = (struct attribute *)self;
+    (void)type;
+    if (!program || program == Py_None)
+        return Py_NewRef(attribute->of_class);
+    PyObject *module = PyImport_ImportModule("leat._signature");
+    PyObject *made = module ? attribute->made(module, program, attribute->of_class) : NULL;
+    Py_XDECREF(module);
+    return made;
+}
+
+static void attribute_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((struct attribute *)self)->of_class);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot attribute_slots[] = {{Py_tp_descr_get, attribute_get}, {Py_tp_dealloc, attribute_dealloc}, {0}};
+static PyType_Spec attribute_spec = {.name = "leat._leat.Attribute",
+                                     .basicsize = sizeof(struct attribute),
+                                     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                     .slots = attribute_slots};
+
+/* Takes over of_class. */
+static int add_attribute(PyObject *type, const char *name, PyObject *of_class,
+                         PyObject *(*made)(PyObject *, PyObject *, PyObject *)) {
+    allocfunc allocate = type && of_class ? (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc) : NULL;
+    struct attribute *attribute = allocate ? (struct attribute *)allocate((PyTypeObject *)type, 0) : NULL;
+    if (!attribute) {
+        Py_XDECREF(of_class);
+        return -1;
+    }
+    attribute->of_class = of_class;
+    attribute->made = made;
+    int failed = PyObject_SetAttrString((PyObject *)le_py_program_type, name, (PyObject *)attribute);
+    Py_DECREF(attribute);
+    return failed;
+}
+
+/* ---- other attributes */
 
 static PyObject *program_optional(PyObject *self, void *none) {
     struct le_py_program *program = (struct le_py_program *)self;
@@ -268,16 +318,13 @@ static PyMemberDef program_fields[] = {
     {"results", T_OBJECT, offsetof(struct le_py_program, results), READONLY, "The names of the results, in order."},
     {0}};
 static PyGetSetDef program_members[] = {
-    {"optional", program_optional, NULL, "The names of the inputs that may be left out.", NULL},
-    {"__signature__", program_signature, NULL, NULL, NULL},
-    {0}};
+    {"optional", program_optional, NULL, "The names of the inputs that may be left out.", NULL}, {0}};
 static PyMethodDef program_methods[] = {
     {"explain", (PyCFunction)(void (*)(void))le_py_program_explain, METH_FASTCALL | METH_KEYWORDS,
-     "explain($self, *args, out=None, stream=None, device=None, like=None, **inputs)\n--\n\nRuns the program once, as "
-     "a "
-     "call would, in a context of its own, and returns the account as a leat.Account: what was done, why, how often "
-     "and how long it took, and what bounds the run. A prompt shows it as a table, a notebook as a picture; a script "
-     "prints it. Writes the results into out."},
+     "explain($self, *args, out=None, stream=None, device=None, like=None, **inputs)\n--\n\nRuns the program twice, "
+     "apart from its other calls, and returns the account of the second run as a leat.Account: what was done, why, "
+     "how often and how long it took, what bounds the run, and what only the first run cost. A script prints it; a "
+     "prompt displays it as a table, a notebook as a picture. Writes the results into out."},
     {"show", (PyCFunction)(void (*)(void))le_py_program_show, METH_FASTCALL | METH_KEYWORDS,
      "show($self, form=\"tree\", /, *args, arch=None, out=None, stream=None, device=None, like=None, **inputs)\n--\n\n"
      "Returns one form of the program as text. \"tree\" needs no arguments. \"ir\", \"ir:PASS\" (the IR after one "
@@ -286,18 +333,15 @@ static PyMethodDef program_methods[] = {
      "names the architecture of ptx and sass, such as \"sm_90\"."},
     {"__reduce__", program_reduce, METH_NOARGS, NULL},
     {0}};
-static PyType_Slot program_slots[] = {
-    {Py_tp_doc, "A checked program. leat.program makes one. Call it with its inputs, by position or by name: arrays of "
-                "NumPy, CuPy, PyTorch, JAX or Leat, and numbers. Threads may share it; it pickles as its text."},
-    {Py_tp_dealloc, program_dealloc},
-    {Py_tp_repr, program_repr},
-    {Py_tp_hash, program_hash},
-    {Py_tp_richcompare, program_compare},
-    {Py_tp_call, le_py_program_call_slow},
-    {Py_tp_members, program_fields},
-    {Py_tp_getset, program_members},
-    {Py_tp_methods, program_methods},
-    {0}};
+static PyType_Slot program_slots[] = {{Py_tp_dealloc, program_dealloc},
+                                      {Py_tp_repr, program_repr},
+                                      {Py_tp_hash, program_hash},
+                                      {Py_tp_richcompare, program_compare},
+                                      {Py_tp_call, le_py_program_call_slow},
+                                      {Py_tp_members, program_fields},
+                                      {Py_tp_getset, program_members},
+                                      {Py_tp_methods, program_methods},
+                                      {0}};
 static PyType_Spec program_spec = {.name = "leat.Program",
                                    .basicsize = sizeof(struct le_py_program),
                                    .flags =
@@ -306,5 +350,9 @@ static PyType_Spec program_spec = {.name = "leat.Program",
 
 int le_py_program_init(PyObject *module) {
     le_py_program_type = (PyTypeObject *)PyType_FromSpec(&program_spec);
-    return le_py_program_type ? PyModule_AddObjectRef(module, "Program", (PyObject *)le_py_program_type) : -1;
+    PyObject *attribute = le_py_program_type ? PyType_FromSpec(&attribute_spec) : NULL;
+    int failed = add_attribute(attribute, "__signature__", Py_NewRef(Py_None), make_signature) < 0 ||
+                 add_attribute(attribute, "__doc__", PyUnicode_FromString(program_doc), make_doc) < 0;
+    Py_XDECREF(attribute);
+    return failed ? -1 : PyModule_AddObjectRef(module, "Program", (PyObject *)le_py_program_type);
 }

@@ -35,7 +35,7 @@ static PyObject *share_memory(struct le_py_array *array) {
         return NULL;
     if (array->description.dtype != LEAT_BF16)
         return PyObject_CallFunctionObjArgs(asarray, (PyObject *)array, NULL);
-    PyObject *plain = le_py_array_new(leat_array_retain(array->array), array->device);
+    PyObject *plain = le_py_array_view(array, leat_array_retain(array->array));
     if (!plain)
         return NULL;
     ((struct le_py_array *)plain)->as_u16 = true;
@@ -130,6 +130,33 @@ static PyObject *deliver_torch(struct le_py_array *array) {
     return status ? le_py_raise(status, NULL, NULL) : le_py_exchange_import(exchange, tensor);
 }
 
+/* torch.autograd.graph.increment_version is a Python function around this, and takes three times as long. */
+static PyObject *find_increment(void) {
+    PyObject *module = PyImport_ImportModule("torch._C"),
+             *increment = module ? PyObject_GetAttrString(module, "_increment_version") : NULL;
+    Py_XDECREF(module);
+    if (!increment && (PyErr_ExceptionMatches(PyExc_ImportError) || PyErr_ExceptionMatches(PyExc_AttributeError)))
+        PyErr_Clear();
+    return increment || PyErr_Occurred() ? increment : Py_NewRef(Py_None);
+}
+
+int le_py_torch_written(PyObject *tensor) {
+    static PyObject *increment; /* None: this PyTorch has none */
+    if (!increment)
+        increment = find_increment();
+    if (!increment || increment == Py_None)
+        return increment ? 0 : -1;
+    PyObject *tensors = PyTuple_Pack(1, tensor),
+             *done = tensors ? PyObject_CallFunctionObjArgs(increment, tensors, NULL) : NULL;
+    Py_XDECREF(tensors);
+    if (!done && PyErr_ExceptionMatches(PyExc_TypeError)) { /* an older PyTorch takes one tensor */
+        PyErr_Clear();
+        done = PyObject_CallFunctionObjArgs(increment, tensor, NULL);
+    }
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 /* Arrays on the host become CuPy's by a copy to the GPU. */
 static PyObject *deliver_cupy(struct le_py_array *array) {
     if (array->device->is_cuda)
@@ -182,6 +209,15 @@ static int library_of_name(const char *name, enum le_py_library *library) {
     return -1;
 }
 
+static int library_of_array(PyObject *like, enum le_py_library *library) {
+    *library = le_py_library_of_type(Py_TYPE(like));
+    bool is_array = *library != LE_PY_NUMPY || le_py_has(like, "__array__") || le_py_has(like, "__dlpack__") ||
+                    le_py_has(like, "__cuda_array_interface__") || PyObject_CheckBuffer(like);
+    if (!is_array && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "like must be an array, a library's module or its name, not %R", like);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 int le_py_library_of(PyObject *like, enum le_py_library *library) {
     PyObject *name = PyModule_Check(like)    ? PyModule_GetNameObject(like)
                      : PyUnicode_Check(like) ? Py_NewRef(like)
@@ -191,8 +227,7 @@ int le_py_library_of(PyObject *like, enum le_py_library *library) {
     if (text)
         failed = library_of_name(text, library);
     else if (!PyErr_Occurred()) {
-        *library = le_py_library_of_type(Py_TYPE(like));
-        failed = 0;
+        failed = library_of_array(like, library);
     }
     Py_XDECREF(name);
     return failed;

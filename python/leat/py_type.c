@@ -90,37 +90,48 @@ static leat_dtype dtype_of_name(const char *name) {
     return (leat_dtype)0;
 }
 
-/* The last word of a text such as "torch.float32" or "<class 'numpy.float32'>". */
-static leat_dtype dtype_of_text(PyObject *text) {
-    char word[64];
-    const char *all = text ? le_py_text(text) : NULL, *dot = all ? strrchr(all, '.') : NULL;
-    if (!all)
-        return (leat_dtype)0;
-    PyOS_snprintf(word, sizeof word, "%s", dot ? dot + 1 : all);
-    word[strcspn(word, "'>")] = 0;
-    return dtype_of_name(word);
+/* "f32", or the text "torch.float32" of a PyTorch type. */
+static leat_dtype dtype_of_text(PyObject *text, bool of_torch) {
+    const char *name = text ? le_py_text(text) : NULL;
+    if (name && of_torch)
+        name = strncmp(name, "torch.", 6) == 0 ? name + 6 : NULL;
+    return name ? dtype_of_name(name) : (leat_dtype)0;
 }
 
-/* NumPy resolves what it knows: `float`, "f4", a dtype. */
+/* Whether the bytes of the numpy.dtype are in this machine's order. */
+static bool is_native(PyObject *dtype) {
+    PyObject *native = PyObject_GetAttrString(dtype, "isnative");
+    bool yes = native == Py_True;
+    Py_XDECREF(native);
+    return yes;
+}
+
+/* NumPy resolves what it knows: `float`, "f4", a dtype. 0: it does not know it, or with an exception. */
 static leat_dtype dtype_by_numpy(PyObject *value) {
     PyObject *numpy = le_py_numpy();
     PyObject *dtype = numpy ? PyObject_CallMethod(numpy, "dtype", "O", value) : NULL;
     PyObject *name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
-    leat_dtype found = name ? dtype_of_text(name) : (leat_dtype)0;
-    PyErr_Clear();
+    leat_dtype found = dtype_of_text(name, false);
+    if (found && !is_native(dtype)) {
+        found = (leat_dtype)0;
+        PyErr_Format(PyExc_TypeError, "%R is not in this machine's byte order, the only one that Leat has", value);
+    } else {
+        le_py_forgive();
+    }
     Py_XDECREF(dtype);
     Py_XDECREF(name);
     return found;
 }
 
 leat_dtype le_py_dtype_parse(PyObject *value) {
-    PyObject *text = PyUnicode_Check(value) ? Py_NewRef(value) : PyObject_Str(value);
-    leat_dtype found = text ? dtype_of_text(text) : (leat_dtype)0;
+    bool is_text = PyUnicode_Check(value);
+    PyObject *text = is_text ? Py_NewRef(value) : PyObject_Str(value);
+    leat_dtype found = dtype_of_text(text, !is_text);
     Py_XDECREF(text);
-    PyErr_Clear();
-    if (!found)
+    le_py_forgive();
+    if (!found && !PyErr_Occurred())
         found = dtype_by_numpy(value);
-    if (!found)
+    if (!found && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "%R is not an element type of Leat; use a name such as \"f32\" or numpy.float32",
                      value);
     return found;

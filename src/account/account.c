@@ -88,6 +88,8 @@ void le_account_text(const struct le_account *account, bool verdict, struct le_t
     print_line(text, "wall", "", account->wall_ns, account->wall_ns);
     if (account->before)
         le_text_add(text, "          since %s started\n", account->before);
+    else if (account->is_repeated)
+        le_text_add(text, "          the whole call, which had run before\n");
     else
         le_text_add(text, "          since the context was opened or its ledger was cleared\n");
     print_device(account, text);

@@ -15,6 +15,7 @@ struct le_account {
     int threads, cores;
     const char *before; /* what the caller spent time on before the context was open; NULL: nothing */
     bool for_command;   /* the verdict may name options of the command */
+    bool is_repeated;   /* one call, which had run before */
 };
 void le_account_text(const struct le_account *account, bool verdict, struct le_text *text);
 void le_account_json(const struct le_account *account, bool verdict, struct le_text *text);

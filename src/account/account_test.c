@@ -45,6 +45,9 @@ static void tables(void **state) {
                "kernel             3       2.000   20.0 %     10.0 MB     5.00     50 %  y[i] = a[i] (why)\n",
                "sum                        8.000   80.0 %\n", "unaccounted                2.000   20.0 %\n",
                "since the context was opened or its ledger was cleared\noverhead-bound", "\nWould help: ", NULL});
+    account.is_repeated = true;
+    le_account_text(&account, true, &text);
+    expect(&text, (const char *const[]){"the whole call, which had run before\noverhead-bound", NULL});
     account.before = "the command";
     account.device_sums = (leat_ledger_sums){.span_ns = 2 * MS, .busy_ns = MS, .idle_ns = MS};
     le_account_text(&account, false, &text);

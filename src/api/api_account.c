@@ -63,7 +63,7 @@ leat_status leat_account_print(leat_context *ctx, leat_account_format format, co
     if ((unsigned)format > LEAT_ACCOUNT_VERDICT)
         return le_fail(LEAT_INVALID, "format is %d, which is not a leat_account_format value", (int)format);
     LE_TAKE_OPTIONS(options, leat_account_options, &all);
-    struct le_account account = {.before = all.before, .for_command = all.for_command};
+    struct le_account account = {.before = all.before, .for_command = all.for_command, .is_repeated = all.is_repeated};
     struct le_text out = {0};
     leat_cost *costs = NULL;
     leat_status status = collect_costs(ctx, &all, &costs, &account);

@@ -94,9 +94,28 @@ leat_status leat_stream_wait_event(leat_stream *stream, leat_event *event) {
     return status ? status : le_device_stream_wait_event(stream->work, event->event);
 }
 
+leat_status leat_stream_wait_array(leat_stream *stream, const leat_array *array) {
+    leat_status status = check_stream(stream);
+    if (status)
+        return status;
+    LE_CHECK_ARRAY(array);
+    const struct le_allocation_use use = {.allocation = array->buffer->allocation,
+                                          .access = array->read_only ? LE_ACCESS_READ : LE_ACCESS_BOTH};
+    if (!le_context_has(stream->ctx, array))
+        return le_fail(LEAT_INVALID, "the array is of another context");
+    return use.allocation ? le_stream_wait_use(stream->work, use) : LEAT_OK;
+}
+
 leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket) {
     LE_CHECK_CONTEXT(ctx);
     return le_device_wait_point(ctx->device, ticket.stream_id, ticket.number);
+}
+
+leat_status leat_ticket_wait_for(leat_context *ctx, leat_ticket ticket, uint32_t timeout_ms, bool *reached) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(reached);
+    const struct le_point point = {.stream_id = ticket.stream_id, .number = ticket.number};
+    return le_device_wait_point_for(ctx->device, point, (uint64_t)timeout_ms * 1000000, reached);
 }
 
 leat_status leat_context_synchronize(leat_context *ctx) {

@@ -29,5 +29,5 @@ static inline bool le_cancel_is_requested(const struct le_cancel *cancel) {
  * Reads the clock if there is a proceed. */
 bool le_cancel_look(struct le_cancel *cancel);
 /* The same for the run on this thread, as a status: LEAT_OK or LEAT_CANCELED. */
-leat_status le_cancel_check(void);
+leat_status le_cancel_check(void) __attribute__((warn_unused_result));
 #endif

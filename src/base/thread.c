@@ -288,18 +288,18 @@ static void run_inline(le_task *task, void *job, int64_t count, int worker) {
         task(job, k, worker);
 }
 
-void le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count) {
+leat_status le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count) {
     if (count <= 0)
-        return;
+        return LEAT_OK;
     if (here.pool == pool) {
         run_inline(task, job, count, here.worker);
-        return;
+        return le_cancel_check();
     }
     struct le_pool *outer_pool = here.pool;
     int outer_worker = here.worker;
     struct float_environment environment;
     if (!take_turn(pool))
-        return;
+        return le_cancel_check();
     enter_default(&environment);
     here.pool = pool;
     here.worker = 0;
@@ -314,6 +314,7 @@ void le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count) 
     here.worker = outer_worker;
     pthread_mutex_unlock(&pool->turn);
     leave_default(&environment);
+    return le_cancel_check();
 }
 
 /* ---- the pool */

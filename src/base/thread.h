@@ -10,8 +10,9 @@ typedef void le_task(void *job, int64_t task, int worker); /* worker: 0..threads
 leat_status le_pool_new(int threads, struct le_pool **pool);
 void le_pool_free(struct le_pool *pool);
 int le_pool_threads(const struct le_pool *pool);
-/* Runs tasks 0..count-1 and returns when all are done. Several callers take turns. If the run on this thread is
- * canceled (cancel.h) before its turn, no task runs. */
-void le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count);
+/* Runs tasks 0..count-1 and returns when all are done. Several callers take turns. LEAT_CANCELED if the run on this
+ * thread was canceled (cancel.h): before its turn, and then no task ran, or since. */
+leat_status le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count)
+    __attribute__((warn_unused_result));
 int le_cores(void); /* cores that this process may use, by its affinity and control groups */
 #endif

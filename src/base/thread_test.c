@@ -5,11 +5,13 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include <fenv.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -38,7 +40,7 @@ static void count_task(void *data, int64_t task, int worker) {
 
 static void run_and_check(struct le_pool *pool, int64_t count) {
     struct job job = {.pool = pool};
-    le_pool_run(pool, count_task, &job, count);
+    assert_int_equal(le_pool_run(pool, count_task, &job, count), LEAT_OK);
     assert_int_equal(atomic_load(&job.wrong), 0);
     for (int64_t k = 0; k < TASKS; k++)
         assert_int_equal(job.runs[k], k < count);
@@ -91,7 +93,7 @@ static void works_in_parallel(void **state) {
     assert_int_equal(le_pool_new(3, &pool), LEAT_OK);
     atomic_int arrived = 0;
     uint64_t start_ns = le_clock_ns();
-    le_pool_run(pool, meet_task, &arrived, 3);
+    assert_int_equal(le_pool_run(pool, meet_task, &arrived, 3), LEAT_OK);
     assert_true(le_clock_ns() - start_ns < 90000000000u);
     le_pool_free(pool);
 }
@@ -118,7 +120,8 @@ static void outer_task(void *data, int64_t task, int worker) {
     (void)task;
     struct nest *nest = data;
     struct inner inner = {nest, pthread_self(), worker};
-    le_pool_run(nest->pool, inner_task, &inner, 5);
+    if (le_pool_run(nest->pool, inner_task, &inner, 5))
+        atomic_fetch_add(&nest->wrong, 1);
 }
 
 static void nested_jobs_run_where_they_are(void **state) {
@@ -126,8 +129,8 @@ static void nested_jobs_run_where_they_are(void **state) {
     for (int threads = 1; threads <= 4; threads += 3) {
         struct nest nest = {0};
         assert_int_equal(le_pool_new(threads, &nest.pool), LEAT_OK);
-        le_pool_run(nest.pool, outer_task, &nest, 40);
-        le_pool_run(nest.pool, outer_task, &nest, 1);
+        assert_int_equal(le_pool_run(nest.pool, outer_task, &nest, 40), LEAT_OK);
+        assert_int_equal(le_pool_run(nest.pool, outer_task, &nest, 1), LEAT_OK);
         assert_int_equal(atomic_load(&nest.inner), 205);
         assert_int_equal(atomic_load(&nest.wrong), 0);
         le_pool_free(nest.pool);
@@ -138,7 +141,8 @@ static void *call_often(void *data) {
     struct job *shared = data;
     for (int round = 0; round < 50; round++) {
         struct job job = {.pool = shared->pool};
-        le_pool_run(shared->pool, count_task, &job, round % 40);
+        if (le_pool_run(shared->pool, count_task, &job, round % 40))
+            atomic_fetch_add(&shared->wrong, 1);
         for (int k = 0; k < TASKS; k++)
             if (job.runs[k] != (k < round % 40))
                 atomic_fetch_add(&shared->wrong, 1);
@@ -177,7 +181,7 @@ static void tasks_round_to_nearest(void **state) {
         assert_int_equal(le_pool_new(threads, &pool), LEAT_OK);
         feclearexcept(FE_ALL_EXCEPT);
         fesetround(FE_UPWARD);
-        le_pool_run(pool, rounding_task, &wrong, 100);
+        assert_int_equal(le_pool_run(pool, rounding_task, &wrong, 100), LEAT_OK);
         int after = fegetround();
         fesetround(FE_TONEAREST);
         assert_int_equal(after, FE_UPWARD);
@@ -185,6 +189,59 @@ static void tasks_round_to_nearest(void **state) {
         assert_int_equal(atomic_load(&wrong), 0);
         le_pool_free(pool);
     }
+}
+
+struct turn {
+    struct le_pool *pool;
+    atomic_bool is_taken, is_over;
+};
+
+static void hold_turn(void *data, int64_t task, int worker) {
+    (void)task;
+    (void)worker;
+    struct turn *turn = data;
+    atomic_store(&turn->is_taken, true);
+    while (!atomic_load(&turn->is_over))
+        sched_yield();
+}
+
+static void *take_turn(void *data) {
+    struct turn *turn = data;
+    return le_pool_run(turn->pool, hold_turn, turn, 1) ? data : NULL;
+}
+
+static bool refuse(void *user) {
+    ++*(int *)user;
+    return false;
+}
+
+/* The caller hears of it: none of its tasks ran. */
+static void canceled_runs_give_up_their_turn(void **state) {
+    (void)state;
+    struct turn turn = {0};
+    struct job job = {0};
+    int asked = 0;
+    struct le_cancel cancel = {.proceed = refuse, .user = &asked}, *outer;
+    pthread_t other;
+    void *failed;
+    assert_int_equal(le_pool_new(2, &turn.pool), LEAT_OK);
+    job.pool = turn.pool;
+    assert_int_equal(pthread_create(&other, NULL, take_turn, &turn), 0);
+    while (!atomic_load(&turn.is_taken))
+        sched_yield();
+    le_cancel_enter(&cancel, &outer);
+    assert_int_equal(le_pool_run(turn.pool, count_task, &job, 5), LEAT_CANCELED);
+    atomic_store(&turn.is_over, true);
+    pthread_join(other, &failed);
+    assert_null(failed);
+    assert_true(asked > 0);
+    assert_int_equal(job.runs[0], 0);
+    assert_int_equal(le_pool_run(turn.pool, count_task, &job, 5), LEAT_CANCELED); /* until the run ends */
+    le_cancel_leave(outer);
+    job = (struct job){.pool = turn.pool};
+    assert_int_equal(le_pool_run(turn.pool, count_task, &job, 5), LEAT_OK);
+    assert_int_equal(job.runs[4], 1);
+    le_pool_free(turn.pool);
 }
 
 static void *allocate_nothing(size_t size_bytes, void *user) {
@@ -218,9 +275,13 @@ static void refuses_what_it_cannot(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_every_task_once),   cmocka_unit_test(wakes_sleepers),
-        cmocka_unit_test(works_in_parallel),      cmocka_unit_test(nested_jobs_run_where_they_are),
-        cmocka_unit_test(callers_take_turns),     cmocka_unit_test(tasks_round_to_nearest),
+        cmocka_unit_test(runs_every_task_once),
+        cmocka_unit_test(wakes_sleepers),
+        cmocka_unit_test(works_in_parallel),
+        cmocka_unit_test(nested_jobs_run_where_they_are),
+        cmocka_unit_test(callers_take_turns),
+        cmocka_unit_test(tasks_round_to_nearest),
+        cmocka_unit_test(canceled_runs_give_up_their_turn),
         cmocka_unit_test(refuses_what_it_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

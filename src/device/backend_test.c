@@ -200,7 +200,7 @@ static void test_errors(void **state) {
         assert_false(le_cuda_is_fatal(harmless[k]));
     allocation = fake_allocation(device, 1000, stream);
     fill_allocation(stream, allocation);
-    le_device_note_launch(stream, "poke", (const unsigned[]){4, 1, 1}, (const unsigned[]){256, 1, 1});
+    le_device_note_launch(stream, stream->number, "poke", (const unsigned[]){4, 1, 1}, (const unsigned[]){256, 1, 1});
     next_synchronize = LE_CU_ERROR_ILLEGAL_ADDRESS;
     assert_int_equal(le_device_stream_synchronize(stream), LEAT_DEVICE);
     assert_string_equal(le_error_at(0)->message,

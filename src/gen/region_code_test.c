@@ -92,7 +92,7 @@ static void run_launch(struct machine *m, const struct le_launch *launch, void *
                              .faults = m->faults};
     assert_non_null(scratch);
     memset(scratch, 0x5a, stride * (size_t)m->kernel.threads);
-    le_cpu_run(m->pool, &job);
+    assert_int_equal(le_cpu_run(m->pool, &job), LEAT_OK);
     free(scratch);
 }
 

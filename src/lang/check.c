@@ -169,6 +169,14 @@ static _Noreturn void fail_value(struct le_checker *c, const struct le_tree_node
     le_checker_fail(c, subscript->location, advice, "'%s' is a value, not an index", name->text);
 }
 
+/* "[n,m]", to be replaced by the extents that the new array should have. */
+static const char *extents_text(struct le_checker *c, const struct le_tree_node *left) {
+    const char *text = "";
+    for (int k = 0; k < left->child_count; k++)
+        text = le_arena_format(c->arena, "%s%s%c", text, k ? "," : "[", "nmklpqrs"[k % 8]);
+    return le_arena_format(c->arena, "%s]", text);
+}
+
 static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
     for (int k = 0; k < left->child_count; k++) {
         const struct le_tree_node *subscript = left->children[k];
@@ -179,7 +187,8 @@ static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, co
             fail_value(c, subscript);
         if (!bare)
             le_checker_fail(c, subscript->location,
-                            le_arena_format(c->arena, "declare its shape first: `out %s: f64[...]`", stmt->name),
+                            le_arena_format(c->arena, "declare its type and shape first, such as `out %s: f64%s`",
+                                            stmt->name, extents_text(c, left)),
                             "'%s' is new, so its subscripts must be distinct bare indices", stmt->name);
     }
 }

@@ -111,6 +111,25 @@ leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_a
     return LEAT_OK;
 }
 
+static void add_shape(struct le_text *text, const leat_array *array) {
+    for (int d = 0; d < array->rank; d++)
+        le_text_add(text, "%s%lld", d ? "," : "[", (long long)array->shape[d]);
+    le_text_add(text, "]");
+}
+
+leat_status le_call_check_shape(const char *name, const leat_array *value, const leat_array *target) {
+    if (memcmp(value->shape, target->shape, (size_t)value->rank * sizeof(int64_t)) == 0)
+        return LEAT_OK;
+    struct le_text text = {0};
+    le_text_add(&text, "cannot write '%s', which has the shape ", name);
+    add_shape(&text, value);
+    le_text_add(&text, ", into an array with the shape ");
+    add_shape(&text, target);
+    leat_status status = text.failed ? le_fail_out_of_memory(text.capacity) : le_fail(LEAT_MISMATCH, "%s", text.at);
+    le_text_finish(&text);
+    return status;
+}
+
 leat_status le_call_store(leat_call *call, const leat_array *target, const struct le_cell *cell, const char *what) {
     if (call->device)
         return le_device_store_scalar(call, target, cell, what);
@@ -149,9 +168,11 @@ static leat_status hand_out(leat_call *call, struct le_want *w) {
         return le_complex_deliver(call, w);
     const struct le_value *v = &s->ir->values.at[value];
     struct le_cell *cell = &s->cells[value];
-    if (cell->array && w->target && memcmp(w->target->shape, cell->array->shape, (size_t)v->rank * sizeof(int64_t)))
-        return le_fail(LEAT_MISMATCH, "cannot write '%s' into an array with a different shape",
-                       s->tree->symbols[w->symbol]->name);
+    if (cell->array && w->target) {
+        leat_status status = le_call_check_shape(s->tree->symbols[w->symbol]->name, cell->array, w->target);
+        if (status)
+            return status;
+    }
     if (cell->array && v->stage >= 0 && !w->target) {
         w->result = le_array_retain(cell->array);
         return LEAT_OK;
@@ -260,17 +281,8 @@ static bool will_stay(const leat_call *call) {
     return stays && !(call->device && call->device->has_deferred);
 }
 
-static leat_status run(leat_call *call, struct le_device_stream *stream) {
-    le_call_drop_results(call);
-    leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
-    if (status == LEAT_OK)
-        status = le_call_check_disjoint(call);
-    if (call->device) {
-        call->home.stream = stream;
-        le_call_follow_stream(call, stream);
-    }
-    if (status == LEAT_OK)
-        status = le_call_prepare(call);
+static leat_status prepare_and_run(leat_call *call) {
+    leat_status status = le_call_prepare(call);
     if (status != LEAT_OK)
         return status;
     status = run_and_deliver(call);
@@ -280,6 +292,24 @@ static leat_status run(leat_call *call, struct le_device_stream *stream) {
         le_call_drop_results(call);
     call->steady = status == LEAT_OK && (call->steady || will_stay(call));
     le_cells_clear_computed(call->specialised);
+    return status;
+}
+
+/* A run that fails while it is prepared has perhaps run a part, too. */
+static leat_status run(leat_call *call, struct le_device_stream *stream) {
+    le_call_drop_results(call);
+    leat_status status = call->has_foreign_inputs ? wait_for_arrays(call) : LEAT_OK;
+    if (status == LEAT_OK)
+        status = le_call_check_disjoint(call);
+    if (status != LEAT_OK)
+        return status;
+    if (call->device) {
+        call->home.stream = stream;
+        le_call_follow_stream(call, stream);
+    }
+    status = prepare_and_run(call);
+    if (status != LEAT_OK && call->device)
+        le_call_drain(call);
     call->home.stream = le_context_home(call->program->ctx).stream; /* the caller may free its stream */
     return status;
 }

@@ -67,6 +67,8 @@ leat_status le_call_set_memory(leat_call *call, int symbol, const leat_descripti
 leat_status le_call_want_memory(leat_call *call, int symbol, const leat_description *description);
 /* Before a run on a device: orders the run after the stream's earlier copies of such memory. */
 void le_call_follow_stream(leat_call *call, const struct le_device_stream *stream);
+/* After a run on a device that failed: waits for the work on memory of the caller's. */
+void le_call_drain(leat_call *call);
 void le_call_memory_free(const leat_call *call, struct le_call_memory *table);
 /* call_wants.c. symbol: the ID of any symbol that has a name. */
 leat_status le_call_find_want(const leat_call *call, const char *name, int *symbol);
@@ -86,6 +88,8 @@ leat_status le_call_run(leat_call *call, struct le_device_stream *stream);
 leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_array *source, const char *what,
                          const char *cause);
 /* Writes a cell's scalar into an array of rank 0. */
+/* Fails if the value of the result `name` has not the target's shape. They have the same number of axes. */
+leat_status le_call_check_shape(const char *name, const leat_array *value, const leat_array *target);
 leat_status le_call_store(leat_call *call, const leat_array *target, const struct le_cell *cell, const char *what);
 /* Specialises the program for what is bound and checks the targets, without planning or running. */
 leat_status le_call_prepare(leat_call *call);

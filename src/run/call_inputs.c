@@ -143,6 +143,23 @@ void le_call_follow_stream(leat_call *call, const struct le_device_stream *strea
             le_allocation_follow(call->wants[k].target->buffer->allocation, stream);
 }
 
+/* The memory of a device that Leat allocated is used again only after its work. */
+static void drain(leat_call *call, const leat_array *array) {
+    struct le_allocation *allocation = array ? array->buffer->allocation : NULL;
+    bool is_callers = allocation && (allocation->kind != LE_MEMORY_DEVICE || !allocation->owned);
+    if (is_callers && allocation->device == call->home.device)
+        le_allocation_wait(allocation, LE_ACCESS_BOTH);
+}
+
+void le_call_drain(leat_call *call) {
+    le_errors_save();
+    for (int k = 0; k < call->program->tree->symbol_count; k++)
+        drain(call, call->binds[k].array);
+    for (int k = 0; k < call->want_count; k++)
+        drain(call, call->wants[k].target);
+    le_errors_restore();
+}
+
 /* The checks need the new description in the array, so after a failure the array gets the last one back. */
 static leat_status want_memory(leat_call *call, int symbol, struct le_call_memory *m, bool is_wanted,
                                const leat_description *description) {

@@ -91,7 +91,17 @@ leat_status le_call_find_want(const leat_call *call, const char *name, int *symb
     return *symbol < 0 ? refuse_want(call->program, name) : LEAT_OK;
 }
 
+/* Whether the call wants the result already, without a target, and the request drops no default result. */
+static bool is_wanted_anew(const leat_call *call, int symbol) {
+    const struct le_want *want = le_call_result(call, symbol);
+    return want && !want->target && (!call->default_wants || call->want_count == 1);
+}
+
 leat_status le_call_want(leat_call *call, int symbol, leat_array *array) {
+    if (!array && is_wanted_anew(call, symbol)) {
+        call->default_wants = false;
+        return LEAT_OK;
+    }
     leat_status status = array ? check_target(call, call->program->tree->symbols[symbol]->name, array) : LEAT_OK;
     if (!status && array)
         status = check_overlap(call, symbol, array, true);

@@ -92,17 +92,18 @@ static void fill_part(void *job, int64_t task, int worker) {
     memset(copy->target + start, 0, length);
 }
 
-static double best_rate(struct le_pool *threads, struct copy_job *copy) {
+static leat_status best_rate(struct le_pool *threads, struct copy_job *copy, double *bytes_per_second) {
     uint64_t best_ns = UINT64_MAX, total_ns = 0;
-    le_pool_run(threads, fill_part, copy, copy->parts);
-    for (int k = 0; k < COPY_TIMES_MIN || total_ns < COPY_TIME_NS; k++) {
+    leat_status status = le_pool_run(threads, fill_part, copy, copy->parts);
+    for (int k = 0; !status && (k < COPY_TIMES_MIN || total_ns < COPY_TIME_NS); k++) {
         uint64_t start_ns = le_clock_ns();
-        le_pool_run(threads, copy_part, copy, copy->parts);
+        status = le_pool_run(threads, copy_part, copy, copy->parts);
         uint64_t took_ns = le_clock_ns() - start_ns;
         total_ns += took_ns;
         best_ns = took_ns < best_ns ? took_ns : best_ns;
     }
-    return 2e9 * (double)copy->size_bytes / (double)(best_ns ? best_ns : 1);
+    *bytes_per_second = 2e9 * (double)copy->size_bytes / (double)(best_ns ? best_ns : 1);
+    return status;
 }
 
 static leat_status copy_rate(struct le_pool *threads, struct le_memory_pool *memory, double *bytes_per_second) {
@@ -115,7 +116,7 @@ static leat_status copy_rate(struct le_pool *threads, struct le_memory_pool *mem
     if (!status) {
         struct copy_job copy = {
             .target = target, .source = source, .size_bytes = COPY_BYTES, .parts = le_pool_threads(threads)};
-        *bytes_per_second = best_rate(threads, &copy);
+        status = best_rate(threads, &copy, bytes_per_second);
         le_memory_pool_give(memory, target, target_bytes);
     }
     le_memory_pool_give(memory, source, source_bytes);
@@ -145,25 +146,27 @@ static void add_often(void *job, int64_t task, int worker) {
         a->add(registers, &a->instr, ADD_COUNT);
 }
 
-static double add_rate(struct le_pool *threads, enum le_simd simd) {
+static leat_status add_rate(struct le_pool *threads, enum le_simd simd, double *additions_per_second) {
     struct add_job job = {
         .instr = {.code = LE_OP_ADD, .type = LE_F64, .d = 0, .a = 1, .b = 2, .c = LE_NO_REG, .e = LE_NO_REG}};
     int count = le_pool_threads(threads);
     uint64_t best_ns = UINT64_MAX;
+    leat_status status = LEAT_OK;
     job.add = le_cpu_op_find(simd, &job.instr);
-    for (int k = 0; k < ADD_TIMES; k++) {
+    for (int k = 0; k < ADD_TIMES && !status; k++) {
         uint64_t start_ns = le_clock_ns();
-        le_pool_run(threads, add_often, &job, count);
+        status = le_pool_run(threads, add_often, &job, count);
         uint64_t took_ns = le_clock_ns() - start_ns;
         best_ns = took_ns < best_ns ? took_ns : best_ns;
     }
-    return 1e9 * ADD_COUNT * ADD_TURNS * (double)count / (double)(best_ns ? best_ns : 1);
+    *additions_per_second = 1e9 * ADD_COUNT * ADD_TURNS * (double)count / (double)(best_ns ? best_ns : 1);
+    return status;
 }
 
 leat_status le_machine_measure(struct le_pool *threads, struct le_memory_pool *memory, enum le_simd simd,
                                struct le_machine_rates *rates) {
     leat_status status = copy_rate(threads, memory, &rates->copy_bytes_per_second);
     if (!status) /* last: starting threads takes address space */
-        rates->additions_per_second = add_rate(threads, simd);
+        status = add_rate(threads, simd, &rates->additions_per_second);
     return status;
 }

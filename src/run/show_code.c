@@ -84,7 +84,7 @@ leat_status le_code_show(struct leat_call *call, leat_form form, const char *arc
     struct showing showing = {.form = form, .exact = architecture != NULL, .out = out};
     leat_status status = read_architecture(call, architecture, &showing.capability);
     if (status == LEAT_OK && le_device_limits_of(call->program->ctx->device)->host_is_device)
-        status = le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with the device cuda or sim",
+        status = le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "use the device cuda or sim",
                             "programs have no CUDA C on the CPU");
     if (status == LEAT_OK)
         status = le_call_prepare(call);

@@ -111,6 +111,8 @@ static void test_own_array(void **state) {
     other = array_of(ctx, LEAT_F64, 2, SHAPE(2, 3), NULL);
     assert_ok(leat_call_want(call, "y", other));
     assert_status(leat_call_run(call, NULL, NULL), LEAT_MISMATCH);
+    assert_non_null(
+        strstr(leat_error_text(NULL), "'y', which has the shape [2,2], into an array with the shape [2,3]"));
     leat_array_free(other);
     other = array_of(ctx, LEAT_F32, 2, SHAPE(2, 2), NULL);
     assert_ok(leat_call_want(call, "y", other));

@@ -1,6 +1,7 @@
 /* Inputs and results by number, and memory of the caller's that is bound without an array: in the device's memory and
  * in the host's, in place, strided, complex, and exchanged between runs. */
 #include "support.h"
+#include <sys/mman.h>
 
 enum { N = 40, RUNS = 6 };
 
@@ -251,6 +252,46 @@ static void test_layouts(void **state) {
     leat_close(ctx);
 }
 
+/* ---- failures */
+
+enum { LARGE_BYTES = 4 << 20 };
+
+/* A page-aligned region, which nothing can access once it is closed: late work on it ends this test. */
+static void close_region(void *region) {
+    assert_int_equal(mprotect(region, LARGE_BYTES, PROT_NONE), 0);
+}
+
+/* The run uploads x after slow work in its stream, then finds that its result is too large. */
+static void test_failure(void **state) {
+    (void)state;
+    const leat_options options = {.memory_cap_bytes = 64u << 20};
+    leat_context *ctx = open_device(&options);
+    leat_call *slow = new_call(ctx, "y = sum(i in 0..n: sin(f64(i)))"),
+              *call = new_call(ctx, "y[i,j] = x[i] * j where j in 0..100");
+    void *region = mmap(NULL, LARGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const leat_description x = {.dtype = LEAT_F32,
+                                .rank = 1,
+                                .shape = {LARGE_BYTES / sizeof(float)},
+                                .strides = {1},
+                                .data = region,
+                                .memory = LEAT_MEMORY_HOST};
+    leat_ticket ticket = {77, 77};
+    assert_true(region != MAP_FAILED);
+    assert_ok(leat_call_set_i64_at(slow, 0, 1000));
+    assert_ok(leat_call_run(slow, NULL, NULL)); /* compiles it */
+    assert_ok(leat_call_set_i64_at(slow, 0, 3000000));
+    assert_ok(leat_call_run(slow, NULL, NULL));
+    assert_ok(leat_call_set_memory_at(call, 0, &x));
+    assert_status(leat_call_run(call, NULL, &ticket), LEAT_OUT_OF_MEMORY);
+    close_region(region);
+    assert_true(ticket.stream_id == 77 && ticket.number == 77);
+    assert_ok(leat_context_synchronize(ctx));
+    munmap(region, LARGE_BYTES);
+    leat_call_free(call);
+    leat_call_free(slow);
+    leat_close(ctx);
+}
+
 /* ---- errors */
 
 static void test_errors(void **state) {
@@ -306,7 +347,7 @@ static void test_errors(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_exchanged), cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_layouts), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_layouts), cmocka_unit_test(test_failure),   cmocka_unit_test(test_errors),
     };
     return start(argc, argv) ? cmocka_run_group_tests(tests, NULL, NULL) : SKIPPED;
 }

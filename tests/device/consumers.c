@@ -85,14 +85,18 @@ static void check_values(leat_array *array, unsigned first, unsigned step) {
         assert_int_equal(values[k], first + step * k);
 }
 
-/* Exports an array to a consumer that works in `native`, which is `theirs` in the other context; deletes the tensor
- * while the work may be running, and uses the memory for another array at once. between: called before the deletion. */
-static void check_consumer(void *native, leat_stream *theirs, void (*between)(void *user), void *user) {
+/* Exports an array to a consumer that works in `theirs`, a stream of the other context, which is `native`; deletes the
+ * tensor while the work may be running, and uses the memory for another array at once. between: called before the
+ * deletion. after: NULL, or the stream that `native` is instead; the consumer waits for it. */
+static void check_order(void *native, leat_stream *after, leat_stream *theirs, void (*between)(void *user),
+                        void *user) {
     leat_array *out = NULL;
     assert_ok(leat_array_new(other, LEAT_U32, 1, SHAPE(THREADS), LEAT_MEMORY_DEVICE, &out));
     assert_ok(leat_context_synchronize(other));
     leat_array *first = filled(NULL, 1000);
     struct tensor tensor = export_tensor(first, native);
+    if (after)
+        assert_ok(leat_stream_synchronize(after));
     consume(theirs, out, tensor.address);
     leat_array_free(first);
     if (between)
@@ -107,6 +111,10 @@ static void check_consumer(void *native, leat_stream *theirs, void (*between)(vo
     leat_array_free(second);
     leat_array_free(out);
     assert_ok(leat_context_synchronize(ctx));
+}
+
+static void check_consumer(void *native, leat_stream *theirs, void (*between)(void *user), void *user) {
+    check_order(native, NULL, theirs, between, user);
 }
 
 static leat_stream *stream_of(leat_context *of, void **native) {
@@ -127,6 +135,44 @@ static void test_own_stream(void **state) {
     (void)state;
     leat_stream *own = stream_of(ctx, &native), *theirs = wrapped_in(other, native);
     check_consumer(native, theirs, NULL, NULL);
+    leat_stream_free(theirs);
+    leat_stream_free(own);
+}
+
+/* The consumer's stream is not known, so the array is exported for a stream of Leat's own, which the consumer waits
+ * for. A wrapper of that stream, for another consumer that works in it, changes nothing. */
+static void test_any_stream(void **state) {
+    void *native, *native_theirs;
+    (void)state;
+    leat_stream *own = stream_of(ctx, &native), *theirs = stream_of(other, &native_theirs);
+    for (int k = 0; k < 3; k++)
+        check_order(native, own, theirs, NULL, NULL);
+    leat_stream *wrapped = wrapped_in(ctx, native);
+    check_order(native, own, theirs, NULL, NULL);
+    leat_stream_free(wrapped);
+    leat_stream_free(theirs);
+    leat_stream_free(own);
+}
+
+/* A consumer that gets the address alone, and works after a stream of Leat's. */
+static void test_wait_array(void **state) {
+    void *native;
+    leat_description description;
+    (void)state;
+    leat_stream *own = stream_of(ctx, &native), *theirs = stream_of(other, &native);
+    leat_array *out = NULL, *array = filled(NULL, 1000);
+    assert_ok(leat_array_new(other, LEAT_U32, 1, SHAPE(THREADS), LEAT_MEMORY_DEVICE, &out));
+    assert_ok(leat_context_synchronize(other));
+    assert_ok(leat_stream_wait_array(own, array));
+    assert_ok(leat_stream_synchronize(own));
+    assert_ok(leat_array_get(array, &description));
+    consume(theirs, out, (uint64_t)(uintptr_t)description.data);
+    check_values(out, LAUNCHES, 0);
+    assert_status(leat_stream_wait_array(own, out), LEAT_INVALID);
+    assert_status(leat_stream_wait_array(NULL, array), LEAT_INVALID);
+    assert_status(leat_stream_wait_array(own, NULL), LEAT_INVALID);
+    leat_array_free(array);
+    leat_array_free(out);
     leat_stream_free(theirs);
     leat_stream_free(own);
 }
@@ -232,7 +278,8 @@ static bool begin(void) {
 
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_stream),     cmocka_unit_test(test_wrapped_stream),
+        cmocka_unit_test(test_own_stream),     cmocka_unit_test(test_any_stream),
+        cmocka_unit_test(test_wait_array),     cmocka_unit_test(test_wrapped_stream),
         cmocka_unit_test(test_unknown_stream), cmocka_unit_test(test_legacy_stream),
         cmocka_unit_test(test_no_stream),      cmocka_unit_test(test_stream_freed_meanwhile),
         cmocka_unit_test(test_closed_context),

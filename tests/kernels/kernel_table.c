@@ -148,8 +148,7 @@ static void compile_one(void *table, int64_t task, int worker) {
 static bool compile_all(struct table *table) {
     struct le_pool *pool = NULL;
     bool all = le_pool_new(le_cores(), &pool) == LEAT_OK;
-    if (all)
-        le_pool_run(pool, compile_one, table, (int64_t)table->count * ARCHITECTURES);
+    all = all && le_pool_run(pool, compile_one, table, (int64_t)table->count * ARCHITECTURES) == LEAT_OK;
     le_pool_free(pool);
     for (size_t k = 0; k < table->count; k++)
         for (int a = 0; a < ARCHITECTURES; a++)

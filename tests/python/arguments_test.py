@@ -360,3 +360,32 @@ def test_pillow():
     assert y.shape == (3, 4, 3) and y.dtype == np.uint8 and y[0, 0].tolist() == [2, 4, 6]
     assert double(image.convert("L")).shape == (3, 4)
     assert double(image.convert("F")).dtype == np.float32
+
+
+class Failing(type):
+    """A type whose attributes fail the first time."""
+
+    failure = None
+
+    def __getattr__(cls, name):
+        failure, Failing.failure = Failing.failure, None
+        raise failure or AttributeError(name)
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, MemoryError])
+def test_failing_type(failure):
+    class Value(metaclass=Failing):
+        def __array__(self, dtype=None, copy=None):
+            return np.ones(3)
+
+    Failing.failure = failure()
+    with pytest.raises(failure):
+        double(Value())
+    assert double(Value()).tolist() == [2, 2, 2]  # nothing wrong was remembered
+    Failing.failure = RuntimeError("broken")
+
+    class Other(metaclass=Failing):
+        pass
+
+    with pytest.raises(TypeError, match="'a'.*broken"):
+        double(Other())

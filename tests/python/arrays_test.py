@@ -282,3 +282,44 @@ def test_no_buffer_of_device_memory(device):
 def test_result_arrays_allow_weak_references():
     y = copy(numbers(3))
     assert weakref.ref(y)() is y
+
+
+def test_sequence_and_weak_references(device):
+    a = leat.asarray(np.arange(6.0).reshape(2, 3), device=device)
+    assert [part.tolist() for part in a] == [[0, 1, 2], [3, 4, 5]] and [x.item() for x in a[1]] == [3, 4, 5]
+    assert len(list(leat.asarray(np.zeros((0, 3))))) == 0
+    with pytest.raises(TypeError, match="rank 0"):
+        iter(a[0, 0])
+    weak = weakref.ref(a)
+    assert weak() is a
+    del a
+    gc.collect()
+    assert weak() is None
+
+
+def test_complex():
+    assert complex(of(np.array(1 + 2j))) == 1 + 2j and complex(of(np.array(3))) == 3
+    with pytest.raises(TypeError, match="one element"):
+        complex(of(np.ones(2)))
+
+
+def test_buffer_of_rank_0():
+    view, get = Buffer(), ctypes.pythonapi.PyObject_GetBuffer
+    get.argtypes = [ctypes.py_object, ctypes.POINTER(Buffer), ctypes.c_int]
+    get(leat.asarray(np.array(1.5), device="cpu"), ctypes.byref(view), 0x118)  # PyBUF_FULL_RO | PyBUF_FORMAT
+    assert view.ndim == 0 and not view.shape and not view.strides
+    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
+
+
+def test_array_method():
+    a = leat.asarray(np.arange(3.0), device="cpu")
+    for copy in (1, True, np.True_, "yes"):
+        assert not np.shares_memory(a.__array__(copy=copy), a.numpy())
+        assert not np.shares_memory(a.__array__("f8", copy=copy), a.numpy())
+    for copy in (0, False, None):
+        assert np.shares_memory(a.__array__(copy=copy), a.numpy())
+        assert np.shares_memory(a.__array__(np.dtype("f8"), copy=copy), a.numpy())
+    assert a.__array__("f4").tolist() == [0, 1, 2] and a.__array__("f4", copy=1).dtype == np.float32
+    for dtype in ("f4", ">f8"):
+        with pytest.raises(ValueError, match="copy=False"):
+            a.__array__(dtype, copy=False)

@@ -4,6 +4,7 @@ import concurrent.futures
 import copy
 import inspect
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -247,3 +248,54 @@ def test_futures():
         texts = [f"y[i] = a[i] * {k % 5} + 1" for k in range(100)]
         found = list(pool.map(lambda text: leat.eval(text, a), texts))
     assert all(found[k].tolist() == (a * (k % 5) + 1).tolist() for k in range(100))
+
+
+def test_blocks_out_of_order(device):
+    def place():
+        return leat.eval("y[i] = a[i]", np.ones(2), like="leat").device
+
+    before, outer, inner = place(), leat.device("sim"), leat.device("cpu")
+    with outer:
+        assert place() == "sim"
+        with pytest.raises(RuntimeError, match="already entered"):
+            outer.__enter__()
+    outer.__enter__()
+    inner.__enter__()
+    with pytest.raises(RuntimeError, match="reverse order"):
+        outer.__exit__(None, None, None)
+    assert place() == "cpu"
+    with pytest.raises(RuntimeError, match="already entered"):
+        outer.__enter__()
+    inner.__exit__(None, None, None)
+    assert place() == before
+    with pytest.raises(RuntimeError, match="not entered"):
+        outer.__exit__(None, None, None)
+    with outer:
+        caught = []
+
+        def end():
+            try:
+                outer.__exit__(None, None, None)
+            except RuntimeError as error:
+                caught.append(str(error))
+
+        thread = threading.Thread(target=end)
+        thread.start()
+        thread.join()
+        assert "in this thread" in caught[0] and place() == "sim"
+    assert place() == before
+
+
+def test_eval_remembers_the_texts_used_last():
+    texts = [f"y[i] = a[i] * {k}" for k in range(400)]
+    a = np.ones(2)
+
+    def is_remembered(k):
+        return sys.getrefcount(texts[k]) > sys.getrefcount(fresh)
+
+    fresh = "".join(["y[i] = a[i]", " * 1000"])
+    for k in range(300):
+        leat.eval(texts[k], a)
+        assert leat.eval(texts[0], a).tolist() == [0, 0]
+    assert is_remembered(0) and not is_remembered(1) and not is_remembered(44)
+    assert all(is_remembered(k) for k in range(45, 300)) and not is_remembered(300)

@@ -261,3 +261,14 @@ def test_failed_calls_leave_the_program_usable():
         y, z = program(a)
         assert y.tolist() == [0, 2, 4, 6] and z == 0
     assert a.tolist() == [0, 1, 2, 3]
+
+
+def test_shapes_of_results_are_named():
+    with pytest.raises(leat.ShapeError, match=r"'y', which has the shape \[3,2\], into an array with the shape \[3,4\]"):
+        leat.eval("y[i,j] = a[i,j] * 1j", np.ones((3, 2)), out=np.ones((3, 4), complex))
+
+
+def test_advice():
+    assert "such as `out d: f64[n,m]`" in str(program_error("d[i,i] = a[i]"))
+    with pytest.raises(leat.DeviceError, match="cpu does not run CUDA C\nhelp: use the device cuda or sim"):
+        leat.Module("", device="cpu")

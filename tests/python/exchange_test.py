@@ -345,3 +345,35 @@ def test_no_dlpack_of_sim(device):
 
 def test_no_cuda_interface():
     assert not hasattr(of(np.ones(3)), "__cuda_array_interface__")
+
+
+# ---- a library with a table of C functions that exports managed tensors only
+
+
+class Table(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("older", ctypes.c_void_p),
+                ("allocate", ctypes.c_void_p),
+                ("export", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))),
+                ("import_", ctypes.c_void_p), ("describe", ctypes.c_void_p), ("current_stream", ctypes.c_void_p)]
+
+
+def export_managed(value, out):
+    out[0] = ctypes.addressof(value.managed(True))
+    return 0
+
+
+TABLE_NAME = b"dlpack_exchange_api"  # the capsule keeps the address
+TABLE = Table(1, 3, None, None, Table._fields_[4][1](export_managed), None, None, None)
+
+
+class TableProducer(Producer):
+    __dlpack_c_exchange_api__ = new_capsule(ctypes.addressof(TABLE), TABLE_NAME, None)
+    __dlpack__ = None
+
+
+def test_table(references):
+    producer = TableProducer(np.arange(3.0))
+    references.add(producer)
+    assert double(producer).tolist() == [0, 2, 4] and len(producer.counts) == 1
+    with pytest.raises(TypeError, match="'a'.*DLPack 2"):
+        double(TableProducer(np.arange(3.0), major=2))

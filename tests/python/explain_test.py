@@ -2,6 +2,7 @@
 
 import array
 import html.parser
+import json
 import re
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import leat
-from leat import _picture
+from leat import _account, _picture
 
 SOFTMAX = """e[i,j] = exp(x[i,j] - max(k: x[i,k]))
 y[i,j] = e[i,j] / sum(k: e[i,k])
@@ -158,6 +159,30 @@ def test_a_script_prints_it_and_a_prompt_shows_it_once():
     assert run(["-c", code]).count("Would help: ") == 1
     prompt = subprocess.run([sys.executable, "-i", "-q"], input=code, capture_output=True, text=True, check=True)
     assert prompt.stdout.count("Would help: ") == 1
+
+
+def cost(kind, what, time_ns=2_000_000, **more):
+    return {"kind": kind, "what": what, "cause": "", "count": 1, "time_ns": time_ns, "bytes": 0, "operations": 0, "on_device": False, **more}
+
+
+def test_costs_of_the_first_run_are_apart(capsys, monkeypatch):
+    monkeypatch.setattr(_account, "is_interactive", lambda: False)
+    ledger = [cost("kernel", "y"), cost("plan", "keep")]
+    first = [cost("check", "p"), cost("compile", "y", cause="f32"), *ledger, {"kind": "unaccounted", "time_ns": 5}]
+    account = _account.explained("table\nbound: why\nWould help: x.\n", json.dumps({"ledger": ledger}), json.dumps({"ledger": first}))
+    assert account.json["first_run"] == first[:2] and account.json["verdict"] == "bound: why\nWould help: x."
+    assert str(account).splitlines() == [
+        "table",
+        "in the first run only, before this one",
+        "check              1       2.000  p",
+        "compile            1       2.000  y (f32)",
+        "sum                        4.000",
+        "bound: why",
+        "Would help: x.",
+    ]
+    assert capsys.readouterr().out == f"{account}\n"
+    picture = Picture(account._repr_html_())
+    assert picture.rows == 4 and "First run only" in "".join(picture.words)
 
 
 # ---- the picture

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import pydoc
 import subprocess
 import sys
 
@@ -92,9 +93,27 @@ def test_all_errors_have_the_lines_of_the_cell(shell, capsys):
     assert "line 2\n" in words and "all 2 errors:" in words and "cell:3:7: error" in words
 
 
-def test_errors_of_data_have_the_line_of_the_cell(shell, capsys):
-    result = run(shell, "%%leat", "", "y[i] = a[i+1]")
-    assert type(result.error_in_exec) is leat.ShapeError and "line 3 of cell: " in str(result.error_in_exec)
+def test_errors_of_a_run_are_shown_without_internals(shell, capsys):
+    result = run(shell, "%%leat", "", "  y[i] = a[i+1]")
+    assert type(result.error_in_exec) is leat.ShapeError
+    words = capsys.readouterr().out.strip("\n").splitlines()
+    assert words[:2] == [f"  Cell In[{shell.execution_count - 1}], line 3", "    y[i] = a[i+1]"]
+    assert words[2].startswith("ShapeError: line 3 of cell: ") and len(words) <= 4
+    for option, cell, kind in (("", "y[i] = q[i]", "NameError"), ("", "y[i] = a[i+100]", "ShapeError"), ("--device cpu:7", "y[i] = a[i]", "")):
+        words = shown(shell, capsys, f"%%leat {option}", cell)
+        assert words[0].startswith("  Cell In[") and len(words) <= 4 and kind in words[-1] + words[-2], words
+
+
+def test_errors_of_arguments_keep_their_traceback(shell, capsys):
+    class Broken:
+        def __dlpack_device__(self):
+            return 1, 0
+
+        def __dlpack__(self, **options):
+            raise RuntimeError("broken")
+
+    shell.user_ns["a"] = Broken()
+    assert 'raise RuntimeError("broken")' in "\n".join(shown(shell, capsys, "%%leat", "y[i] = a[i]"))
 
 
 def test_wrong_options(shell, capsys):
@@ -127,7 +146,41 @@ def test_signature_of_optional_inputs():
     class Program:
         inputs, optional = ("a", "b", "c"), ("b",)
 
-    assert str(_signature.of(Program)) == "(a, b=Ellipsis, *, c, out=None, stream=None, device=None, like=None)"
+    assert str(_signature.of(Program)) == "(a, b=<default>, *, c, out=None, stream=None, device=None, like=None)"
+
+
+def test_help_shows_the_signature_and_the_text():
+    program = leat.program("in x, k = 2\ny[i] = x[i] * k", name="scale")
+    words = pydoc.plain(pydoc.render_doc(program))
+    for part in ("scale(x, k=<default>, *, out=None", ") -> y\n", "    in x, k = 2\n", "    y[i] = x[i] * k\n", "A checked program."):
+        assert part in words
+    assert leat.Program.__doc__.startswith("A checked program.")
+
+
+def test_signature_of_the_class():
+    assert leat.Program.__signature__ is None
+    try:
+        inspect.signature(leat.Program)
+    except ValueError:
+        pass  # what it raises for a class that has none
+
+
+def test_star_import_keeps_the_eval_of_python():
+    names = {}
+    exec("from leat import *", names)
+    assert "eval" not in names and names["program"] is leat.program
+    assert {*leat.__all__, "Account", "Text", "eval", "load_ipython_extension"} == {n for n in dir(leat) if n[0] != "_"}
+
+
+def test_the_module_runs_the_command(tmp_path):
+    command = tmp_path / "leat"
+    command.write_text('#!/bin/sh\necho "command: $*"\n')
+    command.chmod(0o755)
+    code = "import runpy, sys; from importlib import metadata; metadata.distribution = lambda name: type('D', (), {'files': None}); "
+    code += "sys.argv = ['leat', 'run', 'x y']; runpy.run_module('leat', run_name='__main__')"
+    for path, wanted in ((tmp_path, (0, "command: run x y\n")), (tmp_path / "none", (1, ""))):
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PATH": str(path)})
+        assert (ran.returncode, ran.stdout) == wanted and (ran.returncode == 0 or "is not installed" in ran.stderr)
 
 
 def test_importing_leat_imports_none_of_this():

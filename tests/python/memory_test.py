@@ -366,3 +366,42 @@ def test_progress_of_explain():
     first, last = shown.split(b"====")
     assert first.count(b"slow.leat, 1.0") == 2 and not re.search(rb"slow\.leat, [\d.]+ s(?!\r\x1b\[K)", first)
     assert last.count(b"next.leat, 1.0") == 1 and last.endswith(b" s\r\x1b[K")
+
+
+def test_partly_pinned():
+    """Only what lies in the page-locked range altogether is taken as page-locked."""
+    n = 300000
+    a, out = np.arange(float(n)), np.zeros(n)
+    add_one = leat.program("y[i] = a[i] + 1")
+    first, second = leat.pinned(a[:10]), leat.pinned(out[:10])
+    for part in (a, a[:5], a[9::-1], a[5:], first):
+        assert np.array_equal(add_one(part), part + 1)
+    add_one(a, out=out)
+    assert np.array_equal(out, a + 1) and np.array_equal(second, out[:10])
+
+
+@pytest.mark.parametrize("dtype", ["foo.f32", "numpy.float32", "'f32'", "f32>", "class f32", 5, "O", "M8[s]", "f4,i4"])
+def test_no_dtype(dtype):
+    with pytest.raises(TypeError, match="not an element type"):
+        leat.asarray([1, 2], dtype=dtype)
+
+
+def test_dtypes():
+    for dtype in ("f32", "float32", "f4", np.float32, np.dtype("f4"), np.dtype("<f4"), "<f4"):
+        assert leat.asarray([1, 2], dtype=dtype).dtype == "f32", dtype
+    for dtype in (float, int, bool, complex):
+        assert leat.pinned_empty(2, dtype).dtype == np.dtype(dtype)
+    assert leat.asarray([1], dtype="|u1").dtype == "u8"
+    for dtype in (">f4", np.dtype(">f8")):
+        with pytest.raises(TypeError, match="byte order"):
+            leat.asarray([1, 2], dtype=dtype)
+
+
+class Interrupted:
+    def __str__(self):
+        raise KeyboardInterrupt
+
+
+def test_interrupted_dtype():
+    with pytest.raises(KeyboardInterrupt):
+        leat.asarray([1, 2], dtype=Interrupted())

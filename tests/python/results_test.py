@@ -291,3 +291,9 @@ def test_references(references):
         with pytest.raises(leat.ShapeError):
             two(np.ones(3), out=pair)
     del a, y, z, b
+
+
+@pytest.mark.parametrize("like", [5, 2.5, [1], object()])
+def test_like_is_no_library(like):
+    with pytest.raises(TypeError, match="like must be"):
+        leat.eval("y[i] = a[i]", np.ones(2), like=like)

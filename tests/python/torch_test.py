@@ -1,6 +1,7 @@
 """Tensors of PyTorch on the CPU: in, out, and as results."""
 
 import gc
+import re
 
 import numpy as np
 import pytest
@@ -112,7 +113,26 @@ class Tagged(torch.Tensor):
 
 
 def test_subclass():
-    assert double(torch.ones(3).as_subclass(Tagged)).tolist() == [2, 2, 2]
+    y = double(torch.ones(3).as_subclass(Tagged))
+    assert isinstance(y, torch.Tensor) and y.tolist() == [2, 2, 2]
+    for name in ("gradient", "conjugated", "negated"):
+        make, words = REFUSED[name]
+        with pytest.raises(ValueError, match=re.escape(words)):
+            double(make().as_subclass(Tagged))
+
+
+class Silent(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function.__name__ == "is_neg":
+            raise RuntimeError("asked is_neg")
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+def test_tensor_that_does_not_answer():
+    for _ in range(2):
+        with pytest.raises(TypeError, match="'a'.*asked is_neg"):
+            double(torch.ones(3).as_subclass(Silent))
 
 
 def test_libraries_of_results():
@@ -163,3 +183,17 @@ def test_references(references):
         with pytest.raises(leat.ShapeError):
             double(t[:3], out=out)
     assert t._use_count() <= 2 if hasattr(t, "_use_count") else True
+
+
+def test_version_of_targets():
+    """PyTorch refuses gradients that need elements which a run has replaced."""
+    x, y = torch.ones(3, requires_grad=True), torch.ones(3)
+    product = (x * y).sum()
+    before = y._version
+    double(torch.ones(3), out=y)
+    assert y._version > before and y.tolist() == [2, 2, 2]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+    with torch.inference_mode():
+        z = torch.ones(3)
+        assert double(torch.ones(3), out=z).tolist() == [2, 2, 2]

@@ -79,11 +79,11 @@ void le_allocation_follow(struct le_allocation *allocation, const struct le_devi
     struct le_order order = {0};
     if (allocation->kind != LE_MEMORY_HOST)
         return;
+    pthread_mutex_lock(&allocation->device->lock);
     if (stream->staged_download)
         order.write = (struct le_point){stream->id, stream->staged_download};
     if (stream->staged_upload)
         order.reads[order.read_count++] = (struct le_point){stream->id, stream->staged_upload};
-    pthread_mutex_lock(&allocation->device->lock);
     allocation->order = order;
     pthread_mutex_unlock(&allocation->device->lock);
 }

@@ -33,7 +33,7 @@ static struct le_device_stream *find_known(struct le_device *device, const void 
     return known;
 }
 
-static leat_status wait_in_stream(struct le_device_stream *stream, struct le_allocation_use use) {
+leat_status le_stream_wait_use(struct le_device_stream *stream, struct le_allocation_use use) {
     leat_status status = le_order_begin(stream, &use, 1);
     le_order_end(stream, &use, 1, false);
     return status;
@@ -65,15 +65,15 @@ leat_status le_consumer_begin(struct le_allocation *allocation, enum le_allocati
     if (!stream && (uintptr_t)native == LEGACY_HANDLE && (status = make_legacy(device, &stream)))
         return status;
     if (stream) {
-        *stream_id = stream->id;
-        status = wait_in_stream(stream, use);
+        *stream_id = stream->foreign ? stream->id : 0;
+        status = le_stream_wait_use(stream, use);
         unpin_stream(stream);
         return status;
     }
     status = le_device_stream_new(device, native, &stream);
     if (status)
         return status;
-    status = wait_in_stream(stream, use);
+    status = le_stream_wait_use(stream, use);
     le_device_stream_free(stream);
     return status;
 }

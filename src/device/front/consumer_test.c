@@ -45,17 +45,20 @@ static void check_reuse(struct le_device *device, struct fake *fake, void *nativ
 static void test_reuse(void **state) {
     (void)state;
     struct fake *fake;
-    struct le_device_stream *wrapped = NULL, *made;
+    struct le_device_stream *wrapped = NULL, *made, *again = NULL;
     const struct le_device_options options = {.cache_cap_bytes = 1}; /* released memory is reused, even if busy */
     struct le_device *device = fake_open(&options, 64 * MIB, &fake);
     made = fake_stream_of(device);
     void *native = new_native(fake);
-    check_reuse(device, fake, made->native, false);
-    check_reuse(device, fake, native, true); /* unknown: it may no longer exist at the end */
+    check_reuse(device, fake, made->native, true); /* Leat's own: the consumer may work anywhere */
+    check_reuse(device, fake, native, true);       /* unknown: it may no longer exist at the end */
     assert_ok(le_device_stream_new(device, native, &wrapped));
     check_reuse(device, fake, native, false);
     le_device_stream_free(wrapped);
     check_reuse(device, fake, native, true);
+    assert_ok(le_device_stream_new(device, made->native, &again));
+    check_reuse(device, fake, made->native, true);
+    le_device_stream_free(again);
     le_device_stream_free(made);
     fake_finish(device, fake);
 }
@@ -115,7 +118,7 @@ static void test_readers(void **state) {
     struct le_allocation *allocation = fake_allocation(device, MIB, own);
     fake_touch(own, allocation, LE_ACCESS_WRITE);
     for (int k = 0; k < READERS; k++) {
-        stream[k] = fake_stream_of(device);
+        assert_ok(le_device_stream_new(device, new_native(fake), &stream[k]));
         stream_id[k] = begin(allocation, LE_ACCESS_READ, stream[k]->native);
         work[k] = work_in(stream[k]->native);
     }

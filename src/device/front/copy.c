@@ -333,6 +333,15 @@ static bool chunk_wants_kernel(const struct staged *s) {
     return le_copy_wants_kernel(&box);
 }
 
+static void start_job(const struct copying *c, struct le_staging_job *job, bool up) {
+    struct le_device_stream *stream = c->stream;
+    pthread_mutex_lock(&c->device->lock);
+    uint64_t number = le_order_issue(stream, c->uses, c->use_count);
+    le_staging_start(job, stream->id, number);
+    *(up ? &stream->staged_upload : &stream->staged_download) = number;
+    pthread_mutex_unlock(&c->device->lock);
+}
+
 static leat_status copy_staged(const struct copying *c) {
     struct staged s;
     struct le_staging *stager;
@@ -355,15 +364,12 @@ static leat_status copy_staged(const struct copying *c) {
     if (status)
         return status;
     status = le_order_begin(c->stream, c->uses, c->use_count);
-    if (!status) {
-        uint64_t number = le_device_stream_point(c->stream).number + 1; /* the number that le_order_end will issue */
-        status = le_staging_start(job, c->stream->native, c->stream->id, number);
-        le_order_end(c->stream, c->uses, c->use_count, status == LEAT_OK);
-        if (!status)
-            *(s.up ? &c->stream->staged_upload : &c->stream->staged_download) = number;
-    }
+    if (!status)
+        status = le_staging_enqueue(job, c->stream->native);
     if (status)
         le_staging_drop(job);
+    else
+        start_job(c, job, s.up);
     return status;
 }
 

@@ -175,14 +175,14 @@ leat_status le_device_latch(struct le_device *device, leat_status status, const 
     return status;
 }
 
-void le_device_note_launch(struct le_device_stream *stream, const char *kernel, const unsigned grid[3],
+void le_device_note_launch(struct le_device_stream *stream, uint64_t number, const char *kernel, const unsigned grid[3],
                            const unsigned block[3]) {
     struct le_device *device = stream->device;
     pthread_mutex_lock(&device->notes_lock);
     struct le_launch_note *note = &device->notes[device->next_note];
     device->next_note = (device->next_note + 1) % LE_NOTES;
     note->stream_id = stream->id;
-    note->number = stream->number;
+    note->number = number;
     for (int k = 0; k < 3; k++) {
         note->grid[k] = grid[k];
         note->block[k] = block[k];

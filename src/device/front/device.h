@@ -6,8 +6,8 @@
  * Behind the front door is a backend: device/cpu or device/cuda (sim is device/cuda over the simulator's driver table).
  * It fills le_device_ops and may assume valid input. Only device_open.c knows the backends.
  *
- * Threads: several threads may use a device at once. A stream is used by one thread at a time, but any thread may wait
- * for its tickets. Ownership: reference-counted; streams, allocations and modules retain their device. */
+ * Threads: several threads may use a device and a stream at once; operations are atomic. Ownership: reference-counted;
+ * streams, allocations and modules retain their device. */
 #ifndef LE_DEVICE_H
 #define LE_DEVICE_H
 #include "base/ledger.h"
@@ -137,6 +137,8 @@ leat_status le_device_synchronize(struct le_device *device);
 /* The point after all work given to the stream so far. */
 struct le_point le_device_stream_point(struct le_device_stream *stream);
 leat_status le_device_wait_point(struct le_device *device, uint64_t stream_id, uint64_t number);
+/* The same for a limited time. *passed: whether the point was reached. */
+leat_status le_device_wait_point_for(struct le_device *device, struct le_point point, uint64_t limit_ns, bool *passed);
 leat_status le_device_event_new(struct le_device *device, struct le_device_event **event);
 void le_device_event_free(struct le_device_event *event);
 leat_status le_device_event_record(struct le_device_event *event, struct le_device_stream *stream);
@@ -157,15 +159,20 @@ struct le_allocation_use {
     enum le_allocation_access access;
 };
 leat_status le_order_begin(struct le_device_stream *stream, const struct le_allocation_use *uses, int count);
-void le_order_end(struct le_device_stream *stream, const struct le_allocation_use *uses, int count, bool done);
+/* Returns the ticket's number; 0: none. */
+uint64_t le_order_end(struct le_device_stream *stream, const struct le_allocation_use *uses, int count, bool done);
 /* Marks the contents as the result of a failed operation: readers get status until the allocation is written again. */
 void le_order_set_error(struct le_allocation *allocation, leat_status status);
 
+/* The stream's later work waits for what must come before this use. The use itself is unknown to Leat. */
+leat_status le_stream_wait_use(struct le_device_stream *stream, struct le_allocation_use use);
+
 /* Another library, the consumer, uses an allocation in its stream `native` until the end (consumer.c). Begin makes that
  * stream wait for the work on the allocation so far; native NULL, or the handle of the default streams of threads:
- * waits for that work. *stream_id is for the end, 0 if the stream is not known to stay valid: not the legacy default
- * stream, nor a stream of this device. End, on any thread, orders all later use of the allocation after the consumer's
- * work so far, in that stream; if it is unknown or was freed, it waits for the device. Returns false if waiting failed,
+ * waits for that work. *stream_id is for the end, 0 if the stream is not known to stay valid (it is neither the legacy
+ * default stream nor wrapped), or if it is Leat's own, as the consumer may then work anywhere. End, on any thread,
+ * orders all later use of the allocation after the consumer's work so far, in that stream; if there is none, or it was
+ * freed, it waits for the device. Returns false if waiting failed,
  * so that the memory must not be used again. */
 leat_status le_consumer_begin(struct le_allocation *allocation, enum le_allocation_access access, void *native,
                               uint64_t *stream_id);

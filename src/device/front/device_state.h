@@ -30,14 +30,14 @@ struct le_stream_wait {
 };
 
 struct le_device_stream {
-    struct le_device *device;                /* retained until the stream is freed */
-    void *native;                            /* NULL on the cpu */
-    uint64_t id;                             /* from 1; the device's default stream is 1 */
-    bool foreign;                            /* belongs to another library; never destroyed here */
-    uint64_t staged_upload, staged_download; /* tickets of the last copies from and to pageable memory; 0: none */
+    struct le_device *device; /* retained until the stream is freed */
+    void *native;             /* NULL on the cpu */
+    uint64_t id;              /* from 1; the device's default stream is 1 */
+    bool foreign;             /* belongs to another library; never destroyed here */
     /* under device->lock */
-    uint64_t number; /* the last ticket */
-    uint64_t passed; /* work up to this ticket is known to be done */
+    uint64_t number;                         /* the last ticket */
+    uint64_t staged_upload, staged_download; /* tickets of the last copies from and to pageable memory; 0: none */
+    uint64_t passed;                         /* work up to this ticket is known to be done */
     struct le_mark *mark;
     struct le_stream_wait *seen;
     int seen_count, seen_capacity;
@@ -108,6 +108,8 @@ void le_stream_remember(struct le_device_stream *stream, uint64_t id,
                         uint64_t number); /* remembers that the stream has waited for the point */
 /* Records that all work up to number is done, and forgets its launches. */
 void le_stream_passed(struct le_device_stream *stream, uint64_t number);
+/* le_order_end under the lock: issues the ticket. */
+uint64_t le_order_issue(struct le_device_stream *stream, const struct le_allocation_use *uses, int count);
 /* Wait on the host. Call without the lock. */
 leat_status le_point_wait(struct le_device *device, struct le_point point);
 leat_status le_point_wait_for(struct le_device *device, struct le_point point, const char *what, const char *cause);
@@ -135,8 +137,8 @@ struct le_device *le_device_allocate(const struct le_device_options *options); /
 leat_status le_device_start(struct le_device *device);
 void le_device_destroy(struct le_device *device); /* ops may be NULL: no backend */
 
-/* Call after le_order_end of a launch: remembers it for the message of a fatal error. */
-void le_device_note_launch(struct le_device_stream *stream, const char *kernel, const unsigned grid[3],
+/* Remembers a launch, whose ticket is number, for the message of a fatal error. Call without the lock. */
+void le_device_note_launch(struct le_device_stream *stream, uint64_t number, const char *kernel, const unsigned grid[3],
                            const unsigned block[3]);
 void le_device_notes_passed(struct le_device *device, uint64_t stream_id, uint64_t number);
 /* A span in the device's ledger; does nothing if there is none. */

@@ -39,12 +39,12 @@ static void test_latch(void **state) {
     assert_ok(le_device_event_new(device, &event));
     assert_ok(le_device_event_record(event, one));
     fake_touch(one, allocation, LE_ACCESS_WRITE);
-    le_device_note_launch(one, "early", (const unsigned[]){9, 1, 1}, (const unsigned[]){64, 1, 1});
+    le_device_note_launch(one, one->number, "early", (const unsigned[]){9, 1, 1}, (const unsigned[]){64, 1, 1});
     assert_ok(le_device_stream_synchronize(one)); /* so stream one was fine */
     fake_touch(one, allocation, LE_ACCESS_WRITE);
-    le_device_note_launch(one, "first", (const unsigned[]){4, 1, 1}, (const unsigned[]){256, 2, 1});
+    le_device_note_launch(one, one->number, "first", (const unsigned[]){4, 1, 1}, (const unsigned[]){256, 2, 1});
     fake_touch(two, allocation, LE_ACCESS_WRITE);
-    le_device_note_launch(two, "second", (const unsigned[]){1, 2, 3}, (const unsigned[]){32, 1, 1});
+    le_device_note_launch(two, two->number, "second", (const unsigned[]){1, 2, 3}, (const unsigned[]){32, 1, 1});
     fake->failing = LEAT_DEVICE;
     assert_int_equal(le_device_stream_synchronize(two), LEAT_DEVICE);
     assert_string_equal(le_error_at(0)->message,

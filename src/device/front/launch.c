@@ -236,9 +236,9 @@ static leat_status enqueue_launch(struct le_device_kernel *kernel, const struct 
         le_timing_drop(device, &timed);
     else
         le_timing_end(device, stream->native, &timed, LEAT_COST_KERNEL, launch->what ? launch->what : kernel->name, 0);
-    le_order_end(stream, passed->uses, passed->use_count, !status);
+    uint64_t number = le_order_end(stream, passed->uses, passed->use_count, !status);
     if (!status)
-        le_device_note_launch(stream, kernel->name, launch->grid, launch->block);
+        le_device_note_launch(stream, number, kernel->name, launch->grid, launch->block);
     return status;
 }
 

@@ -62,7 +62,7 @@ leat_status le_device_module_new(struct le_device *device, const struct le_modul
     if (status)
         return status;
     if (!device->ops->module_new)
-        return le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with device cuda or sim",
+        return le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "use the device cuda or sim",
                           "device %s does not run CUDA C", device->limits.kind);
     struct le_device_module *made = le_alloc_zero(1, sizeof *made);
     if (!made)

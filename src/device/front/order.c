@@ -356,12 +356,8 @@ static void end_use(struct le_point mine, struct le_allocation_use use) {
         order->reads[order->read_count++] = mine;
 }
 
-/* Call without the lock. */
-void le_order_end(struct le_device_stream *stream, const struct le_allocation_use *uses, int count, bool done) {
+uint64_t le_order_issue(struct le_device_stream *stream, const struct le_allocation_use *uses, int count) {
     struct le_device *device = stream->device;
-    if (!done)
-        return;
-    pthread_mutex_lock(&device->lock);
     struct le_point mine = {.stream_id = stream->id, .number = ++stream->number};
     device->run_length = device->run_stream_id == stream->id ? device->run_length + 1 : 1;
     device->run_stream_id = stream->id;
@@ -371,7 +367,17 @@ void le_order_end(struct le_device_stream *stream, const struct le_allocation_us
     }
     for (int k = 0; k < count; k++)
         end_use(mine, uses[k]);
-    pthread_mutex_unlock(&device->lock);
+    return stream->number;
+}
+
+/* Call without the lock. */
+uint64_t le_order_end(struct le_device_stream *stream, const struct le_allocation_use *uses, int count, bool done) {
+    if (!done)
+        return 0;
+    pthread_mutex_lock(&stream->device->lock);
+    uint64_t number = le_order_issue(stream, uses, count);
+    pthread_mutex_unlock(&stream->device->lock);
+    return number;
 }
 
 void le_order_set_error(struct le_allocation *allocation, leat_status status) {
@@ -395,17 +401,24 @@ static leat_status fail_unknown(const struct le_device *device, struct le_point 
                    point.stream_id, device->limits.kind);
 }
 
-static leat_status begin_host_wait(struct le_device *device, struct le_point point, struct host_wait *waited) {
-    struct le_device_stream *stream = le_stream_find(device, point.stream_id);
-    *waited = (struct host_wait){0};
-    if (!stream)
+/* *stream: NULL if it was freed and its work is done. */
+static leat_status find_point(struct le_device *device, struct le_point point, struct le_device_stream **stream) {
+    struct le_device_stream *found = *stream = le_stream_find(device, point.stream_id);
+    if (!found)
         return point.stream_id > device->last_stream_id ? fail_unknown(device, point) : LEAT_OK;
-    if (point.number > stream->number)
+    if (point.number > found->number)
         return le_fail(LEAT_INVALID,
                        "ticket %" PRIu64 " of stream %" PRIu64 " does not exist yet; the last one is %" PRIu64,
-                       point.number, point.stream_id, stream->number);
-    if (point.number <= stream->passed)
-        return LEAT_OK;
+                       point.number, point.stream_id, found->number);
+    return LEAT_OK;
+}
+
+static leat_status begin_host_wait(struct le_device *device, struct le_point point, struct host_wait *waited) {
+    struct le_device_stream *stream;
+    leat_status status = find_point(device, point, &stream);
+    *waited = (struct host_wait){0};
+    if (status || !stream || point.number <= stream->passed)
+        return status;
     if (stream->mark && stream->mark->number >= point.number) {
         stream->mark->holders++;
         *waited = (struct host_wait){.mark = stream->mark, .number = stream->mark->number};
@@ -458,4 +471,37 @@ leat_status le_point_wait(struct le_device *device, struct le_point point) {
 leat_status le_device_wait_point(struct le_device *device, uint64_t stream_id, uint64_t number) {
     leat_status status = le_device_check(device);
     return status ? status : le_point_wait(device, (struct le_point){.stream_id = stream_id, .number = number});
+}
+
+static leat_status poll_point(struct le_device *device, struct le_point point, bool *passed) {
+    struct le_device_stream *stream;
+    pthread_mutex_lock(&device->lock);
+    leat_status status = find_point(device, point, &stream);
+    if (!status)
+        status = le_point_query(device, point, passed);
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+/* The last wait is short: it fills the host memory of small downloads, and returns errors of copies. */
+leat_status le_device_wait_point_for(struct le_device *device, struct le_point point, uint64_t limit_ns, bool *passed) {
+    bool is_done = point.stream_id == 0;
+    uint64_t start_ns = le_clock_ns();
+    struct le_device_span span;
+    leat_status status = le_device_check(device);
+    if (!status && !is_done)
+        status = poll_point(device, point, &is_done);
+    if (!status && !is_done && limit_ns) {
+        le_device_span_begin(device, &span, LEAT_COST_WAIT, "ticket", "");
+        while (!status && !is_done && le_clock_ns() - start_ns < limit_ns) {
+            pause_since(start_ns);
+            status = poll_point(device, point, &is_done);
+        }
+        le_device_span_end(&span, 0);
+    }
+    if (!status && is_done)
+        status = le_point_wait(device, point);
+    if (!status)
+        *passed = is_done;
+    return status;
 }

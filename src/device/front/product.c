@@ -60,9 +60,10 @@ static leat_status enqueue_product(struct le_device_stream *stream, const struct
         le_timing_drop(device, &timed);
     else
         le_timing_end(device, stream->native, &timed, LEAT_COST_KERNEL, p->what, 0);
-    le_order_end(stream, uses, use_count, !status);
+    uint64_t number = le_order_end(stream, uses, use_count, !status);
     if (!status)
-        le_device_note_launch(stream, "cuBLAS product", (const unsigned[3]){1, 1, 1}, (const unsigned[3]){1, 1, 1});
+        le_device_note_launch(stream, number, "cuBLAS product", (const unsigned[3]){1, 1, 1},
+                              (const unsigned[3]){1, 1, 1});
     return status;
 }
 

@@ -149,16 +149,15 @@ leat_status le_staging_job_new(struct le_staging *s, const struct le_staging_wor
     return LEAT_OK;
 }
 
-leat_status le_staging_start(struct le_staging_job *job, void *native_stream, uint64_t stream_id, uint64_t number) {
+leat_status le_staging_enqueue(struct le_staging_job *job, void *native_stream) {
     struct le_staging *s = job->stager;
-    leat_status status = LEAT_OK;
-    if (job->small)
-        status = le_small_copy_enqueue(job, native_stream);
-    else
-        status = s->ops->event_record(s->native, job->start, native_stream);
-    if (status)
-        return status;
     job->native_stream = native_stream;
+    return job->small ? le_small_copy_enqueue(job, native_stream)
+                      : s->ops->event_record(s->native, job->start, native_stream);
+}
+
+void le_staging_start(struct le_staging_job *job, uint64_t stream_id, uint64_t number) {
+    struct le_staging *s = job->stager;
     job->stream_id = stream_id;
     job->number = number;
     pthread_mutex_lock(&s->lock);
@@ -173,7 +172,6 @@ leat_status le_staging_start(struct le_staging_job *job, void *native_stream, ui
         pthread_cond_broadcast(&s->work);
     }
     pthread_mutex_unlock(&s->lock);
-    return LEAT_OK;
 }
 
 void le_staging_drop(struct le_staging_job *job) {

@@ -49,12 +49,14 @@ struct le_staging_work {
 leat_status le_staging_new(const struct le_device_ops *ops, void *native, int threads, struct le_staging **stager);
 void le_staging_free(struct le_staging *stager); /* finishes its jobs first; stager may be NULL */
 
-/* A job. new allocates all that it needs. start enqueues it in the user's native stream, under the ticket that the copy
- * is about to get. Call start between le_order_begin and le_order_end, so that no thread sees the ticket before the job
- * exists. Call drop instead of start, or after a start that failed. */
+/* A job. new allocates all that it needs. enqueue marks the place of the copy in the user's native stream; a small copy
+ * is enqueued as a whole. start gives the job to the threads, under the copy's ticket. Call it when the ticket is
+ * issued, under the device's lock, so that no thread sees the ticket before the job exists. Call drop instead, or after
+ * an enqueue that failed. */
 leat_status le_staging_job_new(struct le_staging *stager, const struct le_staging_work *work,
                                struct le_staging_job **job);
-leat_status le_staging_start(struct le_staging_job *job, void *native_stream, uint64_t stream_id, uint64_t number);
+leat_status le_staging_enqueue(struct le_staging_job *job, void *native_stream);
+void le_staging_start(struct le_staging_job *job, uint64_t stream_id, uint64_t number);
 void le_staging_drop(struct le_staging_job *job);
 
 /* Waits until all jobs of the stream are settled. Costs one load if there are no jobs at all. */

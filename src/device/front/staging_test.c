@@ -64,9 +64,11 @@ static leat_status try_copy(struct le_staging *stager, struct stream *s, struct 
     if (status)
         return status;
     le_staging_settle(stager, id);
-    status = le_staging_start(job, s, id, number);
+    status = le_staging_enqueue(job, s);
     if (status)
         le_staging_drop(job);
+    else
+        le_staging_start(job, id, number);
     return status;
 }
 

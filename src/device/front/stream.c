@@ -1,7 +1,7 @@
 /* Streams: created, wrapped, freed and waited for. A freed stream stays in the device's list until its work is done, so
  * that allocations it used remain ordered after that work. order.c orders work between streams.
  *
- * A stream is used by one thread at a time. The list is under the device's lock. */
+ * The list is under the device's lock. */
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"

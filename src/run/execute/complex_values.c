@@ -106,8 +106,10 @@ leat_status le_complex_deliver(struct leat_call *call, struct le_want *w) {
     int values[] = {s->ir->last[symbol->id], s->ir->last[symbol->imaginary->id]};
     const leat_array *like = s->cells[values[0]].array;
     leat_status status = LEAT_OK;
-    if (w->target && like && memcmp(w->target->shape, like->shape, (size_t)like->rank * sizeof(int64_t)))
-        return le_fail(LEAT_MISMATCH, "cannot write '%s' into an array with a different shape", symbol->name);
+    if (w->target && like)
+        status = le_call_check_shape(symbol->name, like, w->target);
+    if (status)
+        return status;
     if (w->target)
         w->result = le_array_retain(w->target);
     else

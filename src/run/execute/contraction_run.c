@@ -541,10 +541,10 @@ static leat_status run_tasks(leat_context *ctx, struct job *j, int64_t tasks) {
     leat_status status = j->c->blas ? enter_blas(ctx, callers) : LEAT_OK;
     if (status != LEAT_OK)
         return status;
-    le_pool_run(ctx->threads, run_task, j, tasks);
+    status = le_pool_run(ctx->threads, run_task, j, tasks);
     if (j->c->blas)
         le_blas_leave(callers);
-    return le_cancel_check();
+    return status;
 }
 
 leat_status le_contract_run(struct leat_call *call, const struct le_contract *c) {
@@ -568,10 +568,8 @@ leat_status le_contract_run(struct leat_call *call, const struct le_contract *c)
     int64_t work = c->operations / 2 / j.tiles + 1;
     j.tiles_of_task = work < TASK_WORK_MIN ? TASK_WORK_MIN / work + 1 : 1;
     leat_status status = run_tasks(call->program->ctx, &j, (j.tiles + j.tiles_of_task - 1) / j.tiles_of_task);
-    if (status != LEAT_OK)
-        return status;
-    if (j.sums)
-        le_pool_run(threads, join_rows, &j,
-                    round_up(c->batch.total * c->rows.total, rows_of_join(c)) / rows_of_join(c));
-    return LEAT_OK;
+    if (status == LEAT_OK && j.sums)
+        status = le_pool_run(threads, join_rows, &j,
+                             round_up(c->batch.total * c->rows.total, rows_of_join(c)) / rows_of_join(c));
+    return status;
 }

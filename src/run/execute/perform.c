@@ -203,8 +203,7 @@ static leat_status run_launch(struct leat_call *call, const struct le_launch *la
                              .faults = s->faults,
                              .links = launch->links,
                              .cancel = le_cancel_here()};
-    le_cpu_run(call->program->ctx->threads, &job);
-    return le_cancel_check();
+    return le_cpu_run(call->program->ctx->threads, &job);
 }
 
 leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,

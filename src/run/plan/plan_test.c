@@ -294,6 +294,36 @@ static void new_bindings_are_used(void **state) {
     assert_int_equal(memory.live_bytes, 0);
 }
 
+/* As a binding does that makes new results in each call. */
+static void the_same_bindings_stay(void **state) {
+    leat_array *x, *y;
+    (void)state;
+    begin("y[i] = x[i] * k + 1");
+    give("x", 1, 8, 0);
+    x = le_array_retain(call->binds[le_tree_find(program->tree, "x")].array);
+    assert_ok(leat_call_set_i64(call, "k", 2));
+    run_to(3);
+    for (int k = 0; k < 3; k++) {
+        assert_true(call->steady);
+        assert_ok(leat_call_want_at(call, 0, NULL));
+        assert_ok(leat_call_set_array_at(call, 0, x));
+        assert_ok(leat_call_set_i64_at(call, 1, 2));
+        assert_true(call->steady);
+        run_to(3);
+        assert_ok(leat_call_take_at(call, 0, &y));
+        le_array_free(y);
+    }
+    y = want_new(8);
+    assert_false(call->steady);
+    run_to(3);
+    assert_ok(leat_call_want_at(call, 0, NULL));
+    assert_false(call->steady);
+    le_array_free(y);
+    le_array_free(x);
+    finish();
+    assert_int_equal(memory.live_bytes, 0);
+}
+
 /* ---- peak memory: inputs and results plus 64 MiB */
 
 #define MEBI ((size_t)1 << 20)
@@ -348,6 +378,7 @@ int main(void) {
         cmocka_unit_test(plans_from_data_are_not_reused),
         cmocka_unit_test(plans_from_extents_and_numbers_are_reused),
         cmocka_unit_test(steady_calls_allocate_nothing),
+        cmocka_unit_test(the_same_bindings_stay),
         cmocka_unit_test(new_bindings_are_used),
         cmocka_unit_test(fused_programs_stay_small),
     };

@@ -173,13 +173,15 @@ static void run_machine(const void *user) {
     le_arena_init(&arena);
     if (setjmp(arena.failure) || le_cpu_prepare(&arena, &unit, le_simd_best(), &code) || le_pool_new(1, &pool))
         return;
-    le_cpu_run(pool, &(struct le_cpu_job){.code = &code,
-                                          .tasks = 1,
-                                          .buffers = (void *[]){array},
-                                          .area = area_of,
-                                          .scratch = scratch,
-                                          .scratch_stride = sizeof scratch,
-                                          .faults = &fault});
+    struct le_cpu_job job = {.code = &code,
+                             .tasks = 1,
+                             .buffers = (void *[]){array},
+                             .area = area_of,
+                             .scratch = scratch,
+                             .scratch_stride = sizeof scratch,
+                             .faults = &fault};
+    if (le_cpu_run(pool, &job))
+        return;
 }
 
 static void the_machine_checks(void **state) {

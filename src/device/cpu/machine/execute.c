@@ -349,6 +349,6 @@ static void run_task(void *user, int64_t task, int worker) {
 #endif
 }
 
-void le_cpu_run(struct le_pool *pool, const struct le_cpu_job *job) {
-    le_pool_run(pool, run_task, (void *)(uintptr_t)job, job->tasks);
+leat_status le_cpu_run(struct le_pool *pool, const struct le_cpu_job *job) {
+    return le_pool_run(pool, run_task, (void *)(uintptr_t)job, job->tasks);
 }

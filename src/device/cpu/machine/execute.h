@@ -43,6 +43,7 @@ struct le_cpu_job {
     bool links;               /* parts: struct le_scan_link, one more than there are tasks */
     struct le_cancel *cancel; /* of the run; NULL: the job is never stopped */
 };
-/* After a request to cancel the run, the tasks stop soon and what they have computed is undefined. */
-void le_cpu_run(struct le_pool *pool, const struct le_cpu_job *job);
+/* After a request to cancel the run, the tasks stop soon, what they have computed is undefined, and LEAT_CANCELED is
+ * returned. */
+leat_status le_cpu_run(struct le_pool *pool, const struct le_cpu_job *job) __attribute__((warn_unused_result));
 #endif

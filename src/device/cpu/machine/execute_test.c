@@ -61,7 +61,7 @@ static void run_unit(const struct le_instr *instrs, int count, struct le_loop *l
                              .scratch = scratch,
                              .scratch_stride = sizeof scratch,
                              .faults = faults};
-    le_cpu_run(pool, &job);
+    assert_int_equal(le_cpu_run(pool, &job), LEAT_OK);
     le_pool_free(pool);
     le_arena_finish(&arena);
 }
