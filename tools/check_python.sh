@@ -27,12 +27,14 @@ environment() {
     }
 }
 
-# count LOG: adds pytest's counts; its output is shown if not all passed
+# count LOG STATUS: adds pytest's counts; its output is shown if not all passed. Another exit status than 0 is a failure, whatever the
+# output says: Python may crash after the tests.
 count() {
     said=$(grep -E '^([0-9]+ [a-z]+,? )+in [0-9.]+s' "$1" | tail -1)
     good=$(echo "$said" | grep -oE '[0-9]+ passed' | cut -d' ' -f1)
     bad=$(echo "$said" | grep -oE '[0-9]+ (failed|error)' | awk '{ sum += $1 } END { print sum + 0 }')
     [ -n "$good" ] || bad=$((bad + 1))
+    [ "$2" -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1 && said="$said, then exit status $2"; }
     [ "$bad" -eq 0 ] || tail -100 "$1"
     passed=$((passed + ${good:-0}))
     failed=$((failed + bad))
@@ -44,9 +46,13 @@ run_tests() {
     for device in cpu sim; do
         (cd "$home" && LEAT_TEST_DEVICE=$device LEAT_CACHE_DIR=$logs/python-cache LEAT_THREADS=2 \
             bin/python -m pytest -q -p no:cacheprovider "$root/tests/python") >"$logs/python-$device.log" 2>&1 &
+        tests="${tests:-} $device:$!"
     done
-    wait
-    for device in cpu sim; do count "$logs/python-$device.log"; done
+    for test in $tests; do
+        device=${test%:*}
+        wait "${test#*:}"
+        count "$logs/python-$device.log" $?
+    done
 }
 
 try_later() {

@@ -244,9 +244,14 @@ void le_account_verdict(const struct le_account *account, struct le_text *text) 
         return;
     }
     leat_cost_kind kind = largest(account, &totals);
+    uint64_t rest_ns = account->wall_ns > account->sum_ns ? account->wall_ns - account->sum_ns : 0;
     le_text_add(text, "overhead-bound: kernels take %.0f %% of the time", 100 * kernel_ns / wall_ns);
-    if (totals.by_kind_ns[kind])
+    if (account->is_repeated && rest_ns > totals.by_kind_ns[kind]) {
+        kind = LEAT_COST_OTHER;
+        le_text_add(text, ", the rest of the call %.0f %%", 100 * (double)rest_ns / wall_ns);
+    } else if (totals.by_kind_ns[kind]) {
         le_text_add(text, ", %s %.0f %%", le_cost_kind_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
+    }
     say_kernels(account, &totals, ';', text);
     le_text_add(text, "\nWould help: %s.", choose_advice(account, advise(&totals, kind)));
 }

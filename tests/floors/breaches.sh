@@ -38,6 +38,11 @@ devices && echo '#include "device/front/d.h"' >"$tree/src/sim/s.c" && expect inc
 fresh && mkdir "$tree/src/attic" && echo '#include "base/low.h"' >"$tree/src/attic/a.c" && expect includes 1 "a room that is not in the table"
 fresh && mkdir -p "$tree/tests" && echo 'int le_t(void);' >"$tree/tests/t.h" && echo '#include "tests/t.h"' >"$tree/src/gen/a.c" && expect includes 1 "a header of the tests"
 rm -rf "$tree/tests"
+fresh && mkdir -p "$tree/python/leat" && printf '#include "leat.h"\n#include "py_a.h"\n#include <Python.h>\n#include <string.h>\n' >"$tree/python/leat/py_a.c" && expect includes 0 "what the extension may include"
+for name in '"base/low.h"' '"array/dlpack.h"' '<dlpack.h>' '"../../src/base/low.h"'; do
+    echo "#include $name" >"$tree/python/leat/py_a.c" && expect includes 1 "what the extension may not include: $name"
+done
+rm -rf "$tree/python"
 fresh && echo 'struct low { int a; };' | tee "$tree/src/base/a.h" >"$tree/src/gen/b.h" && expect tags 1 "a tag in two headers"
 fresh && printf 'struct low {\n    int a;\n};\nstatic int low(void) {\n    return 1;\n}\n' >"$tree/src/base/a.c" && expect tags 1 "a tag that is a function's name"
 fresh && echo 'See HOUSE.md.' >"$tree/README.md" && expect documents 1 "a document that does not exist"

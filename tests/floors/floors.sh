@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks the house rules that a script can check. Prints each breach. The exit status is 1 if there is one.
 #   includes   a file includes its own room and the rooms that its room may use (the table below); headers have no cycles
+#              the Python extension includes leat.h, its own py_*.h, and headers of Python and of the C library
 #   headers    every header compiles alone; leat.h compiles as C11, as C++ and with -pedantic
 #   names      file names are unique
 #   tags       a struct, union or enum tag is declared in one header at most, and is no function's name
@@ -74,6 +75,12 @@ include_pairs() {
     done | sed ':a; s: \(.*/\)*[^/ .][^/ ]*/\.\./: \1:; ta'
 }
 
+check_extension() {
+    grep -nE '^[[:space:]]*#[[:space:]]*include\>' python/leat/*.[ch] /dev/null |
+        grep -vE '"(leat|py_[a-z_0-9]+)\.h"|<(Python|structmember|assert|complex|ctype|errno|fenv|inttypes|limits|math|pthread|sched|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|sys/[a-z]+)\.h>' |
+        sed 's/$/: the extension may not include this/'
+}
+
 check_includes() {
     include_pairs >"$scratch/pairs"
     rooms | tr -s ' ' >"$scratch/rooms"
@@ -93,6 +100,7 @@ check_includes() {
         grep -q "^$from\( \|\$\)" "$scratch/rooms" || { echo "$file: $from is not in the table of rooms" && continue; }
         grep -q "^$from .*\b$room\( \|\$\)" "$scratch/rooms" || echo "$file: $from may not include $included"
     done <"$scratch/pairs" >>"$breaches"
+    [ ! -d python/leat ] || check_extension >>"$breaches"
     grep '\.h .*\.h$' "$scratch/pairs" | tsort >/dev/null 2>"$scratch/cycles"
     sed 's/^tsort: //; s/^/header cycle: /' "$scratch/cycles" >>"$breaches"
 }

@@ -1,6 +1,8 @@
 """Exceptions: their classes, what they say, and where the caret is."""
 
 import traceback
+import threading
+import time
 import warnings
 
 import numpy as np
@@ -201,6 +203,49 @@ def test_warning_and_failure():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert both(ones, ones, np.array([2])).tolist() == [1]
+
+
+def test_explain_with_warning_and_failure():
+    both = leat.program("z[i] = a[i] // b[i]; y[i] = z[p[i]]")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(leat.DataError):
+            both.explain(ones, zeros, np.array([7]))
+        with pytest.raises(leat.LeatWarning):
+            divide.explain(ones, zeros)
+        assert divide(ones, ones).tolist() == [1, 1, 1]
+
+
+def test_warnings_of_threads():
+    """A call raises its own warnings, and those of no other thread."""
+    clean = leat.program("y[i] = a[i] + 1")
+    stop, wrong = threading.Event(), []
+
+    def divide_by_zero():
+        while not stop.is_set():
+            try:
+                divide(ones, zeros)
+                wrong.append("no warning")
+            except leat.LeatWarning:
+                pass
+
+    def add():
+        while not stop.is_set():
+            try:
+                clean(ones)
+            except leat.LeatWarning:
+                wrong.append("a warning of another call")
+
+    threads = [threading.Thread(target=work) for work in (divide_by_zero, add)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not wrong
 
 
 def test_failed_calls_leave_the_program_usable():

@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import threading
@@ -395,3 +396,12 @@ class Interrupted:
 def test_interrupted_dtype():
     with pytest.raises(KeyboardInterrupt):
         leat.asarray([1, 2], dtype=Interrupted())
+
+
+def test_progress_of_explain():
+    """The line of an explained run ends, and that of the next run is drawn."""
+    shown = run_on_terminal(LONG + "f.explain(n); import os; os.write(2, b'====')\n"
+                            "g = leat.program(f.text, name='next.leat'); g(n)\n")
+    first, last = shown.split(b"====")
+    assert first.count(b"slow.leat, 1.0") == 2 and not re.search(rb"slow\.leat, [\d.]+ s(?!\r\x1b\[K)", first)
+    assert last.count(b"next.leat, 1.0") == 1 and last.endswith(b" s\r\x1b[K")

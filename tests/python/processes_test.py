@@ -135,6 +135,27 @@ def test_fork_while_threads_run():
     assert not failures
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_fork_while_notes_are_written():
+    divide = leat.program("y[i] = a[i] // b[i]", device="cpu")
+    ones, zeros, stop = np.ones(10, "i8"), np.zeros(10, "i8"), threading.Event()
+
+    def call():
+        while not stop.is_set():
+            divide(ones, zeros)
+
+    threads = [threading.Thread(target=call) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(40):
+            assert in_child(lambda: divide(ones, zeros)[0] == 0, timeout_s=5)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
 # ---- the end of the interpreter: exit code 0, nothing on stderr
 
 
@@ -169,6 +190,17 @@ def run():
     while True: f(a)
 for _ in range(3): threading.Thread(target=run, daemon=True).start()
 import time; time.sleep(0.2)
+""",
+    "a long run in a daemon": """
+import threading, time
+slow = leat.program("y[i] = sum(k: sin(b[i] * b[k]))", device="cpu"); b = np.random.rand(50_000)
+slow(b[:10])
+class Late:
+    def __init__(self): self.sleep, self.f, self.a = time.sleep, slow, b[:2000]
+    def __del__(self): self.sleep(0.2); self.f(self.a)
+sys.modules["late"] = Late()
+threading.Thread(target=lambda: slow(b), daemon=True).start()
+time.sleep(0.2)
 """,
     "threads": """
 import threading

@@ -51,8 +51,8 @@ bool le_cuda_is_opening(void *native);
 bool le_cuda_has_context(struct le_cuda_device *cuda); /* waits until opening ends */
 void le_cuda_context_end(struct le_cuda_device *cuda);
 /* The driver's stream for a handle. Call after entering the context. */
-static inline le_cu_stream le_cuda_stream_of(struct le_cuda_device *cuda, void *stream) {
-    return stream == (void *)&cuda->first_stream ? cuda->first_stream : stream;
+static inline le_cu_stream le_cuda_stream_of(const struct le_cuda_device *cuda, void *stream) {
+    return stream == (const void *)&cuda->first_stream ? cuda->first_stream : stream;
 }
 /* Call these around driver calls. *before: the context that was current. le_cuda_leave returns status. */
 leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before);

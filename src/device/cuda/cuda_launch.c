@@ -202,7 +202,7 @@ static le_cu_result set_parameters(const struct le_cuda_driver *driver, struct r
 
 /* Whether another library records the stream's work into a graph of its own. A stream that must not be asked, because
  * the capture of another one forbids it, counts as captured. */
-static bool is_captured(const struct le_cuda_device *cuda, void *stream) {
+static bool is_captured(struct le_cuda_device *cuda, void *stream) {
     le_cu_capture_status captured = 1;
     return cuda->driver->StreamIsCapturing(le_cuda_stream_of(cuda, stream), &captured) != LE_CU_SUCCESS || captured;
 }

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <time.h>
 
-enum { IDLE_NS = 50000000, BRIEF_NS = 1000000000 };
+enum { IDLE_NS = 50000000, BRIEF_NS = 100000000 };
 
 static struct timespec after_ns(uint64_t wait_ns) {
     uint64_t then_ns = le_clock_ns() + wait_ns;
