@@ -131,15 +131,11 @@ PyObject *le_py_array_dlpack(PyObject *self, PyObject *args, PyObject *names) {
 
 /* Orders the work on the array before Leat's own stream, which the interface then names. */
 static int order_own(struct le_py_array *array, void **native) {
-    struct DLManagedTensorVersioned *tensor;
     leat_stream *own = le_py_stream_own(array->device);
     leat_status status = own ? leat_stream_native(own, native) : LEAT_INVALID;
     if (!status)
-        status = leat_array_to_dlpack_versioned(array->array, *native, &tensor);
-    if (status)
-        return le_py_raise(status, NULL, NULL), -1;
-    tensor->deleter(tensor);
-    return 0;
+        status = leat_stream_wait_array(own, array->array);
+    return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
 }
 
 static PyObject *typestr_of(const struct le_py_array *array) {

@@ -379,8 +379,10 @@ leat_status le_py_run_perform(struct le_py_run *run, leat_stream *stream, bool w
     return status;
 }
 
-static int fail(const struct le_py_run *run, leat_status status) {
-    le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name));
+/* The text has been checked, so what the library finds wrong with the program now comes from its arguments. */
+int le_py_run_fail(const struct le_py_run *run, leat_status status) {
+    le_py_raise(status == LEAT_PROGRAM ? LEAT_MISMATCH : status, le_py_text(run->program->text),
+                le_py_text(run->program->name));
     return -1;
 }
 
@@ -391,18 +393,18 @@ static int run_on_device(struct le_py_run *run) {
     if (!status)
         status = le_py_run_perform(run, run->order.stream, run->has_host_memory);
     if (status)
-        fail(run, status);
+        le_py_run_fail(run, status);
     int failed = PyErr_Occurred() ? -1 : 0; /* of a handler of a signal, which came too late to cancel the run */
     if (failed && run->has_host_memory)
         le_py_order_drain(&run->order);
     status = le_py_order_end(&run->order);
-    return status && !failed ? fail(run, status) : failed;
+    return status && !failed ? le_py_run_fail(run, status) : failed;
 }
 
 static int run_on_cpu(struct le_py_run *run) {
     leat_status status = le_py_run_perform(run, run->order.stream, false);
     if (status)
-        fail(run, status);
+        le_py_run_fail(run, status);
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -436,9 +438,9 @@ void le_py_run_finish(struct le_py_run *run) {
     struct le_py_pending pending;
     le_py_error_hold(&pending);
     le_py_order_release(&run->order);
-    release_arguments(run);
-    if (run->call)
+    if (run->call) /* first, so that the last reference to an array is its object's, which is freed without the GIL */
         le_py_call_give(run->program, run->prepared, run->call);
+    release_arguments(run);
     free(run->heap);
     le_py_error_restore(&pending);
 }

@@ -73,12 +73,13 @@ static PyObject *place_of(const leat_error *error, const char *text, const char 
 
 static PyObject *message_of(const leat_error *error) {
     return *error->expected ? PyUnicode_FromFormat("%s\nhelp: %s", error->message, error->expected)
-                            : PyUnicode_FromString(error->message);
+                            : le_py_string(error->message);
 }
 
 static PyObject *one_error(const leat_error *error) {
-    return Py_BuildValue("{s:s,s:s,s:i,s:i,s:i}", "message", error->message, "help", error->expected, "line",
-                         error->line, "column", error->column, "span", error->span);
+    return Py_BuildValue("{s:N,s:N,s:i,s:i,s:i}", "message", le_py_string(error->message), "help",
+                         le_py_string(error->expected), "line", error->line, "column", error->column, "span",
+                         error->span);
 }
 
 static PyObject *list_errors(void) {

@@ -37,11 +37,6 @@ static int wait_for_all(struct le_py_run *run, struct le_py_device *device) {
     return status ? le_py_raise(status, NULL, NULL), -1 : 0;
 }
 
-static int fail(const struct le_py_run *run, leat_status status) {
-    le_py_raise(status, le_py_text(run->program->text), le_py_text(run->program->name));
-    return -1;
-}
-
 /* Calls leat._account.name(...); takes over the texts of the library. */
 static PyObject *make(const char *name, char *first, char *second) {
     PyObject *module = PyImport_ImportModule("leat._account");
@@ -72,12 +67,12 @@ static leat_status open_context(struct le_py_device *device) {
 static int run_and_wait(struct le_py_run *run) {
     leat_status status = le_py_run_perform(run, NULL, false), waited = LEAT_OK;
     if (status)
-        fail(run, status);
+        le_py_run_fail(run, status);
     Py_BEGIN_ALLOW_THREADS
     waited = run->device->is_cpu ? LEAT_OK : leat_context_synchronize(run->device->ctx);
     Py_END_ALLOW_THREADS
     if (waited)
-        fail(run, waited);
+        le_py_run_fail(run, waited);
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -127,7 +122,7 @@ static PyObject *explain_on(struct le_py_run *run, struct le_py_device *device) 
     if (!status)
         return make("explained", text, json);
     leat_memory_free(json);
-    fail(run, status);
+    le_py_run_fail(run, status);
     return NULL;
 }
 
@@ -252,7 +247,7 @@ static PyObject *show_run(struct le_py_run *run, const struct wanted *wanted) {
     Py_BEGIN_ALLOW_THREADS
     status = print_form(run->call->call, wanted, &text);
     Py_END_ALLOW_THREADS
-    return status ? fail(run, status), NULL : text_of(run, wanted, text);
+    return status ? le_py_run_fail(run, status), NULL : text_of(run, wanted, text);
 }
 
 /* The tree needs no call. */

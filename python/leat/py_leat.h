@@ -350,6 +350,7 @@ int le_py_run_start(struct le_py_run *run, struct le_py_program *program, PyObje
 int le_py_run_resolve(struct le_py_run *run); /* resolves the arguments again */
 int le_py_run_bind(struct le_py_run *run);    /* run->device, ->prepared and ->call are set */
 void le_py_run_finish(struct le_py_run *run);
+int le_py_run_fail(const struct le_py_run *run, leat_status status); /* raises, and returns -1 */
 /* Runs the call without the GIL, and ends its progress. waits: until the work is done. */
 leat_status le_py_run_perform(struct le_py_run *run, leat_stream *stream, bool waits);
 le_py_vectorcall le_py_program_call;

@@ -186,8 +186,10 @@ leat_status le_dltensor_describe(const struct DLTensor *t, leat_description *des
     leat_status status = describe_device(t->device, &d.memory, &ordinal);
     if (status)
         return status;
-    if (t->ndim < 0 || t->ndim > LEAT_RANK_MAX || (t->ndim && !t->shape))
+    if (t->ndim < 0 || t->ndim > LEAT_RANK_MAX)
         return le_fail(LEAT_INVALID, "the tensor has %d axes; an array has 0 to %d", t->ndim, LEAT_RANK_MAX);
+    if (t->ndim > 0 && !t->shape)
+        return le_fail(LEAT_INVALID, "the tensor's shape is NULL");
     status = find_type(t, &d.dtype);
     if (!status)
         status = le_shape_check(d.dtype, t->ndim, t->shape, dense, &size_bytes);

@@ -272,3 +272,16 @@ def test_advice():
     assert "such as `out d: f64[n,m]`" in str(program_error("d[i,i] = a[i]"))
     with pytest.raises(leat.DeviceError, match="cpu does not run CUDA C\nhelp: use the device cuda or sim"):
         leat.Module("", device="cpu")
+
+
+@pytest.mark.parametrize("text, inputs, words", [
+    ("s = sum(k in 0..n: k)", {"n": 2**62}, "the range of index 'k' is too large"),
+    ("s = sum(k in 0..4 by n: k)", {"n": 0}, "`by` must be positive"),
+])
+def test_arguments_that_a_checked_program_refuses(text, inputs, words):
+    """The text is right, so this is no SyntaxError."""
+    program = leat.program(text)
+    for run in (program, program.explain):
+        with pytest.raises(leat.ShapeError, match=words) as caught:
+            run(**inputs)
+        assert "line 1" in str(caught.value) and not isinstance(caught.value, SyntaxError)

@@ -384,3 +384,8 @@ def test_table(references):
     assert double(producer).tolist() == [0, 2, 4] and len(producer.counts) == 1
     with pytest.raises(TypeError, match="'a'.*DLPack 2"):
         double(TableProducer(np.arange(3.0), major=2))
+
+
+def test_no_shape():
+    with pytest.raises((TypeError, ValueError), match="'a'.*shape is NULL"):
+        double(Producer(np.arange(3.0), shape=None))
