@@ -38,12 +38,13 @@ static int wait_for_all(struct le_py_run *run, struct le_py_device *device) {
 }
 
 /* Calls leat._account.name(...); takes over the texts of the library. */
-static PyObject *make(const char *name, char *first, char *second) {
+static PyObject *make(const char *name, char *first, char *second, char *third) {
     PyObject *module = PyImport_ImportModule("leat._account");
-    PyObject *made = module ? PyObject_CallMethod(module, name, second ? "ss" : "s", first, second) : NULL;
+    PyObject *made = module ? PyObject_CallMethod(module, name, third ? "sss" : "s", first, second, third) : NULL;
     Py_XDECREF(module);
     leat_memory_free(first);
     leat_memory_free(second);
+    leat_memory_free(third);
     return made;
 }
 
@@ -91,37 +92,63 @@ static int bind_again(struct le_py_run *run, struct le_py_device *shared) {
     if (le_py_run_resolve(run) < 0)
         return -1;
     int failed = wait_with_record(run, shared);
-    run->prepared = failed ? NULL : le_py_prepared_new(run->program, run->device);
-    run->call = run->prepared ? le_py_call_take(run->program, run->prepared) : NULL;
+    if (!failed && !run->prepared)
+        run->prepared = le_py_prepared_new(run->program, run->device);
+    run->call = !failed && run->prepared ? le_py_call_take(run->program, run->prepared) : NULL;
     return run->call ? le_py_run_bind(run) : -1;
 }
 
-/* The JSON is printed first, because the text's verdict takes a while to measure the machine. */
-static leat_status print_account(leat_context *ctx, char **text, char **json) {
-    const leat_account_options options = {.struct_size = sizeof options, .no_verdict = true};
+static leat_status print_account(leat_context *ctx, leat_account_format format, bool has_verdict, char **text) {
+    const leat_account_options options = {
+        .struct_size = sizeof options, .no_verdict = !has_verdict, .is_repeated = has_verdict};
     leat_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = leat_account_print(ctx, LEAT_ACCOUNT_JSON, &options, json);
-    if (!status)
-        status = leat_account_print(ctx, LEAT_ACCOUNT_TEXT, NULL, text);
+    status = leat_account_print(ctx, format, &options, text);
     Py_END_ALLOW_THREADS
     return status;
 }
 
-/* device: the run's, but with the context of its own */
-static PyObject *explain_on(struct le_py_run *run, struct le_py_device *device) {
-    char *text = NULL, *json = NULL;
-    struct le_py_device *shared = run->device;
-    run->device = device;
-    le_py_copy_ledger = device->ctx;
+/* The costs of the first run. The verdict is printed so that the machine is measured before the second run. */
+static leat_status end_first(leat_context *ctx, char **first) {
+    char *verdict = NULL;
+    leat_status status = print_account(ctx, LEAT_ACCOUNT_JSON, false, first);
+    if (!status)
+        status = print_account(ctx, LEAT_ACCOUNT_VERDICT, true, &verdict);
+    leat_memory_free(verdict);
+    return status ? status : leat_ledger_clear(ctx);
+}
+
+/* One run, with the copies that its arguments take. -1: an exception is set. */
+static int run_once(struct le_py_run *run, struct le_py_device *shared) {
+    le_py_copy_ledger = run->device->ctx;
     int failed = bind_again(run, shared);
     le_py_copy_ledger = NULL;
-    if (failed || run_and_wait(run) < 0)
+    return failed || run_and_wait(run) < 0 ? -1 : 0;
+}
+
+/* device: the run's, but with the context of its own */
+static PyObject *explain_on(struct le_py_run *run, struct le_py_device *device) {
+    char *text = NULL, *json = NULL, *first = NULL;
+    struct le_py_device *shared = run->device;
+    run->device = device;
+    leat_status status;
+    if (run_once(run, shared) < 0)
         return NULL;
-    leat_status status = print_account(device->ctx, &text, &json);
+    le_py_call_give(run->program, run->prepared, run->call); /* the second run takes it again */
+    run->call = NULL;
+    status = end_first(device->ctx, &first);
+    if (!status && run_once(run, shared) < 0) {
+        leat_memory_free(first);
+        return NULL;
+    }
     if (!status)
-        return make("explained", text, json);
-    leat_memory_free(json);
+        status = print_account(device->ctx, LEAT_ACCOUNT_TEXT, true, &text);
+    if (!status)
+        status = print_account(device->ctx, LEAT_ACCOUNT_JSON, false, &json);
+    if (!status)
+        return make("explained", text, json, first);
+    leat_memory_free(text);
+    leat_memory_free(first);
     le_py_run_fail(run, status);
     return NULL;
 }
@@ -229,7 +256,7 @@ static int choose_device(struct le_py_run *run, const struct wanted *wanted) {
 /* "" means that the program has no code of this kind. */
 static PyObject *text_of(const struct le_py_run *run, const struct wanted *wanted, char *text) {
     if (*text || wanted->form != LEAT_FORM_BYTECODE || run->device->is_cpu)
-        return make("Text", text, NULL);
+        return make("Text", text, NULL, NULL);
     leat_memory_free(text);
     PyErr_SetString(PyExc_ValueError, "bytecode exists on the CPU only; show \"cuda\", or pass device=\"cpu\"");
     return NULL;
@@ -260,7 +287,7 @@ static PyObject *show_tree(struct le_py_program *program) {
     if (!prepared)
         return NULL;
     leat_status status = leat_program_show(prepared->program, LEAT_FORM_TREE, &text);
-    return status ? le_py_raise(status, NULL, NULL) : make("Text", text, NULL);
+    return status ? le_py_raise(status, NULL, NULL) : make("Text", text, NULL, NULL);
 }
 
 static PyObject *show_call(struct le_py_program *program, PyObject *const *args, Py_ssize_t count, PyObject *names,

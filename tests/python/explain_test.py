@@ -75,6 +75,13 @@ def test_the_account_has_the_run(softmax, x, device):
     assert bool(records(account, on_device=True)) == (device == "sim")
 
 
+def test_the_second_run_is_reported(softmax, x, device):
+    account = softmax.explain(x, device=device)
+    assert {"check", "compile", "plan"} <= {cost["kind"] for cost in account.json["first_run"]}
+    assert not {"check", "compile", "plan"} & {record["kind"] for record in account.json["ledger"]}
+    assert "in the first run only" in account.text and "the whole call, which had run before" in account.text
+
+
 def test_two_runs_do_not_add_up(softmax, x, device):
     for _ in range(2):
         softmax(x, device=device)
@@ -195,7 +202,7 @@ def test_picture(softmax, x, device):
     words = " ".join("".join(picture.words).split())
     assert account.json["verdict"].splitlines()[1] in words
     assert not picture.tags & {"script", "img", "link", "iframe"} and not re.search(r"https?:|url\(|@import", drawn)
-    assert picture.rows == len(account.json["ledger"])
+    assert picture.rows == len(account.json["ledger"]) + len(account.json["first_run"])
     assert ("Device" in words) == (device == "sim")
 
 

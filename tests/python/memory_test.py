@@ -359,18 +359,6 @@ def test_progress():
     assert shown.count(b"slow.leat, 1.0") == 1
 
 
-<<<<<<< HEAD
-=======
-def test_progress_of_explain():
-    """The line of an explained run ends, and that of the next run is drawn."""
-    shown = run_on_terminal(LONG + "f.explain(n); import os; os.write(2, b'====')\n"
-                            "g = leat.program(f.text, name='next.leat'); g(n)\n")
-    first, last = shown.split(b"====")
-    assert first.count(b"slow.leat, 1.0") == 2 and not re.search(rb"slow\.leat, [\d.]+ s(?!\r\x1b\[K)", first)
-    assert last.count(b"next.leat, 1.0") == 1 and last.endswith(b" s\r\x1b[K")
-
-
->>>>>>> ms
 def test_partly_pinned():
     """Only what lies in the page-locked range altogether is taken as page-locked."""
     n = 300000
@@ -408,7 +396,6 @@ class Interrupted:
 def test_interrupted_dtype():
     with pytest.raises(KeyboardInterrupt):
         leat.asarray([1, 2], dtype=Interrupted())
-<<<<<<< HEAD
 
 
 def test_progress_of_explain():
@@ -418,5 +405,3 @@ def test_progress_of_explain():
     first, last = shown.split(b"====")
     assert first.count(b"slow.leat, 1.0") == 2 and not re.search(rb"slow\.leat, [\d.]+ s(?!\r\x1b\[K)", first)
     assert last.count(b"next.leat, 1.0") == 1 and last.endswith(b" s\r\x1b[K")
-=======
->>>>>>> ms
