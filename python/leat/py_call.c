@@ -237,6 +237,8 @@ static int choose_device(struct le_py_run *run) {
         return -1;
     if (!run->device && first && !le_py_device_is_chosen())
         run->device = first->device;
+    if (!run->device && run->stream_value && !le_py_device_is_chosen())
+        run->device = le_py_device_of_stream(run->stream_value);
     if (!run->device)
         run->device = le_py_device_default();
     return run->device ? check_places(run) : -1;

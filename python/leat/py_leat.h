@@ -126,6 +126,7 @@ static inline bool le_py_is_array(PyObject *value) {
 
 /* ---- streams (py_stream.c) */
 
+struct le_py_device *le_py_device_of_stream(PyObject *value); /* of a leat.Stream; else NULL, without an exception */
 int le_py_stream_init(PyObject *module);
 void le_py_streams_forget(void);
 /* The wrapped stream of another library, which its users share. It is kept for later calls if the native stream lasts:

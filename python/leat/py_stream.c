@@ -454,6 +454,10 @@ int le_py_stream_of(PyObject *value, struct le_py_device *device, leat_stream **
     return *wrapped ? 0 : -1;
 }
 
+struct le_py_device *le_py_device_of_stream(PyObject *value) {
+    return Py_TYPE(value) == stream_type ? ((struct py_stream *)value)->device : NULL;
+}
+
 int le_py_stream_init(PyObject *module) {
     stream_type = (PyTypeObject *)PyType_FromSpec(&stream_spec);
     event_type = (PyTypeObject *)PyType_FromSpec(&event_spec);
