@@ -403,5 +403,5 @@ def test_progress_of_explain():
     shown = run_on_terminal(LONG + "f.explain(n); import os; os.write(2, b'====')\n"
                             "g = leat.program(f.text, name='next.leat'); g(n)\n")
     first, last = shown.split(b"====")
-    assert first.count(b"slow.leat, 1.0") == 2 and not re.search(rb"slow\.leat, [\d.]+ s(?!\r\x1b\[K)", first)
+    assert first.count(b"slow.leat, 1.0") == 3 and not re.search(rb"slow\.leat, [\d.]+ s(?!\r\x1b\[K)", first)
     assert last.count(b"next.leat, 1.0") == 1 and last.endswith(b" s\r\x1b[K")
