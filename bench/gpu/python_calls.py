@@ -31,7 +31,7 @@ STARTS, LONGEST_S = 11, 150
 SETTLE_S = 30  # the most that a process waits for its own threads
 
 
-def five(x):
+def five_times(x):
     return x + x + x + x + x
 
 
@@ -97,7 +97,7 @@ def cupy_ways(o):
     import cupy
     x = cupy.arange(N, dtype='f4')
     stream = cupy.cuda.Stream(non_blocking=True)
-    ways = Ways({'x': x, 'y': cupy.empty_like(x), 'stream': stream, 'fused': cupy.fuse()(five),
+    ways = Ways({'x': x, 'y': cupy.empty_like(x), 'stream': stream, 'fused': cupy.fuse()(five_times),
                  'elementwise': cupy.ElementwiseKernel('T x', 'T y', 'y = x + x + x + x + x', 'five')})
     ways.wait = cupy.cuda.Device().synchronize
     ways.wait()  # the other stream does not wait for the default stream
@@ -124,7 +124,7 @@ def torch_ways(o):
         ways.add('torch: f(x, out=y) in another stream', 'f(x, out=y)', GOAL_US, torch.cuda.stream(stream))
         ways.add('torch: f(x, out=y, stream=s)', 'f(x, out=y, stream=stream)')
     ways.add('torch: f(x)', 'f(x)')
-    ways.names.update(compiled=torch.compile(five, dynamic=False))
+    ways.names.update(compiled=torch.compile(five_times, dynamic=False))
     ways.add('    torch.compile', 'compiled(x)')
     ways.add('    torch: x + x + x + x + x', 'x + x + x + x + x')
     return 'torch ' + torch.__version__, ways
@@ -134,7 +134,7 @@ def jax_ways(o):
     os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'] = 'false'
     import jax
     x = jax.numpy.arange(N, dtype='float32')
-    ways = Ways({'x': x, 'jitted': jax.jit(five)})
+    ways = Ways({'x': x, 'jitted': jax.jit(five_times)})
     leat_waits = ways.wait
 
     def wait():
@@ -165,7 +165,7 @@ def numba_ways(o):
     ways.add('numba: f(x)', 'f(x)')
     ways.add('    numba.cuda.jit, into y', 'five(x, y)', result='y')
     try:
-        ways.names['ufunc'] = numba.vectorize(['f4(f4)'], target='cuda')(five)
+        ways.names['ufunc'] = numba.vectorize(['f4(f4)'], target="cuda")(five_times)
     except Exception as e:
         ways.failed.append(('    numba.vectorize', '%s: %s' % (type(e).__name__, str(e).split('\n')[0][:200])))
     else:
