@@ -117,6 +117,13 @@ scenes = [lambda: add(a), lambda: add(big), lambda: add(a, out=out), lambda: add
           lambda: leat.eval("y[i] = a[p[i]]", a, big), lambda: leat.device("cpu"), lambda: memoryview(held)]
 watched = [a, big, y, out, out["y"], add, held]
 failures = 0
+
+def attempt(scene, start):
+    """With allocation number `start` failing, which may also be one of this function's own."""
+    set_nomemory(start, start + 1)
+    try: scene()
+    finally: remove_mem_hooks()
+
 for scene in scenes:
     for _ in range(2):
         try: scene()
@@ -125,15 +132,13 @@ for scene in scenes:
     before = [sys.getrefcount(one) for one in watched]
     for start in range(120):
         try:
-            set_nomemory(start, start + 1)
-            scene()
-            remove_mem_hooks()
+            attempt(scene, start)
         except MemoryError:
             remove_mem_hooks()
             failures += 1
         except Exception as error:
-            remove_mem_hooks()
-            assert not isinstance(error, SystemError), error
+            # "... returned NULL without setting an exception"; Python 3.11 itself fails otherwise without memory for a frame
+            assert not isinstance(error, SystemError) or "returned" not in str(error), error
             error = None
     gc.collect()
     assert [sys.getrefcount(one) for one in watched] == before

@@ -73,7 +73,8 @@ def run(tmp_path, *arguments):
     variables = dict(os.environ)
     if folder.name != "site-packages":  # a build folder
         variables |= {"PYTHONPATH": str(folder), "MYPYPATH": str(folder)}
-    return subprocess.Popen([sys.executable, "-m", *arguments], env=variables, cwd=tmp_path, text=True, stdout=subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-m", *arguments], env=variables, cwd=tmp_path, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,9 @@ def outputs(tmp_path_factory):
     # Before Python 3.12, the buffer protocol has no method.
     (folder / "allowed.txt").write_text(r"leat\.Array\.__buffer__" if sys.version_info < (3, 12) else "")
     started = [run(folder, "mypy.stubtest", "leat", "--concise", "--allowlist", "allowed.txt"), run(folder, "mypy", "--strict", "sample.py", "wrong.py")]
-    return [process.communicate()[0] for process in started]
+    said = [process.communicate()[0] for process in started]
+    assert [process.returncode for process in started] == [0, 1], said  # 1: the second program has mistakes
+    return said
 
 
 def test_stubs_agree_with_the_package(outputs):
