@@ -172,8 +172,10 @@ static _Noreturn void fail_value(struct le_checker *c, const struct le_tree_node
 /* "[n,m]", to be replaced by the extents that the new array should have. */
 static const char *extents_text(struct le_checker *c, const struct le_tree_node *left) {
     const char *text = "";
+    if (left->child_count > LEAT_RANK_MAX) /* an error of its own */
+        return "[...]";
     for (int k = 0; k < left->child_count; k++)
-        text = le_arena_format(c->arena, "%s%s%c", text, k ? "," : "[", "nmklpqrs"[k % 8]);
+        text = le_arena_format(c->arena, "%s%s%c", text, k ? "," : "[", "nmklpqrs"[k]);
     return le_arena_format(c->arena, "%s]", text);
 }
 

@@ -51,6 +51,7 @@ SIZED(le_cu_jit_option, CUjit_option);
 SIZED(le_cu_memory_type, CUmemorytype);
 SIZED(le_cu_proc_address_result, CUdriverProcAddressQueryResult);
 SIZED(le_cu_capture_mode, CUstreamCaptureMode);
+SIZED(le_cu_capture_status, CUstreamCaptureStatus);
 SIZED(le_nvrtc_result, nvrtcResult);
 #if HAS_CUBLAS
 SIZED(le_cublas_status, cublasStatus_t);
@@ -83,6 +84,7 @@ LE_CU_KERNEL_NODE(X)
 #define le_cu_jit_option          CUjit_option
 #define le_cu_proc_address_result CUdriverProcAddressQueryResult
 #define le_cu_capture_mode        CUstreamCaptureMode
+#define le_cu_capture_status      CUstreamCaptureStatus
 #define le_cu_uuid                CUuuid
 #define le_cu_memcpy3d            CUDA_MEMCPY3D
 #define le_cu_kernel_node         CUDA_KERNEL_NODE_PARAMS

@@ -2,7 +2,7 @@
 #include "support.h"
 #include <pthread.h>
 
-enum { THREADS = 4, ROUNDS = 16, SMALL = 500, LARGE = 100000 }; /* large: the copy threads stage it */
+enum { THREADS = 4, ROUNDS = 8, SMALL = 500, LARGE = 100000 }; /* large: the copy threads stage it */
 
 struct worker {
     leat_context *ctx;
