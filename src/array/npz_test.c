@@ -21,8 +21,8 @@ struct archive {
 };
 
 static void put(struct archive *a, uint64_t value, int size_bytes) {
-    for (int k = 0; k < size_bytes; k++)
-        a->bytes[a->size_bytes++] = k < 8 ? (uint8_t)(value >> 8 * k) : 0;
+    for (int k = 0; k < size_bytes; k++, value >>= 8)
+        a->bytes[a->size_bytes++] = (uint8_t)value;
 }
 
 static void put_text(struct archive *a, const char *text) {

@@ -342,11 +342,11 @@ LONG = """
 import leat, time
 f = leat.program("in n; var c = 0; while c < n { c += 1 }; steps = c", name="slow.leat")
 def seconds(n):
-    start = time.perf_counter()
+    start = time.process_time()  # as if nothing else ran on the machine
     f(n)
-    return time.perf_counter() - start
+    return time.process_time() - start
 n = int(2.0 / seconds(20000) * 20000)
-while seconds(n) < 1.7:  # every later run takes more than a second
+while seconds(n) < 1.8:  # every later run takes more than a second
     n *= 2
 leat.show_progress(True)
 seconds(n)
