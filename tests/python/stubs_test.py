@@ -70,7 +70,7 @@ leat.nothing
 
 def run(tmp_path, *arguments):
     folder = pathlib.Path(leat.__file__).absolute().parent.parent
-    variables = dict(os.environ)
+    variables = {**os.environ, "MYPY_CACHE_DIR": str(tmp_path / arguments[0])}  # two at once spoil a common one
     if folder.name != "site-packages":  # a build folder
         variables |= {"PYTHONPATH": str(folder), "MYPYPATH": str(folder)}
     return subprocess.Popen([sys.executable, "-m", *arguments], env=variables, cwd=tmp_path, text=True, stdout=subprocess.PIPE,
