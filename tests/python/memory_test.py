@@ -353,6 +353,7 @@ seconds(n)
 """
 
 
+@pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="takes seconds, and no device takes part")
 def test_progress():
     shown = run_on_terminal(LONG)
     assert shown.startswith(b"\r\x1b[Kslow.leat, 1.0") and shown.endswith(b" s\r\x1b[K")
@@ -398,6 +399,7 @@ def test_interrupted_dtype():
         leat.asarray([1, 2], dtype=Interrupted())
 
 
+@pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="takes seconds, and no device takes part")
 def test_progress_of_explain():
     """The line of an explained run ends, and that of the next run is drawn."""
     shown = run_on_terminal(LONG + "f.explain(n); import os; os.write(2, b'====')\n"
