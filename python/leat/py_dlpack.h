@@ -30,7 +30,7 @@ struct DLManagedTensor { /* of versions before 1.0 */
 enum { LE_PY_DLPACK_CPU = 1, LE_PY_DLPACK_CUDA = 2, LE_PY_DLPACK_CUDA_HOST = 3, LE_PY_DLPACK_CUDA_MANAGED = 13 };
 enum { LE_PY_DLPACK_READ_ONLY = 1 };
 
-/* The names of capsules whose tensor nobody has taken yet. */
+/* Names of unused capsules. A consumer that takes the tensor renames the capsule. */
 #define LE_PY_DLPACK_VERSIONED "dltensor_versioned"
 #define LE_PY_DLPACK_OLD       "dltensor"
 #endif

@@ -78,8 +78,9 @@ leat_status le_array_new_deferred(const struct le_array_home *home, leat_dtype d
 leat_status le_array_wrap_at(const struct le_array_home *home, const leat_description *description,
                              void (*release)(void *user), void *user, leat_array **array);
 /* An array that shows one memory of the caller's after another. It has no elements until le_array_place changes it to
- * the description, or fails as le_array_wrap does and changes nothing. The kind of memory is trusted, and work on what
- * it showed before is forgotten: whoever places it orders the work. Only one thread may know the array. */
+ * the description, or fails as le_array_wrap does and changes nothing. The kind of memory is not checked. Placing the
+ * array drops its record of work on the previous memory, so the caller must order that work. The array must not be
+ * shared between threads. */
 leat_status le_array_new_unplaced(const struct le_array_home *home, leat_array **array);
 leat_status le_array_place(leat_array *array, const leat_description *description);
 void le_array_forget_order(const leat_array *array); /* what placing it once more would do */

@@ -16,7 +16,7 @@ enum {
     FIELD_64 = 1 /* the field with an entry's 64-bit numbers */
 };
 
-/* A little-endian number of so many bytes. */
+/* Reads an unsigned little-endian integer of size_bytes bytes. */
 static uint64_t number(const uint8_t *at, int size_bytes) {
     uint64_t value = 0;
     for (int k = size_bytes; k-- > 0;)

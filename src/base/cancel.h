@@ -1,9 +1,9 @@
 /* Canceling a run that is in progress. The run's thread enters a le_cancel; the code below finds it there with
- * le_cancel_here, and passes it on to the threads that help. Whoever does long work looks at it now and then, stops,
- * and returns LEAT_CANCELED: the vector machine, products, the plan's steps, and waits for a device.
+ * le_cancel_here, and passes it on to the threads that help. Code that may take long checks it regularly, stops, and
+ * returns LEAT_CANCELED: the vector machine, products, the plan's steps, and waits for a device.
  *
- * A request stays until the run ends. So if a thread has stopped because of it, the run's thread sees it, too, when it
- * looks after the work. */
+ * A request stays set until the run ends. If it stops a helping thread, the run's own thread therefore still finds it
+ * set when it checks after the work. */
 #ifndef LE_CANCEL_H
 #define LE_CANCEL_H
 #include "base/status.h"

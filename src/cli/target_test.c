@@ -26,7 +26,7 @@ static void enter(char folder[64]) {
     assert_int_equal(chdir(folder), 0);
 }
 
-/* Runs the check as the unprivileged user `nobody` if the test runs as root, because root may write any file. */
+/* If the test runs as root, switches to an unprivileged user for the check, because root may write any file. */
 static bool can(const char *path) {
     bool is_root = geteuid() == 0;
     if (is_root)

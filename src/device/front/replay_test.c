@@ -48,7 +48,7 @@ static void test_repeated(void **state) {
     le_device_stream_free(other);
 }
 
-/* The backend is told, since another library may be capturing its stream. */
+/* The front door passes `foreign` to the backend, which must check whether another library is capturing the stream. */
 static void test_repeated_in_foreign_stream(void **state) {
     struct setting *setting = *state;
     struct le_device_stream *foreign;
