@@ -292,6 +292,37 @@ static void test_failure(void **state) {
     leat_close(ctx);
 }
 
+/* A taken result belongs to the caller alone: the call has none, and its memory is free when the caller frees it. */
+static void test_taken(void **state) {
+    (void)state;
+    leat_context *ctx = open_device(NULL);
+    leat_call *call = new_call(ctx, "in a; y[i] = a + i where i in 0..100000");
+    leat_array *taken = NULL, *next = NULL;
+    leat_memory_use before, after;
+    double *values = malloc(800000);
+    assert_non_null(values);
+    assert_ok(leat_call_set_f64_at(call, 0, 0.5));
+    assert_status(leat_call_take_at(call, 0, &taken), LEAT_INVALID); /* it has not run */
+    assert_ok(leat_memory_get(ctx, LEAT_MEMORY_DEVICE, &before));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_ok(leat_call_take_at(call, 0, &taken));
+    assert_status(leat_call_take_at(call, 0, &next), LEAT_INVALID);
+    assert_status(leat_call_result_at(call, 0, &next), LEAT_INVALID);
+    assert_status(leat_call_take_at(call, 1, &next), LEAT_INVALID);
+    assert_ok(leat_call_set_f64_at(call, 0, 7));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_ok(leat_call_take_at(call, 0, &next));
+    assert_ok(leat_array_read(taken, values, 800000, NULL, NULL));
+    assert_true(values[99999] == 99999.5); /* the second run did not write there */
+    leat_array_free(taken);
+    leat_array_free(next);
+    assert_ok(leat_memory_get(ctx, LEAT_MEMORY_DEVICE, &after));
+    assert_true(after.live_bytes < before.live_bytes + 800000);
+    free(values);
+    leat_call_free(call);
+    leat_close(ctx);
+}
+
 /* ---- errors */
 
 static void test_errors(void **state) {
@@ -348,6 +379,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_exchanged), cmocka_unit_test(test_in_place),
         cmocka_unit_test(test_layouts), cmocka_unit_test(test_failure),   cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_taken),
     };
     return start(argc, argv) ? cmocka_run_group_tests(tests, NULL, NULL) : SKIPPED;
 }
