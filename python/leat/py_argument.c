@@ -10,6 +10,7 @@ enum route {
     ROUTE_FLOAT,
     ROUTE_COMPLEX,
     ROUTE_EXCHANGE,       /* the C functions of its library */
+    ROUTE_NDARRAY,        /* the fields of numpy.ndarray */
     ROUTE_BUFFER,         /* the buffer protocol */
     ROUTE_CUPY,           /* attributes of cupy.ndarray, which has no faster way */
     ROUTE_DLPACK,         /* __dlpack__ */
@@ -159,7 +160,7 @@ static enum route array_route(PyTypeObject *type, PyObject *value, enum le_py_li
     if (is_time(type))
         return ROUTE_UNKNOWN;
     if (PyObject_CheckBuffer(value) && library != LE_PY_JAX)
-        return ROUTE_BUFFER;
+        return is_of(type, "numpy") && le_py_is_ndarray(type) ? ROUTE_NDARRAY : ROUTE_BUFFER;
     if (has(type, "__dlpack__") && has(type, "__dlpack_device__"))
         return ROUTE_DLPACK;
     if (le_py_has(value, "__cuda_array_interface__"))
@@ -500,6 +501,8 @@ static int resolve_by(const struct way *way, PyObject *value, const char *name, 
         return resolve_handle(value, a);
     case ROUTE_EXCHANGE:
         return resolve_exchange(value, name, way, a);
+    case ROUTE_NDARRAY:
+        return le_py_ndarray_describe(value, writable, a) ? 0 : resolve_buffer(value, name, writable, a);
     case ROUTE_BUFFER:
         return resolve_buffer(value, name, writable, a);
     case ROUTE_CUPY:

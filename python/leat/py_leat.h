@@ -216,6 +216,10 @@ void le_py_argument_clear(struct le_py_argument *argument); /* LE_PY_ABSENT */
 int le_py_argument_resolve(PyObject *value, const char *name, bool writable, struct le_py_asked *asked,
                            struct le_py_argument *argument);
 void le_py_argument_release(struct le_py_argument *argument);
+/* py_ndarray.c. Whether the type is numpy.ndarray, with fields that are known. Then _describe fills the description of
+ * one from them; false: it is read by the buffer protocol, which also finds what is wrong. */
+bool le_py_is_ndarray(PyTypeObject *type);
+bool le_py_ndarray_describe(PyObject *value, bool writable, struct le_py_argument *argument);
 /* May set an exception, if the type fails. */
 enum le_py_library le_py_library_of_type(PyTypeObject *type);
 /* Whether the object has the attribute; false, with an exception, if it fails otherwise than by an AttributeError, or

@@ -7,6 +7,7 @@
 
 #define ALIGNMENT    64u
 #define ALWAYS_THERE ((size_t)64 << 20) /* smaller sizes are not worth asking the system */
+#define SMALL        1024u              /* glibc's calloc does not use the thread's own free blocks of up to 1,032 bytes */
 
 bool le_memory_is_available(size_t size_bytes) {
     if (size_bytes <= ALWAYS_THERE)
@@ -52,7 +53,7 @@ void *le_alloc_zero(size_t count, size_t size_bytes) {
     if (!le_mul_size(count, size_bytes, &total_bytes))
         return NULL;
     total_bytes = at_least_one(total_bytes);
-    if (current.allocate == default_allocate)
+    if (current.allocate == default_allocate && total_bytes > SMALL)
         return le_memory_is_available(total_bytes) ? calloc(1, total_bytes) : NULL;
     void *memory = current.allocate(total_bytes, current.user);
     if (memory)

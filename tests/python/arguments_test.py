@@ -64,6 +64,17 @@ def test_layouts(layout, dtype):
     assert np.array_equal(a, before)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_an_array_is_read_as_its_buffer(layout, dtype):
+    a = LAYOUTS[layout](numbers(dtype, 6, 8))
+    fields, buffer = (np.asarray(leat.asarray(x, copy=False)) for x in (a, memoryview(a)))
+    assert fields.dtype == buffer.dtype == a.dtype and np.array_equal(fields, a) and np.array_equal(buffer, a)
+    assert a.size == 0 or fields.ctypes.data == buffer.ctypes.data == a.ctypes.data
+    for extent, *strides in zip(a.shape, a.strides, fields.strides, buffer.strides):
+        assert extent <= 1 or a.size == 0 or len(set(strides)) == 1
+
+
 def test_rank_9():
     refuse(ValueError, "9 axes", np.ones((1,) * 9))
 

@@ -197,8 +197,7 @@ int le_storage_base(const struct le_plan *plan, int value); /* the value whose m
 /* result_memory.c */
 struct le_want;
 void le_find_result_layouts(struct leat_call *call); /* sets the `result_layouts` of the plan */
-/* Appends what the plan depends on in the want's target to the plan's key. Writes the numbers to out unless that is
- * NULL; returns how many there are. */
+/* What the plan depends on in the want's target: writes at most 1 + LEAT_RANK_MAX numbers, and returns how many. */
 int le_result_layout_key(const struct leat_call *call, const struct le_want *want, int64_t *out);
 const struct le_layout *le_result_layout(const struct le_plan *plan, int value, int rank); /* NULL: row-major */
 leat_status le_result_array_new(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,

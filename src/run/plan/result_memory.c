@@ -28,9 +28,8 @@ static bool may_be_laid(const struct leat_call *call, const struct le_want *w) {
 
 int le_result_layout_key(const struct leat_call *call, const struct le_want *w, int64_t *out) {
     bool laid = may_be_laid(call, w);
-    if (out)
-        out[0] = laid;
-    if (out && laid)
+    out[0] = laid;
+    if (laid)
         memcpy(out + 1, w->target->strides, (size_t)w->target->rank * sizeof *out);
     return laid ? 1 + w->target->rank : 1;
 }

@@ -205,65 +205,66 @@ static uint64_t bound_bits(struct leat_call *call, int symbol) {
     return s->cells[s->ir->first[symbol]].scalar;
 }
 
-static int extents_of(struct leat_call *call, int64_t *out) {
-    int n = 0;
-    for (int k = 0; k < call->specialised->tree->symbol_count; k++) {
-        const struct le_bind *b = &call->specialised->bound[k];
-        bool keyed = call->specialised->plan && call->specialised->plan->is_key[k];
-        if (b->kind == LE_BOUND_NUMBER && keyed) {
-            if (out)
-                out[n] = (int64_t)b->bits;
-            n++;
-        }
-        for (int d = 0; b->kind == LE_BOUND_ARRAY && d < b->array->rank; d++) {
-            if (out) {
-                out[n] = b->array->shape[d];
-                out[n + 1] = b->array->strides[d];
-            }
-            n += 2;
-        }
-        if (b->kind == LE_BOUND_ARRAY && call->device) {
-            if (out)
-                out[n] = le_device_address(b->array) % 16 == 0;
-            n++;
-        }
-        if (b->kind == LE_BOUND_ARRAY && b->array->rank == 0 && keyed) {
-            if (out)
-                out[n] = (int64_t)bound_bits(call, k);
-            n++;
-        }
+/* A walk over the numbers of the key: compares them with those that are kept, or stores as many as there is room for. */
+struct key {
+    int64_t *numbers;
+    int room, count;
+    bool stores, same;
+};
+
+static void key_number(struct key *key, int64_t number) {
+    if (key->count < key->room && key->stores)
+        key->numbers[key->count] = number;
+    else
+        key->same &= key->count < key->room && key->numbers[key->count] == number;
+    key->count++;
+}
+
+static void key_array(struct leat_call *call, const leat_array *array, struct key *key) {
+    for (int d = 0; d < array->rank; d++) {
+        key_number(key, array->shape[d]);
+        key_number(key, array->strides[d]);
+    }
+    if (call->device)
+        key_number(key, le_device_address(array) % 16 == 0);
+}
+
+static void key_of(struct leat_call *call, struct key *key) {
+    const struct le_specialised *s = call->specialised;
+    int64_t layout[1 + LEAT_RANK_MAX];
+    for (int k = 0; k < s->tree->symbol_count; k++) {
+        const struct le_bind *b = &s->bound[k];
+        bool keyed = s->plan && s->plan->is_key[k];
+        if (b->kind == LE_BOUND_ARRAY)
+            key_array(call, b->array, key);
+        if (b->kind == LE_BOUND_NUMBER && keyed)
+            key_number(key, (int64_t)b->bits);
+        if (b->kind == LE_BOUND_ARRAY && b->array->rank == 0 && keyed)
+            key_number(key, (int64_t)bound_bits(call, k));
     }
     for (int k = 0; k < call->want_count; k++)
-        n += le_result_layout_key(call, &call->wants[k], out ? out + n : NULL);
-    return n;
+        for (int d = 0, count = le_result_layout_key(call, &call->wants[k], layout); d < count; d++)
+            key_number(key, layout[d]);
 }
 
 bool le_same_extents(struct leat_call *call) {
     const struct le_specialised *s = call->specialised;
-    int64_t few[64], *now = few;
-    int n = extents_of(call, NULL);
-    if (n != s->extent_count)
-        return false;
-    if (n > (int)ARRAY_LEN(few))
-        now = le_alloc((size_t)n * sizeof *now);
-    if (!now)
-        return false;
-    extents_of(call, now);
-    bool same = n == 0 || memcmp(now, s->extents, (size_t)n * sizeof *now) == 0;
-    if (now != few)
-        le_free(now);
-    return same;
+    struct key key = {.numbers = s->extents, .room = s->extent_count, .same = true};
+    key_of(call, &key);
+    return key.same && key.count == key.room;
 }
 
 leat_status le_keep_extents(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
-    int n = extents_of(call, NULL);
-    int64_t *extents = le_alloc((size_t)n * sizeof *extents + 1);
-    if (!extents)
-        return le_fail_out_of_memory((size_t)n * sizeof *extents);
-    extents_of(call, extents);
+    struct key counted = {.stores = true};
+    key_of(call, &counted);
+    size_t size_bytes = (size_t)counted.count * sizeof *s->extents;
+    struct key kept = {.numbers = le_alloc(size_bytes), .room = counted.count, .stores = true};
+    if (!kept.numbers)
+        return le_fail_out_of_memory(size_bytes);
+    key_of(call, &kept);
     le_free(s->extents);
-    s->extents = extents;
-    s->extent_count = n;
+    s->extents = kept.numbers;
+    s->extent_count = kept.count;
     return LEAT_OK;
 }
