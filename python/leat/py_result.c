@@ -91,12 +91,13 @@ static PyObject *deliver_numpy(struct le_py_array *array) {
 
 /* ---- other libraries */
 
-/* module.function(value) */
-static PyObject *convert(const char *module, const char *function, PyObject *value) {
-    PyObject *library = value ? PyImport_ImportModule(module) : NULL;
-    PyObject *made = library ? PyObject_CallMethod(library, function, "O", value) : NULL;
-    Py_XDECREF(library);
-    return made;
+/* library.function(value). *function is found once. */
+static PyObject *convert(PyObject **function, const char *library, const char *name, PyObject *value) {
+    PyObject *module = value && !*function ? PyImport_ImportModule(library) : NULL;
+    if (module)
+        *function = PyObject_GetAttrString(module, name);
+    Py_XDECREF(module);
+    return value && *function ? PyObject_CallFunctionObjArgs(*function, value, NULL) : NULL;
 }
 
 static const struct le_py_exchange *torch_exchange(void) {
@@ -115,12 +116,13 @@ static const struct le_py_exchange *torch_exchange(void) {
 
 /* Straight through PyTorch's table; the tensor is ordered by PyTorch's current stream. */
 static PyObject *deliver_torch(struct le_py_array *array) {
+    static PyObject *from_dlpack;
     const struct le_py_exchange *exchange = torch_exchange();
     struct DLManagedTensorVersioned *tensor;
     struct le_py_wrapped *stream = NULL;
     void *native = NULL;
     if (!exchange)
-        return PyErr_Occurred() ? NULL : convert("torch", "from_dlpack", (PyObject *)array);
+        return PyErr_Occurred() ? NULL : convert(&from_dlpack, "torch", "from_dlpack", (PyObject *)array);
     if (array->device->is_cuda && !(stream = le_py_exchange_stream(exchange, array->device, LE_PY_TORCH)))
         return NULL;
     leat_status status = stream ? leat_stream_native(stream->stream, &native) : LEAT_OK;
@@ -159,15 +161,17 @@ int le_py_torch_written(PyObject *tensor) {
 
 /* Arrays on the host become CuPy's by a copy to the GPU. */
 static PyObject *deliver_cupy(struct le_py_array *array) {
+    static PyObject *from_dlpack, *asarray;
     if (array->device->is_cuda)
-        return convert("cupy", "from_dlpack", (PyObject *)array);
-    PyObject *host = le_py_to_numpy(array), *made = convert("cupy", "asarray", host);
+        return convert(&from_dlpack, "cupy", "from_dlpack", (PyObject *)array);
+    PyObject *host = le_py_to_numpy(array), *made = convert(&asarray, "cupy", "asarray", host);
     Py_XDECREF(host);
     return made;
 }
 
 /* Other libraries cannot use the memory of sim. */
 static PyObject *deliver_foreign(struct le_py_array *array, enum le_py_library library, bool on_host) {
+    static PyObject *jax_from_dlpack;
     if ((on_host || !array->device->is_cuda) && !le_py_array_is_readable(array)) {
         PyObject *host = copy_to_host(array),
                  *made = host ? deliver_foreign((struct le_py_array *)host, library, on_host) : NULL;
@@ -176,7 +180,8 @@ static PyObject *deliver_foreign(struct le_py_array *array, enum le_py_library l
     }
     if (library == LE_PY_TORCH)
         return deliver_torch(array);
-    return library == LE_PY_CUPY ? deliver_cupy(array) : convert("jax.dlpack", "from_dlpack", (PyObject *)array);
+    return library == LE_PY_CUPY ? deliver_cupy(array)
+                                 : convert(&jax_from_dlpack, "jax.dlpack", "from_dlpack", (PyObject *)array);
 }
 
 PyObject *le_py_result_deliver(leat_array *array, struct le_py_device *device, enum le_py_library library,
