@@ -7,7 +7,7 @@
 
 #define ALIGNMENT    64u
 #define ALWAYS_THERE ((size_t)64 << 20) /* smaller sizes are not worth asking the system */
-#define SMALL        1024u              /* glibc's calloc does not use the thread's own free blocks of up to 1,032 bytes */
+#define SMALL        1024u /* calloc ignores the free blocks of up to 1,032 bytes that glibc keeps for each thread */
 
 bool le_memory_is_available(size_t size_bytes) {
     if (size_bytes <= ALWAYS_THERE)

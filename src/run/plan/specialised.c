@@ -205,7 +205,8 @@ static uint64_t bound_bits(struct leat_call *call, int symbol) {
     return s->cells[s->ir->first[symbol]].scalar;
 }
 
-/* A walk over the numbers of the key: compares them with those that are kept, or stores as many as there is room for. */
+/* A walk over the numbers of the key: compares them with those that are kept, or stores as many as there is room for.
+ */
 struct key {
     int64_t *numbers;
     int room, count;
