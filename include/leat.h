@@ -812,6 +812,7 @@ typedef struct leat_cost {
                                                    are those of kernels; on the CPU a function counts as
                                                    the number of additions that take as long */
     bool on_device;                             /* time_ns is the device's time, measured with events (level 2) */
+    bool in_background; /* the cost of a thread of the context, while the callers' threads went on or waited */
 } leat_cost;
 /* Level 0 counts costs (under 50 ns per cost). Level 1 also times the host. Level 2 also times the device with two
  * events around each operation; each costs about 2 us of host time, which has its own record ("timing the device"). */

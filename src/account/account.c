@@ -53,10 +53,20 @@ static void print_cost(const struct le_account *account, const leat_cost *cost, 
     le_text_add(text, "  %s%s%s%s\n", cost->what, *cost->cause ? " (" : "", cost->cause, *cost->cause ? ")" : "");
 }
 
-static void print_costs(const struct le_account *account, bool on_device, struct le_text *text) {
+static void print_costs(const struct le_account *account, bool on_device, bool in_background, struct le_text *text) {
     for (size_t k = 0; k < account->count; k++)
-        if (account->costs[k].on_device == on_device)
+        if (account->costs[k].on_device == on_device && account->costs[k].in_background == in_background)
             print_cost(account, &account->costs[k], text);
+}
+
+/* Not part of the sum: the caller's threads went on meanwhile, or waited for these. */
+static void print_background(const struct le_account *account, struct le_text *text) {
+    bool any = false;
+    for (size_t k = 0; k < account->count; k++)
+        any |= account->costs[k].in_background;
+    if (any)
+        le_text_add(text, "meanwhile, in threads of the library\n");
+    print_costs(account, false, true, text);
 }
 
 /* The device's time, measured with events. The records of operations that ran concurrently add up to more than the
@@ -66,7 +76,7 @@ static void print_device(const struct le_account *account, struct le_text *text)
     if (sums->span_ns == 0)
         return;
     le_text_add(text, "on the device, from the start of its first operation to the end of its last\n");
-    print_costs(account, true, text);
+    print_costs(account, true, false, text);
     if (sums->overlap_ns) {
         print_line(text, "overlap", "", sums->overlap_ns, sums->span_ns);
         le_text_add(text, "          concurrent operations: subtracted\n");
@@ -80,7 +90,7 @@ static void print_device(const struct le_account *account, struct le_text *text)
 void le_account_text(const struct le_account *account, bool verdict, struct le_text *text) {
     le_text_add(text, "%-11s %8s %11s %8s%12s%9s%9s  %s\n", "cost", "count", "ms", "share", "bytes", "GB/s", "of copy",
                 "what (cause)");
-    print_costs(account, false, text);
+    print_costs(account, false, false, text);
     print_line(text, "sum", "", account->sum_ns, account->wall_ns);
     le_text_add(text, "\n");
     print_line(text, "unaccounted", "", unaccounted_ns(account), account->wall_ns);
@@ -92,6 +102,7 @@ void le_account_text(const struct le_account *account, bool verdict, struct le_t
         le_text_add(text, "          the whole call, which had run before\n");
     else
         le_text_add(text, "          since the context was opened or its ledger was cleared\n");
+    print_background(account, text);
     print_device(account, text);
     if (!verdict)
         return;
@@ -130,8 +141,9 @@ static void add_cost(struct le_text *text, const leat_cost *cost) {
     add_string(text, "cause", cost->cause);
     le_text_add(text,
                 ",\"count\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"operations\":%" PRIu64
-                ",\"on_device\":%s},",
-                cost->count, cost->time_ns, cost->bytes, cost->operations, cost->on_device ? "true" : "false");
+                ",\"on_device\":%s,\"in_background\":%s},",
+                cost->count, cost->time_ns, cost->bytes, cost->operations, cost->on_device ? "true" : "false",
+                cost->in_background ? "true" : "false");
 }
 
 static void add_verdict(const struct le_account *account, struct le_text *text) {

@@ -67,7 +67,8 @@ static void json(void **state) {
     expect(&text,
            (const char *const[]){
                "{\"ledger\":[{\"kind\":\"read\",\"what\":\"a \\\"b\\\"\\\\\\n\\u0001\\ufffd.npy\",\"cause\":\"\","
-               "\"count\":1,\"time_ns\":6000000,\"bytes\":12000000,\"operations\":0,\"on_device\":false},{",
+               "\"count\":1,\"time_ns\":6000000,\"bytes\":12000000,\"operations\":0,\"on_device\":false,"
+               "\"in_background\":false},{",
                "{\"kind\":\"unaccounted\",\"time_ns\":2000000}],\"verdict\":\"overhead-bound",
                "\\nWould help: ", NULL});
     account.device_sums = (leat_ledger_sums){.span_ns = 3, .busy_ns = 2, .idle_ns = 1};

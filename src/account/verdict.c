@@ -78,7 +78,7 @@ static struct totals add_up(const struct le_account *account) {
     struct totals totals = {0};
     for (size_t k = 0; k < account->count; k++) {
         const leat_cost *cost = &account->costs[k];
-        if (cost->on_device)
+        if (cost->on_device || cost->in_background)
             continue;
         if (cost->kind < LEAT_COST_KINDS)
             totals.by_kind_ns[cost->kind] += cost->time_ns;

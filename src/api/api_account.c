@@ -21,7 +21,7 @@ static leat_status collect_costs(leat_context *ctx, const leat_account_options *
     for (size_t k = 0; k < count; k++)
         account->count += le_ledger_at(ctx->ledger, k, &made[account->count]);
     for (size_t k = 0; k < account->count; k++)
-        account->sum_ns += made[k].on_device ? 0 : made[k].time_ns;
+        account->sum_ns += made[k].on_device || made[k].in_background ? 0 : made[k].time_ns;
     account->device_sums = (leat_ledger_sums){.span_ns = sums.span_ns,
                                               .busy_ns = sums.busy_ns,
                                               .idle_ns = sums.idle_ns,

@@ -15,7 +15,7 @@
 struct cost_key {
     leat_cost_kind kind;
     const char *what, *cause;
-    bool on_device;
+    bool on_device, in_background;
 };
 struct le_ledger {
     atomic_int level;
@@ -35,6 +35,7 @@ struct le_ledger {
     int hints[HINTS];   /* the record last found for texts at these addresses; usually right, always checked */
 };
 static _Thread_local struct le_span *innermost;
+static _Thread_local bool is_background; /* this thread's costs are */
 
 /* Threads are numbered from 1 in the order of their first observed spans. */
 static atomic_uint last_thread;
@@ -118,12 +119,13 @@ bool le_ledger_at(struct le_ledger *ledger, size_t k, leat_cost *cost) {
 /* ---- finding and making records; all under lock */
 
 static bool matches(const leat_cost *record, const struct cost_key *key) {
-    return record->kind == key->kind && record->on_device == key->on_device && strcmp(record->what, key->what) == 0 &&
+    return record->kind == key->kind && record->on_device == key->on_device &&
+           record->in_background == key->in_background && strcmp(record->what, key->what) == 0 &&
            strcmp(record->cause, key->cause) == 0;
 }
 
 static uint64_t key_hash(const struct cost_key *key) {
-    uint64_t seed = (uint64_t)key->kind * 2 + key->on_device;
+    uint64_t seed = (uint64_t)key->kind * 4 + (uint64_t)key->on_device * 2 + key->in_background;
     return le_hash(key->cause, strlen(key->cause), le_hash(key->what, strlen(key->what), seed));
 }
 
@@ -147,7 +149,8 @@ static bool grow_index(struct le_ledger *ledger) {
     ledger->index_capacity = capacity;
     for (int k = 0; k < ledger->count; k++) {
         const leat_cost *record = &ledger->records[k];
-        *find_place(ledger, &(struct cost_key){record->kind, record->what, record->cause, record->on_device}) = k + 1;
+        *find_place(ledger, &(struct cost_key){record->kind, record->what, record->cause, record->on_device,
+                                               record->in_background}) = k + 1;
     }
     return true;
 }
@@ -174,15 +177,18 @@ static int make_record(struct le_ledger *ledger, const struct cost_key *key) {
         le_free(cause);
         return 0;
     }
-    ledger->records[ledger->count++] =
-        (leat_cost){.kind = key->kind, .what = what, .cause = cause, .on_device = key->on_device};
+    ledger->records[ledger->count++] = (leat_cost){.kind = key->kind,
+                                                   .what = what,
+                                                   .cause = cause,
+                                                   .on_device = key->on_device,
+                                                   .in_background = key->in_background};
     return ledger->count;
 }
 
 /* The hint is looked up by the addresses of the texts, since the same cost usually comes with the same addresses. */
 static leat_cost *find_record(struct le_ledger *ledger, const struct cost_key *key) {
-    uintptr_t address =
-        (uintptr_t)key->what ^ ((uintptr_t)key->cause << 1) ^ ((uintptr_t)key->kind << 4) ^ key->on_device;
+    uintptr_t address = (uintptr_t)key->what ^ ((uintptr_t)key->cause << 1) ^ ((uintptr_t)key->kind << 4) ^
+                        key->on_device ^ ((uintptr_t)key->in_background << 2);
     int *hint = &ledger->hints[(address ^ address >> 6 ^ address >> 12) % HINTS];
     if (*hint && matches(&ledger->records[*hint - 1], key))
         return &ledger->records[*hint - 1];
@@ -221,6 +227,10 @@ const char *le_cost_kind_name(leat_cost_kind kind) {
     return (unsigned)kind < LEAT_COST_KINDS ? names[kind] : "?";
 }
 
+void le_ledger_thread_is_background(void) {
+    is_background = true;
+}
+
 /* ---- clock and observer */
 
 void le_ledger_clock_set(struct le_ledger *ledger, uint64_t (*clock)(void *user), void *user) {
@@ -245,18 +255,18 @@ void le_ledger_observer_set(struct le_ledger *ledger, le_ledger_observer *observ
 /* ---- charging */
 
 void le_ledger_add(struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause, uint64_t bytes) {
-    charge(ledger, &(struct cost_key){kind, what ? what : "", cause ? cause : "", false},
+    charge(ledger, &(struct cost_key){kind, what ? what : "", cause ? cause : "", false, is_background},
            &(leat_cost){.count = 1, .bytes = bytes});
 }
 
 void le_ledger_device(struct le_ledger *ledger, const leat_cost *cost) {
-    charge(ledger, &(struct cost_key){cost->kind, cost->what, cost->cause ? cost->cause : "", true}, cost);
+    charge(ledger, &(struct cost_key){cost->kind, cost->what, cost->cause ? cost->cause : "", true, false}, cost);
 }
 
 void le_ledger_tally(struct le_ledger *ledger, struct le_tally *tally, leat_cost_kind kind, const char *what) {
     pthread_mutex_lock(&ledger->lock);
     if (tally->version != ledger->version) {
-        leat_cost *record = find_record(ledger, &(struct cost_key){kind, what, "", false});
+        leat_cost *record = find_record(ledger, &(struct cost_key){kind, what, "", false, is_background});
         tally->record = record ? (int)(record - ledger->records) : 0;
         tally->version = record ? ledger->version : 0;
     }
@@ -325,5 +335,5 @@ void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations) {
     leat_cost amount = {.count = 1, .bytes = bytes, .operations = operations};
     if (unwind(span) && span->start_ns)
         amount.time_ns = take_time(span);
-    charge(span->ledger, &(struct cost_key){span->kind, span->what, span->cause, false}, &amount);
+    charge(span->ledger, &(struct cost_key){span->kind, span->what, span->cause, false, is_background}, &amount);
 }

@@ -30,6 +30,9 @@ struct le_span {
 void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what,
                    const char *cause);
 void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations);
+/* From now on the costs of the calling thread are records of their own, with in_background: callers do not wait for
+ * this thread, or do so in a span of their own. */
+void le_ledger_thread_is_background(void);
 /* For failures that longjmp out of functions with open spans: get the innermost span before, and drop, uncounted, all
  * spans that were begun within it after the jump. */
 struct le_span *le_span_innermost(void); /* NULL: none */

@@ -1,20 +1,24 @@
-/* See compiled_code.h: the table of compiled, loaded and held code, and the thread that compiles in the background. The
+/* See compiled_code.h: the table of compiled, loaded and held code, and the threads that compile in the background. The
  * device calls the store and the compiler (device/cuda/cuda_compile.c).
  *
  * A code in the table that is not ready has one thread that compiles it: a thread that called le_code_get, or, if it is
- * in the queue, the context's thread. A code whose compilation in the context's thread failed has none until
+ * in the queue, one of the context's threads. A code whose compilation in such a thread failed has none until
  * le_code_get takes it. */
 #include "run/compiled_code.h"
 #include "base/cancel.h"
 #include "base/exit_guard.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #define DEFAULT_CAP_BYTES ((size_t)256 << 20)
 #define TABLE_SIZE        1024
+#define CANCEL_LOOK_NS    10000000 /* between two looks whether a run that waits is canceled */
+#define THREADS_MAX       8        /* per context; each compilation takes up to 100 MB */
 
 /* Generated code must compute the same bits as the CPU: no fused multiply-add, IEEE division and square root, no
  * flushing of subnormals. Generated code is compiled with no other options. */
@@ -31,7 +35,7 @@ struct le_loaded_code {
     size_t size_bytes;
     int holders;
     bool ready;
-    bool failed;                        /* compilation in the context's thread failed */
+    bool failed;                        /* compilation in a thread of the context failed */
     bool queued;                        /* in the queue; compilation has not begun */
     char *program, *what, *cause;       /* of a queued code: le_code_source */
     bool spare;                         /* of a queued code: LE_CODE_SPARE */
@@ -47,9 +51,11 @@ struct le_code_table {
     struct le_loaded_code *newest, *oldest;
     size_t size_bytes;
     int64_t waits;
-    struct le_loaded_code *queue; /* spare codes come last */
-    pthread_t thread;             /* compiles the queued codes, one after the other */
-    bool has_thread;
+    struct le_loaded_code *queue;   /* spare codes come last */
+    pthread_t threads[THREADS_MAX]; /* each takes the next code of the queue */
+    int thread_count, idle_count;   /* idle_count: those that wait for a code */
+    int thread_most;                /* 0: not known yet */
+    int queued_count;
     atomic_bool is_closing;       /* written under the lock */
     pthread_cond_t queue_changed; /* signals a new code in the queue, or closing */
 };
@@ -78,20 +84,19 @@ static void free_code(struct le_loaded_code *code, const char *cause) {
     le_free(code);
 }
 
-static void end_thread(struct le_code_table *table) {
+static void end_threads(struct le_code_table *table) {
     pthread_mutex_lock(&table->lock);
-    bool runs = table->has_thread;
-    table->is_closing = true;
-    pthread_cond_signal(&table->queue_changed);
+    table->is_closing = true; /* no thread starts any more */
+    pthread_cond_broadcast(&table->queue_changed);
     pthread_mutex_unlock(&table->lock);
-    if (runs)
-        pthread_join(table->thread, NULL);
+    for (int k = 0; k < table->thread_count; k++)
+        pthread_join(table->threads[k], NULL);
 }
 
 void le_code_table_free(struct le_code_table *table) {
     if (!table)
         return;
-    end_thread(table);
+    end_threads(table);
     for (int k = 0; k < TABLE_SIZE; k++)
         for (struct le_loaded_code *code = table->buckets[k], *next; code; code = next) {
             next = code->next;
@@ -185,7 +190,7 @@ const char *const *le_code_options(void) {
     return options;
 }
 
-/* Whether the context's thread should stop compiling the code. */
+/* Whether a thread of the context should stop compiling the code. */
 static bool is_unwanted(void *user) {
     const struct le_loaded_code *code = user;
     return le_exit_guard_is_exiting() || (code->spare && atomic_load(&code->table->is_closing));
@@ -279,20 +284,63 @@ static void dequeue_code(struct le_code_table *table, struct le_loaded_code *cod
         at = &(*at)->next_queued;
     *at = code->next_queued;
     code->queued = false;
+    table->queued_count--;
 }
 
-/* Returns the code, held. *made false: it was ready. *made true: this thread must compile it. NULL: no memory. */
+/* The caller holds the lock. Waits until the table changes, or for a moment if the run may be canceled. */
+static void wait_for_change(struct le_code_table *table, const struct le_cancel *cancel) {
+    struct timespec until;
+    if (!cancel) {
+        pthread_cond_wait(&table->changed, &table->lock);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += CANCEL_LOOK_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&table->changed, &table->lock, &until);
+}
+
+/* Whether another thread compiles the code. */
+static bool is_coming(const struct le_loaded_code *code) {
+    return code && !code->ready && !code->failed && !code->queued;
+}
+
+/* The caller holds the lock. Returns the code, or NULL if it is not in the table, once no other thread compiles it, or
+ * the run is canceled. */
+static struct le_loaded_code *find_settled(struct le_code_table *table, uint64_t hash,
+                                           const struct le_code_source *source, bool *canceled) {
+    struct le_cancel *cancel = le_cancel_here();
+    struct le_loaded_code *code = find_code(table, hash, source->kernel, source->text);
+    struct le_span span;
+    if (!is_coming(code))
+        return code;
+    le_span_begin(&span, table->ctx->ledger, LEAT_COST_COMPILE, "waiting for other threads that compile",
+                  source->cause);
+    while (is_coming(code) && !*canceled) {
+        wait_for_change(table, cancel);
+        pthread_mutex_unlock(&table->lock);
+        *canceled = le_cancel_look(cancel); /* may call back */
+        pthread_mutex_lock(&table->lock);
+        code = find_code(table, hash, source->kernel, source->text);
+    }
+    le_span_end(&span, 0, 0);
+    table->waits += code && code->ready && !le_device_module_was_cached(code->module);
+    return code;
+}
+
+/* Returns the code, held. *made false: it was ready. *made true: this thread must compile it. NULL: no memory, or the
+ * run is canceled. */
 static struct le_loaded_code *find_or_insert(struct le_code_table *table, const struct le_code_source *source,
                                              bool *made) {
     uint64_t hash = hash_of(source);
+    bool canceled = false;
     pthread_mutex_lock(&table->lock);
-    struct le_loaded_code *code = find_code(table, hash, source->kernel, source->text);
-    while (code && !code->ready && !code->failed && !code->queued) {
-        pthread_cond_wait(&table->changed, &table->lock);
-        code = find_code(table, hash, source->kernel, source->text);
-    }
+    struct le_loaded_code *code = find_settled(table, hash, source, &canceled);
     *made = !code || !code->ready;
-    if (!code)
+    if (*made && canceled)
+        code = NULL;
+    else if (!code)
         code = insert_new(table, hash, source);
     else if (code->ready)
         hold_code(table, code);
@@ -310,7 +358,8 @@ leat_status le_code_get(leat_context *ctx, const struct le_code_source *source, 
     bool made;
     struct le_loaded_code *found = find_or_insert(ctx->code, source, &made);
     if (!found)
-        return le_fail_out_of_memory(strlen(source->text));
+        return le_cancel_is_requested(le_cancel_here()) ? le_cancel_check()
+                                                        : le_fail_out_of_memory(strlen(source->text));
     if (!made)
         le_ledger_add(ctx->ledger, LEAT_COST_IN_MEMORY, source->what, source->cause, 0);
     leat_status status = made ? compile_and_publish(found, source) : LEAT_OK;
@@ -322,8 +371,10 @@ leat_status le_code_get(leat_context *ctx, const struct le_code_source *source, 
 /* ---- compiling in the background */
 
 static struct le_loaded_code *wait_for_queued(struct le_code_table *table) {
+    table->idle_count++;
     while (!table->is_closing && !table->queue)
         pthread_cond_wait(&table->queue_changed, &table->lock);
+    table->idle_count--;
     struct le_loaded_code *code = table->queue;
     if (!code || (table->is_closing && code->spare))
         return NULL;
@@ -352,6 +403,7 @@ static void unload_in_thread(struct le_loaded_code *surplus) {
 static void *compile_queued(void *user) {
     struct le_code_table *table = user;
     struct le_loaded_code *code;
+    le_ledger_thread_is_background();
     pthread_mutex_lock(&table->lock);
     while ((code = wait_for_queued(table))) {
         const struct le_code_source source = {code->name, code->text, code->program, code->what, code->cause};
@@ -371,17 +423,20 @@ static void *compile_queued(void *user) {
     return NULL;
 }
 
+/* Starts a thread if more codes are queued than threads are idle. Returns whether there is a thread at all. */
 static bool start_thread(struct le_code_table *table) {
     sigset_t all, before;
-    if (table->has_thread)
-        return true;
+    if (!table->thread_most)
+        table->thread_most = le_cores() < THREADS_MAX ? le_cores() : THREADS_MAX;
+    if (table->thread_count >= table->thread_most || table->idle_count > table->queued_count)
+        return table->thread_count > 0;
     sigfillset(&all);
     sigdelset(&all, SIGSEGV); /* the thread's own faults */
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    table->has_thread = pthread_create(&table->thread, NULL, compile_queued, table) == 0;
+    table->thread_count += pthread_create(&table->threads[table->thread_count], NULL, compile_queued, table) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return table->has_thread;
+    return table->thread_count > 0;
 }
 
 /* The caller holds the lock. */
@@ -400,6 +455,7 @@ static void enqueue_code(struct le_code_table *table, struct le_loaded_code *cod
     code->next_queued = *at;
     *at = code;
     code->queued = true;
+    table->queued_count++;
     pthread_cond_signal(&table->queue_changed);
 }
 
@@ -452,6 +508,18 @@ enum le_code_state le_code_request(leat_context *ctx, const struct le_code_sourc
     if (state == LE_CODE_READY)
         *code = found;
     return state;
+}
+
+void le_code_prefetch(leat_context *ctx, const struct le_code_source *source) {
+    struct le_code_table *table = ctx->code;
+    uint64_t hash = hash_of(source);
+    pthread_mutex_lock(&table->lock);
+    struct le_loaded_code *code = find_code(table, hash, source->kernel, source->text);
+    if (!code && (code = insert_new(table, hash, source))) {
+        code->holders = 0;
+        enqueue_code(table, code, source, false);
+    }
+    pthread_mutex_unlock(&table->lock);
 }
 
 int64_t le_code_waits(leat_context *ctx) {

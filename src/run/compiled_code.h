@@ -39,6 +39,9 @@ enum le_code_wish {
 };
 enum le_code_state le_code_request(leat_context *ctx, const struct le_code_source *source, enum le_code_wish wish,
                                    struct le_loaded_code **code);
+/* Lets a thread of the context compile the code, or find it on disk, if it is not in memory: le_code_get will want it
+ * soon. Up to eight such threads work at the same time. */
+void le_code_prefetch(leat_context *ctx, const struct le_code_source *source);
 int64_t le_code_waits(leat_context *ctx); /* how many times le_code_get has waited for a compiler */
 struct le_device_kernel *le_code_kernel(const struct le_loaded_code *code);
 #endif

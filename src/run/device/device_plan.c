@@ -231,12 +231,62 @@ bool le_device_request_code(struct leat_call *call, struct le_action *action, en
     return none_comes;
 }
 
+/* ---- a plan's kernels are compiled at the same time, by threads of the context */
+
+static bool wants_kernels(const struct leat_call *call, const struct le_action *action) {
+    const struct le_device_work *w = action->device;
+    return w && !(w->contract && le_device_contract_can_run(call, w->contract)) && !le_device_code_is_loaded(action);
+}
+
+/* Kernels that the plan has and the process has not loaded yet. */
+static int count_missing(const struct leat_call *call) {
+    const struct le_plan *plan = call->specialised->plan;
+    int count = 0;
+    for (int k = 0; k < plan->action_count; k++)
+        if (wants_kernels(call, &plan->actions[k]))
+            count += plan->actions[k].device->step_count;
+    return count;
+}
+
+static void prefetch_step(struct leat_call *call, const struct le_action *action, const struct le_device_step *step) {
+    struct le_text what;
+    const struct le_code_source source = source_of(call, action, step, &what);
+    if (!step->code)
+        le_code_prefetch(call->program->ctx, &source);
+    le_text_finish(&what);
+}
+
+/* If the first kernel is not on disk, the others probably are not, either. */
+static void prefetch_others(struct leat_call *call, const struct le_device_step *first) {
+    struct le_plan *plan = call->specialised->plan;
+    for (; plan->prefetched_actions < plan->action_count; plan->prefetched_actions++) {
+        const struct le_action *action = &plan->actions[plan->prefetched_actions];
+        for (int k = 0; wants_kernels(call, action) && k < action->device->step_count; k++)
+            if (&action->device->steps[k] != first)
+                prefetch_step(call, action, &action->device->steps[k]);
+    }
+}
+
+static bool is_kept(struct leat_call *call, const struct le_action *action, struct le_device_step *step) {
+    struct le_text what;
+    const struct le_code_source source = source_of(call, action, step, &what);
+    bool kept = le_code_request(call->program->ctx, &source, LE_CODE_KEPT, &step->code) == LE_CODE_READY;
+    le_text_finish(&what);
+    return kept;
+}
+
 leat_status le_device_load_code(struct leat_call *call, struct le_action *action) {
+    const struct le_plan *plan = call->specialised->plan;
     leat_status status = LEAT_OK;
     struct le_device_work *w = action->device;
-    for (int k = 0; k < w->step_count && status == LEAT_OK; k++)
-        if (!w->steps[k].code)
-            status = load_step(call, action, &w->steps[k]);
+    for (int k = 0; k < w->step_count && status == LEAT_OK; k++) {
+        struct le_device_step *step = &w->steps[k];
+        if (!step->code && plan->prefetched_actions < plan->action_count && count_missing(call) > 1 &&
+            !is_kept(call, action, step))
+            prefetch_others(call, step);
+        if (!step->code)
+            status = load_step(call, action, step);
+    }
     return status;
 }
 

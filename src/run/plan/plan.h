@@ -111,6 +111,7 @@ struct le_plan {
     struct le_layout *layouts; /* by value */
     struct le_action *actions; /* one for each stage that is not dead, in order */
     int action_count;
+    int prefetched_actions; /* the first ones, whose kernels have been asked for ahead (device_plan.c) */
     struct le_plan_step *groups;
     int group_count;
     bool has_blocks;
