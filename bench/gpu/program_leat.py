@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 import leatlib
+import program_cases
 
 NVRTC_ALONE = 'a kernel of nothing, NVRTC alone'
 LIMITS = '''
@@ -193,6 +194,8 @@ class Leat:
                         yield what + said, statistics.median(other.first(text, inputs) for _, text, inputs in alike)
                     except leatlib.Refused as e:
                         yield what + said + ': ' + str(e)[:120], None
+                if interpret == 'never':
+                    yield from eight_kernels(other)
         yield from nvrtc_alone()
         yield from self.interpreted()
 
@@ -219,6 +222,20 @@ class Leat:
                     other.leat.forget()
         for what, (compiled, interpreted) in times.items():
             yield '%s of 2^26, interpreted: times as long' % what, interpreted / compiled
+
+
+def eight_kernels(other):
+    """A program of eight new kernels, of which each needs the one before, and the slowest of them as programs of their own."""
+    def statement(k, number, before): return 'a%d = sum(i: exp(x[i] * %r - %s) / (log(x[i] + %r) + %d))' % (k, number, before, number, k + 2)
+    together, slowest = [], []
+    for turn in range(5):
+        number, inputs = 3 + turn / 64, other.ones(np.float32, 1000)
+        chain = [statement(k, number, 'a%d' % (k - 1) if k else '0.5') for k in range(7)]
+        together.append(other.first('\n'.join(chain + ['y[i] = tanh(x[i] - a6) * %r' % number]), inputs))
+        slowest.append(max(other.first(statement(k, number + 0.5, '0.5') + '\ny = a%d' % k, inputs) for k in range(7)))
+    yield 'eight new kernels, compiled first', statistics.median(together)
+    yield 'the slowest of them alone', statistics.median(slowest)
+    yield program_cases.EIGHT, statistics.median(together) / statistics.median(slowest)
 
 
 class Context:
