@@ -160,7 +160,7 @@ static PyObject *get_strides(PyObject *self, void *none) {
 
 static PyObject *get_dtype(PyObject *self, void *none) {
     (void)none;
-    return PyUnicode_FromString(leat_dtype_name(((struct le_py_array *)self)->description.dtype));
+    return le_py_dtype_object(((struct le_py_array *)self)->description.dtype);
 }
 
 static PyObject *get_ndim(PyObject *self, void *none) {
@@ -397,7 +397,7 @@ static PyMemberDef array_fields[] = {
 static PyGetSetDef array_members[] = {
     {"shape", get_shape, NULL, "The extents, as a tuple.", NULL},
     {"strides", get_strides, NULL, "The strides in bytes, as a tuple.", NULL},
-    {"dtype", get_dtype, NULL, "The element type in Leat's words, such as \"f32\".", NULL},
+    {"dtype", get_dtype, NULL, "The element type, a leat.dtype, which is equal to Leat's name, such as \"f32\".", NULL},
     {"ndim", get_ndim, NULL, "The number of axes.", NULL},
     {"size", get_size, NULL, "The number of elements.", NULL},
     {"itemsize", get_itemsize, NULL, "The size of an element in bytes.", NULL},

@@ -49,9 +49,9 @@ static PyObject *describe_parameter(const leat_parameter_info *info) {
     PyObject *made = PyStructSequence_New(parameter_type);
     if (!made)
         return NULL;
-    PyObject *fields[] = {
-        le_py_string(info->name), info->dtype ? PyUnicode_FromString(leat_dtype_name(info->dtype)) : Py_NewRef(Py_None),
-        PyLong_FromSize_t(info->size_bytes), PyBool_FromLong(info->is_address), PyBool_FromLong(info->is_const)};
+    PyObject *fields[] = {le_py_string(info->name), info->dtype ? le_py_dtype_object(info->dtype) : Py_NewRef(Py_None),
+                          PyLong_FromSize_t(info->size_bytes), PyBool_FromLong(info->is_address),
+                          PyBool_FromLong(info->is_const)};
     for (int k = 0; k < PARAMETER_FIELDS; k++)
         if (fields[k])
             PyStructSequence_SetItem(made, k, fields[k]);

@@ -131,9 +131,9 @@ static int add_all(PyObject *module) {
     int failed = device ? PyModule_AddObjectRef(module, "device", device) : -1;
     Py_XDECREF(device);
     evaluated = PyDict_New();
-    return failed || !evaluated || le_py_errors_init(module) || le_py_process_init() || le_py_argument_init() ||
-           le_py_array_init(module) || le_py_stream_init(module) || le_py_program_init(module) ||
-           le_py_kernel_init(module) || le_py_memory_init(module) ||
+    return failed || !evaluated || le_py_errors_init(module) || le_py_process_init() || le_py_dtype_init(module) ||
+           le_py_argument_init() || le_py_array_init(module) || le_py_stream_init(module) ||
+           le_py_program_init(module) || le_py_kernel_init(module) || le_py_memory_init(module) ||
            PyModule_AddStringConstant(module, "__version__", leat_version());
 }
 

@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -84,11 +85,70 @@ def test_asarray_of_an_array_is_that_array():
 def test_asarray_converts_types():
     x = np.array([[1.5, -2.0], [0.0, 100.0]])
     for dtype, name in (("f32", "float32"), (np.int32, "int32"), ("c64", "complex64"), (np.dtype("f2"), "float16")):
-        got = leat.asarray(x, dtype=dtype, device=DEVICE).numpy()
-        assert got.dtype == name and np.array_equal(got, x.astype(name))
+        got = leat.asarray(np.trunc(x), dtype=dtype, device=DEVICE).numpy()
+        assert got.dtype == name and np.array_equal(got, np.trunc(x).astype(name))
+    assert leat.asarray(x, dtype=bool, device=DEVICE).tolist() == [[True, True], [False, True]]
     assert leat.asarray(np.float64(2.5), dtype="f32", device=DEVICE).dtype == "f32"
     with pytest.raises(TypeError, match="element type"):
         leat.asarray(x, dtype="f23")
+
+
+INTEGERS = [name for name in TYPES if "int" in name]
+FLOATS = [name for name in TYPES if "float" in name]
+
+
+@pytest.mark.parametrize("source", [*INTEGERS, *FLOATS, "bool"])
+def test_asarray_keeps_values(source):
+    """An integer type takes its own values, and nothing else."""
+    limits = {f(name) + k for name in INTEGERS for f in (lambda n: np.iinfo(n).min, lambda n: np.iinfo(n).max) for k in (-1, 0, 1)}
+    if source in INTEGERS:
+        values = [v for v in sorted(limits) if np.iinfo(source).min <= v <= np.iinfo(source).max]
+    else:
+        values = [False, True] if source == "bool" else [0.5, -0.0, np.nan, np.inf, -np.inf, *sorted(limits)]
+    with np.errstate(over="ignore"):
+        x = np.array(values).astype(source) if source in FLOATS else np.array(values, dtype=source)
+    for target in INTEGERS:
+        of_target = [v == v and abs(v) != np.inf and v == int(v) and np.iinfo(target).min <= int(v) <= np.iinfo(target).max
+                     for v in x.tolist()]
+        good = x[of_target]
+        assert leat.asarray(good, dtype=target, device=DEVICE).tolist() == [int(v) for v in good.tolist()]
+        for bad in x[np.logical_not(of_target)][::5]:
+            for one in (bad, np.array([0, bad], dtype=source)):
+                with pytest.raises(ValueError, match="is not an integer of that type"):
+                    leat.asarray(one, dtype=target, device=DEVICE)
+
+
+def test_asarray_of_a_number_that_does_not_fit():
+    for value, dtype in ((300, "uint8"), (-1, "u32"), (2**63, "int64"), (1.5, int), (float("nan"), "i16")):
+        with pytest.raises(ValueError):
+            leat.asarray(value, dtype=dtype)
+    with pytest.raises(TypeError, match="c128 cannot become f64"):
+        leat.asarray([1j], dtype=float)
+
+
+def test_dtypes_that_mean_something_else_to_numpy(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones(2))
+    for name, advice in (("i8", "int64.*int8"), ("u8", "uint64.*uint8"), ("f16", "longdouble.*float16")):
+        for call in (lambda: leat.asarray([1], dtype=name), lambda: leat.pinned_empty(3, name),
+                     lambda: leat.load(tmp_path / "x.npy", dtype=np.str_(name))):
+            with pytest.raises(TypeError, match=f'"{name}" is {advice}'):
+                call()
+        assert leat.asarray([1], dtype=leat.dtype(name)).dtype == name == leat.dtype(name).name
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_dtype(name):
+    one = leat.asarray(np.ones(2, name), device=DEVICE).dtype
+    assert np.dtype(one) == name == np.dtype(name) and np.zeros(1, dtype=one).dtype == name
+    assert leat.dtype(name) is leat.dtype(np.dtype(name)) is leat.dtype(str(one)) is leat.dtype(one) is one
+    assert one == np.dtype(name) and np.dtype(name) == one and one == np.dtype(name).type and one != np.dtype
+    assert one == str(one) and str(one) == one and one != "f33" and hash(one) == hash(str(one)) and one != 3
+    assert one.itemsize == np.dtype(name).itemsize and one.name == str(one) and repr(one) == f"leat.dtype('{one}')"
+    assert pickle.loads(pickle.dumps(one)) is one
+    with pytest.raises(TypeError):
+        one < one
+    with pytest.raises(TypeError, match="element type"):
+        leat.dtype("text")
 
 
 def test_asarray_of_numbers_and_lists():
