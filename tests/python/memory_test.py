@@ -1,5 +1,6 @@
 """leat.asarray, load, save, pinned memory, devices and synchronize, on the device LEAT_TEST_DEVICE."""
 
+import errno
 import gc
 import os
 import pathlib
@@ -303,9 +304,11 @@ def test_save_dict_and_key(tmp_path):
     assert leat.load(path, key="x").tolist() == [0, 1, 2]
     leat.save(path, np.ones(2), key="one")
     assert leat.load(path, key="one").tolist() == [1, 1]
-    with pytest.raises(OSError, match="two") as caught:
+    with pytest.raises(KeyError, match="has no array 'two'; it has: one"):
         leat.load(path, key="two")
-    assert caught.value.filename == str(path)
+    leat.save(path, {"x": np.arange(3), "y": 2.5})
+    with pytest.raises(ValueError, match="key: .*has 2 arrays; name one of them: x, y"):
+        leat.load(path)
     with pytest.raises(TypeError, match="names"):
         leat.save(path, {1: np.ones(2)})
     with pytest.raises(ValueError, match="no arrays"):
@@ -324,6 +327,38 @@ def test_save_png(tmp_path):
         leat.save(tmp_path / "x.png", x, colormap="jet")
 
 
+@pytest.mark.filterwarnings("error")
+def test_save_png_of_bool(tmp_path):
+    for x in (np.ones((2, 3), bool), np.zeros((2, 3), bool), np.eye(3, dtype=bool)):
+        leat.save(tmp_path / "x.png", leat.asarray(x, device=DEVICE))
+        assert np.array_equal(leat.load(tmp_path / "x.png"), x * np.uint8(255))
+
+
+def test_options_that_a_format_lacks(tmp_path):
+    x = np.ones((2, 2))
+    with pytest.raises(ValueError, match="key: only an .npz"):
+        leat.save(tmp_path / "x.npy", x, key="a")
+    with pytest.raises(ValueError, match="key: the arrays of a dict"):
+        leat.save(tmp_path / "x.npz", {"a": x}, key="a")
+    for name, value in (("x.npy", x), ("x.npz", {"a": x}), ("x.csv", x)):
+        with pytest.raises(ValueError, match="colormap: only a .png"):
+            leat.save(tmp_path / name, value, colormap="grey")
+    with pytest.raises(ValueError, match="colormap: elements of type u8"):
+        leat.save(tmp_path / "x.png", x.astype("u1"), colormap="viridis")
+    assert not list(tmp_path.iterdir())
+    leat.save(tmp_path / "x.npy", x)
+    with pytest.raises(ValueError, match="key: .*is not an .npz file"):
+        leat.load(tmp_path / "x.npy", key="a")
+
+
+def test_arrays_that_a_format_cannot_hold(tmp_path):
+    for name, value in (("x.png", np.ones(3)), ("x.png", np.ones((2, 2), complex)), ("x.csv", np.ones((2, 2, 2))),
+                        ("x.tsv", np.ones(2, complex)), ("x.npy", {"a": np.ones(2)}), ("x", np.ones(2))):
+        with pytest.raises(ValueError, match=name):
+            leat.save(tmp_path / name, value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_errors_of_files(tmp_path):
     missing = tmp_path / "nothing.npy"
     with pytest.raises(FileNotFoundError) as caught:
@@ -336,8 +371,17 @@ def test_errors_of_files(tmp_path):
     with pytest.raises(OSError, match="bad.npy") as caught:
         leat.load(bad)
     assert caught.value.filename == str(bad)
-    with pytest.raises(OSError, match="ending"):
+    with pytest.raises(ValueError, match="ending"):
         leat.save(tmp_path / "x.xyz", np.ones(2))
+    with pytest.raises(IsADirectoryError):
+        leat.load(tmp_path)
+    (tmp_path / "folder.npy").mkdir()
+    with pytest.raises(IsADirectoryError):
+        leat.save(tmp_path / "folder.npy", np.ones(2))
+    (tmp_path / "full.npy").symlink_to("/dev/full")
+    with pytest.raises(OSError) as caught:
+        leat.save(tmp_path / "full.npy", np.ones(2))
+    assert caught.value.errno == errno.ENOSPC and caught.value.filename == str(tmp_path / "full.npy")
     assert not (tmp_path / "x.xyz").exists()
     with pytest.raises(ValueError, match="null"):
         leat.load("a\0b")
