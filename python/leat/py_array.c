@@ -299,6 +299,14 @@ static PyObject *array_int(PyObject *self) {
     return number;
 }
 
+/* An integer of rank 0 counts as a subscript of a list, or as range's limit, as in NumPy. */
+static PyObject *array_index(PyObject *self) {
+    const leat_description *d = &((struct le_py_array *)self)->description;
+    if (d->rank == 0 && d->dtype >= LEAT_I8 && d->dtype <= LEAT_U64)
+        return array_item(self, NULL);
+    return PyErr_SetString(PyExc_TypeError, "only an array of integers and of rank 0 can be an index"), NULL;
+}
+
 static int array_bool(PyObject *self) {
     PyObject *item = array_item(self, NULL);
     int yes = item ? PyObject_IsTrue(item) : -1;
@@ -422,6 +430,7 @@ static PyType_Slot array_slots[] = {
     {Py_mp_subscript, le_py_array_subscript},
     {Py_nb_float, array_float},
     {Py_nb_int, array_int},
+    {Py_nb_index, array_index},
     {Py_nb_bool, array_bool},
     {0}};
 static PyType_Spec array_spec = {.name = "leat.Array",

@@ -57,6 +57,15 @@ def test_elements(device):
             wrong(of(np.zeros((0, 2)), device))
     with pytest.raises(TypeError):
         float(of(1j))
+    n = of(2, device)
+    assert list(range(n)) == [0, 1] and "abc"[n] == "c" and hex(n) == "0x2" and of(numbers(4), device)[n].item() == 2
+    for wrong in (of(2.0, device), of([2], device), of(True, device)):
+        with pytest.raises(TypeError, match="index"):
+            range(wrong)
+    m = of(numbers(2, 3), device)
+    for key, shape, value in (((1, 2), (), 5), ((1, ..., 2), (), 5), ((1,), (3,), None), ((..., 2), (2,), None)):
+        part = m[key]
+        assert part.shape == shape and (value is None or float(part) == int(part) == part[...].item() == part[()].item() == value)
     with pytest.raises(OverflowError):
         int(of(np.inf))
     assert of(numbers(2, 3), device).tolist() == numbers(2, 3).tolist()
