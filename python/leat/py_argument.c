@@ -331,14 +331,25 @@ static int resolve_copy(PyObject *value, const char *name, struct le_py_argument
     return failed;
 }
 
+/* The type in the words of the value's library ("longdouble", "object"), else as the buffer protocol's code. */
+static int fail_elements(PyObject *value, const char *name, const char *format) {
+    PyObject *dtype = PyObject_GetAttrString(value, "dtype"), *words = dtype ? PyObject_Str(dtype) : NULL;
+    le_py_forgive();
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError,
+                     "argument '%s' has elements of type '%V', which Leat does not have; convert them first, as by "
+                     "numpy.asarray(x, dtype=\"float64\")",
+                     name, words, format ? format : "?");
+    Py_XDECREF(dtype);
+    Py_XDECREF(words);
+    return -1;
+}
+
 static int use_view(PyObject *value, const char *name, bool writable, struct le_py_argument *a) {
     bool swapped, direct;
     a->memory.dtype = le_py_dtype_of_format(a->view.format, a->view.itemsize, &swapped);
-    if (!a->memory.dtype) {
-        PyErr_Format(PyExc_TypeError, "argument '%s' has elements of type '%s', which Leat does not have", name,
-                     a->view.format);
-        return -1;
-    }
+    if (!a->memory.dtype)
+        return fail_elements(value, name, a->view.format);
     if (a->view.ndim > LEAT_RANK_MAX)
         return le_py_fail_rank(name, a->view.ndim);
     describe_view(&a->view, &a->memory, &direct);
