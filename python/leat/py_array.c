@@ -362,6 +362,27 @@ static PyObject *array_tolist(PyObject *self, PyObject *none) {
     return list;
 }
 
+/* (leat._leat._array_again, (numpy array, device)); bf16 as its bits. */
+static PyObject *array_reduce(PyObject *self, PyObject *none) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    PyObject *module = PyImport_ImportModule("leat._leat"),
+             *make = module ? PyObject_GetAttrString(module, "_array_again") : NULL,
+             *elements = make ? le_py_to_numpy(array) : NULL;
+    (void)none;
+    if (elements && array->description.dtype == LEAT_BF16) {
+        PyObject *bits = PyObject_CallMethod(elements, "view", "s", "uint16");
+        Py_DECREF(elements);
+        elements = bits;
+    }
+    PyObject *reduced = elements ? Py_BuildValue("(O(OsN))", make, elements, array->device->name,
+                                                 le_py_dtype_object(array->description.dtype))
+                                 : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(make);
+    Py_XDECREF(elements);
+    return reduced;
+}
+
 static PyObject *array_reshape(PyObject *self, PyObject *args) {
     struct le_py_array *array = (struct le_py_array *)self;
     int64_t shape[LEAT_RANK_MAX];
@@ -392,6 +413,7 @@ static PyMethodDef array_methods[] = {
     {"reshape", array_reshape, METH_VARARGS,
      "reshape($self, *shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides "
      "allow none."},
+    {"__reduce__", array_reduce, METH_NOARGS, NULL},
     {"__complex__", array_complex, METH_NOARGS, NULL},
     {"__array__", (PyCFunction)(void (*)(void))array_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))le_py_array_dlpack, METH_VARARGS | METH_KEYWORDS,

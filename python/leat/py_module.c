@@ -118,6 +118,7 @@ static PyMethodDef functions[] = {
      "show_progress(on, /)\n--\n\nWhether a run that takes more than a second shows its program's name and the time on "
      "the terminal. The default is off, and on if the environment has LEAT_PROGRESS=1."},
     {"_program_again", program_again, METH_VARARGS, NULL},
+    {"_array_again", le_py_array_again, METH_VARARGS, NULL},
     {0}};
 
 static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
