@@ -194,13 +194,13 @@ static leat_status save_one(const char *path, const struct save *save) {
     if (le_py_source_of(save->value, "array", &source) < 0)
         return LEAT_INVALID;
     if (check_colormap(save, source.array) < 0)
-        return leat_array_free(source.array), LEAT_INVALID;
+        return le_py_free_waiting(source.array), LEAT_INVALID;
     Py_BEGIN_ALLOW_THREADS
     le_py_count_run(1);
     status = leat_array_save_as(source.array, path, &save->options);
     le_py_count_run(-1);
     Py_END_ALLOW_THREADS
-    leat_array_free(source.array);
+    le_py_free_waiting(source.array);
     return status;
 }
 
@@ -242,7 +242,7 @@ static leat_status save_dict(const char *path, const struct save *save) {
         Py_END_ALLOW_THREADS
     }
     for (size_t k = 0; k < count; k++)
-        leat_array_free(arrays[k]);
+        le_py_free_waiting(arrays[k]);
     free(list);
     free(arrays);
     Py_XDECREF(held);

@@ -90,9 +90,11 @@ struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct 
 void le_py_prepared_free(struct le_py_prepared *prepared) {
     if (!prepared || prepared->generation != le_py_generation()) /* the parent's of a forked child: left alone */
         return;
+    Py_BEGIN_ALLOW_THREADS /* it may wait for work that uses another library's memory */
     for (int k = 0; k < prepared->idle_count; k++)
         free_call(prepared->idle[k]);
     leat_program_free(prepared->program);
+    Py_END_ALLOW_THREADS
     free(prepared->idle);
     free(prepared);
 }
