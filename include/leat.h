@@ -698,6 +698,9 @@ typedef struct leat_parameter_info {
     const char *name; /* its name in the source; "" if unknown; valid as long as the module */
     bool
         is_const; /* the source declares a pointer to const, so the kernel only reads; false: it does not, or unknown */
+    bool is_pointer;    /* the source or the compiled code says that it is a pointer; false: it is not, or unknown */
+    leat_dtype pointee; /* what a pointer points to: floats, complex (float2, double2), or i16 to i64 for integers,
+                           signed or not; 0: not a pointer, another type, or unknown */
 } leat_parameter_info;
 /* Describes parameter k, from 0. */
 LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);

@@ -1,7 +1,6 @@
 """%%leat: a notebook's cell as a program. Imported by %load_ext leat only."""
 
 import functools
-import re
 import sys
 
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring

@@ -83,8 +83,15 @@ static PyObject *place_of(const leat_error *error, const char *text, const char 
     return Py_BuildValue("(siis#ii)", name, error->line, column, line, (Py_ssize_t)size, error->line, end);
 }
 
+/* Python has one context of a device, which stays open. */
+static const char *advice_of(const leat_error *error) {
+    return strncmp(error->expected, "open a new context", 18) == 0
+               ? "start a new process: in this one, the device cannot be used any more"
+               : error->expected;
+}
+
 static PyObject *message_of(const leat_error *error) {
-    return *error->expected ? PyUnicode_FromFormat("%s\nhelp: %s", error->message, error->expected)
+    return *error->expected ? PyUnicode_FromFormat("%s\nhelp: %s", error->message, advice_of(error))
                             : le_py_string(error->message);
 }
 

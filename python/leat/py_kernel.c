@@ -12,7 +12,7 @@ static PyTypeObject *module_type, *kernel_type, *parameter_type;
 
 /* ---- kernels */
 
-enum { PARAMETER_FIELDS = 5 };
+enum { PARAMETER_FIELDS = 6 };
 
 static int read_facts(struct le_py_kernel *kernel) {
     leat_status status = leat_kernel_get(kernel->kernel, &kernel->info);
@@ -49,9 +49,13 @@ static PyObject *describe_parameter(const leat_parameter_info *info) {
     PyObject *made = PyStructSequence_New(parameter_type);
     if (!made)
         return NULL;
-    PyObject *fields[] = {le_py_string(info->name), info->dtype ? le_py_dtype_object(info->dtype) : Py_NewRef(Py_None),
-                          PyLong_FromSize_t(info->size_bytes), PyBool_FromLong(info->is_address),
-                          PyBool_FromLong(info->is_const)};
+    leat_dtype dtype = info->is_pointer ? info->pointee : info->dtype;
+    PyObject *fields[] = {le_py_string(info->name),
+                          dtype ? le_py_dtype_object(dtype) : Py_NewRef(Py_None),
+                          PyLong_FromSize_t(info->size_bytes),
+                          PyBool_FromLong(info->is_address),
+                          PyBool_FromLong(info->is_const),
+                          PyBool_FromLong(info->is_pointer)};
     for (int k = 0; k < PARAMETER_FIELDS; k++)
         if (fields[k])
             PyStructSequence_SetItem(made, k, fields[k]);
@@ -91,10 +95,12 @@ static PyObject *kernel_repr(PyObject *self) {
 
 static PyStructSequence_Field parameter_fields[] = {
     {"name", "Its name in the source; \"\" if that is not known."},
-    {"dtype", "Its element type, such as \"f32\"; integers are \"i32\" whether signed or not; None: a structure."},
+    {"dtype", "Its type, or the type that it points to, such as \"f32\"; integers are \"i32\" whether signed or not; "
+              "None: another type, or unknown."},
     {"size_bytes", "Its size."},
     {"is_address", "It may be a pointer or a 64-bit integer."},
     {"is_const", "It points to const: an input."},
+    {"is_pointer", "It is known to be a pointer."},
     {NULL, NULL}};
 static PyStructSequence_Desc parameter_description = {.name = "leat.Parameter",
                                                       .doc = "A parameter of a kernel.",
