@@ -494,6 +494,20 @@ static int resolve_exchange(PyObject *value, const char *name, const struct way 
     return 0;
 }
 
+/* An array of JAX on the CPU has the buffer protocol, which waits for the elements and is far faster than __dlpack__,
+ * but not for all types. */
+static int resolve_dlpack(PyObject *value, const char *name, const struct way *way, bool writable,
+                          struct le_py_argument *a) {
+    if (way->library != LE_PY_JAX || !PyObject_CheckBuffer(value))
+        return le_py_dlpack_describe(value, name, a);
+    if (PyObject_GetBuffer(value, &a->view, PyBUF_RECORDS_RO) == 0) {
+        a->has_view = true;
+        return use_view(value, name, writable, a);
+    }
+    le_py_forgive();
+    return PyErr_Occurred() ? -1 : le_py_dlpack_describe(value, name, a);
+}
+
 /* ---- all */
 
 static int resolve_handle(PyObject *value, struct le_py_argument *a) {
@@ -519,7 +533,7 @@ static int resolve_by(const struct way *way, PyObject *value, const char *name, 
     case ROUTE_CUPY:
         return le_py_cupy_describe(value, name, a);
     case ROUTE_DLPACK:
-        return le_py_dlpack_describe(value, name, a);
+        return resolve_dlpack(value, name, way, writable, a);
     case ROUTE_CUDA_INTERFACE:
         return le_py_interface_describe(value, name, a);
     case ROUTE_NUMPY:
