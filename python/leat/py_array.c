@@ -404,9 +404,9 @@ static PyObject *array_reshape(PyObject *self, PyObject *args) {
 
 static PyMethodDef array_methods[] = {
     {"numpy", array_numpy, METH_NOARGS,
-     "numpy($self, /)\n--\n\nReturns the elements as a NumPy array: over the same memory if the host can read it, else "
-     "a copy. "
-     "Waits for the work on the array."},
+     "numpy($self, /)\n--\n\n"
+     "Returns the elements as a NumPy array: over the same memory if the host can read it, else a copy. Waits for the "
+     "work on the array."},
     {"item", array_item, METH_NOARGS, "item($self, /)\n--\n\nReturns the only element as a Python number."},
     {"tolist", array_tolist, METH_NOARGS,
      "tolist($self, /)\n--\n\nReturns the elements as nested lists of Python numbers."},
@@ -417,9 +417,8 @@ static PyMethodDef array_methods[] = {
     {"__complex__", array_complex, METH_NOARGS, NULL},
     {"__array__", (PyCFunction)(void (*)(void))array_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))le_py_array_dlpack, METH_VARARGS | METH_KEYWORDS,
-     "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nExports the array (array "
-     "API "
-     "standard). Read-only arrays need max_version of at least (1, 0)."},
+     "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+     "Exports the array (array API standard). Read-only arrays need max_version of at least (1, 0)."},
     {"__dlpack_device__", le_py_array_dlpack_device, METH_NOARGS, NULL},
     {0}};
 static PyMemberDef array_fields[] = {

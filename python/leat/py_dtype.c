@@ -96,12 +96,11 @@ static PyGetSetDef dtype_members[] = {{"name", get_name, NULL, "Leat's name, suc
                                       {"itemsize", get_itemsize, NULL, "The size of an element in bytes.", NULL},
                                       {"dtype", get_numpy, NULL, "The numpy.dtype.", NULL},
                                       {0}};
-/* clang-format off */
 static PyType_Slot dtype_slots[] = {
     {Py_tp_doc,
      "dtype(x, /)\n--\n\n"
-     "An element type: of one of Leat's names (\"f32\", \"u8\"), or of whatever dtype= takes. It is equal to Leat's name.\n"
-     "numpy.dtype(x) of it is NumPy's type."},
+     "An element type: of one of Leat's names (\"f32\", \"u8\"), or of what dtype= takes elsewhere. It is equal to "
+     "Leat's name. numpy.dtype(x) of it is NumPy's type."},
     {Py_tp_new, dtype_new},
     {Py_tp_dealloc, le_py_object_free},
     {Py_tp_str, dtype_str},
@@ -111,7 +110,6 @@ static PyType_Slot dtype_slots[] = {
     {Py_tp_methods, dtype_methods},
     {Py_tp_getset, dtype_members},
     {0}};
-/* clang-format on */
 static PyType_Spec dtype_spec = {
     .name = "leat.dtype", .basicsize = sizeof(struct dtype_object), .flags = Py_TPFLAGS_DEFAULT, .slots = dtype_slots};
 

@@ -342,9 +342,8 @@ static PyType_Slot module_slots[] = {
      "device=None)\n--\n\n"
      "Compiles CUDA C. module[\"f\"] is the kernel f. name is for messages, such as the file's. macros: \"NAME\" or "
      "\"NAME=VALUE\". options: further ones of NVRTC, such as \"--use_fast_math\". names: templates to instantiate, "
-     "such "
-     "as \"scale<float>\". line_info adds source lines to the code, for profilers. device: None is the default device, "
-     "or the first GPU if that is the CPU; \"sim\" simulates one. Raises ProgramError if it does not compile."},
+     "such as \"scale<float>\". line_info adds source lines to the code, for profilers. device: None is the default "
+     "device, or the first GPU if that is the CPU; \"sim\" simulates one. Raises ProgramError if it does not compile."},
     {Py_tp_new, module_new},
     {Py_tp_dealloc, module_dealloc},
     {Py_tp_repr, module_repr},
