@@ -81,7 +81,7 @@ static PyMethodDef functions[] = {
      "asarray(x, *, dtype=None, device=None, copy=None)\n--\n\n"
      "Returns a leat.Array with the elements of x: an array of any library, a number, or a list. Memory that the "
      "device can use is shared: host memory on the CPU, and a GPU's on that GPU; the work of x's library on it is "
-     "waited for. Other memory is copied to the device. dtype converts them: floats are rounded, and a value "
+     "waited for. Other memory is copied to the device. dtype converts the elements: floats are rounded, and a value "
      "that is not an integer of an integer type raises ValueError. device: None leaves memory of a GPU there and takes "
      "host memory to the default device. copy: True always copies, False raises ValueError where a copy is needed."},
     {"pinned_empty", LE_PY_KEYWORDS(le_py_pinned_empty), METH_VARARGS | METH_KEYWORDS,
