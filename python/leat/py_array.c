@@ -280,6 +280,12 @@ static PyObject *array_item(PyObject *self, PyObject *none) {
     return item;
 }
 
+/* bytes(x) would take an integer of rank 0 for a size. */
+static PyObject *array_bytes(PyObject *self, PyObject *none) {
+    (void)none;
+    return PyBytes_FromObject(self);
+}
+
 static PyObject *array_complex(PyObject *self, PyObject *none) {
     PyObject *item = array_item(self, none),
              *number = item ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, item, NULL) : NULL;
@@ -414,6 +420,7 @@ static PyMethodDef array_methods[] = {
      "reshape($self, *shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides "
      "allow none."},
     {"__reduce__", array_reduce, METH_NOARGS, NULL},
+    {"__bytes__", array_bytes, METH_NOARGS, NULL},
     {"__complex__", array_complex, METH_NOARGS, NULL},
     {"__array__", (PyCFunction)(void (*)(void))array_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))le_py_array_dlpack, METH_VARARGS | METH_KEYWORDS,
