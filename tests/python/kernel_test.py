@@ -342,7 +342,7 @@ assert double(host, device="cpu").tolist() == [0, 2, 4]
 
 @pytest.mark.skipif(DEVICE != "sim", reason="on a GPU the fault ends the work of the whole process")
 @pytest.mark.parametrize("check", ["0", "1"])
-def test_a_failed_device(run_python, check):
+def test_a_failed_device(run_python, not_with_asan, check):
     run_python(FAULT, LEAT_SIM_CHECK=check)
 
 
