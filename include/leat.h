@@ -47,7 +47,7 @@ typedef enum leat_status {
     LEAT_INVALID,       /* a wrong argument: NULL, out of range, or a name that the program does not have */
     LEAT_PROGRAM,       /* the program's text has errors */
     LEAT_MISMATCH,      /* the arrays' types, ranks or shapes do not fit the program */
-    LEAT_MISSING,       /* an input is not bound */
+    LEAT_MISSING,       /* an input is not bound, or an archive has no array with the key */
     LEAT_FILE,          /* a file cannot be read or written, or is malformed */
     LEAT_DEVICE,        /* there is no such device, or it failed */
     LEAT_OUT_OF_MEMORY, /* memory, or a byte limit from the options, is exhausted */
@@ -359,7 +359,8 @@ LEAT_API void leat_array_free(leat_array *array);
  * declared is the element type that the program declares for the array, or 0. It distinguishes bf16 from two plain
  * bytes, and it is the type of a table's elements. A large .npy is mapped, not copied: the array is read-only, and the
  * file must not be truncated while the array exists. LEAT_FILE if the file cannot be read or is malformed; for an empty
- * field or text in a table, the message has the line and column. */
+ * field or text in a table, the message has the line and column. LEAT_MISSING if the archive has no array named key;
+ * LEAT_INVALID if it has several and key is NULL, or if key is given for another format. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
 /* The same from a file descriptor, such as a pipe, starting at its current offset. The elements of an .npy are read
@@ -372,10 +373,11 @@ LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes
                                             leat_array **array); /* from the bytes of an .npy, which are copied */
 typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
 /* Writes the array to a file. The ending of path is the format: .npy, .npz (a file with this array only, named key;
- * NULL: "array"), .png (u8 and u16 unchanged; any other real [h,w] is scaled from its least to its greatest element,
- * and NaN is black), or .csv and .tsv (real numbers, at most two axes; a vector is one column). The file appears under
- * path only when it is complete, and then replaces an older one. If the process is killed or the disk is full, the
- * older file is unchanged. The file is not synced to the disk: see leat_save_options. */
+ * NULL: "array"), .png (u8 and u16 unchanged; bool in black and white; any other real [h,w] is scaled from its least to
+ * its greatest element, and NaN is black), or .csv and .tsv (real numbers, at most two axes; a vector is one column).
+ * The file appears under path only when it is complete, and then replaces an older one. If the process is killed or the
+ * disk is full, the older file is unchanged. The file is not synced to the disk: see leat_save_options. LEAT_INVALID if
+ * the ending is none of these, or the format cannot hold the array. */
 LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
                                      leat_colormap colormap);
 typedef struct leat_save_options { /* {0} is a good default */
@@ -696,6 +698,9 @@ typedef struct leat_parameter_info {
     const char *name; /* its name in the source; "" if unknown; valid as long as the module */
     bool
         is_const; /* the source declares a pointer to const, so the kernel only reads; false: it does not, or unknown */
+    bool is_pointer;    /* the source or the compiled code says that it is a pointer; false: it is not, or unknown */
+    leat_dtype pointee; /* what a pointer points to: floats, complex (float2, double2), or i16 to i64 for integers,
+                           signed or not; 0: not a pointer, another type, or unknown */
 } leat_parameter_info;
 /* Describes parameter k, from 0. */
 LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);

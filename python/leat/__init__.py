@@ -28,6 +28,7 @@ __all__ = [
     "asarray",
     "device",
     "devices",
+    "dtype",
     "load",
     "pinned",
     "pinned_empty",

@@ -1,7 +1,6 @@
 """%%leat: a notebook's cell as a program. Imported by %load_ext leat only."""
 
 import functools
-import re
 import sys
 
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
@@ -39,8 +38,8 @@ def check(shell, cell):
         raise CellError(shell, error) from None
 
 
-def show_briefly(shell, cell, error):
-    """Has IPython show an error of the run as it shows one of the text: the line if it is known, and the message.
+def show_briefly(shell, error):
+    """Has IPython show an error of the run as it shows one of the text: where it is, if that is known, and the message.
 
     An error from elsewhere, such as an argument's own method, keeps its traceback."""
     innermost = error.__traceback__
@@ -49,11 +48,9 @@ def show_briefly(shell, cell, error):
     if innermost.tb_frame.f_globals is not globals() or error.__cause__ or hasattr(error, "_render_traceback_"):
         return
     label = shell.compile.format_code_name(cell_name(shell)) or ("cell",)
-    found = re.match(r"line (\d+) of cell: ", str(error))
-    place = [f"  {' '.join(label)}"]
-    if found:
-        place = [f"{place[0]}, line {found[1]}", "    " + ("\n" + cell).splitlines()[int(found[1]) - 1].strip()]
-    error._render_traceback_ = lambda: [*place, *shell.InteractiveTB.get_exception_only(type(error), error)]
+    line = getattr(error, "lineno", None)
+    place = f"  {' '.join(label)}" + (f", line {line}" if line else "")
+    error._render_traceback_ = lambda: [place, *shell.InteractiveTB.get_exception_only(type(error), error)]
 
 
 def find_inputs(shell, checked_program):
@@ -83,7 +80,7 @@ def run(shell, options, cell):
     try:
         return run_program(shell, options, check(shell, cell))
     except Exception as error:
-        show_briefly(shell, cell, error)
+        show_briefly(shell, error)
         raise
 
 

@@ -331,14 +331,25 @@ static int resolve_copy(PyObject *value, const char *name, struct le_py_argument
     return failed;
 }
 
+/* The type in the words of the value's library ("longdouble", "object"), else as the buffer protocol's code. */
+static int fail_elements(PyObject *value, const char *name, const char *format) {
+    PyObject *dtype = PyObject_GetAttrString(value, "dtype"), *words = dtype ? PyObject_Str(dtype) : NULL;
+    le_py_forgive();
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError,
+                     "argument '%s' has elements of type '%V', which Leat does not have; convert them first, as by "
+                     "numpy.asarray(x, dtype=\"float64\")",
+                     name, words, format ? format : "?");
+    Py_XDECREF(dtype);
+    Py_XDECREF(words);
+    return -1;
+}
+
 static int use_view(PyObject *value, const char *name, bool writable, struct le_py_argument *a) {
     bool swapped, direct;
     a->memory.dtype = le_py_dtype_of_format(a->view.format, a->view.itemsize, &swapped);
-    if (!a->memory.dtype) {
-        PyErr_Format(PyExc_TypeError, "argument '%s' has elements of type '%s', which Leat does not have", name,
-                     a->view.format);
-        return -1;
-    }
+    if (!a->memory.dtype)
+        return fail_elements(value, name, a->view.format);
     if (a->view.ndim > LEAT_RANK_MAX)
         return le_py_fail_rank(name, a->view.ndim);
     describe_view(&a->view, &a->memory, &direct);
@@ -483,6 +494,20 @@ static int resolve_exchange(PyObject *value, const char *name, const struct way 
     return 0;
 }
 
+/* An array of JAX on the CPU has the buffer protocol, which waits for the elements and is far faster than __dlpack__,
+ * but not for all types. */
+static int resolve_dlpack(PyObject *value, const char *name, const struct way *way, bool writable,
+                          struct le_py_argument *a) {
+    if (way->library != LE_PY_JAX || !PyObject_CheckBuffer(value))
+        return le_py_dlpack_describe(value, name, a);
+    if (PyObject_GetBuffer(value, &a->view, PyBUF_RECORDS_RO) == 0) {
+        a->has_view = true;
+        return use_view(value, name, writable, a);
+    }
+    le_py_forgive();
+    return PyErr_Occurred() ? -1 : le_py_dlpack_describe(value, name, a);
+}
+
 /* ---- all */
 
 static int resolve_handle(PyObject *value, struct le_py_argument *a) {
@@ -508,7 +533,7 @@ static int resolve_by(const struct way *way, PyObject *value, const char *name, 
     case ROUTE_CUPY:
         return le_py_cupy_describe(value, name, a);
     case ROUTE_DLPACK:
-        return le_py_dlpack_describe(value, name, a);
+        return resolve_dlpack(value, name, way, writable, a);
     case ROUTE_CUDA_INTERFACE:
         return le_py_interface_describe(value, name, a);
     case ROUTE_NUMPY:

@@ -160,7 +160,7 @@ static PyObject *get_strides(PyObject *self, void *none) {
 
 static PyObject *get_dtype(PyObject *self, void *none) {
     (void)none;
-    return PyUnicode_FromString(leat_dtype_name(((struct le_py_array *)self)->description.dtype));
+    return le_py_dtype_object(((struct le_py_array *)self)->description.dtype);
 }
 
 static PyObject *get_ndim(PyObject *self, void *none) {
@@ -280,6 +280,12 @@ static PyObject *array_item(PyObject *self, PyObject *none) {
     return item;
 }
 
+/* bytes(x) would take an integer of rank 0 for a size. */
+static PyObject *array_bytes(PyObject *self, PyObject *none) {
+    (void)none;
+    return PyBytes_FromObject(self);
+}
+
 static PyObject *array_complex(PyObject *self, PyObject *none) {
     PyObject *item = array_item(self, none),
              *number = item ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, item, NULL) : NULL;
@@ -297,6 +303,14 @@ static PyObject *array_int(PyObject *self) {
     PyObject *item = array_item(self, NULL), *number = item ? PyNumber_Long(item) : NULL;
     Py_XDECREF(item);
     return number;
+}
+
+/* An integer of rank 0 counts as a subscript of a list, or as range's limit, as in NumPy. */
+static PyObject *array_index(PyObject *self) {
+    const leat_description *d = &((struct le_py_array *)self)->description;
+    if (d->rank == 0 && d->dtype >= LEAT_I8 && d->dtype <= LEAT_U64)
+        return array_item(self, NULL);
+    return PyErr_SetString(PyExc_TypeError, "only an array of integers and of rank 0 can be an index"), NULL;
 }
 
 static int array_bool(PyObject *self) {
@@ -354,6 +368,27 @@ static PyObject *array_tolist(PyObject *self, PyObject *none) {
     return list;
 }
 
+/* (leat._leat._array_again, (numpy array, device)); bf16 as its bits. */
+static PyObject *array_reduce(PyObject *self, PyObject *none) {
+    struct le_py_array *array = (struct le_py_array *)self;
+    PyObject *module = PyImport_ImportModule("leat._leat"),
+             *make = module ? PyObject_GetAttrString(module, "_array_again") : NULL,
+             *elements = make ? le_py_to_numpy(array) : NULL;
+    (void)none;
+    if (elements && array->description.dtype == LEAT_BF16) {
+        PyObject *bits = PyObject_CallMethod(elements, "view", "s", "uint16");
+        Py_DECREF(elements);
+        elements = bits;
+    }
+    PyObject *reduced = elements ? Py_BuildValue("(O(OsN))", make, elements, array->device->name,
+                                                 le_py_dtype_object(array->description.dtype))
+                                 : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(make);
+    Py_XDECREF(elements);
+    return reduced;
+}
+
 static PyObject *array_reshape(PyObject *self, PyObject *args) {
     struct le_py_array *array = (struct le_py_array *)self;
     int64_t shape[LEAT_RANK_MAX];
@@ -375,21 +410,22 @@ static PyObject *array_reshape(PyObject *self, PyObject *args) {
 
 static PyMethodDef array_methods[] = {
     {"numpy", array_numpy, METH_NOARGS,
-     "numpy($self, /)\n--\n\nReturns the elements as a NumPy array: over the same memory if the host can read it, else "
-     "a copy. "
-     "Waits for the work on the array."},
+     "numpy($self, /)\n--\n\n"
+     "Returns the elements as a NumPy array: over the same memory if the host can read it, else a copy. Waits for the "
+     "work on the array."},
     {"item", array_item, METH_NOARGS, "item($self, /)\n--\n\nReturns the only element as a Python number."},
     {"tolist", array_tolist, METH_NOARGS,
      "tolist($self, /)\n--\n\nReturns the elements as nested lists of Python numbers."},
     {"reshape", array_reshape, METH_VARARGS,
      "reshape($self, *shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides "
      "allow none."},
+    {"__reduce__", array_reduce, METH_NOARGS, NULL},
+    {"__bytes__", array_bytes, METH_NOARGS, NULL},
     {"__complex__", array_complex, METH_NOARGS, NULL},
     {"__array__", (PyCFunction)(void (*)(void))array_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))le_py_array_dlpack, METH_VARARGS | METH_KEYWORDS,
-     "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nExports the array (array "
-     "API "
-     "standard). Read-only arrays need max_version of at least (1, 0)."},
+     "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+     "Exports the array (array API standard). Read-only arrays need max_version of at least (1, 0)."},
     {"__dlpack_device__", le_py_array_dlpack_device, METH_NOARGS, NULL},
     {0}};
 static PyMemberDef array_fields[] = {
@@ -397,7 +433,7 @@ static PyMemberDef array_fields[] = {
 static PyGetSetDef array_members[] = {
     {"shape", get_shape, NULL, "The extents, as a tuple.", NULL},
     {"strides", get_strides, NULL, "The strides in bytes, as a tuple.", NULL},
-    {"dtype", get_dtype, NULL, "The element type in Leat's words, such as \"f32\".", NULL},
+    {"dtype", get_dtype, NULL, "The element type, a leat.dtype, which is equal to Leat's name, such as \"f32\".", NULL},
     {"ndim", get_ndim, NULL, "The number of axes.", NULL},
     {"size", get_size, NULL, "The number of elements.", NULL},
     {"itemsize", get_itemsize, NULL, "The size of an element in bytes.", NULL},
@@ -422,6 +458,7 @@ static PyType_Slot array_slots[] = {
     {Py_mp_subscript, le_py_array_subscript},
     {Py_nb_float, array_float},
     {Py_nb_int, array_int},
+    {Py_nb_index, array_index},
     {Py_nb_bool, array_bool},
     {0}};
 static PyType_Spec array_spec = {.name = "leat.Array",

@@ -74,14 +74,32 @@ static int read_named(struct le_py_run *run, PyObject *name, PyObject *value) {
     return 0;
 }
 
-static int check_missing(const struct le_py_run *run) {
+static bool is_missing(const struct le_py_run *run, Py_ssize_t k) {
+    return !run->values[k] && !run->program->is_optional[k];
+}
+
+/* Names all from the first on. */
+static int fail_missing(const struct le_py_run *run, Py_ssize_t first) {
     const struct le_py_program *program = run->program;
-    for (Py_ssize_t k = 0; k < program->input_count; k++)
-        if (!run->values[k] && !program->is_optional[k]) {
-            PyErr_Format(PyExc_TypeError, "%U is missing the argument '%U'", program->name,
-                         PyTuple_GetItem(program->inputs, k));
-            return -1;
+    PyObject *names = PyUnicode_FromFormat("'%U'", PyTuple_GetItem(program->inputs, first));
+    Py_ssize_t count = 1;
+    for (Py_ssize_t k = first + 1; names && k < program->input_count; k++)
+        if (is_missing(run, k)) {
+            PyObject *longer = PyUnicode_FromFormat("%U, '%U'", names, PyTuple_GetItem(program->inputs, k));
+            Py_DECREF(names);
+            names = longer;
+            count++;
         }
+    if (names)
+        PyErr_Format(PyExc_TypeError, "%U is missing the argument%s %U", program->name, count > 1 ? "s" : "", names);
+    Py_XDECREF(names);
+    return -1;
+}
+
+static int check_missing(const struct le_py_run *run) {
+    for (Py_ssize_t k = 0; k < run->program->input_count; k++)
+        if (is_missing(run, k))
+            return fail_missing(run, k);
     return 0;
 }
 
@@ -140,7 +158,29 @@ static int set_targets_of_dict(struct le_py_run *run) {
     return failed;
 }
 
-/* One array for the only result, a dict by name, or a tuple in order. */
+/* out: a tuple of the results' arrays, in order. */
+static int set_targets_of_tuple(struct le_py_run *run, PyObject *out) {
+    Py_ssize_t count = run->program->result_count;
+    if (!PyTuple_Check(out) || PyTuple_Size(out) != count) {
+        PyErr_Format(PyExc_TypeError, "out must be a dict, or a tuple or list of %zd arrays: the results are %S", count,
+                     run->program->results);
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < count; k++)
+        if (PyTuple_GetItem(out, k) != Py_None && set_target(run, k, PyTuple_GetItem(out, k)) < 0)
+            return -1;
+    return 0;
+}
+
+/* Works on a copy, as that of a dict. */
+static int set_targets_of_list(struct le_py_run *run) {
+    PyObject *copy = PyList_AsTuple(run->out);
+    int failed = copy ? set_targets_of_tuple(run, copy) : -1;
+    Py_XDECREF(copy);
+    return failed;
+}
+
+/* One array for the only result, a dict by name, or a tuple or list in order. */
 static int resolve_targets(struct le_py_run *run) {
     Py_ssize_t count = run->program->result_count;
     for (Py_ssize_t k = 0; k < count; k++)
@@ -150,17 +190,11 @@ static int resolve_targets(struct le_py_run *run) {
         return 0;
     if (PyDict_Check(run->out))
         return set_targets_of_dict(run);
+    if (PyList_Check(run->out))
+        return set_targets_of_list(run);
     if (!PyTuple_Check(run->out) && count == 1)
         return set_target(run, 0, run->out);
-    if (!PyTuple_Check(run->out) || PyTuple_Size(run->out) != count) {
-        PyErr_Format(PyExc_TypeError, "out must be a dict or a tuple of %zd arrays: the results are %S", count,
-                     run->program->results);
-        return -1;
-    }
-    for (Py_ssize_t k = 0; k < count; k++)
-        if (PyTuple_GetItem(run->out, k) != Py_None && set_target(run, k, PyTuple_GetItem(run->out, k)) < 0)
-            return -1;
-    return 0;
+    return set_targets_of_tuple(run, run->out);
 }
 
 static int resolve_inputs(struct le_py_run *run) {
@@ -347,7 +381,7 @@ static int fail_bind(const struct le_py_run *run, Py_ssize_t k, leat_status stat
     char quoted[128];
     leat_error_get(NULL, &error);
     PyOS_snprintf(quoted, sizeof quoted, "'%s'", name_of(run, k));
-    if (status == LEAT_OUT_OF_MEMORY || strstr(error.message, quoted))
+    if (status == LEAT_OUT_OF_MEMORY || status == LEAT_DEVICE || strstr(error.message, quoted))
         return le_py_raise(status, NULL, le_py_text(run->program->name)), -1;
     PyErr_Format(PyExc_ValueError, "argument '%s': %s", name_of(run, k), error.message);
     return -1;

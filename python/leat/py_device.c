@@ -83,9 +83,8 @@ static void *fail_in_child(void) {
     return NULL;
 }
 
-struct le_py_device *le_py_device_open(const char *name) {
+static struct le_py_device *open_named(const char *name) {
     char full[LEAT_DEVICE_NAME_BYTES];
-    name = resolve_auto(name);
     if (strlen(name) + 3 > sizeof full)
         return PyErr_Format(le_py_errors.device, "there is no device '%.100s'", name), NULL;
     canonical(name, full);
@@ -103,6 +102,25 @@ struct le_py_device *le_py_device_open(const char *name) {
     if (!device && generation > 1 && status == LEAT_DEVICE)
         return fail_in_child();
     return device ? device : le_py_raise(status, NULL, NULL);
+}
+
+/* Says where the name of the device came from. */
+static void *fail_variable(void) {
+    PyObject *type, *reason, *trace;
+    if (!PyErr_ExceptionMatches(le_py_errors.device))
+        return NULL;
+    PyErr_Fetch(&type, &reason, &trace);
+    PyErr_Format(type, "the environment variable LEAT_DEVICE: %S", reason ? reason : Py_None);
+    Py_XDECREF(type);
+    Py_XDECREF(reason);
+    Py_XDECREF(trace);
+    return NULL;
+}
+
+struct le_py_device *le_py_device_open(const char *name) {
+    const char *resolved = resolve_auto(name);
+    struct le_py_device *device = open_named(resolved);
+    return device || resolved == name || strcmp(resolved, "cpu") == 0 ? device : fail_variable();
 }
 
 struct le_py_device *le_py_device_first(void) {

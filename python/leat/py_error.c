@@ -4,16 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTES_MAX = 32 };
+enum { NOTES_MAX = 32, SHOWN_BYTES = 200 /* of a source line under which a message draws a caret */ };
 
 struct le_py_errors le_py_errors;
 
-static PyObject *new_exception(PyObject *module, const char *name, const char *doc, PyObject *base, PyObject *other) {
+/* In the order of SyntaxError's arguments. */
+static const char *const location_names[] = {"filename", "lineno", "offset", "text", "end_lineno", "end_offset"};
+
+/* is_located: it has SyntaxError's attributes for a location, None where an error has none. */
+static PyObject *new_exception(PyObject *module, const char *name, const char *doc, PyObject *base, PyObject *other,
+                               bool is_located) {
     char full[64];
     PyOS_snprintf(full, sizeof full, "leat.%s", name);
-    PyObject *bases = other ? PyTuple_Pack(2, base, other) : PyTuple_Pack(1, base);
-    PyObject *made = bases ? PyErr_NewExceptionWithDoc(full, doc, bases, NULL) : NULL;
+    PyObject *bases = other ? PyTuple_Pack(2, base, other) : PyTuple_Pack(1, base), *members = PyDict_New();
+    int failed = members ? 0 : -1;
+    for (size_t k = 0; is_located && k < sizeof location_names / sizeof location_names[0] && !failed; k++)
+        failed = PyDict_SetItemString(members, location_names[k], Py_None);
+    PyObject *made = bases && !failed ? PyErr_NewExceptionWithDoc(full, doc, bases, members) : NULL;
     Py_XDECREF(bases);
+    Py_XDECREF(members);
     if (made && PyModule_AddObjectRef(module, name, made) < 0)
         Py_CLEAR(made);
     return made;
@@ -21,20 +30,23 @@ static PyObject *new_exception(PyObject *module, const char *name, const char *d
 
 int le_py_errors_init(PyObject *module) {
     struct le_py_errors *e = &le_py_errors;
-    e->error = new_exception(module, "Error", "The base class of Leat's own exceptions.", PyExc_Exception, NULL);
+    e->error = new_exception(module, "Error", "The base class of Leat's own exceptions.", PyExc_Exception, NULL, false);
     if (!e->error)
         return -1;
     e->program = new_exception(module, "ProgramError", "The text of a program has errors. `errors` lists all of them.",
-                               e->error, PyExc_SyntaxError);
-    e->shape = new_exception(module, "ShapeError", "Types, ranks or shapes of arrays do not fit the program.", e->error,
-                             PyExc_ValueError);
+                               e->error, PyExc_SyntaxError, false);
+    e->shape = new_exception(module, "ShapeError",
+                             "Types, ranks or shapes of arrays do not fit the program. `lineno`, `offset` and the like "
+                             "are those of a SyntaxError.",
+                             e->error, PyExc_ValueError, true);
     e->data = new_exception(module, "DataError",
-                            "An error in the data, found while a program ran, such as a subscript out of range.",
-                            e->error, PyExc_IndexError);
-    e->device =
-        new_exception(module, "DeviceError", "A device cannot be used, or it failed.", e->error, PyExc_RuntimeError);
+                            "An error in the data, found while a program ran, such as a subscript out of range. "
+                            "`lineno`, `offset` and the like are those of a SyntaxError.",
+                            e->error, PyExc_IndexError, true);
+    e->device = new_exception(module, "DeviceError", "A device cannot be used, or it failed.", e->error,
+                              PyExc_RuntimeError, false);
     e->warning = new_exception(module, "LeatWarning", "A note about a run, such as a division of an integer by zero.",
-                               PyExc_RuntimeWarning, NULL);
+                               PyExc_RuntimeWarning, NULL, false);
     return e->program && e->shape && e->data && e->device && e->warning ? 0 : -1;
 }
 
@@ -71,8 +83,15 @@ static PyObject *place_of(const leat_error *error, const char *text, const char 
     return Py_BuildValue("(siis#ii)", name, error->line, column, line, (Py_ssize_t)size, error->line, end);
 }
 
+/* Python has one context of a device, which stays open. */
+static const char *advice_of(const leat_error *error) {
+    return strncmp(error->expected, "open a new context", 18) == 0
+               ? "start a new process: in this one, the device cannot be used any more"
+               : error->expected;
+}
+
 static PyObject *message_of(const leat_error *error) {
-    return *error->expected ? PyUnicode_FromFormat("%s\nhelp: %s", error->message, error->expected)
+    return *error->expected ? PyUnicode_FromFormat("%s\nhelp: %s", error->message, advice_of(error))
                             : le_py_string(error->message);
 }
 
@@ -96,21 +115,38 @@ static PyObject *list_errors(void) {
     return list;
 }
 
-/* With several errors, the message ends with the text that the command prints for all of them. */
-static void raise_program(const leat_error *error, const char *text, const char *name) {
+/* What the command prints for the errors after the first. */
+static const char *further_text(const leat_error *first) {
+    leat_error second;
+    const char *all = leat_error_text(NULL), *at = strstr(all, first->message);
+    if (!at || leat_error_at(NULL, 1, &second) != LEAT_OK)
+        return all;
+    at = strstr(at + strlen(first->message), second.message);
+    while (at && at > all && at[-1] != '\n')
+        at--;
+    return at ? at : all;
+}
+
+/* With several errors, the message of the first is followed by the text of the others. */
+static PyObject *message_of_all(const leat_error *error) {
     size_t count = 0;
     leat_error_count(NULL, &count);
-    PyObject *errors = list_errors(), *first = errors ? message_of(error) : NULL,
-             *place = first ? place_of(error, text, name ? name : "program") : NULL;
-    PyObject *message = place && count > 1
-                            ? PyUnicode_FromFormat("%U\nall %zu errors:\n%s", first, count, leat_error_text(NULL))
-                        : place ? Py_NewRef(first)
-                                : NULL;
-    PyObject *made = message ? PyObject_CallFunctionObjArgs(le_py_errors.program, message, place, NULL) : NULL;
+    PyObject *first = message_of(error);
+    if (!first || count <= 1)
+        return first;
+    PyObject *all =
+        PyUnicode_FromFormat("%U\n%zu more error%s:\n%s", first, count - 1, count > 2 ? "s" : "", further_text(error));
+    Py_DECREF(first);
+    return all;
+}
+
+static void raise_program(const leat_error *error, const char *text, const char *name) {
+    PyObject *errors = list_errors(), *message = errors ? message_of_all(error) : NULL,
+             *place = message ? place_of(error, text, name ? name : "program") : NULL;
+    PyObject *made = place ? PyObject_CallFunctionObjArgs(le_py_errors.program, message, place, NULL) : NULL;
     if (made && PyObject_SetAttrString(made, "errors", errors) == 0)
         PyErr_SetObject(le_py_errors.program, made);
     Py_XDECREF(errors);
-    Py_XDECREF(first);
     Py_XDECREF(place);
     Py_XDECREF(message);
     Py_XDECREF(made);
@@ -142,14 +178,49 @@ static PyObject *exception_of(leat_status status) {
     }
 }
 
-/* "message", with "line 2 of softmax: " before it if the failure has a location, and the help below it. */
-static PyObject *text_of(const leat_error *error, const char *name) {
-    PyObject *message = message_of(error);
-    if (!message || error->line <= 0)
-        return message;
-    PyObject *located = PyUnicode_FromFormat("line %d of %s: %U", error->line, name ? name : "the program", message);
-    Py_DECREF(message);
+/* The source line of the failure, and a line with carets below it; "" if either is not known or too long to show. */
+static PyObject *underlined(const leat_error *error, const char *text) {
+    char carets[SHOWN_BYTES + 1] = "";
+    size_t size = 0, length = 0, first = (size_t)(error->column > 0 ? error->column - 1 : 0),
+           span = (size_t)(error->span > 0 ? error->span : 1);
+    const char *line = find_line(text, error->line, &size);
+    if (!line || size > SHOWN_BYTES || error->column <= 0 || first > size)
+        return PyUnicode_FromString("");
+    for (size_t k = 0; k < size && k < first + span; k++) /* a character of several bytes has one place */
+        if ((line[k] & 0xC0) != 0x80)
+            carets[length++] = k >= first ? '^' : line[k] == '\t' ? '\t' : ' ';
+    PyObject *shown = PyUnicode_DecodeUTF8(line, (Py_ssize_t)size, "replace"),
+             *both = shown ? PyUnicode_FromFormat("\n    %U\n    %s", shown, carets) : NULL;
+    Py_XDECREF(shown);
+    return both;
+}
+
+/* "message" with the help below it; if the failure has a location, "line 2 of softmax: " before it, and its source. */
+static PyObject *text_of(const leat_error *error, const char *text, const char *name) {
+    if (error->line <= 0)
+        return message_of(error);
+    PyObject *source = underlined(error, text);
+    PyObject *located =
+        source ? PyUnicode_FromFormat("line %d of %s: %s%U%s%s", error->line, name ? name : "the program",
+                                      error->message, source, *error->expected ? "\nhelp: " : "", error->expected)
+               : NULL;
+    Py_XDECREF(source);
     return located;
+}
+
+static int set_location(PyObject *exception, PyObject *place) {
+    for (Py_ssize_t k = 0; k < PyTuple_Size(place); k++)
+        if (PyObject_SetAttrString(exception, location_names[k], PyTuple_GetItem(place, k)) < 0)
+            return -1;
+    return 0;
+}
+
+static void raise_located(PyObject *type, PyObject *message, PyObject *place) {
+    PyObject *made = place ? PyObject_CallFunctionObjArgs(type, message, NULL) : NULL;
+    if (made && set_location(made, place) == 0)
+        PyErr_SetObject(type, made);
+    Py_XDECREF(made);
+    Py_XDECREF(place);
 }
 
 void *le_py_raise(leat_status status, const char *text, const char *name) {
@@ -165,9 +236,11 @@ void *le_py_raise(leat_status status, const char *text, const char *name) {
         PyErr_SetNone(PyExc_SystemExit);
         return NULL;
     }
-    PyObject *message = text_of(&error, name);
-    if (message)
-        PyErr_SetObject(exception_of(status), message);
+    PyObject *message = text_of(&error, text, name), *type = exception_of(status);
+    if (message && error.line > 0 && (type == le_py_errors.shape || type == le_py_errors.data))
+        raise_located(type, message, place_of(&error, text, name ? name : "program"));
+    else if (message)
+        PyErr_SetObject(type, message);
     Py_XDECREF(message);
     return NULL;
 }

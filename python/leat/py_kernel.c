@@ -12,7 +12,7 @@ static PyTypeObject *module_type, *kernel_type, *parameter_type;
 
 /* ---- kernels */
 
-enum { PARAMETER_FIELDS = 5 };
+enum { PARAMETER_FIELDS = 6 };
 
 static int read_facts(struct le_py_kernel *kernel) {
     leat_status status = leat_kernel_get(kernel->kernel, &kernel->info);
@@ -49,9 +49,13 @@ static PyObject *describe_parameter(const leat_parameter_info *info) {
     PyObject *made = PyStructSequence_New(parameter_type);
     if (!made)
         return NULL;
-    PyObject *fields[] = {
-        le_py_string(info->name), info->dtype ? PyUnicode_FromString(leat_dtype_name(info->dtype)) : Py_NewRef(Py_None),
-        PyLong_FromSize_t(info->size_bytes), PyBool_FromLong(info->is_address), PyBool_FromLong(info->is_const)};
+    leat_dtype dtype = info->is_pointer ? info->pointee : info->dtype;
+    PyObject *fields[] = {le_py_string(info->name),
+                          dtype ? le_py_dtype_object(dtype) : Py_NewRef(Py_None),
+                          PyLong_FromSize_t(info->size_bytes),
+                          PyBool_FromLong(info->is_address),
+                          PyBool_FromLong(info->is_const),
+                          PyBool_FromLong(info->is_pointer)};
     for (int k = 0; k < PARAMETER_FIELDS; k++)
         if (fields[k])
             PyStructSequence_SetItem(made, k, fields[k]);
@@ -91,10 +95,12 @@ static PyObject *kernel_repr(PyObject *self) {
 
 static PyStructSequence_Field parameter_fields[] = {
     {"name", "Its name in the source; \"\" if that is not known."},
-    {"dtype", "Its element type, such as \"f32\"; integers are \"i32\" whether signed or not; None: a structure."},
+    {"dtype", "Its type, or the type that it points to, such as \"f32\"; integers are \"i32\" whether signed or not; "
+              "None: another type, or unknown."},
     {"size_bytes", "Its size."},
     {"is_address", "It may be a pointer or a 64-bit integer."},
     {"is_const", "It points to const: an input."},
+    {"is_pointer", "It is known to be a pointer."},
     {NULL, NULL}};
 static PyStructSequence_Desc parameter_description = {.name = "leat.Parameter",
                                                       .doc = "A parameter of a kernel.",
@@ -336,9 +342,8 @@ static PyType_Slot module_slots[] = {
      "device=None)\n--\n\n"
      "Compiles CUDA C. module[\"f\"] is the kernel f. name is for messages, such as the file's. macros: \"NAME\" or "
      "\"NAME=VALUE\". options: further ones of NVRTC, such as \"--use_fast_math\". names: templates to instantiate, "
-     "such "
-     "as \"scale<float>\". line_info adds source lines to the code, for profilers. device: None is the default device, "
-     "or the first GPU if that is the CPU; \"sim\" simulates one. Raises ProgramError if it does not compile."},
+     "such as \"scale<float>\". line_info adds source lines to the code, for profilers. device: None is the default "
+     "device, or the first GPU if that is the CPU; \"sim\" simulates one. Raises ProgramError if it does not compile."},
     {Py_tp_new, module_new},
     {Py_tp_dealloc, module_dealloc},
     {Py_tp_repr, module_repr},

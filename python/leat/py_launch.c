@@ -22,6 +22,7 @@ struct launch {
     leat_argument *arguments;
     leat_array **wrapped; /* owned; NULL where the array is the caller's */
     Py_ssize_t count;     /* of the values that are resolved */
+    bool cooperative, strided;
     struct le_py_order order;
     struct le_py_asked asked;
     struct le_py_argument few_values[LE_PY_MANY];
@@ -43,8 +44,9 @@ static const char *name_of(const struct launch *launch, Py_ssize_t k, char text[
 static int fail_value(const struct launch *launch, Py_ssize_t k, PyObject *value, const char *wanted) {
     char text[32];
     PyObject *type = PyType_GetName(Py_TYPE(value));
-    PyErr_Format(PyExc_TypeError, "kernel %s: parameter '%s' takes %s, not a value of type %V",
-                 launch->kernel->info.name, name_of(launch, k, text), wanted, type, "?");
+    PyErr_Format(PyExc_TypeError, "kernel %s: parameter '%s' takes %s, not a value of type %V%s",
+                 launch->kernel->info.name, name_of(launch, k, text), wanted, type, "?",
+                 launch->kernel->parameters[k].is_pointer ? "; ctypes.c_void_p(x) passes an address, or NULL" : "");
     Py_XDECREF(type);
     return -1;
 }
@@ -107,18 +109,21 @@ static int set_float(struct launch *launch, Py_ssize_t k, double number) {
     return 0;
 }
 
-enum scalar { NO_SCALAR, SCALAR_BOOL, SCALAR_INT, SCALAR_FLOAT };
+enum scalar { NO_SCALAR, SCALAR_BOOL, SCALAR_INT, SCALAR_FLOAT, SCALAR_ADDRESS };
 
-/* A NumPy scalar, or array of rank 0, by its buffer. */
+/* A NumPy scalar, array of rank 0 or ctypes.c_void_p, by its buffer. */
 static enum scalar scalar_of(PyObject *value) {
     Py_buffer view;
     if (!PyObject_CheckBuffer(value) || PyObject_GetBuffer(value, &view, PyBUF_FORMAT | PyBUF_STRIDES) < 0)
         return PyErr_Clear(), NO_SCALAR;
     const char *format = view.ndim == 0 && view.format ? view.format : "";
+    if (strcmp(format, "<P") == 0)
+        format++;
     enum scalar found = !*format || format[1]           ? NO_SCALAR
                         : *format == '?'                ? SCALAR_BOOL
                         : strchr("bBhHiIlLqQ", *format) ? SCALAR_INT
                         : strchr("efd", *format)        ? SCALAR_FLOAT
+                        : *format == 'P'                ? SCALAR_ADDRESS
                                                         : NO_SCALAR;
     PyBuffer_Release(&view);
     return found;
@@ -132,7 +137,7 @@ static int set_number(struct launch *launch, Py_ssize_t k, PyObject *value) {
     if (PyFloat_Check(value) && wants_float)
         return set_float(launch, k, PyFloat_AsDouble(value));
     enum scalar scalar = scalar_of(value);
-    if (wants_float && scalar != NO_SCALAR)
+    if (wants_float && (scalar == SCALAR_BOOL || scalar == SCALAR_INT || scalar == SCALAR_FLOAT))
         return set_float(launch, k, PyFloat_AsDouble(value));
     if (!wants_float && scalar == SCALAR_BOOL)
         return set_int(launch, k, PyObject_IsTrue(value) > 0 ? Py_True : Py_False);
@@ -172,6 +177,25 @@ static int fail_place(const struct launch *launch, const char *name, const struc
     return -1;
 }
 
+/* A kernel gets the address of the first element only, so it would take other elements for those of a view. */
+static int check_dense(const struct launch *launch, const char *name, const leat_description *d) {
+    int64_t dense = 1;
+    bool is_dense = true;
+    for (int k = d->rank - 1; k >= 0; k--) {
+        if (d->shape[k] == 0)
+            return 0;
+        is_dense &= d->shape[k] == 1 || d->strides[k] == dense;
+        dense *= d->shape[k];
+    }
+    if (is_dense || launch->strided)
+        return 0;
+    PyErr_Format(PyExc_ValueError,
+                 "kernel %s: the elements of argument '%s' are not one after another; pass a dense array, such as "
+                 "leat.asarray(%s, copy=True), or strided=True if the kernel knows the strides",
+                 launch->kernel->info.name, name, name);
+    return -1;
+}
+
 static int set_array(struct launch *launch, Py_ssize_t k, PyObject *value) {
     struct le_py_argument *a = &launch->values[k];
     bool is_const = launch->kernel->parameters[k].is_const;
@@ -181,13 +205,16 @@ static int set_array(struct launch *launch, Py_ssize_t k, PyObject *value) {
         return -1;
     if (a->device != launch->kernel->device)
         return fail_place(launch, name, a);
+    const leat_description *d = a->kind == LE_PY_MEMORY ? &a->memory : &((struct le_py_array *)value)->description;
+    if (check_dense(launch, name, d) < 0)
+        return -1;
     leat_array *array = a->array;
     if (a->kind == LE_PY_MEMORY) {
         leat_status status = leat_array_wrap(a->device->ctx, &a->memory, NULL, NULL, &launch->wrapped[k]);
         if (status)
             return le_py_raise(status, NULL, NULL), -1;
         array = launch->wrapped[k];
-    } else if (!is_const && ((struct le_py_array *)value)->description.read_only) {
+    } else if (!is_const && d->read_only) {
         PyErr_Format(PyExc_ValueError, "kernel %s: cannot write '%s' into a read-only array", launch->kernel->info.name,
                      name);
         return -1;
@@ -203,23 +230,30 @@ static void init_value(struct launch *launch, Py_ssize_t k) {
     launch->wrapped[k] = NULL;
 }
 
-/* A parameter of 8 bytes may be a pointer or an integer: the value says which. */
+/* The bits of a ctypes.c_void_p. */
+static int set_address(struct launch *launch, Py_ssize_t k, PyObject *value) {
+    PyObject *number = PyObject_GetAttrString(value, "value"); /* None: NULL */
+    launch->arguments[k] = leat_u64(number && number != Py_None ? PyLong_AsUnsignedLongLong(number) : 0);
+    Py_XDECREF(number);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* A parameter of 8 bytes of which it is not known whether it is a pointer may also be an integer: the value says so. */
 static int set_argument(struct launch *launch, Py_ssize_t k, PyObject *value) {
     const leat_parameter_info *parameter = &launch->kernel->parameters[k];
     init_value(launch, k);
     launch->count = k + 1;
     if (!parameter->is_address)
         return parameter->dtype ? set_number(launch, k, value) : set_struct(launch, k, value);
-    if (value == Py_None) {
-        launch->arguments[k] = leat_u64(0);
-        return 0;
-    }
-    if (PyLong_Check(value))
-        return set_int(launch, k, value);
-    if (PyFloat_Check(value) || PyComplex_Check(value))
-        return fail_value(launch, k, value, "an array or an integer");
-    bool is_index = !le_py_is_array(value) && PyIndex_Check(value) && scalar_of(value) == SCALAR_INT;
-    return is_index ? set_index(launch, k, value) : set_array(launch, k, value);
+    enum scalar scalar = le_py_is_array(value) ? NO_SCALAR : scalar_of(value);
+    if (scalar == SCALAR_ADDRESS)
+        return set_address(launch, k, value);
+    bool is_int = PyLong_Check(value) || (PyIndex_Check(value) && scalar == SCALAR_INT);
+    if (is_int && !parameter->is_pointer)
+        return set_index(launch, k, value);
+    if (is_int || value == Py_None || PyFloat_Check(value) || PyComplex_Check(value))
+        return fail_value(launch, k, value, parameter->is_pointer ? "an array" : "an array or an integer");
+    return set_array(launch, k, value);
 }
 
 static int fail_count(const struct launch *launch, Py_ssize_t given) {
@@ -243,35 +277,39 @@ static int make_room(struct launch *launch, size_t count) {
     return 0;
 }
 
-/* The only word of a launch: cooperative=True. */
-static int read_words(PyObject *const *values, PyObject *names, bool *cooperative) {
-    *cooperative = false;
+/* The words of a launch: cooperative=True, strided=True. */
+static int read_words(struct launch *launch, PyObject *const *values, PyObject *names) {
+    launch->cooperative = launch->strided = false;
     for (Py_ssize_t k = 0; names && k < PyTuple_Size(names); k++) {
         PyObject *name = PyTuple_GetItem(names, k);
-        if (PyUnicode_CompareWithASCIIString(name, "cooperative") != 0) {
-            PyErr_Format(PyExc_TypeError, "a launch takes its arguments by position, and cooperative=; not '%U'", name);
+        bool *word = PyUnicode_CompareWithASCIIString(name, "cooperative") == 0 ? &launch->cooperative
+                     : PyUnicode_CompareWithASCIIString(name, "strided") == 0   ? &launch->strided
+                                                                                : NULL;
+        if (!word) {
+            PyErr_Format(PyExc_TypeError,
+                         "a launch takes its arguments by position, and cooperative= and strided=; not '%U'", name);
             return -1;
         }
         int yes = PyObject_IsTrue(values[k]);
         if (yes < 0)
             return -1;
-        *cooperative = yes;
+        *word = yes;
     }
     return 0;
 }
 
 /* ---- launching */
 
-static leat_status enqueue(struct launch *launch, bool cooperative) {
+static leat_status enqueue(struct launch *launch) {
     const struct launcher *l = launch->launcher;
     leat_stream *stream = launch->order.stream;
     size_t count = (size_t)launch->count;
     leat_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = cooperative ? leat_kernel_launch_cooperative(l->kernel->kernel, l->grid, l->block, l->shared_bytes, stream,
-                                                          launch->arguments, count)
-                         : leat_kernel_launch(l->kernel->kernel, l->grid, l->block, l->shared_bytes, stream,
-                                              launch->arguments, count);
+    status = launch->cooperative ? leat_kernel_launch_cooperative(l->kernel->kernel, l->grid, l->block, l->shared_bytes,
+                                                                  stream, launch->arguments, count)
+                                 : leat_kernel_launch(l->kernel->kernel, l->grid, l->block, l->shared_bytes, stream,
+                                                      launch->arguments, count);
     Py_END_ALLOW_THREADS
     return status;
 }
@@ -281,7 +319,7 @@ static int fail(const struct launch *launch, leat_status status) {
     return -1;
 }
 
-static int perform(struct launch *launch, bool cooperative) {
+static int perform(struct launch *launch) {
     launch->order.device = launch->kernel->device;
     launch->order.arguments = launch->values;
     launch->order.count = launch->count;
@@ -289,7 +327,7 @@ static int perform(struct launch *launch, bool cooperative) {
         return -1;
     leat_status status = le_py_order_begin(&launch->order);
     if (!status)
-        status = enqueue(launch, cooperative);
+        status = enqueue(launch);
     int failed = status ? fail(launch, status) : 0;
     status = le_py_order_end(&launch->order);
     return status && !failed ? fail(launch, status) : failed;
@@ -311,14 +349,13 @@ static void finish(struct launch *launch) {
 static PyObject *launch_kernel(PyObject *self, PyObject *const *args, size_t given, PyObject *names) {
     struct launch launch;
     Py_ssize_t count = (Py_ssize_t)(given & ~LE_PY_ARGUMENTS_OFFSET);
-    bool cooperative;
     launch.launcher = (struct launcher *)self;
     launch.kernel = launch.launcher->kernel;
     launch.count = 0;
     launch.order = (struct le_py_order){0};
     launch.asked.wrapped = NULL;
     launch.heap = NULL;
-    int failed = read_words(args + count, names, &cooperative);
+    int failed = read_words(&launch, args + count, names);
     if (!failed && count != launch.kernel->info.parameter_count)
         failed = fail_count(&launch, count);
     if (!failed)
@@ -326,7 +363,7 @@ static PyObject *launch_kernel(PyObject *self, PyObject *const *args, size_t giv
     for (Py_ssize_t k = 0; k < count && !failed; k++)
         failed = set_argument(&launch, k, args[k]);
     if (!failed)
-        failed = perform(&launch, cooperative);
+        failed = perform(&launch);
     finish(&launch);
     return failed ? NULL : Py_NewRef(Py_None);
 }
@@ -407,8 +444,10 @@ static PyObject *launcher_repr(PyObject *self) {
 static PyMemberDef launcher_fields[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(struct launcher, vectorcall), READONLY, NULL}, {0}};
 static PyType_Slot launcher_slots[] = {
-    {Py_tp_doc, "A kernel with its grid and block. Call it with the kernel's arguments; it enqueues one launch and "
-                "returns None. cooperative=True has all thread blocks resident at once."},
+    {Py_tp_doc,
+     "A kernel with its grid and block. Call it with the kernel's arguments; it enqueues one launch and "
+     "returns None. cooperative=True has all thread blocks resident at once. strided=True passes views whose "
+     "elements are not one after another, by the address of the first."},
     {Py_tp_dealloc, launcher_dealloc},
     {Py_tp_repr, launcher_repr},
     {Py_tp_call, launch_slow},

@@ -101,9 +101,14 @@ extern PyType_Spec le_py_device_spec; /* leat.device, the context manager */
 leat_dtype le_py_dtype_of_format(const char *format, Py_ssize_t size_bytes, bool *swapped);
 const char *le_py_format_of_dtype(leat_dtype dtype);              /* NULL: the buffer protocol has none (bf16) */
 leat_dtype le_py_dtype_of_kind(char kind, Py_ssize_t size_bytes); /* of __array_interface__: 'f', 4; 0: none */
-/* A dtype in Python: "f32", "float32", numpy.float32, numpy.dtype(...), torch.float32. 0 with an exception. */
+/* A dtype in Python: "f32", "float32", numpy.float32, numpy.dtype(...), torch.float32, leat.dtype(...). 0 with an
+ * exception, also for the names that mean other types to NumPy than to Leat. */
 leat_dtype le_py_dtype_parse(PyObject *value);
 PyObject *le_py_numpy_dtype(leat_dtype dtype); /* a new reference to numpy.dtype; bf16 needs ml_dtypes */
+/* leat.dtype (py_dtype.c) */
+int le_py_dtype_init(PyObject *module);
+PyObject *le_py_dtype_object(leat_dtype dtype);    /* a new reference */
+leat_dtype le_py_dtype_of_object(PyObject *value); /* 0: it is no leat.dtype */
 
 /* ---- arrays (py_array.c) */
 

@@ -23,6 +23,12 @@ void le_py_release_kept(void *argument) {
 
 /* ---- sources */
 
+void le_py_free_waiting(leat_array *array) {
+    Py_BEGIN_ALLOW_THREADS
+    leat_array_free(array);
+    Py_END_ALLOW_THREADS
+}
+
 /* The work of the value's library on its current stream is waited for: Leat orders only its own. */
 static leat_status wrap_memory(struct le_py_argument *argument, struct le_py_source *source) {
     leat_status status = LEAT_OK;
@@ -96,7 +102,7 @@ int le_py_source_of(PyObject *value, const char *name, struct le_py_source *sour
 }
 
 static int replace_array(struct le_py_source *source, leat_status status, leat_array *made) {
-    leat_array_free(source->array);
+    le_py_free_waiting(source->array);
     source->array = made;
     source->is_copied = true;
     if (!status)
@@ -148,7 +154,7 @@ int le_py_source_move(struct le_py_source *source, struct le_py_device *device) 
     if (!from->is_cpu && !device->is_cpu && from != device) { /* through the host */
         struct le_py_device *cpu = le_py_device_open("cpu");
         if (!cpu)
-            return leat_array_free(source->array), -1;
+            return le_py_free_waiting(source->array), -1;
         if (le_py_source_move(source, cpu) < 0)
             return -1;
         from = cpu;
@@ -162,23 +168,92 @@ int le_py_source_move(struct le_py_source *source, struct le_py_device *device) 
     return replace_array(source, status, made);
 }
 
+/* ---- casts */
+
+enum { CONDITION_BYTES = 160, CAST_BYTES = 2 * CONDITION_BYTES };
+
+static bool is_int(leat_dtype dtype) {
+    return dtype >= LEAT_I8 && dtype <= LEAT_U64;
+}
+
+static bool is_signed(leat_dtype dtype) {
+    return dtype <= LEAT_I64;
+}
+
+/* Writes the condition, in Leat, under which element `x` is not a value of the integer type; "": never. Bounds that the
+ * elements' own type keeps are left out: they may not be written as its numbers. */
+static void misfit_of(leat_dtype from, leat_dtype to, const char *x, char text[CONDITION_BYTES]) {
+    int bits = 8 * (int)leat_dtype_size_bytes(to), value_bits = bits - is_signed(to),
+        from_bits = 8 * (int)leat_dtype_size_bytes(from) - is_signed(from);
+    *text = 0;
+    if (!is_int(to) || from == LEAT_BOOL)
+        return;
+    if (!is_int(from)) { /* powers of two, which are exact; a NaN compares false */
+        double above = (double)(1ULL << (value_bits - 1)) * 2;
+        PyOS_snprintf(text, CONDITION_BYTES, "!(f64(%s) >= %.0f.0 && f64(%s) < %.0f.0 && floor(f64(%s)) == f64(%s))", x,
+                      is_signed(to) ? -above : 0.0, x, above, x, x);
+        return;
+    }
+    bool has_low = is_signed(from) && (!is_signed(to) || from_bits > value_bits), has_high = from_bits > value_bits;
+    long long high = has_high ? (long long)((1ULL << (value_bits - 1)) - 1) * 2 + 1 : 0;
+    char low_text[CONDITION_BYTES / 2] = "";
+    if (has_low)
+        PyOS_snprintf(low_text, sizeof low_text, "%s < %lld", x, is_signed(to) ? -high - 1 : 0);
+    if (has_high)
+        PyOS_snprintf(text, CONDITION_BYTES, "%s%s%s > %lld", low_text, has_low ? " || " : "", x, high);
+    else
+        memcpy(text, low_text, sizeof low_text);
+}
+
+/* y: the elements as the type; bad: whether one of them is not a value of it. */
+static void write_cast(const leat_description *d, leat_dtype dtype, char text[CAST_BYTES]) {
+    char misfit[CONDITION_BYTES];
+    const char *name = leat_dtype_name(dtype);
+    misfit_of(d->dtype, dtype, d->rank ? "x[...]" : "x", misfit);
+    if (!*misfit)
+        PyOS_snprintf(misfit, sizeof misfit, "false");
+    PyOS_snprintf(text, CAST_BYTES, d->rank ? "y[...] = %s(x[...]); bad = any(...: %s)" : "y = %s(x); bad = %s", name,
+                  misfit);
+}
+
+static void fail_cast(PyObject *type, leat_dtype from, leat_dtype to, const char *reason) {
+    PyErr_Format(type, "elements of type %s cannot become %s%s", leat_dtype_name(from), leat_dtype_name(to), reason);
+}
+
+static bool is_complex(leat_dtype dtype) {
+    return dtype == LEAT_C64 || dtype == LEAT_C128;
+}
+
+/* Floats are rounded, and anything that is not 0 is true. An integer type takes its own values only. */
 int le_py_source_cast(struct le_py_source *source, leat_dtype dtype) {
-    char text[64];
+    char text[CAST_BYTES];
     leat_description d;
     leat_array_get(source->array, &d);
     if (d.dtype == dtype)
         return 0;
-    PyOS_snprintf(text, sizeof text, d.rank ? "y[...] = %s(x[...])" : "y = %s(x)", leat_dtype_name(dtype));
+    if (is_complex(d.dtype) && !is_complex(dtype) && dtype != LEAT_BOOL) {
+        fail_cast(PyExc_TypeError, d.dtype, dtype, "; pass x.real");
+        return le_py_free_waiting(source->array), -1;
+    }
+    write_cast(&d, dtype, text);
     const leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = source->array}, {0}};
-    leat_binding results[] = {{.name = "y"}, {0}};
+    leat_binding results[] = {{.name = "y"}, {.name = "bad"}, {0}};
     leat_status status;
+    bool bad = false;
     Py_BEGIN_ALLOW_THREADS
     status = leat_eval(source->device->ctx, text, inputs, results);
+    if (!status)
+        status = leat_array_read(results[1].array, &bad, sizeof bad, NULL, NULL);
     Py_END_ALLOW_THREADS
+    leat_array_free(results[1].array);
     if (status == LEAT_PROGRAM || status == LEAT_MISMATCH)
-        PyErr_Format(PyExc_TypeError, "elements of type %s cannot become %s", leat_dtype_name(d.dtype),
-                     leat_dtype_name(dtype));
-    return replace_array(source, status, status ? NULL : results[0].array);
+        fail_cast(PyExc_TypeError, d.dtype, dtype, "");
+    if (!status && bad) {
+        fail_cast(PyExc_ValueError, d.dtype, dtype,
+                  ": a value is not an integer of that type; round or clip first, or use NumPy's astype");
+        status = LEAT_INVALID;
+    }
+    return replace_array(source, status, results[0].array);
 }
 
 /* ---- asarray */
@@ -198,7 +273,7 @@ static int convert(struct le_py_source *source, leat_dtype dtype, struct le_py_d
         return -1;
     if (copy != 0 || !source->is_copied)
         return 0;
-    leat_array_free(source->array);
+    le_py_free_waiting(source->array);
     PyErr_SetString(PyExc_ValueError, "copy=False, but the elements had to be copied");
     return -1;
 }
@@ -221,13 +296,66 @@ PyObject *le_py_asarray(PyObject *self, PyObject *args, PyObject *names) {
         return NULL;
     bool is_array = le_py_is_array(value);
     if (!device && !is_array && source.device->is_cpu && !(device = le_py_device_default()))
-        return leat_array_free(source.array), NULL;
+        return le_py_free_waiting(source.array), NULL;
     if (convert(&source, dtype, device, copy) < 0)
         return NULL;
     if (is_array && !source.is_copied) {
-        leat_array_free(source.array);
+        le_py_free_waiting(source.array);
         return Py_NewRef(value);
     }
+    PyObject *made = le_py_array_new(source.array, source.device);
+    if (made)
+        ((struct le_py_array *)made)->is_foreign = !source.is_copied;
+    return made;
+}
+
+/* ---- unpickling */
+
+/* The device of this name, else the first GPU instead of another one, else the CPU. */
+static struct le_py_device *device_like(const char *name) {
+    const char *const names[] = {name, strncmp(name, "cuda:", 5) == 0 ? "cuda" : "cpu", "cpu"};
+    struct le_py_device *found = NULL;
+    for (int k = 0; k < 3 && !found && !PyErr_Occurred(); k++) {
+        found = le_py_device_open(names[k]);
+        if (!found && PyErr_ExceptionMatches(le_py_errors.device))
+            PyErr_Clear();
+    }
+    return found;
+}
+
+/* The elements of a NumPy array as those of another type of the same size (bf16 for u16). */
+static int source_as(PyObject *value, leat_dtype dtype, struct le_py_source *source) {
+    struct le_py_argument *argument = calloc(1, sizeof *argument);
+    if (!argument)
+        return PyErr_NoMemory(), -1;
+    if (le_py_argument_resolve(value, "x", false, NULL, argument) < 0) {
+        free(argument);
+        return -1;
+    }
+    le_py_argument_keep(argument, value);
+    if (argument->kind == LE_PY_MEMORY && !argument->device &&
+        leat_dtype_size_bytes(argument->memory.dtype) == leat_dtype_size_bytes(dtype)) {
+        argument->memory.dtype = dtype;
+        return use_argument(argument, source);
+    }
+    le_py_argument_release(argument);
+    free(argument);
+    return le_py_fail_type(value, "x", "which is not a pickled leat.Array");
+}
+
+/* _array_again(elements, device, dtype) */
+PyObject *le_py_array_again(PyObject *self, PyObject *args) {
+    PyObject *value, *dtype_value;
+    const char *name;
+    struct le_py_source source;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OsO", &value, &name, &dtype_value))
+        return NULL;
+    leat_dtype dtype = le_py_dtype_parse(dtype_value);
+    struct le_py_device *device = dtype ? device_like(name) : NULL;
+    if (!device || source_as(value, dtype, &source) < 0 ||
+        (device != source.device && le_py_source_move(&source, device) < 0))
+        return NULL;
     PyObject *made = le_py_array_new(source.array, source.device);
     if (made)
         ((struct le_py_array *)made)->is_foreign = !source.is_copied;

@@ -13,6 +13,8 @@ struct le_py_source {
 /* Fills the source from what a call accepts as an argument; name is for errors. Host memory is in the CPU's context.
  * The array keeps the value's memory alive. */
 int le_py_source_of(PyObject *value, const char *name, struct le_py_source *source);
+/* Frees a source's array without the GIL: it may wait for work that uses another library's memory. */
+void le_py_free_waiting(leat_array *array);
 /* Replace the array by one on another device, or of another type. The source is released if they fail. */
 int le_py_source_move(struct le_py_source *source, struct le_py_device *device);
 int le_py_source_cast(struct le_py_source *source, leat_dtype dtype);
@@ -24,6 +26,7 @@ void le_py_release_kept(void *argument);
 
 #define LE_PY_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
 PyObject *le_py_asarray(PyObject *self, PyObject *args, PyObject *names);
+PyObject *le_py_array_again(PyObject *self, PyObject *args);
 PyObject *le_py_pinned(PyObject *self, PyObject *value);
 PyObject *le_py_pinned_empty(PyObject *self, PyObject *args, PyObject *names);
 PyObject *le_py_load(PyObject *self, PyObject *args, PyObject *names);

@@ -71,53 +71,48 @@ static PyObject *eval(PyObject *self, PyObject *const *args, Py_ssize_t count, P
 
 static PyMethodDef functions[] = {
     {"program", LE_PY_KEYWORDS(make_program), METH_VARARGS | METH_KEYWORDS,
-     "program(text, *, name=None, device=None)\n--\n\nChecks the text of a program and returns a leat.Program, which "
-     "is "
-     "called with its inputs. name is for messages, such as the file's. device fixes where it runs. Raises "
-     "ProgramError, "
-     "with all errors of the text."},
+     "program(text, *, name=None, device=None)\n--\n\n"
+     "Checks the text of a program and returns a leat.Program, which is called with its inputs. name is for messages, "
+     "such as the file's. device fixes where it runs. Raises ProgramError, with all errors of the text."},
     {"eval", (PyCFunction)(void (*)(void))eval, METH_FASTCALL | METH_KEYWORDS,
      "eval(text, /, *args, out=None, stream=None, device=None, like=None, **inputs)\n--\n\nCalls the program of this "
      "text with these inputs. The last 256 texts are remembered."},
     {"asarray", LE_PY_KEYWORDS(le_py_asarray), METH_VARARGS | METH_KEYWORDS,
-     "asarray(x, *, dtype=None, device=None, copy=None)\n--\n\nReturns a leat.Array with the elements of x: an array "
-     "of "
-     "any library, a number, or a list. Memory that the device can use is shared: host memory on the CPU, and a GPU's "
-     "on that GPU; the work of x's library on it is waited for. Other memory is copied to the device. device: None "
-     "leaves memory of a GPU there and takes host memory to the default device. copy: True always copies, False raises "
-     "ValueError where a copy is needed."},
+     "asarray(x, *, dtype=None, device=None, copy=None)\n--\n\n"
+     "Returns a leat.Array with the elements of x: an array of any library, a number, or a list. Memory that the "
+     "device can use is shared: host memory on the CPU, and a GPU's on that GPU; the work of x's library on it is "
+     "waited for. Other memory is copied to the device. dtype converts the elements: floats are rounded, and a value "
+     "that is not an integer of an integer type raises ValueError. device: None leaves memory of a GPU there and takes "
+     "host memory to the default device. copy: True always copies, False raises ValueError where a copy is needed."},
     {"pinned_empty", LE_PY_KEYWORDS(le_py_pinned_empty), METH_VARARGS | METH_KEYWORDS,
      "pinned_empty(shape, dtype=\"f64\")\n--\n\nReturns a NumPy array over new page-locked memory, which a GPU copies "
      "directly and at full speed. Its elements are undefined. Without a GPU it is ordinary memory."},
     {"pinned", le_py_pinned, METH_O,
-     "pinned(a, /)\n--\n\nPage-locks the memory of a NumPy array, which takes about 0.3 ms per MiB, and returns a "
-     "NumPy "
-     "array over the same memory. The memory is unlocked when that array is freed."},
+     "pinned(a, /)\n--\n\n"
+     "Page-locks the memory of a NumPy array, which takes about 0.3 ms per MiB, and returns a NumPy array over the "
+     "same memory. The memory is unlocked when that array is freed."},
     {"load", LE_PY_KEYWORDS(le_py_load), METH_VARARGS | METH_KEYWORDS,
-     "load(path, *, key=None, dtype=None, device=None, like=None)\n--\n\nReads an array from a .npy, .npz, .png, .csv "
-     "or "
-     ".tsv file. key names the array of an .npz that has several. dtype converts the elements. Returns a NumPy array, "
-     "or with device a leat.Array there; like names another library, as in a call. A large .npy is mapped, not read: "
-     "the "
-     "array is read-only."},
+     "load(path, *, key=None, dtype=None, device=None, like=None)\n--\n\n"
+     "Reads an array from a .npy, .npz, .png, .csv or .tsv file. key names the array of an .npz that has several. "
+     "dtype converts the elements. Returns a NumPy array, or with device a leat.Array there; like names another "
+     "library, as in a call. A large .npy is mapped, not read: the array is read-only."},
     {"save", LE_PY_KEYWORDS(le_py_save), METH_VARARGS | METH_KEYWORDS,
-     "save(path, array, *, key=None, colormap=None, sync=False)\n--\n\nWrites an array of any library to a .npy, .npz, "
-     ".png, .csv or .tsv file, or a dict of arrays to an .npz. The file appears when it is complete. key is the "
-     "array's "
-     "name in an .npz (\"array\"). colormap, of a .png: \"grey\" or \"viridis\". sync: the file is on the disk when "
-     "save returns."},
+     "save(path, array, *, key=None, colormap=None, sync=False)\n--\n\n"
+     "Writes an array of any library to a .npy, .npz, .png, .csv or .tsv file, or a dict of arrays to an .npz. The "
+     "file appears when it is complete. key is the array's name in an .npz (\"array\"). colormap, of a .png: \"grey\" "
+     "or \"viridis\". sync: the file is on the disk when save returns."},
     {"devices", LE_PY_KEYWORDS(le_py_devices), METH_VARARGS | METH_KEYWORDS,
-     "devices(measure=False)\n--\n\nReturns a leat.DeviceInfo for each device: the CPU, CUDA devices, and sim. "
-     "measure: "
-     "measures their rates, which takes up to 0.4 s for each."},
+     "devices(measure=False)\n--\n\n"
+     "Returns a leat.DeviceInfo for each device: the CPU, CUDA devices, and sim. measure: measures their rates, which "
+     "takes up to 0.4 s for each."},
     {"synchronize", LE_PY_KEYWORDS(le_py_synchronize), METH_VARARGS | METH_KEYWORDS,
-     "synchronize(device=None)\n--\n\nWaits for all of Leat's work on a device (None: on all devices in use), and "
-     "raises "
-     "its error, if any."},
+     "synchronize(device=None)\n--\n\n"
+     "Waits for all of Leat's work on a device (None: on all devices in use), and raises its error, if any."},
     {"show_progress", le_py_show_progress, METH_O,
      "show_progress(on, /)\n--\n\nWhether a run that takes more than a second shows its program's name and the time on "
      "the terminal. The default is off, and on if the environment has LEAT_PROGRESS=1."},
     {"_program_again", program_again, METH_VARARGS, NULL},
+    {"_array_again", le_py_array_again, METH_VARARGS, NULL},
     {0}};
 
 static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
@@ -131,9 +126,9 @@ static int add_all(PyObject *module) {
     int failed = device ? PyModule_AddObjectRef(module, "device", device) : -1;
     Py_XDECREF(device);
     evaluated = PyDict_New();
-    return failed || !evaluated || le_py_errors_init(module) || le_py_process_init() || le_py_argument_init() ||
-           le_py_array_init(module) || le_py_stream_init(module) || le_py_program_init(module) ||
-           le_py_kernel_init(module) || le_py_memory_init(module) ||
+    return failed || !evaluated || le_py_errors_init(module) || le_py_process_init() || le_py_dtype_init(module) ||
+           le_py_argument_init() || le_py_array_init(module) || le_py_stream_init(module) ||
+           le_py_program_init(module) || le_py_kernel_init(module) || le_py_memory_init(module) ||
            PyModule_AddStringConstant(module, "__version__", leat_version());
 }
 

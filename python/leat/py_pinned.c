@@ -129,8 +129,11 @@ static PyObject *numpy_over(const leat_description *memory, struct pin *pin) {
     d.memory = LEAT_MEMORY_HOST;
     leat_status status = cpu ? leat_array_wrap(cpu->ctx, &d, release_pin, pin, &array) : LEAT_DEVICE;
     if (status) {
+        le_py_raise(status, NULL, NULL);
+        Py_BEGIN_ALLOW_THREADS
         release_pin(pin);
-        return le_py_raise(status, NULL, NULL);
+        Py_END_ALLOW_THREADS
+        return NULL;
     }
     struct le_py_array *made = (struct le_py_array *)le_py_array_new(array, cpu);
     if (!made)

@@ -90,9 +90,11 @@ struct le_py_prepared *le_py_prepared_new(struct le_py_program *program, struct 
 void le_py_prepared_free(struct le_py_prepared *prepared) {
     if (!prepared || prepared->generation != le_py_generation()) /* the parent's of a forked child: left alone */
         return;
+    Py_BEGIN_ALLOW_THREADS /* it may wait for work that uses another library's memory */
     for (int k = 0; k < prepared->idle_count; k++)
         free_call(prepared->idle[k]);
     leat_program_free(prepared->program);
+    Py_END_ALLOW_THREADS
     free(prepared->idle);
     free(prepared);
 }
@@ -328,9 +330,8 @@ static PyMethodDef program_methods[] = {
     {"show", (PyCFunction)(void (*)(void))le_py_program_show, METH_FASTCALL | METH_KEYWORDS,
      "show($self, form=\"tree\", /, *args, arch=None, out=None, stream=None, device=None, like=None, **inputs)\n--\n\n"
      "Returns one form of the program as text. \"tree\" needs no arguments. \"ir\", \"ir:PASS\" (the IR after one "
-     "pass), "
-     "\"plan\", \"bytecode\", \"cuda\", \"ptx\" and \"sass\" are for these arguments. The last three need no GPU. arch "
-     "names the architecture of ptx and sass, such as \"sm_90\"."},
+     "pass), \"plan\", \"bytecode\", \"cuda\", \"ptx\" and \"sass\" are for these arguments. The last three need no "
+     "GPU. arch names the architecture of ptx and sass, such as \"sm_90\"."},
     {"__reduce__", program_reduce, METH_NOARGS, NULL},
     {0}};
 static PyType_Slot program_slots[] = {{Py_tp_dealloc, program_dealloc},

@@ -393,9 +393,9 @@ static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
 
 static PyMethodDef event_methods[] = {
     {"record", event_record, METH_VARARGS,
-     "record($self, stream=None, /)\n--\n\nRecords the event in a stream; None: Leat's own stream of the device. It is "
-     "reached when "
-     "all work enqueued in the stream so far is done."},
+     "record($self, stream=None, /)\n--\n\n"
+     "Records the event in a stream; None: Leat's own stream of the device. It is reached when all work enqueued in "
+     "the stream so far is done."},
     {"synchronize", event_synchronize, METH_NOARGS, "synchronize($self, /)\n--\n\nWaits until the event is reached."},
     {"elapsed_ms", event_elapsed, METH_O,
      "elapsed_ms($self, stop, /)\n--\n\nWaits for `stop`, and returns the milliseconds from this event to it by the "

@@ -123,8 +123,28 @@ static leat_dtype dtype_by_numpy(PyObject *value) {
     return found;
 }
 
+/* The names that NumPy gives to other types than Leat does: they would silently change the elements. */
+static bool is_ambiguous(PyObject *text) {
+    static const struct {
+        const char *name, *of_numpy, *of_leat, *advice;
+    } names[] = {{"i8", "int64", "int8", "\"int64\" or \"int8\""},
+                 {"u8", "uint64", "uint8", "\"uint64\" or \"uint8\""},
+                 {"f16", "longdouble", "float16", "\"float16\""}};
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+        if (PyUnicode_CompareWithASCIIString(text, names[k].name) == 0) {
+            PyErr_Format(PyExc_TypeError, "the dtype \"%s\" is %s to NumPy, but %s to Leat; write %s", names[k].name,
+                         names[k].of_numpy, names[k].of_leat, names[k].advice);
+            return true;
+        }
+    return false;
+}
+
 leat_dtype le_py_dtype_parse(PyObject *value) {
     bool is_text = PyUnicode_Check(value);
+    if (le_py_dtype_of_object(value))
+        return le_py_dtype_of_object(value);
+    if (is_text && is_ambiguous(value))
+        return (leat_dtype)0;
     PyObject *text = is_text ? Py_NewRef(value) : PyObject_Str(value);
     leat_dtype found = dtype_of_text(text, !is_text);
     Py_XDECREF(text);

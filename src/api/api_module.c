@@ -224,7 +224,10 @@ leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_
                                   .dtype = parameter->dtype,
                                   .is_address = parameter->may_be_pointer,
                                   .name = parameter->name,
-                                  .is_const = parameter->is_const};
+                                  .is_const = parameter->is_const,
+                                  .is_pointer =
+                                      parameter->is_pointer || parameter->is_declared_pointer || parameter->pointee,
+                                  .pointee = parameter->pointee};
     return LEAT_OK;
 }
 

@@ -81,12 +81,18 @@ leat_status le_colormap_apply(const leat_array *array, const char *name, leat_co
     leat_status status = le_array_new(array->buffer->pool, LEAT_U8, grey ? 2 : 3, shape, false, &made);
     if (status)
         return status;
-    find_range(array, &least, &greatest);
+    if (array->dtype == LEAT_BOOL) { /* whatever it holds, true is white */
+        least = 0;
+        greatest = 1;
+    } else {
+        find_range(array, &least, &greatest);
+    }
     uint8_t *pixel = made->data;
     for (int64_t i = 0; i < shape[0]; i++)
         for (int64_t j = 0; j < shape[1]; j++, pixel += grey ? 1 : 3)
             color_pixel(element_at(array, i, j), least, greatest, colormap, pixel);
-    note_range(array, name, colormap, least, greatest);
+    if (array->dtype != LEAT_BOOL)
+        note_range(array, name, colormap, least, greatest);
     *pixels = made;
     return LEAT_OK;
 }

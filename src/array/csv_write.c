@@ -67,11 +67,11 @@ static leat_status write_rows(struct table_writer *w, const leat_array *array, c
 static leat_status check_is_table(const leat_array *array, const char *path) {
     char text[LE_SHAPE_TEXT_MAX];
     if (le_type_is_complex((enum le_type)array->dtype))
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "save re(...), im(...) or abs(...) of it",
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "save re(...), im(...) or abs(...) of it",
                           "%s: %s is complex, but a table of text holds real numbers", path,
                           le_array_describe(array, text));
     if (array->rank > 2)
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "save it as .npy",
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "save it as .npy",
                           "%s: %s has more than the two axes of a table", path, le_array_describe(array, text));
     return LEAT_OK;
 }

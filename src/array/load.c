@@ -41,7 +41,7 @@ static enum format format_of_path(const char *path) {
 
 static leat_status check_key(const char *name, const char *key, enum format format) {
     if (key && format != FORMAT_NPZ)
-        return le_fail(LEAT_FILE, "%s: is not an .npz file, so it has no array '%.100s'", name, key);
+        return le_fail(LEAT_INVALID, "%s: is not an .npz file, so it has no array '%.100s'", name, key);
     return LEAT_OK;
 }
 
@@ -142,7 +142,7 @@ static leat_status save_host(const leat_array *array, const char *path, const le
 leat_status le_array_save(const leat_array *array, const char *path, const leat_save_options *options) {
     enum format format = format_of_path(path);
     if (format == FORMAT_NONE)
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "use the ending .npy, .npz, .csv, .tsv or .png",
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "use the ending .npy, .npz, .csv, .tsv or .png",
                           "%s: unknown file ending", path);
     leat_array *host = NULL;
     leat_status status = check_key(path, options->key, format);
@@ -165,7 +165,7 @@ static leat_status check_names(const leat_named_array *arrays, size_t count, con
 leat_status le_archive_save(const leat_named_array *arrays, size_t count, const char *path,
                             const leat_save_options *options) {
     if (format_of_path(path) != FORMAT_NPZ)
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "use the ending .npz",
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "use the ending .npz",
                           "%s: is not the name of an archive", path);
     leat_status status = check_names(arrays, count, path);
     return status ? status : le_npz_save(arrays, count, path, options);

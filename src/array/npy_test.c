@@ -262,10 +262,10 @@ static void test_paths(void **state) {
     assert_message("is a folder");
     assert_int_equal(le_array_save(array, path_in(folder, "no/a.npy"), SAVE_AS(0)), LEAT_FILE);
     assert_message("/no/a.npy: the folder does not exist");
-    assert_int_equal(le_array_save(array, path_in(folder, "a.txt"), SAVE_AS(0)), LEAT_FILE);
+    assert_int_equal(le_array_save(array, path_in(folder, "a.txt"), SAVE_AS(0)), LEAT_INVALID);
     assert_message("unknown file ending");
-    assert_int_equal(le_array_save(array, path_in(folder, "a.npy"), SAVE_AS(.key = "key")), LEAT_FILE);
-    assert_int_equal(le_array_save(array, folder, SAVE_AS(0)), LEAT_FILE);
+    assert_int_equal(le_array_save(array, path_in(folder, "a.npy"), SAVE_AS(.key = "key")), LEAT_INVALID);
+    assert_int_equal(le_array_save(array, folder, SAVE_AS(0)), LEAT_INVALID);
     assert_ok(le_npy_save(array, "/dev/null", NULL));
     /* through a link: the file that it names is replaced and keeps its mode */
     snprintf(other, sizeof other, "%s/b.npy", folder);

@@ -33,10 +33,10 @@ static leat_status fail_keys(const struct le_zip *zip, const char *name, const c
     if (zip->directory == zip->directory_end)
         status = le_fail(LEAT_FILE, "%s: contains no array", name);
     else if (key)
-        status = le_fail(LEAT_FILE, "%s: has no array '%.100s'; it has: %s", name, key, keys.at ? keys.at : "?");
+        status = le_fail(LEAT_MISSING, "%s: has no array '%.100s'; it has: %s", name, key, keys.at ? keys.at : "?");
     else
-        status = le_fail(LEAT_FILE, "%s: has %llu arrays; name one of them: %s", name, (unsigned long long)zip->count,
-                         keys.at ? keys.at : "?");
+        status = le_fail(LEAT_INVALID, "%s: has %llu arrays; name one of them: %s", name,
+                         (unsigned long long)zip->count, keys.at ? keys.at : "?");
     le_text_finish(&keys);
     return status;
 }
@@ -188,7 +188,7 @@ static leat_status prepare_entry(struct entry *entry, const leat_named_array *na
     if (entry->name.failed)
         return le_fail_out_of_memory(0);
     if (entry->name.length > LE_ZIP_NAME_MAX)
-        return le_fail(LEAT_FILE, "%s: the array's name of %zu bytes is too long for an archive", path,
+        return le_fail(LEAT_INVALID, "%s: the array's name of %zu bytes is too long for an archive", path,
                        strlen(named->name));
     leat_status status = le_array_host(named->array, &host);
     if (!status)

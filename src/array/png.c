@@ -208,14 +208,14 @@ static leat_status check_shape(const leat_array *array, const char *path) {
     bool whole = array->dtype == LEAT_U8 || array->dtype == LEAT_U16;
     bool grey = array->rank == 2, colour = array->rank == 3 && (array->shape[2] == 3 || array->shape[2] == 4);
     if (le_type_is_complex((enum le_type)array->dtype))
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "save re(...), im(...) or abs(...) of it",
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "save re(...), im(...) or abs(...) of it",
                           "%s: %s is complex, which a picture cannot hold", path, le_array_describe(array, text));
     if (!grey && !(colour && whole))
-        return le_fail_at(LEAT_FILE, (struct le_location){0}, "use [h,w], or u8 or u16 [h,w,3] or [h,w,4]",
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "use [h,w], or u8 or u16 [h,w,3] or [h,w,4]",
                           "%s: %s does not have the shape of a picture", path, le_array_describe(array, text));
     for (int k = 0; k < 2; k++)
         if (array->shape[k] < 1 || array->shape[k] > SIDE_MAX)
-            return le_fail(LEAT_FILE, "%s: cannot write %s as a picture", path, le_array_describe(array, text));
+            return le_fail(LEAT_INVALID, "%s: cannot write %s as a picture", path, le_array_describe(array, text));
     return LEAT_OK;
 }
 

@@ -139,7 +139,7 @@ static void test_files(void **state) {
         assert_f64(b, 4, LIST(1, 3, 2, 4));
         leat_array_free(b);
         if (k)
-            assert_status(leat_array_load(ctx, path, "absent", (leat_dtype)0, &b), LEAT_FILE);
+            assert_status(leat_array_load(ctx, path, "absent", (leat_dtype)0, &b), LEAT_MISSING);
         unlink(path);
     }
     snprintf(path, sizeof path, "%s/a.png", folder);

@@ -1,8 +1,10 @@
 """leat.Array: its attributes, views, the buffer protocol, elements."""
 
 import array
+import copy as copy_module
 import ctypes
 import gc
+import pickle
 import weakref
 
 import numpy as np
@@ -57,6 +59,15 @@ def test_elements(device):
             wrong(of(np.zeros((0, 2)), device))
     with pytest.raises(TypeError):
         float(of(1j))
+    n = of(2, device)
+    assert list(range(n)) == [0, 1] and "abc"[n] == "c" and hex(n) == "0x2" and of(numbers(4), device)[n].item() == 2
+    for wrong in (of(2.0, device), of([2], device), of(True, device)):
+        with pytest.raises(TypeError, match="index"):
+            range(wrong)
+    m = of(numbers(2, 3), device)
+    for key, shape, value in (((1, 2), (), 5), ((1, ..., 2), (), 5), ((1,), (3,), None), ((..., 2), (2,), None)):
+        part = m[key]
+        assert part.shape == shape and (value is None or float(part) == int(part) == part[...].item() == part[()].item() == value)
     with pytest.raises(OverflowError):
         int(of(np.inf))
     assert of(numbers(2, 3), device).tolist() == numbers(2, 3).tolist()
@@ -86,6 +97,32 @@ def test_numpy(device):
     own[0] = 9
     assert a.tolist() == [0, 7, 2]
     assert np.add(a, a).tolist() == [0, 14, 4]
+
+
+# ---- pickling
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "bfloat16"])
+def test_pickle(dtype, device):
+    if dtype == "bfloat16":
+        dtype = pytest.importorskip("ml_dtypes").bfloat16
+    expected = numbers(3, 4, dtype=dtype)
+    for a in (of(expected, device), of(expected, device).T, of(expected, device)[1, 2], of(expected, device)[:0]):
+        for back in (pickle.loads(pickle.dumps(a)), pickle.loads(pickle.dumps(a, 5)), copy_module.deepcopy(a)):
+            assert isinstance(back, leat.Array) and back.device == device and back.dtype == a.dtype
+            assert back.shape == a.shape and back.tolist() == a.tolist()
+    a = of(numbers(3), "cpu")
+    back = copy_module.deepcopy(a)
+    np.asarray(back)[0] = 9
+    assert a.tolist() == [0, 1, 2] and copy_module.copy(a).tolist() == [0, 1, 2]
+
+
+def test_pickle_for_a_device_that_is_not_there():
+    make, (elements, device, dtype) = of(numbers(3), "cpu").__reduce__()
+    assert device == "cpu" and make(elements, "cuda:77", dtype).device.split(":")[0] in ("cuda", "cpu")
+    for wrong in ((elements, "cpu", "f32"), (3, "cpu", dtype), ([1.0], "cpu", dtype), (elements, "cpu", "text")):
+        with pytest.raises(TypeError):
+            make(*wrong)
 
 
 # ---- views

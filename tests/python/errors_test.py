@@ -1,5 +1,7 @@
 """Exceptions: their classes, what they say, and where the caret is."""
 
+import array
+import re
 import traceback
 import threading
 import time
@@ -73,7 +75,11 @@ def test_several_errors():
     assert len(error.errors) == 3 and error.lineno == 1
     assert [one["line"] for one in error.errors] == [1, 2, 3]
     assert all(set(one) == {"message", "help", "line", "column", "span"} for one in error.errors)
-    assert "all 3 errors" in str(error) and "foo" in str(error)
+    first, others = error.msg.split("2 more errors:\n")
+    assert "bar" in first and "bar" not in others and "y =" not in others
+    assert others.startswith("program:2:5: error: unknown function 'foo'\nx = foo(1)\n    ^") and "baz" in others
+    two = program_error("y = bar(1)\nz = bar(1)")
+    assert two.msg.count("unknown function 'bar'") == 2 == two.msg.count("help") and "1 more error:\nprogram:2:5" in two.msg
     many = program_error("\n".join(f"y{k} = foo{k}(1)" for k in range(50)))
     assert 1 < len(many.errors) <= 50
 
@@ -146,6 +152,57 @@ def test_data_error():
         assert gather(a, np.array([2, 0])).tolist() == [2, 0]
     with pytest.raises(IndexError):
         gather(a, np.array([-1]), out=np.zeros(1))
+
+
+def test_location_of_shape_and_data_errors():
+    """As for a SyntaxError: attributes, and a caret in the message."""
+    gather = leat.program("# \u00e4\n\tz[i] = 1 + b[p[i]]  # \u00f6", name="gather")
+    for wrong, kind, under in (((np.arange(3.0), np.array([5])), leat.DataError, "b[p[i]]"),
+                               ((np.ones((3, 1)), np.array([1])), leat.ShapeError, "b")):
+        for call in (gather, gather.explain):
+            with pytest.raises(kind) as caught:
+                call(*wrong)
+            error = caught.value
+            assert (error.filename, error.lineno, error.end_lineno) == ("gather", 2, 2) and caret(error).startswith(under)
+            assert error.text == "\tz[i] = 1 + b[p[i]]  # \u00f6" and error.args == (str(error),)
+            lines = str(error).split("\n")
+            assert lines[0].startswith("line 2 of gather: ") and lines[1] == "    " + error.text and len(lines) <= 4
+            drawn = lines[2].expandtabs()
+            assert lines[1].expandtabs()[drawn.index("^"):].startswith(under) and drawn.strip(" ^") == ""
+            assert len(lines) == 3 or lines[3].startswith("help: ")
+    plain = leat.ShapeError("text")
+    assert plain.lineno is plain.offset is plain.text is plain.filename is plain.end_lineno is plain.end_offset is None
+
+
+def test_location_in_a_long_line():
+    with pytest.raises(leat.DataError) as caught:
+        leat.eval("y[i] = 1" + " + 1" * 100 + " + a[p[i]]", np.ones(2), np.array([2]))
+    assert caught.value.offset > 400 and "^" not in str(caught.value) and len(str(caught.value)) < 200
+
+
+def test_missing_arguments():
+    program = leat.program("in a, b = 1, c, d; y[i] = a[i] + b + c + d")
+    with pytest.raises(TypeError, match="is missing the arguments 'a', 'c', 'd'$"):
+        program()
+    with pytest.raises(TypeError, match="is missing the argument 'c'$"):
+        program(np.ones(2), d=1)
+
+
+@pytest.mark.parametrize("value, name", [
+    (np.ones(2, "g"), str(np.dtype("g"))), (np.ones(2, "G"), str(np.dtype("G"))), (np.array(["a"]), "<U1"),
+    (np.array([None]), "object"), (np.zeros(2, "i4,f4"), "f0"), (array.array("u", "ab"), "w"),
+])
+def test_elements_that_leat_does_not_have(value, name):
+    for call in (lambda: leat.eval("y[i] = a[i]", a=value), lambda: leat.asarray(value)):
+        with pytest.raises(TypeError, match=re.escape(name) + r".* which Leat does not have; convert them first, .*asarray\(x"):
+            call()
+
+
+def test_device_of_the_environment(run_python):
+    script = "import leat\ntry: leat.eval('y = 1')\nexcept leat.DeviceError as error: print(error)"
+    assert run_python(script, LEAT_DEVICE="toaster").startswith("the environment variable LEAT_DEVICE: there is no device 'toaster'")
+    script = script.replace("1'", "1', device='gpu'")
+    assert run_python(script, LEAT_DEVICE="toaster").startswith("there is no device 'gpu'")
 
 
 def test_memory_error():

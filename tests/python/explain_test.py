@@ -169,7 +169,8 @@ def test_a_script_prints_it_and_a_prompt_shows_it_once():
 
 
 def cost(kind, what, time_ns=2_000_000, **more):
-    return {"kind": kind, "what": what, "cause": "", "count": 1, "time_ns": time_ns, "bytes": 0, "operations": 0, "on_device": False, **more}
+    return {"kind": kind, "what": what, "cause": "", "count": 1, "time_ns": time_ns, "bytes": 0, "operations": 0, "on_device": False,
+            "in_background": False, **more}
 
 
 def test_costs_of_the_first_run_are_apart(capsys, monkeypatch):

@@ -1,6 +1,7 @@
 """Arrays of JAX on the CPU."""
 
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -40,6 +41,39 @@ def test_read_only():
     y = leat.eval("y[i] = a[i]", a, like="numpy")
     y[:] = 7
     assert np.array_equal(np.asarray(a), before)
+
+
+def calls_of(function):
+    """The names of the Python functions that the function calls."""
+    names = []
+    sys.setprofile(lambda frame, event, value: names.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return names
+
+
+@pytest.mark.skipif(jnp.ones(1).device.platform != "cpu", reason="for arrays on the CPU")
+def test_memory_is_taken_by_the_buffer_protocol():
+    """__dlpack__ of JAX takes several microseconds."""
+    a, y = jnp.arange(12.0).reshape(3, 4), np.zeros((3, 4), "f4")
+    double(a, out=y)
+    assert "__dlpack__" not in calls_of(lambda: double(a, out=y)) and np.array_equal(y, a + a)
+    b, z = a.astype("bfloat16"), leat.asarray(a.astype("bfloat16"), copy=True)  # the protocol has no bf16
+    double(b, out=z)
+    assert "__dlpack__" in calls_of(lambda: double(b, out=z)) and z.tolist() == (a + a).tolist()
+    for view in (a.T, a[:, 1:3], a[0], a[2, 1], a[:0]):
+        assert np.array_equal(double(view, like="numpy") if view.ndim else leat.eval("y = a + a", view, like="numpy"), view + view)
+
+
+def test_deleted():
+    a = jnp.arange(3.0)
+    held = leat.asarray(a)
+    a.delete()
+    assert held.tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match="'a'.*deleted"):
+        double(a)
 
 
 def test_tracers():

@@ -101,12 +101,17 @@ def test_numbers(module):
     (4, 2**64, OverflowError, "'l'"),
     (4, -(2**63) - 1, OverflowError, "'l'"),
     (4, 1.0, TypeError, "'l' takes an array or an integer"),
+    (4, None, TypeError, "'l' takes an array or an integer"),
     (6, "1", TypeError, "'d' takes a number"),
     (6, 1j, TypeError, "'d' takes a number"),
     (6, b"1", TypeError, "'d' takes a number"),
     (6, None, TypeError, "'d' takes a number"),
     (0, "text", TypeError, "'y'"),
-    (0, 1.0, TypeError, "'y' takes an array or an integer"),
+    (0, 1.0, TypeError, "'y' takes an array, not a value of type float"),
+    (0, 4096, TypeError, "'y' takes an array, not a value of type int; ctypes.c_void_p"),
+    (0, np.int64(4096), TypeError, "'y' takes an array, not a value of type int64"),
+    (0, True, TypeError, "'y' takes an array, not a value of type bool"),
+    (0, None, TypeError, "'y' takes an array, not a value of type NoneType"),
 ])
 def test_wrong_numbers(module, k, value, error, words):
     arguments = [array(np.zeros(9), "f64"), bytes(16), 0, 0, 0, False, 0, 0, 0]
@@ -137,10 +142,66 @@ def test_wrong_arrays(module):
 
 def test_null_and_addresses(module):
     y = array([7], "i32")
-    module["is_null"][1, 1](y, None)
+    for address in (None, 0):
+        module["is_null"][1, 1](y, ctypes.c_void_p(address))
+        assert y.tolist() == [1]
+    for address in (4096, 2**64 - 1):
+        module["is_null"][1, 1](y, ctypes.c_void_p(address))
+        assert y.tolist() == [0]
+    with pytest.raises(TypeError, match="'n' takes an integer"):
+        module["shared"][1, 1](y, ctypes.c_void_p(1))
+
+
+def test_an_integer_that_may_be_an_address():
+    made = leat.Module('extern "C" __global__ void f(int *y, size_t p) { y[0] = p == 0; }', device=DEVICE)
+    assert [p.is_pointer for p in made["f"].parameters] == [True, False]
+    y = array([7], "i32")
+    made["f"][1, 1](y, 0)
     assert y.tolist() == [1]
-    module["is_null"][1, 1](y, 4096)
+    made["f"][1, 1](y, y)
     assert y.tolist() == [0]
+    with pytest.raises(TypeError, match="'p' takes an array or an integer"):
+        made["f"][1, 1](y, None)
+
+
+def test_views_with_strides(module):
+    kernel, x = module["saxpy"][1, 8], array(np.arange(12).reshape(3, 4))
+    y = array(np.zeros(12))
+    for view in (x.T, x[:, 1:], x[::-1], x[:, 0]):
+        with pytest.raises(ValueError, match=r"'x' are not one after another; .*leat.asarray\(x, copy=True\), or strided=True"):
+            kernel(y, view, 1.0, 3)
+        with pytest.raises(ValueError, match="'y' are not one after another"):
+            kernel(view, y, 1.0, 3)
+    assert y.tolist() == [0] * 12
+    for view in (x[1:], x[1], x[1:2, 1:], x[:, :0], x[None, 2, 3], x.T[:1].T[:1]):
+        kernel(y, view, 1.0, 0)
+    kernel(y, leat.asarray(x.T, copy=True), 1.0, 3)
+    assert y.tolist()[:3] == [0, 4, 8]
+    kernel(y, x[:, 1:], 1.0, 4, strided=True)
+    assert y.tolist()[:4] == [1, 6, 11, 4]
+
+
+def test_pairs_of_floats():
+    """float2 and double2 are complex numbers, or two floats each."""
+    source = """extern "C" __global__ void NAME(TYPE *y, const TYPE *x) {
+        int k = threadIdx.x;
+        y[k].x = x[k].y;
+        y[k].y = x[k].x;
+    }
+    """
+    made = leat.Module(source.replace("NAME", "f").replace("TYPE", "float2") +
+                       source.replace("NAME", "d").replace("TYPE", "double2"), device=DEVICE)
+    for kernel, complex_type, float_type in (("f", "complex64", "f32"), ("d", "complex128", "f64")):
+        x = np.array([1 + 2j, 3 - 4j], complex_type)
+        y, flat = array(np.zeros(2), complex_type), array(np.zeros(4), float_type)
+        made[kernel][1, 2](y, array(x, complex_type))
+        assert y.tolist() == [2 + 1j, -4 + 3j]
+        made[kernel][1, 2](flat, y)
+        assert flat.tolist() == [1, 2, 3, -4]
+        assert [(p.dtype, p.is_pointer) for p in made[kernel].parameters] == [(y.dtype, True)] * 2
+        for wrong in ("f64" if float_type == "f32" else "f32", "i32", "complex128" if kernel == "f" else "complex64"):
+            with pytest.raises(ValueError, match="pointer to c"):
+                made[kernel][1, 2](array(np.zeros(4), wrong), y)
 
 
 def test_grid_and_block(module):
@@ -191,7 +252,9 @@ def test_names_and_facts(module):
     assert kernel.static_shared_bytes == 0 and kernel.local_bytes >= 0
     assert [p.name for p in kernel.parameters] == ["y", "x", "a", "n"]
     assert [p.is_const for p in kernel.parameters] == [False, True, False, False]
-    assert kernel.parameters[2].dtype == "f32" and kernel.parameters[0].is_address
+    assert [p.dtype for p in kernel.parameters] == ["f32", "f32", "f32", "i32"] and kernel.parameters[0].is_address
+    assert [p.is_pointer for p in kernel.parameters] == [True, True, False, False]
+    assert [p.dtype for p in module["numbers"].parameters][:3] == ["f64", None, "i8"]
     assert "saxpy" in repr(kernel[1, 2])
     y = array(np.zeros(4), "f64")
     module["fill<double>"][1, 4](y, 2.5)
@@ -241,6 +304,46 @@ def test_a_device_is_found_or_the_reason_given():
         else:
             with pytest.raises(leat.DeviceError, match='device="sim"'):
                 leat.Module('extern "C" __global__ void f() {}')
+
+
+FAULT = r"""
+import numpy as np
+import leat
+
+SOURCE = 'extern "C" __global__ void f(int *y, int n) { y[n] = 5; }'
+double = leat.program("y[i] = 2 * a[i]")
+wild, host = leat.Module(SOURCE, device="sim")["f"], np.arange(3)
+y = leat.asarray(np.zeros(2, "i4"), device="sim")
+assert double(host, device="sim").tolist() == [0, 2, 4]
+wild[1, 1](y, 1)
+assert y.tolist() == [0, 5]
+wild[1, 1](y, 10**8)
+
+def says(words, call):
+    try:
+        call()
+    except leat.DeviceError as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(words)
+
+try:
+    leat.synchronize("sim")
+except (leat.DeviceError, leat.DataError):
+    pass
+calls = [lambda: leat.synchronize("sim"), lambda: double(host, device="sim"), lambda: y.tolist(),
+         lambda: leat.asarray(host, device="sim"), lambda: double(y), lambda: wild[1, 1](y, 0)]
+for call in calls:
+    says("failed earlier", call)
+    says("start a new process", call)
+assert double(host, device="cpu").tolist() == [0, 2, 4]
+"""
+
+
+@pytest.mark.skipif(DEVICE != "sim", reason="on a GPU the fault ends the work of the whole process")
+@pytest.mark.parametrize("check", ["0", "1"])
+def test_a_failed_device(run_python, not_with_asan, check):
+    run_python(FAULT, LEAT_SIM_CHECK=check)
 
 
 def test_lifetimes(module):

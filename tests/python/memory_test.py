@@ -1,8 +1,10 @@
 """leat.asarray, load, save, pinned memory, devices and synchronize, on the device LEAT_TEST_DEVICE."""
 
+import errno
 import gc
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -84,11 +86,70 @@ def test_asarray_of_an_array_is_that_array():
 def test_asarray_converts_types():
     x = np.array([[1.5, -2.0], [0.0, 100.0]])
     for dtype, name in (("f32", "float32"), (np.int32, "int32"), ("c64", "complex64"), (np.dtype("f2"), "float16")):
-        got = leat.asarray(x, dtype=dtype, device=DEVICE).numpy()
-        assert got.dtype == name and np.array_equal(got, x.astype(name))
+        got = leat.asarray(np.trunc(x), dtype=dtype, device=DEVICE).numpy()
+        assert got.dtype == name and np.array_equal(got, np.trunc(x).astype(name))
+    assert leat.asarray(x, dtype=bool, device=DEVICE).tolist() == [[True, True], [False, True]]
     assert leat.asarray(np.float64(2.5), dtype="f32", device=DEVICE).dtype == "f32"
     with pytest.raises(TypeError, match="element type"):
         leat.asarray(x, dtype="f23")
+
+
+INTEGERS = [name for name in TYPES if "int" in name]
+FLOATS = [name for name in TYPES if "float" in name]
+
+
+@pytest.mark.parametrize("source", [*INTEGERS, *FLOATS, "bool"])
+def test_asarray_keeps_values(source):
+    """An integer type takes its own values, and nothing else."""
+    limits = {f(name) + k for name in INTEGERS for f in (lambda n: np.iinfo(n).min, lambda n: np.iinfo(n).max) for k in (-1, 0, 1)}
+    if source in INTEGERS:
+        values = [v for v in sorted(limits) if np.iinfo(source).min <= v <= np.iinfo(source).max]
+    else:
+        values = [False, True] if source == "bool" else [0.5, -0.0, np.nan, np.inf, -np.inf, *sorted(limits)]
+    with np.errstate(over="ignore"):
+        x = np.array(values).astype(source) if source in FLOATS else np.array(values, dtype=source)
+    for target in INTEGERS:
+        of_target = [v == v and abs(v) != np.inf and v == int(v) and np.iinfo(target).min <= int(v) <= np.iinfo(target).max
+                     for v in x.tolist()]
+        good = x[of_target]
+        assert leat.asarray(good, dtype=target, device=DEVICE).tolist() == [int(v) for v in good.tolist()]
+        for bad in x[np.logical_not(of_target)][::5]:
+            for one in (bad, np.array([0, bad], dtype=source)):
+                with pytest.raises(ValueError, match="is not an integer of that type"):
+                    leat.asarray(one, dtype=target, device=DEVICE)
+
+
+def test_asarray_of_a_number_that_does_not_fit():
+    for value, dtype in ((300, "uint8"), (-1, "u32"), (2**63, "int64"), (1.5, int), (float("nan"), "i16")):
+        with pytest.raises(ValueError):
+            leat.asarray(value, dtype=dtype)
+    with pytest.raises(TypeError, match="c128 cannot become f64"):
+        leat.asarray([1j], dtype=float)
+
+
+def test_dtypes_that_mean_something_else_to_numpy(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones(2))
+    for name, advice in (("i8", "int64.*int8"), ("u8", "uint64.*uint8"), ("f16", "longdouble.*float16")):
+        for call in (lambda: leat.asarray([1], dtype=name), lambda: leat.pinned_empty(3, name),
+                     lambda: leat.load(tmp_path / "x.npy", dtype=np.str_(name))):
+            with pytest.raises(TypeError, match=f'"{name}" is {advice}'):
+                call()
+        assert leat.asarray([1], dtype=leat.dtype(name)).dtype == name == leat.dtype(name).name
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_dtype(name):
+    one = leat.asarray(np.ones(2, name), device=DEVICE).dtype
+    assert np.dtype(one) == name == np.dtype(name) and np.zeros(1, dtype=one).dtype == name
+    assert leat.dtype(name) is leat.dtype(np.dtype(name)) is leat.dtype(str(one)) is leat.dtype(one) is one
+    assert one == np.dtype(name) and np.dtype(name) == one and one == np.dtype(name).type and one != np.dtype
+    assert one == str(one) and str(one) == one and one != "f33" and hash(one) == hash(str(one)) and one != 3
+    assert one.itemsize == np.dtype(name).itemsize and one.name == str(one) and repr(one) == f"leat.dtype('{one}')"
+    assert pickle.loads(pickle.dumps(one)) is one
+    with pytest.raises(TypeError):
+        one < one
+    with pytest.raises(TypeError, match="element type"):
+        leat.dtype("text")
 
 
 def test_asarray_of_numbers_and_lists():
@@ -243,9 +304,11 @@ def test_save_dict_and_key(tmp_path):
     assert leat.load(path, key="x").tolist() == [0, 1, 2]
     leat.save(path, np.ones(2), key="one")
     assert leat.load(path, key="one").tolist() == [1, 1]
-    with pytest.raises(OSError, match="two") as caught:
+    with pytest.raises(KeyError, match="has no array 'two'; it has: one"):
         leat.load(path, key="two")
-    assert caught.value.filename == str(path)
+    leat.save(path, {"x": np.arange(3), "y": 2.5})
+    with pytest.raises(ValueError, match="key: .*has 2 arrays; name one of them: x, y"):
+        leat.load(path)
     with pytest.raises(TypeError, match="names"):
         leat.save(path, {1: np.ones(2)})
     with pytest.raises(ValueError, match="no arrays"):
@@ -264,6 +327,38 @@ def test_save_png(tmp_path):
         leat.save(tmp_path / "x.png", x, colormap="jet")
 
 
+@pytest.mark.filterwarnings("error")
+def test_save_png_of_bool(tmp_path):
+    for x in (np.ones((2, 3), bool), np.zeros((2, 3), bool), np.eye(3, dtype=bool)):
+        leat.save(tmp_path / "x.png", leat.asarray(x, device=DEVICE))
+        assert np.array_equal(leat.load(tmp_path / "x.png"), x * np.uint8(255))
+
+
+def test_options_that_a_format_lacks(tmp_path):
+    x = np.ones((2, 2))
+    with pytest.raises(ValueError, match="key: only an .npz"):
+        leat.save(tmp_path / "x.npy", x, key="a")
+    with pytest.raises(ValueError, match="key: the arrays of a dict"):
+        leat.save(tmp_path / "x.npz", {"a": x}, key="a")
+    for name, value in (("x.npy", x), ("x.npz", {"a": x}), ("x.csv", x)):
+        with pytest.raises(ValueError, match="colormap: only a .png"):
+            leat.save(tmp_path / name, value, colormap="grey")
+    with pytest.raises(ValueError, match="colormap: elements of type u8"):
+        leat.save(tmp_path / "x.png", x.astype("u1"), colormap="viridis")
+    assert not list(tmp_path.iterdir())
+    leat.save(tmp_path / "x.npy", x)
+    with pytest.raises(ValueError, match="key: .*is not an .npz file"):
+        leat.load(tmp_path / "x.npy", key="a")
+
+
+def test_arrays_that_a_format_cannot_hold(tmp_path):
+    for name, value in (("x.png", np.ones(3)), ("x.png", np.ones((2, 2), complex)), ("x.csv", np.ones((2, 2, 2))),
+                        ("x.tsv", np.ones(2, complex)), ("x.npy", {"a": np.ones(2)}), ("x", np.ones(2))):
+        with pytest.raises(ValueError, match=name):
+            leat.save(tmp_path / name, value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_errors_of_files(tmp_path):
     missing = tmp_path / "nothing.npy"
     with pytest.raises(FileNotFoundError) as caught:
@@ -276,8 +371,17 @@ def test_errors_of_files(tmp_path):
     with pytest.raises(OSError, match="bad.npy") as caught:
         leat.load(bad)
     assert caught.value.filename == str(bad)
-    with pytest.raises(OSError, match="ending"):
+    with pytest.raises(ValueError, match="ending"):
         leat.save(tmp_path / "x.xyz", np.ones(2))
+    with pytest.raises(IsADirectoryError):
+        leat.load(tmp_path)
+    (tmp_path / "folder.npy").mkdir()
+    with pytest.raises(IsADirectoryError):
+        leat.save(tmp_path / "folder.npy", np.ones(2))
+    (tmp_path / "full.npy").symlink_to("/dev/full")
+    with pytest.raises(OSError) as caught:
+        leat.save(tmp_path / "full.npy", np.ones(2))
+    assert caught.value.errno == errno.ENOSPC and caught.value.filename == str(tmp_path / "full.npy")
     assert not (tmp_path / "x.xyz").exists()
     with pytest.raises(ValueError, match="null"):
         leat.load("a\0b")

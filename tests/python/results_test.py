@@ -55,6 +55,9 @@ def test_out():
     y, z = np.zeros(3), np.zeros(3)
     assert double(np.arange(3.0), out=y) is y and y.tolist() == [0, 2, 4]
     assert double(np.arange(3.0), out=(y,)) is y and double(np.arange(3.0), out={"y": y}) is y
+    assert double(np.arange(3.0), out=[y]) is y
+    found = two(np.arange(3.0), out=[None, z])
+    assert type(found) is tuple and found[1] is z and found[0].tolist() == two(np.arange(3.0))[0].tolist()
     found = two(np.arange(3.0), out=(y, z))
     assert found[0] is y and found[1] is z and z.tolist() == [0, 2, 6]
     found = two(np.arange(3.0), out={"z": z})
@@ -97,11 +100,12 @@ BAD_OUT = [
     (leat.ShapeError, "'y'.*f64.*f32", lambda: np.zeros(3, "f4")),
     (leat.ShapeError, "'y'", lambda: np.zeros((3, 1))),
     (ValueError, "'y'.*read-only", lambda: np.broadcast_to(0.0, (3,))),
-    (TypeError, "'y'.*list", lambda: [1.0, 2.0, 3.0]),
+    (TypeError, "list of 1", lambda: [1.0, 2.0, 3.0]),
+    (TypeError, "'y'.*list", lambda: [[1.0, 2.0, 3.0]]),
     (TypeError, "'y'.*int", lambda: 3),
     (ValueError, "'y'.*read-only", lambda: np.float64(3)),
-    (TypeError, "tuple of 1", lambda: (np.zeros(3), np.zeros(3))),
-    (TypeError, "tuple of 1", lambda: ()),
+    (TypeError, "tuple or list of 1", lambda: (np.zeros(3), np.zeros(3))),
+    (TypeError, "tuple or list of 1", lambda: ()),
     (ValueError, "no result 'q'", lambda: {"q": np.zeros(3)}),
     (ValueError, "no result 1", lambda: {1: np.zeros(3)}),
     (Exception, "'y'.*overlap", lambda: np.lib.stride_tricks.as_strided(np.zeros(3), (3,), (0,))),

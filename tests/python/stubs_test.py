@@ -32,7 +32,7 @@ with leat.device("sim") as inside:
 row: leat.Array = x.T.reshape(1, -1)[0, ..., None, ::-1]
 n: int = x.ndim + len(x) + x.shape[0] + x.nbytes
 number = float(x[0]) + int(x[1]) + bool(x[2])
-back = [x.numpy(), x.item, x.tolist(), x.dtype.upper(), np.from_dlpack(x), memoryview(x)]
+back = [x.numpy(), x.item, x.tolist(), x.dtype.name.upper(), np.from_dlpack(x), memoryview(x)]
 leat.save("y.png", a, colormap="viridis")
 loaded = leat.load("x.npz", key="x", device="cpu")
 pinned = leat.pinned(leat.pinned_empty((2, 3), dtype="f32"))

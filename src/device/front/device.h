@@ -246,10 +246,12 @@ struct le_parameter {
     /* Of a number, as far as PTX shows: signedness is unknown, and i32 and i64 also stand for u32 and u64. 0: a pointer
      * (is_pointer) or bytes. */
     leat_dtype dtype;
-    bool may_be_pointer; /* 8 bytes that could hold an address */
-    bool is_pointer;     /* known to be a pointer */
-    bool is_const;       /* known to point to const */
-    leat_dtype pointee; /* of a pointer to numbers; i16 to i64 also stand for unsigned integers. 0: unknown, or bytes */
+    bool may_be_pointer;      /* 8 bytes that could hold an address */
+    bool is_pointer;          /* known to be a pointer */
+    bool is_declared_pointer; /* the source says so; an address may still be passed as an i64 */
+    bool is_const;            /* known to point to const */
+    leat_dtype pointee; /* of a pointer to numbers or pairs of floats; i16 to i64 also stand for unsigned integers. 0:
+                           unknown, or bytes */
     const char *name;   /* name in the source; "": unknown */
     size_t offset_bytes, size_bytes, align_bytes;
 };

@@ -107,6 +107,7 @@ static leat_dtype dtype_of(const struct scanner *words, int count) {
         const char *text;
         leat_dtype dtype;
     } TYPES[] = {{"float", LEAT_F32},         {"double", LEAT_F64},
+                 {"float2", LEAT_C64},        {"double2", LEAT_C128},
                  {"int", LEAT_I32},           {"unsigned", LEAT_I32},
                  {"unsigned int", LEAT_I32},  {"signed int", LEAT_I32},
                  {"short", LEAT_I16},         {"unsigned short", LEAT_I16},
@@ -185,6 +186,7 @@ static struct le_source_parameter parameter_of(const struct parameter_declaratio
     if (!declaration->is_odd && declaration->stars + declaration->arrays == 1)
         parameter.pointee = dtype_of(declaration->words, types);
     parameter.is_const = declaration->is_const && declaration->stars + declaration->arrays == 1;
+    parameter.is_pointer = !declaration->is_odd && declaration->stars + declaration->arrays > 0;
     return parameter;
 }
 
@@ -243,6 +245,7 @@ static void merge_kernel(struct le_source_kernel *into, const struct le_source_k
         const struct le_source_parameter *theirs = &other->parameters.at[k];
         mine->pointee = mine->pointee == theirs->pointee ? mine->pointee : (leat_dtype)0;
         mine->is_const = mine->is_const && theirs->is_const;
+        mine->is_pointer = mine->is_pointer && theirs->is_pointer;
         into->is_ambiguous |= *mine->name && *theirs->name && strcmp(mine->name, theirs->name) != 0;
         mine->name = *mine->name ? mine->name : theirs->name;
     }
@@ -284,6 +287,7 @@ static void refine_kernel(struct le_ptx_kernel *entry, const struct le_source_ke
         struct le_parameter *parameter = &entry->parameters[k];
         parameter->name = kernel->parameters.at[k].name;
         parameter->is_const = parameter->may_be_pointer && kernel->parameters.at[k].is_const;
+        parameter->is_declared_pointer = parameter->may_be_pointer && kernel->parameters.at[k].is_pointer;
         if (!parameter->pointee && parameter->may_be_pointer)
             parameter->pointee = kernel->parameters.at[k].pointee;
     }

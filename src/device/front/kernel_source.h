@@ -10,6 +10,7 @@ struct le_source_parameter {
     const char *name;   /* "": none */
     leat_dtype pointee; /* of a pointer to numbers (i16 to i64 also stand for unsigned integers); 0: unknown */
     bool is_const;      /* a pointer to const */
+    bool is_pointer;    /* false: no, or unknown */
 };
 struct le_source_parameters {
     struct le_source_parameter *at;

@@ -22,8 +22,9 @@ static const struct {
     {"static __global__ __launch_bounds__(256, 2) void f(unsigned *x) {}", "f(x:i32*)"},
     {"__global__ void __launch_bounds__(N) __cluster_dims__(2, 1, 1) f(unsigned long long int *x) {}", "f(x:i64*)"},
     {"__global__ void __attribute__((used)) f(short x[], int64_t y[4], float z[2][3])", "f(x:i16* y:i64* z)"},
+    {"__global__ void f(float2 *a, const double2 *b, struct float2 *c)", "f(a:c64* const b:c128* c)"},
     /* not known for certain */
-    {"__global__ void f(void *a, char *b, unsigned char *c, bool *d, __half *e, double2 *f, uint8_t *g, real *h)",
+    {"__global__ void f(void *a, char *b, unsigned char *c, bool *d, __half *e, double3 *f, uint8_t *g, real *h)",
      "f(a b c d e f g h)"},
     {"__global__ void f(float **a, float *&b, float (*c)[4], void (*d)(int), struct s *e, ns::t *h, std::size_t *g)",
      "f(a b - - e h g)"},
@@ -65,12 +66,14 @@ static const struct {
 };
 
 static const char *type_text(leat_dtype dtype) {
-    return dtype == LEAT_F32   ? ":f32*"
-           : dtype == LEAT_F64 ? ":f64*"
-           : dtype == LEAT_I16 ? ":i16*"
-           : dtype == LEAT_I32 ? ":i32*"
-           : dtype == LEAT_I64 ? ":i64*"
-                               : "";
+    return dtype == LEAT_F32    ? ":f32*"
+           : dtype == LEAT_F64  ? ":f64*"
+           : dtype == LEAT_C64  ? ":c64*"
+           : dtype == LEAT_C128 ? ":c128*"
+           : dtype == LEAT_I16  ? ":i16*"
+           : dtype == LEAT_I32  ? ":i32*"
+           : dtype == LEAT_I64  ? ":i64*"
+                                : "";
 }
 
 static const char *write_kernels(const struct le_source_kernels *kernels, struct le_arena *arena) {
@@ -149,6 +152,9 @@ static void test_refining(void **state) {
     assert_string_equal(at[1].parameters[0].name, "a");
     assert_int_equal(at[1].parameters[0].pointee, LEAT_I32);
     assert_true(at[1].parameters[0].is_const);
+    assert_true(at[1].parameters[0].is_declared_pointer);
+    assert_false(at[1].parameters[1].is_declared_pointer);
+    assert_true(at[2].parameters[1].is_declared_pointer);
     assert_false(at[1].parameters[1].is_const);
     assert_string_equal(at[1].parameters[1].name, "n");
     assert_int_equal(at[1].parameters[1].pointee, 0);

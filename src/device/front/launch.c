@@ -119,12 +119,15 @@ static bool number_fits(const struct le_parameter *parameter, const struct le_la
     return !le_type_is_float((enum le_type)argument->dtype) || parameter->size_bytes == 2;
 }
 
-/* Integers of the same size are interchangeable. Complex numbers count as pairs of floats. 16-bit floats may be read as
+/* Integers of the same size are interchangeable. Complex numbers count as pairs of floats, also
+ * as float2 and double2. 16-bit floats may be read as
  * their bits. Untyped bytes fit anything. */
 static bool elements_fit(leat_dtype pointee, leat_dtype element) {
     enum le_type type = (enum le_type)element;
     if (!pointee || !element || le_type_size(type) == 1)
         return true;
+    if (pointee == LEAT_C64 || pointee == LEAT_C128)
+        return element == pointee || element == (pointee == LEAT_C64 ? LEAT_F32 : LEAT_F64);
     if (element == LEAT_C64 || element == LEAT_C128)
         return pointee == (element == LEAT_C64 ? LEAT_F32 : LEAT_F64);
     if (!le_type_is_int((enum le_type)pointee))
