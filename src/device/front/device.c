@@ -125,7 +125,8 @@ bool le_device_forked(const struct le_device *device) {
 }
 
 static leat_status fail_latched(struct le_device *device) {
-    return le_fail_at(device->failure, (struct le_location){0}, "open a new context; the device's data is lost",
+    return le_fail_at(device->failure, (struct le_location){0},
+                      "the device's data is lost: close the context and open a new one, or start a new process",
                       "the device failed earlier: %s", device->failure_text);
 }
 
