@@ -552,11 +552,14 @@ LEAT_API leat_status leat_call_result_at(leat_call *call, size_t k, leat_array *
 /* The same, but the call gives its own reference away, so that its next run starts without the array, and the memory
  * is free as soon as the caller has freed the array. */
 LEAT_API leat_status leat_call_take_at(leat_call *call, size_t k, leat_array **array);
-/* Cancels the run of this call that is in progress, if any: leat_call_run soon returns LEAT_CANCELED, and the elements
- * of requested arrays may have changed. Kernels that a GPU has started run to their end; leat_call_run waits only for
- * those that use memory of the caller's. May be called on any thread and in a signal handler. */
+/* The same, and waits until the results are complete. */
+LEAT_API leat_status leat_call_complete(leat_call *call, leat_stream *stream);
+/* Cancels the run of this call that is in progress, if any: leat_call_run or leat_call_complete soon returns
+ * LEAT_CANCELED, and the elements of requested arrays may have changed. On sim, the run's kernels stop, or do not begin.
+ * Kernels that a GPU has started run to their end, and the function waits only for those that use memory of the
+ * caller's. Other work goes on. May be called on any thread and in a signal handler. */
 LEAT_API void leat_call_cancel(leat_call *call);
-/* Runs of this call call proceed(user) on the thread of leat_call_run about every 50 ms while they compute or wait. If
+/* Runs of this call call proceed(user) on the thread of the run about every 50 ms while they compute or wait. If
  * it returns false, the run is canceled. proceed must not use the call. NULL: never, the default. */
 LEAT_API leat_status leat_call_watch(leat_call *call, bool (*proceed)(void *user), void *user);
 /* The number of results, and the name of result k, from 0, which is valid as long as the program. */

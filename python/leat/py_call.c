@@ -401,13 +401,10 @@ int le_py_run_bind(struct le_py_run *run) {
 /* ---- running */
 
 leat_status le_py_run_perform(struct le_py_run *run, leat_stream *stream, bool waits) {
-    leat_ticket ticket;
     leat_status status;
     Py_BEGIN_ALLOW_THREADS
     le_py_count_run(1);
-    status = leat_call_run(run->call->call, stream, waits ? &ticket : NULL);
-    if (!status && waits)
-        status = leat_ticket_wait(run->device->ctx, ticket);
+    status = waits ? leat_call_complete(run->call->call, stream) : leat_call_run(run->call->call, stream, NULL);
     le_py_count_run(-1);
     Py_END_ALLOW_THREADS
     if (run->call->progress.start_ms)

@@ -33,15 +33,12 @@ static int want_outputs(struct run_command *run) {
 /* ---- the runs */
 
 static int run_once(struct run_command *run) {
-    leat_ticket ticket = {0};
     uint64_t start_ns = le_cli_clock_ns();
     le_cli_interrupt_run_begin(run->session.call);
-    leat_status status = leat_call_run(run->session.call, NULL, &ticket);
+    leat_status status = leat_call_complete(run->session.call, NULL);
     le_cli_interrupt_run_end();
     if (!status && le_cli_interrupt_status())
         return le_cli_interrupt_status(); /* the signal came too late to cancel the run */
-    if (!status)
-        status = leat_ticket_wait(run->session.cli->ctx, ticket);
     uint64_t end_ns = le_cli_clock_ns();
     if (status)
         return le_cli_library_error(run->session.cli, status);

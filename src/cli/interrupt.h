@@ -12,7 +12,7 @@ void le_cli_interrupt_catch(void);
  * since a pipe may never get a reader. */
 void le_cli_interrupt_hold(const char *path);
 void le_cli_interrupt_release(void);
-/* Call these around leat_call_run. */
+/* Call these around leat_call_complete. */
 void le_cli_interrupt_run_begin(leat_call *call);
 void le_cli_interrupt_run_end(void);
 /* The exit status after a signal that did not end the command at once; 0: there was none. */

@@ -314,10 +314,36 @@ static leat_status run(leat_call *call, struct le_device_stream *stream) {
     return status;
 }
 
-leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
+/* If it fails, the run counts as failed. */
+static leat_status wait_for_end(leat_call *call, struct le_device_stream *stream) {
+    le_order_end(stream, NULL, 0, true);
+    const struct le_point point = le_device_stream_point(stream);
+    leat_status status = le_stream_watch(stream, "ticket", "");
+    if (status == LEAT_OK)
+        status = le_device_wait_point(call->home.device, point.stream_id, point.number);
+    if (status != LEAT_OK) {
+        le_device_end(call, false);
+        le_call_drop_results(call);
+        call->steady = false;
+        le_call_drain(call);
+    }
+    return status;
+}
+
+static leat_status run_until_canceled(leat_call *call, struct le_device_stream *stream, bool waits) {
     struct le_cancel *outer;
     le_cancel_enter(&call->cancel, &outer);
     leat_status status = run(call, stream);
+    if (status == LEAT_OK && waits && call->device)
+        status = wait_for_end(call, stream);
     le_cancel_leave(outer);
     return status;
+}
+
+leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
+    return run_until_canceled(call, stream, false);
+}
+
+leat_status le_call_complete(leat_call *call, struct le_device_stream *stream) {
+    return run_until_canceled(call, stream, true);
 }

@@ -84,6 +84,7 @@ void le_call_unbind(leat_call *call); /* unbinds everything; keeps the IR and th
 /* stream: of the context's device; ignored on the CPU. On other devices the function may return before the work is
  * done, but it waits if the program may find faults in the data. */
 leat_status le_call_run(leat_call *call, struct le_device_stream *stream);
+leat_status le_call_complete(leat_call *call, struct le_device_stream *stream); /* and waits for its work */
 /* Copies between arrays of a run, in the run's stream. The ledger records the copy under `what` and `cause`. */
 leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_array *source, const char *what,
                          const char *cause);

@@ -37,7 +37,7 @@ static void run_and_cancel(leat_call *call) {
     struct canceling canceling = {.call = call};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &canceling), 0);
-    leat_status status = leat_call_run(call, NULL, NULL);
+    leat_status status = leat_call_complete(call, NULL);
     uint64_t end_ns = now_ns();
     atomic_store(&canceling.over, true);
     pthread_join(thread, NULL);
@@ -60,7 +60,7 @@ static void run_and_watch(leat_call *call) {
     struct watching watching = {.thread = pthread_self(), .limit = 3};
     uint64_t start_ns = now_ns();
     assert_ok(leat_call_watch(call, proceed, &watching));
-    assert_status(leat_call_run(call, NULL, NULL), LEAT_CANCELED);
+    assert_status(leat_call_complete(call, NULL), LEAT_CANCELED);
     assert_message("canceled");
     assert_ok(leat_call_watch(call, NULL, NULL));
     assert_int_equal(watching.calls, 3);

@@ -147,7 +147,7 @@ leat_status le_device_event_elapsed_ms(struct le_device_event *start, struct le_
                                        double *milliseconds);
 leat_status le_device_stream_wait_event(struct le_device_stream *stream, struct le_device_event *event);
 
-/* In a run that is watched (base/cancel.h), returns when the stream's work so far is done, or with LEAT_CANCELED.
+/* In a run that is watched, or whose work can be stopped (base/cancel.h), returns when the stream's work so far is done, or with LEAT_CANCELED.
  * Otherwise returns at once: the wait that follows does the waiting. what and cause: for the ledger. */
 leat_status le_stream_watch(struct le_device_stream *stream, const char *what, const char *cause);
 

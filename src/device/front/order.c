@@ -257,11 +257,12 @@ static leat_status begin_use(struct le_device_stream *stream, const struct le_al
     return status;
 }
 
-/* ---- waits of a run that is watched (cancel.h): the host polls, so that it can end the run */
+/* ---- waits of a run that is watched, or whose work can be stopped (cancel.h): the host polls, so that it can end the
+ * run */
 
 static struct le_cancel *find_watched(const struct le_device *device) {
     struct le_cancel *cancel = device->limits.host_is_device ? NULL : le_cancel_here();
-    return cancel && cancel->proceed ? cancel : NULL;
+    return cancel && (cancel->proceed || cancel->token) ? cancel : NULL;
 }
 
 /* First polls without a pause, then with longer and longer ones, so that the wait takes little longer than another. */

@@ -208,6 +208,7 @@ static void write_to_stdout(struct le_text *text) {
 static le_cu_result result_of_status(enum sim_grid_status status) {
     switch (status) {
     case SIM_GRID_OK:
+    case SIM_GRID_CANCELED:
         return LE_CU_SUCCESS;
     case SIM_GRID_TRAP:
         return LE_CU_ERROR_LAUNCH_FAILED;
@@ -224,6 +225,11 @@ static le_cu_result result_of_status(enum sim_grid_status status) {
     }
 }
 
+void le_sim_kernel_skipped(const struct sim_state *state) {
+    if (state->check)
+        le_sim_check_assume_written(state->check);
+}
+
 /* An unchecked kernel runs without the lock, because it may wait for something that the host does. The operation stays
  * at the head of its stream. */
 void le_sim_kernel_run(const struct sim_op *op) {
@@ -234,6 +240,7 @@ void le_sim_kernel_run(const struct sim_op *op) {
     grid.seed = state->options.seed + op->number;
     grid.check = check ? state->check : NULL;
     grid.op = op->number;
+    grid.tokens = &op->tokens;
     grid.stack_cache = &state->stack_cache;
     grid.print = append_output;
     grid.user = &printed;
@@ -243,8 +250,8 @@ void le_sim_kernel_run(const struct sim_op *op) {
     write_to_stdout(&printed);
     if (!state->check)
         pthread_mutex_lock(&state->lock);
-    else if (!check) /* its module was loaded before checking started, so its writes are unknown */
-        le_sim_check_assume_written(state->check);
+    else if (!check || status == SIM_GRID_CANCELED) /* !check: its module was loaded before checking started */
+        le_sim_kernel_skipped(state);
     le_cu_result result = result_of_status(status);
     if (le_sim_fault_now(&state->counts.kernel, state->options.faults.sticky_launch))
         result = LE_CU_ERROR_ILLEGAL_ADDRESS;

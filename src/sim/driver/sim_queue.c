@@ -29,6 +29,7 @@ void le_sim_op_free(struct sim_op *op) {
     if (op->kind == SIM_OP_KERNEL)
         le_sim_kernel_free(op->kernel);
     le_sim_vector_finish(&op->vector);
+    le_cancel_tokens_drop(&op->tokens);
     le_free(op->staged);
     le_free(op);
 }
@@ -59,8 +60,10 @@ static uint64_t ready_ns(const struct sim_stream *stream) {
 /* If the queue is full, runs the oldest operation, and the host waits until its slot is free. */
 static void make_room(struct sim_stream *stream) {
     struct sim_state *state = le_sim_state();
-    while (stream->length >= SIM_QUEUE_DEPTH)
-        le_sim_force(stream->slot, stream->head->number);
+    while (stream->length >= SIM_QUEUE_DEPTH) {
+        le_cancel_pass_on(le_cancel_here()); /* what the run that enqueues has canceled makes room */
+        le_sim_force_briefly(stream->slot, stream->head->number);
+    }
     if (stream->enqueued >= SIM_QUEUE_DEPTH)
         state->clock_ns = max_ns(state->clock_ns, stream->ends_ns[stream->enqueued % SIM_QUEUE_DEPTH]);
 }
@@ -91,6 +94,8 @@ le_cu_result le_sim_enqueue(struct sim_stream *stream, struct sim_op *op) {
     }
     uint64_t start_ns;
     op->number = state->op_count + 1;
+    if (op->kind == SIM_OP_KERNEL)
+        le_cancel_tokens_take(&op->tokens);
     if (!le_sim_engines_take(&state->engines, op, ready_ns(stream), &start_ns) ||
         (state->check && (!le_sim_order_enqueue(stream, op) || !le_sim_guard_add(stream, op)))) {
         le_sim_op_free(op);

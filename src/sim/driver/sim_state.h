@@ -119,6 +119,7 @@ struct sim_op {
     uint64_t end_ns;
     struct sim_vector vector; /* while checking: the operations that are complete before it */
     void *staged;             /* copy of the pageable source, owned by the operation */
+    struct le_cancel_tokens tokens; /* of a kernel */
     union {
         struct sim_copy copy;
         struct sim_fill fill;
@@ -280,7 +281,7 @@ void le_sim_queue_drop_all(void); /* after a fatal error */
 /* Returns when the operation has run. Does not advance the host's clock. */
 void le_sim_force(int slot, uint64_t number);
 void le_sim_force_all(void);
-bool le_sim_force_briefly(int slot, uint64_t number); /* false: a kernel is still running after a second */
+bool le_sim_force_briefly(int slot, uint64_t number); /* false: it still runs after some hundredths of a second */
 /* The host waits: its clock advances to end_ns, and it knows that the operations of vector are complete. */
 void le_sim_host_waits(uint64_t end_ns, const struct sim_vector *vector);
 void le_sim_wait_stream(struct sim_stream *stream);
@@ -324,6 +325,8 @@ void le_sim_worker_stop(void);
 void le_sim_copy_run(const struct sim_op *op);
 void le_sim_fill_run(const struct sim_op *op);
 void le_sim_kernel_run(const struct sim_op *op);
+/* A kernel was canceled. What it would have written counts as written, so that the check reports no consequences. */
+void le_sim_kernel_skipped(const struct sim_state *state);
 void le_sim_kernel_free(struct sim_kernel *kernel);
 const char *le_sim_kernel_name(const struct sim_kernel *kernel);
 /* Parameter word k of the kernel, taken as an address; 0 after the last. */

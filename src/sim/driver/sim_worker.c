@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <time.h>
 
-enum { IDLE_NS = 50000000, BRIEF_NS = 100000000 };
+enum { IDLE_NS = 50000000, BRIEF_NS = 20000000 };
 
 static struct timespec after_ns(uint64_t wait_ns) {
     uint64_t then_ns = le_clock_ns() + wait_ns;
@@ -49,6 +49,8 @@ static void run_next(struct sim_state *state) {
         le_sim_copy_run(op);
     else if (op->kind == SIM_OP_FILL)
         le_sim_fill_run(op);
+    else if (op->kind == SIM_OP_KERNEL && le_cancel_tokens_requested(&op->tokens))
+        le_sim_kernel_skipped(state);
     else if (op->kind == SIM_OP_KERNEL)
         le_sim_kernel_run(op);
     le_sim_guard_close(op);
@@ -102,7 +104,7 @@ static bool conditions_init(struct sim_state *state) {
     return ok;
 }
 
-/* The worker blocks all signals except faults; host threads handle the others. */
+/* The worker blocks all signals except faults and that of its timer (sim_trap.c); host threads handle the others. */
 static bool thread_start(struct sim_state *state) {
     sigset_t all, before;
     sigfillset(&all);
@@ -110,6 +112,7 @@ static bool thread_start(struct sim_state *state) {
     sigdelset(&all, SIGBUS);
     sigdelset(&all, SIGFPE);
     sigdelset(&all, SIGILL);
+    sigdelset(&all, SIGURG);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(&state->worker, NULL, worker_main, state);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -6,6 +6,7 @@
  * thread at a time (the driver's executor), and on the same thread as long as a grid of the module runs. */
 #ifndef LE_SIM_EXEC_H
 #define LE_SIM_EXEC_H
+#include "base/cancel.h"
 #include "base/text.h"
 #include "sim/grid/sim_abi.h"
 #include "sim/check/sim_check.h"
@@ -66,7 +67,8 @@ enum sim_grid_status {
     SIM_GRID_STACK,   /* a stack overflow */
     SIM_GRID_DEADLOCK,
     SIM_GRID_TIMEOUT, /* threads only waited for too long */
-    SIM_GRID_MEMORY   /* out of memory */
+    SIM_GRID_MEMORY,  /* out of memory */
+    SIM_GRID_CANCELED /* one of the grid's tokens was requested */
 };
 
 struct sim_stacks;
@@ -87,6 +89,7 @@ struct sim_grid {
     unsigned resident;                   /* the most blocks resident together; 0: 132 */
     size_t stack_bytes;                  /* per thread; 0: 640 KiB */
     struct sim_stack_cache *stack_cache; /* NULL: allocates its own stacks */
+    const struct le_cancel_tokens *tokens; /* end the grid at any instruction; NULL: none do */
     uint64_t spin_limit_ms;              /* CPU time of the calling thread; 0: 10,000 */
     struct sim_check *check;             /* NULL: unchecked; ignored if the module is not instrumented */
     uint64_t op;                         /* the operation's number, for the check */

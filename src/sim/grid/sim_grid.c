@@ -90,6 +90,20 @@ void le_sim_run_stop(struct sim_run *run, enum sim_grid_status status, const cha
         le_sim_fiber_switch(&run->thread->fiber, &run->home, true);
 }
 
+void le_sim_run_stop_if_canceled(struct sim_run *run) {
+    if (run->must_stop)
+        le_sim_run_stop(run, SIM_GRID_CANCELED, "canceled");
+}
+
+/* The same between two turns. Looks at the tokens, because a short turn may end before the timer does. */
+static bool is_canceled(struct sim_run *run) {
+    if (!run->must_stop && !(run->grid->tokens && le_cancel_tokens_requested(run->grid->tokens)))
+        return false;
+    run->thread = NULL;
+    le_sim_run_stop(run, SIM_GRID_CANCELED, "kernel %s was canceled", run->grid->kernel->name);
+    return true;
+}
+
 /* ---- barriers */
 
 static void report_divergence(struct sim_run *run, const struct sim_thread_block *thread_block, unsigned char waiting) {
@@ -352,6 +366,8 @@ static void run_blocks(struct sim_run *run) {
         if (stalled >= resident && !release_grid(run) && !keep_waiting(run))
             return;
         stalled = stalled >= resident ? 0 : stalled;
+        if (is_canceled(run))
+            return;
         do
             at = (at + 1) % run->thread_block_count;
         while (!run->thread_blocks[at]->started);

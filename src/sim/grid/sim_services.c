@@ -10,6 +10,7 @@ static unsigned service_barrier(int kind, unsigned predicate, const char *file, 
     struct sim_thread *thread = run->thread;
     struct sim_thread_block *thread_block = run->thread_block;
     unsigned k = (unsigned)(thread - thread_block->threads);
+    le_sim_run_stop_if_canceled(run);
     le_sim_flush_deferred_read(run);
     thread->kind = kind;
     thread->value = predicate;
@@ -36,6 +37,7 @@ static unsigned long long service_collective(int kind, unsigned mask, unsigned l
     struct sim_run *run = le_sim_current_run();
     struct sim_thread *thread = run->thread;
     unsigned k = (unsigned)(thread - run->thread_block->threads), width = argument >> 8;
+    le_sim_run_stop_if_canceled(run);
     if (kind >= SIM_SHUFFLE && kind <= SIM_SHUFFLE_XOR && (!width || width > SIM_WARP || (width & (width - 1))))
         le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: a warp shuffle's width must be 1, 2, 4, 8, 16 or 32, not %u", file,
                         line, width);
@@ -70,6 +72,7 @@ static unsigned long long service_collective(int kind, unsigned mask, unsigned l
 static void service_pause(void) {
     struct sim_run *run = le_sim_current_run();
     struct sim_self *self = run->thread->self;
+    le_sim_run_stop_if_canceled(run);
     le_sim_flush_deferred_read(run);
     run->thread_block->progressed |= self->changed != 0;
     self->budget = SIM_BUDGET;
@@ -79,6 +82,7 @@ static void service_pause(void) {
 
 static void service_fence(int scope) {
     struct sim_run *run = le_sim_current_run();
+    le_sim_run_stop_if_canceled(run);
     le_sim_flush_deferred_read(run);
     if (run->check)
         le_sim_check_fence(run->check, le_sim_thread_id_of(run, run->thread), (enum sim_fence)scope);
@@ -106,6 +110,7 @@ static int service_print(const char *format, __builtin_va_list arguments) {
     struct sim_run *run = le_sim_current_run();
     char small[1024], *text = small;
     va_list again;
+    le_sim_run_stop_if_canceled(run);
     stop_if_stack_is_short(run);
     va_copy(again, arguments);
     int length = vsnprintf(small, sizeof small, format, arguments);
@@ -120,6 +125,7 @@ static int service_print(const char *format, __builtin_va_list arguments) {
 }
 
 static unsigned long long service_clock(void) {
+    le_sim_run_stop_if_canceled(le_sim_current_run());
     return le_clock_ns();
 }
 
@@ -151,6 +157,7 @@ static void check_in_pieces(struct sim_run *run, struct sim_thread_id id, uint64
  * if that is a compare-and-swap of the same address. */
 static void service_access(const void *address, unsigned long size_bytes, unsigned flags, const void *pc) {
     struct sim_run *run = le_sim_current_run();
+    le_sim_run_stop_if_canceled(run);
     stop_if_stack_is_short(run);
     uintptr_t at = (uintptr_t)address;
     const struct sim_module *module = run->module;
@@ -178,6 +185,7 @@ static void service_access(const void *address, unsigned long size_bytes, unsign
 
 static void service_subscript(const char *file, unsigned line, long long index, const char *type) {
     struct sim_run *run = le_sim_current_run();
+    le_sim_run_stop_if_canceled(run);
     if (!run->check)
         return;
     le_sim_flush_deferred_read(run);

@@ -7,6 +7,8 @@
 #include "sim/grid/sim_exec.h"
 #include "sim/grid/sim_fiber.h"
 #include "sim/grid/sim_module.h"
+#include <fenv.h>
+#include <time.h>
 
 enum { SIM_WARP = 32, SIM_ORDERS = 16, SIM_BUDGET = 32, SIM_BLOCK_WARPS = 32 };
 enum sim_thread_state { SIM_READY, SIM_AT_BARRIER, SIM_AT_GRID, SIM_AT_CLUSTER, SIM_AT_WARP, SIM_ENDED };
@@ -74,6 +76,10 @@ struct sim_run {
     int fault_signal;
     bool fault_guard, fault_null;
     void *trap_stack;
+    volatile bool must_stop; /* the grid is canceled: its threads leave at the next service, or sooner */
+    bool has_timer;
+    timer_t timer;      /* looks at the grid's tokens now and then */
+    fenv_t float_state; /* before the grid */
     char *landing; /* a stack for leaving a fiber whose own stack is unusable */
     struct sim_shared_variable *variables;
 };
@@ -114,8 +120,11 @@ void *le_sim_cluster_map(const void *address, unsigned rank, const char *file, i
 void le_sim_flush_deferred_read(struct sim_run *run);
 extern const struct sim_services le_sim_services;
 
+/* Ends the grid if it is canceled. Call it on a fiber, where nothing is half done. */
+void le_sim_run_stop_if_canceled(struct sim_run *run);
+
 /* ---- sim_trap.c: while installed, a fault of the machine on a fiber of this thread ends the grid and sets
- * run->fault_signal */
+ * run->fault_signal, and a request of the grid's tokens ends it, too */
 bool le_sim_trap_begin(struct sim_run *run);
 void le_sim_trap_end(struct sim_run *run);
 
