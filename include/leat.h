@@ -555,8 +555,8 @@ LEAT_API leat_status leat_call_take_at(leat_call *call, size_t k, leat_array **a
 /* The same, and waits until the results are complete. */
 LEAT_API leat_status leat_call_complete(leat_call *call, leat_stream *stream);
 /* Cancels the run of this call that is in progress, if any: leat_call_run or leat_call_complete soon returns
- * LEAT_CANCELED, and the elements of requested arrays may have changed. On sim, the run's kernels stop, or do not begin.
- * Kernels that a GPU has started run to their end, and the function waits only for those that use memory of the
+ * LEAT_CANCELED, and the elements of requested arrays may have changed. On sim, the run's kernels stop, or do not
+ * begin. Kernels that a GPU has started run to their end, and the function waits only for those that use memory of the
  * caller's. Other work goes on. May be called on any thread and in a signal handler. */
 LEAT_API void leat_call_cancel(leat_call *call);
 /* Runs of this call call proceed(user) on the thread of the run about every 50 ms while they compute or wait. If
@@ -614,6 +614,11 @@ LEAT_API leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket);
 /* The same, but waits for timeout_ms milliseconds at most (on sim, up to 0.1 s more), so that the caller can look
  * whether to go on. *reached tells whether the ticket was reached. timeout_ms 0 only asks. */
 LEAT_API leat_status leat_ticket_wait_for(leat_context *ctx, leat_ticket ticket, uint32_t timeout_ms, bool *reached);
+/* Cancels the work that is in the ticket's stream now, and returns at once. On sim its kernels stop, or do not begin,
+ * and the arrays that they would have written have undefined contents. Copies are done. A GPU's work goes on. */
+LEAT_API leat_status leat_ticket_cancel(leat_context *ctx, leat_ticket ticket);
+/* The ticket of the last work that writes to the array's memory; {0} if it is known to be done. */
+LEAT_API leat_status leat_array_ticket(const leat_array *array, leat_ticket *ticket);
 LEAT_API leat_status leat_context_synchronize(leat_context *ctx); /* all streams of the context */
 LEAT_API leat_status leat_event_new(leat_context *ctx, leat_event **event);
 LEAT_API void leat_event_free(leat_event *event);

@@ -66,7 +66,9 @@ leat_status le_py_array_settle(const struct le_py_array *array) {
     leat_status status = LEAT_OK;
     if (!array->device->is_cpu) {
         Py_BEGIN_ALLOW_THREADS
-        status = leat_context_synchronize(array->device->ctx);
+        status = le_py_wait_array(array->device->ctx, array->array);
+        if (!status)
+            status = leat_context_synchronize(array->device->ctx);
         Py_END_ALLOW_THREADS
     }
     return status;
@@ -244,7 +246,9 @@ static int read_element(struct le_py_array *array, void *element) {
         return -1;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = leat_array_read(array->array, element, size_bytes, NULL, NULL);
+    status = le_py_wait_array(array->device->ctx, array->array);
+    if (!status)
+        status = leat_array_read(array->array, element, size_bytes, NULL, NULL);
     Py_END_ALLOW_THREADS
     return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
 }

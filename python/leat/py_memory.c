@@ -160,9 +160,11 @@ int le_py_source_move(struct le_py_source *source, struct le_py_device *device) 
         from = cpu;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = from == device ? copy_within(device, source->array, &made)
-             : from->is_cpu ? upload(device, source->array, &made)
-                            : download(device, source->array, &made);
+    status = from->is_cpu || from == device ? LEAT_OK : le_py_wait_array(from->ctx, source->array);
+    if (!status)
+        status = from == device ? copy_within(device, source->array, &made)
+                 : from->is_cpu ? upload(device, source->array, &made)
+                                : download(device, source->array, &made);
     Py_END_ALLOW_THREADS
     source->device = device;
     return replace_array(source, status, made);

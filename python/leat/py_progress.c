@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 1000, REDRAW_MS = 200 };
+enum { PATIENCE_MS = 1000, REDRAW_MS = 200, PERIOD_MS = 50 };
 
 static bool is_on;
 static const struct le_py_progress *shown; /* whose line is on the terminal, or NULL */
@@ -73,4 +73,31 @@ bool le_py_proceed(void *progress) {
     bool goes_on = PyErr_CheckSignals() == 0 && !le_py_must_stop();
     PyGILState_Release(state);
     return goes_on;
+}
+
+/* ---- waiting for a device */
+
+leat_status le_py_wait(leat_context *ctx, leat_ticket ticket) {
+    bool reached = false;
+    leat_status status = LEAT_OK;
+    while (!status && !reached) {
+        status = leat_ticket_wait_for(ctx, ticket, PERIOD_MS, &reached);
+        if (!status && !reached && !le_py_proceed(NULL)) {
+            (void)leat_ticket_cancel(ctx, ticket);
+            status = LEAT_CANCELED;
+        }
+    }
+    return status;
+}
+
+leat_status le_py_wait_array(leat_context *ctx, const leat_array *array) {
+    leat_ticket ticket;
+    leat_status status = leat_array_ticket(array, &ticket);
+    return status ? status : le_py_wait(ctx, ticket);
+}
+
+leat_status le_py_wait_stream(leat_context *ctx, leat_stream *stream) {
+    leat_ticket ticket;
+    leat_status status = leat_stream_ticket(ctx, stream, &ticket);
+    return status ? status : le_py_wait(ctx, ticket);
 }

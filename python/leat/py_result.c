@@ -61,7 +61,9 @@ static PyObject *copy_to_host(struct le_py_array *array) {
     for (int k = 0; k < d->rank; k++)
         size_bytes *= (size_t)d->shape[k];
     Py_BEGIN_ALLOW_THREADS
-    status = leat_array_read(array->array, host.data, size_bytes, NULL, NULL);
+    status = le_py_wait_array(array->device->ctx, array->array);
+    if (!status)
+        status = leat_array_read(array->array, host.data, size_bytes, NULL, NULL);
     Py_END_ALLOW_THREADS
     if (!status)
         return le_py_array_new(made, cpu);

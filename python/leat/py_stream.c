@@ -233,6 +233,7 @@ struct py_stream {
 struct py_event {
     PyObject_HEAD leat_event *event;
     struct le_py_device *device;
+    leat_ticket ticket; /* of the recorded work */
 };
 /* The device named, else that of leat.device, else the default one; the first GPU if that is the CPU and there is one.
  */
@@ -272,10 +273,13 @@ static PyObject *done(leat_status status) {
 }
 
 static PyObject *stream_synchronize(PyObject *self, PyObject *none) {
+    const struct py_stream *stream = (struct py_stream *)self;
     leat_status status;
     (void)none;
     Py_BEGIN_ALLOW_THREADS
-    status = leat_stream_synchronize(((struct py_stream *)self)->stream);
+    status = le_py_wait_stream(stream->device->ctx, stream->stream);
+    if (!status)
+        status = leat_stream_synchronize(stream->stream);
     Py_END_ALLOW_THREADS
     return done(status);
 }
@@ -367,15 +371,20 @@ static PyObject *event_record(PyObject *self, PyObject *args) {
                          : le_py_stream_of(value, event->device, &stream, &wrapped) < 0)
         return NULL;
     leat_status status = leat_event_record(event->event, stream);
+    if (!status)
+        status = leat_stream_ticket(event->device->ctx, stream, &event->ticket);
     le_py_stream_release(wrapped);
     return done(status);
 }
 
 static PyObject *event_synchronize(PyObject *self, PyObject *none) {
+    const struct py_event *event = (struct py_event *)self;
     leat_status status;
     (void)none;
     Py_BEGIN_ALLOW_THREADS
-    status = leat_event_synchronize(((struct py_event *)self)->event);
+    status = le_py_wait(event->device->ctx, event->ticket);
+    if (!status)
+        status = leat_event_synchronize(event->event);
     Py_END_ALLOW_THREADS
     return done(status);
 }

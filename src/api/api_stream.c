@@ -118,6 +118,21 @@ leat_status leat_ticket_wait_for(leat_context *ctx, leat_ticket ticket, uint32_t
     return le_device_wait_point_for(ctx->device, point, (uint64_t)timeout_ms * 1000000, reached);
 }
 
+leat_status leat_ticket_cancel(leat_context *ctx, leat_ticket ticket) {
+    LE_CHECK_CONTEXT(ctx);
+    return le_device_cancel_point(ctx->device,
+                                  (struct le_point){.stream_id = ticket.stream_id, .number = ticket.number});
+}
+
+leat_status leat_array_ticket(const leat_array *array, leat_ticket *ticket) {
+    LE_CHECK_ARRAY(array);
+    LE_CHECK_POINTER(ticket);
+    struct le_allocation *allocation = array->buffer->allocation;
+    const struct le_point point = allocation ? le_allocation_written(allocation) : (struct le_point){0};
+    *ticket = (leat_ticket){.stream_id = point.stream_id, .number = point.number};
+    return LEAT_OK;
+}
+
 leat_status leat_context_synchronize(leat_context *ctx) {
     LE_CHECK_CONTEXT(ctx);
     return le_device_synchronize(ctx->device);

@@ -6,7 +6,7 @@
 
 struct le_cancel_token {
     atomic_int holders;
-    atomic_bool requested;
+    atomic_uint requests;
 };
 
 static _Thread_local struct le_cancel *here;
@@ -34,11 +34,15 @@ void le_cancel_token_drop(struct le_cancel_token *token) {
 
 void le_cancel_token_request(struct le_cancel_token *token) {
     if (token)
-        atomic_store_explicit(&token->requested, true, memory_order_relaxed);
+        atomic_fetch_add_explicit(&token->requests, 1, memory_order_relaxed);
 }
 
 void le_cancel_token_offer(struct le_cancel_token *token) {
     offered = token;
+}
+
+static unsigned count_requests(const struct le_cancel_token *token) {
+    return token ? atomic_load_explicit(&token->requests, memory_order_relaxed) : 0;
 }
 
 void le_cancel_tokens_take(struct le_cancel_tokens *tokens) {
@@ -46,6 +50,7 @@ void le_cancel_tokens_take(struct le_cancel_tokens *tokens) {
         here->token = le_cancel_token_new();
     tokens->run = here ? hold(here->token) : NULL;
     tokens->stream = hold(offered);
+    tokens->stream_requests = count_requests(offered);
 }
 
 void le_cancel_tokens_drop(struct le_cancel_tokens *tokens) {
@@ -54,12 +59,8 @@ void le_cancel_tokens_drop(struct le_cancel_tokens *tokens) {
     *tokens = (struct le_cancel_tokens){0};
 }
 
-static bool is_requested(const struct le_cancel_token *token) {
-    return token && atomic_load_explicit(&token->requested, memory_order_relaxed);
-}
-
 bool le_cancel_tokens_requested(const struct le_cancel_tokens *tokens) {
-    return is_requested(tokens->run) || is_requested(tokens->stream);
+    return count_requests(tokens->run) || count_requests(tokens->stream) != tokens->stream_requests;
 }
 
 /* ---- runs */

@@ -5,9 +5,10 @@
  * A request stays set until the run ends. If it stops a helping thread, the run's own thread therefore still finds it
  * set when it checks after the work.
  *
- * Work that a run has enqueued, and that can be stopped (kernels on sim), holds the run's token. It may outlive the run.
- * The run's thread passes a request on to the token, and only then does the work stop: a request after the run's last
- * check has no effect on its work. The streams of a device have tokens, too (device/front/order.c). */
+ * Work that a run has enqueued, and that can be stopped (kernels on sim), holds the run's token. It may outlive the
+ * run. The run's thread passes a request on to the token, and only then does the work stop: a request after the run's
+ * last check has no effect on its work. The streams of a device have tokens, too, for
+ * leat_ticket_cancel. */
 #ifndef LE_CANCEL_H
 #define LE_CANCEL_H
 #include "base/status.h"
@@ -19,7 +20,7 @@ struct le_cancel {
     atomic_bool requested;       /* set by any thread, or by a signal handler */
     bool (*proceed)(void *user); /* called by the run's thread now and then; false is a request. NULL: none */
     void *user;
-    uint64_t next_ns; /* time of the next call of proceed; used by the run's thread only */
+    uint64_t next_ns;              /* time of the next call of proceed; used by the run's thread only */
     struct le_cancel_token *token; /* likewise. NULL: no work holds it */
 };
 
@@ -32,7 +33,8 @@ struct le_cancel *le_cancel_here(void);
 static inline bool le_cancel_is_requested(const struct le_cancel *cancel) {
     return cancel && atomic_load_explicit(&cancel->requested, memory_order_relaxed);
 }
-/* Passes a request on to the work that holds the run's token. Only on the run's thread. Returns whether there is one. */
+/* Passes a request on to the work that holds the run's token. Only on the run's thread. Returns whether there is one.
+ */
 bool le_cancel_pass_on(struct le_cancel *cancel);
 /* Calls proceed if its time has come. Only on the run's thread; cancel may be NULL. Returns whether the run is to stop.
  * Reads the clock if there is a proceed. */
@@ -43,12 +45,14 @@ leat_status le_cancel_check(void) __attribute__((warn_unused_result));
 /* ---- tokens. NULL is a token that is never requested. */
 struct le_cancel_token *le_cancel_token_new(void); /* NULL: out of memory */
 void le_cancel_token_drop(struct le_cancel_token *token);
-void le_cancel_token_request(struct le_cancel_token *token); /* on any thread; cannot be taken back */
+/* Stops the work that holds the token now. On any thread; cannot be taken back. */
+void le_cancel_token_request(struct le_cancel_token *token);
 /* The token of the stream in which this thread enqueues work, which must exist until NULL is offered. */
 void le_cancel_token_offer(struct le_cancel_token *token);
 
 struct le_cancel_tokens { /* of a piece of work */
     struct le_cancel_token *run, *stream;
+    unsigned stream_requests; /* those that came before the work */
 };
 void le_cancel_tokens_take(struct le_cancel_tokens *tokens); /* for work that this thread enqueues */
 void le_cancel_tokens_drop(struct le_cancel_tokens *tokens);

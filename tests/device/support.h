@@ -34,6 +34,10 @@ static inline bool on_cpu(void) {
     return strcmp(device_name, "cpu") == 0;
 }
 
+static inline bool on_sim(void) {
+    return strcmp(device_name, "sim") == 0;
+}
+
 /* The last failure's message contains text. */
 static inline void assert_message(const char *text) {
     leat_error error;

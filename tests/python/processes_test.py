@@ -277,15 +277,70 @@ LOOPS = {
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_interrupt(name, run_python, device):
-    if device != "cpu" and name != "while":
+    if device not in ("cpu", "sim") and name != "while":
         pytest.skip("a kernel that a GPU has started runs to its end")
     text, size = LOOPS[name]
     run_python(LONG.replace("TEXT", repr(text)).replace("SIZE", str(size)).replace("LIMIT", "1.0"))
 
 
+KERNELS = """
+import os, signal, threading, time
+import leat, numpy as np
+signal.signal(signal.SIGINT, signal.default_int_handler)
+module = leat.Module(r'''
+extern "C" __global__ void endless(double *y) { for (long long k = 0;; k++) y[threadIdx.x] = sqrt((double)k); }
+extern "C" __global__ void waiting(double *y) { while (((volatile double *)y)[0] < 1) {} }
+extern "C" __global__ void barriers(double *y) { for (;;) __syncthreads(); }
+extern "C" __global__ void add(double *y) { y[threadIdx.x] += 1; }
+''', device="sim")
+f = leat.program("y[i] = a[i] * 2")
+stream, other = leat.Stream(device="sim"), leat.Stream(device="sim")
+event = leat.Event(device="sim")
+y, z = leat.asarray(np.zeros(4), device="sim"), leat.asarray(np.zeros(4), device="sim")
+add = module["add"]
+def record():
+    event.record(stream)
+    event.synchronize()
+WAITS = {
+    "endless": [lambda: y.numpy(), lambda: float(y[0]), stream.synchronize, record],
+    "waiting": [stream.synchronize],
+    "barriers": [stream.synchronize],
+}
+def interrupt():
+    time.sleep(0.3)
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+count = 0
+for name, waits in WAITS.items():
+    for wait in waits:
+        sent = []
+        add[1, 4, other](z)
+        count += 1
+        module[name][1, 4, stream](y)
+        threading.Thread(target=interrupt).start()
+        try:
+            wait()
+            raise SystemExit("was not interrupted")
+        except KeyboardInterrupt:
+            assert time.monotonic() - sent[0] < 1, "late"
+        y = leat.asarray(np.zeros(4), device="sim")
+        add[1, 4, stream](y)
+        assert y.numpy().tolist() == [1] * 4 and z.numpy().tolist() == [count] * 4
+        assert f(y).numpy().tolist() == [2] * 4
+        y = leat.asarray(np.zeros(4), device="sim")
+"""
+
+
+def test_interrupted_kernels(run_python, device):
+    """A kernel that never ends, in every kind of wait: it stops, and the streams go on."""
+    if device != "sim":
+        pytest.skip("a kernel that a GPU has started runs to its end")
+    run_python(KERNELS)
+
+
 def test_handler_that_raises(run_python, device):
     """Any exception of a signal handler ends the run, and is raised."""
-    if device != "cpu":
+    if device not in ("cpu", "sim"):
         pytest.skip("see test_interrupt")
     run_python("""
 import signal, leat, numpy as np

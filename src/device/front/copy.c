@@ -113,6 +113,13 @@ leat_status le_allocation_wait_for(struct le_allocation *allocation, enum le_all
     return status;
 }
 
+struct le_point le_allocation_written(struct le_allocation *allocation) {
+    pthread_mutex_lock(&allocation->device->lock);
+    struct le_point point = allocation->order.write;
+    pthread_mutex_unlock(&allocation->device->lock);
+    return point;
+}
+
 leat_status le_allocation_wait(struct le_allocation *allocation, enum le_allocation_access access) {
     return le_allocation_wait_for(allocation, access, "ticket", "");
 }

@@ -139,6 +139,8 @@ struct le_point le_device_stream_point(struct le_device_stream *stream);
 leat_status le_device_wait_point(struct le_device *device, uint64_t stream_id, uint64_t number);
 /* The same for a limited time. *passed: whether the point was reached. */
 leat_status le_device_wait_point_for(struct le_device *device, struct le_point point, uint64_t limit_ns, bool *passed);
+/* Stops the kernels in the point's stream, up to now, where kernels can be stopped. */
+leat_status le_device_cancel_point(struct le_device *device, struct le_point point);
 leat_status le_device_event_new(struct le_device *device, struct le_device_event **event);
 void le_device_event_free(struct le_device_event *event);
 leat_status le_device_event_record(struct le_device_event *event, struct le_device_stream *stream);
@@ -147,8 +149,9 @@ leat_status le_device_event_elapsed_ms(struct le_device_event *start, struct le_
                                        double *milliseconds);
 leat_status le_device_stream_wait_event(struct le_device_stream *stream, struct le_device_event *event);
 
-/* In a run that is watched, or whose work can be stopped (base/cancel.h), returns when the stream's work so far is done, or with LEAT_CANCELED.
- * Otherwise returns at once: the wait that follows does the waiting. what and cause: for the ledger. */
+/* In a run that is watched, or whose work can be stopped (base/cancel.h), returns when the stream's work so far is
+ * done, or with LEAT_CANCELED. Otherwise returns at once: the wait that follows does the waiting. what and cause: for
+ * the ledger. */
 leat_status le_stream_watch(struct le_device_stream *stream, const char *what, const char *cause);
 
 /* An operation in a stream on allocations. Begin makes the stream wait for the work that must come first; end issues
@@ -196,6 +199,7 @@ struct le_copy {
  * the point has passed. */
 leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy *copy);
 /* Returns when host threads may access the contents: all work that must come first is done. */
+struct le_point le_allocation_written(struct le_allocation *allocation); /* the point of its last write */
 leat_status le_allocation_wait(struct le_allocation *allocation, enum le_allocation_access access);
 /* The same; a wait is recorded in the ledger under what and cause. */
 leat_status le_allocation_wait_for(struct le_allocation *allocation, enum le_allocation_access access, const char *what,

@@ -1,6 +1,7 @@
 /* Launches. Everything that a driver would reject without an explanation, or accept and crash on, is checked here
  * first. Then the launch is ordered and given to the backend. A correct launch allocates nothing. Messages count
  * arguments from 1. */
+#include "base/cancel.h"
 #include "device/front/module.h"
 #include "device/front/timing.h"
 #include "spec/type.h"
@@ -233,8 +234,10 @@ static leat_status enqueue_launch(struct le_device_kernel *kernel, const struct 
         return status;
     struct le_timed timed;
     le_timing_begin(device, stream->native, &timed);
+    le_cancel_token_offer(stream->token);
     status = kept ? le_replay_launch(kernel, launch, stream, passed->parameters)
                   : device->ops->launch(device->native, stream->native, kernel, launch, passed->parameters);
+    le_cancel_token_offer(NULL);
     if (status)
         le_timing_drop(device, &timed);
     else

@@ -1,5 +1,6 @@
 /* Matrix products by the device's library. Arguments are checked, the product is ordered like a launch and given to the
  * backend. Its workspace comes from the pool and is reserved until the product is done. */
+#include "base/cancel.h"
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/timing.h"
@@ -55,7 +56,9 @@ static leat_status enqueue_product(struct le_device_stream *stream, const struct
         return status;
     struct le_timed timed;
     le_timing_begin(device, stream->native, &timed);
+    le_cancel_token_offer(stream->token);
     status = device->ops->product(device->native, stream->native, p, work->address, work->size_bytes);
+    le_cancel_token_offer(NULL);
     if (status)
         le_timing_drop(device, &timed);
     else

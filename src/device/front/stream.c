@@ -2,6 +2,7 @@
  * that allocations it used remain ordered after that work. order.c orders work between streams.
  *
  * The list is under the device's lock. */
+#include "base/cancel.h"
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
@@ -41,6 +42,7 @@ static void forget_stream(struct le_device *device, int k) {
     device->stream_count--;
     memmove(&device->streams[k], &device->streams[k + 1], (size_t)(device->stream_count - k) * sizeof *device->streams);
     le_mark_drop(device, stream->mark);
+    le_cancel_token_drop(stream->token);
     le_free(stream->seen);
     le_free(stream);
 }
@@ -95,9 +97,11 @@ leat_status le_stream_make(struct le_device *device, void *native, bool foreign,
     made->device = device;
     made->foreign = foreign;
     made->native = native;
+    made->token = le_cancel_token_new();
     leat_status status = foreign ? device->ops->stream_check(device->native, native)
                                  : device->ops->stream_new(device->native, &made->native);
     if (status) {
+        le_cancel_token_drop(made->token);
         le_free(made);
         return status;
     }
@@ -108,6 +112,7 @@ leat_status le_stream_make(struct le_device *device, void *native, bool foreign,
     if (status) {
         if (!foreign)
             device->ops->stream_free(device->native, made->native);
+        le_cancel_token_drop(made->token);
         le_free(made);
         return status;
     }

@@ -117,8 +117,8 @@ struct sim_op {
     int lanes;            /* lanes of the compute engine that it occupies */
     uint64_t duration_ns; /* on the virtual clock */
     uint64_t end_ns;
-    struct sim_vector vector; /* while checking: the operations that are complete before it */
-    void *staged;             /* copy of the pageable source, owned by the operation */
+    struct sim_vector vector;       /* while checking: the operations that are complete before it */
+    void *staged;                   /* copy of the pageable source, owned by the operation */
     struct le_cancel_tokens tokens; /* of a kernel */
     union {
         struct sim_copy copy;

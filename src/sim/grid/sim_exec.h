@@ -82,17 +82,17 @@ struct sim_grid {
     const struct sim_item *kernel;
     unsigned grid[3], block[3];
     size_t dynamic_bytes;
-    void **parameters;                   /* the address of each parameter; NULL: use buffer */
-    void *buffer;                        /* the parameters, at their offsets */
-    uint64_t seed;                       /* decides the order of blocks and threads */
-    bool cooperative;                    /* all blocks are resident together; grid barriers are allowed */
-    unsigned resident;                   /* the most blocks resident together; 0: 132 */
-    size_t stack_bytes;                  /* per thread; 0: 640 KiB */
-    struct sim_stack_cache *stack_cache; /* NULL: allocates its own stacks */
+    void **parameters;                     /* the address of each parameter; NULL: use buffer */
+    void *buffer;                          /* the parameters, at their offsets */
+    uint64_t seed;                         /* decides the order of blocks and threads */
+    bool cooperative;                      /* all blocks are resident together; grid barriers are allowed */
+    unsigned resident;                     /* the most blocks resident together; 0: 132 */
+    size_t stack_bytes;                    /* per thread; 0: 640 KiB */
+    struct sim_stack_cache *stack_cache;   /* NULL: allocates its own stacks */
     const struct le_cancel_tokens *tokens; /* end the grid at any instruction; NULL: none do */
-    uint64_t spin_limit_ms;              /* CPU time of the calling thread; 0: 10,000 */
-    struct sim_check *check;             /* NULL: unchecked; ignored if the module is not instrumented */
-    uint64_t op;                         /* the operation's number, for the check */
+    uint64_t spin_limit_ms;                /* CPU time of the calling thread; 0: 10,000 */
+    struct sim_check *check;               /* NULL: unchecked; ignored if the module is not instrumented */
+    uint64_t op;                           /* the operation's number, for the check */
     void (*print)(void *user, const char *text, size_t size_bytes); /* output of printf; NULL: discarded */
     void *user;
     char message[512]; /* out: unless SIM_GRID_OK, the reason, with thread and block */

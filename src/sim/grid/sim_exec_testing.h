@@ -53,10 +53,12 @@ static inline enum sim_grid_status testing_launch(struct testing *t, const char 
     const struct sim_item *item = le_sim_module_kernel(t->module, kernel);
     assert_non_null(item);
     bool cooperative = t->grid.cooperative;
+    const struct le_cancel_tokens *tokens = t->grid.tokens;
     t->grid = (struct sim_grid){.module = t->module,
                                 .kernel = item,
                                 .dynamic_bytes = dynamic_bytes,
                                 .parameters = parameters,
+                                .tokens = tokens,
                                 .seed = seed,
                                 .cooperative = cooperative,
                                 .spin_limit_ms = 1000,

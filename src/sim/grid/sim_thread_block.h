@@ -80,7 +80,7 @@ struct sim_run {
     bool has_timer;
     timer_t timer;      /* looks at the grid's tokens now and then */
     fenv_t float_state; /* before the grid */
-    char *landing; /* a stack for leaving a fiber whose own stack is unusable */
+    char *landing;      /* a stack for leaving a fiber whose own stack is unusable */
     struct sim_shared_variable *variables;
 };
 
