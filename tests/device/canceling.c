@@ -230,6 +230,66 @@ static void test_other_calls(void **state) {
     leat_close(ctx);
 }
 
+static const char KERNELS[] =
+    "extern \"C\" __global__ void endless(double *y) { for (long long k = 0;; k++) y[0] = k; }\n"
+    "extern \"C\" __global__ void fine(double *y) { y[0] = 42; }\n";
+
+static void launch(leat_module *module, const char *name, leat_stream *stream, leat_array *y) {
+    leat_kernel *kernel;
+    const leat_argument arguments[] = {leat_out(y)};
+    assert_ok(leat_module_kernel(module, name, &kernel));
+    assert_ok(leat_kernel_launch(kernel, (leat_dim3){1, 1, 1}, (leat_dim3){1, 1, 1}, 0, stream, arguments, 1));
+}
+
+static double element_of(leat_array *y) {
+    double value;
+    assert_ok(leat_array_read(y, &value, sizeof value, NULL, NULL));
+    return value;
+}
+
+static void cancel_launches(leat_context *ctx, leat_stream *const stream[2], leat_array *const y[2]) {
+    leat_module *module;
+    leat_ticket ticket;
+    bool reached = true;
+    assert_ok(leat_module_new(ctx, KERNELS, NULL, &module));
+    launch(module, "fine", stream[1], y[1]);
+    launch(module, "endless", stream[0], y[0]);
+    launch(module, "endless", stream[0], y[0]);
+    assert_ok(leat_array_ticket(y[0], &ticket));
+    assert_ok(leat_ticket_wait_for(ctx, ticket, 200, &reached));
+    assert_false(reached);
+    uint64_t start_ns = now_ns();
+    assert_ok(leat_ticket_cancel(ctx, ticket));
+    assert_ok(leat_ticket_wait(ctx, ticket));
+    assert_true(now_ns() - start_ns < REACTION_NS);
+    launch(module, "fine", stream[0], y[0]);
+    assert_true(element_of(y[0]) == 42 && element_of(y[1]) == 42);
+    leat_module_free(module);
+}
+
+/* Launches without a call, and those behind them in the stream, are canceled. Another stream's go on. */
+static void test_tickets(void **state) {
+    (void)state;
+    leat_context *ctx = open_device(NULL);
+    leat_stream *stream[2];
+    leat_array *y[2];
+    leat_ticket ticket;
+    for (int k = 0; k < 2; k++) {
+        assert_ok(leat_stream_new(ctx, &stream[k]));
+        assert_ok(leat_array_new(ctx, LEAT_F64, 1, (const int64_t[]){1}, LEAT_MEMORY_DEVICE, &y[k]));
+    }
+    assert_ok(leat_array_ticket(y[0], &ticket));
+    assert_ok(leat_ticket_cancel(ctx, ticket));
+    assert_status(leat_ticket_cancel(ctx, (leat_ticket){.stream_id = 99, .number = 1}), LEAT_INVALID);
+    if (!on_cpu() && kernels_stop())
+        cancel_launches(ctx, stream, y);
+    for (int k = 0; k < 2; k++) {
+        leat_array_free(y[k]);
+        leat_stream_free(stream[k]);
+    }
+    leat_close(ctx);
+}
+
 /* Cancelling has no effect before and after a run; a callback that lets the run proceed changes nothing. */
 static void test_no_effect(void **state) {
     (void)state;
@@ -250,8 +310,8 @@ static void test_no_effect(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_thread),  cmocka_unit_test(test_threads),   cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_other_calls), cmocka_unit_test(test_no_effect),
+        cmocka_unit_test(test_one_thread),  cmocka_unit_test(test_threads), cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_other_calls), cmocka_unit_test(test_tickets), cmocka_unit_test(test_no_effect),
     };
     return start(argc, argv) ? cmocka_run_group_tests(tests, NULL, NULL) : SKIPPED;
 }

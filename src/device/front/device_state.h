@@ -34,7 +34,7 @@ struct le_device_stream {
     void *native;                  /* NULL on the cpu */
     uint64_t id;                   /* from 1; the device's default stream is 1 */
     bool foreign;                  /* belongs to another library; never destroyed here */
-    struct le_cancel_token *token; /* of its kernels; NULL: out of memory */
+    struct le_cancel_token *token; /* of its kernels */
     /* under device->lock */
     uint64_t number;                         /* the last ticket */
     uint64_t staged_upload, staged_download; /* tickets of the last copies from and to pageable memory; 0: none */

@@ -92,12 +92,16 @@ void le_streams_sweep(struct le_device *device, bool ask) {
 
 leat_status le_stream_make(struct le_device *device, void *native, bool foreign, struct le_device_stream **stream) {
     struct le_device_stream *made = le_alloc_zero(1, sizeof *made);
-    if (!made)
+    struct le_cancel_token *token = le_cancel_token_new();
+    if (!made || !token) {
+        le_cancel_token_drop(token);
+        le_free(made);
         return le_fail_out_of_memory(sizeof *made);
+    }
     made->device = device;
     made->foreign = foreign;
     made->native = native;
-    made->token = le_cancel_token_new();
+    made->token = token;
     leat_status status = foreign ? device->ops->stream_check(device->native, native)
                                  : device->ops->stream_new(device->native, &made->native);
     if (status) {

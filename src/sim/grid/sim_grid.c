@@ -95,7 +95,7 @@ void le_sim_run_stop_if_canceled(struct sim_run *run) {
         le_sim_run_stop(run, SIM_GRID_CANCELED, "canceled");
 }
 
-/* The same between two turns. Looks at the tokens, because a short turn may end before the timer does. */
+/* The same before a round. Looks at the tokens, because the timer may be missing, and sanitizers defer signals. */
 static bool is_canceled(struct sim_run *run) {
     if (!run->must_stop && !(run->grid->tokens && le_cancel_tokens_requested(run->grid->tokens)))
         return false;
@@ -235,6 +235,8 @@ static enum round_outcome run_thread_block(struct sim_run *run, struct sim_threa
     if (run->status != SIM_GRID_OK)
         return OUTCOME_STOPPED;
     do {
+        if (is_canceled(run))
+            return OUTCOME_STOPPED;
         thread_block->position = 0;
         thread_block->progressed = false;
         struct sim_thread *thread = next_ready_thread(run);
@@ -366,8 +368,6 @@ static void run_blocks(struct sim_run *run) {
         if (stalled >= resident && !release_grid(run) && !keep_waiting(run))
             return;
         stalled = stalled >= resident ? 0 : stalled;
-        if (is_canceled(run))
-            return;
         do
             at = (at + 1) % run->thread_block_count;
         while (!run->thread_blocks[at]->started);

@@ -84,7 +84,7 @@ static void *stack_of(const ucontext_t *context) {
 
 static uintptr_t code_of(const ucontext_t *context) {
     (void)context;
-    return 0; /* unknown, so grids are canceled only in services and between turns */
+    return 0; /* unknown, so grids are canceled only in services and between rounds */
 }
 
 static void resume_at_landing(ucontext_t *context, char *top) { /* abandons the handler's stack */
@@ -148,7 +148,7 @@ static void on_timer(int number, siginfo_t *info, void *context) {
     errno = error;
 }
 
-/* Without a timer the grid is canceled between turns only. */
+/* Without a timer the grid is canceled between rounds only. */
 static void start_timer(struct sim_run *run) {
     struct sigevent event = {
         .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TIMER_SIGNAL, .sigev_value.sival_ptr = run};
