@@ -20,8 +20,7 @@ static void free_streams(struct le_device *device) {
         if (!stream->foreign && !stream->finished)
             device->ops->stream_free(device->native, stream->native);
         le_mark_drop(device, stream->mark);
-        le_free(stream->seen);
-        le_free(stream);
+        le_stream_free(stream);
     }
     le_free(device->streams);
 }

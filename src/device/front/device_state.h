@@ -130,6 +130,7 @@ void le_marks_free(struct le_device *device);
 /* Returns when all pageable copies given to the stream are enqueued. Call without the lock. */
 void le_stream_settle(struct le_device *device, uint64_t stream_id);
 bool le_stream_is_settled(struct le_device *device, uint64_t stream_id); /* never waits; may be called under any lock */
+void le_stream_free(struct le_device_stream *stream); /* only the struct, which is in no list any more */
 leat_status le_stream_make(struct le_device *device, void *native, bool foreign, struct le_device_stream **stream);
 
 /* ---- device.c: the two halves of opening; between them, a backend fills ops, native and limits */

@@ -265,9 +265,10 @@ static struct le_cancel *find_watched(const struct le_device *device) {
     return cancel && (cancel->proceed || cancel->token) ? cancel : NULL;
 }
 
-/* First polls without a pause, then with longer and longer ones, so that the wait takes little longer than another. */
+/* First polls without a pause, then with longer and longer ones, so that the wait takes at most a few percent longer
+ * than another. */
 static void pause_since(uint64_t start_ns) {
-    uint64_t pause_ns = (le_clock_ns() - start_ns) / 8;
+    uint64_t pause_ns = (le_clock_ns() - start_ns) / 32;
     const struct timespec pause = {.tv_nsec = pause_ns < PAUSE_MAX_NS ? (long)pause_ns : PAUSE_MAX_NS};
     if (pause_ns >= PAUSE_MIN_NS)
         nanosleep(&pause, NULL);

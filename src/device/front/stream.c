@@ -37,14 +37,18 @@ static leat_status append_stream(struct le_device *device, struct le_device_stre
     return LEAT_OK;
 }
 
+void le_stream_free(struct le_device_stream *stream) {
+    le_cancel_token_drop(stream->token);
+    le_free(stream->seen);
+    le_free(stream);
+}
+
 static void forget_stream(struct le_device *device, int k) {
     struct le_device_stream *stream = device->streams[k];
     device->stream_count--;
     memmove(&device->streams[k], &device->streams[k + 1], (size_t)(device->stream_count - k) * sizeof *device->streams);
     le_mark_drop(device, stream->mark);
-    le_cancel_token_drop(stream->token);
-    le_free(stream->seen);
-    le_free(stream);
+    le_stream_free(stream);
 }
 
 /* Frees the native stream of a freed stream once no one else uses it. Its work goes on. */
