@@ -323,10 +323,11 @@ static leat_status bind_memory(struct le_py_run *run, Py_ssize_t k, struct le_py
                     : leat_call_want_memory_at(run->call->call, number, &a->memory);
 }
 
-/* An array of another context is bound by its memory; the caller has waited for the work on it. */
+/* An array of another context is bound by its memory; the caller has waited for the work on it. So is an array on the
+ * CPU in a run there, which has no order to keep: that takes less than binding and releasing the handle. */
 static leat_status bind_handle(struct le_py_run *run, Py_ssize_t k, struct le_py_argument *a) {
     bool is_input = k < run->program->input_count;
-    if (a->device != run->device && !a->device->is_cpu) {
+    if (a->device->is_cpu ? run->device->is_cpu : a->device != run->device) {
         leat_array_get(a->array, &a->memory);
         return bind_memory(run, k, a);
     }
