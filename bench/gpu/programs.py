@@ -343,7 +343,7 @@ def said_by(command):
 
 def header(o, lines):
     gpu = said_by(['nvidia-smi', '--query-gpu=name,driver_version', '--format=csv,noheader']) if o.device == 'cuda' else o.device
-    commit = said_by(['git', 'rev-parse', '--short', 'HEAD']) or os.environ.get('LEAT_COMMIT', '')
+    commit = os.environ.get('LEAT_COMMIT', '') or said_by(['git', 'rev-parse', '--short', 'HEAD'])
     first = '%s, %s, %d cores%s' % (datetime.date.today().isoformat(), gpu, os.cpu_count(), ', commit ' + commit if commit else '')
     kind = 'tiny: values only' if o.tiny else 'quick' if o.quick else 'full'
     return [first, '; '.join([x['version'] for x in lines if 'version' in x]) + '; python ' + sys.version.split()[0],
