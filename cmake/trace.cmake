@@ -2,7 +2,7 @@
 # needs, and exports only the functions that the driver and NVTX look for.
 file(GLOB recorder_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/trace/recorder/*.c)
 list(FILTER recorder_sources EXCLUDE REGEX "_test\\.c$")
-set(recorder_base arena clock cores hash library_search memory)
+set(recorder_base arena clock cores environment fork hash library_search memory)
 list(TRANSFORM recorder_base PREPEND ${PROJECT_SOURCE_DIR}/src/base/)
 list(TRANSFORM recorder_base APPEND .c)
 add_library(leat_recorder_parts STATIC ${recorder_sources}) # also for its unit tests

@@ -191,14 +191,15 @@ typedef struct leat_options { /* {0} is a good default */
     void (*release)(void *memory, void *user);
     void *allocator_user;
     /* Receives notes (division by zero, ...) and warnings, one line each. Called on the thread that called Leat; notes
-     * about the code cache may come from the compiling thread (leat_interpret). */
+     * about the code cache may come from a compiling thread (leat_interpret). */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
 } leat_options;
 
 /* Opens a context. options may be NULL. Strings in options are copied. The allocator hooks belong to the process: Leat
- * takes them from the first open context, and they must stay valid until the last one is closed. After fork(), using
- * any handle in the child fails with LEAT_INVALID. */
+ * takes them from the first open context, and they must stay valid until the last one is closed. The environment is
+ * copied: threads of Leat may need it later, while the program changes it. Changes have an effect when the next context
+ * is opened. After fork(), using any handle in the child fails with LEAT_INVALID. */
 LEAT_API leat_status leat_open(const leat_options *options, leat_context **ctx);
 /* The context stays alive until the last program, call, array and stream made from it is freed. */
 LEAT_API void leat_close(leat_context *ctx);

@@ -48,7 +48,9 @@ static void tells_what_is_kept(void **state) {
     assert_int_equal(leat_cache_clear(ctx, NULL), LEAT_OK);
     assert_int_equal(count_files(scratch.folder), 0);
     assert_string_equal(note, "");
+    leat_close(ctx);
     setenv("LEAT_CACHE_CAP_BYTES", "lots", 1);
+    ctx = open_context(note);
     assert_int_equal(leat_cache_stat(ctx, &info), LEAT_OK);
     assert_non_null(strstr(note, "LEAT_CACHE_CAP_BYTES=lots"));
     unsetenv("LEAT_CACHE_CAP_BYTES");

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #endif
 #include "base/library_search.h"
+#include "base/environment.h"
 #include "base/hash.h"
 #include "base/status.h"
 #include <dirent.h>
@@ -50,7 +51,7 @@ static bool is_in_search_folder(const char *folder, const char *soname) {
 
 /* Whether an element of LD_LIBRARY_PATH that is relative to the working directory has a file of that name. */
 static bool is_in_working_directory(const char *soname) {
-    const char *rest = getenv("LD_LIBRARY_PATH");
+    const char *rest = le_environment_get("LD_LIBRARY_PATH");
     if (!rest || !rest[0]) /* an empty value means unset */
         return false;
     for (size_t length; rest; rest = rest[length] ? rest + length + 1 : NULL) {
@@ -289,7 +290,7 @@ static bool look_beside_loaded(struct search_walk *walk, const char *name) {
 
 /* The folder that the variable names; NULL if it is not set or not an absolute path. */
 static const char *folder_of_variable(struct le_search *search, const char *variable) {
-    const char *value = getenv(variable);
+    const char *value = le_environment_get(variable);
     if (!value)
         le_search_log(search, variable, NULL, "not set");
     else if (!value[0])

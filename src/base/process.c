@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #endif
 #include "base/process.h"
+#include "base/environment.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,14 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 void le_argv_add(struct le_arena *arena, struct le_argv *argv, const char *word) {
     *LE_PUSH(arena, argv) = word;
 }
 
 const char *le_executable_find(struct le_arena *arena, const char *name) {
-    const char *path = getenv("PATH");
+    const char *path = le_environment_get("PATH");
     if (strchr(name, '/'))
         return access(name, X_OK) == 0 ? name : NULL;
     while (path && *path) {
@@ -36,14 +35,15 @@ const char *le_executable_find(struct le_arena *arena, const char *name) {
 /* The environment of a process: its messages are in English, whatever the user's language. Its temporary files go to
  * the folder, and are removed with it even if the process is killed. */
 static char **make_environment(struct le_arena *arena, const char *folder) {
+    char *const *variables = le_environment_all();
     int count = 0, kept = 0;
-    while (environ[count])
+    while (variables[count])
         count++;
     char **list = LE_NEW_ARRAY(arena, count + 3, char *);
     for (int k = 0; k < count; k++)
-        if (strncmp(environ[k], "LC_ALL=", 7) != 0 && strncmp(environ[k], "LANGUAGE=", 9) != 0 &&
-            !(folder && strncmp(environ[k], "TMPDIR=", 7) == 0))
-            list[kept++] = environ[k];
+        if (strncmp(variables[k], "LC_ALL=", 7) != 0 && strncmp(variables[k], "LANGUAGE=", 9) != 0 &&
+            !(folder && strncmp(variables[k], "TMPDIR=", 7) == 0))
+            list[kept++] = variables[k];
     static char english[] = "LC_ALL=C";
     list[kept++] = english;
     if (folder)

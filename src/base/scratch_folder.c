@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #endif
 #include "base/scratch_folder.h"
+#include "base/environment.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,7 @@ static void remove_abandoned(const char *parent) {
 }
 
 leat_status le_scratch_new(struct le_arena *arena, char **path) {
-    const char *named = getenv("TMPDIR"), *parent = named && *named == '/' ? named : "/tmp";
+    const char *named = le_environment_get("TMPDIR"), *parent = named && *named == '/' ? named : "/tmp";
     remove_abandoned(parent);
     *path = le_arena_format(arena, "%s/" PREFIX SUFFIX, parent);
     if (!mkdtemp(*path)) {

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #endif
 #include "base/memory.h"
+#include "base/environment.h"
 #include "base/store.h"
 #include "base/store_disk.h"
 #include <ctype.h>
@@ -44,7 +45,7 @@ struct le_store {
 /* ---- opening */
 
 static const char *nonempty_variable(const char *name) {
-    const char *value = secure_getenv(name);
+    const char *value = le_environment_get_secure(name);
     return value && *value ? value : NULL;
 }
 

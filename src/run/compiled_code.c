@@ -55,9 +55,9 @@ struct le_code_table {
     pthread_t threads[THREADS_MAX]; /* each takes the next code of the queue */
     int thread_count, idle_count;   /* idle_count: those that wait for a code */
     int thread_most;                /* 0: not known yet */
-    int queued_count;
-    atomic_bool is_closing;       /* written under the lock */
-    pthread_cond_t queue_changed; /* signals a new code in the queue, or closing */
+    int queued_count, busy_count;   /* busy_count: threads that compile */
+    atomic_bool is_closing;         /* written under the lock */
+    pthread_cond_t queue_changed;   /* signals a new code in the queue, or closing */
 };
 
 leat_status le_code_table_new(leat_context *ctx, size_t cap_bytes, struct le_code_table **table) {
@@ -370,15 +370,21 @@ leat_status le_code_get(leat_context *ctx, const struct le_code_source *source, 
 
 /* ---- compiling in the background */
 
+/* Spare code is compiled after everything else. */
+static bool has_next(const struct le_code_table *table) {
+    return table->queue && (!table->queue->spare || table->busy_count == 0);
+}
+
 static struct le_loaded_code *wait_for_queued(struct le_code_table *table) {
     table->idle_count++;
-    while (!table->is_closing && !table->queue)
+    while (!table->is_closing && !has_next(table))
         pthread_cond_wait(&table->queue_changed, &table->lock);
     table->idle_count--;
     struct le_loaded_code *code = table->queue;
     if (!code || (table->is_closing && code->spare))
         return NULL;
     dequeue_code(table, code);
+    table->busy_count++;
     return code;
 }
 
@@ -410,6 +416,7 @@ static void *compile_queued(void *user) {
         pthread_mutex_unlock(&table->lock);
         leat_status status = load_in_thread(code, &source);
         pthread_mutex_lock(&table->lock);
+        table->busy_count--;
         code->failed = status != LEAT_OK;
         struct le_loaded_code *surplus = status ? NULL : publish_code(table, code);
         pthread_cond_broadcast(&table->changed);

@@ -256,7 +256,9 @@ static void test_closed_early(void **state) {
     end(&setting);
 }
 
-/* exit() waits for the compilation that has begun, and for nothing else. */
+enum { REQUESTS = 40 }; /* more than the context's threads compile at the same time */
+
+/* exit() waits for the compilations that have begun, and for nothing else. */
 static void test_process_ends(void **state) {
     (void)state;
     struct setting setting;
@@ -267,7 +269,7 @@ static void test_process_ends(void **state) {
     pid_t pid = fork();
     if (pid == 0) {
         open_context(&setting, true, 0);
-        for (int k = 1; k < TEXTS; k++)
+        for (int k = 1; k <= REQUESTS; k++)
             if (request_number(setting.ctx, k, LE_CODE_SOON, &code) != LE_CODE_COMING)
                 _exit(1);
         exit(42);
@@ -275,7 +277,7 @@ static void test_process_ends(void **state) {
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 42);
     open_context(&setting, true, 0);
-    assert_int_equal(request_number(setting.ctx, TEXTS - 1, LE_CODE_KEPT, &code), LE_CODE_COMING);
+    assert_int_equal(request_number(setting.ctx, REQUESTS, LE_CODE_KEPT, &code), LE_CODE_COMING);
     end(&setting);
 }
 
@@ -294,8 +296,11 @@ static void test_prefetched(void **state) {
         le_code_prefetch(setting.ctx, &source);
         le_code_prefetch(setting.ctx, &source);
     }
-    for (int k = MANY - 1; k >= 0; k--)
+    for (int k = MANY - 1; k >= 0; k--) { /* the program changes its environment meanwhile */
+        setenv("LEAT_TEST_NUMBER", k % 2 ? "odd" : "even, which is longer", 1);
         use_number(setting.ctx, k);
+        unsetenv("LEAT_TEST_NUMBER");
+    }
     assert_int_equal(count_costs(setting.ctx, LEAT_COST_COMPILE, NULL, NULL), MANY);
     for (size_t k = 0; le_ledger_at(setting.ctx->ledger, k, &cost); k++)
         in_background += cost.kind == LEAT_COST_COMPILE && cost.in_background ? cost.count : 0;

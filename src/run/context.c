@@ -1,5 +1,6 @@
 /* Opening a context. A setting comes from the options, else from the environment, else from what the machine has. */
 #include "run/context.h"
+#include "base/environment.h"
 #include "base/clock.h"
 #include "base/store.h"
 #include "device/device_open.h"
@@ -13,7 +14,7 @@
 #define NOTE_MAX    1024
 
 static const char *environment_variable(const char *name) {
-    const char *value = getenv(name);
+    const char *value = le_environment_get(name);
     return value && *value ? value : NULL;
 }
 
@@ -115,6 +116,7 @@ static void free_parts(leat_context *ctx) {
     le_ledger_free(ctx->ledger);
     pthread_mutex_destroy(&ctx->lock);
     le_free(ctx);
+    le_environment_release();
     le_memory_pool_close(memory);
 }
 
@@ -183,8 +185,11 @@ leat_status le_context_new(const leat_options *options, leat_context **ctx) {
         status = new_memory(options, &memory);
     if (status)
         return status;
-    leat_context *made = le_alloc_zero(1, sizeof *made);
+    bool held = le_environment_hold();
+    leat_context *made = held ? le_alloc_zero(1, sizeof *made) : NULL;
     if (!made) {
+        if (held)
+            le_environment_release();
         le_memory_pool_close(memory);
         return le_fail_out_of_memory(sizeof *made);
     }

@@ -1,5 +1,6 @@
 /* Loads a BLAS, once per process. */
 #include "device/cpu/blas.h"
+#include "base/environment.h"
 #include "base/library_search.h"
 #include "device/cpu/blas_room.h"
 #include "device/cpu/machine/ops.h"
@@ -133,7 +134,7 @@ static bool try_library(const char *name, bool asked) {
 }
 
 static void read_asked(void) {
-    const char *asked = secure_getenv("LEAT_BLAS");
+    const char *asked = le_environment_get_secure("LEAT_BLAS");
     snprintf(blas.asked, sizeof blas.asked, "%s", asked ? asked : "");
 }
 

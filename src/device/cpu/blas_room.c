@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #endif
 #include "device/cpu/blas_room.h"
+#include "base/environment.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static void *map_bytes(size_t size_bytes) {
 /* The number of threads that OpenBLAS has while it loads, including the loading thread. */
 static int library_threads(void) {
     cpu_set_t cores;
-    const char *asked = getenv("OPENBLAS_NUM_THREADS");
+    const char *asked = le_environment_get("OPENBLAS_NUM_THREADS");
     int wanted = asked ? atoi(asked) : 0;
     long count = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : sysconf(_SC_NPROCESSORS_CONF);
     if (wanted > 0 && wanted < count)

@@ -1,6 +1,7 @@
 /* A device of a CUDA driver: opening, limits, errors. Its context, memory, streams and modules have files of their
  * own. */
 #include "device/cuda/cuda_device.h"
+#include "base/environment.h"
 #include "base/memory.h"
 #include "device/cuda/cuda_libraries.h"
 #include <stdio.h>
@@ -231,7 +232,7 @@ static struct le_device_ops sim_ops(void) {
 /* Whether the driver has loaded a tool into the process, as `leat trace` requests. Such a tool sees a graph as a whole,
  * without the names of its kernels. */
 static bool has_injected_tool(void) {
-    const char *tool = getenv("CUDA_INJECTION64_PATH");
+    const char *tool = le_environment_get("CUDA_INJECTION64_PATH");
     return tool && *tool;
 }
 

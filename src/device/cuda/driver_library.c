@@ -1,6 +1,7 @@
 /* The driver: libcuda.so.1, its version, its symbols, cuInit. Two steps, each done once: loading, which suffices for
  * the driver's version, and opening. */
 #include "device/cuda/toolkit_search.h"
+#include "base/environment.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -142,7 +143,7 @@ int le_cuda_driver_version(void) {
 /* If CUDA_VISIBLE_DEVICES is set, blames it for the lack of devices. false: it is not set. */
 static bool explain_hidden_devices(char *reason, size_t size_bytes) {
     char why[160];
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *visible = le_environment_get("CUDA_VISIBLE_DEVICES");
     if (!visible)
         return false;
     if (le_cuda_visible_error(visible, why, sizeof why))
@@ -154,7 +155,7 @@ static bool explain_hidden_devices(char *reason, size_t size_bytes) {
 
 static void log_visible_devices(void) {
     char why[160];
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *visible = le_environment_get("CUDA_VISIBLE_DEVICES");
     if (visible && le_cuda_visible_error(visible, why, sizeof why))
         le_search_log(&driver_library.search, "CUDA_VISIBLE_DEVICES", visible, "malformed: %s", why);
     else if (visible)

@@ -2,6 +2,7 @@
  * cache, and its default folders. The result is only a hint for users; nothing is opened by it. Reads glibc's cache
  * (/etc/ld.so.cache, format 1.1); with another C library, or without a cache, only the folders are searched. */
 #include "device/cuda/toolkit_search.h"
+#include "base/environment.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,6 @@ static bool look_in_list(const char *folders, const char *soname, char path[PATH
 }
 
 bool le_loader_cache_find(const char *soname, char path[PATH_MAX]) {
-    return look_in_list(getenv("LD_LIBRARY_PATH"), soname, path) || look_in_cache(soname, path) ||
+    return look_in_list(le_environment_get("LD_LIBRARY_PATH"), soname, path) || look_in_cache(soname, path) ||
            look_in_list("/lib64:/usr/lib64:/lib:/usr/lib", soname, path);
 }

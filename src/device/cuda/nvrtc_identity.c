@@ -1,5 +1,6 @@
 /* See nvrtc_identity.h. */
 #include "device/cuda/nvrtc_identity.h"
+#include "base/environment.h"
 #include "base/memory.h"
 #include "device/cuda/toolkit_search.h"
 #include <inttypes.h>
@@ -16,7 +17,7 @@ static bool make_key(struct le_text *key) {
                                             "CONDA_PREFIX"};
     le_text_add(key, "leat %d, which NVRTC, driver %d\n", FORMAT, le_cuda_driver_version());
     for (size_t k = 0; k < ARRAY_LEN(variables); k++) {
-        const char *value = getenv(variables[k]);
+        const char *value = le_environment_get(variables[k]);
         le_text_add(key, "%s=%s\n", variables[k], value ? value : "");
     }
     return !key->failed;

@@ -11,6 +11,7 @@
  * Releasing calls no driver; chunks above the cap are freed when memory is requested or waited for. Everything runs
  * under the device's lock, except the driver's allocations and frees. */
 #include "base/memory.h"
+#include "base/environment.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
 #include <stdlib.h>
@@ -58,7 +59,7 @@ struct le_pools {
 };
 
 static bool is_checked(const struct le_device *device) {
-    const char *asked = getenv("LEAT_SIM_CHECK");
+    const char *asked = le_environment_get("LEAT_SIM_CHECK");
     return device->ops->memory_note && (device->options.sim_check || (asked && atoi(asked)));
 }
 

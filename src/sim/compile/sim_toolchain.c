@@ -1,5 +1,6 @@
 /* See sim_toolchain.h. */
 #include "sim/compile/sim_toolchain.h"
+#include "base/environment.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static bool take_command(struct le_arena *arena, const char *text, struct le_arg
 leat_status le_sim_toolchain_find(struct le_arena *arena, struct le_argv *command) {
     static const char *const variables[] = {"LEAT_CXX", "CXX"}, *const names[] = {"g++", "c++", "clang++"};
     for (size_t k = 0; k < ARRAY_LEN(variables); k++) {
-        const char *value = getenv(variables[k]);
+        const char *value = le_environment_get(variables[k]);
         if (!value || !*value)
             continue;
         if (take_command(arena, value, command))

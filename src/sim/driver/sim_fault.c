@@ -1,5 +1,6 @@
 /* Options of sim, from le_sim_configure and the environment, and planned faults. Guarded by the state's lock. */
 #include "sim/driver/sim_state.h"
+#include "base/environment.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 static const size_t MEMORY_BYTES = (size_t)4 << 30;
 
 static uint64_t number_of(const char *variable) {
-    const char *text = getenv(variable);
+    const char *text = le_environment_get(variable);
     return text ? strtoull(text, NULL, 0) : 0;
 }
 
@@ -53,14 +54,14 @@ leat_status le_sim_environment_check(void) {
     static const char *const numbers[] = {"LEAT_SIM_CHECK", "LEAT_SIM_SEED", "LEAT_SIM_KERNEL_NS",
                                           "LEAT_SIM_CONTEXT_MS"};
     for (size_t k = 0; k < ARRAY_LEN(numbers); k++) {
-        const char *text = getenv(numbers[k]);
+        const char *text = le_environment_get(numbers[k]);
         char *end = NULL;
         if (text)
             (void)strtoull(text, &end, 0);
         if (text && *text && (*end || !isdigit((unsigned char)*text)))
             return le_fail(LEAT_INVALID, "%s is '%.40s', not a whole number", numbers[k], text);
     }
-    const char *text = getenv("LEAT_SIM_FAULT");
+    const char *text = le_environment_get("LEAT_SIM_FAULT");
     uint64_t value;
     for (; text && *text; text = next_item(text))
         if (read_fault(text, &value) < 0)
@@ -87,7 +88,7 @@ static void options_set(struct sim_settings *now, const struct le_sim_options *o
                                  .only_on_wait = options->only_on_wait,
                                  .faults = options->faults};
     struct le_sim_faults from_environment = {0};
-    faults_read(getenv("LEAT_SIM_FAULT"), &from_environment, &now->memory_bytes);
+    faults_read(le_environment_get("LEAT_SIM_FAULT"), &from_environment, &now->memory_bytes);
     if (!any_fault(&now->faults))
         now->faults = from_environment;
     if (options->memory_bytes)

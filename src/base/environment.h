@@ -1,0 +1,16 @@
+/* The environment, as the library's own threads may read it. A program may change its environment at any time, with
+ * setenv or with Python's os.environ, and meanwhile neither getenv nor environ is safe in another thread. Opening a
+ * context therefore copies the environment, in the caller's thread. Until the last context is closed, all rooms read
+ * the latest copy. Without a context they read the environment itself. Any thread. */
+#ifndef LE_ENVIRONMENT_H
+#define LE_ENVIRONMENT_H
+#include <stdbool.h>
+
+bool le_environment_hold(void);    /* copies the environment; false: no memory */
+void le_environment_release(void); /* the last one frees the copies */
+/* A variable's value, valid until the last context is closed; NULL: not set. */
+const char *le_environment_get(const char *name);
+/* The same; NULL also if the process runs with more privileges than its user has. */
+const char *le_environment_get_secure(const char *name);
+char *const *le_environment_all(void); /* "NAME=value" each, the last is NULL */
+#endif
