@@ -64,15 +64,20 @@ static void delete_managed(PyObject *capsule) {
         tensor->deleter(tensor);
 }
 
+PyObject *le_py_tensor_owner(struct DLManagedTensorVersioned *tensor) {
+    PyObject *owner = PyCapsule_New(tensor, "leat", delete_managed);
+    if (!owner && tensor->deleter)
+        tensor->deleter(tensor);
+    return owner;
+}
+
 /* For a library that only exports managed tensors: a capsule keeps one until the argument is released. */
 static int describe_managed(const struct le_py_exchange *exchange, PyObject *value, const char *name,
                             struct le_py_argument *a) {
     struct DLManagedTensorVersioned *tensor;
     if (exchange->export(value, &tensor) != 0)
         return fail_exchange(name);
-    a->keep = PyCapsule_New(tensor, "leat", delete_managed);
-    if (!a->keep && tensor->deleter)
-        tensor->deleter(tensor);
+    a->keep = le_py_tensor_owner(tensor);
     if (!a->keep)
         return -1;
     if (tensor->major != 1) {

@@ -122,25 +122,32 @@ static int describe_layout(PyObject *value, const char *name, leat_description *
     return failed;
 }
 
-/* The stream is asked for at each call, because `with stream:` changes it. */
-static int cupy_stream(struct le_py_argument *a) {
-    static PyObject *get_current; /* cupy.cuda.get_current_stream */
-    if (le_py_asked_again(a, LE_PY_CUPY))
-        return 0;
-    if (!get_current) {
-        PyObject *cuda = PyImport_ImportModule("cupy.cuda");
-        get_current = cuda ? PyObject_GetAttrString(cuda, "get_current_stream") : NULL;
-        Py_XDECREF(cuda);
-    }
-    PyObject *current = !get_current         ? NULL
-                        : a->device->ordinal ? PyObject_CallFunction(get_current, "i", a->device->ordinal)
-                                             : PyObject_CallNoArgs(get_current);
-    PyObject *pointer = current ? PyObject_GetAttr(current, name_ptr) : NULL;
+/* library.name, found once. */
+static PyObject *find(PyObject **at, const char *library, const char *name) {
+    PyObject *module = *at ? NULL : PyImport_ImportModule(library);
+    if (module)
+        *at = PyObject_GetAttrString(module, name);
+    Py_XDECREF(module);
+    return *at;
+}
+
+struct le_py_wrapped *le_py_cupy_stream(struct le_py_device *device) {
+    static PyObject *function;
+    PyObject *get_current = find(&function, "cupy.cuda", "get_current_stream"),
+             *ordinal = get_current ? PyLong_FromLong(device->ordinal) : NULL,
+             *current = ordinal ? PyObject_CallFunctionObjArgs(get_current, ordinal, NULL) : NULL,
+             *pointer = current ? PyObject_GetAttr(current, name_ptr) : NULL;
     void *native = pointer ? PyLong_AsVoidPtr(pointer) : NULL;
-    struct le_py_wrapped *wrapped = pointer && !PyErr_Occurred() ? le_py_stream_wrap(a->device, native, current) : NULL;
+    struct le_py_wrapped *wrapped = pointer && !PyErr_Occurred() ? le_py_stream_wrap(device, native, current) : NULL;
+    Py_XDECREF(ordinal);
     Py_XDECREF(current);
     Py_XDECREF(pointer);
-    return le_py_asked(a, LE_PY_CUPY, wrapped);
+    return wrapped;
+}
+
+/* The stream is asked for at each call, because `with stream:` changes it. */
+static int use_cupy_stream(struct le_py_argument *a) {
+    return le_py_asked_again(a, LE_PY_CUPY) ? 0 : le_py_asked(a, LE_PY_CUPY, le_py_cupy_stream(a->device));
 }
 
 int le_py_cupy_describe(PyObject *value, const char *name, struct le_py_argument *a) {
@@ -153,11 +160,42 @@ int le_py_cupy_describe(PyObject *value, const char *name, struct le_py_argument
         failed = PyErr_Occurred() ? -1 : describe_layout(value, name, &a->memory);
     }
     if (!failed)
-        failed = cupy_stream(a);
+        failed = use_cupy_stream(a);
     Py_XDECREF(data);
     Py_XDECREF(pointer);
     Py_XDECREF(ordinal);
     return failed;
+}
+
+static PyObject *tuple_of(int rank, const int64_t *numbers, int64_t factor) {
+    PyObject *made = PyTuple_New(rank);
+    for (int k = 0; made && k < rank; k++) {
+        PyObject *number = PyLong_FromLongLong(numbers[k] * factor);
+        if (!number || PyTuple_SetItem(made, k, number) < 0)
+            Py_CLEAR(made);
+    }
+    return made;
+}
+
+PyObject *le_py_cupy_over(const leat_description *d, struct le_py_device *device, PyObject *dtype, PyObject *owner) {
+    static PyObject *memory, *pointer, *ndarray;
+    int64_t size = (int64_t)leat_dtype_size_bytes(d->dtype), size_bytes = size;
+    if (!find(&memory, "cupy.cuda", "UnownedMemory") || !find(&pointer, "cupy.cuda", "MemoryPointer") ||
+        !find(&ndarray, "cupy", "ndarray"))
+        return NULL;
+    for (int k = 0; k < d->rank; k++)
+        size_bytes *= d->shape[k];
+    PyObject *shape = tuple_of(d->rank, d->shape, 1), *strides = tuple_of(d->rank, d->strides, size);
+    PyObject *whole = PyObject_CallFunction(memory, "KLOi", (unsigned long long)(uintptr_t)d->data,
+                                            (long long)size_bytes, owner, device->ordinal);
+    PyObject *first = whole ? PyObject_CallFunction(pointer, "Oi", whole, 0) : NULL;
+    PyObject *made =
+        first && shape && strides ? PyObject_CallFunctionObjArgs(ndarray, shape, dtype, first, strides, NULL) : NULL;
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    Py_XDECREF(whole);
+    Py_XDECREF(first);
+    return made;
 }
 
 /* ---- __cuda_array_interface__, version 3 */

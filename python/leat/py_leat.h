@@ -254,6 +254,10 @@ void le_py_order_release(struct le_py_order *order);
 /* ---- arrays that tell about themselves in Python (py_gpu.c) */
 
 int le_py_gpu_init(void);
+struct le_py_wrapped *le_py_cupy_stream(struct le_py_device *device); /* a use of CuPy's current stream there */
+/* A cupy.ndarray over the described memory of the device; its owner is kept while the array lives. */
+PyObject *le_py_cupy_over(const leat_description *memory, struct le_py_device *device, PyObject *dtype,
+                          PyObject *owner);
 int le_py_cupy_describe(PyObject *value, const char *name, struct le_py_argument *argument);
 int le_py_interface_describe(PyObject *value, const char *name, struct le_py_argument *argument);
 int le_py_dlpack_describe(PyObject *value, const char *name, struct le_py_argument *argument);
@@ -267,6 +271,8 @@ const struct le_py_exchange *le_py_exchange_of(PyTypeObject *type); /* NULL with
 int le_py_exchange_describe(const struct le_py_exchange *exchange, PyObject *value, const char *name,
                             struct le_py_argument *argument);
 /* Takes over the tensor, also when it fails. */
+/* A capsule that deletes the tensor with itself; NULL: it could not be made, and the tensor is deleted. */
+PyObject *le_py_tensor_owner(struct DLManagedTensorVersioned *tensor);
 PyObject *le_py_exchange_import(const struct le_py_exchange *exchange, struct DLManagedTensorVersioned *tensor);
 /* A use of the library's current stream. */
 struct le_py_wrapped *le_py_exchange_stream(const struct le_py_exchange *exchange, struct le_py_device *device,

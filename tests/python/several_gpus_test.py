@@ -55,6 +55,24 @@ def test_streams():
             assert (y == 32 * turn + 32).all().item()
 
 
+def test_cupy_streams():
+    """An array's own GPU counts, not the one that is current in CuPy."""
+    streams = []
+    for ordinal in (0, 1):
+        with cupy.cuda.Device(ordinal):
+            streams.append(cupy.cuda.Stream(non_blocking=True))
+    for ordinal in (0, 1):
+        with cupy.cuda.Device(ordinal), streams[ordinal]:
+            a = cupy.arange(1 << 20, dtype="f4")
+            for other in (1, 0):
+                with cupy.cuda.Device(other), streams[other]:
+                    y = double(double(a))
+                    assert y.device.id == ordinal
+            streams[ordinal].synchronize()
+            leat.synchronize(f"cuda:{ordinal}")
+            assert (y == 4 * a + 3).all()
+
+
 def test_mixed():
     a, b = (torch.ones(3, device=f"cuda:{ordinal}") for ordinal in (0, 1))
     with pytest.raises(leat.DeviceError, match="'b' is on cuda:1, but the program runs on cuda:0"):
