@@ -35,9 +35,10 @@ static void test_copy(void **state) {
 
 static void *read_all(void *stops) {
     size_t bytes = 0;
-    while (!atomic_load((atomic_bool *)stops))
+    do {
         for (char *const *variable = le_environment_all(); *variable; variable++)
             bytes += strlen(*variable);
+    } while (!atomic_load((atomic_bool *)stops));
     return bytes ? stops : NULL;
 }
 
