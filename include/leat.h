@@ -194,6 +194,9 @@ typedef struct leat_options { /* {0} is a good default */
      * about the code cache may come from a compiling thread (leat_interpret). */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
+    /* Variables for the library to read, "NAME=value" each and NULL at the end, which are copied; NULL: the
+     * environment, which no other thread may change while the context is opened. */
+    const char *const *environment;
 } leat_options;
 
 /* Opens a context. options may be NULL. Strings in options are copied. The allocator hooks belong to the process: Leat
@@ -615,12 +618,16 @@ LEAT_API leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket);
 /* The same, but waits for timeout_ms milliseconds at most (on sim, up to 0.1 s more), so that the caller can look
  * whether to go on. *reached tells whether the ticket was reached. timeout_ms 0 only asks. */
 LEAT_API leat_status leat_ticket_wait_for(leat_context *ctx, leat_ticket ticket, uint32_t timeout_ms, bool *reached);
-/* Cancels the work that is in the ticket's stream now, and returns at once. On sim its kernels stop, or do not begin,
- * and the arrays that they would have written have undefined contents. Copies are done. A GPU's work goes on. */
-LEAT_API leat_status leat_ticket_cancel(leat_context *ctx, leat_ticket ticket);
 /* The ticket of the last work that writes to the array's memory; {0} if it is known to be done. */
 LEAT_API leat_status leat_array_ticket(const leat_array *array, leat_ticket *ticket);
 LEAT_API leat_status leat_context_synchronize(leat_context *ctx); /* all streams of the context */
+/* The same, but waits for timeout_ms milliseconds at most (on sim, up to 0.1 s more). *done tells whether all is done.
+ */
+LEAT_API leat_status leat_context_synchronize_for(leat_context *ctx, uint32_t timeout_ms, bool *done);
+/* Gives up all work that is in the context's streams now, of all calls and threads, and returns at once: for a program
+ * that ends. On sim, kernels stop, or do not begin, and arrays that they would have written have undefined contents.
+ * Copies are done. A GPU's work goes on. */
+LEAT_API leat_status leat_context_cancel(leat_context *ctx);
 LEAT_API leat_status leat_event_new(leat_context *ctx, leat_event **event);
 LEAT_API void leat_event_free(leat_event *event);
 /* Records the event in the stream. It is reached when all work enqueued in the stream so far is done. An event that was

@@ -66,9 +66,7 @@ leat_status le_py_array_settle(const struct le_py_array *array) {
     leat_status status = LEAT_OK;
     if (!array->device->is_cpu) {
         Py_BEGIN_ALLOW_THREADS
-        status = le_py_wait_array(array->device->ctx, array->array);
-        if (!status)
-            status = leat_context_synchronize(array->device->ctx);
+        status = le_py_wait_context(array->device->ctx);
         Py_END_ALLOW_THREADS
     }
     return status;

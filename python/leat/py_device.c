@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern char **environ;
+
 static struct le_py_device *devices;                             /* newest first; under opening_lock to change */
 static pthread_mutex_t opening_lock = PTHREAD_MUTEX_INITIALIZER; /* taken without the GIL */
 static unsigned generation = 1;
@@ -41,14 +43,32 @@ static struct le_py_device *find(const char *name) {
     return NULL;
 }
 
+/* A copy of the environment, which Python's threads change with the GIL held; NULL: no memory. */
+static const char **copy_environment(void) {
+    size_t count = 0, size_bytes = 0;
+    for (; environ && environ[count]; count++)
+        size_bytes += strlen(environ[count]) + 1;
+    const char **made = malloc((count + 1) * sizeof *made + size_bytes);
+    char *at = made ? (char *)(made + count + 1) : NULL;
+    for (size_t k = 0; made && k < count; k++) {
+        size_t length = strlen(environ[k]) + 1;
+        made[k] = memcpy(at, environ[k], length);
+        at += length;
+    }
+    if (made)
+        made[count] = NULL;
+    return made;
+}
+
 /* Without the GIL, under opening_lock. NULL: *status says why. */
-static struct le_py_device *open_device(const char *name, leat_status *status) {
+static struct le_py_device *open_device(const char *name, const char *const *variables, leat_status *status) {
     struct le_py_device *made = calloc(1, sizeof *made);
     if (!made) {
         *status = LEAT_OUT_OF_MEMORY;
         return NULL;
     }
-    const leat_options options = {.struct_size = sizeof options, .device = name, .keep_code = true, .log = le_py_note};
+    const leat_options options = {
+        .struct_size = sizeof options, .device = name, .keep_code = true, .log = le_py_note, .environment = variables};
     *status = leat_open(&options, &made->ctx);
     if (*status) {
         free(made);
@@ -92,13 +112,17 @@ static struct le_py_device *open_named(const char *name) {
     if (device)
         return device;
     leat_status status = LEAT_OK;
+    const char **variables = copy_environment();
+    if (!variables)
+        return PyErr_NoMemory(), NULL;
     PyThreadState *thread = PyEval_SaveThread();
     pthread_mutex_lock(&opening_lock);
     device = find(full);
     if (!device)
-        device = open_device(full, &status);
+        device = open_device(full, variables, &status);
     pthread_mutex_unlock(&opening_lock);
     PyEval_RestoreThread(thread);
+    free(variables);
     if (!device && generation > 1 && status == LEAT_DEVICE)
         return fail_in_child();
     return device ? device : le_py_raise(status, NULL, NULL);

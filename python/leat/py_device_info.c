@@ -111,14 +111,9 @@ PyObject *le_py_devices(PyObject *self, PyObject *args, PyObject *names) {
 }
 
 static int wait_for(struct le_py_device *device) {
-    leat_stream *own = le_py_stream_own(device);
     leat_status status;
-    if (!own)
-        return -1;
     Py_BEGIN_ALLOW_THREADS
-    status = le_py_wait_stream(device->ctx, own);
-    if (!status)
-        status = leat_context_synchronize(device->ctx);
+    status = le_py_wait_context(device->ctx);
     Py_END_ALLOW_THREADS
     return status ? (le_py_raise(status, NULL, NULL), -1) : 0;
 }

@@ -188,6 +188,17 @@ static int check_colormap(const struct save *save, const leat_array *array) {
     return -1;
 }
 
+/* So that a signal can end the wait. */
+static leat_status wait_for_source(const struct le_py_source *source) {
+    leat_status status = LEAT_OK;
+    if (source->device->is_cpu)
+        return LEAT_OK;
+    Py_BEGIN_ALLOW_THREADS
+    status = le_py_wait_array(source->device->ctx, source->array);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
 static leat_status save_one(const char *path, const struct save *save) {
     struct le_py_source source;
     leat_status status;
@@ -195,11 +206,14 @@ static leat_status save_one(const char *path, const struct save *save) {
         return LEAT_INVALID;
     if (check_colormap(save, source.array) < 0)
         return le_py_free_waiting(source.array), LEAT_INVALID;
-    Py_BEGIN_ALLOW_THREADS
-    le_py_count_run(1);
-    status = leat_array_save_as(source.array, path, &save->options);
-    le_py_count_run(-1);
-    Py_END_ALLOW_THREADS
+    status = wait_for_source(&source);
+    if (!status) {
+        Py_BEGIN_ALLOW_THREADS
+        le_py_count_run(1);
+        status = leat_array_save_as(source.array, path, &save->options);
+        le_py_count_run(-1);
+        Py_END_ALLOW_THREADS
+    }
     le_py_free_waiting(source.array);
     return status;
 }
@@ -220,6 +234,9 @@ static int list_arrays(PyObject *dict, leat_named_array *list, leat_array **arra
             return -1;
         arrays[*count] = source.array;
         list[(*count)++] = (leat_named_array){name, source.array};
+        leat_status status = wait_for_source(&source);
+        if (status)
+            return le_py_raise(status, NULL, NULL), -1;
     }
     return 0;
 }

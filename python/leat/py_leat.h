@@ -301,9 +301,10 @@ struct le_py_progress { /* of a run; py_progress.c */
     int64_t start_ms;   /* 0: no run is known to take long */
     int64_t drawn_ms;
 };
-/* Wait for a device without the GIL. A handler of a signal that raises ends the wait with LEAT_CANCELED, and cancels
- * the work in the stream that is waited for (leat_ticket_cancel). */
+/* Wait for a device without the GIL. A handler of a signal that raises ends the wait with LEAT_CANCELED; the work goes
+ * on. */
 leat_status le_py_wait(leat_context *ctx, leat_ticket ticket);
+leat_status le_py_wait_context(leat_context *ctx);
 leat_status le_py_wait_array(leat_context *ctx, const leat_array *array);
 leat_status le_py_wait_stream(leat_context *ctx, leat_stream *stream);
 bool le_py_proceed(void *progress); /* for leat_call_watch; progress may be NULL. Takes the GIL */

@@ -243,7 +243,9 @@ int le_py_source_cast(struct le_py_source *source, leat_dtype dtype) {
     leat_status status;
     bool bad = false;
     Py_BEGIN_ALLOW_THREADS
-    status = leat_eval(source->device->ctx, text, inputs, results);
+    status = source->device->is_cpu ? LEAT_OK : le_py_wait_array(source->device->ctx, source->array);
+    if (!status)
+        status = leat_eval(source->device->ctx, text, inputs, results);
     if (!status)
         status = leat_array_read(results[1].array, &bad, sizeof bad, NULL, NULL);
     Py_END_ALLOW_THREADS

@@ -34,6 +34,13 @@ void le_py_count_run(int change) {
     __atomic_add_fetch(&run_count, change, __ATOMIC_RELAXED);
 }
 
+/* A kernel of sim that never ends would not let the process end. What has been enqueued is of no use any more. */
+static void give_up_sim(void) {
+    for (struct le_py_device *device = le_py_device_first(); device; device = device->next)
+        if (!device->is_cpu && !device->is_cuda && device->generation == le_py_generation())
+            (void)leat_context_cancel(device->ctx);
+}
+
 /* Runs of daemon threads stop soon, and then do not hold a lock of the library when Python ends their threads. */
 static PyObject *note_exit(PyObject *self, PyObject *none) {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -42,6 +49,7 @@ static PyObject *note_exit(PyObject *self, PyObject *none) {
     exiting_thread = pthread_self();
     __atomic_store_n(&is_exiting, true, __ATOMIC_RELEASE);
     Py_BEGIN_ALLOW_THREADS
+    give_up_sim();
     for (int k = 0; k < EXIT_WAIT_MS && __atomic_load_n(&run_count, __ATOMIC_RELAXED) > 0; k++)
         nanosleep(&pause, NULL);
     Py_END_ALLOW_THREADS

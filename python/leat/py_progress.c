@@ -82,10 +82,19 @@ leat_status le_py_wait(leat_context *ctx, leat_ticket ticket) {
     leat_status status = LEAT_OK;
     while (!status && !reached) {
         status = leat_ticket_wait_for(ctx, ticket, PERIOD_MS, &reached);
-        if (!status && !reached && !le_py_proceed(NULL)) {
-            (void)leat_ticket_cancel(ctx, ticket);
+        if (!status && !reached && !le_py_proceed(NULL))
             status = LEAT_CANCELED;
-        }
+    }
+    return status;
+}
+
+leat_status le_py_wait_context(leat_context *ctx) {
+    bool done = false;
+    leat_status status = LEAT_OK;
+    while (!status && !done) {
+        status = leat_context_synchronize_for(ctx, PERIOD_MS, &done);
+        if (!status && !done && !le_py_proceed(NULL))
+            status = LEAT_CANCELED;
     }
     return status;
 }

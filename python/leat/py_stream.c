@@ -367,8 +367,7 @@ static PyObject *event_record(PyObject *self, PyObject *args) {
     struct le_py_wrapped *wrapped = NULL;
     if (!PyArg_ParseTuple(args, "|O", &value))
         return NULL;
-    if (value == Py_None ? !(stream = le_py_stream_own(event->device))
-                         : le_py_stream_of(value, event->device, &stream, &wrapped) < 0)
+    if (value != Py_None && le_py_stream_of(value, event->device, &stream, &wrapped) < 0)
         return NULL;
     leat_status status = leat_event_record(event->event, stream);
     if (!status)
@@ -394,8 +393,11 @@ static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
     leat_status status;
     if (Py_TYPE(stop) != event_type)
         return PyErr_Format(PyExc_TypeError, "elapsed_ms takes a leat.Event, not %R", stop);
+    const struct py_event *first = (struct py_event *)self, *last = (struct py_event *)stop;
     Py_BEGIN_ALLOW_THREADS
-    status = leat_event_elapsed_ms(((struct py_event *)self)->event, ((struct py_event *)stop)->event, &milliseconds);
+    status = le_py_wait(last->device->ctx, last->ticket);
+    if (!status)
+        status = leat_event_elapsed_ms(first->event, last->event, &milliseconds);
     Py_END_ALLOW_THREADS
     return status ? le_py_raise(status, NULL, NULL) : PyFloat_FromDouble(milliseconds);
 }
@@ -403,8 +405,8 @@ static PyObject *event_elapsed(PyObject *self, PyObject *stop) {
 static PyMethodDef event_methods[] = {
     {"record", event_record, METH_VARARGS,
      "record($self, stream=None, /)\n--\n\n"
-     "Records the event in a stream; None: Leat's own stream of the device. It is reached when all work enqueued in "
-     "the stream so far is done."},
+     "Records the event in a stream. None: the device's default stream, which calls and launches use if neither they\n"
+     "nor their arrays name another one. It is reached when all work enqueued in the stream so far is done."},
     {"synchronize", event_synchronize, METH_NOARGS, "synchronize($self, /)\n--\n\nWaits until the event is reached."},
     {"elapsed_ms", event_elapsed, METH_O,
      "elapsed_ms($self, stop, /)\n--\n\nWaits for `stop`, and returns the milliseconds from this event to it by the "

@@ -118,12 +118,6 @@ leat_status leat_ticket_wait_for(leat_context *ctx, leat_ticket ticket, uint32_t
     return le_device_wait_point_for(ctx->device, point, (uint64_t)timeout_ms * 1000000, reached);
 }
 
-leat_status leat_ticket_cancel(leat_context *ctx, leat_ticket ticket) {
-    LE_CHECK_CONTEXT(ctx);
-    return le_device_cancel_point(ctx->device,
-                                  (struct le_point){.stream_id = ticket.stream_id, .number = ticket.number});
-}
-
 leat_status leat_array_ticket(const leat_array *array, leat_ticket *ticket) {
     LE_CHECK_ARRAY(array);
     LE_CHECK_POINTER(ticket);
@@ -136,6 +130,17 @@ leat_status leat_array_ticket(const leat_array *array, leat_ticket *ticket) {
 leat_status leat_context_synchronize(leat_context *ctx) {
     LE_CHECK_CONTEXT(ctx);
     return le_device_synchronize(ctx->device);
+}
+
+leat_status leat_context_synchronize_for(leat_context *ctx, uint32_t timeout_ms, bool *done) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(done);
+    return le_device_synchronize_for(ctx->device, (uint64_t)timeout_ms * 1000000, done);
+}
+
+leat_status leat_context_cancel(leat_context *ctx) {
+    LE_CHECK_CONTEXT(ctx);
+    return le_device_cancel(ctx->device);
 }
 
 /* ---- memory */

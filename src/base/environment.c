@@ -25,10 +25,10 @@ static struct {
     _Atomic(struct environment_copy *) latest;
 } held = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct environment_copy *copy_environment(void) {
+static struct environment_copy *copy_variables(const char *const *variables) {
     size_t count = 0, size_bytes = 0;
-    for (; environ && environ[count]; count++)
-        size_bytes += strlen(environ[count]) + 1;
+    for (; variables && variables[count]; count++)
+        size_bytes += strlen(variables[count]) + 1;
     size_t header_bytes = sizeof(struct environment_copy) + (count + 1) * sizeof(char *);
     struct environment_copy *made = le_alloc(header_bytes + size_bytes);
     if (!made)
@@ -36,8 +36,8 @@ static struct environment_copy *copy_environment(void) {
     *made = (struct environment_copy){.size_bytes = size_bytes, .texts = (char *)made + header_bytes};
     char *at = made->texts;
     for (size_t k = 0; k < count; k++) {
-        size_t length = strlen(environ[k]) + 1;
-        made->variables[k] = memcpy(at, environ[k], length);
+        size_t length = strlen(variables[k]) + 1;
+        made->variables[k] = memcpy(at, variables[k], length);
         at += length;
     }
     made->variables[count] = NULL;
@@ -54,10 +54,11 @@ static void begin_in_child(void) {
     atomic_store(&held.latest, NULL);
 }
 
-bool le_environment_hold(void) {
+bool le_environment_hold(const char *const *variables) {
     begin_in_child();
     pthread_mutex_lock(&held.lock);
-    struct environment_copy *latest = atomic_load(&held.latest), *made = copy_environment();
+    struct environment_copy *latest = atomic_load(&held.latest),
+                            *made = copy_variables(variables ? variables : (const char *const *)environ);
     bool same = made && latest && latest->size_bytes == made->size_bytes &&
                 memcmp(latest->texts, made->texts, made->size_bytes) == 0;
     if (same) {

@@ -185,7 +185,7 @@ leat_status le_context_new(const leat_options *options, leat_context **ctx) {
         status = new_memory(options, &memory);
     if (status)
         return status;
-    bool held = le_environment_hold();
+    bool held = le_environment_hold(options->environment);
     leat_context *made = held ? le_alloc_zero(1, sizeof *made) : NULL;
     if (!made) {
         if (held)

@@ -134,13 +134,13 @@ le_device_stream_own(struct le_device *device); /* the default stream, for calle
 void *le_device_stream_native(struct le_device_stream *stream);
 leat_status le_device_stream_synchronize(struct le_device_stream *stream);
 leat_status le_device_synchronize(struct le_device *device);
+leat_status le_device_synchronize_for(struct le_device *device, uint64_t limit_ns, bool *done); /* for a limited time */
+leat_status le_device_cancel(struct le_device *device); /* stops all kernels, where kernels can be stopped */
 /* The point after all work given to the stream so far. */
 struct le_point le_device_stream_point(struct le_device_stream *stream);
 leat_status le_device_wait_point(struct le_device *device, uint64_t stream_id, uint64_t number);
 /* The same for a limited time. *passed: whether the point was reached. */
 leat_status le_device_wait_point_for(struct le_device *device, struct le_point point, uint64_t limit_ns, bool *passed);
-/* Stops the kernels in the point's stream, up to now, where kernels can be stopped. */
-leat_status le_device_cancel_point(struct le_device *device, struct le_point point);
 leat_status le_device_event_new(struct le_device *device, struct le_device_event **event);
 void le_device_event_free(struct le_device_event *event);
 leat_status le_device_event_record(struct le_device_event *event, struct le_device_stream *stream);
@@ -198,8 +198,8 @@ struct le_copy {
 /* Enqueues the copy. Pageable memory goes through pinned staging buffers, asynchronously: it must stay unchanged until
  * the point has passed. */
 leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy *copy);
-/* Returns when host threads may access the contents: all work that must come first is done. */
 struct le_point le_allocation_written(struct le_allocation *allocation); /* the point of its last write */
+/* Returns when host threads may access the contents: all work that must come first is done. */
 leat_status le_allocation_wait(struct le_allocation *allocation, enum le_allocation_access access);
 /* The same; a wait is recorded in the ledger under what and cause. */
 leat_status le_allocation_wait_for(struct le_allocation *allocation, enum le_allocation_access access, const char *what,

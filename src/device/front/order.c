@@ -485,19 +485,6 @@ static leat_status poll_point(struct le_device *device, struct le_point point, b
     return status;
 }
 
-leat_status le_device_cancel_point(struct le_device *device, struct le_point point) {
-    struct le_device_stream *stream;
-    leat_status status = le_device_check(device);
-    if (status || point.stream_id == 0)
-        return status;
-    pthread_mutex_lock(&device->lock);
-    status = find_point(device, point, &stream);
-    if (!status && stream)
-        le_cancel_token_request(stream->token);
-    pthread_mutex_unlock(&device->lock);
-    return status;
-}
-
 /* The last wait is short: it fills the host memory of small downloads, and returns errors of copies. */
 leat_status le_device_wait_point_for(struct le_device *device, struct le_point point, uint64_t limit_ns, bool *passed) {
     bool is_done = point.stream_id == 0;

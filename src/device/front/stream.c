@@ -3,6 +3,7 @@
  *
  * The list is under the device's lock. */
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "device/front/device_state.h"
 #include "device/front/staging.h"
@@ -212,6 +213,34 @@ static void mark_points_passed(struct le_device *device, const struct le_stream_
     }
     le_streams_sweep(device, false);
     pthread_mutex_unlock(&device->lock);
+}
+
+leat_status le_device_cancel(struct le_device *device) {
+    leat_status status = le_device_check(device);
+    if (status)
+        return status;
+    pthread_mutex_lock(&device->lock);
+    for (int k = 0; k < device->stream_count; k++)
+        le_cancel_token_request(device->streams[k]->token);
+    pthread_mutex_unlock(&device->lock);
+    return LEAT_OK;
+}
+
+/* The last wait is short, if no other library uses the device. */
+leat_status le_device_synchronize_for(struct le_device *device, uint64_t limit_ns, bool *done) {
+    uint64_t start_ns = le_clock_ns();
+    int count;
+    struct le_stream_wait *points = snapshot_points(device, &count);
+    leat_status status = points || !count ? LEAT_OK : le_fail_out_of_memory((size_t)count * sizeof *points);
+    bool passed = true;
+    for (int k = 0; !status && passed && k < count; k++) {
+        uint64_t spent_ns = le_clock_ns() - start_ns;
+        status = le_device_wait_point_for(device, (struct le_point){points[k].stream_id, points[k].number},
+                                          spent_ns < limit_ns ? limit_ns - spent_ns : 0, &passed);
+    }
+    le_free(points);
+    *done = passed && !status;
+    return *done ? le_device_synchronize(device) : status;
 }
 
 /* Work that other threads enqueue meanwhile may or may not be waited for. The tickets that count as passed are taken
