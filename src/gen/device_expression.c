@@ -34,11 +34,13 @@ static bool find_safe(struct cuda *c, struct le_node *node) {
 }
 
 bool le_cuda_is_safe(struct cuda *c, struct le_node *node) {
-    if (node->safe_epoch == c->epoch)
-        return node->safe;
+    const struct le_node_note *known = le_note_of(c->notes, node);
+    if (known->safe_epoch == c->epoch)
+        return known->safe;
     bool safe = find_safe(c, node);
-    node->safe_epoch = c->epoch;
-    node->safe = safe;
+    struct le_node_note *note = le_note_of(c->notes, node);
+    note->safe_epoch = c->epoch;
+    note->safe = safe;
     return safe;
 }
 
@@ -70,11 +72,8 @@ static bool block_binds(const struct block *block, const struct le_node *node) {
 }
 
 static struct held *first_memo(struct cuda *c, struct le_node *node) {
-    if (node->code_epoch != c->epoch) {
-        node->code_epoch = c->epoch;
-        node->code_memo = NULL;
-    }
-    return node->code_memo;
+    const struct le_node_note *note = le_note_of(c->notes, node);
+    return note->code_epoch == c->epoch ? note->code : NULL;
 }
 
 /* Whether it was made in so many branches that a further one is no gain: without this, choices inside of choices would
@@ -106,7 +105,9 @@ static const struct held *add_memo(struct cuda *c, struct le_node *node, const s
     h->outside = outside;
     h->moment = c->moment;
     h->next = node->changes && known && known->moment != c->moment ? NULL : known;
-    node->code_memo = h;
+    struct le_node_note *note = le_note_of(c->notes, node);
+    note->code_epoch = c->epoch;
+    note->code = h;
     return h;
 }
 
@@ -120,7 +121,7 @@ static const struct held *find_memo(struct cuda *c, struct le_node *node, const 
 
 void le_cuda_reach(struct cuda *c, const struct le_space *ranges) {
     c->reach = ranges ? ranges : c->space;
-    c->epoch = ++c->ir->epoch;
+    c->epoch = ++c->notes->epoch;
 }
 
 const struct held *le_cuda_know(struct cuda *c, struct le_node *node, struct block *block, const char *text) {

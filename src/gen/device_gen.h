@@ -88,7 +88,8 @@ struct cuda {
     const char *usual;
     const struct block *rare; /* not NULL: code of that block seldom runs, so that it may be slow if it is short */
     const char *failed; /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: there is none */
-    int epoch, moment, moments, branches; /* moment: as gen.h's */
+    struct le_node_notes *notes;          /* the job's */
+    int epoch, moment, moments, branches; /* epoch: in the notes; moment: as gen.h's */
     bool may_fault, may_note;
     enum le_meet meet;    /* of an EACH */
     const char **winners; /* by pair of the EACH: for each element the number of who writes it; NULL: all do */

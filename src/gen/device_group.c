@@ -158,9 +158,8 @@ static void add_to_group(struct group_search *f, struct le_node *node) {
 
 /* always: nothing decides whether it is needed. */
 static void find_shared(struct group_search *f, struct le_node *node, bool always) {
-    if (!node->reduces || node->epoch == f->epoch)
+    if (!node->reduces || le_note_met(f->c->notes, node, f->epoch))
         return;
-    node->epoch = f->epoch;
     if (node->kind == LE_NODE_REGION) {
         f->fits = false;
         return;
@@ -237,7 +236,7 @@ bool le_team_find(struct cuda *c, const struct le_stage *stages, int count, stru
     *t = (struct team_stage){.spread = count};
     if (!stage->node->reduces)
         return false;
-    struct group_search f = {.c = c, .t = t, .epoch = ++c->ir->epoch, .fits = true};
+    struct group_search f = {.c = c, .t = t, .epoch = ++c->notes->epoch, .fits = true};
     find_shared(&f, stage->node, true);
     add_others(&f, stages, count);
     add_siblings(&f, stage);

@@ -130,9 +130,8 @@ static void sort_axes(struct map *m) {
 static bool node_merges(struct map *m, struct le_node *node, int outer, int epoch) {
     const struct map_axis *a = &m->axes[outer], *b = a + 1;
     struct map_place p;
-    if (node->epoch == epoch || (!le_node_depends(node, a->index) && !le_node_depends(node, b->index)))
+    if ((!le_node_depends(node, a->index) && !le_node_depends(node, b->index)) || le_note_met(m->c.notes, node, epoch))
         return true;
-    node->epoch = epoch;
     if (node->kind == LE_NODE_INDEX)
         return false;
     if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p))
@@ -151,7 +150,7 @@ static void walk_point(const struct map *m, void (*visit)(struct le_node *node, 
 }
 
 static bool all_merge(struct map *m, int outer) {
-    int epoch = ++m->c.ir->epoch;
+    int epoch = ++m->c.notes->epoch;
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         if (!node_merges(m, m->stage->left[d], outer, epoch))
             return false;
@@ -380,9 +379,8 @@ static void add_load(struct map *m, struct le_node *load, const struct map_place
 
 static void find_streams(struct map *m, struct le_node *node, int epoch) {
     struct map_place p;
-    if (node->epoch == epoch || !node->loads)
+    if (!node->loads || le_note_met(m->c.notes, node, epoch))
         return;
-    node->epoch = epoch;
     if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p)) {
         if (depends_on_axes(m, node))
             add_load(m, node, &p);
@@ -394,7 +392,7 @@ static void find_streams(struct map *m, struct le_node *node, int epoch) {
 }
 
 static void find_all_streams(struct map *m) {
-    int epoch = ++m->c.ir->epoch;
+    int epoch = ++m->c.notes->epoch;
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         find_streams(m, m->stage->left[d], epoch);
     find_streams(m, m->stage->node, epoch);

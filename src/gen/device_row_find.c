@@ -94,9 +94,9 @@ struct use_search {
 };
 
 static void find_other_use(struct use_search *s, struct le_node *node, int epoch) {
-    if (s->found || node == s->without || node->epoch == epoch || !le_node_depends(node, s->r->all.indices[0]))
+    if (s->found || node == s->without || !le_node_depends(node, s->r->all.indices[0]) ||
+        le_note_met(s->r->c->notes, node, epoch))
         return;
-    node->epoch = epoch;
     s->found = node == s->node;
     for (int k = 0; k < node->operand_count; k++)
         find_other_use(s, node->operands[k], epoch);
@@ -105,7 +105,7 @@ static void find_other_use(struct use_search *s, struct le_node *node, int epoch
 /* Whether passes behind the group's use the node where they do not use it through the other one. */
 static bool is_used_otherwise(struct row *r, int group, const struct le_node *node, const struct le_node *without) {
     struct use_search s = {.r = r, .without = without, .node = node};
-    int epoch = ++r->c->ir->epoch;
+    int epoch = ++r->c->notes->epoch;
     for (int g = group + 1; g < r->t->group_count; g++)
         for (int k = 0; k < r->t->groups[g].node_count; k++)
             find_other_use(&s, r->t->groups[g].bodies[k], epoch);
@@ -186,9 +186,8 @@ struct parts {
 
 /* Of the value, as far as they change along the row. */
 static void find_parts(const struct row *r, struct le_node *node, int epoch, struct parts *parts) {
-    if (node->epoch == epoch || node == r->late || !le_node_depends(node, r->all.indices[0]))
+    if (node == r->late || !le_node_depends(node, r->all.indices[0]) || le_note_met(r->c->notes, node, epoch))
         return;
-    node->epoch = epoch;
     parts->quick |= le_cuda_has_quick_way(node);
     parts->reads |= node->kind == LE_NODE_LOAD && !is_kept(r, node);
     for (int k = 0; k < node->operand_count; k++)
@@ -212,7 +211,7 @@ static void find_ways(struct row *r) {
     if (!r->value)
         return;
     bool safe = le_cuda_is_safe(r->c, r->value);
-    find_parts(r, r->value, ++r->c->ir->epoch, &parts);
+    find_parts(r, r->value, ++r->c->notes->epoch, &parts);
     r->wide = r->all.width > 1 && le_team_is_wide(r->c, &target, r->t->rest_at, r->all.width);
     r->rolled = safe && r->wide && r->shape.near < r->shape.lines;
     r->reads = r->rolled && parts.reads;

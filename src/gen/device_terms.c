@@ -63,9 +63,9 @@ static bool is_plain(const struct cuda *c, const struct le_node *load) {
 static void look_at(struct load_check *l, struct le_node *node, int epoch,
                     void (*visit)(struct load_check *, struct le_node *)) {
     bool outer = l->outer >= 0 && le_node_depends(node, l->g->indices[l->outer]);
-    if (!l->fits || node->epoch == epoch || (!outer && !le_node_depends(node, l->g->indices[l->inner])))
+    if (!l->fits || (!outer && !le_node_depends(node, l->g->indices[l->inner])) ||
+        le_note_met(l->c->notes, node, epoch))
         return;
-    node->epoch = epoch;
     if (node->kind == LE_NODE_REDUCE || node->kind == LE_NODE_REGION)
         l->fits = false;
     else if (node->kind == LE_NODE_LOAD || node->kind == LE_NODE_INDEX)
@@ -77,7 +77,7 @@ static void look_at(struct load_check *l, struct le_node *node, int epoch,
 
 static bool all_fit(struct load_check *l, void (*visit)(struct load_check *, struct le_node *)) {
     l->fits = true;
-    int epoch = ++l->c->ir->epoch;
+    int epoch = ++l->c->notes->epoch;
     for (int k = 0; k < l->g->node_count && l->fits; k++)
         look_at(l, l->g->bodies[k], epoch, visit);
     return l->fits;
@@ -250,21 +250,20 @@ static int find_unroll(const struct group *g, int64_t cost) {
 }
 
 /* Of what this walk has not met yet. */
-static int64_t new_cost(struct le_node *node, int epoch) {
-    if (node->epoch == epoch)
+static int64_t new_cost(struct cuda *c, struct le_node *node, int epoch) {
+    if (le_note_met(c->notes, node, epoch))
         return 0;
-    node->epoch = epoch;
     int64_t cost = node->cost;
     for (int k = 0; k < node->operand_count; k++)
-        cost += new_cost(node->operands[k], epoch) - node->operands[k]->cost;
+        cost += new_cost(c, node->operands[k], epoch) - node->operands[k]->cost;
     return cost;
 }
 
 static int64_t cost_of(struct cuda *c, const struct group *g) {
-    int epoch = ++c->ir->epoch;
+    int epoch = ++c->notes->epoch;
     int64_t cost = 1;
     for (int k = 0; k < g->node_count; k++)
-        cost += g->share ? new_cost(g->bodies[k], epoch) : g->bodies[k]->cost;
+        cost += g->share ? new_cost(c, g->bodies[k], epoch) : g->bodies[k]->cost;
     return cost;
 }
 

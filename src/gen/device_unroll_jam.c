@@ -54,9 +54,8 @@ static bool depends_on_group(const struct group *g, const struct le_node *node) 
 
 /* What changes from term to term, but not with the index. */
 static void add_shared(struct shared_terms *s, struct le_node *node) {
-    if (node->epoch == s->epoch || !depends_on_group(s->group, node))
+    if (!depends_on_group(s->group, node) || le_note_met(s->c->notes, node, s->epoch))
         return;
-    node->epoch = s->epoch;
     if (!le_node_depends(node, s->index)) {
         s->cost += node->cost;
         return;
@@ -66,7 +65,7 @@ static void add_shared(struct shared_terms *s, struct le_node *node) {
 }
 
 static int64_t shared_cost(struct cuda *c, const struct group *g, int index) {
-    struct shared_terms s = {.c = c, .group = g, .index = index, .epoch = ++c->ir->epoch};
+    struct shared_terms s = {.c = c, .group = g, .index = index, .epoch = ++c->notes->epoch};
     for (int k = 0; k < g->node_count; k++)
         add_shared(&s, g->bodies[k]);
     return s.cost;

@@ -48,11 +48,13 @@ static bool find_safe(struct gen *g, struct le_node *node) {
 bool le_gen_is_safe(struct gen *g, struct le_node *node) {
     if (node->operand_count == 0 && !node->loads && node->index_count == 0 && !g->regions)
         return true;
-    if (node->safe_epoch == g->epoch)
-        return node->safe;
+    const struct le_node_note *known = le_note_of(g->notes, node);
+    if (known->safe_epoch == g->epoch)
+        return known->safe;
     bool safe = find_safe(g, node);
-    node->safe_epoch = g->epoch;
-    node->safe = safe;
+    struct le_node_note *note = le_note_of(g->notes, node);
+    note->safe_epoch = g->epoch;
+    note->safe = safe;
     return safe;
 }
 
@@ -76,9 +78,10 @@ static bool is_gone(const struct operand *x) {
 }
 
 static struct operand *find_memo(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c) {
-    if (node->code_epoch != g->epoch)
+    const struct le_node_note *note = le_note_of(g->notes, node);
+    if (note->code_epoch != g->epoch)
         return NULL;
-    for (struct memo *m = node->code_memo; m; m = m->next)
+    for (struct memo *m = note->code; m; m = m->next)
         if (m->mask == c.mask && m->outside == c.outside && !is_gone(&m->operand) &&
             (!node->changes || m->moment == g->moment) && is_open(m->operand.scope, scope))
             return &m->operand;
@@ -86,18 +89,15 @@ static struct operand *find_memo(struct gen *g, struct le_node *node, const stru
 }
 
 static struct operand *add_memo(struct gen *g, struct le_node *node, struct operand *x, struct condition c) {
-    if (node->code_epoch != g->epoch) {
-        node->code_epoch = g->epoch;
-        node->code_memo = NULL;
-    }
-    struct memo *known = node->code_memo;
+    struct le_node_note *note = le_note_of(g->notes, node);
+    struct memo *known = note->code_epoch == g->epoch ? note->code : NULL;
     if (known && node->changes && known->moment != g->moment)
-        node->code_memo = NULL; /* it will hardly be asked for again */
+        known = NULL; /* it will hardly be asked for again */
     struct memo *m = LE_NEW(g->arena, struct memo);
-    *m = (struct memo){
-        .next = node->code_memo, .operand = *x, .mask = c.mask, .outside = c.outside, .moment = g->moment};
+    *m = (struct memo){.next = known, .operand = *x, .mask = c.mask, .outside = c.outside, .moment = g->moment};
     m->operand.origin = x;
-    node->code_memo = m;
+    note->code_epoch = g->epoch;
+    note->code = m;
     return &m->operand;
 }
 

@@ -95,9 +95,10 @@ struct gen {
     int64_t *merged_count; /* by index: iterations of its loop if it covers others; else 0 */
     int *all;              /* the stage's indices and those of its reductions */
     int all_count;
-    int lane;  /* kept index that is the lane; -1: reductions choose theirs */
-    bool rows; /* inside its lanes there are loops of rows */
-    int epoch;
+    int lane;                    /* kept index that is the lane; -1: reductions choose theirs */
+    bool rows;                   /* inside its lanes there are loops of rows */
+    struct le_node_notes *notes; /* the kernel's */
+    int epoch;                   /* in the notes */
     int block;
     int branches; /* of selects around what is generated now: it may be computed in vain */
     leat_status status;

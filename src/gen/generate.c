@@ -16,7 +16,8 @@ static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage 
         .kernel = kernel, .ir = kernel->ir, .stage = stage, .space = *kernel->space, .arena = kernel->arena};
     g.merged_into = kernel->merged_into;
     g.merged_count = kernel->merged_count;
-    g.epoch = ++kernel->ir->epoch;
+    g.notes = kernel->notes;
+    g.epoch = ++g.notes->epoch;
     g.lane = -1;
     g.block = kernel->block ? kernel->block : LE_BLOCK_MAX;
     g.nodes[0] = stage->node;

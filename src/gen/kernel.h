@@ -3,6 +3,7 @@
  */
 #ifndef LE_KERNEL_H
 #define LE_KERNEL_H
+#include "gen/node_notes.h"
 #include "ir/ranges.h"
 
 /* Where a value's elements lie: element [i,j] at offset + i * strides[0] + j * strides[1]. */
@@ -46,6 +47,7 @@ struct le_kernel {
     struct le_arena *arena;
     int *merged_into; /* work space by index, each its own number; left as it was found */
     int64_t *merged_count;
+    struct le_node_notes *notes; /* work space by node */
 };
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out);
 /* A node without indices, computed by one task and written to buffer LE_PARTS as it is stored in an array of that type.

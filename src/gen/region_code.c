@@ -526,10 +526,11 @@ static void start_result(struct region *r, struct scope *scope) {
     const struct le_node *node = r->node;
     if (node->type == LE_NONE)
         return;
-    bool unknown = node->asked_epoch != r->g->epoch; /* made by the generator itself */
-    if (unknown || node->asks_first)
+    const struct le_node_note *note = le_note_of(r->g->notes, node);
+    bool unknown = note->read_epoch != r->g->epoch; /* made by the generator itself */
+    if (unknown || note->reads_first)
         r->results[0] = le_gen_result(r->g, scope, node->type);
-    if (unknown ? le_region_gives_two(node) : node->asks_second)
+    if (unknown ? le_region_gives_two(node) : note->reads_second)
         r->results[1] = le_gen_result(r->g, scope, node->type);
     bool plain = r->steps[r->count - 1].kind == LE_REGION_RETURN;
     for (int k = 0; k < r->count; k++)

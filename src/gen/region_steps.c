@@ -77,9 +77,8 @@ static void add_read(const struct step_search *l, int number) {
 }
 
 static void find_reads(const struct step_search *l, struct le_node *node) {
-    if (!node || !node->changes || node->epoch == l->epoch)
+    if (!node || !node->changes || le_note_met(l->g->notes, node, l->epoch))
         return;
-    node->epoch = l->epoch;
     if (node->kind == LE_NODE_LOCAL)
         add_read(l, node->local);
     find_reads(l, node->fill);
@@ -134,5 +133,5 @@ void le_gen_find_steps(struct gen *g, struct le_node *node, struct region_steps 
     find_loops(g, out);
     make_variables(g, out);
     for (int k = 0; k < out->count; k++)
-        look_at(&(struct step_search){.g = g, .steps = out, .step = k, .epoch = ++g->ir->epoch});
+        look_at(&(struct step_search){.g = g, .steps = out, .step = k, .epoch = ++g->notes->epoch});
 }

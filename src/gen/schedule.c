@@ -86,11 +86,12 @@ static void add_local(struct gen *g, int local) {
 static void note_read(const struct gen *g, struct le_node *node, bool second) {
     if (node->kind != LE_NODE_REGION)
         return;
-    if (node->asked_epoch != g->epoch)
-        node->asks_first = node->asks_second = false;
-    node->asked_epoch = g->epoch;
-    node->asks_first |= !second;
-    node->asks_second |= second;
+    struct le_node_note *note = le_note_of(g->notes, node);
+    if (note->read_epoch != g->epoch)
+        note->reads_first = note->reads_second = false;
+    note->read_epoch = g->epoch;
+    note->reads_first |= !second;
+    note->reads_second |= second;
 }
 
 static void add_node(struct le_node *node, void *user) {
@@ -229,9 +230,8 @@ static void visit_bounds(struct merge_check *m, const struct le_node *node) {
 }
 
 static void visit_merge(struct merge_check *m, struct le_node *node) {
-    if (!m->fits || node->epoch == m->epoch)
+    if (!m->fits || le_note_met(m->g->notes, node, m->epoch))
         return;
-    node->epoch = m->epoch;
     visit_bounds(m, node);
     if (node->fill)
         visit_merge(m, node->fill);
@@ -257,7 +257,7 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept) {
     if (le_range_count(a) == 0 || le_range_count(b) == 0)
         return; /* merged_count 0 says: not merged */
     int into = g->merged_into[inner];
-    struct merge_check m = {.g = g, .outer = outer, .inner = into, .epoch = ++g->ir->epoch, .fits = true};
+    struct merge_check m = {.g = g, .outer = outer, .inner = into, .epoch = ++g->notes->epoch, .fits = true};
     visit_access(&m, g->stage->target, g->stage->left, g->stage->left_count, 0, le_gen_target_is_trusted(g));
     for (int k = 0; k < g->node_count; k++)
         visit_merge(&m, g->nodes[k]);

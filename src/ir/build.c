@@ -240,10 +240,6 @@ struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model) {
         memcpy(node->indices, probe.indices, (size_t)probe.index_count * sizeof(int));
     node->epoch = 0;
     node->memo = NULL;
-    node->code_epoch = 0;
-    node->safe_epoch = 0;
-    node->asked_epoch = 0;
-    node->code_memo = NULL;
     node->depth = 0;
     find_free(ir, node);
     find_facts(ir, node);

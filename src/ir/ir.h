@@ -99,11 +99,6 @@ struct le_node {
     uint64_t hash;
     int epoch; /* the walk or substitution that wrote memo */
     void *memo;
-    int code_epoch; /* the same for code_memo */
-    void *code_memo;
-    int safe_epoch, asked_epoch;
-    bool safe;                    /* for the code generator: none of its reads can be out of range */
-    bool asks_first, asks_second; /* for the code generator, of a REGION: which of its two values the kernel reads */
 };
 
 struct le_range_nodes {

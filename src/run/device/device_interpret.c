@@ -18,6 +18,7 @@ struct le_interpretation {
     struct leat_call *call;
     struct le_action *action;
     struct le_arena arena;
+    struct le_node_notes notes;
     enum le_interpreter which;
     struct le_launches launches;
     struct {
@@ -89,7 +90,8 @@ static leat_status generate_bytecode(struct le_interpretation *n) {
                                .block = LE_INTERPRETER_LANES,
                                .arena = &n->arena,
                                .merged_into = LE_NEW_ARRAY(&n->arena, indices, int),
-                               .merged_count = LE_NEW_ARRAY(&n->arena, indices, int64_t)};
+                               .merged_count = LE_NEW_ARRAY(&n->arena, indices, int64_t),
+                               .notes = &n->notes};
     for (int k = 0; k < indices; k++)
         kernel.merged_into[k] = k;
     return le_kernel_generate(&kernel, &n->launches);
@@ -284,6 +286,7 @@ struct le_interpretation *le_interpretation_new(struct leat_call *call, struct l
     n->call = call;
     n->action = action;
     le_arena_init(&n->arena);
+    n->notes.arena = &n->arena;
     le_errors_save();
     bool can = make_tapes(n) && find_interpreter(n) && !is_compiled(call, action, LE_CODE_SOON);
     le_errors_restore();

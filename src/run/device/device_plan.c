@@ -61,7 +61,8 @@ static struct le_device_kernel_job job_of(struct leat_call *call, struct le_plan
                                                     .threads = 1,
                                                     .arena = g->arena,
                                                     .merged_into = s->merged_into,
-                                                    .merged_count = s->merged_count},
+                                                    .merged_count = s->merged_count,
+                                                    .notes = &s->notes},
                                          .facts = facts,
                                          .action = (int)(action - s->plan->actions)};
 }

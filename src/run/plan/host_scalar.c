@@ -24,7 +24,8 @@ static leat_status make_scalar_code(struct leat_call *call, struct le_host_scala
                                .threads = 1,
                                .arena = &n->arena,
                                .merged_into = s->merged_into,
-                               .merged_count = s->merged_count};
+                               .merged_count = s->merged_count,
+                               .notes = &s->notes};
     le_dependencies_add(&n->dependencies, &n->arena, s, n->node);
     s->plan->asking = LE_ASKING_NUMBER;
     leat_status status = le_kernel_scalar(&kernel, n->node, n->stored, &n->launch);

@@ -152,8 +152,9 @@ struct le_specialised {
     int *real_wanted, *real_want_of;    /* wanted, for tree; the want that each one is a part of */
     int real_wanted_count;
     struct le_bind *bound; /* by symbol of tree: the bindings of this run */
-    int *merged_into;      /* the code generator's work space */
+    int *merged_into;      /* the code generators' work space: by index, and by node */
     int64_t *merged_count;
+    struct le_node_notes notes;
     struct le_plan *plan; /* NULL: none */
     int64_t *extents;     /* the plan's key: shapes, strides and numbers, in order */
     int extent_count;

@@ -55,6 +55,7 @@ static leat_status specialise(struct leat_call *call, struct le_specialised *s) 
     if (status != LEAT_OK)
         return status;
     int indices = s->ir->indices.count, values = s->ir->values.count;
+    s->notes.arena = &s->arena;
     s->merged_into = LE_NEW_ARRAY(&s->arena, indices, int);
     s->merged_count = LE_NEW_ARRAY(&s->arena, indices, int64_t);
     for (int k = 0; k < indices; k++)
