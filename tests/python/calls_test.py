@@ -210,6 +210,17 @@ def test_leat_device(run_python):
     assert run_python(script, LEAT_DEVICE="cpu") == "cpu\n"
     assert run_python(script, LEAT_DEVICE="auto") == "cpu\n"
     assert run_python(script, LEAT_DEVICE="") == "cpu\n"
+    script = """
+import os
+import leat
+os.environ["LEAT_DEVICE"] = "cpu"
+first = [leat.eval("y = 1", like="leat", device=device).device for device in ORDER]
+os.environ["LEAT_DEVICE"] = "toaster"
+assert first == [leat.eval("y = 1", like="leat", device=device).device for device in ORDER] == ["cpu"] * len(first)
+"""
+    for order in ('[None, "auto"]', '["auto", None]'):
+        run_python(script.replace("ORDER", order))
+    script = "import leat; print(leat.eval('y = 1', like='leat').device)"
     run_python(script.replace("print", "import sys; sys.stderr = None; print"), LEAT_DEVICE="gpu", status=1)
 
 
