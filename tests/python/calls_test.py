@@ -2,10 +2,12 @@
 
 import concurrent.futures
 import copy
+import gc
 import inspect
 import pickle
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -203,6 +205,15 @@ def test_arrays_of_another_device(device):
             axpy(2, there, b, device="cpu")
         with pytest.raises(leat.DeviceError, match=f"'y' is on {device}"):
             axpy(2, a, b, out=there, device="cpu")
+
+
+def test_weak_references():
+    program = leat.program("y = 1")
+    weak = weakref.ref(program)
+    assert weak() is program
+    del program
+    gc.collect()
+    assert weak() is None
 
 
 def test_leat_device(run_python):
