@@ -264,9 +264,10 @@ int le_py_fail_library(const char *name) {
     PyObject *line = lines && PyList_Size(lines) > 0 ? PyList_GetItem(lines, 0) : NULL;
     bool is_traced = kind && PyUnicode_CompareWithASCIIString(kind, "TracerArrayConversionError") == 0;
     PyErr_Format(PyExc_TypeError, "argument '%s' cannot be read: %V: %V%s", name, kind, "?", line, "",
-                 is_traced ? "\nhelp: call the program through jax.pure_callback: a function that JAX transforms "
-                             "(jax.jit, jax.vmap, jax.grad) has no elements yet"
-                           : "");
+                 is_traced
+                     ? "\nhelp: inside jax.jit and jax.vmap, call the program through jax.pure_callback; jax.grad also "
+                       "needs a jax.custom_vjp around it"
+                     : "");
     Py_XDECREF(words);
     Py_XDECREF(kind);
     Py_XDECREF(lines);
