@@ -53,7 +53,10 @@ def first_costs(first_json, ledger):
     return [
         cost
         for cost in json.loads(first_json)["ledger"]
-        if cost["kind"] in ONCE and not cost["on_device"] and not cost["in_background"] and (cost["kind"], cost["what"], cost["cause"]) not in again
+        if cost["kind"] in ONCE
+        and not cost["on_device"]
+        and not cost["in_background"]
+        and (cost["kind"], cost["what"], cost["cause"]) not in again
     ]
 
 

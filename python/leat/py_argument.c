@@ -90,8 +90,6 @@ static void release_after_failure(struct le_py_argument *argument) {
     le_py_error_restore(&pending);
 }
 
-/* ---- how a type is resolved */
-
 /* ---- finding the way. After an exception the further questions are not asked, and no way is found. */
 
 bool le_py_has(PyObject *object, const char *attribute) {
@@ -258,35 +256,6 @@ int le_py_fail_rank(const char *name, Py_ssize_t rank) {
     return -1;
 }
 
-void le_py_forgive(void) {
-    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception) && !PyErr_ExceptionMatches(PyExc_MemoryError))
-        PyErr_Clear();
-}
-
-int le_py_fail_library(const char *name) {
-    PyObject *type, *cause, *trace, *made;
-    if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
-        return -1;
-    PyErr_Fetch(&type, &cause, &trace);
-    PyErr_NormalizeException(&type, &cause, &trace);
-    if (trace)
-        PyException_SetTraceback(cause, trace);
-    Py_XDECREF(trace);
-    PyObject *words = PyObject_Str(cause), *kind = PyType_GetName((PyTypeObject *)type),
-             *lines = words ? PyUnicode_Splitlines(words, 0) : NULL; /* PyTorch adds its C++ stack */
-    PyObject *line = lines && PyList_Size(lines) > 0 ? PyList_GetItem(lines, 0) : NULL;
-    PyErr_Format(PyExc_TypeError, "argument '%s' cannot be read: %V: %V", name, kind, "?", line, "");
-    Py_XDECREF(words);
-    Py_XDECREF(kind);
-    Py_XDECREF(lines);
-    Py_XDECREF(type);
-    PyErr_Fetch(&type, &made, &trace);
-    PyErr_NormalizeException(&type, &made, &trace);
-    PyException_SetCause(made, cause); /* takes over the reference */
-    PyErr_Restore(type, made, trace);
-    return -1;
-}
-
 /* Fills the description from the view; *direct: false if the elements must be copied first. */
 static void describe_view(const Py_buffer *view, leat_description *d, bool *direct) {
     size_t part = (size_t)(d->dtype == LEAT_C64 || d->dtype == LEAT_C128 ? view->itemsize / 2 : view->itemsize);
@@ -331,18 +300,45 @@ static int resolve_copy(PyObject *value, const char *name, struct le_py_argument
     return failed;
 }
 
+/* Advice for a numpy.dtype of dates, text, objects or fields. NULL: another one, or with an exception. */
+static PyObject *advice_of(PyObject *dtype) {
+    PyObject *kind = dtype ? PyObject_GetAttrString(dtype, "kind") : NULL,
+             *names = kind ? PyObject_GetAttrString(dtype, "names") : NULL, *advice = NULL;
+    const char *text = kind && PyUnicode_Check(kind) ? le_py_text(kind) : NULL;
+    if (text && *text && strchr("Mm", *text))
+        advice = PyUnicode_FromString("pass x.view(\"int64\"), which shares the memory, or x.astype(\"int64\")");
+    else if (text && *text && strchr("OSUT", *text))
+        advice = PyUnicode_FromString("if they are numbers, convert them first, as by x.astype(\"float64\")");
+    else if (names && PyTuple_Check(names) && PyTuple_Size(names) > 0)
+        advice = PyUnicode_FromFormat("pass one field, such as x[%R]", PyTuple_GetItem(names, 0));
+    Py_XDECREF(kind);
+    Py_XDECREF(names);
+    le_py_forgive();
+    return advice;
+}
+
 /* The type in the words of the value's library ("longdouble", "object"), else as the buffer protocol's code. */
 static int fail_elements(PyObject *value, const char *name, const char *format) {
     PyObject *dtype = PyObject_GetAttrString(value, "dtype"), *words = dtype ? PyObject_Str(dtype) : NULL;
     le_py_forgive();
+    PyObject *advice = PyErr_Occurred() ? NULL : advice_of(dtype);
     if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError,
-                     "argument '%s' has elements of type '%V', which Leat does not have; convert them first, as by "
-                     "numpy.asarray(x, dtype=\"float64\")",
-                     name, words, format ? format : "?");
+        PyErr_Format(PyExc_TypeError, "argument '%s' has elements of type '%V', which Leat does not have; %V", name,
+                     words, format ? format : "?", advice,
+                     "convert them first, as by numpy.asarray(x, dtype=\"float64\")");
     Py_XDECREF(dtype);
     Py_XDECREF(words);
+    Py_XDECREF(advice);
     return -1;
+}
+
+/* Whether the elements are of a kind that Leat does not have, read-only or not. */
+static bool has_other_elements(PyObject *value) {
+    PyObject *dtype = PyErr_Occurred() ? NULL : PyObject_GetAttrString(value, "dtype"), *advice = advice_of(dtype);
+    Py_XDECREF(dtype);
+    Py_XDECREF(advice);
+    le_py_forgive();
+    return advice;
 }
 
 static int use_view(PyObject *value, const char *name, bool writable, struct le_py_argument *a) {
@@ -388,7 +384,9 @@ static int fail_buffer(PyObject *value, const char *name, bool writable) {
     PyObject *type, *reason, *trace;
     Py_buffer view;
     PyErr_Fetch(&type, &reason, &trace);
-    if (writable && PyObject_GetBuffer(value, &view, PyBUF_STRIDES) == 0) {
+    if (has_other_elements(value)) {
+        fail_elements(value, name, NULL);
+    } else if (writable && PyObject_GetBuffer(value, &view, PyBUF_STRIDES) == 0) {
         PyBuffer_Release(&view);
         PyErr_Format(PyExc_ValueError, "cannot write '%s' into a read-only array", name);
     } else {
@@ -542,7 +540,8 @@ static int resolve_by(const struct way *way, PyObject *value, const char *name, 
         return le_py_fail_type(value, name, "whose mask Leat would ignore; pass x.filled(value)");
     default:
         return le_py_fail_type(value, name,
-                               PyList_Check(value) || PyTuple_Check(value)
+                               is_time(Py_TYPE(value)) ? "which is not a number; pass x.astype(\"int64\")"
+                               : PyList_Check(value) || PyTuple_Check(value)
                                    ? "which is neither an array nor a number; pass numpy.asarray(x)"
                                    : "which is neither an array nor a number");
     }

@@ -1,6 +1,7 @@
 /* leat.Array: the type, its attributes and elements, and the buffer protocol. Subscripts are in py_array_view.c,
  * exchange with other libraries is in py_array_exchange.c, and leat.asarray is in py_memory.c. */
 #include "py_array.h"
+#include "py_memory.h"
 
 PyTypeObject *le_py_array_type;
 
@@ -391,6 +392,34 @@ static PyObject *array_reduce(PyObject *self, PyObject *none) {
     return reduced;
 }
 
+/* Dense, in new memory of its device. */
+static PyObject *array_copy(PyObject *self, PyObject *none) {
+    struct le_py_source source;
+    (void)none;
+    if (le_py_source_of(self, "x", &source) < 0 || le_py_source_move(&source, source.device) < 0)
+        return NULL;
+    return le_py_array_new(source.array, source.device);
+}
+
+/* An array is a container: its elements are read by the names below, and programs write them. */
+static int array_contains(PyObject *self, PyObject *value) {
+    (void)self;
+    (void)value;
+    PyErr_SetString(PyExc_TypeError, "a leat.Array does not search its elements; use `value in a.numpy()`");
+    return -1;
+}
+
+static int array_assign(PyObject *self, PyObject *key, PyObject *value) {
+    (void)key;
+    if (!value)
+        PyErr_SetString(PyExc_TypeError, "elements of a leat.Array cannot be deleted");
+    else
+        PyErr_Format(
+            PyExc_TypeError, "a leat.Array cannot be assigned to by subscripts; write it with a program (out=a)%s",
+            ((struct le_py_array *)self)->device->is_cpu ? ", or through a.numpy(), which shares its memory" : "");
+    return -1;
+}
+
 static PyObject *array_reshape(PyObject *self, PyObject *args) {
     struct le_py_array *array = (struct le_py_array *)self;
     int64_t shape[LEAT_RANK_MAX];
@@ -421,6 +450,8 @@ static PyMethodDef array_methods[] = {
     {"reshape", array_reshape, METH_VARARGS,
      "reshape($self, *shape)\n--\n\nReturns a view with another shape; one extent may be -1. Fails if the strides "
      "allow none."},
+    {"__copy__", array_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", array_copy, METH_O, NULL},
     {"__reduce__", array_reduce, METH_NOARGS, NULL},
     {"__bytes__", array_bytes, METH_NOARGS, NULL},
     {"__complex__", array_complex, METH_NOARGS, NULL},
@@ -458,6 +489,8 @@ static PyType_Slot array_slots[] = {
     {Py_sq_length, array_length},
     {Py_sq_item, array_part},
     {Py_mp_subscript, le_py_array_subscript},
+    {Py_mp_ass_subscript, array_assign},
+    {Py_sq_contains, array_contains},
     {Py_nb_float, array_float},
     {Py_nb_int, array_int},
     {Py_nb_index, array_index},

@@ -85,11 +85,9 @@ static struct le_py_device *open_device(const char *name, const char *const *var
 }
 
 /* `auto` is LEAT_DEVICE, else the CPU. */
-static const char *resolve_auto(const char *name) {
-    const char *variable = strcmp(name, "auto") == 0 ? getenv("LEAT_DEVICE") : NULL;
-    if (variable && *variable)
-        name = variable;
-    return strcmp(name, "auto") == 0 ? "cpu" : name;
+static const char *resolve_auto(void) {
+    const char *name = getenv("LEAT_DEVICE");
+    return name && *name && strcmp(name, "auto") != 0 ? name : "cpu";
 }
 
 /* CUDA, and sim with it, cannot be used in the child of a fork after the parent has used it. */
@@ -141,10 +139,19 @@ static void *fail_variable(void) {
     return NULL;
 }
 
+/* LEAT_DEVICE is read once, as the library's own contexts read it when they are opened; a value that fails is read
+ * again. */
+static struct le_py_device *open_auto(void) {
+    static struct le_py_device *automatic;
+    if (automatic && automatic->generation == generation)
+        return automatic;
+    const char *name = resolve_auto();
+    automatic = open_named(name);
+    return automatic || strcmp(name, "cpu") == 0 ? automatic : fail_variable();
+}
+
 struct le_py_device *le_py_device_open(const char *name) {
-    const char *resolved = resolve_auto(name);
-    struct le_py_device *device = open_named(resolved);
-    return device || resolved == name || strcmp(resolved, "cpu") == 0 ? device : fail_variable();
+    return strcmp(name, "auto") == 0 ? open_auto() : open_named(name);
 }
 
 struct le_py_device *le_py_device_first(void) {
@@ -164,14 +171,8 @@ bool le_py_device_is_chosen(void) {
     return innermost && innermost->device->generation == generation;
 }
 
-/* LEAT_DEVICE is read once, as the library's own contexts read it when they are opened. */
 struct le_py_device *le_py_device_default(void) {
-    static struct le_py_device *automatic;
-    if (le_py_device_is_chosen())
-        return innermost->device;
-    if (!automatic || automatic->generation != generation)
-        automatic = le_py_device_open("auto");
-    return automatic;
+    return le_py_device_is_chosen() ? innermost->device : open_auto();
 }
 
 static struct {

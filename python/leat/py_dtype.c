@@ -1,4 +1,4 @@
-/* leat.dtype: an element type. It compares equal to Leat's name for it, and has the attribute `dtype`, by which
+/* leat.dtype: an element type. It compares equal to what it can be made of, and has the attribute `dtype`, by which
  * numpy.dtype(x) finds the same type, where Leat's name alone would give NumPy another one ("i8", "u8", "f16"). */
 #include "py_leat.h"
 
@@ -22,18 +22,22 @@ PyObject *le_py_dtype_object(leat_dtype dtype) {
     return Py_XNewRef(known[dtype]);
 }
 
+/* Leat's names come first: "i8" has 8 bits. 0 with an exception. */
+static leat_dtype parse(PyObject *value) {
+    leat_dtype dtype = (leat_dtype)0;
+    const char *text = PyUnicode_Check(value) ? le_py_text(value) : NULL;
+    if (PyErr_Occurred())
+        return dtype;
+    return text && leat_dtype_parse(text, &dtype) == LEAT_OK ? dtype : le_py_dtype_parse(value);
+}
+
 static PyObject *dtype_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     static char *words[] = {"", NULL};
     PyObject *value;
-    leat_dtype dtype = (leat_dtype)0;
     (void)type;
     if (!PyArg_ParseTupleAndKeywords(args, names, "O", words, &value))
         return NULL;
-    const char *text = PyUnicode_Check(value) ? le_py_text(value) : NULL;
-    if (PyErr_Occurred())
-        return NULL;
-    if (!text || leat_dtype_parse(text, &dtype) != LEAT_OK)
-        dtype = le_py_dtype_parse(value);
+    leat_dtype dtype = parse(value);
     return dtype ? le_py_dtype_object(dtype) : NULL;
 }
 
@@ -54,7 +58,7 @@ static PyObject *get_name(PyObject *self, void *none) {
     return dtype_str(self);
 }
 
-/* As that of its name, to which it is equal. */
+/* That of Leat's name. The other spellings to which it is equal have other hashes. */
 static Py_hash_t dtype_hash(PyObject *self) {
     PyObject *name = dtype_str(self);
     Py_hash_t hash = name ? PyObject_Hash(name) : -1;
@@ -62,15 +66,21 @@ static Py_hash_t dtype_hash(PyObject *self) {
     return hash;
 }
 
-/* A class may be one of NumPy's. A numpy.dtype compares itself. */
+static bool is_torch_dtype(PyObject *value) {
+    PyObject *text = le_py_library_of_type(Py_TYPE(value)) == LE_PY_TORCH ? PyType_GetName(Py_TYPE(value)) : NULL;
+    bool found = text && PyUnicode_CompareWithASCIIString(text, "dtype") == 0;
+    Py_XDECREF(text);
+    return found;
+}
+
+/* With the texts and classes that leat.dtype() takes, and PyTorch's types. A numpy.dtype compares itself. */
 static PyObject *dtype_compare(PyObject *self, PyObject *other, int operation) {
-    bool is_text = PyUnicode_Check(other), is_class = PyType_Check(other), equal;
-    if ((operation != Py_EQ && operation != Py_NE) || (!is_text && !is_class && Py_TYPE(other) != dtype_type))
-        Py_RETURN_NOTIMPLEMENTED;
-    if (is_text) {
-        equal = PyUnicode_CompareWithASCIIString(other, name_of(self)) == 0;
-    } else {
-        equal = is_class ? le_py_dtype_parse(other) == ((struct dtype_object *)self)->dtype : self == other;
+    bool is_own = Py_TYPE(other) == dtype_type, equal = self == other;
+    if ((operation != Py_EQ && operation != Py_NE) ||
+        (!is_own && !PyUnicode_Check(other) && !PyType_Check(other) && !is_torch_dtype(other)))
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
+    if (!is_own) {
+        equal = parse(other) == ((struct dtype_object *)self)->dtype;
         le_py_forgive();
     }
     return PyErr_Occurred() ? NULL : PyBool_FromLong(equal == (operation == Py_EQ));
@@ -100,7 +110,7 @@ static PyType_Slot dtype_slots[] = {
     {Py_tp_doc,
      "dtype(x, /)\n--\n\n"
      "An element type: of one of Leat's names (\"f32\", \"u8\"), or of what dtype= takes elsewhere. It is equal to "
-     "Leat's name. numpy.dtype(x) of it is NumPy's type."},
+     "each of these. Its hash is that of Leat's name only. numpy.dtype(x) of it is NumPy's type."},
     {Py_tp_new, dtype_new},
     {Py_tp_dealloc, le_py_object_free},
     {Py_tp_str, dtype_str},

@@ -245,6 +245,40 @@ void *le_py_raise(leat_status status, const char *text, const char *name) {
     return NULL;
 }
 
+void le_py_forgive(void) {
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception) && !PyErr_ExceptionMatches(PyExc_MemoryError))
+        PyErr_Clear();
+}
+
+int le_py_fail_library(const char *name) {
+    PyObject *type, *cause, *trace, *made;
+    if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
+        return -1;
+    PyErr_Fetch(&type, &cause, &trace);
+    PyErr_NormalizeException(&type, &cause, &trace);
+    if (trace)
+        PyException_SetTraceback(cause, trace);
+    Py_XDECREF(trace);
+    PyObject *words = PyObject_Str(cause), *kind = PyType_GetName((PyTypeObject *)type),
+             *lines = words ? PyUnicode_Splitlines(words, 0) : NULL; /* PyTorch adds its C++ stack */
+    PyObject *line = lines && PyList_Size(lines) > 0 ? PyList_GetItem(lines, 0) : NULL;
+    bool is_traced = kind && PyUnicode_CompareWithASCIIString(kind, "TracerArrayConversionError") == 0;
+    PyErr_Format(PyExc_TypeError, "argument '%s' cannot be read: %V: %V%s", name, kind, "?", line, "",
+                 is_traced
+                     ? "\nhelp: inside jax.jit and jax.vmap, call the program through jax.pure_callback; jax.grad also "
+                       "needs a jax.custom_vjp around it"
+                     : "");
+    Py_XDECREF(words);
+    Py_XDECREF(kind);
+    Py_XDECREF(lines);
+    Py_XDECREF(type);
+    PyErr_Fetch(&type, &made, &trace);
+    PyErr_NormalizeException(&type, &made, &trace);
+    PyException_SetCause(made, cause); /* takes over the reference */
+    PyErr_Restore(type, made, trace);
+    return -1;
+}
+
 void le_py_error_hold(struct le_py_pending *pending) {
     pending->type = NULL;
     if (PyErr_Occurred())

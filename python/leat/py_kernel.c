@@ -93,6 +93,15 @@ static PyObject *kernel_repr(PyObject *self) {
     return repr;
 }
 
+static PyObject *kernel_call(PyObject *self, PyObject *args, PyObject *names) {
+    const char *name = ((struct le_py_kernel *)self)->info.name;
+    (void)args;
+    (void)names;
+    return PyErr_Format(
+        PyExc_TypeError,
+        "kernel %s cannot be called without a grid and a block; launch it with kernel[grid, block](...)", name);
+}
+
 static PyStructSequence_Field parameter_fields[] = {
     {"name", "Its name in the source; \"\" if that is not known."},
     {"dtype", "Its type, or the type that it points to, such as \"f32\"; integers are \"i32\" whether signed or not; "
@@ -133,6 +142,7 @@ static PyType_Slot kernel_slots[] = {
     {Py_tp_repr, kernel_repr},
     {Py_tp_members, kernel_facts},
     {Py_tp_getset, kernel_members},
+    {Py_tp_call, kernel_call},
     {Py_mp_subscript, le_py_kernel_subscript},
     {0}};
 static PyType_Spec kernel_spec = {.name = "leat.Kernel",

@@ -109,7 +109,7 @@ static int set_float(struct launch *launch, Py_ssize_t k, double number) {
     return 0;
 }
 
-enum scalar { NO_SCALAR, SCALAR_BOOL, SCALAR_INT, SCALAR_FLOAT, SCALAR_ADDRESS };
+enum scalar { NO_SCALAR, SCALAR_BOOL, SCALAR_INT, SCALAR_FLOAT, SCALAR_COMPLEX, SCALAR_ADDRESS };
 
 /* A NumPy scalar, array of rank 0 or ctypes.c_void_p, by its buffer. */
 static enum scalar scalar_of(PyObject *value) {
@@ -119,7 +119,8 @@ static enum scalar scalar_of(PyObject *value) {
     const char *format = view.ndim == 0 && view.format ? view.format : "";
     if (strcmp(format, "<P") == 0)
         format++;
-    enum scalar found = !*format || format[1]           ? NO_SCALAR
+    enum scalar found = *format == 'Z'                  ? SCALAR_COMPLEX
+                        : !*format || format[1]         ? NO_SCALAR
                         : *format == '?'                ? SCALAR_BOOL
                         : strchr("bBhHiIlLqQ", *format) ? SCALAR_INT
                         : strchr("efd", *format)        ? SCALAR_FLOAT
@@ -251,7 +252,8 @@ static int set_argument(struct launch *launch, Py_ssize_t k, PyObject *value) {
     bool is_int = PyLong_Check(value) || (PyIndex_Check(value) && scalar == SCALAR_INT);
     if (is_int && !parameter->is_pointer)
         return set_index(launch, k, value);
-    if (is_int || value == Py_None || PyFloat_Check(value) || PyComplex_Check(value))
+    bool is_number = scalar != NO_SCALAR && !le_py_is_ndarray(Py_TYPE(value)); /* a scalar of NumPy */
+    if (is_int || is_number || value == Py_None || PyFloat_Check(value) || PyComplex_Check(value))
         return fail_value(launch, k, value, parameter->is_pointer ? "an array" : "an array or an integer");
     return set_array(launch, k, value);
 }

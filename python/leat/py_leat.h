@@ -332,6 +332,7 @@ struct le_py_program {
     Py_ssize_t input_count, result_count;
     bool *is_optional; /* by input */
     struct le_py_prepared *prepared;
+    PyObject *weak; /* the list of its weak references */
 };
 extern PyTypeObject *le_py_program_type;
 int le_py_program_init(PyObject *module);

@@ -177,6 +177,8 @@ PyObject *le_py_program_new(PyObject *text, PyObject *name, PyObject *device) {
 
 static void program_dealloc(PyObject *self) {
     struct le_py_program *program = (struct le_py_program *)self;
+    if (program->weak)
+        PyObject_ClearWeakRefs(self);
     for (struct le_py_prepared *at = program->prepared, *next; at; at = next) {
         next = at->next;
         le_py_prepared_free(at);
@@ -312,6 +314,7 @@ static PyObject *program_compare(PyObject *a, PyObject *b, int how) {
 
 static PyMemberDef program_fields[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(struct le_py_program, vectorcall), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct le_py_program, weak), READONLY, NULL},
     {"text", T_OBJECT, offsetof(struct le_py_program, text), READONLY, "The program's text."},
     {"name", T_OBJECT, offsetof(struct le_py_program, name), READONLY, "Its name in messages."},
     {"device", T_OBJECT, offsetof(struct le_py_program, device), READONLY, "The device it always runs on, or None."},

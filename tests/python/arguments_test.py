@@ -194,7 +194,7 @@ REFUSED = {
     "fraction": (fractions.Fraction(1, 2), "Fraction"),
     "class": (int, "type"),
     "object": (np.array([None, 1]), "'object'"),
-    "dates": (np.array(["2020-01-01"], "M8[D]"), "'M'"),
+    "dates": (np.array(["2020-01-01"], "M8[D]"), 'x.view("int64")'),
     "date": (np.datetime64("2020"), "datetime64"),
     "duration": (np.timedelta64(3, "s"), "timedelta64"),
     "text": (np.array(["ab"]), "'<U2'"),

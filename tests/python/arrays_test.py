@@ -117,6 +117,30 @@ def test_pickle(dtype, device):
     assert a.tolist() == [0, 1, 2] and copy_module.copy(a).tolist() == [0, 1, 2]
 
 
+def test_copies_have_their_own_memory(device):
+    for whole in (of(numbers(3, 4), device), leat.asarray(numbers(3, 4, dtype="u1"), device=device), of(2.5, device)):
+        for a in (whole, whole.T, whole[..., None]):
+            before = a.tolist()
+            for back in (copy_module.copy(a), copy_module.deepcopy(a), copy_module.deepcopy([a, a])[1]):
+                assert (back.device, back.dtype, back.shape, back.tolist()) == (device, a.dtype, a.shape, before)
+                (copy if a.ndim else scalar)(np.full(a.shape, 9, a.dtype), out=back, device=device)
+                assert back.tolist() != before and a.tolist() == before
+    both = copy_module.deepcopy([whole, whole])
+    assert both[0] is both[1]
+
+
+def test_no_search_and_no_assignment(device):
+    a = of(numbers(3, 4), device)
+    with pytest.raises(TypeError, match=r"a\.numpy\(\)"):
+        3.0 in a
+    for key in (0, (1, 2), ..., "x"):
+        with pytest.raises(TypeError, match="out=a" + (r".*a\.numpy\(\)" if device == "cpu" else r"\)$")):
+            a[key] = 1
+        with pytest.raises(TypeError, match="cannot be deleted"):
+            del a[key]
+    assert a.tolist() == numbers(3, 4).tolist()
+
+
 def test_pickle_for_a_device_that_is_not_there():
     make, (elements, device, dtype) = of(numbers(3), "cpu").__reduce__()
     assert device == "cpu" and make(elements, "cuda:77", dtype).device.split(":")[0] in ("cuda", "cpu")

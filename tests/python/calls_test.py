@@ -2,10 +2,12 @@
 
 import concurrent.futures
 import copy
+import gc
 import inspect
 import pickle
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -205,11 +207,31 @@ def test_arrays_of_another_device(device):
             axpy(2, a, b, out=there, device="cpu")
 
 
+def test_weak_references():
+    program = leat.program("y = 1")
+    weak = weakref.ref(program)
+    assert weak() is program
+    del program
+    gc.collect()
+    assert weak() is None
+
+
 def test_leat_device(run_python):
     script = "import leat; print(leat.eval('y = 1', like='leat').device)"
     assert run_python(script, LEAT_DEVICE="cpu") == "cpu\n"
     assert run_python(script, LEAT_DEVICE="auto") == "cpu\n"
     assert run_python(script, LEAT_DEVICE="") == "cpu\n"
+    script = """
+import os
+import leat
+os.environ["LEAT_DEVICE"] = "cpu"
+first = [leat.eval("y = 1", like="leat", device=device).device for device in ORDER]
+os.environ["LEAT_DEVICE"] = "toaster"
+assert first == [leat.eval("y = 1", like="leat", device=device).device for device in ORDER] == ["cpu"] * len(first)
+"""
+    for order in ('[None, "auto"]', '["auto", None]'):
+        run_python(script.replace("ORDER", order))
+    script = "import leat; print(leat.eval('y = 1', like='leat').device)"
     run_python(script.replace("print", "import sys; sys.stderr = None; print"), LEAT_DEVICE="gpu", status=1)
 
 

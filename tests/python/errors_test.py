@@ -188,14 +188,28 @@ def test_missing_arguments():
         program(np.ones(2), d=1)
 
 
-@pytest.mark.parametrize("value, name", [
-    (np.ones(2, "g"), str(np.dtype("g"))), (np.ones(2, "G"), str(np.dtype("G"))), (np.array(["a"]), "<U1"),
-    (np.array([None]), "object"), (np.zeros(2, "i4,f4"), "f0"), (array.array("u", "ab"), "w"),
+@pytest.mark.parametrize("value, name, advice", [
+    (np.ones(2, "g"), str(np.dtype("g")), "asarray(x"), (np.ones(2, "G"), str(np.dtype("G")), "asarray(x"),
+    (array.array("u", "ab"), "w", "asarray(x"), (np.array(["1"]), "<U1", 'numbers, convert them first, as by x.astype("float64")'),
+    (np.array([b"1"]), "|S1", 'x.astype("float64")'), (np.array([1, None]), "object", 'x.astype("float64")'),
+    (np.zeros(2, "i4,f4"), "f0", "pass one field, such as x['f0']"), (np.zeros(2, "M8[D],f4"), "f0", "x['f0']"),
+    (np.zeros(2, "M8[D]"), "datetime64[D]", 'pass x.view("int64"), which shares the memory, or x.astype("int64")'),
+    (np.zeros(2, "m8[s]"), "timedelta64[s]", 'x.view("int64")'),
 ])
-def test_elements_that_leat_does_not_have(value, name):
+def test_elements_that_leat_does_not_have(value, name, advice):
     for call in (lambda: leat.eval("y[i] = a[i]", a=value), lambda: leat.asarray(value)):
-        with pytest.raises(TypeError, match=re.escape(name) + r".* which Leat does not have; convert them first, .*asarray\(x"):
+        with pytest.raises(TypeError, match=re.escape(name) + ".* which Leat does not have; .*" + re.escape(advice)):
             call()
+    if "asarray" not in advice:
+        with pytest.raises(TypeError, match="'y' .*does not have.*" + re.escape(advice)):
+            leat.eval("y[i] = a[i]", a=np.ones(2), out=value)
+
+
+def test_advice_is_right():
+    assert leat.eval("y[i] = a[i] + 1", np.array(["2020-01-02"], "M8[D]").view("int64")).view("M8[D]") == np.datetime64("2020-01-03")
+    assert leat.eval("y[i] = a[i]", np.array(["1", "2.5"]).astype("float64")).tolist() == [1, 2.5]
+    with pytest.raises(TypeError, match=r'datetime64, which is not a number; pass x.astype\("int64"\)'):
+        leat.eval("y = a", np.datetime64("2020-01-01"))
 
 
 def test_device_of_the_environment(run_python):

@@ -121,3 +121,14 @@ def test_references(references):
         double(a)
         with pytest.raises(ValueError):
             double(np.ones(3, "f4"), out=a)
+
+
+@pytest.mark.parametrize("transform", [jax.jit, jax.vmap, lambda f: jax.grad(lambda x: f(x).sum())])
+def test_transformations_name_the_callback(transform):
+    for x in (jnp.ones(3), jnp.ones((2, 3))):
+        with pytest.raises(TypeError, match="TracerArrayConversionError.*\nhelp: .*jax.pure_callback"):
+            transform(lambda x: double(x))(x)
+        with pytest.raises(TypeError, match="jax.pure_callback"):
+            transform(double)(x)
+    y = jax.jit(lambda x: jax.pure_callback(double, jax.ShapeDtypeStruct(x.shape, x.dtype), x))(jnp.ones(3))
+    assert y.tolist() == [2, 2, 2]

@@ -110,6 +110,10 @@ def test_numbers(module):
     (0, 1.0, TypeError, "'y' takes an array, not a value of type float"),
     (0, 4096, TypeError, "'y' takes an array, not a value of type int; ctypes.c_void_p"),
     (0, np.int64(4096), TypeError, "'y' takes an array, not a value of type int64"),
+    (0, np.float32(1), TypeError, "'y' takes an array, not a value of type float32; ctypes.c_void_p"),
+    (0, np.complex64(1), TypeError, "'y' takes an array, not a value of type complex64; ctypes.c_void_p"),
+    (0, np.bool_(1), TypeError, "'y' takes an array, not a value of type bool"),
+    (0, np.array(1.0), TypeError, "'y' is in host memory"),
     (0, True, TypeError, "'y' takes an array, not a value of type bool"),
     (0, None, TypeError, "'y' takes an array, not a value of type NoneType"),
 ])
@@ -119,6 +123,12 @@ def test_wrong_numbers(module, k, value, error, words):
     with pytest.raises(error, match=words):
         module["numbers"][1, 1](*arguments)
     assert arguments[0] is value or arguments[0].tolist() == [0] * 9
+
+
+def test_a_kernel_is_not_called(module):
+    for call in (lambda f: f(), lambda f: f((1,), (4,), (array([1.0]), 1)), lambda f: f(1, grid=2)):
+        with pytest.raises(TypeError, match=r"kernel saxpy .*kernel\[grid, block\]\(...\)"):
+            call(module["saxpy"])
 
 
 def test_wrong_arrays(module):

@@ -144,6 +144,10 @@ def test_dtype(name):
     assert leat.dtype(name) is leat.dtype(np.dtype(name)) is leat.dtype(str(one)) is leat.dtype(one) is one
     assert one == np.dtype(name) and np.dtype(name) == one and one == np.dtype(name).type and one != np.dtype
     assert one == str(one) and str(one) == one and one != "f33" and hash(one) == hash(str(one)) and one != 3
+    texts = {name, np.dtype(name).str, np.dtype(name).name, "=" + np.dtype(name).char} - {"i8", "u8"}
+    assert all(one == text and text == one and not one != text for text in texts)
+    for wrong in ("f4,f4", ">i4", ">f8", "text", "", "a\0b", "\ud800", "torch." + name, None, np.ones(2, name)[0]):
+        assert not one == wrong and one != wrong
     assert one.itemsize == np.dtype(name).itemsize and one.name == str(one) and repr(one) == f"leat.dtype('{one}')"
     assert pickle.loads(pickle.dumps(one)) is one
     with pytest.raises(TypeError):

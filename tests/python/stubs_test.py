@@ -62,7 +62,8 @@ import leat
 leat.program(1)
 leat.eval("y = a", a=1).anything
 leat.program("y = a", device=2)
-leat.Array()[1.5]
+leat.asarray(1)[1.5]
+leat.asarray(1)[0] = 1
 leat.program("y = a").explain(1).verdict
 leat.nothing
 """
@@ -100,7 +101,7 @@ def test_a_strict_program_is_clean(outputs):
 
 
 def test_mistakes_are_found(outputs):
-    assert [int(line) for line in re.findall(r"wrong\.py:(\d+): error", outputs[1])] == [3, 5, 6, 7, 8]
+    assert [int(line) for line in re.findall(r"wrong\.py:(\d+): error", outputs[1])] == [3, 5, 6, 7, 8, 9]
 
 
 def test_public_functions_have_docstrings():

@@ -20,6 +20,9 @@ def test_dtypes(dtype):
     y = double(a)
     assert type(y) is torch.Tensor and y.tolist() == [0, 2 if dtype != torch.bool else 1, 4 if dtype != torch.bool else 1]
     assert y.dtype == dtype
+    own = leat.asarray(a).dtype
+    assert own == dtype and dtype == own and [own == other for other in DTYPES].count(True) == 1
+    assert own != torch.float8_e5m2 and own != torch.device("cpu") and own != a.layout
     out = torch.zeros(3, dtype=dtype)
     assert double(a, out=out) is out and torch.equal(out.to(torch.complex128), y.to(torch.complex128))
 
