@@ -461,13 +461,6 @@ seconds(n)
 """
 
 
-@pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="takes seconds, and no device takes part")
-def test_progress():
-    shown = run_on_terminal(LONG)
-    assert shown.startswith(b"\r\x1b[Kslow.leat, 1.0") and shown.endswith(b" s\r\x1b[K")
-    assert shown.count(b"slow.leat, 1.0") == 1
-
-
 def test_partly_pinned():
     """Only what lies in the page-locked range altogether is taken as page-locked."""
     n = 300000
@@ -508,10 +501,11 @@ def test_interrupted_dtype():
 
 
 @pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="takes seconds, and no device takes part")
-def test_progress_of_explain():
-    """The line of an explained run ends, and that of the next run is drawn."""
+def test_progress():
+    """The line of a run, and of an explained one, appears after a second and is erased; that of the next run is drawn."""
     shown = run_on_terminal(LONG + "f.explain(n); import os; os.write(2, b'====')\n"
                             "g = leat.program(f.text, name='next.leat'); g(n)\n")
     first, last = shown.split(b"====")
+    assert first.startswith(b"\r\x1b[Kslow.leat, 1.0") and first.endswith(b" s\r\x1b[K")
     assert first.count(b"slow.leat, 1.0") == 3 and not re.search(rb"slow\.leat, [\d.]+ s(?!\r\x1b\[K)", first)
     assert last.count(b"next.leat, 1.0") == 1 and last.endswith(b" s\r\x1b[K")
