@@ -229,6 +229,9 @@ endif()
 leat_test(tests/ulp ulp --every ${ulp_every} --table tests/ulp/table.txt)
 set_tests_properties(tests/ulp PROPERTIES LABELS once SKIP_RETURN_CODE 77 PROCESSORS 2)
 
+# It compiles the interpreters, which takes a minute and more; tests/faults/driver_interpreted runs their code under AddressSanitizer.
+set_property(TEST run/device/device_interpret APPEND PROPERTY LABELS once)
+
 # Tests of code with several threads, which run under the thread sanitizer, and a target that builds only these.
 set(thread_tests base/thread base/environment base/ledger base/store_use array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors
     tests/api/on_device device/front/order device/front/device_pool tests/device/streams/cpu tests/device/canceling/cpu
