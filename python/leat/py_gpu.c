@@ -122,8 +122,7 @@ static int describe_layout(PyObject *value, const char *name, leat_description *
     return failed;
 }
 
-/* library.name, found once. */
-static PyObject *find(PyObject **at, const char *library, const char *name) {
+PyObject *le_py_find(PyObject **at, const char *library, const char *name) {
     PyObject *module = *at ? NULL : PyImport_ImportModule(library);
     if (module)
         *at = PyObject_GetAttrString(module, name);
@@ -133,7 +132,7 @@ static PyObject *find(PyObject **at, const char *library, const char *name) {
 
 struct le_py_wrapped *le_py_cupy_stream(struct le_py_device *device) {
     static PyObject *function;
-    PyObject *get_current = find(&function, "cupy.cuda", "get_current_stream"),
+    PyObject *get_current = le_py_find(&function, "cupy.cuda", "get_current_stream"),
              *ordinal = get_current ? PyLong_FromLong(device->ordinal) : NULL,
              *current = ordinal ? PyObject_CallFunctionObjArgs(get_current, ordinal, NULL) : NULL,
              *pointer = current ? PyObject_GetAttr(current, name_ptr) : NULL;
@@ -180,8 +179,8 @@ static PyObject *tuple_of(int rank, const int64_t *numbers, int64_t factor) {
 PyObject *le_py_cupy_over(const leat_description *d, struct le_py_device *device, PyObject *dtype, PyObject *owner) {
     static PyObject *memory, *pointer, *ndarray;
     int64_t size = (int64_t)leat_dtype_size_bytes(d->dtype), size_bytes = size;
-    if (!find(&memory, "cupy.cuda", "UnownedMemory") || !find(&pointer, "cupy.cuda", "MemoryPointer") ||
-        !find(&ndarray, "cupy", "ndarray"))
+    if (!le_py_find(&memory, "cupy.cuda", "UnownedMemory") || !le_py_find(&pointer, "cupy.cuda", "MemoryPointer") ||
+        !le_py_find(&ndarray, "cupy", "ndarray"))
         return NULL;
     for (int k = 0; k < d->rank; k++)
         size_bytes *= d->shape[k];

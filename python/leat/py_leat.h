@@ -108,7 +108,7 @@ PyObject *le_py_numpy_dtype(leat_dtype dtype); /* a new reference to numpy.dtype
 /* leat.dtype (py_dtype.c) */
 int le_py_dtype_init(PyObject *module);
 PyObject *le_py_dtype_object(leat_dtype dtype);    /* a new reference */
-leat_dtype le_py_dtype_of_object(PyObject *value); /* 0: it is no leat.dtype */
+leat_dtype le_py_dtype_of_object(PyObject *value); /* 0: the object is not a leat.dtype */
 
 /* ---- arrays (py_array.c) */
 
@@ -254,6 +254,8 @@ void le_py_order_release(struct le_py_order *order);
 /* ---- arrays that tell about themselves in Python (py_gpu.c) */
 
 int le_py_gpu_init(void);
+/* library.name, borrowed; *at keeps it from the first time on. */
+PyObject *le_py_find(PyObject **at, const char *library, const char *name);
 struct le_py_wrapped *le_py_cupy_stream(struct le_py_device *device); /* a use of CuPy's current stream there */
 /* A cupy.ndarray over the described memory of the device; its owner is kept while the array lives. */
 PyObject *le_py_cupy_over(const leat_description *memory, struct le_py_device *device, PyObject *dtype,

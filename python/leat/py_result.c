@@ -94,11 +94,7 @@ static PyObject *deliver_numpy(struct le_py_array *array) {
 
 /* library.function(value). *function is found once. */
 static PyObject *convert(PyObject **function, const char *library, const char *name, PyObject *value) {
-    PyObject *module = value && !*function ? PyImport_ImportModule(library) : NULL;
-    if (module)
-        *function = PyObject_GetAttrString(module, name);
-    Py_XDECREF(module);
-    return value && *function ? PyObject_CallFunctionObjArgs(*function, value, NULL) : NULL;
+    return value && le_py_find(function, library, name) ? PyObject_CallFunctionObjArgs(*function, value, NULL) : NULL;
 }
 
 static const struct le_py_exchange *torch_exchange(void) {

@@ -73,21 +73,17 @@ leat_status leat_call_want_clear(leat_call *call) {
     return LEAT_OK;
 }
 
-static leat_status check_stream(const leat_context *ctx, const leat_stream *stream) {
-    return stream && stream->ctx != ctx ? le_fail(LEAT_INVALID, "the stream is of another context") : LEAT_OK;
-}
-
 leat_status leat_call_complete(leat_call *call, leat_stream *stream) {
     LE_CHECK_CALL(call);
     leat_context *ctx = call->program->ctx;
-    leat_status status = check_stream(ctx, stream);
+    leat_status status = le_check_stream(ctx, stream);
     return status ? status : le_call_complete(call, le_context_stream(ctx, stream));
 }
 
 leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *ticket) {
     LE_CHECK_CALL(call);
     leat_context *ctx = call->program->ctx;
-    leat_status status = check_stream(ctx, stream);
+    leat_status status = le_check_stream(ctx, stream);
     if (!status)
         status = le_call_run(call, le_context_stream(ctx, stream));
     if (status || !ticket)

@@ -15,6 +15,9 @@ leat_status le_options_take(const void *options, const char *type, size_t known_
             return taken_;                                                                                             \
     } while (0)
 
+/* Whether the stream can be used with the context (api_stream.c). NULL is the context's default stream. */
+leat_status le_check_stream(const leat_context *ctx, const leat_stream *stream);
+
 #define LE_CHECK_POINTER(parameter)                                                                                    \
     do {                                                                                                               \
         if (!(parameter))                                                                                              \

@@ -65,8 +65,7 @@ void leat_stream_free(leat_stream *stream) {
     le_context_release(ctx);
 }
 
-/* stream NULL: the context's default stream. */
-static leat_status check_stream_of(const leat_context *ctx, const leat_stream *stream) {
+leat_status le_check_stream(const leat_context *ctx, const leat_stream *stream) {
     leat_status status = stream ? check_stream(stream) : LEAT_OK;
     if (!status && stream && stream->ctx != ctx)
         status = le_fail(LEAT_INVALID, "the stream is of another context");
@@ -76,7 +75,7 @@ static leat_status check_stream_of(const leat_context *ctx, const leat_stream *s
 leat_status leat_stream_ticket(leat_context *ctx, leat_stream *stream, leat_ticket *ticket) {
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(ticket);
-    leat_status status = check_stream_of(ctx, stream);
+    leat_status status = le_check_stream(ctx, stream);
     if (!status)
         *ticket = le_context_ticket(ctx, stream);
     return status;
@@ -200,7 +199,7 @@ void leat_event_free(leat_event *event) {
 leat_status leat_event_record(leat_event *event, leat_stream *stream) {
     leat_status status = check_event(event);
     if (!status)
-        status = check_stream_of(event->ctx, stream);
+        status = le_check_stream(event->ctx, stream);
     if (status)
         return status;
     return le_device_event_record(event->event, le_context_stream(event->ctx, stream));

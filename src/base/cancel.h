@@ -7,8 +7,7 @@
  *
  * Work that a run has enqueued, and that can be stopped (kernels on sim), holds the run's token. It may outlive the
  * run. The run's thread passes a request on to the token, and only then does the work stop: a request after the run's
- * last check has no effect on its work. The streams of a device have tokens, too,
- * for leat_context_cancel. */
+ * last check has no effect on its work. A device's streams have tokens, too (leat_context_cancel). */
 #ifndef LE_CANCEL_H
 #define LE_CANCEL_H
 #include "base/status.h"

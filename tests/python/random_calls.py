@@ -1,15 +1,16 @@
 """Random calls against NumPy: `python tests/python/random_calls.py 100000 [seed]`.
 
-Each call takes one of a dozen small programs and random dtypes, shapes, strides, byte orders, ways to pass arguments,
+Each call, drawn by hypothesis, takes one of a dozen small programs and random dtypes, shapes, strides, byte orders, ways to pass arguments,
 out=, like= and sometimes a mistake, compares the results with NumPy's, and the reference counts of all arguments with
 those before. pytest runs a sample (random_calls_test.py).
 """
 
-import random
 import sys
 import warnings
 
+import hypothesis
 import numpy as np
+from hypothesis import HealthCheck, given, settings, strategies
 
 import leat
 
@@ -56,7 +57,7 @@ def make_input(r, shape, dtype):
     rank, kind = len(shape), r.randrange(10)
     steps = [r.choice([1, 1, 1, 2, -1, -3]) for _ in shape]
     base = np.empty([n * abs(s) for n, s in zip(shape, steps)], dtype)
-    base[...] = np.asarray(r.choices(range(-5 if dtype[0] not in "u?b" else 0, 20), k=base.size)).reshape(base.shape)
+    base[...] = np.random.default_rng(r.getrandbits(32)).integers(-5 if dtype[0] not in "u?b" else 0, 20, base.shape)
     a = base[(..., *(slice(None, None, s) for s in steps))]
     if kind == 0 and rank > 1:
         a = np.asfortranarray(a)
@@ -196,14 +197,20 @@ def one_call(r):
 
 
 def run(count, seed):
-    for k in range(count):
-        try:
-            one_call(random.Random(seed * 1_000_003 + k))
-        except BaseException:
-            print(f"random call {k} of seed {seed}", file=sys.stderr)
-            raise
+    """Hypothesis draws every choice, and cuts a call that fails down to a simple one. Returns the number of calls."""
+    made = 0
+
+    @hypothesis.seed(seed)
+    @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(strategies.randoms(use_true_random=False))
+    def each(r):
+        nonlocal made
+        one_call(r)
+        made += 1
+
+    each()
+    return made
 
 
 if __name__ == "__main__":
-    run(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    print(sys.argv[1], "random calls agree with NumPy")
+    print(run(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1), "random calls agree with NumPy")

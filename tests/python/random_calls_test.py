@@ -4,4 +4,5 @@ import random_calls
 
 
 def test_sample(device):
-    random_calls.run(2000 if device == "cpu" else 300, seed=7)
+    count = 2000 if device == "cpu" else 300
+    assert random_calls.run(count, seed=7) >= count

@@ -239,14 +239,14 @@ static bool wants_kernels(const struct leat_call *call, const struct le_action *
     return w && !(w->contract && le_device_contract_can_run(call, w->contract)) && !le_device_code_is_loaded(action);
 }
 
-/* Kernels that the plan has and the process has not loaded yet. */
-static int count_missing(const struct leat_call *call) {
+/* Whether the action and those after it have several kernels that the process has not loaded yet. */
+static bool misses_several(const struct leat_call *call, const struct le_action *action) {
     const struct le_plan *plan = call->specialised->plan;
     int count = 0;
-    for (int k = 0; k < plan->action_count; k++)
-        if (wants_kernels(call, &plan->actions[k]))
-            count += plan->actions[k].device->step_count;
-    return count;
+    for (; action < plan->actions + plan->action_count && count < 2; action++)
+        if (wants_kernels(call, action))
+            count += action->device->step_count;
+    return count > 1;
 }
 
 static void prefetch_step(struct leat_call *call, const struct le_action *action, const struct le_device_step *step) {
@@ -282,7 +282,7 @@ leat_status le_device_load_code(struct leat_call *call, struct le_action *action
     struct le_device_work *w = action->device;
     for (int k = 0; k < w->step_count && status == LEAT_OK; k++) {
         struct le_device_step *step = &w->steps[k];
-        if (!step->code && plan->prefetched_actions < plan->action_count && count_missing(call) > 1 &&
+        if (!step->code && plan->prefetched_actions < plan->action_count && misses_several(call, action) &&
             !is_kept(call, action, step))
             prefetch_others(call, step);
         if (!step->code)
