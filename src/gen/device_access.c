@@ -25,11 +25,11 @@ struct access {
     struct cuda *c;
     int value, rank, stretch;
     const struct le_layout *layout;
-    const char *name; /* of the array */
-    bool narrow;      /* an int reaches all of it */
-    const char *pointer;
-    const struct held *subscript[LEAT_RANK_MAX]; /* moved by its edge already; NULL: stretched */
-    bool asked[LEAT_RANK_MAX];                   /* whether it is inside has to be asked */
+    const char *name;                              /* of the array */
+    bool narrow;                                   /* an int reaches all of it */
+    struct le_variable *array;
+    struct le_expression *subscript[LEAT_RANK_MAX]; /* moved by its edge already; NULL: stretched */
+    bool asked[LEAT_RANK_MAX];                      /* whether it is inside has to be asked */
 };
 
 static bool reaches_in_int(const struct le_layout *layout, int rank) {
@@ -49,78 +49,77 @@ static void begin_access(struct access *a, struct cuda *c, int value, int rank, 
     a->narrow = reaches_in_int(a->layout, rank);
 }
 
-static const char *length_of(const struct access *a, int d, bool narrow) {
-    const char *n = le_cuda_number(a->c, le_arena_format(a->c->arena, "%s_n%d", a->name, d), a->layout->shape[d]);
-    return narrow ? le_arena_format(a->c->arena, "(int)%s", n) : n;
+static struct le_expression *length_of(const struct access *a, int d) {
+    return le_cuda_number(a->c, le_arena_format(a->c->arena, "%s_n%d", a->name, d), a->layout->shape[d]);
 }
 
-/* Whether the text is that of an int. */
 static bool axis_is_narrow(const struct access *a, int d) {
-    return a->subscript[d]->narrow && a->layout->shape[d] <= INT32_MAX;
+    return le_ktree_is_narrow(a->subscript[d]->type) && a->layout->shape[d] <= INT32_MAX;
 }
 
-static const char *inside(const struct access *a, int d) {
-    bool narrow = axis_is_narrow(a, d);
-    return le_arena_format(a->c->arena, narrow ? "(unsigned)%s < (unsigned)%s" : "(unsigned long long)%s < %s",
-                           narrow ? a->subscript[d]->text : le_cuda_wide(a->c, a->subscript[d]),
-                           narrow ? length_of(a, d, false)
-                                  : le_arena_format(a->c->arena, "(unsigned long long)%s", length_of(a, d, false)));
+/* Without a sign one comparison asks for both ends. */
+static struct le_expression *inside(const struct access *a, int d) {
+    struct le_kernel_tree *t = a->c->tree;
+    int type = axis_is_narrow(a, d) ? LE_KTREE_UINT : LE_KTREE_ULONG;
+    struct le_expression *x = type == LE_KTREE_UINT ? a->subscript[d] : le_cuda_wide(a->c, a->subscript[d]);
+    return le_less(t, le_ktree_cast(t, type, x), le_ktree_cast(t, type, length_of(a, d)));
 }
 
-static const char *offset_term(const struct access *a, int d) {
-    struct le_arena *arena = a->c->arena;
+static struct le_expression *offset_term(const struct access *a, int d) {
+    struct le_kernel_tree *t = a->c->tree;
     int64_t stride = a->layout->strides[d];
-    const struct held *x = a->subscript[d];
-    const char *subscript =
-        a->narrow ? (x->narrow ? x->text : le_arena_format(arena, "(int)%s", x->text)) : le_cuda_wide(a->c, x);
+    int type = a->narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+    struct le_expression *subscript = le_ktree_cast(t, type, a->subscript[d]);
     if (stride == 1)
         return subscript;
-    const char *s = le_cuda_number(a->c, le_arena_format(arena, "%s_s%d", a->name, d), stride);
-    return le_arena_format(arena, a->narrow ? "%s * (int)%s" : "%s * %s", subscript, s);
+    struct le_expression *s = le_cuda_number(a->c, le_arena_format(a->c->arena, "%s_s%d", a->name, d), stride);
+    return le_times(t, subscript, le_ktree_cast(t, type, s));
 }
 
 /* ((i * n1) + j) * n2 + k, of elements side by side */
-static const char *dense_number(const struct access *a) {
-    struct le_arena *arena = a->c->arena;
-    const char *number = "0";
+static struct le_expression *dense_number(const struct access *a) {
+    struct le_kernel_tree *t = a->c->tree;
+    struct le_expression *number = le_ktree_long(t, 0);
     for (int d = 0; d < a->rank; d++) {
-        const char *x = le_cuda_wide(a->c, a->subscript[d]);
-        number = d == 0 ? x : le_arena_format(arena, "(%s) * %s + %s", number, length_of(a, d, false), x);
+        struct le_expression *x = le_ktree_cast(t, LE_KTREE_LONG, a->subscript[d]);
+        number = d == 0 ? x : le_plus(t, le_times(t, number, length_of(a, d)), x);
     }
     return number;
 }
 
 /* array[offset + i * stride + ...] */
-static const char *element_expression(const struct access *a) {
-    struct words sum = {0};
-    struct le_arena *arena = a->c->arena;
-    if (a->layout->offset != 0) {
-        const char *o = le_cuda_number(a->c, le_arena_format(arena, "%s_o", a->name), a->layout->offset);
-        le_words_add(arena, &sum, a->narrow ? "(int)%s" : "%s", o);
+static struct le_expression *element_of(const struct access *a) {
+    struct le_kernel_tree *t = a->c->tree;
+    int type = a->narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+    struct le_expression *sum = NULL;
+    if (a->layout->offset != 0)
+        sum = le_ktree_cast(t, type,
+                           le_cuda_number(a->c, le_arena_format(a->c->arena, "%s_o", a->name), a->layout->offset));
+    for (int d = 0; d < a->rank; d++) {
+        struct le_expression *term = a->subscript[d] ? offset_term(a, d) : NULL;
+        sum = !sum ? term : term ? le_plus(t, sum, term) : sum;
     }
-    for (int d = 0; d < a->rank; d++)
-        if (a->subscript[d])
-            le_words_add(arena, &sum, "%s%s", sum.length ? " + " : "", offset_term(a, d));
-    return le_arena_format(arena, "%s[%s]", a->pointer, sum.length ? sum.at : "0");
+    return le_ktree_element(t, a->array, sum ? sum : le_ktree_int(t, 0));
 }
 
 /* ---- what has to be asked */
 
-static const struct held *moved(const struct access *a, int d, const struct held *x, enum le_edge edge,
-                                struct block *block) {
-    static const char *const names[LE_EDGES] = {[LE_EDGE_CLAMP] = "le_edge_clamp",
-                                                [LE_EDGE_WRAP] = "le_edge_wrap",
-                                                [LE_EDGE_MIRROR] = "le_edge_mirror",
-                                                [LE_EDGE_SYMMETRIC] = "le_edge_symmetric"};
-    bool narrow = x->narrow && a->layout->shape[d] <= INT32_MAX;
-    const char *text = le_arena_format(a->c->arena, "%s<%s>(%s, %s)", names[edge], narrow ? "int" : "long long",
-                                       narrow ? x->text : le_cuda_wide(a->c, x), length_of(a, d, narrow));
-    return le_cuda_hold(a->c, block, LE_I64, narrow, "at", text);
+static struct le_expression *moved(const struct access *a, int d, struct le_expression *x, enum le_edge edge,
+                                   struct le_block *block) {
+    static const enum le_call calls[LE_EDGES] = {[LE_EDGE_CLAMP] = LE_CALL_EDGE_CLAMP,
+                                                 [LE_EDGE_WRAP] = LE_CALL_EDGE_WRAP,
+                                                 [LE_EDGE_MIRROR] = LE_CALL_EDGE_MIRROR,
+                                                 [LE_EDGE_SYMMETRIC] = LE_CALL_EDGE_SYMMETRIC};
+    struct le_kernel_tree *t = a->c->tree;
+    int type = axis_is_narrow(a, d) ? LE_KTREE_INT : LE_KTREE_LONG;
+    struct le_expression *operands[] = {le_ktree_cast(t, type, x), le_ktree_cast(t, type, length_of(a, d))};
+    return le_ktree_let(t, block, "at", type,
+                       le_ktree_call(t, calls[edge], type, &LE_STATIC_TYPE(type), operands));
 }
 
 /* The subscripts' values, moved by the edge. */
 static void find_subscripts(struct access *a, struct le_node *const *subscripts, enum le_edge edge, bool trusted,
-                            struct block *block, const char *outside) {
+                            struct le_block *block, struct le_variable *outside) {
     for (int d = 0; d < a->rank; d++) {
         if (is_stretched(a->layout, d, a->stretch))
             continue;
@@ -141,111 +140,136 @@ static bool asks(const struct access *a) {
     return false;
 }
 
-/* "i inside && j inside" */
-static const char *all_inside(const struct access *a) {
-    struct words all = {0};
+static struct le_expression *all_inside(const struct access *a) {
+    struct le_expression *all = NULL;
     for (int d = 0; d < a->rank; d++)
         if (a->asked[d])
-            le_words_add(a->c->arena, &all, "%s%s", all.length ? " && " : "", inside(a, d));
-    return all.at;
+            all = le_both(a->c->tree, all, inside(a, d));
+    return all;
 }
 
-/* The faults of axes that are outside: the first one's. */
-static void add_faults(const struct access *a, int access, struct block *block) {
-    struct cuda *c = a->c;
-    bool first = true;
-    c->may_fault = true;
+/* The faults of axes that are outside: the first one's. The block where there is none, which is open if `last`; with
+ * those around it up to block. */
+static struct le_block *open_faults(const struct access *a, int access, struct le_block *block) {
+    struct le_kernel_tree *t = a->c->tree;
     for (int d = 0; d < a->rank; d++) {
         if (!a->asked[d])
             continue;
-        le_cuda_line(c, block, "%sif (!(%s))", first ? "" : "else ", inside(a, d));
-        le_cuda_line(c, block, "    le_fault(%s, %s, %s, %lld, %s)%s", le_cuda_fault(c),
-                     le_cuda_number(c, "action", c->job->action), le_cuda_point(c), (long long)access * 8 + d,
-                     a->subscript[d]->text, le_cuda_and_fails(c));
-        first = false;
+        struct le_block *fault = le_ktree_open_if(t, block, le_ktree_not(t, inside(a, d)));
+        le_cuda_add_fault(a->c, fault, (int64_t)access * 8 + d, a->subscript[d]);
+        le_ktree_close(t, fault);
+        block = le_ktree_open_else(t, block);
+        block->conditional = true;
     }
+    return block;
+}
+
+static void close_faults(const struct access *a, struct le_block *inner, const struct le_block *block) {
+    for (; inner != block; inner = inner->parent)
+        le_ktree_close(a->c->tree, inner);
 }
 
 /* ---- loads */
 
-static const char *pointer_to(struct cuda *c, int value) {
+static struct le_variable *array_of(struct cuda *c, int value) {
     const struct le_value *v = &c->ir->values.at[value];
-    const char *stored = le_cuda_stored(v->type);
     bool target = value == c->stage->target;
     for (int k = 0; k < c->stage->pair_count; k++)
         target |= c->stage->pairs[k].target == value;
-    if (target && v->rank == 0)
-        return le_cuda_parameter(c, LE_ARGUMENT_RESULT, value, 0, le_arena_format(c->arena, "%s *", stored), NULL);
-    return le_cuda_parameter(c, target ? LE_ARGUMENT_TARGET : LE_ARGUMENT_ARRAY, value, 0,
-                             le_arena_format(c->arena, target ? "%s *" : "const %s *", stored), NULL);
+    enum le_argument_kind kind = !target        ? LE_ARGUMENT_ARRAY
+                                 : v->rank == 0 ? LE_ARGUMENT_RESULT
+                                                : LE_ARGUMENT_TARGET;
+    return le_cuda_parameter(c, kind, value, 0, (int)v->type, NULL);
 }
 
-static const struct held *load_scalar(struct cuda *c, const struct le_node *node) {
-    const struct le_value *v = &c->ir->values.at[node->value];
-    const char *scalar = le_cuda_parameter(c, LE_ARGUMENT_SCALAR, v->id, 0, "le_scalar ", NULL);
-    const char *text = le_arena_format(c->arena, "le_value<%s>(%s)", le_cuda_stored(v->type), scalar);
-    return le_cuda_hold(c, c->root, node->type, false, scalar, le_cuda_from_memory(c, text, v->type, node->type));
+/* As its bytes lie in memory: of a bool one that may be any but 0. */
+struct le_expression *le_cuda_scalar(struct cuda *c, int value, enum le_type type) {
+    enum le_type stored = c->ir->values.at[value].type, bytes = stored;
+    struct le_variable *scalar = le_cuda_parameter(c, LE_ARGUMENT_SCALAR, value, 0, (int)stored, NULL);
+    struct le_expression *x = le_ktree_use(c->tree, scalar);
+    if (stored == LE_BOOL)
+        bytes = stored = LE_U8;
+    if (le_type_is_half(stored))
+        bytes = LE_U16;
+    x = le_ktree_call(c->tree, LE_CALL_VALUE, (int)stored, &LE_STATIC_TYPE((int)bytes), &x);
+    if (c->ir->values.at[value].type == LE_BOOL)
+        x = le_ktree_cast(c->tree, LE_BOOL, x);
+    return le_cuda_from_memory(c, x, type);
 }
 
-static const struct held *load_asking(struct access *a, struct le_node *node, struct block *block,
-                                      const char *outside) {
+static struct le_expression *load_scalar(struct cuda *c, const struct le_node *node) {
+    struct le_expression *x = le_cuda_scalar(c, node->value, node->type);
+    return le_ktree_let(c->tree, c->root, le_cuda_value_name(c, node->value), (int)node->type, x);
+}
+
+static struct le_expression *load_asking(struct access *a, struct le_node *node, struct le_block *block,
+                                         struct le_variable *outside) {
     struct cuda *c = a->c;
-    const char *name = le_cuda_name(c, a->name), *type = le_cuda_type(node->type);
-    const char *x = le_cuda_from_memory(c, element_expression(a), c->ir->values.at[node->value].type, node->type);
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *x = le_cuda_from_memory(c, element_of(a), node->type);
     if (node->edge == LE_EDGE_FILL) {
-        const struct held *fill = le_cuda_node(c, node->fill, block, NULL);
-        le_cuda_line(c, block, "const %s %s = %s ? %s : %s;", type, name, all_inside(a), x, le_cuda_wide(c, fill));
-        return le_cuda_variable(c, block, name);
+        struct le_expression *fill = le_cuda_wide(c, le_cuda_node(c, node->fill, block, NULL));
+        return le_ktree_let(t, block, a->name, (int)node->type, le_ktree_select(t, all_inside(a), x, fill));
     }
-    le_cuda_line(c, block, "%s %s = 0;", type, name);
+    struct le_variable *read =
+        le_ktree_declare(t, block, a->name, (int)node->type, le_ktree_constant(t, (int)node->type, 0));
+    struct le_expression *value = le_ktree_use(t, read);
     if (outside && node->edge == LE_EDGE_NONE) {
-        le_cuda_line(c, block, "if (%s)\n    %s = %s;\nelse\n    %s = true;", all_inside(a), name, x, outside);
-        return le_cuda_variable(c, block, name);
+        struct le_block *inner = le_ktree_open_if(t, block, all_inside(a)), *other = le_ktree_open_else(t, block);
+        le_ktree_set(t, inner, value, x);
+        le_ktree_set(t, other, le_ktree_use(t, outside), le_ktree_constant(t, LE_BOOL, 1));
+        le_ktree_close(t, inner);
+        le_ktree_close(t, other);
+        return value;
     }
-    add_faults(a, node->access, block);
-    le_cuda_line(c, block, "else\n    %s = %s;", name, x);
-    return le_cuda_variable(c, block, name);
+    struct le_block *good = open_faults(a, node->access, block);
+    le_ktree_set(t, good, value, x);
+    close_faults(a, good, block);
+    return value;
 }
 
-const struct held *le_cuda_load(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
+struct le_expression *le_cuda_load(struct cuda *c, struct le_node *node, struct le_block *block,
+                                   struct le_variable *outside) {
     struct access a;
-    enum le_type stored = c->ir->values.at[node->value].type;
     begin_access(&a, c, node->value, node->operand_count, node->stretch);
     if (node->operand_count == 0 && !node->live)
         return load_scalar(c, node);
     find_subscripts(&a, node->operands, node->edge, node->trusted, block, outside);
-    a.pointer = pointer_to(c, node->value);
+    a.array = array_of(c, node->value);
     if (asks(&a))
         return load_asking(&a, node, block, outside);
-    return le_cuda_hold(c, block, node->type, false, a.name,
-                        le_cuda_from_memory(c, element_expression(&a), stored, node->type));
+    return le_ktree_let(c->tree, block, a.name, (int)node->type, le_cuda_from_memory(c, element_of(&a), node->type));
 }
 
 /* ---- stores */
 
-struct block *le_cuda_place(struct cuda *c, const struct destination *to, struct block *block, const char *outside,
-                            const char **place) {
-    struct access a;
-    begin_access(&a, c, to->value, to->rank, to->stretch);
-    find_subscripts(&a, to->subscripts, LE_EDGE_NONE, to->trusted, block, outside);
-    if (to->numbered) {
-        *place = dense_number(&a);
-    } else if (to->dense) {
-        *place = le_arena_format(c->arena, "%s[%s]", to->dense, dense_number(&a));
-    } else {
-        a.pointer = pointer_to(c, to->value);
-        *place = element_expression(&a);
-    }
-    if (!asks(&a))
-        return block;
-    add_faults(&a, to->access, block);
-    struct block *inner = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s)", all_inside(&a)));
+/* The faults, and the block where there is none. */
+static struct le_block *open_inside(const struct access *a, int access, struct le_block *block) {
+    struct le_block *good = open_faults(a, access, block);
+    close_faults(a, good, block);
+    struct le_block *inner = le_ktree_open_if(a->c->tree, block, all_inside(a));
     inner->conditional = true;
     return inner;
 }
 
+struct le_block *le_cuda_place(struct cuda *c, const struct destination *to, struct le_block *block,
+                               struct le_variable *outside, struct le_expression **place) {
+    struct access a;
+    begin_access(&a, c, to->value, to->rank, to->stretch);
+    find_subscripts(&a, to->subscripts, LE_EDGE_NONE, to->trusted, block, outside);
+    if (to->numbered || to->dense) {
+        *place = dense_number(&a);
+        if (to->dense)
+            *place = le_ktree_element(c->tree, to->dense, to->from ? le_plus(c->tree, to->from, *place) : *place);
+    } else {
+        a.array = array_of(c, to->value);
+        *place = element_of(&a);
+    }
+    return asks(&a) ? open_inside(&a, to->access, block) : block;
+}
+
 /* A temporary has exactly the elements that its indices reach. */
-void le_cuda_store(struct cuda *c, const struct held *value, struct block *block) {
+void le_cuda_store(struct cuda *c, struct le_expression *value, struct le_block *block) {
     const struct le_stage *stage = c->stage;
     const struct le_value *target = &c->ir->values.at[stage->target];
     struct destination to = {.value = target->id,
@@ -253,34 +277,32 @@ void le_cuda_store(struct cuda *c, const struct held *value, struct block *block
                              .access = stage->access,
                              .subscripts = stage->left,
                              .trusted = target->symbol < 0};
-    const char *place;
-    struct block *inner = le_cuda_place(c, &to, block, NULL, &place);
-    enum le_type type = le_type_compute(target->type);
-    le_cuda_line(c, inner, "%s = %s;", place, le_cuda_to_memory(c, value->text, type, target->type));
+    struct le_expression *place;
+    struct le_block *inner = le_cuda_place(c, &to, block, NULL, &place);
+    le_ktree_set(c->tree, inner, place, le_cuda_to_memory(c, value, target->type));
     if (inner != block)
-        le_cuda_close(c, inner);
+        le_ktree_close(c->tree, inner);
 }
 
-const char *le_cuda_dense_element(struct cuda *c, int value, struct block *block, const char *number) {
+struct le_expression *le_cuda_dense_element(struct cuda *c, int value, struct le_block *block,
+                                            struct le_expression *number) {
     struct access a;
     begin_access(&a, c, value, c->ir->values.at[value].rank, 0);
-    a.pointer = pointer_to(c, value);
+    a.array = array_of(c, value);
     for (int d = a.rank - 1; d >= 0; d--) {
-        if (d > 0) {
-            a.subscript[d] = le_cuda_hold(c, block, LE_I64, false, "at",
-                                          le_arena_format(c->arena, "%s %% %s", number, length_of(&a, d, false)));
-            number = le_cuda_hold(c, block, LE_I64, false, "rest",
-                                  le_arena_format(c->arena, "%s / %s", number, length_of(&a, d, false)))
-                         ->text;
-        } else {
-            a.subscript[d] = le_cuda_variable(c, block, number);
-        }
+        a.subscript[d] = number;
+        if (d == 0)
+            break;
+        a.subscript[d] =
+            le_ktree_let(c->tree, block, "at", LE_KTREE_LONG, le_ktree_remainder(c->tree, number, length_of(&a, d)));
+        number =
+            le_ktree_let(c->tree, block, "rest", LE_KTREE_LONG, le_ktree_quotient(c->tree, number, length_of(&a, d)));
     }
-    return element_expression(&a);
+    return element_of(&a);
 }
 
-const char *le_cuda_trusted_place(struct cuda *c, const struct le_node *load, struct block *block) {
-    const char *place;
+struct le_expression *le_cuda_trusted_place(struct cuda *c, const struct le_node *load, struct le_block *block) {
+    struct le_expression *place;
     struct destination from = {.value = load->value,
                                .rank = load->operand_count,
                                .access = load->access,

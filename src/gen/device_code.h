@@ -37,6 +37,7 @@ struct le_argument {
 struct le_generated_launch {
     const char *kernel; /* extern "C" name; valid C, made from the statement's names */
     const char *text;   /* the whole unit; equal texts are one kernel */
+    const struct le_kernel_tree *tree;
     struct le_argument *arguments;
     int argument_count;
     unsigned grid[3], block[3];   /* grid[0] 0: there is nothing to do */

@@ -71,11 +71,11 @@ static leat_status generate_each(const struct le_device_kernel_job *job, const s
     int64_t threads;
     le_cuda_begin(&c, job, stage, meet == LE_MEET_CLAIM ? "_claim" : "");
     c.meet = meet;
-    c.winners = LE_NEW_ARRAY(c.arena, stage->pair_count, const char *);
+    c.winners = LE_NEW_ARRAY(c.arena, stage->pair_count, struct le_variable *);
     for (int k = 0; k < stage->pair_count; k++)
         if (work[k] >= 0)
-            c.winners[k] = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, work[k], "unsigned long long *", "winners");
-    struct block *block = le_cuda_points(&c, meet == LE_MEET_IN_ORDER, &threads);
+            c.winners[k] = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, work[k], LE_KTREE_ULONG, "winners");
+    struct le_block *block = le_cuda_points(&c, meet == LE_MEET_IN_ORDER, &threads);
     le_cuda_region(&c, stage->node, block, NULL);
     le_cuda_close_all(&c, block);
     struct le_generated_launch *launch = le_cuda_finish(&c, out);

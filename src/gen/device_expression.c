@@ -64,7 +64,7 @@ bool le_cuda_is_narrow(const struct cuda *c, struct le_node *node) {
 
 /* ---- blocks and memo */
 
-static bool block_binds(const struct block *block, const struct le_node *node) {
+static bool block_binds(const struct le_block *block, const struct le_node *node) {
     for (int k = 0; k < block->binds.count; k++)
         if (le_node_depends(node, block->binds.at[k]))
             return true;
@@ -85,7 +85,7 @@ static bool is_repeated(struct cuda *c, struct le_node *node) {
     return copies == COPIES_MAX;
 }
 
-static struct block *natural(struct cuda *c, struct le_node *node, struct block *block) {
+static struct le_block *natural(struct cuda *c, struct le_node *node, struct le_block *block) {
     bool dear = node->reduces || node->kind == LE_NODE_REGION || node->cost > CHEAP_COST;
     dear = dear && !is_repeated(c, node);
     while (block->parent && !block_binds(block, node) && !(dear && block->conditional))
@@ -93,13 +93,13 @@ static struct block *natural(struct cuda *c, struct le_node *node, struct block 
     return block;
 }
 
-static bool is_open(const struct block *block, const struct block *inner) {
+static bool is_open(const struct le_block *block, const struct le_block *inner) {
     while (inner && inner != block)
         inner = inner->parent;
     return inner != NULL;
 }
 
-static const struct held *add_memo(struct cuda *c, struct le_node *node, const struct held *x, const char *outside) {
+static const struct held *add_memo(struct cuda *c, struct le_node *node, const struct held *x, struct le_variable *outside) {
     struct held *known = first_memo(c, node), *h = LE_NEW(c->arena, struct held);
     *h = *x;
     h->outside = outside;
@@ -111,8 +111,8 @@ static const struct held *add_memo(struct cuda *c, struct le_node *node, const s
     return h;
 }
 
-static const struct held *find_memo(struct cuda *c, struct le_node *node, const struct block *block,
-                                    const char *outside) {
+static const struct held *find_memo(struct cuda *c, struct le_node *node, const struct le_block *block,
+                                    struct le_variable *outside) {
     for (struct held *h = first_memo(c, node); h; h = h->next)
         if (h->outside == outside && (!node->changes || h->moment == c->moment) && is_open(h->block, block))
             return h;
@@ -124,41 +124,45 @@ void le_cuda_reach(struct cuda *c, const struct le_space *ranges) {
     c->epoch = ++c->notes->epoch;
 }
 
-const struct held *le_cuda_know(struct cuda *c, struct le_node *node, struct block *block, const char *text) {
-    return add_memo(c, node, &(struct held){.text = text, .block = block}, NULL);
+void le_cuda_know(struct cuda *c, struct le_node *node, struct le_block *block, struct le_expression *x) {
+    add_memo(c, node, &(struct held){.x = x, .block = block}, NULL);
 }
 
-static const struct held *new_held(struct cuda *c, struct block *block, const char *text, bool narrow) {
+static const struct held *new_held(struct cuda *c, struct le_block *block, struct le_expression *x) {
     struct held *h = LE_NEW(c->arena, struct held);
-    *h = (struct held){.text = text, .narrow = narrow, .block = block};
+    *h = (struct held){.x = x, .block = block};
     return h;
 }
 
-const struct held *le_cuda_variable(struct cuda *c, struct block *block, const char *name) {
-    return new_held(c, block, name, false);
-}
-
-const struct held *le_cuda_hold(struct cuda *c, struct block *block, enum le_type type, bool narrow, const char *wish,
-                                const char *text) {
-    const char *name = le_cuda_name(c, wish);
-    le_cuda_line(c, block, "const %s %s = %s;", narrow ? "int" : le_cuda_type(type), name, text);
-    return new_held(c, block, name, narrow);
+/* A variable of the block. */
+static const struct held *hold(struct cuda *c, struct le_block *block, int type, const char *wish,
+                               struct le_expression *x) {
+    return new_held(c, block, le_ktree_let(c->tree, block, wish, type, x));
 }
 
 /* ---- kinds of nodes */
 
-static void add_note(struct cuda *c, const struct le_node *node, struct block *block, const struct held *right) {
+static void add_note(struct cuda *c, const struct le_node *node, struct le_block *block, struct le_expression *right) {
     if (!le_cuda_may_note(node) || c->branches > 0)
         return;
+    bool power = node->code == LE_OP_POW;
     c->may_note = true;
-    le_cuda_line(c, block, "if (%s %s 0)", right->text, node->code == LE_OP_POW ? "<" : "==");
-    le_cuda_line(c, block, "    le_note(%s, %du);", le_cuda_fault(c),
-                 node->code == LE_OP_POW ? LE_NOTE_POWER : LE_NOTE_DIVISION);
+    le_cuda_reports(c);
+    struct le_expression *zero = le_ktree_constant(c->tree, right->type, 0);
+    struct le_block *inner =
+        le_ktree_open_if(c->tree, block, le_ktree_binary(c->tree, power ? LE_OP_LT : LE_OP_EQ, right, zero));
+    le_ktree_add(c->tree, inner,
+                (struct le_statement){.kind = LE_STATEMENT_NOTE, .code = power ? LE_NOTE_POWER : LE_NOTE_DIVISION});
+    le_ktree_close(c->tree, inner);
 }
 
-static bool all_narrow(const struct le_node *node, const struct held *const *x) {
+static bool is_narrow(const struct le_expression *x) {
+    return x->type == LE_KTREE_INT;
+}
+
+static bool all_narrow(const struct le_node *node, struct le_expression *const *x) {
     for (int k = 0; k < node->operand_count; k++)
-        if (node->operands[k]->type != LE_I64 || !x[k]->narrow)
+        if (node->operands[k]->type != LE_I64 || !is_narrow(x[k]))
             return false;
     return true;
 }
@@ -186,51 +190,58 @@ static bool has_narrow_form(int code) {
     }
 }
 
-static const struct held *make_op(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
-    const struct held *x[3] = {NULL, NULL, NULL};
+static const struct held *make_op(struct cuda *c, struct le_node *node, struct le_block *block,
+                                  struct le_variable *outside) {
+    struct le_expression *x[3] = {NULL, NULL, NULL};
     for (int k = 0; k < node->operand_count; k++)
         x[k] = le_cuda_node(c, node->operands[k], block, outside);
     bool narrow = has_narrow_form(node->code) && all_narrow(node, x);
     narrow = narrow && (node->type == LE_BOOL || le_cuda_is_narrow(c, node));
     add_note(c, node, block, x[node->operand_count - 1]);
-    const char *usual = c->quick && is_open(c->quick, block) ? c->usual : NULL;
-    return le_cuda_hold(c, block, node->type, narrow && node->type == LE_I64, "t",
-                        le_cuda_op(c, node, x, narrow, usual, c->rare && is_open(c->rare, block)));
+    for (int k = 0; k < node->operand_count && !narrow; k++)
+        x[k] = le_cuda_wide(c, x[k]);
+    int type = narrow && node->type == LE_I64 ? LE_KTREE_INT : (int)node->type;
+    struct le_expression *made = le_ktree_op(c->tree, node->code, type, x, node->operand_count);
+    if (le_cuda_has_quick_way(node) && c->quick && is_open(c->quick, block)) {
+        made->way = LE_WAY_QUICK;
+        made->variable = c->usual;
+    } else if (c->rare && is_open(c->rare, block)) {
+        made->way = LE_WAY_SHORT;
+    }
+    return hold(c, block, type, "t", made);
 }
 
-static const struct held *make_cast(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
-    const struct held *x = le_cuda_node(c, node->operands[0], block, outside);
-    const char *text;
-    if (node->kind == LE_NODE_ROUND) {
-        const char *half = le_cuda_cast(c, le_cuda_wide(c, x), node->operands[0]->type, node->rounded);
-        text = le_cuda_cast(c, half, node->rounded, LE_F32);
-    } else {
-        if (node->type == LE_I64 && le_cuda_is_narrow(c, node))
-            return le_cuda_hold(c, block, LE_I64, true, "t", le_arena_format(c->arena, "(int)%s", x->text));
-        enum le_type from = node->operands[0]->type;
-        text = le_cuda_cast(
-            c, from == LE_I64 && node->type != LE_F32 && node->type != LE_F64 ? le_cuda_wide(c, x) : x->text, from,
-            node->type);
-    }
-    return le_cuda_hold(c, block, node->type, false, "t", text);
+static const struct held *make_cast(struct cuda *c, struct le_node *node, struct le_block *block,
+                                    struct le_variable *outside) {
+    struct le_expression *x = le_cuda_node(c, node->operands[0], block, outside);
+    int type = (int)node->type;
+    if (node->kind == LE_NODE_ROUND)
+        x = le_ktree_cast(c->tree, (int)node->rounded, le_cuda_wide(c, x));
+    else if (node->type == LE_I64 && le_cuda_is_narrow(c, node))
+        type = LE_KTREE_INT;
+    else if (node->type != LE_F32 && node->type != LE_F64)
+        x = le_cuda_wide(c, x);
+    return hold(c, block, type, "t", le_ktree_cast(c->tree, type, x));
 }
 
 /* ---- branches */
 
-static struct block *open_branch(struct cuda *c, struct block *block, const char *format, const char *x) {
-    struct block *inner = le_cuda_open(c, block, le_arena_format(c->arena, format, x));
+static struct le_block *open_branch(struct cuda *c, struct le_block *block, struct le_expression *x) {
+    struct le_block *inner = x ? le_ktree_open_if(c->tree, block, x) : le_ktree_open_else(c->tree, block);
     inner->conditional = true;
     return inner;
 }
 
-/* name = node's value, in a block that is still open: what is hoisted out of it comes before it. */
-static struct block *assign_in_branch(struct cuda *c, struct le_node *node, struct block *block, const char *head,
-                                      const char *name, const char *outside) {
-    struct block *inner = open_branch(c, block, "%s", head);
+/* variable = node's value in a branch (x NULL: the other one), which is still open: what is hoisted out of it comes
+ * before it. */
+static struct le_block *assign_in_branch(struct cuda *c, struct le_node *node, struct le_block *block,
+                                         struct le_expression *x, struct le_variable *variable,
+                                         struct le_variable *outside) {
+    struct le_block *inner = open_branch(c, block, x);
     c->branches++;
-    const struct held *value = le_cuda_node(c, node, inner, outside);
+    struct le_expression *value = le_cuda_node(c, node, inner, outside);
     c->branches--;
-    le_cuda_line(c, inner, "%s = %s;", name, le_cuda_wide(c, value));
+    le_ktree_set(c->tree, inner, le_ktree_use(c->tree, variable), le_cuda_wide(c, value));
     return inner;
 }
 
@@ -238,81 +249,83 @@ static bool is_free(struct cuda *c, struct le_node *node) {
     return le_cuda_is_cheap(node) && le_cuda_is_safe(c, node);
 }
 
-static const struct held *make_select(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
-    const struct held *x = le_cuda_node(c, node->operands[0], block, outside);
+static const struct held *make_select(struct cuda *c, struct le_node *node, struct le_block *block,
+                                      struct le_variable *outside) {
+    struct le_expression *x = le_cuda_node(c, node->operands[0], block, outside);
     if (is_free(c, node->operands[1]) && is_free(c, node->operands[2])) {
-        const struct held *a = le_cuda_node(c, node->operands[1], block, outside);
-        const struct held *b = le_cuda_node(c, node->operands[2], block, outside);
-        bool narrow = node->type == LE_I64 && a->narrow && b->narrow;
-        const char *text = le_arena_format(c->arena, "%s ? %s : %s", x->text, narrow ? a->text : le_cuda_wide(c, a),
-                                           narrow ? b->text : le_cuda_wide(c, b));
-        return le_cuda_hold(c, block, node->type, narrow, "t", text);
+        struct le_expression *a = le_cuda_node(c, node->operands[1], block, outside);
+        struct le_expression *b = le_cuda_node(c, node->operands[2], block, outside);
+        bool narrow = node->type == LE_I64 && is_narrow(a) && is_narrow(b);
+        struct le_expression *chosen =
+            le_ktree_select(c->tree, x, narrow ? a : le_cuda_wide(c, a), narrow ? b : le_cuda_wide(c, b));
+        return hold(c, block, narrow ? LE_KTREE_INT : (int)node->type, "t", chosen);
     }
-    const char *name = le_cuda_name(c, "t");
-    le_cuda_line(c, block, "%s %s;", le_cuda_type(node->type), name);
-    const char *head = le_arena_format(c->arena, "if (%s)", x->text);
-    struct block *then = assign_in_branch(c, node->operands[1], block, head, name, outside);
-    struct block *otherwise = assign_in_branch(c, node->operands[2], block, "else", name, outside);
-    le_cuda_close(c, then);
-    le_cuda_close(c, otherwise);
-    return new_held(c, block, name, false);
+    struct le_variable *t = le_ktree_declare(c->tree, block, "t", (int)node->type, NULL);
+    struct le_block *then = assign_in_branch(c, node->operands[1], block, x, t, outside);
+    struct le_block *otherwise = assign_in_branch(c, node->operands[2], block, NULL, t, outside);
+    le_ktree_close(c->tree, then);
+    le_ktree_close(c->tree, otherwise);
+    return new_held(c, block, le_ktree_use(c->tree, t));
 }
 
-static const struct held *make_logic(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
-    const struct held *a = le_cuda_node(c, node->operands[0], block, outside);
-    bool both = node->code == LE_OP_LAND;
+static const struct held *make_logic(struct cuda *c, struct le_node *node, struct le_block *block,
+                                     struct le_variable *outside) {
+    struct le_expression *a = le_cuda_node(c, node->operands[0], block, outside);
     if (is_free(c, node->operands[1])) {
-        const struct held *b = le_cuda_node(c, node->operands[1], block, outside);
-        return le_cuda_hold(c, block, LE_BOOL, false, "t",
-                            le_arena_format(c->arena, both ? "%s && %s" : "%s || %s", a->text, b->text));
+        struct le_expression *b = le_cuda_node(c, node->operands[1], block, outside);
+        return hold(c, block, LE_BOOL, "t", le_ktree_binary(c->tree, node->code, a, b));
     }
-    const char *name = le_cuda_name(c, "t");
-    le_cuda_line(c, block, "bool %s = %s;", name, a->text);
-    const char *head = le_arena_format(c->arena, both ? "if (%s)" : "if (!%s)", name);
-    le_cuda_close(c, assign_in_branch(c, node->operands[1], block, head, name, outside));
-    return new_held(c, block, name, false);
+    struct le_variable *t = le_ktree_declare(c->tree, block, "t", LE_BOOL, a);
+    struct le_expression *x = le_ktree_use(c->tree, t);
+    if (node->code == LE_OP_LOR)
+        x = le_ktree_not(c->tree, x);
+    le_ktree_close(c->tree, assign_in_branch(c, node->operands[1], block, x, t, outside));
+    return new_held(c, block, le_ktree_use(c->tree, t));
 }
 
 /* The term; where one of its reads falls outside, the other. */
-static const struct held *make_else(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
+static const struct held *make_else(struct cuda *c, struct le_node *node, struct le_block *block,
+                                    struct le_variable *outside) {
     if (le_cuda_is_safe(c, node->operands[0]))
-        return le_cuda_node(c, node->operands[0], block, outside);
-    const char *flag = le_cuda_name(c, "outside");
-    le_cuda_line(c, block, "bool %s = false;", flag);
-    const struct held *term = le_cuda_node(c, node->operands[0], block, flag);
+        return new_held(c, block, le_cuda_node(c, node->operands[0], block, outside));
+    struct le_variable *flag =
+        le_ktree_declare(c->tree, block, "outside", LE_BOOL, le_ktree_constant(c->tree, LE_BOOL, 0));
+    struct le_expression *term = le_cuda_wide(c, le_cuda_node(c, node->operands[0], block, flag));
+    struct le_expression *fell = le_ktree_use(c->tree, flag);
     if (is_free(c, node->operands[1])) {
-        const struct held *other = le_cuda_node(c, node->operands[1], block, outside);
-        return le_cuda_hold(
-            c, block, node->type, false, "t",
-            le_arena_format(c->arena, "%s ? %s : %s", flag, le_cuda_wide(c, other), le_cuda_wide(c, term)));
+        struct le_expression *other = le_cuda_wide(c, le_cuda_node(c, node->operands[1], block, outside));
+        return hold(c, block, (int)node->type, "t", le_ktree_select(c->tree, fell, other, term));
     }
-    const char *name = le_cuda_name(c, "t");
-    le_cuda_line(c, block, "%s %s = %s;", le_cuda_type(node->type), name, le_cuda_wide(c, term));
-    struct block *inner = open_branch(c, block, "if (%s)", flag);
-    le_cuda_line(c, inner, "%s = %s;", name, le_cuda_wide(c, le_cuda_node(c, node->operands[1], inner, outside)));
-    le_cuda_close(c, inner);
-    return new_held(c, block, name, false);
+    struct le_variable *t = le_ktree_declare(c->tree, block, "t", (int)node->type, term);
+    struct le_block *inner = open_branch(c, block, fell);
+    struct le_expression *other = le_cuda_node(c, node->operands[1], inner, outside);
+    le_ktree_set(c->tree, inner, le_ktree_use(c->tree, t), le_cuda_wide(c, other));
+    le_ktree_close(c->tree, inner);
+    return new_held(c, block, le_ktree_use(c->tree, t));
 }
 
 /* ---- the rest */
 
 /* Key and two words of counter at a time; a missing one is 0. The earlier blocks' low halves are the later ones' keys.
  */
-static const struct held *make_rand(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
-    const char *key = le_cuda_wide(c, le_cuda_node(c, node->operands[0], block, outside)), *x[2];
+static const struct held *make_rand(struct cuda *c, struct le_node *node, struct le_block *block,
+                                    struct le_variable *outside) {
+    struct le_expression *x[3] = {le_cuda_node(c, node->operands[0], block, outside), NULL, NULL};
     for (int k = 1;; k += 2) {
         bool last = k + 2 >= node->operand_count;
         for (int q = 0; q < 2; q++)
-            x[q] = k + q < node->operand_count ? le_cuda_wide(c, le_cuda_node(c, node->operands[k + q], block, outside))
-                                               : "0ull";
-        const char *name = !last ? "le_rand_key" : node->code == LE_CODE_RAND ? "le_rand" : "le_randn";
-        const char *text =
-            le_arena_format(c->arena, "%s((unsigned long long)%s, (unsigned long long)%s, (unsigned long long)%s)",
-                            name, key, x[0], x[1]);
-        const struct held *made = le_cuda_hold(c, block, last ? LE_F64 : LE_U64, false, last ? "random" : "key", text);
+            x[1 + q] = k + q < node->operand_count ? le_cuda_node(c, node->operands[k + q], block, outside)
+                                                   : le_ktree_constant(c->tree, LE_U64, 0);
+        for (int q = 0; q < 3; q++)
+            x[q] = le_ktree_cast(c->tree, LE_U64, le_cuda_wide(c, x[q]));
+        enum le_call call = !last                         ? LE_CALL_RAND_KEY
+                            : node->code == LE_CODE_RAND ? LE_CALL_RAND
+                                                         : LE_CALL_RANDN;
+        const struct held *made = hold(c, block, last ? LE_F64 : LE_U64, last ? "random" : "key",
+                                       le_ktree_call(c->tree, call, LE_NONE, NULL, x));
         if (last)
             return made;
-        key = made->text;
+        x[0] = made->x;
     }
 }
 
@@ -325,16 +338,15 @@ static const struct held *make_count(struct cuda *c, const struct le_node *node)
         le_words_add(c->arena, &name, "%s_", le_cuda_index_name(c, node->indices[k]));
     }
     le_words_add(c->arena, &name, "points");
-    return new_held(c, c->root, le_cuda_number(c, name.at, points), false);
+    return new_held(c, c->root, le_cuda_wide(c, le_cuda_number(c, name.at, points)));
 }
 
 static const struct held *make_len(struct cuda *c, const struct le_node *node) {
     int64_t length = c->space->shape[node->symbol][node->axis];
     const char *name = le_arena_format(c->arena, "%s_len%d", c->ir->tree->symbols[node->symbol]->name, node->axis);
-    const char *text = le_cuda_number(c, name, length);
-    if (le_cuda_fits_int(length, length))
-        return new_held(c, c->root, le_arena_format(c->arena, "(int)%s", text), true);
-    return new_held(c, c->root, text, false);
+    struct le_expression *x = le_cuda_number(c, name, length);
+    return new_held(c, c->root,
+                    le_cuda_fits_int(length, length) ? le_ktree_cast(c->tree, LE_KTREE_INT, x) : le_cuda_wide(c, x));
 }
 
 /* The host's: the value that holds it while its loop runs. */
@@ -342,30 +354,29 @@ static const struct held *make_index(struct cuda *c, struct le_node *node) {
     const struct le_ir_index *ix = &c->ir->indices.at[node->index];
     if (!ix->host)
         return &c->indices[node->index];
-    const char *scalar = le_cuda_parameter(c, LE_ARGUMENT_SCALAR, ix->host_value, 0, "le_scalar ", NULL);
-    return le_cuda_hold(c, c->root, LE_I64, false, ix->name,
-                        le_arena_format(c->arena, "le_value<long long>(%s)", scalar));
+    return hold(c, c->root, LE_I64, ix->name, le_cuda_scalar(c, ix->host_value, LE_I64));
 }
 
-static const struct held *generate_value(struct cuda *c, struct le_node *node, struct block *block,
-                                         const char *outside) {
+static const struct held *generate_value(struct cuda *c, struct le_node *node, struct le_block *block,
+                                         struct le_variable *outside) {
     switch (node->kind) {
     case LE_NODE_CONST:
         if (le_cuda_is_narrow(c, node))
-            return new_held(c, c->root, le_cuda_i64(c, le_const_i64(node), true), true);
-        return new_held(c, c->root, le_cuda_literal(c, node->type, node->bits), false);
+            return new_held(c, c->root, le_ktree_int(c->tree, le_const_i64(node)));
+        return new_held(c, c->root, le_ktree_constant(c->tree, (int)node->type, node->bits));
     case LE_NODE_LEN:
         return make_len(c, node);
     case LE_NODE_INDEX:
         return make_index(c, node);
     case LE_NODE_LOAD:
-        return le_cuda_load(c, node, block, outside);
+        return new_held(c, node->operand_count == 0 && !node->live ? c->root : block,
+                        le_cuda_load(c, node, block, outside));
     case LE_NODE_SELECT:
         return make_select(c, node, block, outside);
     case LE_NODE_RAND:
         return make_rand(c, node, block, outside);
     case LE_NODE_REDUCE:
-        return le_cuda_reduce(c, node, block, outside);
+        return new_held(c, block, le_cuda_reduce(c, node, block, outside));
     case LE_NODE_COUNT:
         return make_count(c, node);
     case LE_NODE_ELSE:
@@ -388,7 +399,7 @@ static const struct held *generate_value(struct cuda *c, struct le_node *node, s
 }
 
 /* Where a node is made that is needed in block under outside, and under what. */
-static void choose_block(struct cuda *c, struct le_node *node, struct block **block, const char **outside) {
+static void choose_block(struct cuda *c, struct le_node *node, struct le_block **block, struct le_variable **outside) {
     if (!le_cuda_is_safe(c, node))
         return;
     *outside = NULL;
@@ -396,20 +407,28 @@ static void choose_block(struct cuda *c, struct le_node *node, struct block **bl
         *block = natural(c, node, *block);
 }
 
-const struct held *le_cuda_node(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
+const struct held *le_cuda_held(struct cuda *c, struct le_node *node, struct le_block *block,
+                                struct le_variable *outside) {
     if (node->kind == LE_NODE_LOCAL)
-        return new_held(c, block, c->locals[node->local], false);
+        return new_held(c, block, le_ktree_use(c->tree, c->locals[node->local]));
     choose_block(c, node, &block, &outside);
     const struct held *x = find_memo(c, node, block, outside);
     if (x)
         return x;
-    return add_memo(c, node, generate_value(c, node, block, outside), outside);
+    x = generate_value(c, node, block, outside);
+    return x ? add_memo(c, node, x, outside) : NULL;
 }
 
-void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct block *block, const char *outside) {
-    struct block *other = block;
-    const char *under = outside;
-    const struct held *totals[2];
+struct le_expression *le_cuda_node(struct cuda *c, struct le_node *node, struct le_block *block,
+                                   struct le_variable *outside) {
+    return le_cuda_held(c, node, block, outside)->x;
+}
+
+void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct le_block *block,
+                  struct le_variable *outside) {
+    struct le_block *other = block;
+    struct le_variable *under = outside;
+    struct le_expression *totals[2];
     if (!le_node_share_loops(&a, &b))
         return;
     choose_block(c, a, &block, &outside);
@@ -418,7 +437,7 @@ void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct b
     if (!together || find_memo(c, a, block, outside) || find_memo(c, b, block, outside))
         return;
     if (le_cuda_reduce_both(c, (struct le_node *[]){a, b}, block, outside, totals)) {
-        add_memo(c, a, totals[0], outside);
-        add_memo(c, b, totals[1], outside);
+        add_memo(c, a, new_held(c, block, totals[0]), outside);
+        add_memo(c, b, new_held(c, block, totals[1]), outside);
     }
 }

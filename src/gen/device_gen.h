@@ -12,47 +12,30 @@
 #ifndef LE_DEVICE_GEN_H
 #define LE_DEVICE_GEN_H
 #include "base/hash.h"
-#include "base/text.h"
+#include "gen/cuda/cuda_print.h"
+#include "gen/cuda/spelling.h"
 #include "gen/device_code.h"
 #include "gen/gen.h"
 
 enum { WARP = 32 }; /* threads */
 
-/* Text that grows in the arena; at is NUL-terminated. */
-struct words {
-    char *at;
-    size_t length, capacity;
-};
-
-struct block {
-    struct block *parent;
-    struct words code;
-    const char *head; /* "for (...)"; NULL: no braces, its text goes on in the parent's */
-    const char *tail; /* behind the closing brace; NULL: nothing */
-    bool conditional; /* it may not run: what is dear stays inside */
-    struct {
-        int *at;
-        int count, capacity;
-    } binds; /* indices */
-};
-
 /* How an EACH's elements meet (device_each.c): one thread makes all in order; all update atomically; or the last one
  * wins, which claims its places first and writes them then. */
 enum le_meet { LE_MEET_IN_ORDER, LE_MEET_AT_ONCE, LE_MEET_CLAIM, LE_MEET_LAST };
 
-/* A node's value: an expression that costs nothing to repeat, in its block and inside of it. */
+/* A node's value: an expression that costs nothing to repeat, in its block and inside of it. An i64 whose values an int
+ * holds has the type LE_KTREE_INT. */
 struct held {
-    const char *text;
-    bool narrow; /* of an i64: the text is an int, which holds it */
-    struct block *block;
-    const char *outside; /* under which it was computed */
+    struct le_expression *x;
+    struct le_block *block;
+    struct le_variable *outside; /* under which it was computed */
     int moment;
     struct held *next;
-    const char *second; /* of a REGION that gives two numbers: the other one */
+    struct le_variable *second; /* of a REGION that gives two numbers: the other one */
 };
 
 struct parameter {
-    const char *type, *name;
+    struct le_variable *variable;
     const char *wish; /* of a number: what it was asked for as */
     struct le_argument argument;
 };
@@ -65,152 +48,162 @@ struct cuda {
     const struct le_space *reach; /* the indices' ranges where code is made now: what a read may touch there */
     const struct le_layout *layouts;
     struct le_arena *arena;
-    const char *kernel; /* its name */
-    int block_threads;  /* at most, if the compiler is to know; 0: it is not */
-    int blocks;         /* that a multiprocessor is to have room for; 0: as it comes */
-    int cluster;        /* blocks that run together, and reach each other's shared memory; 0, 1: each by itself */
-    struct block *root;
+    struct le_kernel_tree *tree;
+    struct le_block *root;
     struct {
         struct parameter *at;
         int count, capacity;
     } parameters;
-    struct le_names names;                   /* in use */
     struct held *indices;                    /* by index: its value while it is bound */
-    const char **locals;                     /* by local: its variable */
-    const char **value_names, **index_names; /* by number; NULL: not in the text yet */
+    struct le_variable **locals;             /* by local */
+    const char **value_names, **index_names; /* by number; NULL: not in the kernel yet */
+    bool *index_has_variable;                /* by number: some variable has the index's own name */
     /* Not NULL: how many terms the reductions of a point have that threads share, and the number of the one that is
      * made now (NULL: what comes after them all): of a point's faults the first one is told, too. */
-    const char *terms, *term;
-    const char *thread; /* the number of a thread that le_cuda_points gives a part; NULL: one has all */
+    struct le_expression *terms, *term;
+    struct le_expression *thread; /* the number of a thread that le_cuda_points gives a part; NULL: one has all */
     /* Not NULL: code of that block, and inside of it, may divide without a branch, and says in the bool `usual` whether
      * its results count. */
-    const struct block *quick;
-    const char *usual;
-    const struct block *rare; /* not NULL: code of that block seldom runs, so that it may be slow if it is short */
-    const char *failed; /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: there is none */
+    const struct le_block *quick;
+    struct le_variable *usual;
+    const struct le_block *rare; /* not NULL: code of that block seldom runs, so that it may be slow if it is short */
+    struct le_variable *failed; /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: none */
     struct le_node_notes *notes;          /* the job's */
     int epoch, moment, moments, branches; /* epoch: in the notes; moment: as gen.h's */
     bool may_fault, may_note;
-    enum le_meet meet;    /* of an EACH */
-    const char **winners; /* by pair of the EACH: for each element the number of who writes it; NULL: all do */
+    enum le_meet meet;            /* of an EACH */
+    struct le_variable **winners; /* by pair of the EACH: for each element the number of who writes it; NULL: all do */
     leat_status status;
 };
 
-/* device_text.c: words, names, parameters, blocks, the unit */
-void le_words_add(struct le_arena *arena, struct words *words, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void le_words_put(struct le_arena *arena, struct words *words, const char *bytes, size_t length);
+/* device_text.c: names, parameters, the unit */
 void le_cuda_begin(struct cuda *c, const struct le_device_kernel_job *job, const struct le_stage *stage,
                    const char *suffix);
-const char *le_cuda_name(struct cuda *c, const char *wish); /* a C name like it that nobody has */
-const char *le_cuda_value_name(struct cuda *c, int value);  /* of its pointer, or its parameter; others begin with it */
-const char *le_cuda_index_name(struct cuda *c, int index);  /* of its variable */
-void le_cuda_line(struct cuda *c, struct block *block, const char *format, ...) __attribute__((format(printf, 3, 4)));
-struct block *le_cuda_open(struct cuda *c, struct block *parent, const char *head); /* NULL: without braces */
-/* A loop over 0 ... count - 1, unrolled. */
-struct block *le_cuda_unrolled(struct cuda *c, struct block *parent, const char *name, int count);
-void le_cuda_close(struct cuda *c, struct block *block);
-static inline bool le_cuda_is_of_word(char c) {
-    return le_is_letter(c) || le_is_digit(c) || c == '_';
-}
-void le_cuda_sweep(struct cuda *c, char *text);              /* device_dead_code.c: of the kernel */
-void le_cuda_close_all(struct cuda *c, struct block *block); /* with those around it, but for the root */
-/* A parameter; the same one for the same name and value. */
-const char *le_cuda_number(struct cuda *c, const char *name, int64_t value);
-const char *le_cuda_parameter(struct cuda *c, enum le_argument_kind kind, int value, int64_t number, const char *type,
-                              const char *wish);
-const char *le_cuda_fault(struct cuda *c);
-const char *le_cuda_and_fails(struct cuda *c); /* what follows the call of le_fault, up to the line's end */
+const char *le_cuda_value_name(struct cuda *c, int value); /* of its pointer, or its parameter; others begin with it */
+const char *le_cuda_index_name(struct cuda *c, int index); /* of its variable */
+void le_cuda_close_all(struct cuda *c, struct le_block *block); /* with those around it, but for the root */
+/* A number of the run, a LONG that is a parameter; the same one for the same name and value. */
+struct le_expression *le_cuda_number(struct cuda *c, const char *name, int64_t value);
+/* Any other parameter: a buffer of elements of that type, but a value of 16 bytes for SCALAR. */
+struct le_variable *le_cuda_parameter(struct cuda *c, enum le_argument_kind kind, int value, int64_t number, int type,
+                                      const char *wish);
+void le_cuda_reports(struct cuda *c); /* FAULT and NOTE may be used from now on */
+void le_cuda_add_fault(struct cuda *c, struct le_block *block, int64_t access_axis, struct le_expression *value);
+struct le_variable *le_cuda_index_variable(struct cuda *c, int index, int type); /* with the index's name */
 /* The launch, but for grid and block; root is closed. */
 struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_launches *out);
 
-/* device_type.c: C's names of types, literals */
-const char *le_cuda_type(enum le_type type);   /* of variables: bool is bool, 16-bit floats are float */
-const char *le_cuda_stored(enum le_type type); /* in memory */
-const char *le_cuda_literal(struct cuda *c, enum le_type type, uint64_t bits);
-const char *le_cuda_i64(struct cuda *c, int64_t value, bool narrow);
-const char *le_cuda_wide(struct cuda *c, const struct held *x); /* as a long long, if it is an i64 */
-const char *le_cuda_cast(struct cuda *c, const char *x, enum le_type from, enum le_type to); /* between any two */
-const char *le_cuda_from_memory(struct cuda *c, const char *x, enum le_type stored, enum le_type type);
-const char *le_cuda_to_memory(struct cuda *c, const char *x, enum le_type type, enum le_type stored);
+/* For generators that write text still. */
+const char *le_cuda_name(struct cuda *c, const char *wish);
+void le_cuda_line(struct cuda *c, struct le_block *block, const char *format, ...) __attribute__((format(printf, 3, 4)));
+struct le_block *le_cuda_open(struct cuda *c, struct le_block *parent, const char *head); /* NULL: without braces */
+struct le_block *le_cuda_unrolled(struct cuda *c, struct le_block *parent, const char *name, int count);
+void le_cuda_close(struct cuda *c, struct le_block *block);
+const char *le_cuda_text(struct cuda *c, struct le_expression *x);
+struct le_expression *le_cuda_raw(struct cuda *c, int type, const char *text);
+const char *le_cuda_number_text(struct cuda *c, const char *name, int64_t value);
+const char *le_cuda_parameter_text(struct cuda *c, enum le_argument_kind kind, int value, int64_t number,
+                                   const char *type, const char *wish);
+const char *le_cuda_hold_text(struct cuda *c, struct le_block *block, enum le_type type, bool narrow, const char *wish,
+                              const char *text);
+void le_cuda_know_text(struct cuda *c, struct le_node *node, struct le_block *block, const char *text);
+void le_cuda_bind_text(struct cuda *c, struct le_block *block, int index, const char *text, bool narrow);
+struct destination;
+struct le_block *le_cuda_place_text(struct cuda *c, const struct destination *to, struct le_block *block,
+                                    const char **place);
+const char *le_cuda_trusted_place_text(struct cuda *c, const struct le_node *load, struct le_block *block);
+const char *le_cuda_element_text(struct cuda *c, struct le_expression *x);
+const char *le_cuda_from_memory_text(struct cuda *c, const char *x, enum le_type stored, enum le_type type);
+const char *le_cuda_to_memory_text(struct cuda *c, const char *x, enum le_type type, enum le_type stored);
+struct le_variable *le_cuda_named(struct cuda *c, const char *name);
+const char *le_cuda_updated_text(struct cuda *c, enum le_type type, const char *now, const char *x);
+const char *le_cuda_node_text(struct cuda *c, struct le_node *node, struct le_block *block);
+const char *le_cuda_wide_text(struct cuda *c, struct le_node *node, struct le_block *block);
+
+/* device_type.c: conversions */
+struct le_expression *le_cuda_wide(struct cuda *c, struct le_expression *x); /* an i64, if it is a position */
+/* An element as a value of the type to compute in, and back. */
+struct le_expression *le_cuda_from_memory(struct cuda *c, struct le_expression *element, enum le_type type);
+struct le_expression *le_cuda_to_memory(struct cuda *c, struct le_expression *x, enum le_type stored);
 bool le_cuda_fits_int(int64_t low, int64_t high);
 
 /* device_expression.c. outside: the bool that a read which falls outside sets; NULL: it is a fault. */
-const struct held *le_cuda_node(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+struct le_expression *le_cuda_node(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside);
+const struct held *le_cuda_held(struct cuda *c, struct le_node *node, struct le_block *block,
+                                struct le_variable *outside); /* the same, with the block where it is */
 /* Both will be asked for, there and then: sums over the same indices are made in one loop. */
-void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct block *block, const char *outside);
+void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct le_block *block, struct le_variable *outside);
 /* From now on code is for those elements alone whose indices lie in these ranges (NULL: for all); what is known of
  * nodes is forgotten. */
 void le_cuda_reach(struct cuda *c, const struct le_space *ranges);
 /* From block on the node has this value. */
-const struct held *le_cuda_know(struct cuda *c, struct le_node *node, struct block *block, const char *text);
-/* A variable of that block with this value. */
-const struct held *le_cuda_hold(struct cuda *c, struct block *block, enum le_type type, bool narrow, const char *wish,
-                                const char *text);
-const struct held *le_cuda_variable(struct cuda *c, struct block *block, const char *name); /* one that is there */
+void le_cuda_know(struct cuda *c, struct le_node *node, struct le_block *block, struct le_expression *x);
 bool le_cuda_is_narrow(const struct cuda *c, struct le_node *node); /* an i64 node whose values an int holds */
 bool le_cuda_is_safe(struct cuda *c,
                      struct le_node *node); /* it can neither fault nor go on for ever, nor tell notes */
 bool le_cuda_is_cheap(const struct le_node *node);
 
-/* device_op.c: expressions of operations and casts */
-/* usual: the quick way's bool; NULL: an exact one, of a few lines if it is rare */
-const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct held *const *x, bool narrow,
-                       const char *usual, bool rare);
+/* device_op.c: what is known of operations */
 bool le_cuda_has_quick_way(const struct le_node *node); /* an operation without a branch, where its numbers are usual */
 bool le_cuda_has_quick_ways(const struct cuda *c, struct le_node *node); /* it, or something that it is made of */
 bool le_cuda_may_note(const struct le_node *node);
 
 /* device_access.c */
-const struct held *le_cuda_load(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+struct le_expression *le_cuda_load(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside);
+struct le_expression *le_cuda_scalar(struct cuda *c, int value, enum le_type type); /* a value of rank 0 */
 bool le_cuda_load_is_safe(const struct cuda *c, const struct le_node *node);
 struct destination {
     int value, rank, access, stretch;
     struct le_node *const *subscripts;
     bool trusted;
-    const char *dense; /* not NULL: instead, a pointer to as many elements side by side */
-    bool numbered;     /* *place is the element's number, as they would lie side by side */
+    struct le_variable *dense; /* not NULL: instead, as many elements side by side, from number `from` on (NULL: 0) */
+    struct le_expression *from;
+    bool numbered; /* *place is the element's number, as they would lie side by side */
 };
 /* Opens the block where the place is inside, if that has to be asked; *place is an element there. */
-struct block *le_cuda_place(struct cuda *c, const struct destination *to, struct block *block, const char *outside,
-                            const char **place);
+struct le_block *le_cuda_place(struct cuda *c, const struct destination *to, struct le_block *block, struct le_variable *outside,
+                               struct le_expression **place);
 /* An element that is known to be inside. */
-const char *le_cuda_trusted_place(struct cuda *c, const struct le_node *load, struct block *block);
+struct le_expression *le_cuda_trusted_place(struct cuda *c, const struct le_node *load, struct le_block *block);
 struct le_node le_cuda_target(const struct cuda *c); /* the place that the stage writes, as a LOAD */
-void le_cuda_store(struct cuda *c, const struct held *value, struct block *block); /* the stage's left side */
+void le_cuda_store(struct cuda *c, struct le_expression *value, struct le_block *block); /* the stage's left side */
 /* Element number `number` of a value, as they would lie side by side. */
-const char *le_cuda_dense_element(struct cuda *c, int value, struct block *block, const char *number);
+struct le_expression *le_cuda_dense_element(struct cuda *c, int value, struct le_block *block,
+                                            struct le_expression *number);
 
 /* device_loop.c: indices, ranges, points */
-void le_cuda_bind(struct cuda *c, struct block *block, int index, const char *text, bool narrow);
-struct block *le_cuda_loop(struct cuda *c, struct block *block, int index, const char *outside);
+void le_cuda_bind(struct cuda *c, struct le_block *block, int index, struct le_expression *x);
+struct le_block *le_cuda_loop(struct cuda *c, struct le_block *block, int index, struct le_variable *outside);
 /* A range that is known, by 1, upwards or from its last value down. */
-struct block *le_cuda_run(struct cuda *c, struct block *block, int index, bool down);
+struct le_block *le_cuda_run(struct cuda *c, struct le_block *block, int index, bool down);
 /* The loop from turn part * size on, for at most size turns: both expressions. */
-struct block *le_cuda_part_loop(struct cuda *c, struct block *block, int index, const char *part, const char *size);
+struct le_block *le_cuda_part_loop(struct cuda *c, struct le_block *block, int index, struct le_expression *part,
+                                   struct le_expression *size);
 /* All kept indices: those that threads share out and, in each thread, loops of the others. *points: threads that are
  * needed; their number is a parameter. in_order: one thread makes all, one after the other. */
-struct block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points);
-const char *le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices, for faults */
+struct le_block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points);
+struct le_expression *le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices, for faults */
+/* The number of the thread in the grid, a variable. */
+struct le_expression *le_cuda_thread(struct cuda *c, const char *wish, int type);
 /* Who claims a place: a number above those of all whose elements come before. */
-const char *le_cuda_claim(struct cuda *c);
+struct le_expression *le_cuda_claim(struct cuda *c);
 
 /* device_reduce.c */
-const struct held *le_cuda_reduce(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+struct le_expression *le_cuda_reduce(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside);
 /* Two over the same indices; false: each has a better way of its own. */
-bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct block *block, const char *outside,
-                         const struct held *totals[2]);
+bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct le_block *block, struct le_variable *outside,
+                         struct le_expression *totals[2]);
 
-const char *le_cuda_empty(struct cuda *c, enum le_reduction code, enum le_type type); /* the total of no terms */
-const char *le_cuda_fold(struct cuda *c, enum le_reduction code, enum le_type type, const char *m, const char *a);
+struct le_expression *le_cuda_empty(struct cuda *c, enum le_reduction code, enum le_type type); /* the total of no terms */
+struct le_expression *le_cuda_fold(struct cuda *c, enum le_reduction code, enum le_type type, struct le_expression *m,
+                                   struct le_expression *a);
 
 /* device_scatter.c */
 /* What is there, updated with x: now and x are expressions. */
-const char *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, const char *now, const char *x);
+struct le_expression *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, struct le_expression *now,
+                                      struct le_expression *x);
 /* Whether updates of one kind that meet come to the same in any order, and that update; where it lies is the text's. */
 bool le_cuda_has_atomic_form(enum le_type type, enum le_scatter op);
-void le_cuda_update_atomic(struct cuda *c, struct block *block, enum le_scatter op, enum le_type type,
-                           const char *place, const char *x);
 /* Parts of a scatter that go to copies of the target, by the turns of its first index; count 1: there are none. */
 struct chunks {
     int64_t count, size, elements; /* turns of the first index; of the target */
@@ -247,8 +240,8 @@ int64_t le_cuda_elements(const struct le_device_kernel_job *job, int value);
 leat_status le_cuda_set_grid(const struct cuda *c, struct le_generated_launch *launch, int64_t threads);
 
 /* device_region.c */
-const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
-const struct held *le_cuda_second(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside);
+struct held *le_cuda_second(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside);
 
 /* device_prelude.c: the pieces that text uses, and those that they use */
 void le_prelude_add(struct le_arena *arena, struct words *unit, const char *text);

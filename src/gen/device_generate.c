@@ -35,7 +35,7 @@ leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_
     struct cuda c;
     int64_t threads;
     le_cuda_begin(&c, job, stage, "");
-    struct block *block = le_cuda_points(&c, false, &threads);
+    struct le_block *block = le_cuda_points(&c, false, &threads);
     le_cuda_store(&c, le_cuda_node(&c, stage->node, block, NULL), block);
     le_cuda_close_all(&c, block);
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
@@ -51,10 +51,9 @@ static leat_status find_value(const struct le_device_kernel_job *job, const stru
     struct cuda c;
     enum le_type type = job->kernel.ir->values.at[stage->target].type;
     le_cuda_begin(&c, job, stage, "_value");
-    const struct held *x = le_cuda_node(&c, stage->node, c.root, NULL);
-    const char *place = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work,
-                                          le_arena_format(c.arena, "%s *", le_cuda_stored(type)), "value");
-    le_cuda_line(&c, c.root, "*%s = %s;", place, le_cuda_to_memory(&c, le_cuda_wide(&c, x), stage->node->type, type));
+    struct le_variable *place = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, (int)type, "value");
+    struct le_expression *x = le_cuda_node(&c, stage->node, c.root, NULL);
+    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, place, le_ktree_int(c.tree, 0)), le_cuda_to_memory(&c, x, type));
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "one thread";
     return le_cuda_set_grid(&c, launch, 1);
@@ -66,7 +65,6 @@ static leat_status generate_fill(const struct le_device_kernel_job *job, const s
     struct cuda c;
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
     int64_t count = le_cuda_elements(job, stage->target);
-    const char *type = le_arena_format(job->kernel.arena, "%s *", le_cuda_stored(target->type)), *value;
     bool apart = count > 1 && (stage->node->reduces || stage->node->kind == LE_NODE_REGION);
     size_t work = out->work_bytes;
     leat_status status = LEAT_OK;
@@ -75,19 +73,20 @@ static leat_status generate_fill(const struct le_device_kernel_job *job, const s
         status = find_value(job, stage, work, out);
     }
     le_cuda_begin(&c, job, stage, "");
+    struct le_kernel_tree *t = c.tree;
+    struct le_expression *value;
     if (apart)
-        value =
-            le_arena_format(c.arena, "*%s", le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, type, "value"));
+        value = le_ktree_element(
+            t, le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, (int)target->type, "value"), le_ktree_int(t, 0));
     else
-        value = le_cuda_to_memory(&c, le_cuda_wide(&c, le_cuda_node(&c, stage->node, c.root, NULL)), stage->node->type,
-                                  target->type);
-    const char *array =
-        le_cuda_parameter(&c, target->rank ? LE_ARGUMENT_TARGET : LE_ARGUMENT_RESULT, target->id, 0, type, NULL);
-    const char *thread = le_cuda_name(&c, "thread");
-    le_cuda_line(&c, c.root,
-                 "const unsigned long long %s = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
-                 "if (%s < (unsigned long long)%s)\n    %s[%s] = %s;",
-                 thread, thread, le_cuda_number(&c, "elements", count), array, thread, value);
+        value = le_cuda_to_memory(&c, le_cuda_node(&c, stage->node, c.root, NULL), target->type);
+    struct le_variable *array = le_cuda_parameter(&c, target->rank ? LE_ARGUMENT_TARGET : LE_ARGUMENT_RESULT,
+                                                  target->id, 0, (int)target->type, NULL);
+    struct le_expression *thread = le_cuda_thread(&c, "thread", LE_KTREE_ULONG);
+    struct le_expression *elements = le_ktree_cast(t, LE_KTREE_ULONG, le_cuda_number(&c, "elements", count));
+    struct le_block *inner = le_ktree_open_if(t, c.root, le_less(t, thread, elements));
+    le_ktree_set(t, inner, le_ktree_element(t, array, thread), value);
+    le_ktree_close(t, inner);
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element";
     return status == LEAT_OK ? le_cuda_set_grid(&c, launch, count) : status;

@@ -45,8 +45,8 @@ void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads) {
         if (le_group_bytes(&t->groups[g]) > bytes)
             bytes = le_group_bytes(&t->groups[g]);
     int resident = (bytes > 4 ? 768 : 1024) / threads;
-    c->block_threads = threads;
-    c->blocks = resident > 0 ? resident : 1;
+    c->tree->threads = threads;
+    c->tree->resident = resident > 0 ? resident : 1;
 }
 
 bool le_team_takes(const struct cuda *c, const struct team_stage *t) {
@@ -80,7 +80,7 @@ static const char *room_of(struct cuda *c, const struct group *g, const char *ro
 }
 
 /* The stage's value, and those of its siblings. */
-static void store_values(struct cuda *c, const struct team_stage *t, struct block *block) {
+static void store_values(struct cuda *c, const struct team_stage *t, struct le_block *block) {
     const struct le_stage *stage = c->stage;
     le_cuda_store(c, le_cuda_node(c, stage->node, block, NULL), block);
     for (int k = 0; k < t->sibling_count; k++) {
@@ -92,7 +92,7 @@ static void store_values(struct cuda *c, const struct team_stage *t, struct bloc
 
 /* Along the kept indices that no reduction depends on, by all of the team: thread `own` of so many. */
 static void make_rest(struct cuda *c, const struct team_stage *t, const char *own, const char *threads) {
-    struct block *block = c->root;
+    struct le_block *block = c->root;
     bool narrow = t->rest <= INT32_MAX / 2;
     if (t->rest_count == 0) {
         le_cuda_line(c, block, "if (%s != 0)\n    return;", own);
@@ -100,7 +100,7 @@ static void make_rest(struct cuda *c, const struct team_stage *t, const char *ow
         const char *type = narrow ? "int" : "long long", *rest = le_cuda_name(c, "along");
         block = le_cuda_open(c, block,
                              le_arena_format(c->arena, "for (%s %s = %s; %s < (%s)%s; %s += %s)", type, rest, own, rest,
-                                             type, le_cuda_number(c, "rest_points", t->rest), rest, threads));
+                                             type, le_cuda_number_text(c, "rest_points", t->rest), rest, threads));
         le_team_bind(c, block, t->rest_at, t->rest_count, rest, narrow);
     }
     store_values(c, t, block);
@@ -136,7 +136,7 @@ static void make_warps(struct cuda *c, struct team_stage *t, struct le_generated
                  "const int %s = (int)threadIdx.x %% 32;\n"
                  "const long long %s = (long long)blockIdx.x * %d + threadIdx.x / 32;\n"
                  "if (%s >= %s)\n    return;",
-                 lane, point, warps, point, le_cuda_number(c, "points", t->points));
+                 lane, point, warps, point, le_cuda_number_text(c, "points", t->points));
     le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)
         emit_warp(c, &t->groups[g]);
@@ -198,9 +198,9 @@ static void emit_parts(struct grid *s, int number, const char **parts, const cha
     s->most_steps = count > s->most_steps ? count : s->most_steps;
     s->are_short |= lines < WARP || g->unroll == 1;
     le_group_emit(c, g, c->root);
-    const char *work = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, "void *", "work");
+    const char *work = le_cuda_parameter_text(c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, "void *", "work");
     *steps =
-        le_arena_format(c->arena, "(int)%s", le_cuda_number(c, le_arena_format(c->arena, "steps_%d", number), count));
+        le_arena_format(c->arena, "(int)%s", le_cuda_number_text(c, le_arena_format(c->arena, "steps_%d", number), count));
     *parts = le_cuda_name(c, "parts");
     le_cuda_line(c, c->root, "%s *%s = (%s *)%s + (long long)blockIdx.y * ((%s + 3) / 4 * 4);", g->type, *parts,
                  g->type, work, *steps);
@@ -237,12 +237,12 @@ static void make_grid(struct cuda *c, struct team_stage *t, struct le_generated_
     le_team_bind(c, c->root, t->points_at, t->points_count, "blockIdx.y", true);
     for (int g = 0; g < t->group_count; g++)
         emit_parts(&s, g, &parts[g], &steps[g]);
-    const char *arrived = le_cuda_parameter(c, LE_ARGUMENT_COUNTERS, -1, 0, "unsigned *", "arrived");
+    const char *arrived = le_cuda_parameter_text(c, LE_ARGUMENT_COUNTERS, -1, 0, "unsigned *", "arrived");
     le_cuda_line(c, c->root, "if (!le_is_last(%s + blockIdx.y, gridDim.x))\n    return;", arrived);
     for (int g = 0; g < t->group_count; g++)
         join_parts(&s, g, parts[g], steps[g]);
     make_rest(c, t, "(int)threadIdx.x", "256");
-    int64_t most = (int64_t)c->blocks * c->job->facts->multiprocessors / t->points;
+    int64_t most = (int64_t)c->tree->resident * c->job->facts->multiprocessors / t->points;
     int64_t rounds = most > 0 ? (s.most_steps + most - 1) / most : s.most_steps;
     if (!s.are_short) /* long ones: who is done early takes the next one */
         rounds = rounds >= PAIR_ROUNDS ? 2 : 1;
@@ -271,7 +271,7 @@ static int64_t chunk_for(const struct cuda *c, const struct team_stage *t, bool 
 }
 /* Where terms are dear: as much as leaves few multiprocessors idle while the last blocks run. */
 static int64_t dear_chunk(const struct cuda *c, const struct team_stage *t, int64_t blocks) {
-    int64_t resident = (int64_t)c->blocks * c->job->facts->multiprocessors, chunk = chunk_for(c, t, false);
+    int64_t resident = (int64_t)c->tree->resident * c->job->facts->multiprocessors, chunk = chunk_for(c, t, false);
     int64_t bytes = t->points * (int64_t)le_group_total_bytes(&t->groups[0]);
     for (; chunk > CHUNK_LEAST; chunk /= 2) {
         int64_t steps = (terms_of(t) + chunk - 1) / chunk, all = steps * blocks;
@@ -291,16 +291,16 @@ static int levels_for(const struct group *g, int64_t chunk) {
 }
 
 /* The block of those threads that have a point. */
-static struct block *open_columns(struct cuda *c, const struct team_stage *t, int threads, const char **point) {
-    const char *points = le_cuda_number(c, "points", t->points);
+static struct le_block *open_columns(struct cuda *c, const struct team_stage *t, int threads, const char **point) {
+    const char *points = le_cuda_number_text(c, "points", t->points);
     *point = le_cuda_name(c, "point");
     le_cuda_line(c, c->root, "const long long %s = (long long)blockIdx.x * %d + threadIdx.x;", *point, threads);
-    struct block *block = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s < %s)", *point, points));
+    struct le_block *block = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s < %s)", *point, points));
     le_team_bind(c, block, t->points_at, t->points_count, *point, t->points <= INT32_MAX);
     return block;
 }
 
-static void emit_column(struct cuda *c, struct group *g, struct block *block, int levels, const char *first,
+static void emit_column(struct cuda *c, struct group *g, struct le_block *block, int levels, const char *first,
                         const char *end, const char *total) {
     le_group_emit(c, g, block);
     const char *quick = le_group_quick_term(c, g, block);
@@ -312,7 +312,7 @@ static void emit_column(struct cuda *c, struct group *g, struct block *block, in
 static void whole_columns(struct cuda *c, struct team_stage *t, int threads) {
     const char *point;
     int64_t chunk = chunk_for(c, t, false);
-    struct block *block = open_columns(c, t, threads, &point);
+    struct le_block *block = open_columns(c, t, threads, &point);
     for (int g = 0; g < t->group_count; g++) {
         const char *total = le_cuda_name(c, "all");
         emit_column(c, &t->groups[g], block, levels_for(&t->groups[g], chunk), "0", le_group_count(c, &t->groups[g]),
@@ -323,34 +323,32 @@ static void whole_columns(struct cuda *c, struct team_stage *t, int threads) {
     le_cuda_close(c, block);
 }
 
-static void leave_parts(struct grid *s, int number, struct block *block, const char *point, int64_t chunk,
+static void leave_parts(struct grid *s, int number, struct le_block *block, const char *point, int64_t chunk,
                         const char **parts) {
     struct cuda *c = s->c;
     struct group *g = &s->t->groups[number];
     const char *count = le_group_count(c, g), *n = counted_in(g), *total = le_cuda_name(c, "all");
-    const char *first = le_cuda_hold(c, block, LE_I64, false, "first",
-                                     le_arena_format(c->arena, "(long long)blockIdx.y * %lld", (long long)chunk))
-                            ->text;
-    const char *end = le_cuda_hold(c, block, LE_I64, false, "end",
+    const char *first = le_cuda_hold_text(c, block, LE_I64, false, "first",
+                                     le_arena_format(c->arena, "(long long)blockIdx.y * %lld", (long long)chunk));
+    const char *end = le_cuda_hold_text(c, block, LE_I64, false, "end",
                                    le_arena_format(c->arena, "%s + %lld < %s ? %s + %lld : %s", first, (long long)chunk,
-                                                   count, first, (long long)chunk, count))
-                          ->text;
+                                                   count, first, (long long)chunk, count));
     emit_column(c, g, block, levels_for(g, chunk), le_arena_format(c->arena, "(%s)%s", n, first),
                 le_arena_format(c->arena, "(%s)%s", n, end), total);
-    const char *work = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, "void *", "work");
+    const char *work = le_cuda_parameter_text(c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, "void *", "work");
     *parts = le_cuda_name(c, "parts");
     le_cuda_line(c, c->root, "%s *%s = (%s *)%s;", g->type, *parts, g->type, work);
-    le_cuda_line(c, block, "%s[blockIdx.y * %s + %s] = %s;", *parts, le_cuda_number(c, "points", s->t->points), point,
+    le_cuda_line(c, block, "%s[blockIdx.y * %s + %s] = %s;", *parts, le_cuda_number_text(c, "points", s->t->points), point,
                  total);
     s->at_bytes += (size_t)s->most_steps * (size_t)s->t->points * le_group_total_bytes(g);
 }
 
-static void take_parts(struct grid *s, int number, struct block *block, const char *point, const char *parts) {
+static void take_parts(struct grid *s, int number, struct le_block *block, const char *point, const char *parts) {
     struct cuda *c = s->c;
     const struct group *g = &s->t->groups[number];
     const char *part = le_cuda_name(c, "part"), *total = le_cuda_name(c, "all");
     le_cuda_line(c, block, "const auto %s = [=](int at) -> %s { return %s[at * %s + %s]; };", part, g->type, parts,
-                 le_cuda_number(c, "points", s->t->points), point);
+                 le_cuda_number_text(c, "points", s->t->points), point);
     le_cuda_line(c, block, "const %s %s = le_thread_total<%s, %d, 8, int>(0, (int)gridDim.y, %s);", g->type, total,
                  g->type, s->most_steps <= 256 ? 5 : 13, part);
     le_group_know(c, g, block, total);
@@ -358,13 +356,13 @@ static void take_parts(struct grid *s, int number, struct block *block, const ch
 
 static void cut_columns(struct cuda *c, struct team_stage *t, int threads, struct grid *s, int64_t chunk) {
     const char *point, *parts[GROUPS_MAX];
-    struct block *block = open_columns(c, t, threads, &point);
+    struct le_block *block = open_columns(c, t, threads, &point);
     for (int g = 0; g < t->group_count; g++)
         leave_parts(s, g, block, point, chunk, &parts[g]);
     le_cuda_close(c, block);
-    const char *arrived = le_cuda_parameter(c, LE_ARGUMENT_COUNTERS, -1, 0, "unsigned *", "arrived");
+    const char *arrived = le_cuda_parameter_text(c, LE_ARGUMENT_COUNTERS, -1, 0, "unsigned *", "arrived");
     le_cuda_line(c, c->root, "if (!le_is_last(%s + blockIdx.x, gridDim.y) || %s >= %s)\n    return;", arrived, point,
-                 le_cuda_number(c, "points", t->points));
+                 le_cuda_number_text(c, "points", t->points));
     block = le_cuda_open(c, c->root, NULL);
     le_team_bind(c, block, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)

@@ -60,20 +60,20 @@ bool le_group_is_across(struct cuda *c, const struct group *g, int index);
 bool le_group_is_uniform(struct cuda *c, const struct group *g, const int *points, int count);
 void le_group_shape(struct cuda *c, struct group *g); /* axes, width and unroll */
 /* Declares the total's type and the lambdas. */
-void le_group_emit(struct cuda *c, struct group *g, struct block *block);
+void le_group_emit(struct cuda *c, struct group *g, struct le_block *block);
 /* A lambda (term's number, bool &usual) that makes the term without a branch, as le_thread_total wants it; NULL: it has
  * no such way that is worth it. */
-const char *le_group_quick_term(struct cuda *c, const struct group *g, struct block *block);
+const char *le_group_quick_term(struct cuda *c, const struct group *g, struct le_block *block);
 void le_group_declare(struct cuda *c, struct group *g); /* the type alone */
 /* An expression: the total of the term whose indices block binds; at: its number. */
-const char *le_group_total(struct cuda *c, const struct group *g, struct block *block, const char *at);
+const char *le_group_total(struct cuda *c, const struct group *g, struct le_block *block, const char *at);
 int le_group_width(struct cuda *c, const struct group *g);
 /* Those that move with the last axis and are inside their arrays; their number. -1: a loop inside moves with it. */
 int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads);
 /* Whether width elements along the index lie side by side, aligned. */
 bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int width);
 /* The nodes' values from now on: those of total, a variable of the group's type. */
-void le_group_know(struct cuda *c, const struct group *g, struct block *block, const char *total);
+void le_group_know(struct cuda *c, const struct group *g, struct le_block *block, const char *total);
 const char *le_group_count(struct cuda *c, const struct group *g); /* its terms, as the parameter */
 int le_group_bytes(const struct group *g);                         /* of a total */
 enum { ROOM_TOTALS = 512, ROOM_MOST = 40 << 10 }; /* of le_room; in bytes, of the 48 KB that a block has by itself */
@@ -82,9 +82,9 @@ size_t le_group_room_bytes(const struct group *g);
 size_t le_group_total_bytes(const struct group *g); /* the same in memory, at most */
 /* Binds the index to low + place * by; place NULL: to its low. past: places may lie so far behind the last, where it
  * covers indices before it, too. */
-void le_team_bind_one(struct cuda *c, struct block *block, int index, const char *place, int64_t past);
+void le_team_bind_one(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past);
 /* Binds the indices to the place'th of their values, the last running fastest; place: an expression. */
-void le_team_bind(struct cuda *c, struct block *block, const int *indices, int count, const char *place, bool narrow);
+void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place, bool narrow);
 
 /* device_rows.c: rows that are kept while several passes run over them; false: they are not */
 bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_generated_launches *out);

@@ -44,25 +44,19 @@ static enum le_type result_type(const struct le_instruction *one) {
     return rule == LE_RULE_COMPARE || rule == LE_RULE_LOGIC || rule == LE_RULE_CLASSIFY ? LE_BOOL : one->type;
 }
 
-/* The generator's own expression, so that both ways give the same bits. */
+/* The printer's own spelling, so that both ways give the same bits. */
 static const char *operation(struct cuda *c, const struct le_instruction *one) {
-    struct le_node operand = {.kind = LE_NODE_LOAD, .type = one->type};
-    struct le_node *operands[] = {&operand, &operand, &operand};
-    struct held texts[3];
-    const struct held *x[3];
-    for (int k = 0; k < 3; k++) {
-        texts[k] = (struct held){.text = lane_element(c, one->type, "abc"[k])};
-        x[k] = &texts[k];
-    }
+    const char *x[3];
+    for (int k = 0; k < 3; k++)
+        x[k] = lane_element(c, one->type, "abc"[k]);
     int arity = one->code < LE_OPS ? le_op_info((enum le_op)one->code)->arity : 3;
-    const struct le_node node = {
-        .kind = LE_NODE_OP, .type = result_type(one), .code = one->code, .operands = operands, .operand_count = arity};
-    return from_elements(c, one->type, arity, node.type, le_cuda_op(c, &node, x, false, NULL, false));
+    return from_elements(c, one->type, arity, result_type(one),
+                         le_cuda_op(c->arena, one->code, one->type, x, LE_WAY_EXACT, NULL));
 }
 
 static const char *rounded(struct cuda *c, const struct le_instruction *one) {
-    const char *half = le_cuda_cast(c, lane_element(c, LE_F32, 'a'), LE_F32, one->type2);
-    return from_elements(c, LE_F32, 1, LE_F32, le_cuda_cast(c, half, one->type2, LE_F32));
+    const char *half = le_cuda_cast(c->arena, lane_element(c, LE_F32, 'a'), LE_F32, one->type2);
+    return from_elements(c, LE_F32, 1, LE_F32, le_cuda_cast(c->arena, half, one->type2, LE_F32));
 }
 
 /* What holds a total, in C. */
@@ -165,7 +159,7 @@ static const char *subscript_code(struct cuda *c, const struct le_instruction *o
 static const char *text_of(struct cuda *c, const struct le_instruction *one) {
     if (one->code == LE_CODE_CAST)
         return from_elements(c, one->type, 1, one->type2,
-                             le_cuda_cast(c, lane_element(c, one->type, 'a'), one->type, one->type2));
+                             le_cuda_cast(c->arena, lane_element(c, one->type, 'a'), one->type, one->type2));
     if (one->code == LE_CODE_ROUND)
         return rounded(c, one);
     if (one->code == LE_CODE_DISTANCE)

@@ -3,72 +3,73 @@
 
 #define SHORT_TERMS 32
 
-void le_cuda_bind(struct cuda *c, struct block *block, int index, const char *text, bool narrow) {
+void le_cuda_bind(struct cuda *c, struct le_block *block, int index, struct le_expression *x) {
     *LE_PUSH(c->arena, &block->binds) = index;
-    c->indices[index] = (struct held){.text = text, .narrow = narrow, .block = block};
+    c->indices[index] = (struct held){.x = x, .block = block};
 }
 
 /* ---- ranges */
 
-/* What the text says of a range. */
+/* What the kernel knows of a range. */
 struct range {
     const struct le_ir_index *ix;
     const struct le_range *known;
-    const char *low, *high, *by; /* expressions; by NULL: 1; high NULL: not asked for yet */
-    bool narrow;
+    int type;                             /* of the index */
+    struct le_expression *low, *high, *by; /* by NULL: 1; high NULL: not asked for yet */
 };
 
-static const char *index_number(struct cuda *c, int index, const char *what, int64_t value, bool narrow) {
+static struct le_expression *index_number(struct cuda *c, int index, const char *what, int64_t value, int type) {
     const char *name = le_cuda_index_name(c, index);
-    const char *text = le_cuda_number(c, le_arena_format(c->arena, "%s_%s", name, what), value);
-    return narrow ? le_arena_format(c->arena, "(int)%s", text) : text;
+    return le_ktree_cast(c->tree, type, le_cuda_number(c, le_arena_format(c->arena, "%s_%s", name, what), value));
 }
 
 static void find_fixed(struct cuda *c, int index, struct range *r) {
     const struct le_range *k = r->known;
-    r->narrow = le_cuda_fits_int(k->low, k->high) && k->by <= INT32_MAX && k->high <= INT32_MAX - k->by;
-    r->low = k->low == 0 ? "0" : index_number(c, index, "low", k->low, r->narrow);
-    r->by = k->by == 1 ? NULL : index_number(c, index, "by", k->by, r->narrow);
+    bool narrow = le_cuda_fits_int(k->low, k->high) && k->by <= INT32_MAX && k->high <= INT32_MAX - k->by;
+    r->type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+    r->low = k->low == 0 ? le_ktree_constant(c->tree, r->type, 0) : index_number(c, index, "low", k->low, r->type);
+    r->by = k->by == 1 ? NULL : index_number(c, index, "by", k->by, r->type);
 }
 
 /* A step that is not positive is a fault. */
-static void ask_step(struct cuda *c, struct block *block, const char *outside, const char *by) {
-    c->may_fault = true;
-    const char *asked = outside ? le_arena_format(c->arena, " && !%s", outside) : "";
-    le_cuda_line(c, block, "if (%s <= 0%s)\n    le_fault(%s, %s, %s, %d, %s)%s", by, asked, le_cuda_fault(c),
-                 le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_STEP, by,
-                 le_cuda_and_fails(c));
+static void ask_step(struct cuda *c, struct le_block *block, struct le_variable *outside, struct le_expression *by) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *x = le_ktree_binary(t, LE_OP_LE, by, le_ktree_long(t, 0));
+    if (outside)
+        x = le_both(t, x, le_ktree_not(t, le_ktree_use(t, outside)));
+    struct le_block *inner = le_ktree_open_if(t, block, x);
+    le_cuda_add_fault(c, inner, LE_FAULT_STEP, by);
+    le_ktree_close(t, inner);
 }
 
 /* Bounds that are found as it runs. */
-static void find_dynamic(struct cuda *c, struct block *block, const char *outside, struct range *r) {
+static void find_dynamic(struct cuda *c, struct le_block *block, struct le_variable *outside, struct range *r) {
     const struct le_range_nodes *nodes = &r->ix->range;
-    const struct held *low = le_cuda_node(c, nodes->low, block, outside);
-    const struct held *high = le_cuda_node(c, nodes->high, block, outside);
-    r->narrow = low->narrow && high->narrow && !nodes->by;
-    r->low = r->narrow ? low->text : le_cuda_wide(c, low);
-    r->high = r->narrow ? high->text : le_cuda_wide(c, high);
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *low = le_cuda_node(c, nodes->low, block, outside);
+    struct le_expression *high = le_cuda_node(c, nodes->high, block, outside);
+    r->type = le_ktree_is_narrow(low->type) && le_ktree_is_narrow(high->type) && !nodes->by ? LE_KTREE_INT : LE_KTREE_LONG;
+    r->low = le_ktree_cast(t, r->type, low);
+    r->high = le_ktree_cast(t, r->type, high);
     if (!nodes->by)
         return;
-    r->by = le_cuda_wide(c, le_cuda_node(c, nodes->by, block, outside));
+    r->by = le_ktree_cast(t, LE_KTREE_LONG, le_cuda_node(c, nodes->by, block, outside));
     bool is_positive = nodes->by->kind == LE_NODE_CONST && le_const_i64(nodes->by) > 0;
     if (is_positive && le_const_i64(nodes->by) <= INT32_MAX)
         return;
     if (!is_positive)
         ask_step(c, block, outside, r->by);
-    const char *text = le_arena_format(c->arena, "le_step(%s, %s, %s)", r->low, r->high, r->by);
-    const struct held *step = le_cuda_hold(c, block, LE_I64, false, "step", text);
-    const struct held *end = le_cuda_hold(c, block, LE_I64, false, "end",
-                                          le_arena_format(c->arena, "%s > 0 ? %s : %s", step->text, r->high, r->low));
-    r->by = step->text;
-    r->high = end->text;
+    struct le_expression *x[] = {r->low, r->high, r->by};
+    r->by = le_ktree_let(t, block, "step", LE_KTREE_LONG, le_ktree_call(t, LE_CALL_STEP, LE_KTREE_LONG, NULL, x));
+    struct le_expression *steps = le_ktree_binary(t, LE_OP_GT, r->by, le_ktree_long(t, 0));
+    r->high = le_ktree_let(t, block, "end", LE_KTREE_LONG, le_ktree_select(t, steps, r->high, r->low));
 }
 
-static const char *end_of(struct cuda *c, int index, const struct range *r) {
-    return r->high ? r->high : index_number(c, index, "high", r->known->high, r->narrow);
+static struct le_expression *end_of(struct cuda *c, int index, const struct range *r) {
+    return r->high ? r->high : index_number(c, index, "high", r->known->high, r->type);
 }
 
-static struct range find_range(struct cuda *c, int index, struct block *block, const char *outside) {
+static struct range find_range(struct cuda *c, int index, struct le_block *block, struct le_variable *outside) {
     struct range r = {.ix = &c->ir->indices.at[index], .known = &c->space->ranges[index]};
     if (r.known->dynamic)
         find_dynamic(c, block, outside, &r);
@@ -77,46 +78,40 @@ static struct range find_range(struct cuda *c, int index, struct block *block, c
     return r;
 }
 
-struct block *le_cuda_loop(struct cuda *c, struct block *block, int index, const char *outside) {
+static struct le_block *open_range(struct cuda *c, struct le_block *block, int index, const struct range *r) {
+    struct le_variable *variable = le_cuda_index_variable(c, index, r->type);
+    struct le_block *inner =
+        le_ktree_open_loop(c->tree, block, LE_ROLE_SERIAL, variable, r->low, end_of(c, index, r), r->by);
+    le_cuda_bind(c, inner, index, le_ktree_use(c->tree, variable));
+    return inner;
+}
+
+struct le_block *le_cuda_loop(struct cuda *c, struct le_block *block, int index, struct le_variable *outside) {
     struct range r = find_range(c, index, block, outside);
-    const char *name = le_cuda_index_name(c, index);
-    const char *step =
-        r.by ? le_arena_format(c->arena, "%s += %s", name, r.by) : le_arena_format(c->arena, "%s++", name);
-    const char *head = le_arena_format(c->arena, "for (%s %s = %s; %s < %s; %s)", r.narrow ? "int" : "long long", name,
-                                       r.low, name, end_of(c, index, &r), step);
-    struct block *inner = le_cuda_open(c, block, head);
-    le_cuda_bind(c, inner, index, name, r.narrow);
+    return open_range(c, block, index, &r);
+}
+
+struct le_block *le_cuda_run(struct cuda *c, struct le_block *block, int index, bool down) {
+    struct range r = find_range(c, index, block, NULL);
+    struct le_block *inner = open_range(c, block, index, &r);
+    inner->owner->down = down;
     return inner;
 }
 
-struct block *le_cuda_run(struct cuda *c, struct block *block, int index, bool down) {
-    if (!down)
-        return le_cuda_loop(c, block, index, NULL);
+struct le_block *le_cuda_part_loop(struct cuda *c, struct le_block *block, int index, struct le_expression *part,
+                                   struct le_expression *size) {
+    struct le_kernel_tree *t = c->tree;
     struct range r = find_range(c, index, block, NULL);
-    const char *name = le_cuda_index_name(c, index);
-    struct block *inner =
-        le_cuda_open(c, block,
-                     le_arena_format(c->arena, "for (%s %s = %s - 1; %s >= %s; %s--)", r.narrow ? "int" : "long long",
-                                     name, end_of(c, index, &r), name, r.low, name));
-    le_cuda_bind(c, inner, index, name, r.narrow);
-    return inner;
-}
-
-struct block *le_cuda_part_loop(struct cuda *c, struct block *block, int index, const char *part, const char *size) {
-    struct range r = find_range(c, index, block, NULL);
-    const char *name = le_cuda_index_name(c, index), *by = r.by ? r.by : "1";
-    const char *turn =
-        le_cuda_hold(c, block, LE_I64, false, "turn", le_arena_format(c->arena, "%s * %s", part, size))->text;
-    const char *first =
-        le_cuda_hold(c, block, LE_I64, false, "first", le_arena_format(c->arena, "%s + %s * %s", r.low, turn, by))
-            ->text;
-    const char *last =
-        le_cuda_hold(c, block, LE_I64, false, "last", le_arena_format(c->arena, "%s + %s * %s", first, size, by))->text;
-    struct block *inner =
-        le_cuda_open(c, block,
-                     le_arena_format(c->arena, "for (long long %s = %s; %s < %s && %s < %s; %s += %s)", name, first,
-                                     name, last, name, end_of(c, index, &r), name, by));
-    le_cuda_bind(c, inner, index, name, false);
+    struct le_expression *by = le_ktree_cast(t, LE_KTREE_LONG, r.by ? r.by : le_ktree_long(t, 1));
+    struct le_expression *turn = le_ktree_let(t, block, "turn", LE_KTREE_LONG, le_times(t, part, size));
+    struct le_expression *first =
+        le_ktree_let(t, block, "first", LE_KTREE_LONG, le_plus(t, r.low, le_times(t, turn, by)));
+    struct le_expression *last = le_ktree_let(t, block, "last", LE_KTREE_LONG, le_plus(t, first, le_times(t, size, by)));
+    struct le_variable *variable = le_cuda_index_variable(c, index, LE_KTREE_LONG);
+    struct le_expression *end = le_ktree_cast(t, LE_KTREE_LONG, end_of(c, index, &r));
+    struct le_block *inner = le_ktree_open_loop(t, block, LE_ROLE_SERIAL, variable, first, end, by);
+    inner->owner->guard = le_less(t, le_ktree_use(t, variable), last);
+    le_cuda_bind(c, inner, index, le_ktree_use(t, variable));
     return inner;
 }
 
@@ -129,36 +124,35 @@ static int64_t most_of(const struct le_range *r) {
 }
 
 /* How many of its values come before the index's own. */
-static const char *place_of(struct cuda *c, int index, const struct le_range *r) {
-    if (!c->indices[index].text)
-        return "0"; /* no value yet */
-    const char *at = le_cuda_wide(c, &c->indices[index]);
+static struct le_expression *place_of(struct cuda *c, int index, const struct le_range *r) {
+    struct le_kernel_tree *t = c->tree;
+    if (!c->indices[index].x)
+        return le_ktree_long(t, 0); /* no value yet */
+    struct le_expression *at = le_ktree_cast(t, LE_KTREE_LONG, c->indices[index].x);
     if (r->low != 0 && (!r->dynamic || r->bounded))
-        at = le_arena_format(c->arena, "(%s - %s)", at, index_number(c, index, "low", r->low, false));
+        at = le_minus(t, at, index_number(c, index, "low", r->low, LE_KTREE_LONG));
     if (r->by != 1 && !r->dynamic)
-        at = le_arena_format(c->arena, "%s / %s", at, index_number(c, index, "by", r->by, false));
+        at = le_ktree_quotient(t, at, index_number(c, index, "by", r->by, LE_KTREE_LONG));
     return at;
 }
 
-const char *le_cuda_point(struct cuda *c) {
+struct le_expression *le_cuda_point(struct cuda *c) {
     const struct le_stage *stage = c->stage;
-    struct words point = {0};
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *point = NULL;
     for (int k = 0; k < stage->index_count; k++) {
         int index = stage->indices[k];
         const struct le_range *r = &c->space->ranges[index];
-        const char *most = index_number(c, index, "most", most_of(r), false);
-        const char *at = place_of(c, index, r);
-        if (point.length == 0)
-            le_words_add(c->arena, &point, "%s", at);
-        else
-            point.at = le_arena_format(c->arena, "(%s) * %s + %s", point.at, most, at);
-        point.length = 1;
+        struct le_expression *most = index_number(c, index, "most", most_of(r), LE_KTREE_LONG);
+        struct le_expression *at = place_of(c, index, r);
+        point = point ? le_plus(t, le_times(t, point, most), at) : at;
     }
-    const char *number = point.length ? le_arena_format(c->arena, "(unsigned long long)(%s)", point.at) : "0ull";
-    if (c->terms)
-        number = le_arena_format(c->arena, "%s * (unsigned long long)(%s + 1) + (unsigned long long)(%s)", number,
-                                 c->terms, c->term ? c->term : c->terms);
-    return number;
+    point = point ? le_ktree_cast(t, LE_KTREE_ULONG, point) : le_ktree_constant(t, LE_KTREE_ULONG, 0);
+    if (!c->terms)
+        return point;
+    struct le_expression *count = le_plus(t, c->terms, le_ktree_int(t, 1));
+    return le_plus(t, le_times(t, point, le_ktree_cast(t, LE_KTREE_ULONG, count)),
+                   le_ktree_cast(t, LE_KTREE_ULONG, c->term ? c->term : c->terms));
 }
 
 /* ---- threads to points */
@@ -232,58 +226,56 @@ static bool is_shared(const struct shared *s, int index) {
     return false;
 }
 
+struct le_expression *le_cuda_thread(struct cuda *c, const char *wish, int type) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *before = le_times(t, le_ktree_cast(t, type, le_ktree_thread(t, LE_BLOCK_X)),
+                                            le_ktree_thread(t, LE_THREADS_X));
+    return le_ktree_let(t, c->root, wish, type, le_plus(t, before, le_ktree_thread(t, LE_THREAD_X)));
+}
+
 /* Each thread's place along the shared indices, the last running fastest. */
-static void find_places(struct cuda *c, const struct shared *s, int64_t points, const char **place) {
-    bool narrow = points <= INT32_MAX - 1024;
-    const char *type = narrow ? "unsigned" : "unsigned long long", *rest = c->thread = le_cuda_name(c, "thread");
-    le_cuda_line(c, c->root,
-                 narrow ? "const unsigned %s = blockIdx.x * blockDim.x + threadIdx.x;"
-                        : "const unsigned long long %s = (unsigned long long)blockIdx.x * blockDim.x + "
-                          "threadIdx.x;",
-                 rest);
-    le_cuda_line(c, c->root, "if (%s >= (%s)%s)\n    return;", rest, type, le_cuda_number(c, "points", points));
-    for (int k = s->count - 1; k >= 0; k--) {
+static void find_places(struct cuda *c, const struct shared *s, int64_t points, struct le_expression **place) {
+    struct le_kernel_tree *t = c->tree;
+    int type = points <= INT32_MAX - 1024 ? LE_KTREE_UINT : LE_KTREE_ULONG;
+    struct le_expression *rest = c->thread = le_cuda_thread(c, "thread", type);
+    le_ktree_end_if(t, c->root,
+                   le_ktree_binary(t, LE_OP_GE, rest, le_ktree_cast(t, type, le_cuda_number(c, "points", points))));
+    for (int k = s->count - 1; k > 0; k--) {
         int index = s->at[k];
-        if (k == 0) {
-            place[k] = rest;
-            break;
-        }
-        const char *count = index_number(c, index, "count", most_of(&c->space->ranges[index]), false);
-        const char *next = le_cuda_name(c, "rest");
-        le_cuda_line(c, c->root, "const %s %s = %s / (%s)%s;", type, next, rest, type, count);
-        place[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_place", le_cuda_index_name(c, index)));
-        le_cuda_line(c, c->root, "const %s %s = %s - %s * (%s)%s;", type, place[k], rest, next, type, count);
+        struct le_expression *count = index_number(c, index, "count", most_of(&c->space->ranges[index]), type);
+        struct le_expression *next = le_ktree_let(t, c->root, "rest", type, le_ktree_quotient(t, rest, count));
+        const char *name = le_arena_format(c->arena, "%s_place", le_cuda_index_name(c, index));
+        place[k] = le_ktree_let(t, c->root, name, type, le_minus(t, rest, le_times(t, next, count)));
         rest = next;
     }
+    place[0] = rest;
 }
 
 /* low + place * by, where that is below the end. */
-static struct block *bind_place(struct cuda *c, struct block *block, int index, const char *place) {
+static struct le_block *bind_place(struct cuda *c, struct le_block *block, int index, struct le_expression *place) {
+    struct le_kernel_tree *t = c->tree;
     struct range r = find_range(c, index, block, NULL);
-    const char *type = r.narrow ? "int" : "long long", *name = le_cuda_index_name(c, index);
-    struct words value = {0};
-    if (r.low[0] != '0' || r.low[1])
-        le_words_add(c->arena, &value, "%s + ", r.low);
-    le_words_add(c->arena, &value, "(%s)%s", type, place);
-    if (r.by)
-        le_words_add(c->arena, &value, " * %s", r.by);
-    le_cuda_line(c, block, "const %s %s = %s;", type, name, value.at);
+    struct le_expression *x = le_ktree_cast(t, r.type, place);
+    x = le_plus(t, r.low, r.by ? le_times(t, x, r.by) : x);
+    struct le_variable *variable = le_cuda_index_variable(c, index, r.type);
+    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = variable, .x = x});
+    x = le_ktree_use(t, variable);
     if (r.known->dynamic)
-        le_cuda_line(c, block, "if (%s >= %s)\n    return;", name, end_of(c, index, &r));
-    struct block *inner = le_cuda_open(c, block, NULL);
-    le_cuda_bind(c, inner, index, name, r.narrow);
+        le_ktree_end_if(t, block, le_ktree_binary(t, LE_OP_GE, x, end_of(c, index, &r)));
+    struct le_block *inner = le_ktree_open(t, block);
+    le_cuda_bind(c, inner, index, x);
     return inner;
 }
 
-void le_cuda_close_all(struct cuda *c, struct block *block) {
+void le_cuda_close_all(struct cuda *c, struct le_block *block) {
     for (; block != c->root; block = block->parent)
-        le_cuda_close(c, block);
+        le_ktree_close(c->tree, block);
 }
 
-struct block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points) {
+struct le_block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points) {
     struct shared s = {.count = 0};
-    const char *place[16];
-    struct block *block = c->root;
+    struct le_expression *place[16];
+    struct le_block *block = c->root;
     if (!in_order)
         find_shared(c, &s);
     *points = 1;
@@ -304,6 +296,7 @@ struct block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points) {
 
 /* Threads share the first indices out in order, and each goes in order through the values of those that are left: of
  * what one thread writes to a place the last stays. */
-const char *le_cuda_claim(struct cuda *c) {
-    return c->thread ? le_arena_format(c->arena, "%s + 1ull", c->thread) : "1ull";
+struct le_expression *le_cuda_claim(struct cuda *c) {
+    struct le_expression *one = le_ktree_constant(c->tree, LE_KTREE_ULONG, 1);
+    return c->thread ? le_plus(c->tree, c->thread, one) : one;
 }

@@ -62,7 +62,7 @@ struct map {
     int64_t inside_low[MAP_AXES_MAX], inside_high[MAP_AXES_MAX]; /* the same as places along each axis */
     int tile_rows, tile_columns;
     int64_t items;      /* FLAT: threads' parts; else blocks */
-    struct block *body; /* what a thread does for its elements; NULL: the root */
+    struct le_block *body; /* what a thread does for its elements; NULL: the root */
     const char *part; /* FLAT: the number of `threads * unroll` items; NULL: blockIdx.x, and each thread has its own */
 };
 
@@ -90,9 +90,9 @@ struct map_names {
 };
 void le_map_places(struct map *m, struct map_names *names);
 /* Binds all indices but the inner axis's in the turn'th turn; row: the place along the row axis, NULL: the turn's. */
-void le_map_bind_outer(struct map *m, const struct map_names *names, struct block *block, const char *turn,
+void le_map_bind_outer(struct map *m, const struct map_names *names, struct le_block *block, const char *turn,
                        const char *row);
-void le_map_bind(struct map *m, struct block *block, int axis, const char *place);
+void le_map_bind(struct map *m, struct le_block *block, int axis, const char *place);
 const char *le_map_place(struct map *m, const struct map_names *names, int axis, const char *turn);
 const char *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* a parameter */
 int le_map_pitch(const struct map *m);      /* TILE: elements from a column to the next: odd, so that banks differ */
@@ -101,7 +101,7 @@ bool le_map_is_simple(const struct map *m); /* a thread has one element, and end
 
 /* device_map_code.c */
 /* The thread's elements into m->body: what they read, and what `make` makes of one in the block where it counts. */
-void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct block *block));
+void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct le_block *block));
 /* false: another kernel has to make it */
 bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
                   struct le_generated_launches *out, leat_status *status);

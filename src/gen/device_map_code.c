@@ -8,15 +8,15 @@ struct map_writer {
     struct map *m;
     struct cuda *c;
     struct map_names names;
-    struct block *body;                               /* where its code goes now */
+    struct le_block *body;                               /* where its code goes now */
     bool whole;                                       /* there all elements count, and all that they read is inside */
     const char *turn, *element;                       /* names of the loops' variables */
     const char *made;                                 /* the array of the elements, as they are stored */
-    void (*make)(struct map *m, struct block *block); /* of an element; NULL: into `made` */
+    void (*make)(struct map *m, struct le_block *block); /* of an element; NULL: into `made` */
 };
 
-static struct block *open_turns(struct map_writer *k, struct block *block) {
-    struct block *inner = le_cuda_unrolled(k->c, block, k->turn, k->m->unroll);
+static struct le_block *open_turns(struct map_writer *k, struct le_block *block) {
+    struct le_block *inner = le_cuda_unrolled(k->c, block, k->turn, k->m->unroll);
     le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
     return inner;
 }
@@ -35,7 +35,7 @@ static const char *counts(const struct map_writer *k) {
 }
 
 /* "place + 3" along the inner axis */
-static void bind_inner(struct map_writer *k, struct block *block, const char *more) {
+static void bind_inner(struct map_writer *k, struct le_block *block, const char *more) {
     int inner = k->m->axis_count - 1;
     const char *place = le_map_place(k->m, &k->names, inner, k->turn);
     le_map_bind(k->m, block, inner, more ? le_arena_format(k->c->arena, "%s + %s", place, more) : place);
@@ -74,7 +74,7 @@ static void declare_array(struct map_writer *k, const char *type, const char *na
 
 /* `width` neighbours, which begin at a multiple of their size or of 16 bytes; without a function or a loop, since both
  * cost the compiler time. */
-static void copy_vector(struct map_writer *k, struct block *block, int value, const char *to, const char *from) {
+static void copy_vector(struct map_writer *k, struct le_block *block, int value, const char *to, const char *from) {
     int size_bytes = k->m->width * (int)le_type_size(k->c->ir->values.at[value].type);
     const char *chunk = size_bytes == 1   ? "unsigned char"
                         : size_bytes == 2 ? "unsigned short"
@@ -97,15 +97,15 @@ static void declare(struct map_writer *k) {
 }
 
 /* One row of a stream: vectors where they are aligned, else elements. */
-static void read_row(struct map_writer *k, const struct map_stream *s, struct block *block, const char *row) {
+static void read_row(struct map_writer *k, const struct map_stream *s, struct le_block *block, const char *row) {
     struct cuda *c = k->c;
     int end = s->column_low + columns_of(k, s), width = k->m->width;
     for (int at = s->column_low, step; at < end; at += step) {
         bool wide = s->along && s->align >= 0 && (at - s->align) % width == 0 && at + width <= end;
         step = wide ? width : 1;
-        struct block *base = le_cuda_open(c, block, NULL);
+        struct le_block *base = le_cuda_open(c, block, NULL);
         bind_inner(k, base, le_arena_format(c->arena, "(%d)", at));
-        const char *place = le_cuda_trusted_place(k->c, s->loads[0], base);
+        const char *place = le_cuda_trusted_place_text(k->c, s->loads[0], base);
         if (wide && columns_of(k, s) == width)
             copy_vector(k, base, s->loads[0]->value, le_arena_format(c->arena, "%s[%s]", s->name, row),
                         le_arena_format(c->arena, "&%s", place));
@@ -117,16 +117,16 @@ static void read_row(struct map_writer *k, const struct map_stream *s, struct bl
     }
 }
 
-static void read_rows(struct map_writer *k, const struct map_stream *s, struct block *block) {
+static void read_rows(struct map_writer *k, const struct map_stream *s, struct le_block *block) {
     struct cuda *c = k->c;
     if (s->row_low == s->row_high) {
-        struct block *inner = open_turns(k, block);
+        struct le_block *inner = open_turns(k, block);
         read_row(k, s, inner, k->turn);
         le_cuda_close(c, inner);
         return;
     }
     const char *row = le_cuda_name(c, "row");
-    struct block *inner = le_cuda_unrolled(k->c, block, row, k->m->unroll + s->row_high - s->row_low);
+    struct le_block *inner = le_cuda_unrolled(k->c, block, row, k->m->unroll + s->row_high - s->row_low);
     le_map_bind_outer(k->m, &k->names, inner, k->turn,
                       le_arena_format(c->arena, "%s + (%s - %d)", k->names.place[k->m->row], row, -s->row_low));
     read_row(k, s, inner, row);
@@ -134,19 +134,19 @@ static void read_rows(struct map_writer *k, const struct map_stream *s, struct b
 }
 
 /* Every load by itself, where its element counts. */
-static void read_some(struct map_writer *k, struct block *block) {
+static void read_some(struct map_writer *k, struct le_block *block) {
     struct cuda *c = k->c;
-    struct block *turns = open_turns(k, block);
-    struct block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
+    struct le_block *turns = open_turns(k, block);
+    struct le_block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
     const char *asks = counts(k);
-    struct block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
+    struct le_block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
     bind_inner(k, inner, k->element);
     for (int q = 0; q < k->m->stream_count; q++) {
         const struct map_stream *s = &k->m->streams[q];
         for (int x = 0; x < s->load_count && is_ahead(s); x++)
             le_cuda_line(c, inner, "%s[%s + %d][%s + %d] = %s;", s->name, k->turn, s->row[x] - s->row_low,
                          stream_element(k, s), s->column[x] - s->column_low,
-                         le_cuda_trusted_place(k->c, s->loads[x], inner));
+                         le_cuda_trusted_place_text(k->c, s->loads[x], inner));
     }
     if (inner != elements)
         le_cuda_close(c, inner);
@@ -166,14 +166,14 @@ static void read_ahead(struct map_writer *k) {
         read_some(k, k->body);
         return;
     }
-    struct block *all =
+    struct le_block *all =
         k->whole ? k->body : le_cuda_open(c, k->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
     for (int q = 0; q < k->m->stream_count; q++)
         if (is_ahead(&k->m->streams[q]))
             read_rows(k, &k->m->streams[q], all);
     if (k->whole)
         return;
-    struct block *rest = le_cuda_open(c, k->body, "else");
+    struct le_block *rest = le_cuda_open(c, k->body, "else");
     read_some(k, rest);
     le_cuda_close(c, all); /* what is hoisted out of either comes before both */
     le_cuda_close(c, rest);
@@ -186,20 +186,20 @@ struct tile_place {
 };
 
 static const char *place_in_tile(struct map_writer *k, const struct map_stream *s, const struct tile_place *at,
-                                 struct block *base) {
+                                 struct le_block *base) {
     struct map *m = k->m;
     struct le_arena *arena = k->c->arena;
     le_map_bind_outer(m, &k->names, base, k->turn, le_arena_format(arena, "%s + %s", k->names.row_start, at->row));
     le_map_bind(m, base, m->axis_count - 1, le_arena_format(arena, "%s + %s", k->names.column_start, at->column));
-    return le_cuda_trusted_place(k->c, s->loads[0], base);
+    return le_cuda_trusted_place_text(k->c, s->loads[0], base);
 }
 
 /* An element; of wide tiles a vector along the rows, which is put into the tile when all that the thread reads is under
  * way. */
-static void read_tile(struct map_writer *k, const struct map_stream *s, struct block *block,
+static void read_tile(struct map_writer *k, const struct map_stream *s, struct le_block *block,
                       const struct tile_place *at) {
     struct cuda *c = k->c;
-    struct block *base = le_cuda_open(c, block, NULL);
+    struct le_block *base = le_cuda_open(c, block, NULL);
     const char *place = place_in_tile(k, s, at, base);
     if (k->m->width > 1)
         copy_vector(k, base, s->loads[0]->value, le_arena_format(c->arena, "%s[%s]", s->part, k->turn),
@@ -209,9 +209,9 @@ static void read_tile(struct map_writer *k, const struct map_stream *s, struct b
     le_cuda_close(c, base);
 }
 
-static void put_part(struct map_writer *k, const struct map_stream *s, struct block *block,
+static void put_part(struct map_writer *k, const struct map_stream *s, struct le_block *block,
                      const struct tile_place *at) {
-    struct block *elements = le_cuda_unrolled(k->c, block, k->element, k->m->width);
+    struct le_block *elements = le_cuda_unrolled(k->c, block, k->element, k->m->width);
     le_cuda_line(k->c, elements, "%s[%s * %d + %s + %s] = %s[%s][%s];", s->name, at->column, le_map_pitch(k->m),
                  at->row, k->element, s->part, k->turn, k->element);
     le_cuda_close(k->c, elements);
@@ -219,18 +219,18 @@ static void put_part(struct map_writer *k, const struct map_stream *s, struct bl
 
 /* What a thread does for each of its parts of the tiles. */
 static void for_parts(struct map_writer *k, const struct tile_place *at,
-                      void (*work)(struct map_writer *k, const struct map_stream *s, struct block *block,
+                      void (*work)(struct map_writer *k, const struct map_stream *s, struct le_block *block,
                                    const struct tile_place *at)) {
     struct map *m = k->m;
     struct cuda *c = k->c;
     int inner = m->axis_count - 1, down = m->tile_rows / m->width;
     const char *part = le_cuda_name(c, "at");
-    struct block *turns = le_cuda_unrolled(c, c->root, k->turn, m->unroll);
+    struct le_block *turns = le_cuda_unrolled(c, c->root, k->turn, m->unroll);
     le_cuda_line(c, turns, "const int %s = (int)threadIdx.x + %s * %d;", part, k->turn, MAP_THREADS);
     const char *times = m->width > 1 ? le_arena_format(c->arena, " * %d", m->width) : "";
     le_cuda_line(c, turns, "const int %s = %s %% %d%s, %s = %s / %d;", at->row, part, down, times, at->column, part,
                  down);
-    struct block *within = le_cuda_open(
+    struct le_block *within = le_cuda_open(
         c, turns,
         le_arena_format(c->arena, "if (%s + %s < %s && %s + %s < %s)", k->names.row_start, at->row,
                         le_map_axis_number(m, m->row, "count", m->axes[m->row].count), k->names.column_start,
@@ -272,7 +272,7 @@ static const char *column_of_tile(const struct map_writer *k) {
 }
 
 /* What was read ahead, from now on: in the outermost block where the loads' nodes may stand. */
-static void know_stream(struct map_writer *k, const struct map_stream *s, struct block *turns, struct block *element) {
+static void know_stream(struct map_writer *k, const struct map_stream *s, struct le_block *turns, struct le_block *element) {
     struct map *m = k->m;
     struct cuda *c = k->c;
     for (int x = 0; x < s->load_count; x++) {
@@ -287,14 +287,14 @@ static void know_stream(struct map_writer *k, const struct map_stream *s, struct
             text = le_arena_format(c->arena, "%s[%s + %d][%s + %d]", s->name, k->turn, s->row[x] - s->row_low,
                                    stream_element(k, s), s->column[x] - s->column_low);
         bool inner = le_node_depends(load, le_map_inner(m)->index);
-        struct block *block = inner ? element : turns;
-        const char *x_text = le_cuda_from_memory(c, text, stored, load->type);
-        le_cuda_know(c, load, block,
-                     le_cuda_hold(c, block, load->type, false, le_cuda_value_name(c, load->value), x_text)->text);
+        struct le_block *block = inner ? element : turns;
+        const char *x_text = le_cuda_from_memory_text(c, text, stored, load->type);
+        le_cuda_know_text(c, load, block,
+                     le_cuda_hold_text(c, block, load->type, false, le_cuda_value_name(c, load->value), x_text));
     }
 }
 
-static const char *target_place(struct map_writer *k, struct block *block) {
+static const char *target_place(struct map_writer *k, struct le_block *block) {
     const struct le_stage *stage = k->m->stage;
     const char *place;
     struct destination to = {.value = stage->target,
@@ -302,15 +302,15 @@ static const char *target_place(struct map_writer *k, struct block *block) {
                              .access = stage->access,
                              .subscripts = stage->left,
                              .trusted = true};
-    le_cuda_place(k->c, &to, block, NULL, &place);
+    le_cuda_place_text(k->c, &to, block, &place);
     return place;
 }
 
 /* Turns of which some element counts: what they read lies inside. */
-static struct block *open_counted(struct map_writer *k) {
+static struct le_block *open_counted(struct map_writer *k) {
     struct cuda *c = k->c;
-    struct block *turns = le_cuda_unrolled(k->c, k->body, k->turn, k->m->unroll);
-    struct block *inner = le_cuda_open(c, turns, le_arena_format(c->arena, "if (%s[%s] > 0)", k->names.to, k->turn));
+    struct le_block *turns = le_cuda_unrolled(k->c, k->body, k->turn, k->m->unroll);
+    struct le_block *inner = le_cuda_open(c, turns, le_arena_format(c->arena, "if (%s[%s] > 0)", k->names.to, k->turn));
     inner->conditional = true;
     le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
     return inner;
@@ -322,23 +322,22 @@ static void declare_made(struct map_writer *k) {
     declare_array(k, le_cuda_stored(stored), k->made, k->m->unroll, k->m->width, false);
 }
 
-static void make_element(struct map_writer *k, struct block *block) {
+static void make_element(struct map_writer *k, struct le_block *block) {
     struct cuda *c = k->c;
     enum le_type stored = c->ir->values.at[k->m->stage->target].type;
     if (k->make) {
         k->make(k->m, block);
         return;
     }
-    const struct held *x = le_cuda_node(c, k->m->stage->node, block, NULL);
     le_cuda_line(c, block, "%s[%s][%s] = %s;", k->made, k->turn, k->element,
-                 le_cuda_to_memory(c, le_cuda_wide(c, x), le_type_compute(stored), stored));
+                 le_cuda_to_memory_text(c, le_cuda_wide_text(c, k->m->stage->node, block), le_type_compute(stored), stored));
 }
 
 static void make_elements(struct map_writer *k) {
     struct cuda *c = k->c;
     bool asks = !k->whole && !le_map_is_simple(k->m) && (!k->m->safe || k->m->loose);
-    struct block *turns = asks ? open_counted(k) : open_turns(k, k->body);
-    struct block *loop = le_cuda_unrolled(k->c, turns, k->element, k->m->width), *element = loop;
+    struct le_block *turns = asks ? open_counted(k) : open_turns(k, k->body);
+    struct le_block *loop = le_cuda_unrolled(k->c, turns, k->element, k->m->width), *element = loop;
     if (asks) {
         element = le_cuda_open(c, loop, le_arena_format(c->arena, "if (%s)", counts(k)));
         element->conditional = true;
@@ -353,12 +352,12 @@ static void make_elements(struct map_writer *k) {
 
 /* ---- writing */
 
-static void write_some(struct map_writer *k, struct block *block) {
+static void write_some(struct map_writer *k, struct le_block *block) {
     struct cuda *c = k->c;
-    struct block *turns = open_turns(k, block);
-    struct block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
+    struct le_block *turns = open_turns(k, block);
+    struct le_block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
     const char *asks = counts(k);
-    struct block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
+    struct le_block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
     bind_inner(k, inner, k->m->width > 1 ? k->element : NULL);
     le_cuda_line(c, inner, "%s = %s[%s][%s];", target_place(k, inner), k->made, k->turn, k->element);
     if (inner != elements)
@@ -367,9 +366,9 @@ static void write_some(struct map_writer *k, struct block *block) {
     le_cuda_close(c, turns);
 }
 
-static void write_whole(struct map_writer *k, struct block *block) {
+static void write_whole(struct map_writer *k, struct le_block *block) {
     struct cuda *c = k->c;
-    struct block *turns = open_turns(k, block);
+    struct le_block *turns = open_turns(k, block);
     bind_inner(k, turns, NULL);
     copy_vector(k, turns, k->m->stage->target, le_arena_format(c->arena, "&%s", target_place(k, turns)),
                 le_arena_format(c->arena, "%s[%s]", k->made, k->turn));
@@ -382,9 +381,9 @@ static void write_all(struct map_writer *k) {
         write_some(k, k->body);
         return;
     }
-    struct block *all = le_cuda_open(c, k->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
+    struct le_block *all = le_cuda_open(c, k->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
     write_whole(k, all);
-    struct block *rest = le_cuda_open(c, k->body, "else");
+    struct le_block *rest = le_cuda_open(c, k->body, "else");
     write_some(k, rest);
     le_cuda_close(c, all);
     le_cuda_close(c, rest);
@@ -392,7 +391,7 @@ static void write_all(struct map_writer *k) {
 
 /* ---- threads whose elements are all alike, and the others */
 
-static void store_point(struct map *m, struct block *block) {
+static void store_point(struct map *m, struct le_block *block) {
     le_cuda_store(&m->c, le_cuda_node(&m->c, m->stage->node, block, NULL), block);
 }
 
@@ -406,8 +405,8 @@ static void make_apart(struct map_writer *k, const char *usual) {
                            ? le_arena_format(c->arena, "if (%s%s)", unless, counts(k))
                            : le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = %s; %s%s < %s[%s]; %s++)",
                                              k->element, from, unless, k->element, k->names.to, k->turn, k->element);
-    struct block *turns = le_cuda_unrolled(c, k->body, k->turn, k->m->unroll);
-    struct block *elements = le_cuda_open(c, turns, head);
+    struct le_block *turns = le_cuda_unrolled(c, k->body, k->turn, k->m->unroll);
+    struct le_block *elements = le_cuda_open(c, turns, head);
     elements->conditional = true;
     le_map_bind_outer(k->m, &k->names, elements, k->turn, NULL); /* there may be no such row where none counts */
     bind_inner(k, elements, k->m->width > 1 ? k->element : NULL);
@@ -417,7 +416,7 @@ static void make_apart(struct map_writer *k, const char *usual) {
 }
 
 /* NULL: none of it has a quick way that is worth it; else the bool that says whether what was made so counts. */
-static const char *declare_usual(struct map_writer *k, struct block *block) {
+static const char *declare_usual(struct map_writer *k, struct le_block *block) {
     if (!k->m->dear || k->make || !le_cuda_has_quick_ways(k->c, k->m->stage->node))
         return NULL;
     const char *usual = le_cuda_name(k->c, "usual");
@@ -425,11 +424,11 @@ static const char *declare_usual(struct map_writer *k, struct block *block) {
     return usual;
 }
 
-static void make_whole(struct map_writer *k, struct block *block, const char *usual) {
+static void make_whole(struct map_writer *k, struct le_block *block, const char *usual) {
     k->body = block;
     k->whole = true;
     k->c->quick = usual ? block : NULL;
-    k->c->usual = usual;
+    k->c->usual = le_cuda_named(k->c, usual);
     le_cuda_reach(k->c, k->m->inside);
     read_ahead(k);
     if (!k->make)
@@ -438,7 +437,7 @@ static void make_whole(struct map_writer *k, struct block *block, const char *us
     k->c->quick = NULL;
     if (k->make)
         return;
-    struct block *writes = usual ? le_cuda_open(k->c, block, le_arena_format(k->c->arena, "if (%s)", usual)) : block;
+    struct le_block *writes = usual ? le_cuda_open(k->c, block, le_arena_format(k->c->arena, "if (%s)", usual)) : block;
     write_whole(k, writes);
     if (usual)
         le_cuda_close(k->c, writes);
@@ -447,8 +446,8 @@ static void make_whole(struct map_writer *k, struct block *block, const char *us
 static void make_split(struct map_writer *k) {
     struct cuda *c = k->c;
     const char *usual = declare_usual(k, k->m->body);
-    struct block *all = le_cuda_open(c, k->m->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
-    struct block *rest = le_cuda_open(c, k->m->body, usual ? "" : "else");
+    struct le_block *all = le_cuda_open(c, k->m->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
+    struct le_block *rest = le_cuda_open(c, k->m->body, usual ? "" : "else");
     make_whole(k, all, usual);
     k->body = rest;
     k->whole = false;
@@ -469,7 +468,7 @@ static struct map_writer new_maker(struct map *m, const struct map_names *names)
     return k;
 }
 
-void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct block *block)) {
+void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct le_block *block)) {
     struct map_writer k = new_maker(m, names);
     k.make = make;
     make_split(&k);
@@ -506,7 +505,7 @@ static const char *open_parts(struct map *m, int64_t parts) {
     const char *part = le_cuda_name(c, "part");
     const char *head = le_arena_format(
         c->arena, "#pragma unroll 1\nfor (unsigned %s = blockIdx.x; %s < (unsigned)%s; %s += gridDim.x)", part, part,
-        le_cuda_number(c, "parts", parts), part);
+        le_cuda_number_text(c, "parts", parts), part);
     m->body = le_cuda_open(c, c->root, head);
     return part;
 }
@@ -525,7 +524,7 @@ bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage 
     struct map_names names;
     if (!le_map_find(&m, job, stage))
         return false;
-    m.c.block_threads = MAP_THREADS;
+    m.c.tree->threads = MAP_THREADS;
     int64_t blocks = m.items;
     if (m.way == MAP_FLAT)
         blocks = (m.items + MAP_THREADS * m.unroll - 1) / (MAP_THREADS * m.unroll);

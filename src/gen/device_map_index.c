@@ -12,7 +12,7 @@ static const char *name_of(struct map *m, int axis) {
 
 const char *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value) {
     struct le_arena *arena = m->c.arena;
-    return le_cuda_number(&m->c, le_arena_format(arena, "%s_%s", name_of(m, axis), what), value);
+    return le_cuda_number_text(&m->c, le_arena_format(arena, "%s_%s", name_of(m, axis), what), value);
 }
 
 /* As le_over wants it: n * number >> (31 + shift) is n / divisor for n below 2^31. */
@@ -25,7 +25,7 @@ static int64_t packed_inverse(int64_t divisor) {
 }
 
 /* The parts of number `item` along the axes, the inner one's first. */
-static void split_item(struct map *m, struct block *block, const char *item, const char **parts) {
+static void split_item(struct map *m, struct le_block *block, const char *item, const char **parts) {
     struct cuda *c = &m->c;
     int order[MAP_AXES_MAX], n = 0;
     for (int a = m->axis_count - 1; a >= 0; a--)
@@ -66,7 +66,7 @@ static const char *column_text(struct map *m, const char *part) {
     if (m->width > 1)
         text = le_arena_format(m->c.arena, "%s * %d", text, m->width);
     if (m->phase > 0)
-        text = le_arena_format(m->c.arena, "%s - (int)%s", text, le_cuda_number(&m->c, "phase", m->phase));
+        text = le_arena_format(m->c.arena, "%s - (int)%s", text, le_cuda_number_text(&m->c, "phase", m->phase));
     return text;
 }
 
@@ -81,7 +81,7 @@ const char *le_map_place(struct map *m, const struct map_names *names, int axis,
 }
 
 /* Whether all that the turn's elements read is inside. */
-static void find_inside(struct map *m, struct map_names *names, struct block *block, const char *turn) {
+static void find_inside(struct map *m, struct map_names *names, struct le_block *block, const char *turn) {
     struct le_arena *arena = m->c.arena;
     struct words all = {0};
     for (int a = 0; a < m->axis_count; a++) {
@@ -99,7 +99,7 @@ static void find_inside(struct map *m, struct map_names *names, struct block *bl
 }
 
 /* Which of its elements count. */
-static void find_ends(struct map *m, struct map_names *names, struct block *block, const char *turn, const char *asks) {
+static void find_ends(struct map *m, struct map_names *names, struct le_block *block, const char *turn, const char *asks) {
     struct cuda *c = &m->c;
     int inner = m->axis_count - 1;
     const char *place = le_map_place(m, names, inner, turn), *count = count_of(m, inner);
@@ -134,7 +134,7 @@ static void declare_ends(struct map *m, struct map_names *names) {
     }
 }
 
-static void put_places(struct map *m, struct map_names *names, struct block *block, const char *const *parts,
+static void put_places(struct map *m, struct map_names *names, struct le_block *block, const char *const *parts,
                        const char *turn) {
     struct cuda *c = &m->c;
     int inner = m->axis_count - 1;
@@ -150,7 +150,7 @@ static void put_places(struct map *m, struct map_names *names, struct block *blo
 static void find_flat(struct map *m, struct map_names *names) {
     struct cuda *c = &m->c;
     const char *parts[MAP_AXES_MAX] = {NULL}, *first = le_cuda_name(c, "first"), *turn = le_cuda_name(c, "turn");
-    const char *items = le_cuda_number(c, "items", m->items), *part = m->part ? m->part : "blockIdx.x";
+    const char *items = le_cuda_number_text(c, "items", m->items), *part = m->part ? m->part : "blockIdx.x";
     for (int a = 0; a < m->axis_count; a++)
         names->place[a] = le_cuda_name(c, le_arena_format(c->arena, "%s_place", name_of(m, a)));
     le_cuda_line(c, m->body, "const unsigned %s = %s * %du + threadIdx.x;", first, part, m->threads * m->unroll);
@@ -163,7 +163,7 @@ static void find_flat(struct map *m, struct map_names *names) {
     for (int a = 0; a < m->axis_count; a++)
         le_cuda_line(c, m->body, "%s %s[%d];", type_of(m, a), names->place[a], m->unroll);
     declare_ends(m, names);
-    struct block *block = le_cuda_unrolled(c, m->body, turn, m->unroll);
+    struct le_block *block = le_cuda_unrolled(c, m->body, turn, m->unroll);
     const char *item = le_cuda_name(c, "item");
     le_cuda_line(c, block, "const unsigned %s = %s + %s * %du;", item, first, turn, m->threads);
     split_item(m, block, item, parts);
@@ -206,7 +206,7 @@ static void find_blocks(struct map *m, struct map_names *names) {
         names->place[a] = le_arena_format(c->arena, "(%s)%s", type_of(m, a), parts[a]);
     find_corner(m, names, parts);
     declare_ends(m, names);
-    struct block *block = le_cuda_unrolled(c, m->body, turn, m->unroll);
+    struct le_block *block = le_cuda_unrolled(c, m->body, turn, m->unroll);
     find_ends(m, names, block, turn,
               le_arena_format(c->arena, "%s < %s", le_map_place(m, names, m->row, turn), count_of(m, m->row)));
     if (m->inside)
@@ -214,7 +214,7 @@ static void find_blocks(struct map *m, struct map_names *names) {
     le_cuda_close(c, block);
 }
 
-static void bind_text(struct map *m, struct block *block, int index, bool narrow, const char *place) {
+static void bind_text(struct map *m, struct le_block *block, int index, bool narrow, const char *place) {
     struct cuda *c = &m->c;
     const struct le_range *r = &c->space->ranges[index];
     const char *wish = le_cuda_index_name(c, index), *name = le_cuda_name(c, wish);
@@ -222,21 +222,21 @@ static void bind_text(struct map *m, struct block *block, int index, bool narrow
     struct words value = {0};
     if (r->low != 0 || !place)
         le_words_add(c->arena, &value, "(%s)%s%s", type,
-                     le_cuda_number(c, le_arena_format(c->arena, "%s_low", wish), r->low), place ? " + " : "");
+                     le_cuda_number_text(c, le_arena_format(c->arena, "%s_low", wish), r->low), place ? " + " : "");
     if (place)
         le_words_add(c->arena, &value, r->by != 1 ? "(%s)" : "%s", place);
     if (place && r->by != 1)
         le_words_add(c->arena, &value, " * (%s)%s", type,
-                     le_cuda_number(c, le_arena_format(c->arena, "%s_by", wish), r->by));
+                     le_cuda_number_text(c, le_arena_format(c->arena, "%s_by", wish), r->by));
     le_cuda_line(c, block, "const %s %s = %s;", type, name, value.at);
-    le_cuda_bind(c, block, index, name, narrow);
+    le_cuda_bind_text(c, block, index, name, narrow);
 }
 
-void le_map_bind(struct map *m, struct block *block, int axis, const char *place) {
+void le_map_bind(struct map *m, struct le_block *block, int axis, const char *place) {
     bind_text(m, block, m->axes[axis].index, m->axes[axis].narrow, place);
 }
 
-void le_map_bind_outer(struct map *m, const struct map_names *names, struct block *block, const char *turn,
+void le_map_bind_outer(struct map *m, const struct map_names *names, struct le_block *block, const char *turn,
                        const char *row) {
     for (int a = 0; a < m->axis_count - 1; a++)
         le_map_bind(m, block, a, row && a == m->row ? row : le_map_place(m, names, a, turn));
@@ -247,7 +247,7 @@ void le_map_places(struct map *m, struct map_names *names) {
     for (int k = 0; k < m->covered_count; k++) {
         int64_t low = m->c.space->ranges[m->covered[k]].low;
         if (low == 0)
-            le_cuda_bind(&m->c, m->c.root, m->covered[k], "0", true);
+            le_cuda_bind_text(&m->c, m->c.root, m->covered[k], "0", true);
         else
             bind_text(m, m->c.root, m->covered[k], le_cuda_fits_int(low, low), NULL);
     }

@@ -29,21 +29,21 @@ struct ordered {
 };
 
 /* A point's term and its place, which is -1 where there is none. */
-static void make_terms(struct cuda *c, struct block *block, const struct ordered *o, bool numbered) {
+static void make_terms(struct cuda *c, struct le_block *block, const struct ordered *o, bool numbered) {
     const struct le_stage *stage = c->stage;
     enum le_type type = c->ir->values.at[stage->target].type;
     const char *term = le_cuda_name(c, "term"), *place = le_cuda_name(c, "place"), *element;
     le_cuda_line(c, block, "%s %s = 0;\nlong long %s = -1;", le_cuda_type(type), term, place);
-    struct block *inner = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s < %s)", o->point, o->end));
+    struct le_block *inner = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s < %s)", o->point, o->end));
     inner->conditional = true;
     le_team_bind(c, inner, stage->indices, stage->index_count, o->point, false);
-    const char *x = le_cuda_wide(c, le_cuda_node(c, stage->node, inner, NULL));
+    const char *x = le_cuda_wide_text(c, stage->node, inner);
     struct destination to = {.value = stage->target,
                              .rank = stage->left_count,
                              .access = stage->access,
                              .subscripts = stage->left,
                              .numbered = numbered};
-    struct block *inside = le_cuda_place(c, &to, inner, NULL, &element);
+    struct le_block *inside = le_cuda_place_text(c, &to, inner, &element);
     le_cuda_line(c, inside, numbered ? "%s = %s;\n%s = %s;" : "%s = %s;\n%s = &%s - %s;", term, x, place, element,
                  o->array);
     if (inside != inner)
@@ -53,7 +53,7 @@ static void make_terms(struct cuda *c, struct block *block, const struct ordered
 }
 
 /* Places beside each other have different owners, and so have those that are a row apart. */
-static void take_terms(struct cuda *c, struct block *block, const struct ordered *o, const char *base) {
+static void take_terms(struct cuda *c, struct le_block *block, const struct ordered *o, const char *base) {
     enum le_type type = c->ir->values.at[c->stage->target].type;
     const char *k = le_cuda_name(c, "k"), *at = le_cuda_name(c, "at"), *element = le_cuda_name(c, "element");
     const char *term = le_arena_format(c->arena, "%s[%s]", o->terms, k);
@@ -62,18 +62,18 @@ static void take_terms(struct cuda *c, struct block *block, const struct ordered
     le_cuda_line(c, block, "    if (%s >= 0 && (unsigned char)(%s ^ %s >> 8) == threadIdx.x) {", at, at, at);
     le_cuda_line(c, block, "        %s &%s = %s[%s%s];", le_cuda_stored(type), element, o->array, base, at);
     le_cuda_line(c, block, "        %s = %s;\n    }\n}\n__syncthreads();", element,
-                 le_cuda_updated(c, c->stage->scatter, type, element, term));
+                 le_cuda_updated_text(c, type, element, term));
 }
 
 /* Each thread adds the terms of its element to a total of its own. */
-static void add_terms(struct cuda *c, struct block *block, const struct ordered *o, const char *own,
+static void add_terms(struct cuda *c, struct le_block *block, const struct ordered *o, const char *own,
                       const char *total) {
     const char *k = le_cuda_name(c, "k"), *term = le_cuda_name(c, "term");
     enum le_type type = c->ir->values.at[c->stage->target].type;
     le_cuda_line(c, block, "__syncthreads();\n#pragma unroll 16\nfor (int %s = 0; %s < %d; %s++) {", k, k, BLOCK, k);
     le_cuda_line(c, block, "    const %s %s = %s[%s];", le_cuda_type(type), term, o->terms, k);
     le_cuda_line(c, block, "    if (%s[%s] == %s)\n        %s = %s;\n}\n__syncthreads();", o->places, k, own, total,
-                 le_cuda_updated(c, c->stage->scatter, type, total, term));
+                 le_cuda_updated_text(c, type, total, term));
 }
 
 bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le_stage *stage,
@@ -86,11 +86,11 @@ bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le
     int64_t points = count_points(k, stage, 0), parts = (chunks->elements + BLOCK - 1) / BLOCK;
     le_cuda_begin(&c, job, stage, "_chunks");
     struct ordered o = {.places = le_cuda_name(&c, "places"), .terms = le_cuda_name(&c, "terms")};
-    const char *copies = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work,
+    const char *copies = le_cuda_parameter_text(&c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work,
                                            le_arena_format(c.arena, "%s *", le_cuda_stored(type)), "copies");
-    const char *elements = le_cuda_number(&c, "elements", chunks->elements);
-    const char *over = le_cuda_number(&c, "parts", parts), *all = le_cuda_number(&c, "points", points);
-    const char *size = le_cuda_number(&c, "chunk", chunks->size * count_points(k, stage, 1));
+    const char *elements = le_cuda_number_text(&c, "elements", chunks->elements);
+    const char *over = le_cuda_number_text(&c, "parts", parts), *all = le_cuda_number_text(&c, "points", points);
+    const char *size = le_cuda_number_text(&c, "chunk", chunks->size * count_points(k, stage, 1));
     const char *part = le_cuda_name(&c, "number"), *own = le_cuda_name(&c, "own"), *total = le_cuda_name(&c, "total");
     const char *begin = le_cuda_name(&c, "begin"), *some = le_cuda_name(&c, "some");
     o.point = le_cuda_name(&c, "point");
@@ -103,7 +103,7 @@ bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le
     le_cuda_line(&c, c.root, "const long long %s = %s * %s, %s = %s + %s < %s ? %s + %s : %s;", begin, part, size,
                  o.end, begin, size, all, begin, size, all);
     le_cuda_line(&c, c.root, "%s %s = -0.0;", le_cuda_type(type), total);
-    struct block *loop = le_cuda_open(
+    struct le_block *loop = le_cuda_open(
         &c, c.root,
         le_arena_format(c.arena, "for (long long %s = %s; %s < %s; %s += %d)", some, begin, some, o.end, some, BLOCK));
     le_cuda_line(&c, loop, "const long long %s = %s + threadIdx.x;", o.point, some);
@@ -133,20 +133,20 @@ bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_sta
     const char *base = "";
     struct ordered o = {.places = le_cuda_name(&c, "places"), .terms = le_cuda_name(&c, "terms")};
     if (copied) {
-        o.array = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work, stored, "copies");
-        base = le_arena_format(c.arena, "blockIdx.x * %s + ", le_cuda_number(&c, "elements", chunks->elements));
+        o.array = le_cuda_parameter_text(&c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work, stored, "copies");
+        base = le_arena_format(c.arena, "blockIdx.x * %s + ", le_cuda_number_text(&c, "elements", chunks->elements));
     } else {
-        o.array = le_cuda_parameter(&c, LE_ARGUMENT_TARGET, target->id, 0, stored, NULL);
+        o.array = le_cuda_parameter_text(&c, LE_ARGUMENT_TARGET, target->id, 0, stored, NULL);
     }
     const char *begin = le_cuda_name(&c, "begin"), *some = le_cuda_name(&c, "some");
-    const char *size = le_cuda_number(&c, "chunk", chunk), *all = le_cuda_number(&c, "points", points);
+    const char *size = le_cuda_number_text(&c, "chunk", chunk), *all = le_cuda_number_text(&c, "points", points);
     o.point = le_cuda_name(&c, "point");
     o.end = le_cuda_name(&c, "end");
     le_cuda_line(&c, c.root, "__shared__ long long %s[%d];\n__shared__ %s %s[%d];", o.places, BLOCK,
                  le_cuda_type(target->type), o.terms, BLOCK);
     le_cuda_line(&c, c.root, "const long long %s = blockIdx.x * %s, %s = %s + %s < %s ? %s + %s : %s;", begin, size,
                  o.end, begin, size, all, begin, size, all);
-    struct block *loop = le_cuda_open(
+    struct le_block *loop = le_cuda_open(
         &c, c.root,
         le_arena_format(c.arena, "for (long long %s = %s; %s < %s; %s += %d)", some, begin, some, o.end, some, BLOCK));
     le_cuda_line(&c, loop, "const long long %s = %s + threadIdx.x;", o.point, some);

@@ -53,9 +53,9 @@ static struct uses find_uses(const char *text, const char *end) {
     size_t length;
     for (const char *at = text; (at = strstr(at, "le_")) && at < end; at += length) {
         length = strlen("le_");
-        if (at > text && le_cuda_is_of_word(at[-1]))
+        if (at > text && le_is_of_word(at[-1]))
             continue;
-        while (le_cuda_is_of_word(at[length]))
+        while (le_is_of_word(at[length]))
             length++;
         for (int k = 0; k < pieces.count; k++)
             if (!has_piece(&uses, k) && has_name(&pieces.at[k], at, length))

@@ -74,7 +74,7 @@ static bool find_copies(struct own *o) {
             o->copies *= 2;
         few = most / (o->bytes * o->copies + 1024);
         blocks *= few > RESIDENT ? RESIDENT : few > 1 ? few : 1;
-        m->c.blocks = RESIDENT;
+        m->c.tree->resident = RESIDENT;
     }
     part = (int64_t)m->threads * m->unroll;
     o->parts = (m->items + part - 1) / part;
@@ -88,7 +88,7 @@ static bool find_copies(struct own *o) {
 
 static const char *empty(struct own *o) {
     enum le_reduction code = o->m.stage->scatter == LE_SCATTER_MIN ? LE_RED_MIN : LE_RED_MAX;
-    return o->form == FORM_BEST ? le_cuda_empty(&o->m.c, code, o->type) : "0";
+    return o->form == FORM_BEST ? le_cuda_text(&o->m.c, le_cuda_empty(&o->m.c, code, o->type)) : "0";
 }
 
 /* The copies of a block start as if nothing had met there. */
@@ -97,8 +97,8 @@ static void clear_copies(struct own *o) {
     const char *k = le_cuda_name(c, "k"), *words = le_cuda_name(c, "words");
     o->own = le_cuda_name(c, "own");
     o->mine = le_cuda_name(c, "mine");
-    o->count = le_arena_format(c->arena, "(unsigned)%s", le_cuda_number(c, "copies", o->copies));
-    o->length = le_arena_format(c->arena, "(unsigned)%s", le_cuda_number(c, "elements", o->elements));
+    o->count = le_arena_format(c->arena, "(unsigned)%s", le_cuda_number_text(c, "copies", o->copies));
+    o->length = le_arena_format(c->arena, "(unsigned)%s", le_cuda_number_text(c, "elements", o->elements));
     le_cuda_line(c, c->root, "extern __shared__ %s %s[];", o->word, o->own);
     le_cuda_line(c, c->root, "const unsigned %s = %s * %s;", words, o->length, o->count);
     le_cuda_line(c, c->root, "for (unsigned %s = threadIdx.x; %s < %s%s; %s += %d)\n    %s[%s] = %s;", k, k, words,
@@ -108,14 +108,14 @@ static void clear_copies(struct own *o) {
 }
 
 /* A point's update of its copy. */
-static void update_copy(struct map *m, struct block *block) {
+static void update_copy(struct map *m, struct le_block *block) {
     struct own *o = (struct own *)m;
     struct cuda *c = &m->c;
     const struct le_stage *stage = m->stage;
-    const char *x = le_cuda_wide(c, le_cuda_node(c, stage->node, block, NULL)), *number, *place;
+    const char *x = le_cuda_wide_text(c, stage->node, block), *number, *place;
     struct destination to = le_cuda_left_side(c);
     to.numbered = true;
-    struct block *inner = le_cuda_place(c, &to, block, NULL, &number);
+    struct le_block *inner = le_cuda_place_text(c, &to, block, &number);
     bool subtracts = stage->scatter == LE_SCATTER_SUB;
     place = le_arena_format(c->arena, "le_copy(%s, %s, %s)", o->mine, number, o->count);
     if (o->form == FORM_COUNT)
@@ -133,7 +133,7 @@ static void update_copy(struct map *m, struct block *block) {
 }
 
 /* The total of an element's copies, as what the target is updated with. */
-static const char *total(struct own *o, struct block *block, const char *element) {
+static const char *total(struct own *o, struct le_block *block, const char *element) {
     struct cuda *c = &o->m.c;
     const struct le_stage *stage = o->m.stage;
     const char *type = le_cuda_type(o->type), *name = le_cuda_name(c, "total");
@@ -156,19 +156,19 @@ static void join_copies(struct own *o) {
     static const char *const names[] = {
         [LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB] = "sub", [LE_SCATTER_MIN] = "min", [LE_SCATTER_MAX] = "max"};
     const char *element = le_cuda_name(c, "element"), *type = le_cuda_type(o->type);
-    const char *x = o->form == FORM_COUNT ? le_cuda_wide(c, le_cuda_node(c, stage->node, c->root, NULL)) : NULL;
+    const char *x = o->form == FORM_COUNT ? le_cuda_wide_text(c, stage->node, c->root) : NULL;
     le_cuda_line(c, c->root, "__syncthreads();");
-    struct block *block = le_cuda_open(c, c->root,
+    struct le_block *block = le_cuda_open(c, c->root,
                                        le_arena_format(c->arena, "for (unsigned %s = threadIdx.x; %s < %s; %s += %d)",
                                                        element, element, o->length, element, o->m.threads));
     const char *sum = total(o, block, element), *term = sum;
-    struct block *changed = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s != %s)", sum, empty(o)));
+    struct le_block *changed = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s != %s)", sum, empty(o)));
     if (is_sum(stage))
         term = le_arena_format(c->arena, x ? "(%s)(%s * (unsigned long long)%s)" : "(%s)%s", type, sum, x);
     /* what a copy was given has its sign already */
     const char *name = o->form == FORM_COUNT || !is_sum(stage) ? names[stage->scatter] : "add";
     le_cuda_line(c, changed, "le_atomic_%s<%s>(&%s, %s);", name, type,
-                 le_cuda_dense_element(c, stage->target, changed, element), term);
+                 le_cuda_element_text(c, le_cuda_dense_element(c, stage->target, changed, le_cuda_raw(c, LE_KTREE_UINT, element))), term);
     le_cuda_close(c, changed);
     le_cuda_close(c, block);
 }
@@ -201,12 +201,12 @@ bool le_cuda_scatter_own(const struct le_device_kernel_job *job, const struct le
     struct map_names names;
     if (!can_use_copies(&o, job, stage))
         return false;
-    c->block_threads = m->threads;
+    c->tree->threads = m->threads;
     clear_copies(&o);
     m->part = le_cuda_name(c, "part");
     const char *head = "for (unsigned %s = blockIdx.x; %s < (unsigned)%s; %s += gridDim.x)";
     m->body = le_cuda_open(
-        c, c->root, le_arena_format(c->arena, head, m->part, m->part, le_cuda_number(c, "parts", o.parts), m->part));
+        c, c->root, le_arena_format(c->arena, head, m->part, m->part, le_cuda_number_text(c, "parts", o.parts), m->part));
     le_map_places(m, &names);
     le_map_elements(m, &names, update_copy);
     le_cuda_close(c, m->body);

@@ -128,7 +128,7 @@ struct product_names {
 };
 
 static const char *extent_text(struct cuda *c, const char *what, int64_t value) {
-    return le_arena_format(c->arena, "(int)%s", le_cuda_number(c, what, value));
+    return le_arena_format(c->arena, "(int)%s", le_cuda_number_text(c, what, value));
 }
 
 /* The block's tile, and its product of the batch. */
@@ -159,16 +159,16 @@ static const char *emit_side(struct cuda *c, const struct product_stage *p, cons
     const struct loops *lines = left ? &p->rows : &p->columns;
     const char *name = le_cuda_name(c, left ? "left" : "right"), *line = le_cuda_name(c, "line");
     const char *term = le_cuda_name(c, "term"), *at = le_cuda_name(c, left ? "row" : "column");
-    struct block *block = le_cuda_open(c, c->root,
+    struct le_block *block = le_cuda_open(c, c->root,
                                        le_arena_format(c->arena, "const auto %s = [&](int %s, int %s) -> %s", name,
                                                        line, term, le_cuda_type(load->type)));
-    block->tail = ";";
+    block->owner->tail = ";";
     le_cuda_line(c, block, "const int %s = %s + %s;\nif (%s >= %s || %s >= %s)\n    return 0;", at,
                  left ? n->row : n->column, line, at, left ? n->rows : n->columns, term, n->terms);
-    struct block *inner = le_cuda_open(c, block, NULL);
+    struct le_block *inner = le_cuda_open(c, block, NULL);
     le_team_bind(c, inner, lines->at, lines->count, at, true);
     le_team_bind(c, inner, p->terms.at, p->terms.count, term, true);
-    le_cuda_line(c, inner, "return %s;", le_cuda_wide(c, le_cuda_node(c, load, inner, NULL)));
+    le_cuda_line(c, inner, "return %s;", le_cuda_wide_text(c, load, inner));
     le_cuda_close(c, inner);
     le_cuda_close(c, block);
     return name;
@@ -202,19 +202,19 @@ static void emit_end(struct cuda *c, const struct product_stage *p, const struct
     const char *i = le_cuda_name(c, "i"), *j = le_cuda_name(c, "j");
     const char *row = le_cuda_name(c, "row"), *column = le_cuda_name(c, "column");
     int across = p->side / p->micro;
-    struct block *outer = le_cuda_unrolled(c, c->root, i, p->micro);
+    struct le_block *outer = le_cuda_unrolled(c, c->root, i, p->micro);
     le_cuda_line(c, outer, "const int %s = %s + le_tile_line<%d, %d>((int)threadIdx.x / %d, %s);", row, n->row, p->side,
                  p->micro, across, i);
-    struct block *inner = le_cuda_unrolled(c, outer, j, p->micro);
+    struct le_block *inner = le_cuda_unrolled(c, outer, j, p->micro);
     le_cuda_line(c, inner, "const int %s = %s + le_tile_line<%d, %d>((int)threadIdx.x %% %d, %s);", column, n->column,
                  p->side, p->micro, across, j);
-    struct block *block =
+    struct le_block *block =
         le_cuda_open(c, inner, le_arena_format(c->arena, "if (%s < %s && %s < %s)", row, n->rows, column, n->columns));
     block->conditional = true;
     le_team_bind(c, block, p->rows.at, p->rows.count, row, true);
     le_team_bind(c, block, p->columns.at, p->columns.count, column, true);
     for (int k = 0; k < p->said.product_count; k++)
-        le_cuda_know(c, p->said.products[k].sum, block, le_arena_format(c->arena, "%s[%s][%s]", n->sums[k], i, j));
+        le_cuda_know_text(c, p->said.products[k].sum, block, le_arena_format(c->arena, "%s[%s][%s]", n->sums[k], i, j));
     le_cuda_store(c, le_cuda_node(c, product, block, NULL), block);
     le_cuda_close_all(c, block);
 }
@@ -227,8 +227,8 @@ bool le_product_stage(const struct le_device_kernel_job *job, const struct le_st
     le_cuda_begin(&c, job, stage, "");
     if (!find_product(&c, stage, &p))
         return false;
-    c.block_threads = p.side / p.micro * (p.side / p.micro);
-    c.blocks = 2;
+    c.tree->threads = p.side / p.micro * (p.side / p.micro);
+    c.tree->resident = 2;
     emit_place(&c, &p, &n);
     n.room = le_cuda_name(&c, "room");
     le_cuda_line(&c, c.root, "__shared__ le_tile_room<%s, %d, %d> %s;", le_cuda_type(p.factor_type), p.side, p.depth,
@@ -238,7 +238,7 @@ bool le_product_stage(const struct le_device_kernel_job *job, const struct le_st
     emit_end(&c, &p, &n, le_gen_readable(&job->kernel, stage->product));
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->grid[0] = (unsigned)(p.row_tiles * p.column_tiles * p.batch.total);
-    launch->block[0] = (unsigned)c.block_threads;
+    launch->block[0] = (unsigned)c.tree->threads;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->elements = p.batch.total * p.rows.total * p.columns.total;
     launch->operations = 2 * launch->elements * p.terms.total * p.said.product_count;

@@ -1,6 +1,8 @@
 /* Reductions in one thread. Sums and products of floats use the same tree as all devices (prelude: le_tree). All others
  * accumulate term by term, because their order does not affect the result. */
 #include "gen/device_gen.h"
+#include <math.h>
+#include <string.h>
 
 #define FEW_TERMS 8
 #define FEW_COST  256 /* additions of all terms */
@@ -13,43 +15,41 @@ static bool is_arg(const struct le_node *node) {
     return node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;
 }
 
-static const char *integer_end(enum le_type type, bool greatest) {
-    static const struct {
-        enum le_type type;
-        const char *least, *greatest;
-    } ends[] = {
-        {LE_I8, "-128", "127"},
-        {LE_I16, "-32768", "32767"},
-        {LE_I32, "(-2147483647 - 1)", "2147483647"},
-        {LE_I64, "(-9223372036854775807ll - 1)", "9223372036854775807ll"},
-        {LE_U8, "0", "255"},
-        {LE_U16, "0", "65535"},
-        {LE_U32, "0u", "4294967295u"},
-        {LE_U64, "0ull", "18446744073709551615ull"},
-    };
-    for (size_t k = 0; k < ARRAY_LEN(ends); k++)
-        if (ends[k].type == type)
-            return greatest ? ends[k].greatest : ends[k].least;
-    return greatest ? "true" : "false"; /* of a bool */
+/* The bits of an integer type's least or greatest value, or of a bool's. */
+static uint64_t integer_end(enum le_type type, bool greatest) {
+    int bits = le_type_bits(type);
+    if (type == LE_BOOL)
+        return greatest;
+    if (le_type_is_unsigned(type))
+        return greatest ? UINT64_MAX >> (64 - bits) : 0;
+    int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
+    return (uint64_t)(greatest ? most : -most - 1);
 }
 
-const char *le_cuda_empty(struct cuda *c, enum le_reduction code, enum le_type type) {
-    bool is_float = le_type_is_float(type), low = code == LE_RED_MIN;
-    if (code == LE_RED_MIN || code == LE_RED_MAX)
-        return is_float ? le_arena_format(c->arena, "%sle_infinity<%s>()", low ? "" : "-", le_cuda_type(type))
-                        : integer_end(type, low);
-    bool one = code == LE_RED_PROD || code == LE_RED_ALL;
-    return type == LE_BOOL ? (one ? "true" : "false") : one ? "1" : "0";
+struct le_expression *le_cuda_empty(struct cuda *c, enum le_reduction code, enum le_type type) {
+    bool one = code == LE_RED_PROD || code == LE_RED_ALL, low = code == LE_RED_MIN;
+    double real = code == LE_RED_MIN ? INFINITY : code == LE_RED_MAX ? -INFINITY : one;
+    float single = (float)real;
+    uint64_t bits = code == LE_RED_MIN || code == LE_RED_MAX ? integer_end(type, low) : one;
+    if (type == LE_F32) {
+        bits = 0;
+        memcpy(&bits, &single, sizeof single);
+    } else if (type == LE_F64) {
+        memcpy(&bits, &real, sizeof real);
+    }
+    return le_ktree_constant(c->tree, (int)type, bits);
 }
 
-const char *le_cuda_fold(struct cuda *c, enum le_reduction code, enum le_type type, const char *m, const char *a) {
-    const char *t = le_cuda_type(type), *w = le_type_size(type) == 8 ? "unsigned long long" : "unsigned";
+struct le_expression *le_cuda_fold(struct cuda *c, enum le_reduction code, enum le_type type, struct le_expression *m,
+                                   struct le_expression *a) {
+    struct le_expression *x[] = {m, a};
     bool any = code == LE_RED_ANY || code == LE_RED_SUM || code == LE_RED_MAX;
     if (type == LE_BOOL)
-        return le_arena_format(c->arena, any ? "%s | %s" : "%s & %s", m, a);
+        return le_ktree_binary(c->tree, any ? LE_OP_OR : LE_OP_AND, m, a);
     if (code == LE_RED_MIN || code == LE_RED_MAX)
-        return le_arena_format(c->arena, "%s<%s>(%s, %s)", code == LE_RED_MIN ? "le_lower" : "le_higher", t, m, a);
-    return le_arena_format(c->arena, "(%s)((%s)%s %s (%s)%s)", t, w, m, code == LE_RED_PROD ? "*" : "+", w, a);
+        return le_ktree_call(c->tree, code == LE_RED_MIN ? LE_CALL_LOWER : LE_CALL_HIGHER, (int)type,
+                            &LE_STATIC_TYPE((int)type), x);
+    return le_ktree_binary(c->tree, code == LE_RED_PROD ? LE_OP_MUL : LE_OP_ADD, m, a);
 }
 
 /* ---- few terms: their tree, written out. Such an extent is part of the text. */
@@ -81,55 +81,72 @@ static const char *name_of(struct cuda *c, const struct le_node *node) {
                            c->ir->indices.at[node->indices[0]].name);
 }
 
-static struct block *open_loops(struct cuda *c, const struct le_node *node, struct block *block, const char *outside) {
+static struct le_block *open_loops(struct cuda *c, const struct le_node *node, struct le_block *block, struct le_variable *outside) {
     for (int k = 0; k < node->index_count; k++)
         block = le_cuda_loop(c, block, node->indices[k], outside);
     return block;
 }
 
-static void close_loops(struct cuda *c, struct block *inner, const struct block *outer) {
+static void close_loops(struct cuda *c, struct le_block *inner, const struct le_block *outer) {
     for (; inner != outer; inner = inner->parent)
-        le_cuda_close(c, inner);
+        le_ktree_close(c->tree, inner);
 }
 
 /* Several over the same indices run in one loop nest. */
-static void reduce_trees(struct cuda *c, struct le_node *const *nodes, int count, struct block *block,
-                         const char *outside, const struct held **totals) {
-    const char *trees[2];
+static void reduce_trees(struct cuda *c, struct le_node *const *nodes, int count, struct le_block *block,
+                         struct le_variable *outside, struct le_expression **totals) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *trees[2];
     for (int k = 0; k < count; k++) {
-        trees[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_terms", name_of(c, nodes[k])));
-        le_cuda_line(c, block, "le_tree<%s, %s> %s;", le_cuda_type(nodes[k]->operands[0]->type),
-                     nodes[k]->code == LE_RED_PROD ? "true" : "false", trees[k]);
+        const char *name = le_arena_format(c->arena, "%s_terms", name_of(c, nodes[k]));
+        const struct le_static statics[] = {LE_STATIC_TYPE((int)nodes[k]->operands[0]->type),
+                                            LE_STATIC_NUMBER(nodes[k]->code == LE_RED_PROD)};
+        struct le_variable *tree = le_ktree_declare(t, block, name, (int)nodes[k]->operands[0]->type, NULL);
+        tree->object = le_ktree_call(t, LE_CALL_TREE, LE_KTREE_VOID, statics, NULL);
+        trees[k] = le_ktree_use(t, tree);
     }
-    struct block *inner = open_loops(c, nodes[0], block, outside);
-    for (int k = 0; k < count; k++)
-        le_cuda_line(c, inner, "%s.add(%s);", trees[k], le_cuda_node(c, nodes[k]->operands[0], inner, outside)->text);
+    struct le_block *inner = open_loops(c, nodes[0], block, outside);
+    for (int k = 0; k < count; k++) {
+        struct le_expression *x[] = {trees[k], le_cuda_node(c, nodes[k]->operands[0], inner, outside)};
+        le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_TREE_ADD, LE_KTREE_VOID, NULL, x));
+    }
     close_loops(c, inner, block);
-    for (int k = 0; k < count; k++)
-        totals[k] = le_cuda_hold(c, block, nodes[k]->operands[0]->type, false, name_of(c, nodes[k]),
-                                 le_arena_format(c->arena, "%s.total()", trees[k]));
+    for (int k = 0; k < count; k++) {
+        int type = (int)nodes[k]->operands[0]->type;
+        totals[k] = le_ktree_let(t, block, name_of(c, nodes[k]), type,
+                                le_ktree_call(t, LE_CALL_TREE_TOTAL, type, NULL, &trees[k]));
+    }
 }
 
-static const struct held *reduce_arg(struct cuda *c, struct le_node *node, struct block *block, const char *outside,
-                                     const char *name) {
-    const char *best = le_cuda_name(c, "best"), *at = le_cuda_name(c, name);
-    enum le_type type = node->operands[0]->type;
-    le_cuda_line(c, block, "%s %s = 0;\nlong long %s = le_nowhere;", le_cuda_type(type), best, at);
-    struct block *inner = open_loops(c, node, block, outside);
-    const struct held *x = le_cuda_node(c, node->operands[0], inner, outside);
-    le_cuda_line(c, inner, "if (%s<%s>(%s, %s, %s)) {\n    %s = %s;\n    %s = %s;\n}",
-                 node->code == LE_RED_ARGMIN ? "le_is_lower" : "le_is_higher", le_cuda_type(type), at, best,
-                 le_cuda_wide(c, x), best, le_cuda_wide(c, x), at, c->indices[node->indices[0]].text);
+static struct le_expression *reduce_arg(struct cuda *c, struct le_node *node, struct le_block *block,
+                                        struct le_variable *outside, const char *name) {
+    struct le_kernel_tree *t = c->tree;
+    int type = (int)node->operands[0]->type;
+    struct le_expression *nowhere = le_ktree_call(t, LE_CALL_NOWHERE, LE_NONE, NULL, NULL);
+    struct le_expression *best = le_ktree_use(t, le_ktree_declare(t, block, "best", type, le_ktree_constant(t, type, 0)));
+    struct le_expression *at = le_ktree_use(t, le_ktree_declare(t, block, name, LE_I64, nowhere));
+    struct le_block *inner = open_loops(c, node, block, outside);
+    struct le_expression *x = le_cuda_wide(c, le_cuda_node(c, node->operands[0], inner, outside));
+    struct le_expression *operands[] = {at, best, x};
+    struct le_block *better =
+        le_ktree_open_if(t, inner, le_ktree_call(t, node->code == LE_RED_ARGMIN ? LE_CALL_IS_LOWER : LE_CALL_IS_HIGHER,
+                                               LE_BOOL, &LE_STATIC_TYPE(type), operands));
+    le_ktree_set(t, better, best, x);
+    le_ktree_set(t, better, at, le_cuda_wide(c, c->indices[node->indices[0]].x));
+    le_ktree_close(t, better);
     close_loops(c, inner, block);
-    le_cuda_line(c, block, "%s = %s == le_nowhere ? -1 : %s;", at, at, at);
-    return le_cuda_variable(c, block, at);
+    struct le_expression *none = le_ktree_constant(t, LE_I64, (uint64_t)-1);
+    le_ktree_set(t, block, at, le_ktree_select(t, le_ktree_binary(t, LE_OP_EQ, at, nowhere), none, at));
+    return at;
 }
 
-const struct held *le_cuda_reduce(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
+struct le_expression *le_cuda_reduce(struct cuda *c, struct le_node *node, struct le_block *block,
+                                     struct le_variable *outside) {
     enum le_reduction code = (enum le_reduction)node->code;
     const char *name = name_of(c, node);
-    const struct held *sum;
+    struct le_expression *sum;
     enum le_type type = node->operands[0]->type;
+    struct le_kernel_tree *t = c->tree;
     if (is_written_out(c, node)) {
         struct gen g = {.ir = c->ir, .space = *c->space, .arena = c->arena};
         return le_cuda_node(c, le_gen_unrolled(&g, node), block, outside);
@@ -140,20 +157,20 @@ const struct held *le_cuda_reduce(struct cuda *c, struct le_node *node, struct b
     }
     if (is_arg(node))
         return reduce_arg(c, node, block, outside, name);
-    const char *total = le_cuda_name(c, name);
-    le_cuda_line(c, block, "%s %s = %s;", le_cuda_type(type), total, le_cuda_empty(c, code, type));
-    struct block *inner = open_loops(c, node, block, outside);
-    const struct held *x = le_cuda_node(c, node->operands[0], inner, outside);
-    le_cuda_line(c, inner, "%s = %s;", total, le_cuda_fold(c, code, type, total, le_cuda_wide(c, x)));
+    struct le_expression *total =
+        le_ktree_use(t, le_ktree_declare(t, block, name, (int)type, le_cuda_empty(c, code, type)));
+    struct le_block *inner = open_loops(c, node, block, outside);
+    struct le_expression *x = le_cuda_wide(c, le_cuda_node(c, node->operands[0], inner, outside));
+    le_ktree_set(t, inner, total, le_cuda_fold(c, code, type, total, x));
     close_loops(c, inner, block);
-    if (le_type_is_float(type))
-        return le_cuda_hold(c, block, type, false, name,
-                            le_arena_format(c->arena, "le_canonical<%s>(%s)", le_cuda_type(type), total));
-    return le_cuda_variable(c, block, total);
+    if (!le_type_is_float(type))
+        return total;
+    return le_ktree_let(t, block, name, (int)type,
+                       le_ktree_call(t, LE_CALL_CANONICAL, (int)type, &LE_STATIC_TYPE((int)type), &total));
 }
 
-bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct block *block, const char *outside,
-                         const struct held *totals[2]) {
+bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct le_block *block,
+                         struct le_variable *outside, struct le_expression *totals[2]) {
     for (int k = 0; k < 2; k++)
         if (!is_tree(nodes[k]) || is_written_out(c, nodes[k]))
             return false;

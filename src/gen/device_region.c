@@ -9,15 +9,16 @@ struct region {
     struct le_node *node;
     const struct le_region_step *steps;
     int count;
-    const char *outside, *done; /* done: the label behind it, once used */
-    const char *results[2];     /* of what it gives; NULL: it does not */
+    struct le_variable *outside;
+    struct le_block *scope;         /* all of it */
+    struct le_variable *results[2]; /* of what it gives; NULL: it does not */
     bool *first;                /* by step: the first SET of its variable, which nothing has read yet */
     const char *told;           /* the statement that stands there as a comment last */
 };
 
-static void run_steps(struct region *r, struct block *block, int from, int to);
+static void run_steps(struct region *r, struct le_block *block, int from, int to);
 
-static const struct held *operand_value(struct region *r, struct block *block, int operand) {
+static struct le_expression *operand_value(struct region *r, struct le_block *block, int operand) {
     return le_cuda_node(r->c, r->node->operands[operand], block, r->outside);
 }
 
@@ -27,7 +28,7 @@ static void next_moment(struct cuda *c) {
     c->moment = ++c->moments;
 }
 
-static void declare_variables(struct region *r, struct block *block) {
+static void declare_variables(struct region *r, struct le_block *block) {
     struct cuda *c = r->c;
     r->first = LE_NEW_ARRAY(c->arena, r->count, bool);
     for (int k = 0; k < r->count; k++)
@@ -39,44 +40,45 @@ static void declare_variables(struct region *r, struct block *block) {
             continue;
         const struct le_local *l = &c->ir->locals.at[local];
         r->first[k] = true;
-        c->locals[local] = le_cuda_name(c, l->name);
-        le_cuda_line(c, block, "%s %s = 0;", le_cuda_type(l->type), c->locals[local]);
+        c->locals[local] =
+            le_ktree_declare(c->tree, block, l->name, (int)l->type, le_ktree_constant(c->tree, (int)l->type, 0));
     }
 }
 
-static void run_set(struct region *r, struct block *block, const struct le_region_step *s) {
-    const struct held *x = operand_value(r, block, s->value);
-    le_cuda_line(r->c, block, "%s = %s;", r->c->locals[s->local], x->text);
+static void run_set(struct region *r, struct le_block *block, const struct le_region_step *s) {
+    struct le_expression *x = operand_value(r, block, s->value);
+    le_ktree_set(r->c->tree, block, le_ktree_use(r->c->tree, r->c->locals[s->local]), le_cuda_wide(r->c, x));
 }
 
 /* ---- stores */
 
 /* Where the last one wins: claims the place, or writes it, if no other one's claim is greater. */
-static void run_claimed(struct region *r, struct block *block, const struct le_region_step *s, struct destination to) {
+static void run_claimed(struct region *r, struct le_block *block, const struct le_region_step *s,
+                        struct destination to) {
     struct cuda *c = r->c;
     struct destination claim = to;
-    const char *number, *place, *own = le_cuda_claim(c);
+    struct le_expression *number, *place, *own = le_cuda_claim(c);
     enum le_type type = c->ir->values.at[to.value].type;
-    const struct held *x = c->meet == LE_MEET_LAST ? operand_value(r, block, s->value) : NULL;
+    struct le_expression *x = c->meet == LE_MEET_LAST ? operand_value(r, block, s->value) : NULL;
     claim.dense = c->winners[s->target];
-    struct block *inner = le_cuda_place(c, &claim, block, r->outside, &number);
+    struct le_block *inner = le_cuda_place(c, &claim, block, r->outside, &number);
     if (x) {
-        struct block *winner = le_cuda_open(c, inner, le_arena_format(c->arena, "if (%s == %s)", number, own));
+        struct le_block *winner = le_ktree_open_if(c->tree, inner, le_ktree_binary(c->tree, LE_OP_EQ, number, own));
         winner->conditional = true;
         to.trusted = true;
         le_cuda_place(c, &to, winner, r->outside, &place);
-        le_cuda_line(c, winner, "%s = %s;", place,
-                     le_cuda_to_memory(c, le_cuda_wide(c, x), le_type_compute(type), type));
-        le_cuda_close(c, winner);
+        le_ktree_set(c->tree, winner, place, le_cuda_to_memory(c, x, type));
+        le_ktree_close(c->tree, winner);
     } else {
-        le_cuda_line(c, inner, "atomicMax(&%s, %s);", number, own);
+        struct le_expression *operands[] = {le_ktree_address(c->tree, number), own};
+        le_ktree_do(c->tree, inner, le_ktree_call(c->tree, LE_CALL_CLAIM, LE_KTREE_VOID, NULL, operands));
     }
     if (inner != block)
-        le_cuda_close(c, inner);
+        le_ktree_close(c->tree, inner);
 }
 
 /* How elements meet: device_each.c. */
-static void run_store(struct region *r, struct block *block, const struct le_region_step *s) {
+static void run_store(struct region *r, struct le_block *block, const struct le_region_step *s) {
     struct cuda *c = r->c;
     const struct le_value *target = &c->ir->values.at[c->stage->pairs[s->target].target];
     struct destination to = {.value = target->id,
@@ -89,52 +91,54 @@ static void run_store(struct region *r, struct block *block, const struct le_reg
     }
     if (c->meet == LE_MEET_CLAIM)
         return;
-    const struct held *x = operand_value(r, block, s->value);
-    const char *place;
-    struct block *inner = le_cuda_place(c, &to, block, r->outside, &place);
-    enum le_type type = le_type_compute(target->type);
+    struct le_expression *x = le_cuda_wide(c, operand_value(r, block, s->value)), *place;
+    struct le_block *inner = le_cuda_place(c, &to, block, r->outside, &place);
     if (c->meet != LE_MEET_IN_ORDER && !s->own)
-        le_cuda_update_atomic(c, inner, s->scatter, target->type, place, le_cuda_wide(c, x));
+        le_ktree_add(c->tree, inner,
+                    (struct le_statement){.kind = LE_STATEMENT_UPDATE, .code = (int)s->scatter, .to = place, .x = x});
     else if (s->scatter == LE_SCATTER_SET)
-        le_cuda_line(c, inner, "%s = %s;", place, le_cuda_to_memory(c, le_cuda_wide(c, x), type, target->type));
+        le_ktree_set(c->tree, inner, place, le_cuda_to_memory(c, x, target->type));
     else
-        le_cuda_line(c, inner, "%s = %s;", place,
-                     le_cuda_updated(c, s->scatter, target->type, place, le_cuda_wide(c, x)));
+        le_ktree_set(c->tree, inner, place, le_cuda_updated(c, s->scatter, target->type, place, x));
     if (inner != block)
-        le_cuda_close(c, inner);
+        le_ktree_close(c->tree, inner);
 }
 
 /* ---- ways through it */
 
-static void run_return(struct region *r, struct block *block, int step) {
+static void run_return(struct region *r, struct le_block *block, int step) {
     const struct le_region_step *s = &r->steps[step];
+    struct le_kernel_tree *t = r->c->tree;
     const int operands[] = {s->value, s->second};
     if (r->results[0] && r->results[1])
         le_cuda_both(r->c, r->node->operands[s->value], r->node->operands[s->second], block, r->outside);
     for (int k = 0; k < 2; k++)
         if (r->results[k])
-            le_cuda_line(r->c, block, "%s = %s;", r->results[k], operand_value(r, block, operands[k])->text);
+            le_ktree_set(t, block, le_ktree_use(t, r->results[k]),
+                        le_cuda_wide(r->c, operand_value(r, block, operands[k])));
     if (step + 1 >= r->count)
         return;
-    if (!r->done)
-        r->done = le_cuda_name(r->c, "done");
-    le_cuda_line(r->c, block, "goto %s;", r->done);
+    if (!r->scope->owner->variable)
+        r->scope->owner->variable = le_ktree_variable(t, "done", LE_KTREE_VOID);
+    le_ktree_add(t, block,
+                (struct le_statement){.kind = LE_STATEMENT_LEAVE, .variable = r->scope->owner->variable});
 }
 
 /* An element one of whose reads fell outside has lost its value already. */
-static void run_fail(struct region *r, struct block *block, const struct le_region_step *s) {
+static void run_fail(struct region *r, struct le_block *block, const struct le_region_step *s) {
     struct cuda *c = r->c;
-    c->may_fault = true;
-    if (r->outside)
-        le_cuda_line(c, block, "if (!%s)", r->outside);
-    le_cuda_line(c, block, "%sle_fault(%s, %s, %s, %d, %lldll)%s", r->outside ? "    " : "", le_cuda_fault(c),
-                 le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_END,
-                 (long long)le_fault_location(s->location.line, s->location.column), le_cuda_and_fails(c));
+    struct le_block *inner =
+        r->outside ? le_ktree_open_if(c->tree, block, le_ktree_not(c->tree, le_ktree_use(c->tree, r->outside))) : block;
+    le_cuda_add_fault(c, inner, LE_FAULT_END,
+                      le_ktree_long(c->tree, le_fault_location(s->location.line, s->location.column)));
+    if (inner != block)
+        le_ktree_close(c->tree, inner);
 }
 
-/* The block is still open: what is hoisted out of it comes before it. */
-static struct block *run_branch(struct region *r, struct block *block, const char *head, int from, int to) {
-    struct block *inner = le_cuda_open(r->c, block, head);
+/* The block is still open: what is hoisted out of it comes before it. x NULL: the other branch */
+static struct le_block *run_branch(struct region *r, struct le_block *block, struct le_expression *x, int from,
+                                   int to) {
+    struct le_block *inner = x ? le_ktree_open_if(r->c->tree, block, x) : le_ktree_open_else(r->c->tree, block);
     inner->conditional = true;
     next_moment(r->c);
     run_steps(r, inner, from, to);
@@ -142,49 +146,55 @@ static struct block *run_branch(struct region *r, struct block *block, const cha
     return inner;
 }
 
-static int run_if(struct region *r, struct block *block, int step) {
+static int run_if(struct region *r, struct le_block *block, int step) {
     int middle = r->steps[step].partner;
     int end = r->steps[middle].kind == LE_REGION_ELSE ? r->steps[middle].partner : middle;
-    const char *x = operand_value(r, block, r->steps[step].value)->text;
-    struct block *then = run_branch(r, block, le_arena_format(r->c->arena, "if (%s)", x), step + 1, middle);
-    struct block *otherwise = end != middle ? run_branch(r, block, "else", middle + 1, end) : NULL;
-    le_cuda_close(r->c, then);
+    struct le_expression *x = operand_value(r, block, r->steps[step].value);
+    struct le_block *then = run_branch(r, block, x, step + 1, middle);
+    struct le_block *otherwise = end != middle ? run_branch(r, block, NULL, middle + 1, end) : NULL;
+    le_ktree_close(r->c->tree, then);
     if (otherwise)
-        le_cuda_close(r->c, otherwise);
+        le_ktree_close(r->c->tree, otherwise);
     return end;
+}
+
+static void break_if(struct region *r, struct le_block *block, struct le_expression *x) {
+    struct le_block *inner = le_ktree_open_if(r->c->tree, block, x);
+    le_ktree_add(r->c->tree, inner, (struct le_statement){.kind = LE_STATEMENT_BREAK});
+    le_ktree_close(r->c->tree, inner);
 }
 
 /* An element one of whose reads fell outside will not be asked for its value: it need not go on. After a fault what is
  * read is 0, with which a `while` might never end. */
-static int run_loop(struct region *r, struct block *block, int step) {
+static int run_loop(struct region *r, struct le_block *block, int step) {
     const struct le_region_step *s = &r->steps[step];
-    struct block *inner;
+    struct le_kernel_tree *t = r->c->tree;
     bool loops = s->kind == LE_REGION_WHILE;
-    inner = loops ? le_cuda_open(r->c, block, le_arena_format(r->c->arena, "while (!%s)", r->c->failed))
-                  : le_cuda_loop(r->c, block, r->node->indices[s->index], r->outside);
+    struct le_block *inner =
+        loops ? le_ktree_open_while(t, block, le_ktree_not(t, le_ktree_use(t, r->c->failed)))
+              : le_cuda_loop(r->c, block, r->node->indices[s->index], r->outside);
     inner->conditional = true;
     next_moment(r->c);
     if (loops) {
-        const char *x = operand_value(r, inner, s->value)->text;
-        le_cuda_line(r->c, inner, "if (!%s)\n    break;", x);
+        break_if(r, inner, le_ktree_not(t, operand_value(r, inner, s->value)));
         if (r->outside)
-            le_cuda_line(r->c, inner, "if (%s)\n    break;", r->outside);
+            break_if(r, inner, le_ktree_use(t, r->outside));
     }
     run_steps(r, inner, step + 1, s->partner);
-    le_cuda_close(r->c, inner);
+    le_ktree_close(t, inner);
     next_moment(r->c);
     return s->partner;
 }
 
 /* Of one line, which none goes on behind. */
-static void tell_statement(struct region *r, struct block *block, const char *text) {
+static void tell_statement(struct region *r, struct le_block *block, const char *text) {
     if (!text || !*text || strpbrk(text, "\\\n") || (r->told && strcmp(text, r->told) == 0))
         return;
-    le_cuda_line(r->c, block, "// %s", text);
+    le_ktree_add(r->c->tree, block, (struct le_statement){.kind = LE_STATEMENT_COMMENT, .text = text});
     r->told = text;
 }
 
-static void run_steps(struct region *r, struct block *block, int from, int to) {
+static void run_steps(struct region *r, struct le_block *block, int from, int to) {
     for (int k = from; k < to && r->c->status == LEAT_OK; k++) {
         const struct le_region_step *s = &r->steps[k];
         tell_statement(r, block, s->text);
@@ -203,7 +213,7 @@ static void run_steps(struct region *r, struct block *block, int from, int to) {
             k = run_loop(r, block, k);
             break;
         case LE_REGION_BREAK:
-            le_cuda_line(r->c, block, "break;");
+            le_ktree_add(r->c->tree, block, (struct le_statement){.kind = LE_STATEMENT_BREAK});
             return; /* nothing behind it is reached */
         case LE_REGION_RETURN:
             run_return(r, block, k);
@@ -220,38 +230,34 @@ static void run_steps(struct region *r, struct block *block, int from, int to) {
     }
 }
 
-const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
+struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside) {
+    struct le_kernel_tree *t = c->tree;
     struct region r = {
         .c = c, .node = node, .steps = node->region->steps, .count = node->region->step_count, .outside = outside};
     int count = node->type == LE_NONE ? 0 : le_region_gives_two(node) ? 2 : 1, moment = c->moment;
-    for (int k = 0; k < count; k++) {
-        r.results[k] = le_cuda_name(c, "result");
-        le_cuda_line(c, block, "%s %s = 0;", le_cuda_type(node->type), r.results[k]);
-    }
-    struct block *inner = le_cuda_open(c, block, "");
+    for (int k = 0; k < count; k++)
+        r.results[k] = le_ktree_declare(t, block, "result", (int)node->type, le_ktree_constant(t, (int)node->type, 0));
+    struct le_block *inner = r.scope = le_ktree_open_scope(t, block);
     bool watches = !c->failed && le_region_has_while(node);
-    if (watches) {
-        c->failed = le_cuda_name(c, "failed");
-        le_cuda_line(c, inner, "bool %s = false;", c->failed);
-    }
+    if (watches)
+        c->failed = le_ktree_declare(t, inner, "failed", LE_BOOL, le_ktree_constant(t, LE_BOOL, 0));
     next_moment(c);
     declare_variables(&r, inner);
     run_steps(&r, inner, 0, r.count);
-    le_cuda_close(c, inner);
+    le_ktree_close(t, inner);
     if (watches)
         c->failed = NULL;
-    if (r.done)
-        le_cuda_line(c, block, "%s:;", r.done);
     c->moment = moment;
     if (count == 0)
         return NULL;
     struct held *x = LE_NEW(c->arena, struct held);
-    *x = *le_cuda_variable(c, block, r.results[0]);
-    x->second = r.results[1];
+    *x = (struct held){.x = le_ktree_use(t, r.results[0]), .block = block, .second = r.results[1]};
     return x;
 }
 
-const struct held *le_cuda_second(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
-    const struct held *x = le_cuda_node(c, node->operands[0], block, outside);
-    return le_cuda_variable(c, x->block, x->second);
+struct held *le_cuda_second(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside) {
+    const struct held *first = le_cuda_held(c, node->operands[0], block, outside);
+    struct held *x = LE_NEW(c->arena, struct held);
+    *x = (struct held){.x = le_ktree_use(c->tree, first->second), .block = first->block};
+    return x;
 }

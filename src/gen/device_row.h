@@ -51,21 +51,21 @@ bool le_row_find(struct row *r);
 /* device_rows.c: what a thread has of a line; line: its number, an expression */
 const char *le_row_stored(const struct row *r, int load); /* a load's type in memory */
 /* The place of the line's first element that the thread has. */
-const char *le_row_bind(struct row *r, struct block *block, const char *line);
-struct block *le_row_inside(struct row *r, struct block *block, const char *line); /* opens where the thread has it */
-struct block *le_row_open_lines(struct row *r, const char **line);                 /* a loop over all lines */
+const char *le_row_bind(struct row *r, struct le_block *block, const char *line);
+struct le_block *le_row_inside(struct row *r, struct le_block *block, const char *line); /* opens where the thread has it */
+struct le_block *le_row_open_lines(struct row *r, const char **line);                 /* a loop over all lines */
 /* A loop over a line's elements, whose index it binds. */
-struct block *le_row_open_elements(struct row *r, struct block *block, const char *at, const char **e);
+struct le_block *le_row_open_elements(struct row *r, struct le_block *block, const char *at, const char **e);
 /* From memory into the array `name`. */
-void le_row_read(struct row *r, int load, struct block *block, const char *at, const char *name);
+void le_row_read(struct row *r, int load, struct le_block *block, const char *at, const char *name);
 /* An array of a line's elements. get: le_kept's function, by what is known of the line when the text is compiled */
-const char *le_row_get(struct row *r, int load, struct block *block, const char *get, const char *line, const char *at);
+const char *le_row_get(struct row *r, int load, struct le_block *block, const char *get, const char *line, const char *at);
 /* The same of what the pass reads: names' arrays. */
-void le_row_get_all(struct row *r, const struct group *pass, struct block *block, const char *get, const char *line,
+void le_row_get_all(struct row *r, const struct group *pass, struct le_block *block, const char *get, const char *line,
                     const char *at, const char *names[LOADS_MAX]);
 void le_row_find_read(struct row *r, const struct group *pass, bool read[LOADS_MAX]); /* which loads the pass reads */
 /* Tells the values of what was read of element e; group: the pass's number, or that of all. */
-void le_row_know(struct row *r, int group, struct block *each, const char *const names[LOADS_MAX], const char *e);
+void le_row_know(struct row *r, int group, struct le_block *each, const char *const names[LOADS_MAX], const char *e);
 
 /* device_row_values.c */
 void le_row_start_reading(struct row *r); /* what values read more than the row */

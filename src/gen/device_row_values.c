@@ -12,12 +12,12 @@
 
 enum { READ_AHEAD = 2 }; /* lines; with 4 there are too few registers */
 
-static void store_line(struct row *r, struct block *block, const char *at, const char *out) {
+static void store_line(struct row *r, struct le_block *block, const char *at, const char *out) {
     struct cuda *c = r->c;
     struct le_node target = le_cuda_target(c);
-    struct block *first = le_cuda_open(c, block, NULL);
+    struct le_block *first = le_cuda_open(c, block, NULL);
     le_team_bind_one(c, first, r->t->rest_at[0], at, 0);
-    le_cuda_line(c, first, "le_write<%d>(&%s, %s);", r->all.width, le_cuda_trusted_place(c, &target, first), out);
+    le_cuda_line(c, first, "le_write<%d>(&%s, %s);", r->all.width, le_cuda_trusted_place_text(c, &target, first), out);
     le_cuda_close(c, first);
 }
 
@@ -28,14 +28,14 @@ static struct group pass_of_value(const struct row *r) {
     return pass;
 }
 
-static const char *value_of(struct row *r, struct block *block) {
+static const char *value_of(struct row *r, struct le_block *block) {
     struct cuda *c = r->c;
     enum le_type stored = c->ir->values.at[le_cuda_target(c).value].type;
-    const char *x = le_cuda_wide(c, le_cuda_node(c, r->value, block, NULL));
-    return le_cuda_to_memory(c, x, le_type_compute(stored), stored);
+    const char *x = le_cuda_wide_text(c, r->value, block);
+    return le_cuda_to_memory_text(c, x, le_type_compute(stored), stored);
 }
 
-static const char *declare_out(struct row *r, struct block *block) {
+static const char *declare_out(struct row *r, struct le_block *block) {
     const char *out = le_cuda_name(r->c, "out");
     enum le_type stored = r->c->ir->values.at[le_cuda_target(r->c).value].type;
     le_cuda_line(r->c, block, "%s %s[%d];", le_cuda_stored(stored), out, r->all.width);
@@ -44,7 +44,7 @@ static const char *declare_out(struct row *r, struct block *block) {
 
 /* The elements of a line in `out`, without a branch. The answer is the bool that says whether they count; NULL: they
  * do. */
-static const char *make_line(struct row *r, struct block *block, const char *at, const char *const names[LOADS_MAX],
+static const char *make_line(struct row *r, struct le_block *block, const char *at, const char *const names[LOADS_MAX],
                              const char *out) {
     struct cuda *c = r->c;
     const char *e, *usual = NULL;
@@ -52,9 +52,9 @@ static const char *make_line(struct row *r, struct block *block, const char *at,
         usual = le_cuda_name(c, "usual");
         le_cuda_line(c, block, "bool %s = true;", usual);
     }
-    struct block *each = le_row_open_elements(r, block, at, &e);
+    struct le_block *each = le_row_open_elements(r, block, at, &e);
     c->quick = usual ? each : NULL;
-    c->usual = usual;
+    c->usual = le_cuda_named(c, usual);
     le_row_know(r, r->t->group_count, each, names, e);
     le_cuda_line(c, each, "%s[%s] = %s;", out, e, value_of(r, each));
     c->quick = NULL;
@@ -63,11 +63,11 @@ static const char *make_line(struct row *r, struct block *block, const char *at,
 }
 
 /* The same one at a time, in a few lines of text; unless `usual` (NULL: always). */
-static void make_apart(struct row *r, struct block *block, const char *at, const char *const names[LOADS_MAX],
+static void make_apart(struct row *r, struct le_block *block, const char *at, const char *const names[LOADS_MAX],
                        const char *out, const char *usual) {
     struct cuda *c = r->c;
     const char *turn = le_cuda_name(c, "turn"), *unless = usual ? le_arena_format(c->arena, "!%s && ", usual) : "";
-    struct block *each = le_cuda_open(c, block,
+    struct le_block *each = le_cuda_open(c, block,
                                       le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = 0; %s%s < %d; %s++)",
                                                       turn, unless, turn, r->all.width, turn));
     le_team_bind_one(c, each, r->all.indices[0], le_arena_format(c->arena, "%s + %s", at, turn), 0);
@@ -85,9 +85,9 @@ static void emit_unrolled(struct row *r) {
     struct cuda *c = r->c;
     struct group pass = pass_of_value(r);
     const char *names[LOADS_MAX], *line, *e;
-    struct block *lines = le_row_open_lines(r, &line);
+    struct le_block *lines = le_row_open_lines(r, &line);
     const char *at = le_row_bind(r, lines, line);
-    struct block *inside = le_row_inside(r, lines, line);
+    struct le_block *inside = le_row_inside(r, lines, line);
     if (r->wide) {
         const char *out = declare_out(r, inside);
         le_row_get_all(r, &pass, inside, "get", line, at, names);
@@ -97,7 +97,7 @@ static void emit_unrolled(struct row *r) {
         store_line(r, inside, at, out);
     } else {
         le_row_get_all(r, &pass, inside, "get", line, at, names);
-        struct block *each = le_row_open_elements(r, inside, at, &e);
+        struct le_block *each = le_row_open_elements(r, inside, at, &e);
         le_row_know(r, r->t->group_count, each, names, e);
         le_team_bind_one(c, each, r->t->rest_at[0], le_arena_format(c->arena, "%s + %s", at, e), 0);
         le_cuda_store(c, le_cuda_node(c, r->value, each, NULL), each);
@@ -111,7 +111,7 @@ static void emit_unrolled(struct row *r) {
  * registers, and last those that are left, or not usual, one element at a time */
 
 /* What the values read of a line apart from the row. */
-static void read_ahead(struct row *r, struct block *block, const char *slot, const char *line) {
+static void read_ahead(struct row *r, struct le_block *block, const char *slot, const char *line) {
     const char *at = le_row_bind(r, block, line);
     for (int k = 0; k < r->load_count; k++)
         if (r->ahead[k])
@@ -130,9 +130,9 @@ void le_row_start_reading(struct row *r) {
         r->ahead[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_ahead", le_cuda_value_name(c, r->loads[k]->value)));
         le_cuda_line(c, c->root, "%s %s[%d][%d];", le_row_stored(r, k), r->ahead[k], READ_AHEAD, r->all.width);
     }
-    struct block *some =
+    struct le_block *some =
         le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s - %d >= %d)", r->lines, r->shape.near, READ_AHEAD));
-    struct block *slots = le_cuda_unrolled(c, some, slot, READ_AHEAD);
+    struct le_block *slots = le_cuda_unrolled(c, some, slot, READ_AHEAD);
     read_ahead(r, slots, slot, le_arena_format(c->arena, "(%d + %s)", r->shape.near, slot));
     le_cuda_close(c, slots);
     le_cuda_close(c, some);
@@ -150,7 +150,7 @@ static bool may_read_target(const struct row *r, const bool *read) {
     return false;
 }
 
-static void make_rolled_line(struct row *r, struct block *block, const char *get, const char *line, const char *slot,
+static void make_rolled_line(struct row *r, struct le_block *block, const char *get, const char *line, const char *slot,
                              const char *again) {
     struct cuda *c = r->c;
     struct group pass = pass_of_value(r);
@@ -168,21 +168,21 @@ static void make_rolled_line(struct row *r, struct block *block, const char *get
         store_line(r, block, at, out);
         return;
     }
-    struct block *counts = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s)", usual));
+    struct le_block *counts = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s)", usual));
     store_line(r, counts, at, out); /* else what is made again would read what stands there */
     le_cuda_close(c, counts);
 }
 
 /* Lines in shared memory up to `end`. What is read ahead behind them is of the lines in registers. */
-static void make_far_lines(struct row *r, struct block *block, const char *end, const char *again) {
+static void make_far_lines(struct row *r, struct le_block *block, const char *end, const char *again) {
     struct cuda *c = r->c;
     const char *first = le_cuda_name(c, "first"), *slot = le_cuda_name(c, "slot"), *line = le_cuda_name(c, "line"),
                *next = le_cuda_name(c, "next");
-    struct block *loop =
+    struct le_block *loop =
         le_cuda_open(c, block,
                      le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = %d; %s < %s; %s += %d)", first,
                                      r->shape.near, first, end, first, READ_AHEAD));
-    struct block *slots = le_cuda_unrolled(c, loop, slot, READ_AHEAD);
+    struct le_block *slots = le_cuda_unrolled(c, loop, slot, READ_AHEAD);
     le_cuda_line(c, slots, "const int %s = %s + %s;", line, first, slot);
     make_rolled_line(r, slots, "get_far", line, slot, again);
     if (r->reads) {
@@ -194,14 +194,14 @@ static void make_far_lines(struct row *r, struct block *block, const char *end, 
     le_cuda_close(c, loop);
 }
 
-static void make_near_lines(struct row *r, struct block *block, const char *again) {
+static void make_near_lines(struct row *r, struct le_block *block, const char *again) {
     struct cuda *c = r->c;
     const char *line = le_cuda_name(c, "line"), *slot = le_cuda_name(c, "slot");
-    struct block *lines = le_cuda_unrolled(c, block, line, r->shape.near);
+    struct le_block *lines = le_cuda_unrolled(c, block, line, r->shape.near);
     le_cuda_line(c, lines, "const int %s = %s %% %d;", slot, line, READ_AHEAD);
     make_rolled_line(r, lines, "get", line, slot, again);
     if (r->reads && r->shape.near > READ_AHEAD) {
-        struct block *more =
+        struct le_block *more =
             le_cuda_open(c, lines, le_arena_format(c->arena, "if (%s < %d)", line, r->shape.near - READ_AHEAD));
         read_ahead(r, more, slot, le_arena_format(c->arena, "(%s + %d)", line, READ_AHEAD));
         le_cuda_close(c, more);
@@ -213,7 +213,7 @@ static void make_lines_again(struct row *r, const char *again) {
     struct cuda *c = r->c;
     struct group pass = pass_of_value(r);
     const char *names[LOADS_MAX], *line = le_cuda_name(c, "line");
-    struct block *loop = le_cuda_open(
+    struct le_block *loop = le_cuda_open(
         c, c->root, le_arena_format(c->arena, "#pragma unroll 1\nfor (; %s != 0; %s &= %s - 1)", again, again, again));
     le_cuda_line(c, loop, "const int %s = __ffs((int)%s) - 1;", line, again);
     const char *at = le_row_bind(r, loop, line), *out = declare_out(r, loop);
@@ -232,7 +232,7 @@ static void emit_rolled(struct row *r) {
     le_cuda_line(c, c->root,
                  "unsigned %s = 0;\n#pragma unroll 1\nfor (int %s = %s; %s < %s; %s++)\n    %s |= 1u << %s;", again,
                  line, end, line, r->lines, line, again, line);
-    struct block *most = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s > 0)", end));
+    struct le_block *most = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s > 0)", end));
     make_far_lines(r, most, end, again);
     make_near_lines(r, most, again);
     le_cuda_close(c, most);

@@ -10,7 +10,7 @@ const char *le_row_stored(const struct row *r, int load) {
     return le_cuda_stored(r->c->ir->values.at[r->loads[load]->value].type);
 }
 
-const char *le_row_bind(struct row *r, struct block *block, const char *line) {
+const char *le_row_bind(struct row *r, struct le_block *block, const char *line) {
     const char *at = le_cuda_name(r->c, "at");
     const char *number = r->turn ? le_arena_format(r->c->arena, "(%s ^ %s)", line, r->turn) : line;
     le_cuda_line(r->c, block, "const int %s = %s + %s * %d;", at, r->base, number, WARP * r->all.width);
@@ -23,28 +23,28 @@ static const char *is_inside(struct row *r, const char *line) {
                     : le_arena_format(r->c->arena, "%s * %d < %s", line, WARP * r->all.width, r->left);
 }
 
-struct block *le_row_inside(struct row *r, struct block *block, const char *line) {
+struct le_block *le_row_inside(struct row *r, struct le_block *block, const char *line) {
     return le_cuda_open(r->c, block, le_arena_format(r->c->arena, "if (%s)", is_inside(r, line)));
 }
 
-struct block *le_row_open_lines(struct row *r, const char **line) {
+struct le_block *le_row_open_lines(struct row *r, const char **line) {
     *line = le_cuda_name(r->c, "line");
     return le_cuda_unrolled(r->c, r->c->root, *line, r->shape.lines);
 }
 
 /* The place in memory of the thread's elements of a line. */
-static const char *place_of_line(struct row *r, int load, struct block *block, const char *at) {
+static const char *place_of_line(struct row *r, int load, struct le_block *block, const char *at) {
     le_team_bind_one(r->c, block, r->all.indices[0], at, 0);
-    return le_cuda_trusted_place(r->c, r->loads[load], block);
+    return le_cuda_trusted_place_text(r->c, r->loads[load], block);
 }
 
-void le_row_read(struct row *r, int load, struct block *block, const char *at, const char *name) {
-    struct block *first = le_cuda_open(r->c, block, NULL);
+void le_row_read(struct row *r, int load, struct le_block *block, const char *at, const char *name) {
+    struct le_block *first = le_cuda_open(r->c, block, NULL);
     le_cuda_line(r->c, first, "le_read<%d>(%s, &%s);", r->all.width, name, place_of_line(r, load, first, at));
     le_cuda_close(r->c, first);
 }
 
-const char *le_row_get(struct row *r, int load, struct block *block, const char *get, const char *line,
+const char *le_row_get(struct row *r, int load, struct le_block *block, const char *get, const char *line,
                        const char *at) {
     struct cuda *c = r->c;
     const char *name =
@@ -57,7 +57,7 @@ const char *le_row_get(struct row *r, int load, struct block *block, const char 
     return name;
 }
 
-static void fetch_line(struct row *r, struct block *block, const char *line, const char *at) {
+static void fetch_line(struct row *r, struct le_block *block, const char *line, const char *at) {
     for (int k = 0; k < r->load_count; k++)
         if (r->kept[k])
             le_cuda_line(r->c, block, "%s.fetch(%s, &%s);", r->names[k], line, place_of_line(r, k, block, at));
@@ -69,8 +69,8 @@ static void fetch_rows(struct row *r) {
     struct cuda *c = r->c;
     const char *line = le_cuda_name(c, "line"),
                *have = r->rolled ? le_arena_format(c->arena, "if (%s > 0)", r->lines) : NULL;
-    struct block *some = le_cuda_open(c, c->root, have);
-    struct block *lines = le_cuda_unrolled(c, some, line, r->shape.lines), *inside = lines;
+    struct le_block *some = le_cuda_open(c, c->root, have);
+    struct le_block *lines = le_cuda_unrolled(c, some, line, r->shape.lines), *inside = lines;
     const char *at =
         le_row_bind(r, lines, r->rolled ? le_arena_format(c->arena, "(%s < %s ? %s : 0)", line, r->lines, line) : line);
     if (!r->rolled)
@@ -127,7 +127,7 @@ void le_row_find_read(struct row *r, const struct group *pass, bool read[LOADS_M
     }
 }
 
-void le_row_get_all(struct row *r, const struct group *pass, struct block *block, const char *get, const char *line,
+void le_row_get_all(struct row *r, const struct group *pass, struct le_block *block, const char *get, const char *line,
                     const char *at, const char *names[LOADS_MAX]) {
     bool read[LOADS_MAX];
     le_row_find_read(r, pass, read);
@@ -135,7 +135,7 @@ void le_row_get_all(struct row *r, const struct group *pass, struct block *block
         names[k] = read[k] ? le_row_get(r, k, block, get, line, at) : NULL;
 }
 
-void le_row_know(struct row *r, int group, struct block *each, const char *const names[LOADS_MAX], const char *e) {
+void le_row_know(struct row *r, int group, struct le_block *each, const char *const names[LOADS_MAX], const char *e) {
     struct cuda *c = r->c;
     for (int k = 0; k < r->load_count; k++) {
         const struct le_value *v = &c->ir->values.at[r->loads[k]->value];
@@ -143,18 +143,18 @@ void le_row_know(struct row *r, int group, struct block *each, const char *const
             continue;
         const char *x = le_arena_format(c->arena, "%s[%s]", names[k], e);
         if (is_late(r, group, k)) {
-            le_cuda_know(c, r->late, each, x);
+            le_cuda_know_text(c, r->late, each, x);
             continue;
         }
-        x = le_cuda_from_memory(c, x, v->type, r->loads[k]->type);
-        x = le_cuda_hold(c, each, r->loads[k]->type, false, le_cuda_value_name(c, v->id), x)->text;
-        le_cuda_know(c, r->loads[k], each, x);
+        x = le_cuda_from_memory_text(c, x, v->type, r->loads[k]->type);
+        x = le_cuda_hold_text(c, each, r->loads[k]->type, false, le_cuda_value_name(c, v->id), x);
+        le_cuda_know_text(c, r->loads[k], each, x);
     }
 }
 
-struct block *le_row_open_elements(struct row *r, struct block *block, const char *at, const char **e) {
+struct le_block *le_row_open_elements(struct row *r, struct le_block *block, const char *at, const char **e) {
     *e = le_cuda_name(r->c, "e");
-    struct block *each = le_cuda_unrolled(r->c, block, *e, r->all.width);
+    struct le_block *each = le_cuda_unrolled(r->c, block, *e, r->all.width);
     le_team_bind_one(r->c, each, r->all.indices[0], le_arena_format(r->c->arena, "%s + %s", at, *e), 0);
     return each;
 }
@@ -188,21 +188,21 @@ static const char *emit_group(struct row *r, int number) {
     memcpy(pass.bodies, g->bodies, sizeof pass.bodies);
     pass.node_count = g->node_count;
     le_group_declare(c, g);
-    struct block *lambda =
+    struct le_block *lambda =
         le_cuda_open(c, c->root, le_arena_format(c->arena, "const auto %s = [&](int %s) -> %s", name, line, g->type));
-    lambda->tail = ";";
+    lambda->owner->tail = ";";
     const char *at = le_row_bind(r, lambda, line);
     le_cuda_line(c, lambda, "if (!(%s))\n    return %s::none();\n%s %s[%d];", is_inside(r, line), g->type, g->type,
                  some, r->all.width);
     if (late)
         le_cuda_line(c, lambda, "%s %s[%d];", le_row_stored(r, r->late_load), late, r->all.width);
     le_row_get_all(r, &pass, lambda, "get", line, at, names);
-    struct block *each = le_row_open_elements(r, lambda, at, &e);
+    struct le_block *each = le_row_open_elements(r, lambda, at, &e);
     le_row_know(r, number, each, names, e);
     le_cuda_line(c, each, "%s[%s] = %s;", some, e,
                  le_group_total(c, g, each, le_arena_format(c->arena, "%s + %s", at, e)));
     if (late)
-        le_cuda_line(c, each, "%s[%s] = %s;", late, e, le_cuda_node(c, r->late, each, NULL)->text);
+        le_cuda_line(c, each, "%s[%s] = %s;", late, e, le_cuda_node_text(c, r->late, each));
     le_cuda_close(c, each);
     if (late)
         le_cuda_line(c, lambda, "%s.put(%s, %s);", r->names[r->late_load], line, late);
@@ -246,7 +246,7 @@ static const char *begin_row(struct row *r) {
         le_cuda_line(c, c->root,
                      "const long long %s = (long long)blockIdx.x * %d + threadIdx.x / 32;\n"
                      "if (%s >= %s)\n    return;\nconst int %s = %s * %d;",
-                     point, r->shape.rows, point, le_cuda_number(c, "points", t->points), r->base, lane, r->all.width);
+                     point, r->shape.rows, point, le_cuda_number_text(c, "points", t->points), r->base, lane, r->all.width);
         own = lane;
     } else {
         const char *number = "blockIdx.x";
@@ -291,9 +291,9 @@ bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_generated_laun
     struct row r = {.c = c, .t = t};
     if (!le_row_find(&r))
         return false;
-    c->block_threads = r.shape.most_threads;
-    c->blocks = r.shape.resident;
-    c->cluster = r.shape.cluster;
+    c->tree->threads = r.shape.most_threads;
+    c->tree->resident = r.shape.resident;
+    c->tree->cluster = r.shape.cluster;
     const char *own = begin_row(&r);
     keep_rows(&r);
     for (int g = 0; g < t->group_count; g++) {

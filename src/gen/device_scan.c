@@ -9,57 +9,71 @@ struct state {
     const struct scan *scan;
     const struct le_node *reduction;
     enum le_type type; /* of the terms */
-    const char *name, *best;
+    struct le_expression *so_far, *best;
     bool is_tree, is_arg;
 };
 
-static void begin_state(struct state *s, struct block *block) {
+static void begin_state(struct state *s, struct le_block *block) {
     struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
     const struct scan *scan = s->scan;
-    const char *t = le_cuda_type(s->type);
-    bool has_head = scan->head.low < scan->head.high;
-    s->name = le_cuda_name(c, "so_far");
+    int type = (int)s->type;
     if (s->is_tree) {
-        const char *product = s->reduction->code == LE_RED_PROD ? "true" : "false", *start = "";
-        if (has_head)
-            start = le_arena_format(c->arena, "(%s)", le_cuda_node(c, scan->reduction, block, NULL)->text);
-        le_cuda_line(c, block, "le_scan<%s, %s> %s%s;", t, product, s->name, start);
+        const struct le_static statics[] = {LE_STATIC_TYPE(type), LE_STATIC_NUMBER(s->reduction->code == LE_RED_PROD)};
+        bool has_head = scan->head.low < scan->head.high;
+        struct le_expression *start = has_head ? le_cuda_node(c, scan->reduction, block, NULL) : NULL;
+        struct le_variable *state = le_ktree_declare(t, block, "so_far", type, start);
+        state->object = le_ktree_call(t, LE_CALL_SCAN, LE_KTREE_VOID, statics, NULL);
+        s->so_far = le_ktree_use(t, state);
     } else if (s->is_arg) {
-        s->best = le_cuda_name(c, "best");
-        le_cuda_line(c, block, "%s %s = 0;\nlong long %s = le_nowhere;", t, s->best, s->name);
+        struct le_expression *nowhere = le_ktree_call(t, LE_CALL_NOWHERE, LE_NONE, NULL, NULL);
+        s->best = le_ktree_use(t, le_ktree_declare(t, block, "best", type, le_ktree_constant(t, type, 0)));
+        s->so_far = le_ktree_use(t, le_ktree_declare(t, block, "so_far", LE_I64, nowhere));
     } else {
-        le_cuda_line(c, block, "%s %s = %s;", t, s->name,
-                     le_cuda_empty(c, (enum le_reduction)s->reduction->code, s->type));
+        struct le_expression *empty = le_cuda_empty(c, (enum le_reduction)s->reduction->code, s->type);
+        s->so_far = le_ktree_use(t, le_ktree_declare(t, block, "so_far", type, empty));
     }
 }
 
 /* Gives the total with one more term. */
-static const char *take_term(struct state *s, struct block *block, struct le_node *term, struct le_node *at) {
+static struct le_expression *take_term(struct state *s, struct le_block *block, struct le_node *term,
+                                       struct le_node *at) {
     struct cuda *c = s->c;
-    const char *x = le_cuda_wide(c, le_cuda_node(c, term, block, NULL)), *t = le_cuda_type(s->type);
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *x = le_cuda_wide(c, le_cuda_node(c, term, block, NULL));
     enum le_reduction code = (enum le_reduction)s->reduction->code;
-    if (s->is_tree)
-        return le_cuda_hold(c, block, s->type, false, "total", le_arena_format(c->arena, "%s.next(%s)", s->name, x))
-            ->text;
-    if (s->is_arg) {
-        const char *index = le_cuda_wide(c, le_cuda_node(c, at, block, NULL));
-        le_cuda_line(c, block, "if (%s%s<%s>(%s, %s, %s)) {\n    %s = %s;\n    %s = %s;\n}",
-                     code == LE_RED_ARGMIN ? "le_is_lower" : "le_is_higher", s->scan->suffix ? "_back" : "", t, s->name,
-                     s->best, x, s->best, x, s->name, index);
-        return s->name;
+    int type = (int)s->type;
+    if (s->is_tree) {
+        struct le_expression *operands[] = {s->so_far, x};
+        return le_ktree_let(t, block, "total", type, le_ktree_call(t, LE_CALL_SCAN_NEXT, type, NULL, operands));
     }
-    le_cuda_line(c, block, "%s = %s;", s->name, le_cuda_fold(c, code, s->type, s->name, x));
-    return le_type_is_float(s->type) ? le_arena_format(c->arena, "le_canonical<%s>(%s)", t, s->name) : s->name;
+    if (s->is_arg) {
+        bool back = s->scan->suffix;
+        enum le_call call = code == LE_RED_ARGMIN ? (back ? LE_CALL_IS_LOWER_BACK : LE_CALL_IS_LOWER)
+                                                  : (back ? LE_CALL_IS_HIGHER_BACK : LE_CALL_IS_HIGHER);
+        struct le_expression *index = le_cuda_wide(c, le_cuda_node(c, at, block, NULL));
+        struct le_expression *operands[] = {s->so_far, s->best, x};
+        struct le_block *better =
+            le_ktree_open_if(t, block, le_ktree_call(t, call, LE_BOOL, &LE_STATIC_TYPE(type), operands));
+        le_ktree_set(t, better, s->best, x);
+        le_ktree_set(t, better, s->so_far, index);
+        le_ktree_close(t, better);
+        return s->so_far;
+    }
+    le_ktree_set(t, block, s->so_far, le_cuda_fold(c, code, s->type, s->so_far, x));
+    if (!le_type_is_float(s->type))
+        return s->so_far;
+    return le_ktree_call(t, LE_CALL_CANONICAL, type, &LE_STATIC_TYPE(type), &s->so_far);
 }
 
 /* The terms before the first element's own, which a float's total has as one number. */
-static void take_head(struct state *s, struct block *block) {
+static void take_head(struct state *s, struct le_block *block) {
     const struct scan *scan = s->scan;
     if (s->is_tree || scan->head.low >= scan->head.high)
         return;
-    struct block *inner = le_cuda_run(s->c, block, scan->scanned, scan->suffix);
+    struct le_block *inner = le_cuda_run(s->c, block, scan->scanned, scan->suffix);
     take_term(s, inner, scan->reduction->operands[0], le_node_index(s->c->ir, scan->scanned));
-    le_cuda_close(s->c, inner);
+    le_ktree_close(s->c->tree, inner);
 }
 
 static leat_status generate_turns(const struct le_device_kernel_job *job, const struct le_stage *stage,
@@ -70,12 +84,12 @@ static leat_status generate_turns(const struct le_device_kernel_job *job, const 
     struct state s = {.c = &c, .scan = scan, .reduction = scan->reduction, .type = scan->reduction->operands[0]->type};
     s.is_arg = s.reduction->code == LE_RED_ARGMIN || s.reduction->code == LE_RED_ARGMAX;
     s.is_tree = le_type_is_float(s.type) && (s.reduction->code == LE_RED_SUM || s.reduction->code == LE_RED_PROD);
-    struct block *block = le_cuda_points(&c, false, &threads);
+    struct le_block *block = le_cuda_points(&c, false, &threads);
     begin_state(&s, block);
     take_head(&s, block);
-    struct block *inner = le_cuda_run(&c, block, scan->index, scan->down);
-    le_cuda_store(&c, le_cuda_variable(&c, inner, take_term(&s, inner, scan->term, scan->own)), inner);
-    le_cuda_close(&c, inner);
+    struct le_block *inner = le_cuda_run(&c, block, scan->index, scan->down);
+    le_cuda_store(&c, take_term(&s, inner, scan->term, scan->own), inner);
+    le_ktree_close(c.tree, inner);
     le_cuda_close_all(&c, block);
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each row";

@@ -156,21 +156,21 @@ static void number_terms(struct team *s) {
 
 static const char *numbered(struct team *s, const char *at, int more) {
     return s->c->terms
-               ? le_arena_format(s->c->arena, "%s + 2 * %s + %d", le_cuda_number(s->c, "head_terms", s->head), at, more)
+               ? le_arena_format(s->c->arena, "%s + 2 * %s + %d", le_cuda_number_text(s->c, "head_terms", s->head), at, more)
                : NULL;
 }
 
 /* ---- the lambdas */
 
-static struct block *open_lambda(struct team *s, const char *parameters, const char *type) {
-    struct block *inner =
+static struct le_block *open_lambda(struct team *s, const char *parameters, const char *type) {
+    struct le_block *inner =
         le_cuda_open(s->c, s->c->root, le_arena_format(s->c->arena, "const auto %s -> %s", parameters, type));
-    inner->tail = ";";
+    inner->owner->tail = ";";
     return inner;
 }
 
 /* Binds the scan's index to the at'th turn, or to the first in memory of `width` turns from that on. */
-static void bind_turn(struct team *s, struct block *block, const char *at, int width) {
+static void bind_turn(struct team *s, struct le_block *block, const char *at, int width) {
     const char *place = at;
     if (s->scan->down)
         place = le_arena_format(s->c->arena, "%s - %d - (%s)", s->count, width, at);
@@ -186,40 +186,40 @@ static void emit_one(struct team *s) {
     struct cuda *c = s->c;
     const char *at = le_cuda_name(c, "at");
     s->one = le_cuda_name(c, "term");
-    struct block *inner = open_lambda(s, le_arena_format(c->arena, "%s = [&](%s %s)", s->one, s->n, at), s->t);
+    struct le_block *inner = open_lambda(s, le_arena_format(c->arena, "%s = [&](%s %s)", s->one, s->n, at), s->t);
     bind_turn(s, inner, at, 1);
-    c->term = numbered(s, at, 0);
-    le_cuda_line(c, inner, "return %s;", le_cuda_wide(c, le_cuda_node(c, s->scan->term, inner, NULL)));
+    c->term = le_cuda_raw(c, LE_KTREE_LONG, numbered(s, at, 0));
+    le_cuda_line(c, inner, "return %s;", le_cuda_wide_text(c, s->scan->term, inner));
     c->term = NULL;
     le_cuda_close(c, inner);
 }
 
 /* Reads `width` elements of every load, and makes their terms. */
-static void emit_wide(struct team *s, struct block *inner, const char *at, const char *to) {
+static void emit_wide(struct team *s, struct le_block *inner, const char *at, const char *to) {
     struct cuda *c = s->c;
     struct le_node *loads[LOADS_MAX];
     const char *names[LOADS_MAX], *e = le_cuda_name(c, "e");
     int width = s->g.width, count = le_group_loads(c, &s->g, loads);
-    struct block *base = le_cuda_open(c, inner, NULL);
+    struct le_block *base = le_cuda_open(c, inner, NULL);
     bind_turn(s, base, at, width);
     for (int k = 0; k < count; k++) {
         const struct le_value *v = &c->ir->values.at[loads[k]->value];
-        const char *place = le_cuda_trusted_place(c, loads[k], base);
+        const char *place = le_cuda_trusted_place_text(c, loads[k], base);
         names[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_some", v->name));
         le_cuda_line(c, base, "%s %s[%d];\nle_read<%d>(%s, &%s);", le_cuda_stored(v->type), names[k], width, width,
                      names[k], place);
     }
     le_cuda_close(c, base);
-    struct block *each = le_cuda_unrolled(c, inner, e, width);
+    struct le_block *each = le_cuda_unrolled(c, inner, e, width);
     bind_turn(s, each, le_arena_format(c->arena, "%s + %s", at, turn_of(s, e, width)), 1);
     for (int k = 0; k < count; k++) {
         const struct le_value *v = &c->ir->values.at[loads[k]->value];
         const char *x =
-            le_cuda_from_memory(c, le_arena_format(c->arena, "%s[%s]", names[k], e), v->type, loads[k]->type);
-        le_cuda_know(c, loads[k], each, le_cuda_hold(c, each, loads[k]->type, false, v->name, x)->text);
+            le_cuda_from_memory_text(c, le_arena_format(c->arena, "%s[%s]", names[k], e), v->type, loads[k]->type);
+        le_cuda_know_text(c, loads[k], each, le_cuda_hold_text(c, each, loads[k]->type, false, v->name, x));
     }
-    c->term = numbered(s, le_arena_format(c->arena, "(%s + %s)", at, turn_of(s, e, width)), 0);
-    const char *x = le_cuda_wide(c, le_cuda_node(c, s->scan->term, each, NULL));
+    c->term = le_cuda_raw(c, LE_KTREE_LONG, numbered(s, le_arena_format(c->arena, "(%s + %s)", at, turn_of(s, e, width)), 0));
+    const char *x = le_cuda_wide_text(c, s->scan->term, each);
     le_cuda_line(c, each, "%s[%s] = %s;", to, turn_of(s, e, width), x);
     c->term = NULL;
     le_cuda_close(c, each);
@@ -231,7 +231,7 @@ static void emit_some(struct team *s) {
     s->some = le_cuda_name(c, "terms");
     const char *head =
         le_arena_format(c->arena, "%s = [&](%s %s, %s (&%s)[%d])", s->some, s->n, at, s->t, to, s->g.width);
-    struct block *inner = open_lambda(s, head, "void");
+    struct le_block *inner = open_lambda(s, head, "void");
     if (s->g.width > 1)
         emit_wide(s, inner, at, to);
     else
@@ -244,7 +244,7 @@ static void emit_of(struct team *s) {
     struct cuda *c = s->c;
     const char *at = le_cuda_name(c, "at"), *x = le_cuda_name(c, "x"), *place;
     s->of = le_cuda_name(c, "total_of");
-    struct block *inner =
+    struct le_block *inner =
         open_lambda(s, le_arena_format(c->arena, "%s = [&](%s %s, %s %s)", s->of, s->t, x, s->n, at), s->g.type);
     if (!s->is_arg)
         le_cuda_line(c, inner, "return %s::of(%s);", s->g.type, x);
@@ -253,7 +253,7 @@ static void emit_of(struct team *s) {
     else if (s->head == 0)
         le_cuda_line(c, inner, "return %s::of(%s, %s);", s->g.type, x, at);
     else {
-        place = le_arena_format(c->arena, "(%s)%s + %s", s->n, le_cuda_number(c, "head_terms", s->head), at);
+        place = le_arena_format(c->arena, "(%s)%s + %s", s->n, le_cuda_number_text(c, "head_terms", s->head), at);
         le_cuda_line(c, inner, "return %s::of(%s, %s);", s->g.type, x, place);
     }
     le_cuda_close(c, inner);
@@ -265,7 +265,7 @@ static const char *value_of(struct team *s, const char *x) {
         return x;
     if (s->scan->terms.low == 0)
         return le_arena_format(s->c->arena, "(long long)%s", x);
-    return le_arena_format(s->c->arena, "%s + %s", le_cuda_number(s->c, "first", s->scan->terms.low), x);
+    return le_arena_format(s->c->arena, "%s + %s", le_cuda_number_text(s->c, "first", s->scan->terms.low), x);
 }
 
 static void emit_put_one(struct team *s) {
@@ -273,11 +273,11 @@ static void emit_put_one(struct team *s) {
     const char *at = le_cuda_name(c, "at"), *x = le_cuda_name(c, "x");
     s->put_one = le_cuda_name(c, "store");
     const char *head = le_arena_format(c->arena, "%s = [&](%s %s, %s %s)", s->put_one, s->n, at, s->result, x);
-    struct block *inner = open_lambda(s, head, "void");
+    struct le_block *inner = open_lambda(s, head, "void");
     bind_turn(s, inner, at, 1);
-    c->term = numbered(s, at, 1);
-    const struct held *value = le_cuda_hold(c, inner, s->scan->reduction->type, false, "value", value_of(s, x));
-    le_cuda_store(c, value, inner);
+    c->term = le_cuda_raw(c, LE_KTREE_LONG, numbered(s, at, 1));
+    const char *value = le_cuda_hold_text(c, inner, s->scan->reduction->type, false, "value", value_of(s, x));
+    le_cuda_store(c, le_cuda_raw(c, (int)s->scan->reduction->type, value), inner);
     c->term = NULL;
     le_cuda_close(c, inner);
 }
@@ -289,7 +289,7 @@ static void emit_put(struct team *s) {
     s->put = le_cuda_name(c, "stores");
     const char *head =
         le_arena_format(c->arena, "%s = [&](%s %s, const %s (&%s)[%d])", s->put, s->n, at, s->result, from, width);
-    struct block *inner = open_lambda(s, head, "void");
+    struct le_block *inner = open_lambda(s, head, "void");
     if (width == 1) {
         le_cuda_line(c, inner, "%s(%s, %s[0]);", s->put_one, at, from);
     } else {
@@ -297,11 +297,11 @@ static void emit_put(struct team *s) {
         enum le_type stored = c->ir->values.at[target.value].type;
         const char *out = le_cuda_name(c, "out"), *e = le_cuda_name(c, "e");
         const char *x = value_of(s, le_arena_format(c->arena, "%s[%s]", from, turn_of(s, e, width)));
-        x = le_cuda_to_memory(c, le_arena_format(c->arena, "(%s)", x), le_type_compute(stored), stored);
+        x = le_cuda_to_memory_text(c, le_arena_format(c->arena, "(%s)", x), le_type_compute(stored), stored);
         le_cuda_line(c, inner, "%s %s[%d];\n#pragma unroll\nfor (int %s = 0; %s < %d; %s++)\n    %s[%s] = %s;",
                      le_cuda_stored(stored), out, width, e, e, width, e, out, e, x);
         bind_turn(s, inner, at, width);
-        le_cuda_line(c, inner, "le_write<%d>(&%s, %s);", width, le_cuda_trusted_place(c, &target, inner), out);
+        le_cuda_line(c, inner, "le_write<%d>(&%s, %s);", width, le_cuda_trusted_place_text(c, &target, inner), out);
     }
     le_cuda_close(c, inner);
 }
@@ -324,25 +324,25 @@ static const char *own_head(struct team *s) {
     const struct scan *scan = s->scan;
     const char *start = le_cuda_name(c, "start"), *place = "";
     if (s->head > 0 && s->ordered) {
-        const char *x = le_cuda_node(c, scan->reduction, c->root, NULL)->text;
+        const char *x = le_cuda_node_text(c, scan->reduction, c->root);
         le_cuda_line(c, c->root, "const %s %s = %s::of(%s);", s->g.type, start, s->g.type, x);
         return start;
     }
     le_cuda_line(c, c->root, "%s %s = %s::none();", s->g.type, start, s->g.type);
     if (s->head == 0)
         return start;
-    struct block *inner = le_cuda_run(c, c->root, scan->scanned, scan->suffix);
-    const char *x = le_cuda_wide(c, le_cuda_node(c, scan->reduction->operands[0], inner, NULL));
+    struct le_block *inner = le_cuda_run(c, c->root, scan->scanned, scan->suffix);
+    const char *x = le_cuda_wide_text(c, scan->reduction->operands[0], inner);
     if (s->is_arg)
-        place = le_arena_format(c->arena, ", (%s)(%s - %s)", s->n, c->indices[scan->scanned].text,
-                                le_cuda_number(c, "first", scan->terms.low));
+        place = le_arena_format(c->arena, ", (%s)(%s - %s)", s->n, le_cuda_text(c, c->indices[scan->scanned].x),
+                                le_cuda_number_text(c, "first", scan->terms.low));
     le_cuda_line(c, inner, "%s = %s.join(%s::of(%s%s));", start, start, s->g.type, x, place);
     le_cuda_close(c, inner);
     return start;
 }
 
 /* By a block, of which all threads come here, into start. */
-static void take_head(struct team *s, struct block *block, const char *start) {
+static void take_head(struct team *s, struct le_block *block, const char *start) {
     struct cuda *c = s->c;
     const struct scan *scan = s->scan;
     struct group h = {.nodes = {scan->reduction}, .bodies = {scan->reduction->operands[0]}, .node_count = 1};
@@ -355,7 +355,7 @@ static void take_head(struct team *s, struct block *block, const char *start) {
     const char *room = le_cuda_name(c, "head_room");
     le_cuda_line(c, c->root, "__shared__ le_room<%s> %s;", s->g.type, room);
     le_cuda_line(c, block, "%s = le_block_total<%s, %d, %d, %d, %s>((%s)%s, %s, %s, %s);", start, s->g.type, h.unroll,
-                 h.unroll, h.width, s->n, s->n, le_cuda_number(c, "head_terms", s->head), h.many, h.term, room);
+                 h.unroll, h.width, s->n, s->n, le_cuda_number_text(c, "head_terms", s->head), h.many, h.term, room);
     if (s->is_arg && scan->suffix)
         le_cuda_line(c, block, "%s.at += %s;", start, s->count);
 }
@@ -366,7 +366,7 @@ static const char *block_head(struct team *s, const char *when) {
     le_cuda_line(c, c->root, "%s %s = %s::none();", s->g.type, start, s->g.type);
     if (s->head == 0)
         return start;
-    struct block *block = le_cuda_open(c, c->root, when);
+    struct le_block *block = le_cuda_open(c, c->root, when);
     block->conditional = when != NULL;
     take_head(s, block, start);
     le_cuda_close(c, block);
@@ -380,10 +380,10 @@ static void begin_team(struct team *s) {
     int bytes = le_group_bytes(&s->g), blocks = REGISTERS / (s->threads * (bytes > 8 ? 128 : bytes > 4 ? 96 : 64));
     if (s->way == WAY_TILES)
         blocks = tile_bytes(s) > TILE_BYTES ? 1 : 3;
-    c->block_threads = s->threads;
-    c->blocks = blocks > 0 ? blocks : 1;
+    c->tree->threads = s->threads;
+    c->tree->resident = blocks > 0 ? blocks : 1;
     le_group_declare(c, &s->g);
-    s->count = le_arena_format(c->arena, "(%s)%s", s->n, le_cuda_number(c, "turns", s->g.terms));
+    s->count = le_arena_format(c->arena, "(%s)%s", s->n, le_cuda_number_text(c, "turns", s->g.terms));
     number_terms(s);
 }
 
@@ -402,11 +402,10 @@ static void finish_launch(struct team *s, struct le_generated_launches *out, int
 /* Binds the points' indices to one that there is, also where a lane has none; the bool that tells. */
 static const char *bind_lane(struct team *s, const char *point) {
     struct cuda *c = s->c;
-    const char *points = le_cuda_number(c, "points", s->points), *active = le_cuda_name(c, "active");
+    const char *points = le_cuda_number_text(c, "points", s->points), *active = le_cuda_name(c, "active");
     le_cuda_line(c, c->root, "const bool %s = %s < %s;", active, point, points);
-    const char *own = le_cuda_hold(c, c->root, LE_I64, false, "row",
-                                   le_arena_format(c->arena, "%s ? %s : %s - 1", active, point, points))
-                          ->text;
+    const char *own = le_cuda_hold_text(c, c->root, LE_I64, false, "row",
+                                   le_arena_format(c->arena, "%s ? %s : %s - 1", active, point, points));
     le_team_bind(c, c->root, s->points_at, s->points_count, own, true);
     return active;
 }
@@ -492,9 +491,9 @@ static void make_tiles(struct team *s, struct le_generated_launches *out) {
     begin_team(s);
     const char *tile = declare_tile(s), *room = declare_room(s), *seen = le_cuda_name(c, "seen");
     const char *turn = le_cuda_name(c, "turn"), *row = le_cuda_name(c, "row"), *number = le_cuda_name(c, "number");
-    const char *next = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, work, "unsigned *", "next");
-    const char *told = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, work + 16, "unsigned long long *", "told");
-    const char *points = le_cuda_number(c, "points", s->points), *step = le_cuda_name(c, "step");
+    const char *next = le_cuda_parameter_text(c, LE_ARGUMENT_WORK, -1, work, "unsigned *", "next");
+    const char *told = le_cuda_parameter_text(c, LE_ARGUMENT_WORK, -1, work + 16, "unsigned long long *", "told");
+    const char *points = le_cuda_number_text(c, "points", s->points), *step = le_cuda_name(c, "step");
     le_cuda_line(c, c->root,
                  "__shared__ le_scan_seen<%s> %s;\nconst unsigned %s = le_scan_turn(%s), %s = %s / (unsigned)%s;\n"
                  "const unsigned %s = %s - %s * (unsigned)%s;\nconst int %s = 2 * le_scan_words<%s>::COUNT;",

@@ -4,20 +4,15 @@
  * in order (device_ordered_scatter.c). If the points cannot be counted, one thread processes them all. */
 #include "gen/device_gen.h"
 
-const char *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, const char *now, const char *x) {
-    static const char *const signs[] = {
-        [LE_SCATTER_ADD] = "+", [LE_SCATTER_SUB] = "-", [LE_SCATTER_MUL] = "*", [LE_SCATTER_DIV] = "/"};
-    struct le_arena *arena = c->arena;
-    const char *t = le_cuda_type(type), *w = le_type_size(type) == 8 ? "unsigned long long" : "unsigned";
+struct le_expression *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, struct le_expression *now,
+                                      struct le_expression *x) {
+    static const enum le_op ops[] = {[LE_SCATTER_ADD] = LE_OP_ADD, [LE_SCATTER_SUB] = LE_OP_SUB,
+                                     [LE_SCATTER_MUL] = LE_OP_MUL, [LE_SCATTER_DIV] = LE_OP_DIV,
+                                     [LE_SCATTER_MIN] = LE_OP_MIN, [LE_SCATTER_MAX] = LE_OP_MAX};
     if (op == LE_SCATTER_SET)
         return x;
-    if (type == LE_BOOL)
-        return le_arena_format(arena, op == LE_SCATTER_ADD || op == LE_SCATTER_MAX ? "%s | %s" : "%s & %s", now, x);
-    if (op == LE_SCATTER_MIN || op == LE_SCATTER_MAX)
-        return le_arena_format(arena, "%s<%s>(%s, %s)", op == LE_SCATTER_MIN ? "le_min" : "le_max", t, now, x);
-    if (le_type_is_float(type))
-        return le_arena_format(arena, "%s %s %s", now, signs[op], x);
-    return le_arena_format(arena, "(%s)((%s)%s %s (%s)%s)", t, w, now, signs[op], w, x);
+    now = le_cuda_from_memory(c, now, le_type_compute(type));
+    return le_cuda_to_memory(c, le_ktree_binary(c->tree, (int)ops[op], now, x), type);
 }
 
 /* ---- at once */
@@ -33,21 +28,6 @@ bool le_cuda_has_atomic_form(enum le_type type, enum le_scatter op) {
     return size > 1;
 }
 
-void le_cuda_update_atomic(struct cuda *c, struct block *block, enum le_scatter op, enum le_type type,
-                           const char *place, const char *x) {
-    static const char *const names[] = {[LE_SCATTER_ADD] = "le_atomic_add",
-                                        [LE_SCATTER_SUB] = "le_atomic_sub",
-                                        [LE_SCATTER_MUL] = "le_atomic_mul",
-                                        [LE_SCATTER_MIN] = "le_atomic_min",
-                                        [LE_SCATTER_MAX] = "le_atomic_max"};
-    if (type == LE_BOOL) { /* all who change it write the same */
-        bool raises = op == LE_SCATTER_ADD || op == LE_SCATTER_MAX;
-        le_cuda_line(c, block, "if (%s%s)\n    %s = %d;", raises ? "" : "!", x, place, raises);
-        return;
-    }
-    le_cuda_line(c, block, "%s<%s>(&%s, %s);", names[op], le_cuda_type(type), place, x);
-}
-
 struct destination le_cuda_left_side(const struct cuda *c) {
     return (struct destination){.value = c->stage->target,
                                 .rank = c->stage->left_count,
@@ -55,20 +35,25 @@ struct destination le_cuda_left_side(const struct cuda *c) {
                                 .subscripts = c->stage->left};
 }
 
-/* What a thread in block does for its point, in the target or in the copy `dense`; closes block and those around it. */
-static void update_place(struct cuda *c, struct block *block, bool atomic, const char *dense) {
+/* What a thread in block does for its point, in the target or in the copy that begins at element `from` of `dense`;
+ * closes block and those around it. */
+static void update_place(struct cuda *c, struct le_block *block, bool atomic, struct le_variable *dense,
+                         struct le_expression *from) {
     const struct le_stage *stage = c->stage;
     enum le_type type = c->ir->values.at[stage->target].type;
-    const char *x = le_cuda_wide(c, le_cuda_node(c, stage->node, block, NULL)), *place;
+    struct le_expression *x = le_cuda_wide(c, le_cuda_node(c, stage->node, block, NULL)), *place;
     struct destination to = le_cuda_left_side(c);
     to.dense = dense;
-    struct block *inner = le_cuda_place(c, &to, block, NULL, &place);
+    to.from = from;
+    struct le_block *inner = le_cuda_place(c, &to, block, NULL, &place);
     if (atomic)
-        le_cuda_update_atomic(c, inner, stage->scatter, type, place, x);
+        le_ktree_add(
+            c->tree, inner,
+            (struct le_statement){.kind = LE_STATEMENT_UPDATE, .code = (int)stage->scatter, .to = place, .x = x});
     else
-        le_cuda_line(c, inner, "%s = %s;", place, le_cuda_updated(c, stage->scatter, type, place, x));
+        le_ktree_set(c->tree, inner, place, le_cuda_updated(c, stage->scatter, type, place, x));
     if (inner != block)
-        le_cuda_close(c, inner);
+        le_ktree_close(c->tree, inner);
     le_cuda_close_all(c, block);
 }
 
@@ -77,7 +62,7 @@ static leat_status scatter_at_once(const struct le_device_kernel_job *job, const
     struct cuda c;
     int64_t threads;
     le_cuda_begin(&c, job, stage, "");
-    update_place(&c, le_cuda_points(&c, false, &threads), true, NULL);
+    update_place(&c, le_cuda_points(&c, false, &threads), true, NULL, NULL);
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each point, atomically";
     return le_cuda_set_grid(&c, launch, threads);
@@ -89,31 +74,31 @@ static leat_status set_pass(const struct le_device_kernel_job *job, const struct
                             bool writes, struct le_generated_launches *out) {
     struct cuda c;
     int64_t threads;
-    const char *place, *number;
+    struct le_expression *place, *number;
     le_cuda_begin(&c, job, stage, writes ? "" : "_claim");
     enum le_type type = c.ir->values.at[stage->target].type;
-    const char *winners = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, "unsigned long long *", "winners");
-    struct block *block = le_cuda_points(&c, false, &threads);
-    struct destination to = le_cuda_left_side(&c), told = to;
-    told.dense = winners;
-    struct block *inner = le_cuda_place(&c, &told, block, NULL, &number);
-    const char *own = le_cuda_claim(&c);
+    struct le_variable *winners =
+        le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, LE_KTREE_ULONG, "winners");
+    struct le_block *block = le_cuda_points(&c, false, &threads);
+    struct destination to = le_cuda_left_side(&c), claim = to;
+    claim.dense = winners;
+    struct le_block *inner = le_cuda_place(&c, &claim, block, NULL, &number);
+    struct le_expression *own = le_cuda_claim(&c);
     if (writes) {
-        struct block *winner = le_cuda_open(&c, inner, le_arena_format(c.arena, "if (%s == %s)", number, own));
+        struct le_block *winner = le_ktree_open_if(c.tree, inner, le_ktree_binary(c.tree, LE_OP_EQ, number, own));
         winner->conditional = true;
         to.trusted = true;
         le_cuda_place(&c, &to, winner, NULL, &place);
-        const struct held *x = le_cuda_node(&c, stage->node, winner, NULL);
-        le_cuda_line(&c, winner, "%s = %s;", place,
-                     le_cuda_to_memory(&c, le_cuda_wide(&c, x), le_type_compute(type), type));
-        le_cuda_close(&c, winner);
+        le_ktree_set(c.tree, winner, place, le_cuda_to_memory(&c, le_cuda_node(&c, stage->node, winner, NULL), type));
+        le_ktree_close(c.tree, winner);
     } else {
         if (!le_cuda_is_safe(&c, stage->node)) /* its faults count, whoever wins */
             le_cuda_node(&c, stage->node, block, NULL);
-        le_cuda_line(&c, inner, "atomicMax(&%s, %s);", number, own);
+        struct le_expression *x[] = {le_ktree_address(c.tree, number), own};
+        le_ktree_do(c.tree, inner, le_ktree_call(c.tree, LE_CALL_CLAIM, LE_KTREE_VOID, NULL, x));
     }
     if (inner != block)
-        le_cuda_close(&c, inner);
+        le_ktree_close(c.tree, inner);
     le_cuda_close_all(&c, block);
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = writes ? "a thread for each point: the last one writes" : "a thread for each point claims its place";
@@ -140,33 +125,37 @@ static leat_status scatter_in_order(const struct le_device_kernel_job *job, cons
     if (le_cuda_ordered(job, stage, &whole, out, &status))
         return status;
     le_cuda_begin(&c, job, stage, "");
-    update_place(&c, le_cuda_points(&c, true, &threads), false, NULL);
+    update_place(&c, le_cuda_points(&c, true, &threads), false, NULL, NULL);
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "one thread, in order";
     return le_cuda_set_grid(&c, launch, threads);
 }
 
-static const char *copies(struct cuda *c, const struct chunks *chunks) {
+static struct le_variable *copies_of(struct cuda *c, const struct chunks *chunks) {
     enum le_type type = c->ir->values.at[c->stage->target].type;
-    return le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work,
-                             le_arena_format(c->arena, "%s *", le_cuda_stored(type)), "copies");
+    return le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work, (int)type, "copies");
 }
 
-static const char *open_threads(struct cuda *c, const char *name, int64_t count) {
-    const char *most = le_cuda_number(c, name, count), *thread = le_cuda_name(c, "thread");
-    le_cuda_line(c, c->root,
-                 "const long long %s = (long long)blockIdx.x * blockDim.x + threadIdx.x;\nif (%s >= %s)\n    return;",
-                 thread, thread, most);
+static struct le_expression *open_threads(struct cuda *c, const char *name, int64_t count) {
+    struct le_expression *most = le_cuda_number(c, name, count);
+    struct le_expression *thread = le_cuda_thread(c, "thread", LE_KTREE_LONG);
+    le_ktree_end_if(c->tree, c->root, le_ktree_binary(c->tree, LE_OP_GE, thread, most));
     return thread;
 }
 
-/* -0.0, which changes no sum, in all copies. */
+/* -0.0, which changes no sum. */
+static struct le_expression *minus_zero(struct cuda *c) {
+    enum le_type type = c->ir->values.at[c->stage->target].type;
+    uint64_t bits = (uint64_t)1 << (8 * le_type_size(type) - 1);
+    return le_ktree_constant(c->tree, (int)type, bits);
+}
+
 static leat_status clear_copies(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                 const struct chunks *chunks, struct le_generated_launches *out) {
     struct cuda c;
     le_cuda_begin(&c, job, stage, "_clear");
-    const char *thread = open_threads(&c, "elements", chunks->count * chunks->elements);
-    le_cuda_line(&c, c.root, "%s[%s] = -0.0;", copies(&c, chunks), thread);
+    struct le_expression *thread = open_threads(&c, "elements", chunks->count * chunks->elements);
+    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, copies_of(&c, chunks), thread), minus_zero(&c));
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element of the copies";
     return le_cuda_set_grid(&c, launch, chunks->count * chunks->elements);
@@ -176,14 +165,13 @@ static leat_status scatter_chunks(const struct le_device_kernel_job *job, const 
                                   const struct chunks *chunks, struct le_generated_launches *out) {
     struct cuda c;
     le_cuda_begin(&c, job, stage, "_chunks");
-    const char *thread = open_threads(&c, "chunks", chunks->count);
-    const char *size = le_cuda_number(&c, "chunk_size", chunks->size);
-    struct block *block = le_cuda_part_loop(&c, c.root, stage->indices[0], thread, size);
+    struct le_expression *thread = open_threads(&c, "chunks", chunks->count);
+    struct le_expression *size = le_cuda_number(&c, "chunk_size", chunks->size);
+    struct le_block *block = le_cuda_part_loop(&c, c.root, stage->indices[0], thread, size);
     for (int k = 1; k < stage->index_count; k++)
         block = le_cuda_loop(&c, block, stage->indices[k], NULL);
-    const char *copy = le_arena_format(c.arena, "(%s + %s * %s)", copies(&c, chunks), thread,
-                                       le_cuda_number(&c, "elements", chunks->elements));
-    update_place(&c, block, false, copy);
+    struct le_expression *from = le_times(c.tree, thread, le_cuda_number(&c, "elements", chunks->elements));
+    update_place(&c, block, false, copies_of(&c, chunks), from);
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each chunk, into a copy";
     return le_cuda_set_grid(&c, launch, chunks->count);
@@ -194,14 +182,20 @@ static leat_status join_copies(const struct le_device_kernel_job *job, const str
                                const struct chunks *chunks, struct le_generated_launches *out) {
     struct cuda c;
     le_cuda_begin(&c, job, stage, "");
+    struct le_kernel_tree *t = c.tree;
     enum le_type type = c.ir->values.at[stage->target].type;
-    const char *elements = le_cuda_number(&c, "elements", chunks->elements);
-    const char *thread = open_threads(&c, "elements", chunks->elements);
-    const char *place = le_cuda_dense_element(&c, stage->target, c.root, thread);
-    le_cuda_line(&c, c.root, "%s total = %s;\nfor (long long k = 0; k < %s; k++)\n    total = total + %s[k * %s + %s];",
-                 le_cuda_type(type), place, le_cuda_number(&c, "chunks", chunks->count), copies(&c, chunks), elements,
-                 thread);
-    le_cuda_line(&c, c.root, "%s = total;", place);
+    struct le_expression *elements = le_cuda_number(&c, "elements", chunks->elements);
+    struct le_expression *thread = open_threads(&c, "elements", chunks->elements);
+    struct le_expression *place = le_cuda_dense_element(&c, stage->target, c.root, thread);
+    struct le_expression *total = le_ktree_use(t, le_ktree_declare(t, c.root, "total", (int)type, place));
+    struct le_variable *k = le_ktree_variable(t, "k", LE_KTREE_LONG);
+    struct le_block *loop = le_ktree_open_loop(t, c.root, LE_ROLE_SERIAL, k, le_ktree_long(t, 0),
+                                               le_cuda_number(&c, "chunks", chunks->count), NULL);
+    struct le_expression *at = le_plus(t, le_times(t, le_ktree_use(t, k), elements), thread);
+    struct le_expression *one = le_ktree_element(t, copies_of(&c, chunks), at);
+    le_ktree_set(t, loop, total, le_ktree_binary(t, LE_OP_ADD, total, one));
+    le_ktree_close(t, loop);
+    le_ktree_set(t, c.root, place, total);
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element joins the copies";
     return le_cuda_set_grid(&c, launch, chunks->elements);

@@ -327,16 +327,16 @@ size_t le_group_room_bytes(const struct group *g) {
 
 static const char *number_of(struct cuda *c, int index, const char *what, int64_t value, bool narrow) {
     const char *name = le_arena_format(c->arena, "%s_%s_%d", c->ir->indices.at[index].name, what, index);
-    return le_arena_format(c->arena, narrow ? "(int)%s" : "%s", le_cuda_number(c, name, value));
+    return le_arena_format(c->arena, narrow ? "(int)%s" : "%s", le_cuda_number_text(c, name, value));
 }
 
 const char *le_group_count(struct cuda *c, const struct group *g) {
     const char *name = le_arena_format(c->arena, "%s_terms", c->ir->indices.at[g->indices[0]].name);
     name = le_arena_format(c->arena, "%s_%d", name, g->indices[0]);
-    return le_arena_format(c->arena, "(%s)%s", g->narrow ? "int" : "long long", le_cuda_number(c, name, g->terms));
+    return le_arena_format(c->arena, "(%s)%s", g->narrow ? "int" : "long long", le_cuda_number_text(c, name, g->terms));
 }
 
-void le_group_know(struct cuda *c, const struct group *g, struct block *block, const char *total) {
+void le_group_know(struct cuda *c, const struct group *g, struct le_block *block, const char *total) {
     const char *path = "", *count = le_group_count(c, g);
     for (int k = 0; k < g->node_count; k++) {
         struct le_node *node = g->nodes[k];
@@ -345,23 +345,23 @@ void le_group_know(struct cuda *c, const struct group *g, struct block *block, c
                                            c->ir->indices.at[node->indices[0]].name);
         const char *value =
             le_arena_format(c->arena, "%s%s%s.value(%s == 0)", total, path, k + 1 < g->node_count ? ".a" : "", count);
-        const struct held *x = le_cuda_hold(c, block, node->type, false, name, value);
+        const char *x = le_cuda_hold_text(c, block, node->type, false, name, value);
         if (is_arg(node) && (r->low != 0 || r->by != 1))
-            x = le_cuda_hold(c, block, LE_I64, false, name,
-                             le_arena_format(c->arena, "%s < 0 ? -1 : %s + %s * %s", x->text,
-                                             number_of(c, g->indices[0], "low", r->low, false), x->text,
+            x = le_cuda_hold_text(c, block, LE_I64, false, name,
+                             le_arena_format(c->arena, "%s < 0 ? -1 : %s + %s * %s", x,
+                                             number_of(c, g->indices[0], "low", r->low, false), x,
                                              number_of(c, g->indices[0], "by", r->by, false)));
-        le_cuda_know(c, node, block, x->text);
+        le_cuda_know_text(c, node, block, x);
         for (int q = 0; q < g->same_count; q++)
             if (g->same_as[q] == k)
-                le_cuda_know(c, g->same[q], block, x->text);
+                le_cuda_know_text(c, g->same[q], block, x);
         path = le_arena_format(c->arena, "%s.b", path);
     }
 }
 
 /* ---- indices */
 
-void le_team_bind_one(struct cuda *c, struct block *block, int index, const char *place, int64_t past) {
+void le_team_bind_one(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past) {
     const struct le_range *r = &c->space->ranges[index];
     bool narrow = le_cuda_fits_int(r->low, r->high) && r->by <= INT32_MAX && r->high <= INT32_MAX - r->by - past;
     const char *name = le_cuda_name(c, c->ir->indices.at[index].name);
@@ -373,11 +373,11 @@ void le_team_bind_one(struct cuda *c, struct block *block, int index, const char
     if (place && r->by != 1)
         le_words_add(c->arena, &value, " * %s", number_of(c, index, "by", r->by, narrow));
     le_cuda_line(c, block, "const %s %s = %s;", narrow ? "int" : "long long", name, value.at);
-    le_cuda_bind(c, block, index, name, narrow);
+    le_cuda_bind_text(c, block, index, name, narrow);
 }
 
 /* Parts place into places along axes of so many values (expressions), the last running fastest. */
-static void split_place(struct cuda *c, struct block *block, const char *place, bool narrow, const char *const *counts,
+static void split_place(struct cuda *c, struct le_block *block, const char *place, bool narrow, const char *const *counts,
                         int count, const char **places) {
     const char *type = narrow ? "unsigned" : "unsigned long long", *rest = place;
     for (int k = count - 1; k > 0; k--) {
@@ -392,7 +392,7 @@ static void split_place(struct cuda *c, struct block *block, const char *place, 
         places[0] = rest;
 }
 
-void le_team_bind(struct cuda *c, struct block *block, const int *indices, int count, const char *place, bool narrow) {
+void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place, bool narrow) {
     const char *counts[POINTS_MAX] = {NULL}, *places[POINTS_MAX] = {NULL};
     for (int k = 0; k < count; k++)
         counts[k] =
@@ -405,7 +405,7 @@ void le_team_bind(struct cuda *c, struct block *block, const int *indices, int c
 /* ---- the lambdas */
 
 /* Binds all indices of the group's terms but those of the last axis; *last: the place along that. */
-static void bind_outer(struct cuda *c, const struct group *g, struct block *block, const char *at, const char **last) {
+static void bind_outer(struct cuda *c, const struct group *g, struct le_block *block, const char *at, const char **last) {
     const char *counts[AXES_MAX] = {NULL}, *places[AXES_MAX] = {NULL};
     for (int a = 0; a < g->axis_count; a++) {
         int index = g->indices[g->axes[a].position];
@@ -427,19 +427,19 @@ static void bind_outer(struct cuda *c, const struct group *g, struct block *bloc
     }
 }
 
-static void bind_last(struct cuda *c, const struct group *g, struct block *block, const char *place) {
+static void bind_last(struct cuda *c, const struct group *g, struct le_block *block, const char *place) {
     const struct term_axis *last = &g->axes[g->axis_count - 1];
     le_team_bind_one(c, block, g->indices[last->position], place, last->count);
 }
 
 /* "{le_sum<float>::of(x), ...}" of the terms in block; at: the term's number */
-const char *le_group_total(struct cuda *c, const struct group *g, struct block *block, const char *at) {
+const char *le_group_total(struct cuda *c, const struct group *g, struct le_block *block, const char *at) {
     struct words total = {0};
     const char *of[GROUP_NODES];
-    c->term = at;
+    c->term = le_cuda_raw(c, LE_KTREE_LONG, at);
     for (int k = 0; k < g->node_count; k++) {
         struct le_node *node = g->nodes[k];
-        const char *x = le_cuda_wide(c, le_cuda_node(c, g->bodies[k], block, NULL));
+        const char *x = le_cuda_wide_text(c, g->bodies[k], block);
         of[k] = le_arena_format(c->arena, is_arg(node) ? "%s::of(%s, %s)" : "%s::of(%s)", total_of(c, g, node), x, at);
     }
     for (int k = 0; k < g->node_count; k++)
@@ -451,18 +451,18 @@ const char *le_group_total(struct cuda *c, const struct group *g, struct block *
 }
 
 /* more: of its parameters, behind the term's number */
-static struct block *open_lambda(struct cuda *c, const struct group *g, struct block *block, const char *wish,
+static struct le_block *open_lambda(struct cuda *c, const struct group *g, struct le_block *block, const char *wish,
                                  const char **name, const char **at, const char *more) {
     *name = le_cuda_name(c, wish);
     *at = le_cuda_name(c, "at");
-    struct block *inner = le_cuda_open(c, block,
+    struct le_block *inner = le_cuda_open(c, block,
                                        le_arena_format(c->arena, "const auto %s = [&](%s %s%s) -> %s", *name,
                                                        g->narrow ? "int" : "long long", *at, more, g->type));
-    inner->tail = ";";
+    inner->owner->tail = ";";
     return inner;
 }
 
-static void fill_term(struct cuda *c, const struct group *g, struct block *inner, const char *at) {
+static void fill_term(struct cuda *c, const struct group *g, struct le_block *inner, const char *at) {
     const char *last;
     bind_outer(c, g, inner, at, &last);
     bind_last(c, g, inner, last);
@@ -470,13 +470,13 @@ static void fill_term(struct cuda *c, const struct group *g, struct block *inner
     le_cuda_close(c, inner);
 }
 
-static void emit_term(struct cuda *c, struct group *g, struct block *block) {
+static void emit_term(struct cuda *c, struct group *g, struct le_block *block) {
     const char *at;
-    struct block *inner = open_lambda(c, g, block, "term", &g->term, &at, "");
+    struct le_block *inner = open_lambda(c, g, block, "term", &g->term, &at, "");
     fill_term(c, g, inner, at);
 }
 
-const char *le_group_quick_term(struct cuda *c, const struct group *g, struct block *block) {
+const char *le_group_quick_term(struct cuda *c, const struct group *g, struct le_block *block) {
     bool quick = false, safe = true;
     const char *name, *at, *usual;
     for (int k = 0; k < g->node_count; k++) {
@@ -486,10 +486,10 @@ const char *le_group_quick_term(struct cuda *c, const struct group *g, struct bl
     if (!quick || !safe || g->width > 1 || cost_of(c, g) < QUICK_COST)
         return NULL;
     usual = le_cuda_name(c, "usual");
-    struct block *inner =
+    struct le_block *inner =
         open_lambda(c, g, block, "quick_term", &name, &at, le_arena_format(c->arena, ", bool &%s", usual));
     c->quick = inner;
-    c->usual = usual;
+    c->usual = le_cuda_named(c, usual);
     fill_term(c, g, inner, at);
     c->quick = NULL;
     return name;
@@ -523,37 +523,37 @@ bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int
 }
 
 /* Reads `width` elements of every load; base binds the indices of the first. */
-static void read_loads(struct cuda *c, const struct group *g, const struct load_check *l, struct block *base,
+static void read_loads(struct cuda *c, const struct group *g, const struct load_check *l, struct le_block *base,
                        const char **names) {
     for (int k = 0; k < l->load_count; k++) {
         const struct le_node *load = l->loads[k];
         const struct le_value *v = &c->ir->values.at[load->value];
-        const char *place = le_cuda_trusted_place(c, load, base);
+        const char *place = le_cuda_trusted_place_text(c, load, base);
         names[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_some", v->name));
         le_cuda_line(c, base, "%s %s[%d];\nle_read<%d>(%s, &%s);", le_cuda_stored(v->type), names[k], g->width,
                      g->width, names[k], place);
     }
 }
 
-static void emit_terms(struct cuda *c, struct group *g, struct block *block) {
+static void emit_terms(struct cuda *c, struct group *g, struct le_block *block) {
     const char *last, *at, *names[LOADS_MAX], *some = le_cuda_name(c, "some"), *e = le_cuda_name(c, "e");
     struct load_check l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position};
     all_fit(&l, visit_load);
-    struct block *inner = open_lambda(c, g, block, "terms", &g->many, &at, "");
+    struct le_block *inner = open_lambda(c, g, block, "terms", &g->many, &at, "");
     bind_outer(c, g, inner, at, &last);
-    struct block *base = le_cuda_open(c, inner, NULL);
+    struct le_block *base = le_cuda_open(c, inner, NULL);
     bind_last(c, g, base, last);
     read_loads(c, g, &l, base, names);
     le_cuda_close(c, base);
     le_cuda_line(c, inner, "%s %s[%d];", g->type, some, g->width);
-    struct block *each = le_cuda_unrolled(c, inner, e, g->width);
+    struct le_block *each = le_cuda_unrolled(c, inner, e, g->width);
     bind_last(c, g, each, le_arena_format(c->arena, "%s + %s", last, e));
     for (int k = 0; k < l.load_count; k++) {
         struct le_node *load = l.loads[k];
         enum le_type stored = c->ir->values.at[load->value].type;
-        const char *x = le_cuda_from_memory(c, le_arena_format(c->arena, "%s[%s]", names[k], e), stored, load->type);
+        const char *x = le_cuda_from_memory_text(c, le_arena_format(c->arena, "%s[%s]", names[k], e), stored, load->type);
         const char *name = c->ir->values.at[load->value].name;
-        le_cuda_know(c, load, each, le_cuda_hold(c, each, load->type, false, name, x)->text);
+        le_cuda_know_text(c, load, each, le_cuda_hold_text(c, each, load->type, false, name, x));
     }
     le_cuda_line(c, each, "%s[%s] = %s;", some, e,
                  le_group_total(c, g, each, le_arena_format(c->arena, "%s + %s", at, e)));
@@ -562,7 +562,7 @@ static void emit_terms(struct cuda *c, struct group *g, struct block *block) {
     le_cuda_close(c, inner);
 }
 
-void le_group_emit(struct cuda *c, struct group *g, struct block *block) {
+void le_group_emit(struct cuda *c, struct group *g, struct le_block *block) {
     le_group_declare(c, g);
     emit_term(c, g, block);
     g->many = g->term;

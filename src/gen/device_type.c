@@ -1,174 +1,18 @@
-/* C names of types, literals, and conversions between types. */
+/* Conversions between the types of memory, of values and of positions. */
 #include "gen/device_gen.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-const char *le_cuda_type(enum le_type type) {
-    switch (type) {
-    case LE_BOOL:
-        return "bool";
-    case LE_F16:
-    case LE_BF16:
-        return "float";
-    default:
-        return le_cuda_stored(type);
-    }
-}
-
-const char *le_cuda_stored(enum le_type type) {
-    switch (type) {
-    case LE_BOOL:
-    case LE_U8:
-        return "unsigned char";
-    case LE_I8:
-        return "signed char";
-    case LE_I16:
-        return "short";
-    case LE_U16:
-    case LE_F16:
-    case LE_BF16:
-        return "unsigned short";
-    case LE_I32:
-        return "int";
-    case LE_U32:
-        return "unsigned";
-    case LE_I64:
-        return "long long";
-    case LE_U64:
-        return "unsigned long long";
-    case LE_F32:
-        return "float";
-    default:
-        return "double";
-    }
-}
 
 bool le_cuda_fits_int(int64_t low, int64_t high) {
     return low >= -INT32_MAX && high <= INT32_MAX;
 }
 
-/* ---- literals */
-
-static const char *special(enum le_type type, double x) {
-    const char *t = le_cuda_type(type);
-    return isnan(x) ? (type == LE_F32 ? "le_nan<float>()" : "le_nan<double>()")
-           : x > 0  ? (t[0] == 'f' ? "le_infinity<float>()" : "le_infinity<double>()")
-                    : (t[0] == 'f' ? "-le_infinity<float>()" : "-le_infinity<double>()");
+struct le_expression *le_cuda_wide(struct cuda *c, struct le_expression *x) {
+    return le_ktree_is_position(x->type) ? le_ktree_cast(c->tree, LE_I64, x) : x;
 }
 
-/* The fewest digits that are read as the same number. */
-static const char *real_literal(struct cuda *c, enum le_type type, double x) {
-    char text[40];
-    bool single = type == LE_F32;
-    if (!isfinite(x))
-        return special(type, x);
-    bool same = false;
-    for (int digits = 1; digits <= 17;
-         digits++) { /* and more, rather than an exponent, for numbers that people write */
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        same |= single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x;
-        if (same && !(fabs(x) < 1e9 && strchr(text, '+')))
-            break;
-    }
-    const char *point = strpbrk(text, ".e") ? "" : ".0";
-    return le_arena_format(c->arena, signbit(x) ? "(%s%s%s)" : "%s%s%s", text, point, single ? "f" : "");
+struct le_expression *le_cuda_from_memory(struct cuda *c, struct le_expression *element, enum le_type type) {
+    return le_ktree_cast(c->tree, type, element);
 }
 
-const char *le_cuda_i64(struct cuda *c, int64_t value, bool narrow) {
-    if (value == INT64_MIN)
-        return "(-9223372036854775807ll - 1)";
-    return le_arena_format(c->arena, value < 0 ? "(%lld%s)" : "%lld%s", (long long)value, narrow ? "" : "ll");
-}
-
-const char *le_cuda_literal(struct cuda *c, enum le_type type, uint64_t bits) {
-    float f;
-    double d;
-    int width = le_type_bits(type);
-    switch (type) {
-    case LE_BOOL:
-        return bits & 1 ? "true" : "false";
-    case LE_F32:
-        memcpy(&f, &bits, sizeof f);
-        return real_literal(c, type, (double)f);
-    case LE_F64:
-        memcpy(&d, &bits, sizeof d);
-        return real_literal(c, type, d);
-    case LE_I64:
-        return le_cuda_i64(c, (int64_t)bits, false);
-    case LE_U64:
-        return le_arena_format(c->arena, "%lluull", (unsigned long long)bits);
-    default:
-        break;
-    }
-    bits &= ((uint64_t)1 << width) - 1;
-    if (le_type_is_unsigned(type))
-        return le_arena_format(c->arena, "%lluu", (unsigned long long)bits);
-    int64_t value = (int64_t)(bits << (64 - width)) >> (64 - width);
-    if (value == INT32_MIN)
-        return "(-2147483647 - 1)";
-    return le_arena_format(c->arena, value < 0 ? "(%lld)" : "%lld", (long long)value);
-}
-
-const char *le_cuda_wide(struct cuda *c, const struct held *x) {
-    return x->narrow ? le_arena_format(c->arena, "(long long)%s", x->text) : x->text;
-}
-
-/* ---- casts */
-
-static const char *saturated(struct cuda *c, const char *x, bool single, enum le_type to) {
-    static const struct {
-        enum le_type type;
-        const char *least, *greatest, *above;
-    } ends[] = {
-        {LE_I8, "-128", "127", "128.0"},
-        {LE_I16, "-32768", "32767", "32768.0"},
-        {LE_I32, "(-2147483647 - 1)", "2147483647", "2147483648.0"},
-        {LE_I64, "(-9223372036854775807ll - 1)", "9223372036854775807ll", "9223372036854775808.0"},
-        {LE_U8, "0", "255", "256.0"},
-        {LE_U16, "0", "65535", "65536.0"},
-        {LE_U32, "0u", "4294967295u", "4294967296.0"},
-        {LE_U64, "0ull", "18446744073709551615ull", "18446744073709551616.0"},
-    };
-    for (size_t k = 0; k < ARRAY_LEN(ends); k++)
-        if (ends[k].type == to)
-            return le_arena_format(c->arena, "le_saturate<%s, %s>(%s, %s, %s, %s%s)", le_cuda_type(to),
-                                   single ? "float" : "double", x, ends[k].least, ends[k].greatest, ends[k].above,
-                                   single ? "f" : "");
-    return x;
-}
-
-/* To a 16-bit float's bits: from a 64-bit integer or f64 by way of f32 with one rounding. */
-static const char *to_half(struct cuda *c, const char *x, enum le_type from, enum le_type to) {
-    const char *name = to == LE_F16 ? "le_to_f16" : "le_to_bf16";
-    if (from == LE_F32)
-        return le_arena_format(c->arena, "%s(%s)", name, x);
-    if (from == LE_I64 || from == LE_U64)
-        return le_arena_format(c->arena, "%s(le_to_odd(le_whole<%s>(%s)))", name, le_cuda_type(from), x);
-    return le_arena_format(c->arena, "%s(le_to_odd((double)%s))", name, x);
-}
-
-const char *le_cuda_cast(struct cuda *c, const char *x, enum le_type from, enum le_type to) {
-    if (from == to)
-        return x;
-    if (le_type_is_half(from))
-        return le_cuda_cast(c, le_arena_format(c->arena, "le_from_%s(%s)", le_type_name(from), x), LE_F32, to);
-    if (le_type_is_half(to))
-        return to_half(c, x, from, to);
-    if (to == LE_BOOL)
-        return le_arena_format(c->arena, "(%s != 0)", x);
-    if (le_type_is_float(from) && le_type_is_int(to))
-        return saturated(c, x, from == LE_F32, to);
-    return le_arena_format(c->arena, "(%s)%s", le_cuda_type(to), x);
-}
-
-const char *le_cuda_from_memory(struct cuda *c, const char *x, enum le_type stored, enum le_type type) {
-    if (stored == LE_BOOL)
-        return le_cuda_cast(c, le_arena_format(c->arena, "(%s != 0)", x), LE_BOOL, type);
-    return le_cuda_cast(c, x, stored, type);
-}
-
-const char *le_cuda_to_memory(struct cuda *c, const char *x, enum le_type type, enum le_type stored) {
-    return le_cuda_cast(c, x, type, stored);
+struct le_expression *le_cuda_to_memory(struct cuda *c, struct le_expression *x, enum le_type stored) {
+    return le_ktree_cast(c->tree, stored, le_cuda_wide(c, x));
 }

@@ -1,0 +1,500 @@
+/* Prints a kernel tree as CUDA C: a walk over its statements and expressions. */
+#include "gen/cuda/cuda_print.h"
+#include "gen/cuda/spelling.h"
+#include <string.h>
+
+struct printer {
+    const struct le_kernel_tree *t;
+    struct le_arena *arena;
+    struct words *out;
+    int depth;
+};
+
+/* How tightly the operators of C bind. */
+enum precedence {
+    ANYTHING,
+    CHOICE,
+    OR,
+    AND,
+    BIT_OR,
+    BIT_XOR,
+    BIT_AND,
+    EQUALITY,
+    COMPARISON,
+    SHIFT,
+    SUM,
+    PRODUCT,
+    UNARY,
+    PRIMARY
+};
+
+static const char *text_of(const struct printer *p, const struct le_expression *x, enum precedence least);
+
+/* ---- types */
+
+static enum le_type language_type(int type) {
+    static const enum le_type types[] = {LE_I32, LE_U32, LE_I64, LE_U64};
+    return le_ktree_is_position(type) ? types[type - LE_KTREE_INT] : (enum le_type)type;
+}
+
+const char *le_cuda_type_of(const struct le_kernel_tree *t, int type) {
+    if (le_ktree_is_totals(type))
+        return t->totals.at[type - LE_KTREE_TOTALS].name;
+    return type == LE_KTREE_VOID ? "void" : le_cuda_type(language_type(type));
+}
+
+static const char *stored_type(const struct printer *p, int type) {
+    if (type == LE_KTREE_VOID || le_ktree_is_totals(type))
+        return le_cuda_type_of(p->t, type);
+    return le_cuda_stored(language_type(type));
+}
+
+/* ---- expressions */
+
+static const struct {
+    const char *sign;
+    enum precedence precedence;
+} infix[LE_KTREE_OPS] = {[LE_OP_ADD] = {"+", SUM},
+                        [LE_OP_SUB] = {"-", SUM},
+                        [LE_OP_MUL] = {"*", PRODUCT},
+                        [LE_KTREE_QUOTIENT] = {"/", PRODUCT},
+                        [LE_KTREE_REMAINDER] = {"%", PRODUCT},
+                        [LE_OP_SHL] = {"<<", SHIFT},
+                        [LE_OP_SHR] = {">>", SHIFT},
+                        [LE_OP_AND] = {"&", BIT_AND},
+                        [LE_OP_XOR] = {"^", BIT_XOR},
+                        [LE_OP_OR] = {"|", BIT_OR},
+                        [LE_OP_EQ] = {"==", EQUALITY},
+                        [LE_OP_NE] = {"!=", EQUALITY},
+                        [LE_OP_LT] = {"<", COMPARISON},
+                        [LE_OP_LE] = {"<=", COMPARISON},
+                        [LE_OP_GT] = {">", COMPARISON},
+                        [LE_OP_GE] = {">=", COMPARISON},
+                        [LE_OP_LAND] = {"&&", AND},
+                        [LE_OP_LOR] = {"||", OR}};
+
+struct spelled {
+    const char *text;
+    enum precedence precedence;
+};
+
+static struct spelled infix_text(const struct printer *p, const struct le_expression *x) {
+    enum precedence own = infix[x->code].precedence;
+    bool logic = own == AND || own == OR; /* compilers warn of && in || */
+    return (struct spelled){le_arena_format(p->arena, "%s %s %s", text_of(p, x->x[0], logic ? BIT_OR : own),
+                                            infix[x->code].sign, text_of(p, x->x[1], logic ? BIT_OR : own + 1)),
+                            own};
+}
+
+/* Positions, and what is alike for all numbers. */
+static bool is_infix(const struct le_expression *x) {
+    bool positions = le_ktree_is_position(x->x[0]->type);
+    bool logic = x->code == LE_OP_LAND || x->code == LE_OP_LOR;
+    return infix[x->code].sign && (positions || (logic && x->x[0]->type == LE_BOOL) || x->code >= LE_CODES);
+}
+
+static struct spelled op_text(const struct printer *p, const struct le_expression *x) {
+    const char *operands[3] = {NULL, NULL, NULL};
+    if (is_infix(x))
+        return infix_text(p, x);
+    if (x->code == LE_OP_LNOT && x->x[0]->type == LE_BOOL)
+        return (struct spelled){le_arena_format(p->arena, "!%s", text_of(p, x->x[0], UNARY)), UNARY};
+    for (int k = 0; k < x->count; k++)
+        operands[k] = text_of(p, x->x[k], PRIMARY);
+    if (le_ktree_is_position(x->x[0]->type))
+        return (struct spelled){le_cuda_position_op(p->arena, x->code, operands), UNARY};
+    return (struct spelled){le_cuda_op(p->arena, x->code, (enum le_type)x->x[0]->type, operands, x->way,
+                                       x->variable ? x->variable->name : NULL),
+                            ANYTHING};
+}
+
+static const char *static_text(const struct printer *p, const struct le_static *s) {
+    return s->is_type ? le_cuda_type_of(p->t, (int)s->value) : le_arena_format(p->arena, "%lld", (long long)s->value);
+}
+
+/* The library's text with statics and operands in place of $0 and %0. */
+static const char *call_text(const struct printer *p, const struct le_expression *x) {
+    struct words w = {0};
+    const char *at = le_calls[x->code].cuda;
+    while (*at) {
+        size_t plain = strcspn(at, "$%");
+        le_words_put(p->arena, &w, at, plain);
+        at += plain;
+        if (!*at)
+            break;
+        int number = at[1] - '0';
+        bool object = at[2] == '.' || at[2] == '[' || (plain > 0 && (at[-1] == '*' || at[-1] == ')'));
+        const char *text = *at == '$' ? static_text(p, &x->statics[number])
+                                      : text_of(p, x->x[number], object ? PRIMARY : CHOICE);
+        le_words_put(p->arena, &w, text, strlen(text));
+        at += 2;
+    }
+    return w.length ? w.at : "";
+}
+
+/* Without what makes a bool of a byte. */
+static const char *element_text(const struct printer *p, const struct le_expression *x) {
+    struct words w = {0};
+    le_words_add(p->arena, &w, "%s", x->variable->name);
+    for (int k = 0; k < x->count; k++)
+        le_words_add(p->arena, &w, "[%s]", text_of(p, x->x[k], ANYTHING));
+    return w.at;
+}
+
+static const char *address_text(const struct printer *p, const struct le_expression *x) {
+    const struct le_expression *element = x->x[0];
+    bool row = element->kind == LE_EXPRESSION_ELEMENT && element->count < element->variable->axes;
+    if (element->kind == LE_EXPRESSION_ELEMENT)
+        return le_arena_format(p->arena, row ? "%s" : "&%s", element_text(p, element));
+    return le_arena_format(p->arena, "&%s", text_of(p, element, PRIMARY));
+}
+
+/* "{le_sum<float>::of(x), {...}}" */
+static const char *total_text(const struct printer *p, const struct le_expression *x) {
+    const struct le_totals *totals = &p->t->totals.at[x->type - LE_KTREE_TOTALS];
+    struct words w = {0};
+    for (int k = 0; k < totals->count; k++) {
+        enum le_reduction reduction = totals->part[k].reduction;
+        bool arg = reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX;
+        const char *of = le_cuda_total_class(p->arena, reduction, totals->part[k].type, totals->narrow ? "int" : "long long");
+        le_words_add(p->arena, &w, "%s%s%s::of(%s", k ? ", " : "", k + 1 < totals->count ? "{" : "", of,
+                     text_of(p, x->x[k], CHOICE));
+        le_words_add(p->arena, &w, arg ? ", %s)" : ")", arg ? text_of(p, x->x[x->count - 1], CHOICE) : NULL);
+    }
+    for (int k = 1; k < totals->count; k++)
+        le_words_add(p->arena, &w, "}");
+    return w.at;
+}
+
+static struct spelled select_text(const struct printer *p, const struct le_expression *x) {
+    return (struct spelled){le_arena_format(p->arena, "%s ? %s : %s", text_of(p, x->x[0], OR),
+                                            text_of(p, x->x[1], CHOICE), text_of(p, x->x[2], CHOICE)),
+                            CHOICE};
+}
+
+static struct spelled constant_text(const struct printer *p, const struct le_expression *x) {
+    return (struct spelled){le_ktree_is_position(x->type)
+                                ? le_cuda_position(p->arena, x->type, (int64_t)x->bits)
+                                : le_cuda_literal(p->arena, (enum le_type)x->type, x->bits),
+                            PRIMARY};
+}
+
+static struct spelled spell(const struct printer *p, const struct le_expression *x) {
+    static const char *const numbers[LE_THREAD_NUMBERS] = {"threadIdx.x", "blockIdx.x", "blockIdx.y",
+                                                           "blockDim.x",  "gridDim.x",  "gridDim.y"};
+    switch (x->kind) {
+    case LE_EXPRESSION_CONSTANT:
+        return constant_text(p, x);
+    case LE_EXPRESSION_VARIABLE:
+        return (struct spelled){x->variable->name, PRIMARY};
+    case LE_EXPRESSION_OP:
+        return op_text(p, x);
+    case LE_EXPRESSION_CAST:
+        return (struct spelled){le_cuda_cast(p->arena, text_of(p, x->x[0], UNARY), language_type(x->x[0]->type),
+                                             language_type(x->type)),
+                                UNARY};
+    case LE_EXPRESSION_SELECT:
+        return select_text(p, x);
+    case LE_EXPRESSION_ELEMENT:
+        if (x->type == LE_BOOL)
+            return (struct spelled){le_arena_format(p->arena, "(%s != 0)", element_text(p, x)), PRIMARY};
+        return (struct spelled){element_text(p, x), PRIMARY};
+    case LE_EXPRESSION_ADDRESS:
+        return (struct spelled){address_text(p, x), UNARY};
+    case LE_EXPRESSION_THREAD:
+        return (struct spelled){numbers[x->code], PRIMARY};
+    case LE_EXPRESSION_CALL:
+        return (struct spelled){call_text(p, x), PRIMARY};
+    case LE_EXPRESSION_TOTAL:
+        return (struct spelled){total_text(p, x), PRIMARY};
+    case LE_EXPRESSION_RAW:
+        break;
+    }
+    return (struct spelled){x->text, PRIMARY};
+}
+
+static const char *text_of(const struct printer *p, const struct le_expression *x, enum precedence least) {
+    struct spelled s = spell(p, x);
+    return s.precedence < least ? le_arena_format(p->arena, "(%s)", s.text) : s.text;
+}
+
+const char *le_cuda_expression(const struct le_kernel_tree *t, const struct le_expression *x) {
+    const struct printer p = {.t = t, .arena = t->arena};
+    return text_of(&p, x, ANYTHING);
+}
+
+/* ---- statements */
+
+/* Each line of the text, indented; an empty line stays empty. */
+static void put_lines(struct printer *p, const char *text) {
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        for (int k = 0; k < p->depth && length > 0; k++)
+            le_words_put(p->arena, p->out, "    ", 4);
+        le_words_put(p->arena, p->out, text, length);
+        le_words_put(p->arena, p->out, "\n", 1);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void put(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct printer *p, const char *format, ...) {
+    struct words line = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    le_words_add_list(p->arena, &line, format, arguments);
+    va_end(arguments);
+    put_lines(p, line.at);
+}
+
+static void print_block(struct printer *p, const struct le_block *block);
+
+static void print_body(struct printer *p, const char *head, const struct le_block *body, const char *tail) {
+    put(p, "%s%s{", head, head[0] ? " " : "");
+    p->depth++;
+    print_block(p, body);
+    p->depth--;
+    put(p, "}%s", tail);
+}
+
+static const char *whole(const struct printer *p, const struct le_expression *x) {
+    return text_of(p, x, ANYTHING);
+}
+
+static void print_let(struct printer *p, const struct le_statement *s) {
+    const struct le_variable *v = s->variable;
+    if (v->memory == LE_KTREE_BUFFER)
+        put(p, "%s%s *%s = %s;", v->read_only ? "const " : "", stored_type(p, v->type), v->name, whole(p, s->x));
+    else
+        put(p, "const %s %s = %s;", le_cuda_type_of(p->t, v->type), v->name, whole(p, s->x));
+}
+
+static void print_variable(struct printer *p, const struct le_statement *s) {
+    const struct le_variable *v = s->variable;
+    if (v->object)
+        put(p, s->x ? "%s %s(%s);" : "%s %s;", whole(p, v->object), v->name, s->x ? whole(p, s->x) : NULL);
+    else
+        put(p, s->x ? "%s %s = %s;" : "%s %s;", le_cuda_type_of(p->t, v->type), v->name,
+            s->x ? whole(p, s->x) : NULL);
+}
+
+static void print_array(struct printer *p, const struct le_statement *s) {
+    const struct le_variable *v = s->variable;
+    struct words w = {0};
+    if (v->memory == LE_KTREE_DYNAMIC)
+        le_words_add(p->arena, &w, "extern ");
+    if (v->memory != LE_KTREE_LOCAL)
+        le_words_add(p->arena, &w, "__shared__ ");
+    if (s->aligned)
+        le_words_add(p->arena, &w, "__align__(16) ");
+    le_words_add(p->arena, &w, "%s %s", v->object ? whole(p, v->object) : stored_type(p, v->type), v->name);
+    for (int k = 0; k < v->axes && v->memory != LE_KTREE_DYNAMIC; k++)
+        le_words_add(p->arena, &w, "[%d]", v->extents[k]);
+    put(p, "%s%s%s;", w.at, v->memory == LE_KTREE_DYNAMIC ? "[]" : "", s->zeroed ? " = {}" : "");
+}
+
+/* A bool's byte is copied as it is. */
+static void print_set(struct printer *p, const struct le_statement *s) {
+    bool element = s->to->kind == LE_EXPRESSION_ELEMENT;
+    bool bytes = element && s->x->kind == LE_EXPRESSION_ELEMENT && s->x->type == LE_BOOL;
+    put(p, "%s = %s;", element ? element_text(p, s->to) : whole(p, s->to), bytes ? element_text(p, s->x) : whole(p, s->x));
+}
+
+static void print_copy(struct printer *p, const struct le_statement *s) {
+    static const char *const chunks[] = {[1] = "unsigned char", [2] = "unsigned short", [4] = "unsigned", [8] = "uint2"};
+    int size_bytes = s->count * (int)le_type_size(language_type(s->x->type));
+    const char *chunk = size_bytes > 8 ? "uint4" : chunks[size_bytes];
+    for (int n = 0; n * 16 < size_bytes; n++)
+        put(p, "((%s *)%s)[%d] = ((const %s *)%s)[%d];", chunk, text_of(p, s->to, UNARY), n, chunk,
+            text_of(p, s->x, UNARY), n);
+}
+
+static void print_loop(struct printer *p, const struct le_statement *s) {
+    const char *name = s->variable->name, *type = le_cuda_type_of(p->t, s->variable->type);
+    struct words head = {0};
+    if (s->role == LE_ROLE_UNROLLED)
+        le_words_add(p->arena, &head, s->count ? "#pragma unroll %d\n" : "#pragma unroll\n", s->count);
+    else if (s->role == LE_ROLE_ROLLED)
+        le_words_add(p->arena, &head, "#pragma unroll 1\n");
+    if (s->down)
+        le_words_add(p->arena, &head, "for (%s %s = %s - 1; %s >= %s; %s--)", type, name, text_of(p, s->to, SUM), name,
+                     text_of(p, s->x, SHIFT), name);
+    else {
+        const char *guard = s->guard ? le_arena_format(p->arena, "%s && ", text_of(p, s->guard, BIT_OR)) : "";
+        const char *step = le_ktree_is_constant(s->step, 1) ? le_arena_format(p->arena, "%s++", name)
+                                                           : le_arena_format(p->arena, "%s += %s", name, whole(p, s->step));
+        le_words_add(p->arena, &head, "for (%s %s = %s; %s%s < %s; %s)", type, name, whole(p, s->x), guard, name,
+                     text_of(p, s->to, SHIFT), step);
+    }
+    print_body(p, head.at, s->body, "");
+}
+
+/* An `else` of one branch goes on with its `if`. */
+static void print_branch(struct printer *p, const struct le_statement *s, const char *before) {
+    print_body(p, le_arena_format(p->arena, "%sif (%s)", before, whole(p, s->x)), s->body, "");
+    const struct le_block *otherwise = s->otherwise;
+    if (!otherwise || otherwise->list.count == 0)
+        return;
+    if (otherwise->list.count == 1 && otherwise->list.at[0]->kind == LE_STATEMENT_BRANCH)
+        print_branch(p, otherwise->list.at[0], "else ");
+    else
+        print_body(p, "else", otherwise, "");
+}
+
+static const char *parameter_text(const struct printer *p, const struct le_variable *v) {
+    if (v->memory == LE_KTREE_LOCAL)
+        return le_arena_format(p->arena, "%s%s (&%s)[%d]", v->read_only ? "const " : "", le_cuda_type_of(p->t, v->type),
+                               v->name, v->extents[0]);
+    return le_arena_format(p->arena, v->changes ? "%s &%s" : "%s %s", le_cuda_type_of(p->t, v->type), v->name);
+}
+
+static void print_function(struct printer *p, const struct le_statement *s) {
+    struct words head = {0};
+    le_words_add(p->arena, &head, "const auto %s = [&](", s->variable->name);
+    for (int k = 0; k < s->parameter_count; k++)
+        le_words_add(p->arena, &head, "%s%s", k ? ", " : "", parameter_text(p, s->parameters[k]));
+    le_words_add(p->arena, &head, ") -> %s", le_cuda_type_of(p->t, s->variable->type));
+    print_body(p, head.at, s->body, ";");
+}
+
+static void print_totals(struct printer *p, const struct le_statement *s) {
+    const struct le_totals *totals = &p->t->totals.at[s->code];
+    const char *class = NULL, *place = totals->narrow ? "int" : "long long";
+    for (int k = totals->count - 1; k >= 0; k--) {
+        const char *one = le_cuda_total_class(p->arena, totals->part[k].reduction, totals->part[k].type, place);
+        class = class ? le_arena_format(p->arena, "le_both<%s, %s>", one, class) : one;
+    }
+    put(p, "typedef %s %s;", class, totals->name);
+}
+
+static void print_update(struct printer *p, const struct le_statement *s) {
+    static const char *const names[] = {[LE_SCATTER_ADD] = "add",
+                                        [LE_SCATTER_SUB] = "sub",
+                                        [LE_SCATTER_MUL] = "mul",
+                                        [LE_SCATTER_MIN] = "min",
+                                        [LE_SCATTER_MAX] = "max"};
+    bool raises = s->code == LE_SCATTER_ADD || s->code == LE_SCATTER_MAX;
+    if (s->to->type == LE_BOOL) /* all who change it write the same */
+        put(p, "if (%s%s)\n    %s = %d;", raises ? "" : "!", text_of(p, s->x, UNARY), element_text(p, s->to), raises);
+    else
+        put(p, "le_atomic_%s<%s>(&%s, %s);", names[s->code], le_cuda_type_of(p->t, s->to->type), element_text(p, s->to),
+            text_of(p, s->x, CHOICE));
+}
+
+static void print_fault(struct printer *p, const struct le_statement *s) {
+    put(p, "le_fault(%s, %s, %s, %d, %s);", p->t->fault->name, text_of(p, p->t->action, CHOICE), text_of(p, s->x, CHOICE),
+        s->code, text_of(p, s->to, CHOICE));
+    if (s->variable)
+        put(p, "%s = true;", s->variable->name);
+}
+
+static void print_statement(struct printer *p, const struct le_statement *s) {
+    switch (s->kind) {
+    case LE_STATEMENT_LET:
+        print_let(p, s);
+        break;
+    case LE_STATEMENT_VARIABLE:
+        print_variable(p, s);
+        break;
+    case LE_STATEMENT_ARRAY:
+        print_array(p, s);
+        break;
+    case LE_STATEMENT_SET:
+        print_set(p, s);
+        break;
+    case LE_STATEMENT_COPY:
+        print_copy(p, s);
+        break;
+    case LE_STATEMENT_LOOP:
+        print_loop(p, s);
+        break;
+    case LE_STATEMENT_WHILE:
+        print_body(p, le_arena_format(p->arena, "while (%s)", whole(p, s->x)), s->body, "");
+        break;
+    case LE_STATEMENT_BRANCH:
+        print_branch(p, s, "");
+        break;
+    case LE_STATEMENT_SCOPE:
+        print_body(p, "", s->body, "");
+        if (s->variable)
+            put(p, "%s:;", s->variable->name);
+        break;
+    case LE_STATEMENT_BREAK:
+        put(p, "break;");
+        break;
+    case LE_STATEMENT_LEAVE:
+        put(p, "goto %s;", s->variable->name);
+        break;
+    case LE_STATEMENT_RETURN:
+        put(p, s->x ? "return %s;" : "return;", s->x ? whole(p, s->x) : NULL);
+        break;
+    case LE_STATEMENT_FUNCTION:
+        print_function(p, s);
+        break;
+    case LE_STATEMENT_TOTALS:
+        print_totals(p, s);
+        break;
+    case LE_STATEMENT_CALL:
+        put(p, "%s;", whole(p, s->x));
+        break;
+    case LE_STATEMENT_UPDATE:
+        print_update(p, s);
+        break;
+    case LE_STATEMENT_FAULT:
+        print_fault(p, s);
+        break;
+    case LE_STATEMENT_NOTE:
+        put(p, "le_note(%s, %du);", p->t->fault->name, s->code);
+        break;
+    case LE_STATEMENT_BARRIER:
+        put(p, "__syncthreads();");
+        break;
+    case LE_STATEMENT_COMMENT:
+        put(p, "// %s", s->text);
+        break;
+    case LE_STATEMENT_RAW:
+        if (s->body)
+            print_body(p, s->text, s->body, s->tail ? s->tail : "");
+        else
+            put_lines(p, s->text);
+        break;
+    }
+}
+
+static void print_block(struct printer *p, const struct le_block *block) {
+    for (int k = 0; k < block->list.count; k++)
+        print_statement(p, block->list.at[k]);
+}
+
+/* ---- the kernel */
+
+static void print_head(struct printer *p) {
+    const struct le_kernel_tree *t = p->t;
+    const char *bounds = t->resident  ? le_arena_format(p->arena, "__launch_bounds__(%d, %d) ", t->threads, t->resident)
+                         : t->threads ? le_arena_format(p->arena, "__launch_bounds__(%d) ", t->threads)
+                                      : "";
+    const char *cluster = t->cluster > 1 ? le_arena_format(p->arena, "__cluster_dims__(%d, 1, 1) ", t->cluster) : "";
+    le_words_add(p->arena, p->out, "extern \"C\" __global__ void %s%s%s(", cluster, bounds, t->name);
+    size_t column = 0;
+    for (int k = 0; k < t->parameters.count; k++) {
+        const struct le_variable *v = t->parameters.at[k];
+        bool buffer = v->memory == LE_KTREE_BUFFER;
+        const char *type = v->object ? whole(p, v->object) : buffer ? stored_type(p, v->type) : le_cuda_type_of(t, v->type);
+        const char *text = le_arena_format(p->arena, "%s%s %s%s%s", buffer && v->read_only ? "const " : "", type,
+                                           buffer ? "*" : "", v->name, k + 1 < t->parameters.count ? ", " : "");
+        column += strlen(text);
+        if (column > 80) {
+            le_words_add(p->arena, p->out, "\n        ");
+            column = strlen(text);
+        }
+        le_words_put(p->arena, p->out, text, strlen(text));
+    }
+    le_words_add(p->arena, p->out, ") ");
+}
+
+void le_cuda_print(const struct le_kernel_tree *t, struct words *out) {
+    struct printer p = {.t = t, .arena = t->arena, .out = out};
+    le_words_add(p.arena, out, "// %s\n", t->comment);
+    print_head(&p);
+    print_body(&p, "", t->root, "");
+}

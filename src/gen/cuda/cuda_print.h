@@ -1,0 +1,11 @@
+/* Prints a kernel tree as CUDA C. */
+#ifndef LE_CUDA_PRINT_H
+#define LE_CUDA_PRINT_H
+#include "gen/cuda/words.h"
+#include "gen/tree/tree.h"
+
+/* The kernel alone, without its prelude. */
+void le_cuda_print(const struct le_kernel_tree *t, struct words *out);
+const char *le_cuda_expression(const struct le_kernel_tree *t, const struct le_expression *x);
+const char *le_cuda_type_of(const struct le_kernel_tree *t, int type); /* of a variable */
+#endif
