@@ -19,9 +19,10 @@
  * equal), unless the program has functions, contractions or scans: their results are compared with the expected ones,
  * with a tolerance.
  *
- * With --show cuda nothing is checked: prints the device's kernels of each valid case (leat show --emit cuda).
+ * With --show cuda, or kernel, nothing is checked: prints the device's kernels of each valid case (leat show --emit
+ * cuda).
  *
- * usage: run_programs [--device D] [--only N/M] [--show cuda] FILE...    N/M: of every M cases the Nth, from 0.
+ * usage: run_programs [--device D] [--only N/M] [--show FORM] FILE...    N/M: of every M cases the Nth, from 0.
  * Exit status 1: a case failed; 2: a file is malformed; 77: the device does not exist. */
 #include "leat.h"
 #include <errno.h>
@@ -59,7 +60,8 @@ struct suite {
     leat_context *device;                 /* NULL: none */
     leat_context *compiled;               /* not NULL: `device` interprets what it can, and here nothing is */
     int part, parts, seen;                /* of the cases */
-    bool shows;                           /* it only prints kernels */
+    bool shows;                           /* it only prints kernels, */
+    leat_form form;                       /* in this form */
     bool interprets;
     int passed, failed, exact, free;
 };
@@ -592,7 +594,7 @@ static bool judge_on_device(const struct test_case *test, struct suite *suite) {
     return right;
 }
 
-static void show(const struct test_case *test, leat_context *ctx) {
+static void show(const struct test_case *test, leat_context *ctx, leat_form form) {
     leat_program *program = NULL;
     leat_call *call = NULL;
     char *text = NULL;
@@ -604,7 +606,7 @@ static void show(const struct test_case *test, leat_context *ctx) {
     for (int k = 0; k < test->out_count && !status; k++)
         status = leat_call_want(call, test->outs[k].name, NULL);
     if (!status)
-        status = leat_call_show(call, LEAT_FORM_CUDA, &text);
+        status = leat_call_show(call, form, &text);
     if (status)
         fprintf(stderr, "%s:%d: %s\n", test->file, test->line, leat_error_text(ctx));
     else
@@ -619,7 +621,7 @@ static void judge(const struct test_case *test, struct suite *suite) {
         return;
     if (suite->shows) {
         if (!test->error_code)
-            show(test, suite->device);
+            show(test, suite->device, suite->form);
         return;
     }
     bool right = !test->results || right_results(test, suite->device ? suite->device : suite->contexts[0]);
@@ -748,9 +750,10 @@ static int parse_options(int argc, char **argv, const char **device, struct suit
     for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
         if (!strcmp(argv[first], "--device"))
             *device = argv[first + 1];
-        else if (!strcmp(argv[first], "--show") && !strcmp(argv[first + 1], "cuda"))
+        else if (!strcmp(argv[first], "--show")) {
             suite->shows = true;
-        else if (!strcmp(argv[first], "--interpret") && !strcmp(argv[first + 1], "only"))
+            suite->form = !strcmp(argv[first + 1], "kernel") ? LEAT_FORM_KERNEL : LEAT_FORM_CUDA;
+        } else if (!strcmp(argv[first], "--interpret") && !strcmp(argv[first + 1], "only"))
             suite->interprets = true;
         else if (strcmp(argv[first], "--only") != 0 ||
                  sscanf(argv[first + 1], "%d/%d", &suite->part, &suite->parts) != 2 || suite->parts < 1)

@@ -1,5 +1,5 @@
 /* The kernel tree: all that one kernel does, typed, for every backend. `mapping` makes it, printers turn it into code,
- * `leat show --emit kernel` prints it (print.c), and tests read it back (read.c).
+ * `leat show --emit kernel` prints it (ktree_print.c), and tests read it back (tests/ktree).
  *
  * A *block* is a list of statements. An *expression* has a type and no effect, and it may be shared. A *variable* is a
  * value, an array or a function; its name is unique in the kernel. The tree lives in an arena and belongs to the thread
@@ -139,7 +139,7 @@ enum le_statement_kind {
     LE_STATEMENT_LEAVE,    /* leaves the SCOPE whose variable is `variable` */
     LE_STATEMENT_RETURN,   /* from the function with x, or from the kernel (x NULL) */
     LE_STATEMENT_FUNCTION, /* variable: a function of `parameters` with `body`, which sees all around it */
-    LE_STATEMENT_TOTALS,   /* the type `to`->type, for printers that declare types */
+    LE_STATEMENT_TOTALS,   /* totals number `code`, for printers that declare types */
     LE_STATEMENT_CALL,     /* x, a CALL without a result */
     LE_STATEMENT_UPDATE,   /* element `to` op= x at once with all other threads' updates; code: enum le_scatter */
     LE_STATEMENT_FAULT,    /* records the fault `code` (access_axis), value `to`, at point x; sets `variable` (may be NULL) */
@@ -311,13 +311,8 @@ char *le_ktree_clean_name(struct le_arena *arena, const char *wish);    /* lette
 /* ---- simplify.c: removes what is never used: variables that are not read, and parameters */
 void le_ktree_sweep(struct le_kernel_tree *t);
 
-/* ---- verify.c: LEAT_INTERNAL, with the statement, if the tree breaks a rule of this header */
-leat_status le_ktree_verify(const struct le_kernel_tree *t);
-
-/* ---- print.c and read.c: the kernel's text */
+/* ---- ktree_print.c: the kernel's text */
 struct le_text;
 void le_ktree_print(const struct le_kernel_tree *t, struct le_text *out);
 const char *le_ktree_type_name(const struct le_kernel_tree *t, int type);
-/* LEAT_PROGRAM, with line and column, if the text is not a kernel */
-leat_status le_ktree_read(struct le_arena *arena, const char *text, size_t length, struct le_kernel_tree **out);
 #endif
