@@ -25,8 +25,8 @@ struct access {
     struct cuda *c;
     int value, rank, stretch;
     const struct le_layout *layout;
-    const char *name;                              /* of the array */
-    bool narrow;                                   /* an int reaches all of it */
+    const char *name; /* of the array */
+    bool narrow;      /* an int reaches all of it */
     struct le_variable *array;
     struct le_expression *subscript[LEAT_RANK_MAX]; /* moved by its edge already; NULL: stretched */
     bool asked[LEAT_RANK_MAX];                      /* whether it is inside has to be asked */
@@ -94,7 +94,7 @@ static struct le_expression *element_of(const struct access *a) {
     struct le_expression *sum = NULL;
     if (a->layout->offset != 0)
         sum = le_ktree_cast(t, type,
-                           le_cuda_number(a->c, le_arena_format(a->c->arena, "%s_o", a->name), a->layout->offset));
+                            le_cuda_number(a->c, le_arena_format(a->c->arena, "%s_o", a->name), a->layout->offset));
     for (int d = 0; d < a->rank; d++) {
         struct le_expression *term = a->subscript[d] ? offset_term(a, d) : NULL;
         sum = !sum ? term : term ? le_plus(t, sum, term) : sum;
@@ -113,8 +113,7 @@ static struct le_expression *moved(const struct access *a, int d, struct le_expr
     struct le_kernel_tree *t = a->c->tree;
     int type = axis_is_narrow(a, d) ? LE_KTREE_INT : LE_KTREE_LONG;
     struct le_expression *operands[] = {le_ktree_cast(t, type, x), le_ktree_cast(t, type, length_of(a, d))};
-    return le_ktree_let(t, block, "at", type,
-                       le_ktree_call(t, calls[edge], type, &LE_STATIC_TYPE(type), operands));
+    return le_ktree_let(t, block, "at", type, le_ktree_call(t, calls[edge], type, &LE_STATIC_TYPE(type), operands));
 }
 
 /* The subscripts' values, moved by the edge. */
@@ -176,9 +175,7 @@ static struct le_variable *array_of(struct cuda *c, int value) {
     bool target = value == c->stage->target;
     for (int k = 0; k < c->stage->pair_count; k++)
         target |= c->stage->pairs[k].target == value;
-    enum le_argument_kind kind = !target        ? LE_ARGUMENT_ARRAY
-                                 : v->rank == 0 ? LE_ARGUMENT_RESULT
-                                                : LE_ARGUMENT_TARGET;
+    enum le_argument_kind kind = !target ? LE_ARGUMENT_ARRAY : v->rank == 0 ? LE_ARGUMENT_RESULT : LE_ARGUMENT_TARGET;
     return le_cuda_parameter(c, kind, value, 0, (int)v->type, NULL);
 }
 

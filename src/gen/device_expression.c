@@ -99,7 +99,8 @@ static bool is_open(const struct le_block *block, const struct le_block *inner) 
     return inner != NULL;
 }
 
-static const struct held *add_memo(struct cuda *c, struct le_node *node, const struct held *x, struct le_variable *outside) {
+static const struct held *add_memo(struct cuda *c, struct le_node *node, const struct held *x,
+                                   struct le_variable *outside) {
     struct held *known = first_memo(c, node), *h = LE_NEW(c->arena, struct held);
     *h = *x;
     h->outside = outside;
@@ -152,7 +153,7 @@ static void add_note(struct cuda *c, const struct le_node *node, struct le_block
     struct le_block *inner =
         le_ktree_open_if(c->tree, block, le_ktree_binary(c->tree, power ? LE_OP_LT : LE_OP_EQ, right, zero));
     le_ktree_add(c->tree, inner,
-                (struct le_statement){.kind = LE_STATEMENT_NOTE, .code = power ? LE_NOTE_POWER : LE_NOTE_DIVISION});
+                 (struct le_statement){.kind = LE_STATEMENT_NOTE, .code = power ? LE_NOTE_POWER : LE_NOTE_DIVISION});
     le_ktree_close(c->tree, inner);
 }
 
@@ -318,9 +319,7 @@ static const struct held *make_rand(struct cuda *c, struct le_node *node, struct
                                                    : le_ktree_constant(c->tree, LE_U64, 0);
         for (int q = 0; q < 3; q++)
             x[q] = le_ktree_cast(c->tree, LE_U64, le_cuda_wide(c, x[q]));
-        enum le_call call = !last                         ? LE_CALL_RAND_KEY
-                            : node->code == LE_CODE_RAND ? LE_CALL_RAND
-                                                         : LE_CALL_RANDN;
+        enum le_call call = !last ? LE_CALL_RAND_KEY : node->code == LE_CODE_RAND ? LE_CALL_RAND : LE_CALL_RANDN;
         const struct held *made = hold(c, block, last ? LE_F64 : LE_U64, last ? "random" : "key",
                                        le_ktree_call(c->tree, call, LE_NONE, NULL, x));
         if (last)

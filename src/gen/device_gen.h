@@ -67,8 +67,8 @@ struct cuda {
     const struct le_block *quick;
     struct le_variable *usual;
     const struct le_block *rare; /* not NULL: code of that block seldom runs, so that it may be slow if it is short */
-    struct le_variable *failed; /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: none */
-    struct le_node_notes *notes;          /* the job's */
+    struct le_variable *failed;  /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: none */
+    struct le_node_notes *notes; /* the job's */
     int epoch, moment, moments, branches; /* epoch: in the notes; moment: as gen.h's */
     bool may_fault, may_note;
     enum le_meet meet;            /* of an EACH */
@@ -95,7 +95,8 @@ struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_l
 
 /* For generators that write text still. */
 const char *le_cuda_name(struct cuda *c, const char *wish);
-void le_cuda_line(struct cuda *c, struct le_block *block, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void le_cuda_line(struct cuda *c, struct le_block *block, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 struct le_block *le_cuda_open(struct cuda *c, struct le_block *parent, const char *head); /* NULL: without braces */
 struct le_block *le_cuda_unrolled(struct cuda *c, struct le_block *parent, const char *name, int count);
 void le_cuda_close(struct cuda *c, struct le_block *block);
@@ -128,11 +129,13 @@ struct le_expression *le_cuda_to_memory(struct cuda *c, struct le_expression *x,
 bool le_cuda_fits_int(int64_t low, int64_t high);
 
 /* device_expression.c. outside: the bool that a read which falls outside sets; NULL: it is a fault. */
-struct le_expression *le_cuda_node(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside);
+struct le_expression *le_cuda_node(struct cuda *c, struct le_node *node, struct le_block *block,
+                                   struct le_variable *outside);
 const struct held *le_cuda_held(struct cuda *c, struct le_node *node, struct le_block *block,
                                 struct le_variable *outside); /* the same, with the block where it is */
 /* Both will be asked for, there and then: sums over the same indices are made in one loop. */
-void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct le_block *block, struct le_variable *outside);
+void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct le_block *block,
+                  struct le_variable *outside);
 /* From now on code is for those elements alone whose indices lie in these ranges (NULL: for all); what is known of
  * nodes is forgotten. */
 void le_cuda_reach(struct cuda *c, const struct le_space *ranges);
@@ -149,7 +152,8 @@ bool le_cuda_has_quick_ways(const struct cuda *c, struct le_node *node); /* it, 
 bool le_cuda_may_note(const struct le_node *node);
 
 /* device_access.c */
-struct le_expression *le_cuda_load(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside);
+struct le_expression *le_cuda_load(struct cuda *c, struct le_node *node, struct le_block *block,
+                                   struct le_variable *outside);
 struct le_expression *le_cuda_scalar(struct cuda *c, int value, enum le_type type); /* a value of rank 0 */
 bool le_cuda_load_is_safe(const struct cuda *c, const struct le_node *node);
 struct destination {
@@ -161,8 +165,8 @@ struct destination {
     bool numbered; /* *place is the element's number, as they would lie side by side */
 };
 /* Opens the block where the place is inside, if that has to be asked; *place is an element there. */
-struct le_block *le_cuda_place(struct cuda *c, const struct destination *to, struct le_block *block, struct le_variable *outside,
-                               struct le_expression **place);
+struct le_block *le_cuda_place(struct cuda *c, const struct destination *to, struct le_block *block,
+                               struct le_variable *outside, struct le_expression **place);
 /* An element that is known to be inside. */
 struct le_expression *le_cuda_trusted_place(struct cuda *c, const struct le_node *load, struct le_block *block);
 struct le_node le_cuda_target(const struct cuda *c); /* the place that the stage writes, as a LOAD */
@@ -182,19 +186,22 @@ struct le_block *le_cuda_part_loop(struct cuda *c, struct le_block *block, int i
 /* All kept indices: those that threads share out and, in each thread, loops of the others. *points: threads that are
  * needed; their number is a parameter. in_order: one thread makes all, one after the other. */
 struct le_block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points);
-struct le_expression *le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices, for faults */
+struct le_expression *
+le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices, for faults */
 /* The number of the thread in the grid, a variable. */
 struct le_expression *le_cuda_thread(struct cuda *c, const char *wish, int type);
 /* Who claims a place: a number above those of all whose elements come before. */
 struct le_expression *le_cuda_claim(struct cuda *c);
 
 /* device_reduce.c */
-struct le_expression *le_cuda_reduce(struct cuda *c, struct le_node *node, struct le_block *block, struct le_variable *outside);
+struct le_expression *le_cuda_reduce(struct cuda *c, struct le_node *node, struct le_block *block,
+                                     struct le_variable *outside);
 /* Two over the same indices; false: each has a better way of its own. */
-bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct le_block *block, struct le_variable *outside,
-                         struct le_expression *totals[2]);
+bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct le_block *block,
+                         struct le_variable *outside, struct le_expression *totals[2]);
 
-struct le_expression *le_cuda_empty(struct cuda *c, enum le_reduction code, enum le_type type); /* the total of no terms */
+struct le_expression *le_cuda_empty(struct cuda *c, enum le_reduction code,
+                                    enum le_type type); /* the total of no terms */
 struct le_expression *le_cuda_fold(struct cuda *c, enum le_reduction code, enum le_type type, struct le_expression *m,
                                    struct le_expression *a);
 

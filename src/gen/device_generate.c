@@ -53,7 +53,8 @@ static leat_status find_value(const struct le_device_kernel_job *job, const stru
     le_cuda_begin(&c, job, stage, "_value");
     struct le_variable *place = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, (int)type, "value");
     struct le_expression *x = le_cuda_node(&c, stage->node, c.root, NULL);
-    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, place, le_ktree_int(c.tree, 0)), le_cuda_to_memory(&c, x, type));
+    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, place, le_ktree_int(c.tree, 0)),
+                 le_cuda_to_memory(&c, x, type));
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "one thread";
     return le_cuda_set_grid(&c, launch, 1);
@@ -76,8 +77,9 @@ static leat_status generate_fill(const struct le_device_kernel_job *job, const s
     struct le_kernel_tree *t = c.tree;
     struct le_expression *value;
     if (apart)
-        value = le_ktree_element(
-            t, le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, (int)target->type, "value"), le_ktree_int(t, 0));
+        value =
+            le_ktree_element(t, le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, (int)target->type, "value"),
+                             le_ktree_int(t, 0));
     else
         value = le_cuda_to_memory(&c, le_cuda_node(&c, stage->node, c.root, NULL), target->type);
     struct le_variable *array = le_cuda_parameter(&c, target->rank ? LE_ARGUMENT_TARGET : LE_ARGUMENT_RESULT,

@@ -53,10 +53,6 @@ bool le_team_takes(const struct cuda *c, const struct team_stage *t) {
     return choose_team(c, t) != TEAM_NONE && t->points <= INT32_MAX;
 }
 
-static const char *counted_in(const struct group *g) {
-    return g->narrow ? "int" : "long long";
-}
-
 /* A power of two of lines for each warp: as few as keep all of them busy. */
 static int lines_for(const struct group *g, int warps) {
     int lines = g->unroll;
@@ -66,17 +62,27 @@ static int lines_for(const struct group *g, int warps) {
 }
 
 /* Shared memory where groups put totals together, one after the other: each has it after a barrier. */
-static const char *declare_room(struct cuda *c, const struct team_stage *t) {
-    const char *room = le_cuda_name(c, "room");
+static struct le_variable *declare_room(struct cuda *c, const struct team_stage *t) {
     size_t bytes = 0;
     for (int g = 0; g < t->group_count; g++)
         bytes = le_group_room_bytes(&t->groups[g]) > bytes ? le_group_room_bytes(&t->groups[g]) : bytes;
-    le_cuda_line(c, c->root, "__shared__ __align__(16) unsigned char %s[%zu];", room, bytes);
+    struct le_variable *room = le_ktree_array(c->tree, c->root, "room", LE_U8, LE_KTREE_SHARED, (int)bytes, 0);
+    c->root->list.at[c->root->list.count - 1]->aligned = true;
     return room;
 }
 
-static const char *room_of(struct cuda *c, const struct group *g, const char *room) {
-    return le_arena_format(c->arena, "*(le_room<%s> *)%s", g->type, room);
+static struct le_expression *room_of(struct cuda *c, const struct group *g, struct le_variable *room) {
+    struct le_expression *x = le_ktree_use(c->tree, room);
+    return le_ktree_call(c->tree, LE_CALL_ROOM, LE_KTREE_VOID, &LE_STATIC_TYPE(g->type), &x);
+}
+
+/* What a warp, a block or the grid needs to know: lines of terms, how many are read at once, and what counts them. */
+struct statics {
+    struct le_static at[5];
+};
+static struct statics statics_of(const struct group *g, int lines, int unroll, int width, int counting) {
+    return (struct statics){{LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(lines), LE_STATIC_NUMBER(unroll),
+                             LE_STATIC_NUMBER(width), LE_STATIC_TYPE(counting)}};
 }
 
 /* The stage's value, and those of its siblings. */
@@ -91,21 +97,26 @@ static void store_values(struct cuda *c, const struct team_stage *t, struct le_b
 }
 
 /* Along the kept indices that no reduction depends on, by all of the team: thread `own` of so many. */
-static void make_rest(struct cuda *c, const struct team_stage *t, const char *own, const char *threads) {
-    struct le_block *block = c->root;
+static void make_rest(struct cuda *c, const struct team_stage *t, struct le_expression *own, int threads) {
+    struct le_kernel_tree *tree = c->tree;
     bool narrow = t->rest <= INT32_MAX / 2;
     if (t->rest_count == 0) {
-        le_cuda_line(c, block, "if (%s != 0)\n    return;", own);
-    } else {
-        const char *type = narrow ? "int" : "long long", *rest = le_cuda_name(c, "along");
-        block = le_cuda_open(c, block,
-                             le_arena_format(c->arena, "for (%s %s = %s; %s < (%s)%s; %s += %s)", type, rest, own, rest,
-                                             type, le_cuda_number_text(c, "rest_points", t->rest), rest, threads));
-        le_team_bind(c, block, t->rest_at, t->rest_count, rest, narrow);
+        le_ktree_end_if(tree, c->root, le_ktree_binary(tree, LE_OP_NE, own, le_ktree_int(tree, 0)));
+        store_values(c, t, c->root);
+        return;
     }
+    int type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+    struct le_variable *along = le_ktree_variable(tree, "along", type);
+    struct le_expression *end = le_ktree_cast(tree, type, le_cuda_number(c, "rest_points", t->rest));
+    struct le_block *block = le_ktree_open_loop(tree, c->root, LE_ROLE_SERIAL, along, own, end,
+                                                le_ktree_constant(tree, type, (uint64_t)threads));
+    le_team_bind(c, block, t->rest_at, t->rest_count, le_ktree_use(tree, along), narrow);
     store_values(c, t, block);
-    if (block != c->root)
-        le_cuda_close(c, block);
+    le_ktree_close(tree, block);
+}
+
+static struct le_expression *own_thread(struct cuda *c) {
+    return le_ktree_cast(c->tree, LE_KTREE_INT, le_ktree_thread(c->tree, LE_THREAD_X));
 }
 
 static void finish_launch(struct cuda *c, const struct team_stage *t, struct le_generated_launches *out, int threads,
@@ -122,25 +133,29 @@ static void finish_launch(struct cuda *c, const struct team_stage *t, struct le_
 /* ---- a warp or a block for each point */
 
 static void emit_warp(struct cuda *c, struct group *g) {
-    const char *total = le_cuda_name(c, "all");
+    struct le_kernel_tree *t = c->tree;
     le_group_emit(c, g, c->root);
-    le_cuda_line(c, c->root, "const %s %s = le_warp_total<%s, %d, %d, %d, %s>(0, %s, %s, %s);", g->type, total, g->type,
-                 lines_for(g, 1), g->unroll, g->width, counted_in(g), le_group_count(c, g), g->many, g->term);
-    le_group_know(c, g, c->root, total);
+    struct statics s = statics_of(g, lines_for(g, 1), g->unroll, g->width, le_group_counting(g));
+    struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term)};
+    le_group_know(c, g, c->root,
+                  le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x)));
 }
 
 static void make_warps(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
+    struct le_kernel_tree *tree = c->tree;
     int threads = 256, warps = threads / WARP;
-    const char *point = le_cuda_name(c, "point"), *lane = le_cuda_name(c, "lane");
-    le_cuda_line(c, c->root,
-                 "const int %s = (int)threadIdx.x %% 32;\n"
-                 "const long long %s = (long long)blockIdx.x * %d + threadIdx.x / 32;\n"
-                 "if (%s >= %s)\n    return;",
-                 lane, point, warps, point, le_cuda_number_text(c, "points", t->points));
+    struct le_expression *warp = le_ktree_int(tree, WARP), *thread = le_ktree_thread(tree, LE_THREAD_X);
+    struct le_expression *lane =
+        le_ktree_let(tree, c->root, "lane", LE_KTREE_INT, le_ktree_remainder(tree, own_thread(c), warp));
+    struct le_expression *before = le_times(tree, le_ktree_cast(tree, LE_KTREE_LONG, le_ktree_thread(tree, LE_BLOCK_X)),
+                                            le_ktree_int(tree, warps));
+    struct le_expression *point = le_ktree_let(tree, c->root, "point", LE_KTREE_LONG,
+                                               le_plus(tree, before, le_ktree_quotient(tree, thread, warp)));
+    le_ktree_end_if(tree, c->root, le_ktree_binary(tree, LE_OP_GE, point, le_cuda_number(c, "points", t->points)));
     le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)
         emit_warp(c, &t->groups[g]);
-    make_rest(c, t, lane, "32");
+    make_rest(c, t, lane, WARP);
     finish_launch(c, t, out, threads, (unsigned)((t->points + warps - 1) / warps), 1, "a warp for each row");
 }
 
@@ -155,23 +170,24 @@ static int threads_for(const struct team_stage *t) {
     return threads;
 }
 
-static void emit_block(struct cuda *c, struct group *g, int threads, const char *room) {
-    const char *total = le_cuda_name(c, "all");
+static void emit_block(struct cuda *c, struct group *g, int threads, struct le_variable *room) {
+    struct le_kernel_tree *t = c->tree;
     le_group_emit(c, g, c->root);
-    le_cuda_line(c, c->root, "const %s %s = le_block_total<%s, %d, %d, %d, %s>(%s, %s, %s, %s);", g->type, total,
-                 g->type, lines_for(g, threads / WARP), g->unroll, g->width, counted_in(g), le_group_count(c, g),
-                 g->many, g->term, room_of(c, g, room));
-    le_group_know(c, g, c->root, total);
+    struct statics s = statics_of(g, lines_for(g, threads / WARP), g->unroll, g->width, le_group_counting(g));
+    struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term),
+                                 room_of(c, g, room)};
+    le_group_know(c, g, c->root,
+                  le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, s.at, x)));
 }
 
 static void make_blocks(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
     int threads = threads_for(t);
     le_team_bounds(c, t, threads);
-    le_team_bind(c, c->root, t->points_at, t->points_count, "blockIdx.x", true);
-    const char *room = declare_room(c, t);
+    le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_X), true);
+    struct le_variable *room = declare_room(c, t);
     for (int g = 0; g < t->group_count; g++)
         emit_block(c, &t->groups[g], threads, room);
-    make_rest(c, t, "(int)threadIdx.x", le_arena_format(c->arena, "%d", threads));
+    make_rest(c, t, own_thread(c), threads);
     finish_launch(c, t, out, threads, (unsigned)t->points, 1, t->points == 1 ? "one block" : "a block for each row");
 }
 
@@ -183,12 +199,33 @@ struct grid {
     size_t at_bytes;           /* of the work memory */
     int64_t steps[GROUPS_MAX]; /* of a block */
     int64_t most_steps;
-    const char *room;
-    bool are_short; /* a block makes some of them, one after the other */
+    struct le_variable *room, *parts[GROUPS_MAX];
+    struct le_expression *counts[GROUPS_MAX]; /* steps, as parameters */
+    bool are_short;                           /* a block makes some of them, one after the other */
 };
 
-static void emit_parts(struct grid *s, int number, const char **parts, const char **steps) {
+static struct le_variable *work_of(struct grid *s) {
+    return le_cuda_parameter(s->c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, LE_KTREE_VOID, "work");
+}
+
+/* The group's totals in the work memory, from position `first` on. */
+static struct le_variable *parts_of(struct grid *s, const struct group *g, struct le_variable *work,
+                                    struct le_expression *first) {
+    struct le_kernel_tree *t = s->c->tree;
+    struct le_expression *x[] = {le_ktree_use(t, work), first};
+    struct le_variable *parts = le_ktree_variable(t, "parts", g->type);
+    parts->memory = LE_KTREE_BUFFER;
+    parts->axes = 1;
+    le_ktree_add(t, s->c->root,
+                 (struct le_statement){.kind = LE_STATEMENT_LET,
+                                       .variable = parts,
+                                       .x = le_ktree_call(t, LE_CALL_POINTER, g->type, &LE_STATIC_TYPE(g->type), x)});
+    return parts;
+}
+
+static void emit_parts(struct grid *s, int number) {
     struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
     struct group *g = &s->t->groups[number];
     int lines = g->unroll;
     while (lines < WARP && g->terms / ((int64_t)lines * WARP * g->width * 8) > PARTS_FEW)
@@ -198,50 +235,94 @@ static void emit_parts(struct grid *s, int number, const char **parts, const cha
     s->most_steps = count > s->most_steps ? count : s->most_steps;
     s->are_short |= lines < WARP || g->unroll == 1;
     le_group_emit(c, g, c->root);
-    const char *work = le_cuda_parameter_text(c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, "void *", "work");
-    *steps =
-        le_arena_format(c->arena, "(int)%s", le_cuda_number_text(c, le_arena_format(c->arena, "steps_%d", number), count));
-    *parts = le_cuda_name(c, "parts");
-    le_cuda_line(c, c->root, "%s *%s = (%s *)%s + (long long)blockIdx.y * ((%s + 3) / 4 * 4);", g->type, *parts,
-                 g->type, work, *steps);
+    struct le_variable *work = work_of(s);
+    struct le_expression *steps =
+        le_ktree_cast(t, LE_KTREE_INT, le_cuda_number(c, le_arena_format(c->arena, "steps_%d", number), count));
+    struct le_expression *row = le_times(
+        t, le_ktree_quotient(t, le_plus(t, steps, le_ktree_int(t, 3)), le_ktree_int(t, 4)), le_ktree_int(t, 4));
+    s->counts[number] = steps;
+    s->parts[number] =
+        parts_of(s, g, work, le_times(t, le_ktree_cast(t, LE_KTREE_LONG, le_ktree_thread(t, LE_BLOCK_Y)), row));
     s->at_bytes += (size_t)(count + 3) / 4 * 4 * (size_t)s->t->points * le_group_total_bytes(g);
     if (number > 0)
-        le_cuda_line(c, c->root, "__syncthreads();");
-    le_cuda_line(c, c->root, "le_grid_parts<%s, %d, %d, %d, %s>(%s, %s, %s, %s, %s, %s);", g->type, lines, g->unroll,
-                 g->width, counted_in(g), le_group_count(c, g), *steps, g->many, g->term, *parts,
-                 room_of(c, g, s->room));
+        le_ktree_barrier(t, c->root);
+    struct statics all = statics_of(g, lines, g->unroll, g->width, le_group_counting(g));
+    struct le_expression *x[] = {le_group_count(c, g),
+                                 steps,
+                                 le_ktree_use(t, g->many),
+                                 le_ktree_use(t, g->term),
+                                 le_ktree_use(t, s->parts[number]),
+                                 room_of(c, g, s->room)};
+    le_ktree_do(t, c->root, le_ktree_call(t, LE_CALL_GRID_PARTS, LE_KTREE_VOID, all.at, x));
 }
 
-static void join_parts(struct grid *s, int number, const char *parts, const char *steps) {
-    struct cuda *c = s->c;
+/* Functions that give one part, or four parts joined, from part `at` on. */
+static struct le_block *open_part(struct grid *s, const struct group *g, struct le_block *block, const char *wish,
+                                  struct le_variable **function, struct le_expression **at) {
+    struct le_variable *parameter = le_ktree_variable(s->c->tree, "at", LE_KTREE_INT);
+    *function = le_ktree_variable(s->c->tree, wish, g->type);
+    *at = le_ktree_use(s->c->tree, parameter);
+    return le_ktree_open_function(s->c->tree, block, *function, &parameter, 1);
+}
+
+static struct le_variable *part_function(struct grid *s, int number) {
+    struct le_variable *function;
+    struct le_expression *at;
+    struct le_block *block = open_part(s, &s->t->groups[number], s->c->root, "part", &function, &at);
+    le_ktree_return(s->c->tree, block, le_ktree_element(s->c->tree, s->parts[number], at));
+    le_ktree_close(s->c->tree, block);
+    return function;
+}
+
+static struct le_variable *four_parts_function(struct grid *s, int number) {
+    struct le_kernel_tree *t = s->c->tree;
     const struct group *g = &s->t->groups[number];
-    const char *part = le_cuda_name(c, "part"), *many = part, *total = le_cuda_name(c, "all");
+    struct le_variable *function;
+    struct le_expression *at;
+    struct le_block *block = open_part(s, g, s->c->root, "four_parts", &function, &at);
+    struct le_expression *some = le_ktree_use(t, le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, 4, 0));
+    struct le_expression *x[] = {some, le_ktree_address(t, le_ktree_element(t, s->parts[number], at))};
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(4)};
+    le_ktree_do(t, block, le_ktree_call(t, LE_CALL_READ, LE_KTREE_VOID, &statics[1], x));
+    le_ktree_return(t, block, le_ktree_call(t, LE_CALL_JOINED, g->type, statics, &some));
+    le_ktree_close(t, block);
+    return function;
+}
+
+static void join_parts(struct grid *s, int number) {
+    struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct group *g = &s->t->groups[number];
     int width = le_group_bytes(g) > 8 ? 1 : 4;
-    le_cuda_line(c, c->root, "const auto %s = [=](int at) -> %s { return %s[at]; };", part, g->type, parts);
-    if (width > 1) {
-        many = le_cuda_name(c, "four_parts");
-        le_cuda_line(c, c->root,
-                     "const auto %s = [=](int at) -> %s {\n    %s some[4];\n    le_read<4>(some, %s + at);\n"
-                     "    return le_joined<%s, 4>(some);\n};",
-                     many, g->type, g->type, parts, g->type);
-    }
-    le_cuda_line(c, c->root, "const %s %s = le_block_total<%s, 8, %d, %d, int>(%s, %s, %s, %s);", g->type, total,
-                 g->type, g->unroll, width, steps, many, part, room_of(c, g, s->room));
-    le_group_know(c, g, c->root, total);
+    struct le_variable *part = part_function(s, number), *many = width > 1 ? four_parts_function(s, number) : part;
+    struct statics all = statics_of(g, 8, g->unroll, width, LE_KTREE_INT);
+    struct le_expression *x[] = {s->counts[number], le_ktree_use(t, many), le_ktree_use(t, part),
+                                 room_of(c, g, s->room)};
+    le_group_know(c, g, c->root,
+                  le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, all.at, x)));
+}
+
+/* Ends all blocks but the one that arrives last at counter `number`, of `blocks`. more: what else ends a thread; NULL
+ */
+static void end_unless_last(struct cuda *c, struct le_expression *number, struct le_expression *blocks,
+                            struct le_expression *more) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_variable *arrived = le_cuda_parameter(c, LE_ARGUMENT_COUNTERS, -1, 0, LE_KTREE_UINT, "arrived");
+    struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, arrived, number)), blocks};
+    struct le_expression *ends = le_ktree_not(t, le_ktree_call(t, LE_CALL_IS_LAST, LE_BOOL, NULL, x));
+    le_ktree_end_if(t, c->root, more ? le_ktree_binary(t, LE_OP_LOR, ends, more) : ends);
 }
 
 static void make_grid(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
     struct grid s = {.c = c, .t = t, .room = declare_room(c, t)};
-    const char *parts[GROUPS_MAX], *steps[GROUPS_MAX];
     le_team_bounds(c, t, 256);
-    le_team_bind(c, c->root, t->points_at, t->points_count, "blockIdx.y", true);
+    le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_Y), true);
     for (int g = 0; g < t->group_count; g++)
-        emit_parts(&s, g, &parts[g], &steps[g]);
-    const char *arrived = le_cuda_parameter_text(c, LE_ARGUMENT_COUNTERS, -1, 0, "unsigned *", "arrived");
-    le_cuda_line(c, c->root, "if (!le_is_last(%s + blockIdx.y, gridDim.x))\n    return;", arrived);
+        emit_parts(&s, g);
+    end_unless_last(c, le_ktree_thread(c->tree, LE_BLOCK_Y), le_ktree_thread(c->tree, LE_BLOCKS_X), NULL);
     for (int g = 0; g < t->group_count; g++)
-        join_parts(&s, g, parts[g], steps[g]);
-    make_rest(c, t, "(int)threadIdx.x", "256");
+        join_parts(&s, g);
+    make_rest(c, t, own_thread(c), 256);
     int64_t most = (int64_t)c->tree->resident * c->job->facts->multiprocessors / t->points;
     int64_t rounds = most > 0 ? (s.most_steps + most - 1) / most : s.most_steps;
     if (!s.are_short) /* long ones: who is done early takes the next one */
@@ -291,84 +372,102 @@ static int levels_for(const struct group *g, int64_t chunk) {
 }
 
 /* The block of those threads that have a point. */
-static struct le_block *open_columns(struct cuda *c, const struct team_stage *t, int threads, const char **point) {
-    const char *points = le_cuda_number_text(c, "points", t->points);
-    *point = le_cuda_name(c, "point");
-    le_cuda_line(c, c->root, "const long long %s = (long long)blockIdx.x * %d + threadIdx.x;", *point, threads);
-    struct le_block *block = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s < %s)", *point, points));
+static struct le_block *open_columns(struct cuda *c, const struct team_stage *t, int threads,
+                                     struct le_expression **point) {
+    struct le_kernel_tree *tree = c->tree;
+    struct le_expression *points = le_cuda_number(c, "points", t->points);
+    struct le_expression *before = le_times(tree, le_ktree_cast(tree, LE_KTREE_LONG, le_ktree_thread(tree, LE_BLOCK_X)),
+                                            le_ktree_int(tree, threads));
+    *point =
+        le_ktree_let(tree, c->root, "point", LE_KTREE_LONG, le_plus(tree, before, le_ktree_thread(tree, LE_THREAD_X)));
+    struct le_block *block = le_ktree_open_if(tree, c->root, le_less(tree, *point, points));
     le_team_bind(c, block, t->points_at, t->points_count, *point, t->points <= INT32_MAX);
     return block;
 }
 
-static void emit_column(struct cuda *c, struct group *g, struct le_block *block, int levels, const char *first,
-                        const char *end, const char *total) {
+/* Terms from `first` on up to `end`. */
+static struct le_expression *emit_column(struct cuda *c, struct group *g, struct le_block *block, int levels,
+                                         struct le_expression *first, struct le_expression *end) {
+    struct le_kernel_tree *t = c->tree;
     le_group_emit(c, g, block);
-    const char *quick = le_group_quick_term(c, g, block);
-    le_cuda_line(c, block, "const %s %s = le_thread_total<%s, %d, %d, %s>(%s, %s, %s%s%s);", g->type, total, g->type,
-                 levels, COLUMN_UNROLL(g), counted_in(g), first, end, g->term, quick ? ", " : "", quick ? quick : "");
+    struct le_variable *quick = le_group_quick_term(c, g, block);
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(levels),
+                                        LE_STATIC_NUMBER(COLUMN_UNROLL(g)), LE_STATIC_TYPE(le_group_counting(g))};
+    struct le_expression *x[] = {first, end, le_ktree_use(t, g->term), quick ? le_ktree_use(t, quick) : NULL};
+    return le_ktree_let(
+        t, block, "all", g->type,
+        le_ktree_call(t, quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL, g->type, statics, x));
 }
 
 /* Without a second pass: a thread takes all terms. */
 static void whole_columns(struct cuda *c, struct team_stage *t, int threads) {
-    const char *point;
+    struct le_expression *point;
     int64_t chunk = chunk_for(c, t, false);
     struct le_block *block = open_columns(c, t, threads, &point);
     for (int g = 0; g < t->group_count; g++) {
-        const char *total = le_cuda_name(c, "all");
-        emit_column(c, &t->groups[g], block, levels_for(&t->groups[g], chunk), "0", le_group_count(c, &t->groups[g]),
-                    total);
-        le_group_know(c, &t->groups[g], block, total);
+        struct group *group = &t->groups[g];
+        le_group_know(
+            c, group, block,
+            emit_column(c, group, block, levels_for(group, chunk), le_ktree_int(c->tree, 0), le_group_count(c, group)));
     }
     store_values(c, t, block);
-    le_cuda_close(c, block);
+    le_ktree_close(c->tree, block);
 }
 
-static void leave_parts(struct grid *s, int number, struct le_block *block, const char *point, int64_t chunk,
-                        const char **parts) {
+static void leave_parts(struct grid *s, int number, struct le_block *block, struct le_expression *point,
+                        int64_t chunk) {
     struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
     struct group *g = &s->t->groups[number];
-    const char *count = le_group_count(c, g), *n = counted_in(g), *total = le_cuda_name(c, "all");
-    const char *first = le_cuda_hold_text(c, block, LE_I64, false, "first",
-                                     le_arena_format(c->arena, "(long long)blockIdx.y * %lld", (long long)chunk));
-    const char *end = le_cuda_hold_text(c, block, LE_I64, false, "end",
-                                   le_arena_format(c->arena, "%s + %lld < %s ? %s + %lld : %s", first, (long long)chunk,
-                                                   count, first, (long long)chunk, count));
-    emit_column(c, g, block, levels_for(g, chunk), le_arena_format(c->arena, "(%s)%s", n, first),
-                le_arena_format(c->arena, "(%s)%s", n, end), total);
-    const char *work = le_cuda_parameter_text(c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, "void *", "work");
-    *parts = le_cuda_name(c, "parts");
-    le_cuda_line(c, c->root, "%s *%s = (%s *)%s;", g->type, *parts, g->type, work);
-    le_cuda_line(c, block, "%s[blockIdx.y * %s + %s] = %s;", *parts, le_cuda_number_text(c, "points", s->t->points), point,
-                 total);
+    struct le_expression *count = le_group_count(c, g), *size = le_ktree_int(t, chunk);
+    struct le_expression *number_of_block = le_ktree_thread(t, LE_BLOCK_Y);
+    struct le_expression *first = le_ktree_let(t, block, "first", LE_KTREE_LONG,
+                                               le_times(t, le_ktree_cast(t, LE_KTREE_LONG, number_of_block), size));
+    struct le_expression *next = le_plus(t, first, size);
+    struct le_expression *end =
+        le_ktree_let(t, block, "end", LE_KTREE_LONG, le_ktree_select(t, le_less(t, next, count), next, count));
+    struct le_expression *total =
+        emit_column(c, g, block, levels_for(g, chunk), le_ktree_cast(t, le_group_counting(g), first),
+                    le_ktree_cast(t, le_group_counting(g), end));
+    s->parts[number] = parts_of(s, g, work_of(s), le_ktree_int(t, 0));
+    struct le_expression *row = le_times(t, number_of_block, le_cuda_number(c, "points", s->t->points));
+    le_ktree_set(t, block, le_ktree_element(t, s->parts[number], le_plus(t, row, point)), total);
     s->at_bytes += (size_t)s->most_steps * (size_t)s->t->points * le_group_total_bytes(g);
 }
 
-static void take_parts(struct grid *s, int number, struct le_block *block, const char *point, const char *parts) {
+static void take_parts(struct grid *s, int number, struct le_block *block, struct le_expression *point) {
     struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
     const struct group *g = &s->t->groups[number];
-    const char *part = le_cuda_name(c, "part"), *total = le_cuda_name(c, "all");
-    le_cuda_line(c, block, "const auto %s = [=](int at) -> %s { return %s[at * %s + %s]; };", part, g->type, parts,
-                 le_cuda_number_text(c, "points", s->t->points), point);
-    le_cuda_line(c, block, "const %s %s = le_thread_total<%s, %d, 8, int>(0, (int)gridDim.y, %s);", g->type, total,
-                 g->type, s->most_steps <= 256 ? 5 : 13, part);
-    le_group_know(c, g, block, total);
+    struct le_variable *part;
+    struct le_expression *at;
+    struct le_block *inner = open_part(s, g, block, "part", &part, &at);
+    struct le_expression *row = le_times(t, at, le_cuda_number(c, "points", s->t->points));
+    le_ktree_return(t, inner, le_ktree_element(t, s->parts[number], le_plus(t, row, point)));
+    le_ktree_close(t, inner);
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(s->most_steps <= 256 ? 5 : 13),
+                                        LE_STATIC_NUMBER(8), LE_STATIC_TYPE(LE_KTREE_INT)};
+    struct le_expression *x[] = {le_ktree_int(t, 0), le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_BLOCKS_Y)),
+                                 le_ktree_use(t, part)};
+    le_group_know(c, g, block,
+                  le_ktree_let(t, block, "all", g->type, le_ktree_call(t, LE_CALL_THREAD_TOTAL, g->type, statics, x)));
 }
 
 static void cut_columns(struct cuda *c, struct team_stage *t, int threads, struct grid *s, int64_t chunk) {
-    const char *point, *parts[GROUPS_MAX];
+    struct le_kernel_tree *tree = c->tree;
+    struct le_expression *point;
     struct le_block *block = open_columns(c, t, threads, &point);
     for (int g = 0; g < t->group_count; g++)
-        leave_parts(s, g, block, point, chunk, &parts[g]);
-    le_cuda_close(c, block);
-    const char *arrived = le_cuda_parameter_text(c, LE_ARGUMENT_COUNTERS, -1, 0, "unsigned *", "arrived");
-    le_cuda_line(c, c->root, "if (!le_is_last(%s + blockIdx.x, gridDim.y) || %s >= %s)\n    return;", arrived, point,
-                 le_cuda_number_text(c, "points", t->points));
-    block = le_cuda_open(c, c->root, NULL);
+        leave_parts(s, g, block, point, chunk);
+    le_ktree_close(tree, block);
+    end_unless_last(c, le_ktree_thread(tree, LE_BLOCK_X), le_ktree_thread(tree, LE_BLOCKS_Y),
+                    le_ktree_binary(tree, LE_OP_GE, point, le_cuda_number(c, "points", t->points)));
+    block = le_ktree_open(tree, c->root);
     le_team_bind(c, block, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)
-        take_parts(s, g, block, point, parts[g]);
+        take_parts(s, g, block, point);
     store_values(c, t, block);
-    le_cuda_close(c, block);
+    le_ktree_close(tree, block);
 }
 
 /* Groups of a grid cannot use each other's totals: they are there at the end alone. */

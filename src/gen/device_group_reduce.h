@@ -26,12 +26,12 @@ struct group {
     struct term_axis axes[AXES_MAX];
     int axis_count;
     int64_t terms;
-    bool narrow;             /* an int counts the terms, and some more */
-    bool share;              /* they have much in common, which is computed once */
-    int width;               /* terms that a thread reads at once; more than 1: they lie side by side, aligned */
-    int unroll;              /* times that, before it waits for them */
-    const char *type;        /* C's name of a total */
-    const char *term, *many; /* lambdas: one term's total, and that of `width` */
+    bool narrow; /* an int counts the terms, and some more */
+    bool share;  /* they have much in common, which is computed once */
+    int width;   /* terms that a thread reads at once; more than 1: they lie side by side, aligned */
+    int unroll;  /* times that, before it waits for them */
+    int type;    /* of the totals */
+    struct le_variable *term, *many; /* functions: one term's totals, and those of `width` */
 };
 struct team_stage {
     struct group groups[GROUPS_MAX];
@@ -63,28 +63,46 @@ void le_group_shape(struct cuda *c, struct group *g); /* axes, width and unroll 
 void le_group_emit(struct cuda *c, struct group *g, struct le_block *block);
 /* A lambda (term's number, bool &usual) that makes the term without a branch, as le_thread_total wants it; NULL: it has
  * no such way that is worth it. */
-const char *le_group_quick_term(struct cuda *c, const struct group *g, struct le_block *block);
+struct le_variable *le_group_quick_term(struct cuda *c, const struct group *g, struct le_block *block);
 void le_group_declare(struct cuda *c, struct group *g); /* the type alone */
 /* An expression: the total of the term whose indices block binds; at: its number. */
-const char *le_group_total(struct cuda *c, const struct group *g, struct le_block *block, const char *at);
+struct le_expression *le_group_total(struct cuda *c, const struct group *g, struct le_block *block,
+                                     struct le_expression *at);
 int le_group_width(struct cuda *c, const struct group *g);
 /* Those that move with the last axis and are inside their arrays; their number. -1: a loop inside moves with it. */
 int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads);
+/* The same, and reads `width` elements of each into the arrays `some`, which it declares in base, where the indices of
+ * the first are bound; closes base. */
+int le_group_open_wide(struct cuda *c, const struct group *g, struct le_block *base, struct le_node **loads,
+                       struct le_variable **some);
+/* Element e of what was read of the load is its value in each. */
+void le_group_know_element(struct cuda *c, struct le_node *load, struct le_block *each, struct le_variable *some,
+                           struct le_expression *e);
 /* Whether width elements along the index lie side by side, aligned. */
 bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int width);
 /* The nodes' values from now on: those of total, a variable of the group's type. */
-void le_group_know(struct cuda *c, const struct group *g, struct le_block *block, const char *total);
-const char *le_group_count(struct cuda *c, const struct group *g); /* its terms, as the parameter */
-int le_group_bytes(const struct group *g);                         /* of a total */
+void le_group_know(struct cuda *c, const struct group *g, struct le_block *block, struct le_expression *total);
+struct le_expression *le_group_count(struct cuda *c, const struct group *g); /* its terms, as the parameter */
+int le_group_counting(const struct group *g);                                /* the type of terms' numbers */
+int le_group_bytes(const struct group *g);                                   /* of a total */
 enum { ROOM_TOTALS = 512, ROOM_MOST = 40 << 10 }; /* of le_room; in bytes, of the 48 KB that a block has by itself */
 size_t le_room_bytes(const struct le_node *reduction); /* of le_room, at most */
 size_t le_group_room_bytes(const struct group *g);
 size_t le_group_total_bytes(const struct group *g); /* the same in memory, at most */
 /* Binds the index to low + place * by; place NULL: to its low. past: places may lie so far behind the last, where it
  * covers indices before it, too. */
-void le_team_bind_one(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past);
-/* Binds the indices to the place'th of their values, the last running fastest; place: an expression. */
-void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place, bool narrow);
+void le_team_bind_one(struct cuda *c, struct le_block *block, int index, struct le_expression *place, int64_t past);
+/* Binds the indices to the place'th of their values, the last running fastest. */
+void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, int count, struct le_expression *place,
+                  bool narrow);
+
+/* For generators that write text still. */
+void le_team_bind_one_text(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past);
+void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place,
+                       bool narrow);
+const char *le_group_total_text(struct cuda *c, const struct group *g, struct le_block *block, const char *at);
+void le_group_known_text(struct cuda *c, const struct group *g, struct le_block *block, const char *total);
+const char *le_group_type_text(struct cuda *c, const struct group *g);
 
 /* device_rows.c: rows that are kept while several passes run over them; false: they are not */
 bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_generated_launches *out);

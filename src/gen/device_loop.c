@@ -14,7 +14,7 @@ void le_cuda_bind(struct cuda *c, struct le_block *block, int index, struct le_e
 struct range {
     const struct le_ir_index *ix;
     const struct le_range *known;
-    int type;                             /* of the index */
+    int type;                              /* of the index */
     struct le_expression *low, *high, *by; /* by NULL: 1; high NULL: not asked for yet */
 };
 
@@ -48,7 +48,8 @@ static void find_dynamic(struct cuda *c, struct le_block *block, struct le_varia
     struct le_kernel_tree *t = c->tree;
     struct le_expression *low = le_cuda_node(c, nodes->low, block, outside);
     struct le_expression *high = le_cuda_node(c, nodes->high, block, outside);
-    r->type = le_ktree_is_narrow(low->type) && le_ktree_is_narrow(high->type) && !nodes->by ? LE_KTREE_INT : LE_KTREE_LONG;
+    r->type =
+        le_ktree_is_narrow(low->type) && le_ktree_is_narrow(high->type) && !nodes->by ? LE_KTREE_INT : LE_KTREE_LONG;
     r->low = le_ktree_cast(t, r->type, low);
     r->high = le_ktree_cast(t, r->type, high);
     if (!nodes->by)
@@ -106,7 +107,8 @@ struct le_block *le_cuda_part_loop(struct cuda *c, struct le_block *block, int i
     struct le_expression *turn = le_ktree_let(t, block, "turn", LE_KTREE_LONG, le_times(t, part, size));
     struct le_expression *first =
         le_ktree_let(t, block, "first", LE_KTREE_LONG, le_plus(t, r.low, le_times(t, turn, by)));
-    struct le_expression *last = le_ktree_let(t, block, "last", LE_KTREE_LONG, le_plus(t, first, le_times(t, size, by)));
+    struct le_expression *last =
+        le_ktree_let(t, block, "last", LE_KTREE_LONG, le_plus(t, first, le_times(t, size, by)));
     struct le_variable *variable = le_cuda_index_variable(c, index, LE_KTREE_LONG);
     struct le_expression *end = le_ktree_cast(t, LE_KTREE_LONG, end_of(c, index, &r));
     struct le_block *inner = le_ktree_open_loop(t, block, LE_ROLE_SERIAL, variable, first, end, by);
@@ -228,8 +230,8 @@ static bool is_shared(const struct shared *s, int index) {
 
 struct le_expression *le_cuda_thread(struct cuda *c, const char *wish, int type) {
     struct le_kernel_tree *t = c->tree;
-    struct le_expression *before = le_times(t, le_ktree_cast(t, type, le_ktree_thread(t, LE_BLOCK_X)),
-                                            le_ktree_thread(t, LE_THREADS_X));
+    struct le_expression *before =
+        le_times(t, le_ktree_cast(t, type, le_ktree_thread(t, LE_BLOCK_X)), le_ktree_thread(t, LE_THREADS_X));
     return le_ktree_let(t, c->root, wish, type, le_plus(t, before, le_ktree_thread(t, LE_THREAD_X)));
 }
 
@@ -239,7 +241,7 @@ static void find_places(struct cuda *c, const struct shared *s, int64_t points, 
     int type = points <= INT32_MAX - 1024 ? LE_KTREE_UINT : LE_KTREE_ULONG;
     struct le_expression *rest = c->thread = le_cuda_thread(c, "thread", type);
     le_ktree_end_if(t, c->root,
-                   le_ktree_binary(t, LE_OP_GE, rest, le_ktree_cast(t, type, le_cuda_number(c, "points", points))));
+                    le_ktree_binary(t, LE_OP_GE, rest, le_ktree_cast(t, type, le_cuda_number(c, "points", points))));
     for (int k = s->count - 1; k > 0; k--) {
         int index = s->at[k];
         struct le_expression *count = index_number(c, index, "count", most_of(&c->space->ranges[index]), type);

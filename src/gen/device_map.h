@@ -61,7 +61,7 @@ struct map {
     const struct le_space *inside; /* of splits: where reads are inside; NULL: everywhere */
     int64_t inside_low[MAP_AXES_MAX], inside_high[MAP_AXES_MAX]; /* the same as places along each axis */
     int tile_rows, tile_columns;
-    int64_t items;      /* FLAT: threads' parts; else blocks */
+    int64_t items;         /* FLAT: threads' parts; else blocks */
     struct le_block *body; /* what a thread does for its elements; NULL: the root */
     const char *part; /* FLAT: the number of `threads * unroll` items; NULL: blockIdx.x, and each thread has its own */
 };

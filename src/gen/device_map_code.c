@@ -8,10 +8,10 @@ struct map_writer {
     struct map *m;
     struct cuda *c;
     struct map_names names;
-    struct le_block *body;                               /* where its code goes now */
-    bool whole;                                       /* there all elements count, and all that they read is inside */
-    const char *turn, *element;                       /* names of the loops' variables */
-    const char *made;                                 /* the array of the elements, as they are stored */
+    struct le_block *body;      /* where its code goes now */
+    bool whole;                 /* there all elements count, and all that they read is inside */
+    const char *turn, *element; /* names of the loops' variables */
+    const char *made;           /* the array of the elements, as they are stored */
     void (*make)(struct map *m, struct le_block *block); /* of an element; NULL: into `made` */
 };
 
@@ -272,7 +272,8 @@ static const char *column_of_tile(const struct map_writer *k) {
 }
 
 /* What was read ahead, from now on: in the outermost block where the loads' nodes may stand. */
-static void know_stream(struct map_writer *k, const struct map_stream *s, struct le_block *turns, struct le_block *element) {
+static void know_stream(struct map_writer *k, const struct map_stream *s, struct le_block *turns,
+                        struct le_block *element) {
     struct map *m = k->m;
     struct cuda *c = k->c;
     for (int x = 0; x < s->load_count; x++) {
@@ -290,7 +291,7 @@ static void know_stream(struct map_writer *k, const struct map_stream *s, struct
         struct le_block *block = inner ? element : turns;
         const char *x_text = le_cuda_from_memory_text(c, text, stored, load->type);
         le_cuda_know_text(c, load, block,
-                     le_cuda_hold_text(c, block, load->type, false, le_cuda_value_name(c, load->value), x_text));
+                          le_cuda_hold_text(c, block, load->type, false, le_cuda_value_name(c, load->value), x_text));
     }
 }
 
@@ -329,8 +330,9 @@ static void make_element(struct map_writer *k, struct le_block *block) {
         k->make(k->m, block);
         return;
     }
-    le_cuda_line(c, block, "%s[%s][%s] = %s;", k->made, k->turn, k->element,
-                 le_cuda_to_memory_text(c, le_cuda_wide_text(c, k->m->stage->node, block), le_type_compute(stored), stored));
+    le_cuda_line(
+        c, block, "%s[%s][%s] = %s;", k->made, k->turn, k->element,
+        le_cuda_to_memory_text(c, le_cuda_wide_text(c, k->m->stage->node, block), le_type_compute(stored), stored));
 }
 
 static void make_elements(struct map_writer *k) {
@@ -468,7 +470,8 @@ static struct map_writer new_maker(struct map *m, const struct map_names *names)
     return k;
 }
 
-void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct le_block *block)) {
+void le_map_elements(struct map *m, const struct map_names *names,
+                     void (*make)(struct map *m, struct le_block *block)) {
     struct map_writer k = new_maker(m, names);
     k.make = make;
     make_split(&k);

@@ -99,7 +99,8 @@ static void find_inside(struct map *m, struct map_names *names, struct le_block 
 }
 
 /* Which of its elements count. */
-static void find_ends(struct map *m, struct map_names *names, struct le_block *block, const char *turn, const char *asks) {
+static void find_ends(struct map *m, struct map_names *names, struct le_block *block, const char *turn,
+                      const char *asks) {
     struct cuda *c = &m->c;
     int inner = m->axis_count - 1;
     const char *place = le_map_place(m, names, inner, turn), *count = count_of(m, inner);

@@ -36,7 +36,7 @@ static void make_terms(struct cuda *c, struct le_block *block, const struct orde
     le_cuda_line(c, block, "%s %s = 0;\nlong long %s = -1;", le_cuda_type(type), term, place);
     struct le_block *inner = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s < %s)", o->point, o->end));
     inner->conditional = true;
-    le_team_bind(c, inner, stage->indices, stage->index_count, o->point, false);
+    le_team_bind_text(c, inner, stage->indices, stage->index_count, o->point, false);
     const char *x = le_cuda_wide_text(c, stage->node, inner);
     struct destination to = {.value = stage->target,
                              .rank = stage->left_count,
@@ -87,7 +87,7 @@ bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le
     le_cuda_begin(&c, job, stage, "_chunks");
     struct ordered o = {.places = le_cuda_name(&c, "places"), .terms = le_cuda_name(&c, "terms")};
     const char *copies = le_cuda_parameter_text(&c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work,
-                                           le_arena_format(c.arena, "%s *", le_cuda_stored(type)), "copies");
+                                                le_arena_format(c.arena, "%s *", le_cuda_stored(type)), "copies");
     const char *elements = le_cuda_number_text(&c, "elements", chunks->elements);
     const char *over = le_cuda_number_text(&c, "parts", parts), *all = le_cuda_number_text(&c, "points", points);
     const char *size = le_cuda_number_text(&c, "chunk", chunks->size * count_points(k, stage, 1));

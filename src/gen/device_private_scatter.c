@@ -158,9 +158,10 @@ static void join_copies(struct own *o) {
     const char *element = le_cuda_name(c, "element"), *type = le_cuda_type(o->type);
     const char *x = o->form == FORM_COUNT ? le_cuda_wide_text(c, stage->node, c->root) : NULL;
     le_cuda_line(c, c->root, "__syncthreads();");
-    struct le_block *block = le_cuda_open(c, c->root,
-                                       le_arena_format(c->arena, "for (unsigned %s = threadIdx.x; %s < %s; %s += %d)",
-                                                       element, element, o->length, element, o->m.threads));
+    struct le_block *block =
+        le_cuda_open(c, c->root,
+                     le_arena_format(c->arena, "for (unsigned %s = threadIdx.x; %s < %s; %s += %d)", element, element,
+                                     o->length, element, o->m.threads));
     const char *sum = total(o, block, element), *term = sum;
     struct le_block *changed = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s != %s)", sum, empty(o)));
     if (is_sum(stage))
@@ -168,7 +169,9 @@ static void join_copies(struct own *o) {
     /* what a copy was given has its sign already */
     const char *name = o->form == FORM_COUNT || !is_sum(stage) ? names[stage->scatter] : "add";
     le_cuda_line(c, changed, "le_atomic_%s<%s>(&%s, %s);", name, type,
-                 le_cuda_element_text(c, le_cuda_dense_element(c, stage->target, changed, le_cuda_raw(c, LE_KTREE_UINT, element))), term);
+                 le_cuda_element_text(
+                     c, le_cuda_dense_element(c, stage->target, changed, le_cuda_raw(c, LE_KTREE_UINT, element))),
+                 term);
     le_cuda_close(c, changed);
     le_cuda_close(c, block);
 }
@@ -206,7 +209,8 @@ bool le_cuda_scatter_own(const struct le_device_kernel_job *job, const struct le
     m->part = le_cuda_name(c, "part");
     const char *head = "for (unsigned %s = blockIdx.x; %s < (unsigned)%s; %s += gridDim.x)";
     m->body = le_cuda_open(
-        c, c->root, le_arena_format(c->arena, head, m->part, m->part, le_cuda_number_text(c, "parts", o.parts), m->part));
+        c, c->root,
+        le_arena_format(c->arena, head, m->part, m->part, le_cuda_number_text(c, "parts", o.parts), m->part));
     le_map_places(m, &names);
     le_map_elements(m, &names, update_copy);
     le_cuda_close(c, m->body);

@@ -145,7 +145,7 @@ static void emit_place(struct cuda *c, const struct product_stage *p, struct pro
     if (p->batch.count > 0) {
         const char *batch = le_cuda_name(c, "batch");
         le_cuda_line(c, c->root, "const int %s = %s / %s;", batch, rest, extent_text(c, "row_tiles", p->row_tiles));
-        le_team_bind(c, c->root, p->batch.at, p->batch.count, batch, true);
+        le_team_bind_text(c, c->root, p->batch.at, p->batch.count, batch, true);
     }
     n->rows = extent_text(c, "rows", p->rows.total);
     n->columns = extent_text(c, "columns", p->columns.total);
@@ -160,14 +160,14 @@ static const char *emit_side(struct cuda *c, const struct product_stage *p, cons
     const char *name = le_cuda_name(c, left ? "left" : "right"), *line = le_cuda_name(c, "line");
     const char *term = le_cuda_name(c, "term"), *at = le_cuda_name(c, left ? "row" : "column");
     struct le_block *block = le_cuda_open(c, c->root,
-                                       le_arena_format(c->arena, "const auto %s = [&](int %s, int %s) -> %s", name,
-                                                       line, term, le_cuda_type(load->type)));
+                                          le_arena_format(c->arena, "const auto %s = [&](int %s, int %s) -> %s", name,
+                                                          line, term, le_cuda_type(load->type)));
     block->owner->tail = ";";
     le_cuda_line(c, block, "const int %s = %s + %s;\nif (%s >= %s || %s >= %s)\n    return 0;", at,
                  left ? n->row : n->column, line, at, left ? n->rows : n->columns, term, n->terms);
     struct le_block *inner = le_cuda_open(c, block, NULL);
-    le_team_bind(c, inner, lines->at, lines->count, at, true);
-    le_team_bind(c, inner, p->terms.at, p->terms.count, term, true);
+    le_team_bind_text(c, inner, lines->at, lines->count, at, true);
+    le_team_bind_text(c, inner, p->terms.at, p->terms.count, term, true);
     le_cuda_line(c, inner, "return %s;", le_cuda_wide_text(c, load, inner));
     le_cuda_close(c, inner);
     le_cuda_close(c, block);
@@ -211,8 +211,8 @@ static void emit_end(struct cuda *c, const struct product_stage *p, const struct
     struct le_block *block =
         le_cuda_open(c, inner, le_arena_format(c->arena, "if (%s < %s && %s < %s)", row, n->rows, column, n->columns));
     block->conditional = true;
-    le_team_bind(c, block, p->rows.at, p->rows.count, row, true);
-    le_team_bind(c, block, p->columns.at, p->columns.count, column, true);
+    le_team_bind_text(c, block, p->rows.at, p->rows.count, row, true);
+    le_team_bind_text(c, block, p->columns.at, p->columns.count, column, true);
     for (int k = 0; k < p->said.product_count; k++)
         le_cuda_know_text(c, p->said.products[k].sum, block, le_arena_format(c->arena, "%s[%s][%s]", n->sums[k], i, j));
     le_cuda_store(c, le_cuda_node(c, product, block, NULL), block);

@@ -40,13 +40,14 @@ void le_cuda_close(struct cuda *c, struct le_block *block) {
 /* As a primary expression. */
 const char *le_cuda_text(struct cuda *c, struct le_expression *x) {
     const char *text = le_cuda_expression(c->tree, x);
-    bool atom = x->kind == LE_EXPRESSION_VARIABLE || x->kind == LE_EXPRESSION_CONSTANT || x->kind == LE_EXPRESSION_RAW ||
-                x->kind == LE_EXPRESSION_ELEMENT || x->kind == LE_EXPRESSION_CALL || x->kind == LE_EXPRESSION_CAST;
+    bool atom = x->kind == LE_EXPRESSION_VARIABLE || x->kind == LE_EXPRESSION_CONSTANT ||
+                x->kind == LE_EXPRESSION_RAW || x->kind == LE_EXPRESSION_ELEMENT || x->kind == LE_EXPRESSION_CALL ||
+                x->kind == LE_EXPRESSION_CAST;
     return atom ? text : le_arena_format(c->arena, "(%s)", text);
 }
 
 struct le_expression *le_cuda_raw(struct cuda *c, int type, const char *text) {
-    return le_ktree_raw(c->tree, type, text);
+    return text ? le_ktree_raw(c->tree, type, text) : NULL;
 }
 
 const char *le_cuda_number_text(struct cuda *c, const char *name, int64_t value) {
@@ -54,7 +55,8 @@ const char *le_cuda_number_text(struct cuda *c, const char *name, int64_t value)
 }
 
 static int type_named(const char *type) {
-    static const enum le_type types[] = {LE_BOOL, LE_I8, LE_I16, LE_U16, LE_F16, LE_BF16, LE_I32, LE_U32, LE_I64, LE_U64, LE_F32, LE_F64};
+    static const enum le_type types[] = {LE_BOOL, LE_I8,  LE_I16, LE_U16, LE_F16, LE_BF16,
+                                         LE_I32,  LE_U32, LE_I64, LE_U64, LE_F32, LE_F64};
     size_t length = strcspn(type, "*");
     while (length > 0 && type[length - 1] == ' ')
         length--;
@@ -64,8 +66,8 @@ static int type_named(const char *type) {
     return LE_KTREE_VOID;
 }
 
-const char *le_cuda_parameter_text(struct cuda *c, enum le_argument_kind kind, int value, int64_t number, const char *type,
-                                   const char *wish) {
+const char *le_cuda_parameter_text(struct cuda *c, enum le_argument_kind kind, int value, int64_t number,
+                                   const char *type, const char *wish) {
     return le_cuda_parameter(c, kind, value, number, type_named(type), wish)->name;
 }
 
@@ -83,7 +85,8 @@ void le_cuda_bind_text(struct cuda *c, struct le_block *block, int index, const 
     le_cuda_bind(c, block, index, le_cuda_raw(c, narrow ? LE_KTREE_INT : LE_KTREE_LONG, text));
 }
 
-struct le_block *le_cuda_place_text(struct cuda *c, const struct destination *to, struct le_block *block, const char **place) {
+struct le_block *le_cuda_place_text(struct cuda *c, const struct destination *to, struct le_block *block,
+                                    const char **place) {
     struct le_expression *x;
     struct le_block *inner = le_cuda_place(c, to, block, NULL, &x);
     *place = le_cuda_element_text(c, x);

@@ -48,7 +48,7 @@ struct le_expression *le_cuda_fold(struct cuda *c, enum le_reduction code, enum 
         return le_ktree_binary(c->tree, any ? LE_OP_OR : LE_OP_AND, m, a);
     if (code == LE_RED_MIN || code == LE_RED_MAX)
         return le_ktree_call(c->tree, code == LE_RED_MIN ? LE_CALL_LOWER : LE_CALL_HIGHER, (int)type,
-                            &LE_STATIC_TYPE((int)type), x);
+                             &LE_STATIC_TYPE((int)type), x);
     return le_ktree_binary(c->tree, code == LE_RED_PROD ? LE_OP_MUL : LE_OP_ADD, m, a);
 }
 
@@ -81,7 +81,8 @@ static const char *name_of(struct cuda *c, const struct le_node *node) {
                            c->ir->indices.at[node->indices[0]].name);
 }
 
-static struct le_block *open_loops(struct cuda *c, const struct le_node *node, struct le_block *block, struct le_variable *outside) {
+static struct le_block *open_loops(struct cuda *c, const struct le_node *node, struct le_block *block,
+                                   struct le_variable *outside) {
     for (int k = 0; k < node->index_count; k++)
         block = le_cuda_loop(c, block, node->indices[k], outside);
     return block;
@@ -114,7 +115,7 @@ static void reduce_trees(struct cuda *c, struct le_node *const *nodes, int count
     for (int k = 0; k < count; k++) {
         int type = (int)nodes[k]->operands[0]->type;
         totals[k] = le_ktree_let(t, block, name_of(c, nodes[k]), type,
-                                le_ktree_call(t, LE_CALL_TREE_TOTAL, type, NULL, &trees[k]));
+                                 le_ktree_call(t, LE_CALL_TREE_TOTAL, type, NULL, &trees[k]));
     }
 }
 
@@ -123,14 +124,16 @@ static struct le_expression *reduce_arg(struct cuda *c, struct le_node *node, st
     struct le_kernel_tree *t = c->tree;
     int type = (int)node->operands[0]->type;
     struct le_expression *nowhere = le_ktree_call(t, LE_CALL_NOWHERE, LE_NONE, NULL, NULL);
-    struct le_expression *best = le_ktree_use(t, le_ktree_declare(t, block, "best", type, le_ktree_constant(t, type, 0)));
+    struct le_expression *best =
+        le_ktree_use(t, le_ktree_declare(t, block, "best", type, le_ktree_constant(t, type, 0)));
     struct le_expression *at = le_ktree_use(t, le_ktree_declare(t, block, name, LE_I64, nowhere));
     struct le_block *inner = open_loops(c, node, block, outside);
     struct le_expression *x = le_cuda_wide(c, le_cuda_node(c, node->operands[0], inner, outside));
     struct le_expression *operands[] = {at, best, x};
     struct le_block *better =
-        le_ktree_open_if(t, inner, le_ktree_call(t, node->code == LE_RED_ARGMIN ? LE_CALL_IS_LOWER : LE_CALL_IS_HIGHER,
-                                               LE_BOOL, &LE_STATIC_TYPE(type), operands));
+        le_ktree_open_if(t, inner,
+                         le_ktree_call(t, node->code == LE_RED_ARGMIN ? LE_CALL_IS_LOWER : LE_CALL_IS_HIGHER, LE_BOOL,
+                                       &LE_STATIC_TYPE(type), operands));
     le_ktree_set(t, better, best, x);
     le_ktree_set(t, better, at, le_cuda_wide(c, c->indices[node->indices[0]].x));
     le_ktree_close(t, better);
@@ -166,7 +169,7 @@ struct le_expression *le_cuda_reduce(struct cuda *c, struct le_node *node, struc
     if (!le_type_is_float(type))
         return total;
     return le_ktree_let(t, block, name, (int)type,
-                       le_ktree_call(t, LE_CALL_CANONICAL, (int)type, &LE_STATIC_TYPE((int)type), &total));
+                        le_ktree_call(t, LE_CALL_CANONICAL, (int)type, &LE_STATIC_TYPE((int)type), &total));
 }
 
 bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct le_block *block,

@@ -12,8 +12,8 @@ struct region {
     struct le_variable *outside;
     struct le_block *scope;         /* all of it */
     struct le_variable *results[2]; /* of what it gives; NULL: it does not */
-    bool *first;                /* by step: the first SET of its variable, which nothing has read yet */
-    const char *told;           /* the statement that stands there as a comment last */
+    bool *first;                    /* by step: the first SET of its variable, which nothing has read yet */
+    const char *told;               /* the statement that stands there as a comment last */
 };
 
 static void run_steps(struct region *r, struct le_block *block, int from, int to);
@@ -95,7 +95,7 @@ static void run_store(struct region *r, struct le_block *block, const struct le_
     struct le_block *inner = le_cuda_place(c, &to, block, r->outside, &place);
     if (c->meet != LE_MEET_IN_ORDER && !s->own)
         le_ktree_add(c->tree, inner,
-                    (struct le_statement){.kind = LE_STATEMENT_UPDATE, .code = (int)s->scatter, .to = place, .x = x});
+                     (struct le_statement){.kind = LE_STATEMENT_UPDATE, .code = (int)s->scatter, .to = place, .x = x});
     else if (s->scatter == LE_SCATTER_SET)
         le_ktree_set(c->tree, inner, place, le_cuda_to_memory(c, x, target->type));
     else
@@ -115,13 +115,12 @@ static void run_return(struct region *r, struct le_block *block, int step) {
     for (int k = 0; k < 2; k++)
         if (r->results[k])
             le_ktree_set(t, block, le_ktree_use(t, r->results[k]),
-                        le_cuda_wide(r->c, operand_value(r, block, operands[k])));
+                         le_cuda_wide(r->c, operand_value(r, block, operands[k])));
     if (step + 1 >= r->count)
         return;
     if (!r->scope->owner->variable)
         r->scope->owner->variable = le_ktree_variable(t, "done", LE_KTREE_VOID);
-    le_ktree_add(t, block,
-                (struct le_statement){.kind = LE_STATEMENT_LEAVE, .variable = r->scope->owner->variable});
+    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LEAVE, .variable = r->scope->owner->variable});
 }
 
 /* An element one of whose reads fell outside has lost its value already. */
@@ -170,9 +169,8 @@ static int run_loop(struct region *r, struct le_block *block, int step) {
     const struct le_region_step *s = &r->steps[step];
     struct le_kernel_tree *t = r->c->tree;
     bool loops = s->kind == LE_REGION_WHILE;
-    struct le_block *inner =
-        loops ? le_ktree_open_while(t, block, le_ktree_not(t, le_ktree_use(t, r->c->failed)))
-              : le_cuda_loop(r->c, block, r->node->indices[s->index], r->outside);
+    struct le_block *inner = loops ? le_ktree_open_while(t, block, le_ktree_not(t, le_ktree_use(t, r->c->failed)))
+                                   : le_cuda_loop(r->c, block, r->node->indices[s->index], r->outside);
     inner->conditional = true;
     next_moment(r->c);
     if (loops) {

@@ -52,14 +52,16 @@ bool le_row_find(struct row *r);
 const char *le_row_stored(const struct row *r, int load); /* a load's type in memory */
 /* The place of the line's first element that the thread has. */
 const char *le_row_bind(struct row *r, struct le_block *block, const char *line);
-struct le_block *le_row_inside(struct row *r, struct le_block *block, const char *line); /* opens where the thread has it */
-struct le_block *le_row_open_lines(struct row *r, const char **line);                 /* a loop over all lines */
+struct le_block *le_row_inside(struct row *r, struct le_block *block,
+                               const char *line);                     /* opens where the thread has it */
+struct le_block *le_row_open_lines(struct row *r, const char **line); /* a loop over all lines */
 /* A loop over a line's elements, whose index it binds. */
 struct le_block *le_row_open_elements(struct row *r, struct le_block *block, const char *at, const char **e);
 /* From memory into the array `name`. */
 void le_row_read(struct row *r, int load, struct le_block *block, const char *at, const char *name);
 /* An array of a line's elements. get: le_kept's function, by what is known of the line when the text is compiled */
-const char *le_row_get(struct row *r, int load, struct le_block *block, const char *get, const char *line, const char *at);
+const char *le_row_get(struct row *r, int load, struct le_block *block, const char *get, const char *line,
+                       const char *at);
 /* The same of what the pass reads: names' arrays. */
 void le_row_get_all(struct row *r, const struct group *pass, struct le_block *block, const char *get, const char *line,
                     const char *at, const char *names[LOADS_MAX]);

@@ -16,7 +16,7 @@ static void store_line(struct row *r, struct le_block *block, const char *at, co
     struct cuda *c = r->c;
     struct le_node target = le_cuda_target(c);
     struct le_block *first = le_cuda_open(c, block, NULL);
-    le_team_bind_one(c, first, r->t->rest_at[0], at, 0);
+    le_team_bind_one_text(c, first, r->t->rest_at[0], at, 0);
     le_cuda_line(c, first, "le_write<%d>(&%s, %s);", r->all.width, le_cuda_trusted_place_text(c, &target, first), out);
     le_cuda_close(c, first);
 }
@@ -67,10 +67,11 @@ static void make_apart(struct row *r, struct le_block *block, const char *at, co
                        const char *out, const char *usual) {
     struct cuda *c = r->c;
     const char *turn = le_cuda_name(c, "turn"), *unless = usual ? le_arena_format(c->arena, "!%s && ", usual) : "";
-    struct le_block *each = le_cuda_open(c, block,
-                                      le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = 0; %s%s < %d; %s++)",
-                                                      turn, unless, turn, r->all.width, turn));
-    le_team_bind_one(c, each, r->all.indices[0], le_arena_format(c->arena, "%s + %s", at, turn), 0);
+    struct le_block *each =
+        le_cuda_open(c, block,
+                     le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = 0; %s%s < %d; %s++)", turn, unless,
+                                     turn, r->all.width, turn));
+    le_team_bind_one_text(c, each, r->all.indices[0], le_arena_format(c->arena, "%s + %s", at, turn), 0);
     c->rare = each;
     le_row_know(r, r->t->group_count, each, names, "0");
     le_cuda_line(c, each, "%s[0] = %s;\nle_turn(%s);", out, value_of(r, each), out);
@@ -99,7 +100,7 @@ static void emit_unrolled(struct row *r) {
         le_row_get_all(r, &pass, inside, "get", line, at, names);
         struct le_block *each = le_row_open_elements(r, inside, at, &e);
         le_row_know(r, r->t->group_count, each, names, e);
-        le_team_bind_one(c, each, r->t->rest_at[0], le_arena_format(c->arena, "%s + %s", at, e), 0);
+        le_team_bind_one_text(c, each, r->t->rest_at[0], le_arena_format(c->arena, "%s + %s", at, e), 0);
         le_cuda_store(c, le_cuda_node(c, r->value, each, NULL), each);
         le_cuda_close(c, each);
     }

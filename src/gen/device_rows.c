@@ -34,7 +34,7 @@ struct le_block *le_row_open_lines(struct row *r, const char **line) {
 
 /* The place in memory of the thread's elements of a line. */
 static const char *place_of_line(struct row *r, int load, struct le_block *block, const char *at) {
-    le_team_bind_one(r->c, block, r->all.indices[0], at, 0);
+    le_team_bind_one_text(r->c, block, r->all.indices[0], at, 0);
     return le_cuda_trusted_place_text(r->c, r->loads[load], block);
 }
 
@@ -155,7 +155,7 @@ void le_row_know(struct row *r, int group, struct le_block *each, const char *co
 struct le_block *le_row_open_elements(struct row *r, struct le_block *block, const char *at, const char **e) {
     *e = le_cuda_name(r->c, "e");
     struct le_block *each = le_cuda_unrolled(r->c, block, *e, r->all.width);
-    le_team_bind_one(r->c, each, r->all.indices[0], le_arena_format(r->c->arena, "%s + %s", at, *e), 0);
+    le_team_bind_one_text(r->c, each, r->all.indices[0], le_arena_format(r->c->arena, "%s + %s", at, *e), 0);
     return each;
 }
 
@@ -165,18 +165,19 @@ static void join_lines(struct row *r, struct group *g, const char *lines) {
     struct cuda *c = r->c;
     const char *total = le_cuda_name(c, "all");
     int unroll = le_group_bytes(g) > 4 ? 4 : 8;
-    const char *text = le_arena_format(c->arena, "le_row_total<%s, %d, %d>(%s)", g->type, r->shape.lines,
-                                       r->shape.lines < unroll ? r->shape.lines : unroll, lines);
+    const char *text = le_arena_format(c->arena, "le_row_total<%s, %d, %d>(%s)", le_group_type_text(c, g),
+                                       r->shape.lines, r->shape.lines < unroll ? r->shape.lines : unroll, lines);
     if (r->shape.rows == 1) {
         const char *room = le_cuda_name(c, "room");
         int totals = r->shape.cluster * r->shape.most_threads / WARP;
-        le_cuda_line(c, c->root, "__shared__ %s %s[%d];", g->type, room, totals < WARP ? WARP : totals);
+        le_cuda_line(c, c->root, "__shared__ %s %s[%d];", le_group_type_text(c, g), room,
+                     totals < WARP ? WARP : totals);
         text = r->shape.cluster > 1
                    ? le_arena_format(c->arena, "le_cluster_join<%d>(%s, %s)", r->shape.cluster, text, room)
                    : le_arena_format(c->arena, "le_block_join(%s, %s)", text, room);
     }
-    le_cuda_line(c, c->root, "const %s %s = %s;", g->type, total, text);
-    le_group_know(c, g, c->root, total);
+    le_cuda_line(c, c->root, "const %s %s = %s;", le_group_type_text(c, g), total, text);
+    le_group_known_text(c, g, c->root, total);
 }
 
 /* The function that gives the total of a line. */
@@ -188,25 +189,26 @@ static const char *emit_group(struct row *r, int number) {
     memcpy(pass.bodies, g->bodies, sizeof pass.bodies);
     pass.node_count = g->node_count;
     le_group_declare(c, g);
-    struct le_block *lambda =
-        le_cuda_open(c, c->root, le_arena_format(c->arena, "const auto %s = [&](int %s) -> %s", name, line, g->type));
+    struct le_block *lambda = le_cuda_open(
+        c, c->root,
+        le_arena_format(c->arena, "const auto %s = [&](int %s) -> %s", name, line, le_group_type_text(c, g)));
     lambda->owner->tail = ";";
     const char *at = le_row_bind(r, lambda, line);
-    le_cuda_line(c, lambda, "if (!(%s))\n    return %s::none();\n%s %s[%d];", is_inside(r, line), g->type, g->type,
-                 some, r->all.width);
+    le_cuda_line(c, lambda, "if (!(%s))\n    return %s::none();\n%s %s[%d];", is_inside(r, line),
+                 le_group_type_text(c, g), le_group_type_text(c, g), some, r->all.width);
     if (late)
         le_cuda_line(c, lambda, "%s %s[%d];", le_row_stored(r, r->late_load), late, r->all.width);
     le_row_get_all(r, &pass, lambda, "get", line, at, names);
     struct le_block *each = le_row_open_elements(r, lambda, at, &e);
     le_row_know(r, number, each, names, e);
     le_cuda_line(c, each, "%s[%s] = %s;", some, e,
-                 le_group_total(c, g, each, le_arena_format(c->arena, "%s + %s", at, e)));
+                 le_group_total_text(c, g, each, le_arena_format(c->arena, "%s + %s", at, e)));
     if (late)
         le_cuda_line(c, each, "%s[%s] = %s;", late, e, le_cuda_node_text(c, r->late, each));
     le_cuda_close(c, each);
     if (late)
         le_cuda_line(c, lambda, "%s.put(%s, %s);", r->names[r->late_load], line, late);
-    le_cuda_line(c, lambda, "return le_joined<%s, %d>(%s);", g->type, r->all.width, some);
+    le_cuda_line(c, lambda, "return le_joined<%s, %d>(%s);", le_group_type_text(c, g), r->all.width, some);
     le_cuda_close(c, lambda);
     return name;
 }
@@ -246,7 +248,8 @@ static const char *begin_row(struct row *r) {
         le_cuda_line(c, c->root,
                      "const long long %s = (long long)blockIdx.x * %d + threadIdx.x / 32;\n"
                      "if (%s >= %s)\n    return;\nconst int %s = %s * %d;",
-                     point, r->shape.rows, point, le_cuda_number_text(c, "points", t->points), r->base, lane, r->all.width);
+                     point, r->shape.rows, point, le_cuda_number_text(c, "points", t->points), r->base, lane,
+                     r->all.width);
         own = lane;
     } else {
         const char *number = "blockIdx.x";
@@ -263,10 +266,11 @@ static const char *begin_row(struct row *r) {
                      "const int %s = (int)(%s / 32 * %d + %s) * %d;",
                      point, number, r->base, own, WARP * r->shape.lines, lane, r->all.width);
     }
-    le_cuda_line(c, c->root, "const int %s = %s - %s;", r->left, le_group_count(c, &t->groups[0]), r->base);
+    le_cuda_line(c, c->root, "const int %s = %s - %s;", r->left, le_cuda_text(c, le_group_count(c, &t->groups[0])),
+                 r->base);
     if (r->rolled)
         name_lines(r, lane, point);
-    le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
+    le_team_bind_text(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     return own;
 }
 

@@ -155,9 +155,9 @@ static void number_terms(struct team *s) {
 }
 
 static const char *numbered(struct team *s, const char *at, int more) {
-    return s->c->terms
-               ? le_arena_format(s->c->arena, "%s + 2 * %s + %d", le_cuda_number_text(s->c, "head_terms", s->head), at, more)
-               : NULL;
+    return s->c->terms ? le_arena_format(s->c->arena, "%s + 2 * %s + %d",
+                                         le_cuda_number_text(s->c, "head_terms", s->head), at, more)
+                       : NULL;
 }
 
 /* ---- the lambdas */
@@ -174,7 +174,7 @@ static void bind_turn(struct team *s, struct le_block *block, const char *at, in
     const char *place = at;
     if (s->scan->down)
         place = le_arena_format(s->c->arena, "%s - %d - (%s)", s->count, width, at);
-    le_team_bind_one(s->c, block, s->scan->index, place, 0);
+    le_team_bind_one_text(s->c, block, s->scan->index, place, 0);
 }
 
 /* Element e in memory of `width` turns, as the turns count them. */
@@ -218,7 +218,8 @@ static void emit_wide(struct team *s, struct le_block *inner, const char *at, co
             le_cuda_from_memory_text(c, le_arena_format(c->arena, "%s[%s]", names[k], e), v->type, loads[k]->type);
         le_cuda_know_text(c, loads[k], each, le_cuda_hold_text(c, each, loads[k]->type, false, v->name, x));
     }
-    c->term = le_cuda_raw(c, LE_KTREE_LONG, numbered(s, le_arena_format(c->arena, "(%s + %s)", at, turn_of(s, e, width)), 0));
+    c->term =
+        le_cuda_raw(c, LE_KTREE_LONG, numbered(s, le_arena_format(c->arena, "(%s + %s)", at, turn_of(s, e, width)), 0));
     const char *x = le_cuda_wide_text(c, s->scan->term, each);
     le_cuda_line(c, each, "%s[%s] = %s;", to, turn_of(s, e, width), x);
     c->term = NULL;
@@ -245,16 +246,17 @@ static void emit_of(struct team *s) {
     const char *at = le_cuda_name(c, "at"), *x = le_cuda_name(c, "x"), *place;
     s->of = le_cuda_name(c, "total_of");
     struct le_block *inner =
-        open_lambda(s, le_arena_format(c->arena, "%s = [&](%s %s, %s %s)", s->of, s->t, x, s->n, at), s->g.type);
+        open_lambda(s, le_arena_format(c->arena, "%s = [&](%s %s, %s %s)", s->of, s->t, x, s->n, at),
+                    le_group_type_text(s->c, &s->g));
     if (!s->is_arg)
-        le_cuda_line(c, inner, "return %s::of(%s);", s->g.type, x);
+        le_cuda_line(c, inner, "return %s::of(%s);", le_group_type_text(s->c, &s->g), x);
     else if (s->scan->suffix)
-        le_cuda_line(c, inner, "return %s::of(%s, %s - 1 - %s);", s->g.type, x, s->count, at);
+        le_cuda_line(c, inner, "return %s::of(%s, %s - 1 - %s);", le_group_type_text(s->c, &s->g), x, s->count, at);
     else if (s->head == 0)
-        le_cuda_line(c, inner, "return %s::of(%s, %s);", s->g.type, x, at);
+        le_cuda_line(c, inner, "return %s::of(%s, %s);", le_group_type_text(s->c, &s->g), x, at);
     else {
         place = le_arena_format(c->arena, "(%s)%s + %s", s->n, le_cuda_number_text(c, "head_terms", s->head), at);
-        le_cuda_line(c, inner, "return %s::of(%s, %s);", s->g.type, x, place);
+        le_cuda_line(c, inner, "return %s::of(%s, %s);", le_group_type_text(s->c, &s->g), x, place);
     }
     le_cuda_close(c, inner);
 }
@@ -325,10 +327,12 @@ static const char *own_head(struct team *s) {
     const char *start = le_cuda_name(c, "start"), *place = "";
     if (s->head > 0 && s->ordered) {
         const char *x = le_cuda_node_text(c, scan->reduction, c->root);
-        le_cuda_line(c, c->root, "const %s %s = %s::of(%s);", s->g.type, start, s->g.type, x);
+        le_cuda_line(c, c->root, "const %s %s = %s::of(%s);", le_group_type_text(s->c, &s->g), start,
+                     le_group_type_text(s->c, &s->g), x);
         return start;
     }
-    le_cuda_line(c, c->root, "%s %s = %s::none();", s->g.type, start, s->g.type);
+    le_cuda_line(c, c->root, "%s %s = %s::none();", le_group_type_text(s->c, &s->g), start,
+                 le_group_type_text(s->c, &s->g));
     if (s->head == 0)
         return start;
     struct le_block *inner = le_cuda_run(c, c->root, scan->scanned, scan->suffix);
@@ -336,7 +340,7 @@ static const char *own_head(struct team *s) {
     if (s->is_arg)
         place = le_arena_format(c->arena, ", (%s)(%s - %s)", s->n, le_cuda_text(c, c->indices[scan->scanned].x),
                                 le_cuda_number_text(c, "first", scan->terms.low));
-    le_cuda_line(c, inner, "%s = %s.join(%s::of(%s%s));", start, start, s->g.type, x, place);
+    le_cuda_line(c, inner, "%s = %s.join(%s::of(%s%s));", start, start, le_group_type_text(s->c, &s->g), x, place);
     le_cuda_close(c, inner);
     return start;
 }
@@ -353,9 +357,10 @@ static void take_head(struct team *s, struct le_block *block, const char *start)
     h.narrow = s->g.narrow;
     le_group_emit(c, &h, block);
     const char *room = le_cuda_name(c, "head_room");
-    le_cuda_line(c, c->root, "__shared__ le_room<%s> %s;", s->g.type, room);
-    le_cuda_line(c, block, "%s = le_block_total<%s, %d, %d, %d, %s>((%s)%s, %s, %s, %s);", start, s->g.type, h.unroll,
-                 h.unroll, h.width, s->n, s->n, le_cuda_number_text(c, "head_terms", s->head), h.many, h.term, room);
+    le_cuda_line(c, c->root, "__shared__ le_room<%s> %s;", le_group_type_text(s->c, &s->g), room);
+    le_cuda_line(c, block, "%s = le_block_total<%s, %d, %d, %d, %s>((%s)%s, %s, %s, %s);", start,
+                 le_group_type_text(s->c, &s->g), h.unroll, h.unroll, h.width, s->n, s->n,
+                 le_cuda_number_text(c, "head_terms", s->head), h.many->name, h.term->name, room);
     if (s->is_arg && scan->suffix)
         le_cuda_line(c, block, "%s.at += %s;", start, s->count);
 }
@@ -363,7 +368,8 @@ static void take_head(struct team *s, struct le_block *block, const char *start)
 static const char *block_head(struct team *s, const char *when) {
     struct cuda *c = s->c;
     const char *start = le_cuda_name(c, "start");
-    le_cuda_line(c, c->root, "%s %s = %s::none();", s->g.type, start, s->g.type);
+    le_cuda_line(c, c->root, "%s %s = %s::none();", le_group_type_text(s->c, &s->g), start,
+                 le_group_type_text(s->c, &s->g));
     if (s->head == 0)
         return start;
     struct le_block *block = le_cuda_open(c, c->root, when);
@@ -405,8 +411,8 @@ static const char *bind_lane(struct team *s, const char *point) {
     const char *points = le_cuda_number_text(c, "points", s->points), *active = le_cuda_name(c, "active");
     le_cuda_line(c, c->root, "const bool %s = %s < %s;", active, point, points);
     const char *own = le_cuda_hold_text(c, c->root, LE_I64, false, "row",
-                                   le_arena_format(c->arena, "%s ? %s : %s - 1", active, point, points));
-    le_team_bind(c, c->root, s->points_at, s->points_count, own, true);
+                                        le_arena_format(c->arena, "%s ? %s : %s - 1", active, point, points));
+    le_team_bind_text(c, c->root, s->points_at, s->points_count, own, true);
     return active;
 }
 
@@ -418,13 +424,13 @@ static void make_columns(struct team *s, struct le_generated_launches *out) {
     le_cuda_line(c, c->root,
                  "__shared__ le_scan_lanes<%s, %d> %s[%d];\nconst int %s = (int)threadIdx.x / 32;\n"
                  "const long long %s = ((long long)blockIdx.x * %d + %s / %d) * 32 + threadIdx.x %% 32;",
-                 s->g.type, s->warps, room, side, warp, point, side, warp, s->warps);
+                 le_group_type_text(s->c, &s->g), s->warps, room, side, warp, point, side, warp, s->warps);
     const char *active = bind_lane(s, point);
     emit_lambdas(s);
     const char *start = own_head(s);
     le_cuda_line(c, c->root, "le_scan_columns<%s, %d, %d, %s>(%s[%s / %d], %s %% %d, %s, %s, %s, %s, %s, %s);",
-                 s->g.type, s->g.unroll >= 4 ? GROUP : 1, s->warps, s->n, room, warp, s->warps, warp, s->warps, active,
-                 s->count, start, s->one, s->of, s->put_one);
+                 le_group_type_text(s->c, &s->g), s->g.unroll >= 4 ? GROUP : 1, s->warps, s->n, room, warp, s->warps,
+                 warp, s->warps, active, s->count, start, s->one, s->of, s->put_one);
     int64_t lanes = (int64_t)side * WARP;
     finish_launch(s, out, (s->points + lanes - 1) / lanes, 0,
                   s->warps > 1 ? "warps for each 32 rows, a thread each" : "a thread for each row");
@@ -432,8 +438,8 @@ static void make_columns(struct team *s, struct le_generated_launches *out) {
 
 /* "<total, T, result, slot, width, unroll, out width, last>" */
 static const char *kinds(const struct team *s, int last) {
-    return le_arena_format(s->c->arena, "<%s, %s, %s, %d, %d, %d, %d, %d>", s->g.type, s->t, s->result, s->slot,
-                           s->g.width, s->g.unroll, s->out_width, last);
+    return le_arena_format(s->c->arena, "<%s, %s, %s, %d, %d, %d, %d, %d>", le_group_type_text(s->c, &s->g), s->t,
+                           s->result, s->slot, s->g.width, s->g.unroll, s->out_width, last);
 }
 
 static const char *lambdas(const struct team *s) {
@@ -466,7 +472,8 @@ static void make_few(struct team *s, struct le_generated_launches *out) {
 
 static const char *declare_room(struct team *s) {
     const char *room = le_cuda_name(s->c, "room");
-    le_cuda_line(s->c, s->c->root, "__shared__ le_scan_room<%s, %d> %s;", s->g.type, s->groups, room);
+    le_cuda_line(s->c, s->c->root, "__shared__ le_scan_room<%s, %d> %s;", le_group_type_text(s->c, &s->g), s->groups,
+                 room);
     return room;
 }
 
@@ -474,7 +481,7 @@ static void make_rows(struct team *s, struct le_generated_launches *out) {
     struct cuda *c = s->c;
     begin_team(s);
     const char *tile = declare_tile(s), *room = declare_room(s);
-    le_team_bind(c, c->root, s->points_at, s->points_count, "blockIdx.x", true);
+    le_team_bind_text(c, c->root, s->points_at, s->points_count, "blockIdx.x", true);
     emit_lambdas(s);
     const char *start = block_head(s, NULL);
     le_cuda_line(c, c->root, "le_scan_row%s(%s, %s, %s, %s, %s);", kinds(s, s->groups), tile, room, s->count, start,
@@ -497,8 +504,9 @@ static void make_tiles(struct team *s, struct le_generated_launches *out) {
     le_cuda_line(c, c->root,
                  "__shared__ le_scan_seen<%s> %s;\nconst unsigned %s = le_scan_turn(%s), %s = %s / (unsigned)%s;\n"
                  "const unsigned %s = %s - %s * (unsigned)%s;\nconst int %s = 2 * le_scan_words<%s>::COUNT;",
-                 s->g.type, seen, turn, next, number, turn, points, row, turn, number, points, step, s->g.type);
-    le_team_bind(c, c->root, s->points_at, s->points_count, row, true);
+                 le_group_type_text(s->c, &s->g), seen, turn, next, number, turn, points, row, turn, number, points,
+                 step, le_group_type_text(s->c, &s->g));
+    le_team_bind_text(c, c->root, s->points_at, s->points_count, row, true);
     emit_lambdas(s);
     const char *start = block_head(s, le_arena_format(c->arena, "if (%s == 0)", number));
     le_cuda_line(c, c->root, "le_scan_tile%s(%s, %s, %s, %s + (long long)%s * %s, %s, %s * %s, %s, %s, %s);",

@@ -6,9 +6,9 @@
 
 struct le_expression *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, struct le_expression *now,
                                       struct le_expression *x) {
-    static const enum le_op ops[] = {[LE_SCATTER_ADD] = LE_OP_ADD, [LE_SCATTER_SUB] = LE_OP_SUB,
-                                     [LE_SCATTER_MUL] = LE_OP_MUL, [LE_SCATTER_DIV] = LE_OP_DIV,
-                                     [LE_SCATTER_MIN] = LE_OP_MIN, [LE_SCATTER_MAX] = LE_OP_MAX};
+    static const enum le_op ops[] = {
+        [LE_SCATTER_ADD] = LE_OP_ADD, [LE_SCATTER_SUB] = LE_OP_SUB, [LE_SCATTER_MUL] = LE_OP_MUL,
+        [LE_SCATTER_DIV] = LE_OP_DIV, [LE_SCATTER_MIN] = LE_OP_MIN, [LE_SCATTER_MAX] = LE_OP_MAX};
     if (op == LE_SCATTER_SET)
         return x;
     now = le_cuda_from_memory(c, now, le_type_compute(type));
@@ -77,8 +77,7 @@ static leat_status set_pass(const struct le_device_kernel_job *job, const struct
     struct le_expression *place, *number;
     le_cuda_begin(&c, job, stage, writes ? "" : "_claim");
     enum le_type type = c.ir->values.at[stage->target].type;
-    struct le_variable *winners =
-        le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, LE_KTREE_ULONG, "winners");
+    struct le_variable *winners = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, LE_KTREE_ULONG, "winners");
     struct le_block *block = le_cuda_points(&c, false, &threads);
     struct destination to = le_cuda_left_side(&c), claim = to;
     claim.dense = winners;

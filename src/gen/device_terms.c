@@ -277,35 +277,13 @@ void le_group_shape(struct cuda *c, struct group *g) {
 
 /* ---- totals */
 
-static const char *total_of(struct cuda *c, const struct group *g, const struct le_node *node) {
-    const char *type = le_cuda_type(node->operands[0]->type), *n = g->narrow ? "int" : "long long";
-    bool logic = node->operands[0]->type == LE_BOOL;
-    switch ((enum le_reduction)node->code) {
-    case LE_RED_ARGMIN:
-    case LE_RED_ARGMAX:
-        return le_arena_format(c->arena, "le_first<%s, %s, %s>", type, n,
-                               node->code == LE_RED_ARGMAX ? "true" : "false");
-    case LE_RED_MIN:
-        return logic ? "le_all" : le_arena_format(c->arena, "le_least<%s>", type);
-    case LE_RED_MAX:
-        return logic ? "le_any" : le_arena_format(c->arena, "le_greatest<%s>", type);
-    case LE_RED_PROD:
-        return logic ? "le_all" : le_arena_format(c->arena, "le_product<%s>", type);
-    case LE_RED_ALL:
-        return "le_all";
-    case LE_RED_ANY:
-        return "le_any";
-    default:
-        return logic ? "le_any" : le_arena_format(c->arena, "le_sum<%s>", type);
-    }
-}
-
 void le_group_declare(struct cuda *c, struct group *g) {
-    const char *type = total_of(c, g, g->nodes[g->node_count - 1]);
-    for (int k = g->node_count - 2; k >= 0; k--)
-        type = le_arena_format(c->arena, "le_both<%s, %s>", total_of(c, g, g->nodes[k]), type);
-    g->type = le_cuda_name(c, "total");
-    le_cuda_line(c, c->root, "typedef %s %s;", type, g->type);
+    struct le_totals totals = {.count = g->node_count, .narrow = g->narrow};
+    for (int k = 0; k < g->node_count; k++) {
+        totals.part[k].reduction = (enum le_reduction)g->nodes[k]->code;
+        totals.part[k].type = g->nodes[k]->operands[0]->type;
+    }
+    g->type = le_ktree_totals(c->tree, c->root, &totals);
 }
 
 size_t le_group_total_bytes(const struct group *g) {
@@ -325,96 +303,100 @@ size_t le_group_room_bytes(const struct group *g) {
     return bytes;
 }
 
-static const char *number_of(struct cuda *c, int index, const char *what, int64_t value, bool narrow) {
+static struct le_expression *number_of(struct cuda *c, int index, const char *what, int64_t value, int type) {
     const char *name = le_arena_format(c->arena, "%s_%s_%d", c->ir->indices.at[index].name, what, index);
-    return le_arena_format(c->arena, narrow ? "(int)%s" : "%s", le_cuda_number_text(c, name, value));
+    return le_ktree_cast(c->tree, type, le_cuda_number(c, name, value));
 }
 
-const char *le_group_count(struct cuda *c, const struct group *g) {
-    const char *name = le_arena_format(c->arena, "%s_terms", c->ir->indices.at[g->indices[0]].name);
-    name = le_arena_format(c->arena, "%s_%d", name, g->indices[0]);
-    return le_arena_format(c->arena, "(%s)%s", g->narrow ? "int" : "long long", le_cuda_number_text(c, name, g->terms));
+int le_group_counting(const struct group *g) {
+    return g->narrow ? LE_KTREE_INT : LE_KTREE_LONG;
 }
 
-void le_group_know(struct cuda *c, const struct group *g, struct le_block *block, const char *total) {
-    const char *path = "", *count = le_group_count(c, g);
+struct le_expression *le_group_count(struct cuda *c, const struct group *g) {
+    return number_of(c, g->indices[0], "terms", g->terms, le_group_counting(g));
+}
+
+void le_group_know(struct cuda *c, const struct group *g, struct le_block *block, struct le_expression *total) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *empty = le_ktree_binary(t, LE_OP_EQ, le_group_count(c, g), le_ktree_int(t, 0));
     for (int k = 0; k < g->node_count; k++) {
         struct le_node *node = g->nodes[k];
         const struct le_range *r = range_at(c, g, 0);
         const char *name = le_arena_format(c->arena, "%s_%s", le_reduction_name((enum le_reduction)node->code),
                                            c->ir->indices.at[node->indices[0]].name);
-        const char *value =
-            le_arena_format(c->arena, "%s%s%s.value(%s == 0)", total, path, k + 1 < g->node_count ? ".a" : "", count);
-        const char *x = le_cuda_hold_text(c, block, node->type, false, name, value);
-        if (is_arg(node) && (r->low != 0 || r->by != 1))
-            x = le_cuda_hold_text(c, block, LE_I64, false, name,
-                             le_arena_format(c->arena, "%s < 0 ? -1 : %s + %s * %s", x,
-                                             number_of(c, g->indices[0], "low", r->low, false), x,
-                                             number_of(c, g->indices[0], "by", r->by, false)));
-        le_cuda_know_text(c, node, block, x);
+        struct le_expression *x =
+            le_ktree_let(t, block, name, (int)node->type, le_ktree_part(t, (int)node->type, total, k, empty));
+        if (is_arg(node) && (r->low != 0 || r->by != 1)) {
+            struct le_expression *at = le_ktree_cast(t, LE_KTREE_LONG, x);
+            struct le_expression *value =
+                le_plus(t, number_of(c, g->indices[0], "low", r->low, LE_KTREE_LONG),
+                        le_times(t, at, number_of(c, g->indices[0], "by", r->by, LE_KTREE_LONG)));
+            struct le_expression *none = le_less(t, at, le_ktree_int(t, 0));
+            x = le_ktree_let(t, block, name, LE_I64,
+                             le_cuda_wide(c, le_ktree_select(t, none, le_ktree_int(t, -1), value)));
+        }
+        le_cuda_know(c, node, block, x);
         for (int q = 0; q < g->same_count; q++)
             if (g->same_as[q] == k)
-                le_cuda_know_text(c, g->same[q], block, x);
-        path = le_arena_format(c->arena, "%s.b", path);
+                le_cuda_know(c, g->same[q], block, x);
     }
 }
 
 /* ---- indices */
 
-void le_team_bind_one(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past) {
+void le_team_bind_one(struct cuda *c, struct le_block *block, int index, struct le_expression *place, int64_t past) {
     const struct le_range *r = &c->space->ranges[index];
+    struct le_kernel_tree *t = c->tree;
     bool narrow = le_cuda_fits_int(r->low, r->high) && r->by <= INT32_MAX && r->high <= INT32_MAX - r->by - past;
-    const char *name = le_cuda_name(c, c->ir->indices.at[index].name);
-    struct words value = {0};
-    if (!place || r->low != 0)
-        le_words_add(c->arena, &value, "%s", number_of(c, index, "low", r->low, narrow));
-    if (place)
-        le_words_add(c->arena, &value, "%s(%s)(%s)", value.length ? " + " : "", narrow ? "int" : "long long", place);
-    if (place && r->by != 1)
-        le_words_add(c->arena, &value, " * %s", number_of(c, index, "by", r->by, narrow));
-    le_cuda_line(c, block, "const %s %s = %s;", narrow ? "int" : "long long", name, value.at);
-    le_cuda_bind_text(c, block, index, name, narrow);
+    int type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+    struct le_expression *x = place ? le_ktree_cast(t, type, place) : NULL;
+    if (x && r->by != 1)
+        x = le_times(t, x, number_of(c, index, "by", r->by, type));
+    if (!x || r->low != 0) {
+        struct le_expression *low = number_of(c, index, "low", r->low, type);
+        x = x ? le_plus(t, low, x) : low;
+    }
+    le_cuda_bind(c, block, index, le_ktree_let(t, block, c->ir->indices.at[index].name, type, x));
 }
 
-/* Parts place into places along axes of so many values (expressions), the last running fastest. */
-static void split_place(struct cuda *c, struct le_block *block, const char *place, bool narrow, const char *const *counts,
-                        int count, const char **places) {
-    const char *type = narrow ? "unsigned" : "unsigned long long", *rest = place;
+/* Parts place into places along axes of so many values, the last running fastest. */
+static void split_place(struct cuda *c, struct le_block *block, struct le_expression *place, bool narrow,
+                        struct le_expression *const *counts, int count, struct le_expression **places) {
+    struct le_kernel_tree *t = c->tree;
+    int type = narrow ? LE_KTREE_UINT : LE_KTREE_ULONG;
+    struct le_expression *rest = place;
     for (int k = count - 1; k > 0; k--) {
-        const char *next = le_cuda_name(c, "rest");
-        le_cuda_line(c, block, "const %s %s = (%s)(%s) / (%s)%s;", type, next, type, rest, type, counts[k]);
-        places[k] = le_cuda_name(c, "place");
-        le_cuda_line(c, block, "const %s %s = (%s)(%s) - %s * (%s)%s;", type, places[k], type, rest, next, type,
-                     counts[k]);
+        struct le_expression *along = le_ktree_cast(t, type, counts[k]);
+        rest = le_ktree_cast(t, type, rest);
+        struct le_expression *next = le_ktree_let(t, block, "rest", type, le_ktree_quotient(t, rest, along));
+        places[k] = le_ktree_let(t, block, "place", type, le_minus(t, rest, le_times(t, next, along)));
         rest = next;
     }
     if (count > 0)
         places[0] = rest;
 }
 
-void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place, bool narrow) {
-    const char *counts[POINTS_MAX] = {NULL}, *places[POINTS_MAX] = {NULL};
-    for (int k = 0; k < count; k++)
-        counts[k] =
-            k == 0 ? "1" : number_of(c, indices[k], "count", le_range_count(&c->space->ranges[indices[k]]), false);
+void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, int count, struct le_expression *place,
+                  bool narrow) {
+    struct le_expression *counts[POINTS_MAX] = {NULL}, *places[POINTS_MAX] = {NULL};
+    for (int k = 1; k < count; k++)
+        counts[k] = number_of(c, indices[k], "count", le_range_count(&c->space->ranges[indices[k]]), LE_KTREE_LONG);
     split_place(c, block, place, narrow, counts, count, places);
     for (int k = 0; k < count; k++)
         le_team_bind_one(c, block, indices[k], places[k], 0);
 }
 
-/* ---- the lambdas */
+/* ---- the functions */
 
-/* Binds all indices of the group's terms but those of the last axis; *last: the place along that. */
-static void bind_outer(struct cuda *c, const struct group *g, struct le_block *block, const char *at, const char **last) {
-    const char *counts[AXES_MAX] = {NULL}, *places[AXES_MAX] = {NULL};
-    for (int a = 0; a < g->axis_count; a++) {
-        int index = g->indices[g->axes[a].position];
-        counts[a] = a == 0 ? "1" : number_of(c, index, "along", g->axes[a].count, false);
-    }
+/* Binds all indices of the group's terms but those of the last axis; gives the place along that. */
+static struct le_expression *bind_outer(struct cuda *c, const struct group *g, struct le_block *block,
+                                        struct le_expression *at) {
+    struct le_expression *counts[AXES_MAX] = {NULL}, *places[AXES_MAX] = {NULL};
+    for (int a = 1; a < g->axis_count; a++)
+        counts[a] = number_of(c, g->indices[g->axes[a].position], "along", g->axes[a].count, LE_KTREE_LONG);
     split_place(c, block, at, g->narrow, counts, g->axis_count, places);
-    *last = places[g->axis_count - 1];
     for (int p = 0; p < g->index_count; p++) {
-        const char *place = NULL;
+        struct le_expression *place = NULL;
         int64_t past = 0;
         if (p == g->axes[g->axis_count - 1].position)
             continue;
@@ -425,74 +407,65 @@ static void bind_outer(struct cuda *c, const struct group *g, struct le_block *b
             }
         le_team_bind_one(c, block, g->indices[p], place, past);
     }
+    return places[g->axis_count - 1];
 }
 
-static void bind_last(struct cuda *c, const struct group *g, struct le_block *block, const char *place) {
+static void bind_last(struct cuda *c, const struct group *g, struct le_block *block, struct le_expression *place) {
     const struct term_axis *last = &g->axes[g->axis_count - 1];
     le_team_bind_one(c, block, g->indices[last->position], place, last->count);
 }
 
-/* "{le_sum<float>::of(x), ...}" of the terms in block; at: the term's number */
-const char *le_group_total(struct cuda *c, const struct group *g, struct le_block *block, const char *at) {
-    struct words total = {0};
-    const char *of[GROUP_NODES];
-    c->term = le_cuda_raw(c, LE_KTREE_LONG, at);
+struct le_expression *le_group_total(struct cuda *c, const struct group *g, struct le_block *block,
+                                     struct le_expression *at) {
+    struct le_expression *x[GROUP_NODES + 1];
+    bool args = false;
+    c->term = at;
     for (int k = 0; k < g->node_count; k++) {
-        struct le_node *node = g->nodes[k];
-        const char *x = le_cuda_wide_text(c, g->bodies[k], block);
-        of[k] = le_arena_format(c->arena, is_arg(node) ? "%s::of(%s, %s)" : "%s::of(%s)", total_of(c, g, node), x, at);
+        x[k] = le_cuda_wide(c, le_cuda_node(c, g->bodies[k], block, NULL));
+        args |= is_arg(g->nodes[k]);
     }
-    for (int k = 0; k < g->node_count; k++)
-        le_words_add(c->arena, &total, "%s%s%s", k ? ", " : "", k + 1 < g->node_count ? "{" : "", of[k]);
-    for (int k = 1; k < g->node_count; k++)
-        le_words_add(c->arena, &total, "}");
     c->term = NULL;
-    return total.at;
+    x[g->node_count] = at;
+    return le_ktree_total(c->tree, g->type, x, g->node_count + args);
 }
 
-/* more: of its parameters, behind the term's number */
-static struct le_block *open_lambda(struct cuda *c, const struct group *g, struct le_block *block, const char *wish,
-                                 const char **name, const char **at, const char *more) {
-    *name = le_cuda_name(c, wish);
-    *at = le_cuda_name(c, "at");
-    struct le_block *inner = le_cuda_open(c, block,
-                                       le_arena_format(c->arena, "const auto %s = [&](%s %s%s) -> %s", *name,
-                                                       g->narrow ? "int" : "long long", *at, more, g->type));
-    inner->owner->tail = ";";
-    return inner;
+static struct le_block *open_term(struct cuda *c, const struct group *g, struct le_block *block, const char *wish,
+                                  struct le_variable **function, struct le_variable *usual, struct le_expression **at) {
+    struct le_variable *parameters[] = {le_ktree_variable(c->tree, "at", le_group_counting(g)), usual};
+    *function = le_ktree_variable(c->tree, wish, g->type);
+    *at = le_ktree_use(c->tree, parameters[0]);
+    return le_ktree_open_function(c->tree, block, *function, parameters, usual ? 2 : 1);
 }
 
-static void fill_term(struct cuda *c, const struct group *g, struct le_block *inner, const char *at) {
-    const char *last;
-    bind_outer(c, g, inner, at, &last);
-    bind_last(c, g, inner, last);
-    le_cuda_line(c, inner, "return %s;", le_group_total(c, g, inner, at));
-    le_cuda_close(c, inner);
+static void fill_term(struct cuda *c, const struct group *g, struct le_block *inner, struct le_expression *at) {
+    bind_last(c, g, inner, bind_outer(c, g, inner, at));
+    le_ktree_return(c->tree, inner, le_group_total(c, g, inner, at));
+    le_ktree_close(c->tree, inner);
 }
 
 static void emit_term(struct cuda *c, struct group *g, struct le_block *block) {
-    const char *at;
-    struct le_block *inner = open_lambda(c, g, block, "term", &g->term, &at, "");
+    struct le_expression *at;
+    struct le_block *inner = open_term(c, g, block, "term", &g->term, NULL, &at);
     fill_term(c, g, inner, at);
 }
 
-const char *le_group_quick_term(struct cuda *c, const struct group *g, struct le_block *block) {
+struct le_variable *le_group_quick_term(struct cuda *c, const struct group *g, struct le_block *block) {
     bool quick = false, safe = true;
-    const char *name, *at, *usual;
+    struct le_variable *function;
+    struct le_expression *at;
     for (int k = 0; k < g->node_count; k++) {
         quick |= le_cuda_has_quick_ways(c, g->bodies[k]);
         safe &= le_cuda_is_safe(c, g->bodies[k]) && !g->bodies[k]->reduces && !g->bodies[k]->changes;
     }
     if (!quick || !safe || g->width > 1 || cost_of(c, g) < QUICK_COST)
         return NULL;
-    usual = le_cuda_name(c, "usual");
-    struct le_block *inner =
-        open_lambda(c, g, block, "quick_term", &name, &at, le_arena_format(c->arena, ", bool &%s", usual));
+    c->usual = le_ktree_variable(c->tree, "usual", LE_BOOL);
+    c->usual->changes = true;
+    struct le_block *inner = open_term(c, g, block, "quick_term", &function, c->usual, &at);
     c->quick = inner;
-    c->usual = le_cuda_named(c, usual);
     fill_term(c, g, inner, at);
     c->quick = NULL;
-    return name;
+    return function;
 }
 
 static void visit_load(struct load_check *l, struct le_node *node) {
@@ -522,44 +495,50 @@ bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int
     return l.fits;
 }
 
-/* Reads `width` elements of every load; base binds the indices of the first. */
-static void read_loads(struct cuda *c, const struct group *g, const struct load_check *l, struct le_block *base,
-                       const char **names) {
-    for (int k = 0; k < l->load_count; k++) {
-        const struct le_node *load = l->loads[k];
-        const struct le_value *v = &c->ir->values.at[load->value];
-        const char *place = le_cuda_trusted_place_text(c, load, base);
-        names[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_some", v->name));
-        le_cuda_line(c, base, "%s %s[%d];\nle_read<%d>(%s, &%s);", le_cuda_stored(v->type), names[k], g->width,
-                     g->width, names[k], place);
+int le_group_open_wide(struct cuda *c, const struct group *g, struct le_block *base, struct le_node **loads,
+                       struct le_variable **some) {
+    int count = le_group_loads(c, g, loads);
+    for (int k = 0; k < count; k++) {
+        const struct le_value *v = &c->ir->values.at[loads[k]->value];
+        struct le_expression *place = le_cuda_trusted_place(c, loads[k], base);
+        const char *name = le_arena_format(c->arena, "%s_some", v->name);
+        some[k] = le_ktree_array(c->tree, base, name, (int)v->type, LE_KTREE_LOCAL, g->width, 0);
+        struct le_expression *x[] = {le_ktree_use(c->tree, some[k]), le_ktree_address(c->tree, place)};
+        le_ktree_do(c->tree, base, le_ktree_call(c->tree, LE_CALL_READ, LE_KTREE_VOID, &LE_STATIC_NUMBER(g->width), x));
     }
+    le_ktree_close(c->tree, base);
+    return count;
+}
+
+void le_group_know_element(struct cuda *c, struct le_node *load, struct le_block *each, struct le_variable *some,
+                           struct le_expression *e) {
+    struct le_expression *x = le_cuda_from_memory(c, le_ktree_element(c->tree, some, e), load->type);
+    le_cuda_know(c, load, each, le_ktree_let(c->tree, each, c->ir->values.at[load->value].name, (int)load->type, x));
 }
 
 static void emit_terms(struct cuda *c, struct group *g, struct le_block *block) {
-    const char *last, *at, *names[LOADS_MAX], *some = le_cuda_name(c, "some"), *e = le_cuda_name(c, "e");
-    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position};
-    all_fit(&l, visit_load);
-    struct le_block *inner = open_lambda(c, g, block, "terms", &g->many, &at, "");
-    bind_outer(c, g, inner, at, &last);
-    struct le_block *base = le_cuda_open(c, inner, NULL);
+    struct le_kernel_tree *t = c->tree;
+    struct le_node *loads[LOADS_MAX];
+    struct le_variable *names[LOADS_MAX];
+    struct le_expression *at;
+    struct le_block *inner = open_term(c, g, block, "terms", &g->many, NULL, &at);
+    struct le_expression *last = bind_outer(c, g, inner, at);
+    struct le_block *base = le_ktree_open(t, inner);
     bind_last(c, g, base, last);
-    read_loads(c, g, &l, base, names);
-    le_cuda_close(c, base);
-    le_cuda_line(c, inner, "%s %s[%d];", g->type, some, g->width);
-    struct le_block *each = le_cuda_unrolled(c, inner, e, g->width);
-    bind_last(c, g, each, le_arena_format(c->arena, "%s + %s", last, e));
-    for (int k = 0; k < l.load_count; k++) {
-        struct le_node *load = l.loads[k];
-        enum le_type stored = c->ir->values.at[load->value].type;
-        const char *x = le_cuda_from_memory_text(c, le_arena_format(c->arena, "%s[%s]", names[k], e), stored, load->type);
-        const char *name = c->ir->values.at[load->value].name;
-        le_cuda_know_text(c, load, each, le_cuda_hold_text(c, each, load->type, false, name, x));
-    }
-    le_cuda_line(c, each, "%s[%s] = %s;", some, e,
-                 le_group_total(c, g, each, le_arena_format(c->arena, "%s + %s", at, e)));
-    le_cuda_close(c, each);
-    le_cuda_line(c, inner, "return le_joined<%s, %d>(%s);", g->type, g->width, some);
-    le_cuda_close(c, inner);
+    int count = le_group_open_wide(c, g, base, loads, names);
+    struct le_variable *some = le_ktree_array(t, inner, "some", g->type, LE_KTREE_LOCAL, g->width, 0);
+    struct le_variable *element = le_ktree_variable(t, "e", LE_KTREE_INT);
+    struct le_expression *e = le_ktree_use(t, element);
+    struct le_block *each = le_ktree_open_unrolled(t, inner, element, g->width);
+    bind_last(c, g, each, le_plus(t, last, e));
+    for (int k = 0; k < count; k++)
+        le_group_know_element(c, loads[k], each, names[k], e);
+    le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, le_plus(t, at, e)));
+    le_ktree_close(t, each);
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(g->width)};
+    struct le_expression *all = le_ktree_use(t, some);
+    le_ktree_return(t, inner, le_ktree_call(t, LE_CALL_JOINED, g->type, statics, &all));
+    le_ktree_close(t, inner);
 }
 
 void le_group_emit(struct cuda *c, struct group *g, struct le_block *block) {
@@ -568,4 +547,29 @@ void le_group_emit(struct cuda *c, struct group *g, struct le_block *block) {
     g->many = g->term;
     if (g->width > 1)
         emit_terms(c, g, block);
+}
+
+/* ---- for generators that write text still */
+
+void le_team_bind_one_text(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past) {
+    le_team_bind_one(c, block, index,
+                     place ? le_cuda_raw(c, LE_KTREE_ULONG, le_arena_format(c->arena, "(%s)", place)) : NULL, past);
+}
+
+void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place,
+                       bool narrow) {
+    le_team_bind(c, block, indices, count, le_cuda_raw(c, LE_KTREE_VOID, le_arena_format(c->arena, "(%s)", place)),
+                 narrow);
+}
+
+const char *le_group_total_text(struct cuda *c, const struct group *g, struct le_block *block, const char *at) {
+    return le_cuda_text(c, le_group_total(c, g, block, le_cuda_raw(c, LE_KTREE_LONG, at)));
+}
+
+void le_group_known_text(struct cuda *c, const struct group *g, struct le_block *block, const char *total) {
+    le_group_know(c, g, block, le_cuda_raw(c, g->type, total));
+}
+
+const char *le_group_type_text(struct cuda *c, const struct group *g) {
+    return c->tree->totals.at[g->type - LE_KTREE_TOTALS].name;
 }

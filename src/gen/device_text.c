@@ -84,11 +84,11 @@ void le_cuda_add_fault(struct cuda *c, struct le_block *block, int64_t access_ax
     le_cuda_reports(c);
     c->tree->action = le_cuda_number(c, "action", c->job->action);
     le_ktree_add(c->tree, block,
-                (struct le_statement){.kind = LE_STATEMENT_FAULT,
-                                      .code = (int)access_axis,
-                                      .x = le_cuda_point(c),
-                                      .to = value,
-                                      .variable = c->failed});
+                 (struct le_statement){.kind = LE_STATEMENT_FAULT,
+                                       .code = (int)access_axis,
+                                       .x = le_cuda_point(c),
+                                       .to = value,
+                                       .variable = c->failed});
 }
 
 /* ---- the unit */

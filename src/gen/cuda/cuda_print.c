@@ -55,23 +55,23 @@ static const struct {
     const char *sign;
     enum precedence precedence;
 } infix[LE_KTREE_OPS] = {[LE_OP_ADD] = {"+", SUM},
-                        [LE_OP_SUB] = {"-", SUM},
-                        [LE_OP_MUL] = {"*", PRODUCT},
-                        [LE_KTREE_QUOTIENT] = {"/", PRODUCT},
-                        [LE_KTREE_REMAINDER] = {"%", PRODUCT},
-                        [LE_OP_SHL] = {"<<", SHIFT},
-                        [LE_OP_SHR] = {">>", SHIFT},
-                        [LE_OP_AND] = {"&", BIT_AND},
-                        [LE_OP_XOR] = {"^", BIT_XOR},
-                        [LE_OP_OR] = {"|", BIT_OR},
-                        [LE_OP_EQ] = {"==", EQUALITY},
-                        [LE_OP_NE] = {"!=", EQUALITY},
-                        [LE_OP_LT] = {"<", COMPARISON},
-                        [LE_OP_LE] = {"<=", COMPARISON},
-                        [LE_OP_GT] = {">", COMPARISON},
-                        [LE_OP_GE] = {">=", COMPARISON},
-                        [LE_OP_LAND] = {"&&", AND},
-                        [LE_OP_LOR] = {"||", OR}};
+                         [LE_OP_SUB] = {"-", SUM},
+                         [LE_OP_MUL] = {"*", PRODUCT},
+                         [LE_KTREE_QUOTIENT] = {"/", PRODUCT},
+                         [LE_KTREE_REMAINDER] = {"%", PRODUCT},
+                         [LE_OP_SHL] = {"<<", SHIFT},
+                         [LE_OP_SHR] = {">>", SHIFT},
+                         [LE_OP_AND] = {"&", BIT_AND},
+                         [LE_OP_XOR] = {"^", BIT_XOR},
+                         [LE_OP_OR] = {"|", BIT_OR},
+                         [LE_OP_EQ] = {"==", EQUALITY},
+                         [LE_OP_NE] = {"!=", EQUALITY},
+                         [LE_OP_LT] = {"<", COMPARISON},
+                         [LE_OP_LE] = {"<=", COMPARISON},
+                         [LE_OP_GT] = {">", COMPARISON},
+                         [LE_OP_GE] = {">=", COMPARISON},
+                         [LE_OP_LAND] = {"&&", AND},
+                         [LE_OP_LOR] = {"||", OR}};
 
 struct spelled {
     const char *text;
@@ -124,8 +124,8 @@ static const char *call_text(const struct printer *p, const struct le_expression
             break;
         int number = at[1] - '0';
         bool object = at[2] == '.' || at[2] == '[' || (plain > 0 && (at[-1] == '*' || at[-1] == ')'));
-        const char *text = *at == '$' ? static_text(p, &x->statics[number])
-                                      : text_of(p, x->x[number], object ? PRIMARY : CHOICE);
+        const char *text =
+            *at == '$' ? static_text(p, &x->statics[number]) : text_of(p, x->x[number], object ? PRIMARY : CHOICE);
         le_words_put(p->arena, &w, text, strlen(text));
         at += 2;
     }
@@ -156,13 +156,25 @@ static const char *total_text(const struct printer *p, const struct le_expressio
     for (int k = 0; k < totals->count; k++) {
         enum le_reduction reduction = totals->part[k].reduction;
         bool arg = reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX;
-        const char *of = le_cuda_total_class(p->arena, reduction, totals->part[k].type, totals->narrow ? "int" : "long long");
+        const char *of =
+            le_cuda_total_class(p->arena, reduction, totals->part[k].type, totals->narrow ? "int" : "long long");
         le_words_add(p->arena, &w, "%s%s%s::of(%s", k ? ", " : "", k + 1 < totals->count ? "{" : "", of,
                      text_of(p, x->x[k], CHOICE));
         le_words_add(p->arena, &w, arg ? ", %s)" : ")", arg ? text_of(p, x->x[x->count - 1], CHOICE) : NULL);
     }
     for (int k = 1; k < totals->count; k++)
         le_words_add(p->arena, &w, "}");
+    return w.at;
+}
+
+/* "all.b.a.value(n == 0)" */
+static const char *part_text(const struct printer *p, const struct le_expression *x) {
+    int count = p->t->totals.at[x->x[0]->type - LE_KTREE_TOTALS].count;
+    struct words w = {0};
+    le_words_add(p->arena, &w, "%s", text_of(p, x->x[0], PRIMARY));
+    for (int k = 0; k < x->code; k++)
+        le_words_add(p->arena, &w, ".b");
+    le_words_add(p->arena, &w, "%s.value(%s)", x->code + 1 < count ? ".a" : "", text_of(p, x->x[1], CHOICE));
     return w.at;
 }
 
@@ -173,9 +185,8 @@ static struct spelled select_text(const struct printer *p, const struct le_expre
 }
 
 static struct spelled constant_text(const struct printer *p, const struct le_expression *x) {
-    return (struct spelled){le_ktree_is_position(x->type)
-                                ? le_cuda_position(p->arena, x->type, (int64_t)x->bits)
-                                : le_cuda_literal(p->arena, (enum le_type)x->type, x->bits),
+    return (struct spelled){le_ktree_is_position(x->type) ? le_cuda_position(p->arena, x->type, (int64_t)x->bits)
+                                                          : le_cuda_literal(p->arena, (enum le_type)x->type, x->bits),
                             PRIMARY};
 }
 
@@ -190,9 +201,9 @@ static struct spelled spell(const struct printer *p, const struct le_expression 
     case LE_EXPRESSION_OP:
         return op_text(p, x);
     case LE_EXPRESSION_CAST:
-        return (struct spelled){le_cuda_cast(p->arena, text_of(p, x->x[0], UNARY), language_type(x->x[0]->type),
-                                             language_type(x->type)),
-                                UNARY};
+        return (struct spelled){
+            le_cuda_cast(p->arena, text_of(p, x->x[0], UNARY), language_type(x->x[0]->type), language_type(x->type)),
+            UNARY};
     case LE_EXPRESSION_SELECT:
         return select_text(p, x);
     case LE_EXPRESSION_ELEMENT:
@@ -207,6 +218,8 @@ static struct spelled spell(const struct printer *p, const struct le_expression 
         return (struct spelled){call_text(p, x), PRIMARY};
     case LE_EXPRESSION_TOTAL:
         return (struct spelled){total_text(p, x), PRIMARY};
+    case LE_EXPRESSION_PART:
+        return (struct spelled){part_text(p, x), PRIMARY};
     case LE_EXPRESSION_RAW:
         break;
     }
@@ -274,8 +287,7 @@ static void print_variable(struct printer *p, const struct le_statement *s) {
     if (v->object)
         put(p, s->x ? "%s %s(%s);" : "%s %s;", whole(p, v->object), v->name, s->x ? whole(p, s->x) : NULL);
     else
-        put(p, s->x ? "%s %s = %s;" : "%s %s;", le_cuda_type_of(p->t, v->type), v->name,
-            s->x ? whole(p, s->x) : NULL);
+        put(p, s->x ? "%s %s = %s;" : "%s %s;", le_cuda_type_of(p->t, v->type), v->name, s->x ? whole(p, s->x) : NULL);
 }
 
 static void print_array(struct printer *p, const struct le_statement *s) {
@@ -297,11 +309,13 @@ static void print_array(struct printer *p, const struct le_statement *s) {
 static void print_set(struct printer *p, const struct le_statement *s) {
     bool element = s->to->kind == LE_EXPRESSION_ELEMENT;
     bool bytes = element && s->x->kind == LE_EXPRESSION_ELEMENT && s->x->type == LE_BOOL;
-    put(p, "%s = %s;", element ? element_text(p, s->to) : whole(p, s->to), bytes ? element_text(p, s->x) : whole(p, s->x));
+    put(p, "%s = %s;", element ? element_text(p, s->to) : whole(p, s->to),
+        bytes ? element_text(p, s->x) : whole(p, s->x));
 }
 
 static void print_copy(struct printer *p, const struct le_statement *s) {
-    static const char *const chunks[] = {[1] = "unsigned char", [2] = "unsigned short", [4] = "unsigned", [8] = "uint2"};
+    static const char *const chunks[] = {
+        [1] = "unsigned char", [2] = "unsigned short", [4] = "unsigned", [8] = "uint2"};
     int size_bytes = s->count * (int)le_type_size(language_type(s->x->type));
     const char *chunk = size_bytes > 8 ? "uint4" : chunks[size_bytes];
     for (int n = 0; n * 16 < size_bytes; n++)
@@ -321,8 +335,9 @@ static void print_loop(struct printer *p, const struct le_statement *s) {
                      text_of(p, s->x, SHIFT), name);
     else {
         const char *guard = s->guard ? le_arena_format(p->arena, "%s && ", text_of(p, s->guard, BIT_OR)) : "";
-        const char *step = le_ktree_is_constant(s->step, 1) ? le_arena_format(p->arena, "%s++", name)
-                                                           : le_arena_format(p->arena, "%s += %s", name, whole(p, s->step));
+        const char *step = le_ktree_is_constant(s->step, 1)
+                               ? le_arena_format(p->arena, "%s++", name)
+                               : le_arena_format(p->arena, "%s += %s", name, whole(p, s->step));
         le_words_add(p->arena, &head, "for (%s %s = %s; %s%s < %s; %s)", type, name, whole(p, s->x), guard, name,
                      text_of(p, s->to, SHIFT), step);
     }
@@ -382,8 +397,8 @@ static void print_update(struct printer *p, const struct le_statement *s) {
 }
 
 static void print_fault(struct printer *p, const struct le_statement *s) {
-    put(p, "le_fault(%s, %s, %s, %d, %s);", p->t->fault->name, text_of(p, p->t->action, CHOICE), text_of(p, s->x, CHOICE),
-        s->code, text_of(p, s->to, CHOICE));
+    put(p, "le_fault(%s, %s, %s, %d, %s);", p->t->fault->name, text_of(p, p->t->action, CHOICE),
+        text_of(p, s->x, CHOICE), s->code, text_of(p, s->to, CHOICE));
     if (s->variable)
         put(p, "%s = true;", s->variable->name);
 }
@@ -479,7 +494,9 @@ static void print_head(struct printer *p) {
     for (int k = 0; k < t->parameters.count; k++) {
         const struct le_variable *v = t->parameters.at[k];
         bool buffer = v->memory == LE_KTREE_BUFFER;
-        const char *type = v->object ? whole(p, v->object) : buffer ? stored_type(p, v->type) : le_cuda_type_of(t, v->type);
+        const char *type = v->object ? whole(p, v->object)
+                           : buffer  ? stored_type(p, v->type)
+                                     : le_cuda_type_of(t, v->type);
         const char *text = le_arena_format(p->arena, "%s%s %s%s%s", buffer && v->read_only ? "const " : "", type,
                                            buffer ? "*" : "", v->name, k + 1 < t->parameters.count ? ", " : "");
         column += strlen(text);

@@ -122,7 +122,7 @@ static const char *short_way(const struct op *o) {
 static const char *of_floats(const struct op *o, bool single) {
     const char *f = single ? "f" : "", *t = single ? "float" : "double";
     struct le_arena *arena = o->arena;
-    const char *own = o->way == LE_WAY_QUICK               ? quick(o, single)
+    const char *own = o->way == LE_WAY_QUICK             ? quick(o, single)
                       : o->way == LE_WAY_SHORT && single ? short_way(o)
                                                          : NULL;
     if (own)

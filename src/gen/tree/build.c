@@ -87,14 +87,14 @@ static struct le_expression *folded(struct le_kernel_tree *t, int code, int type
 }
 
 struct le_expression *le_ktree_op(struct le_kernel_tree *t, int code, int type, struct le_expression *const *x,
-                                 int count) {
+                                  int count) {
     struct le_expression *e = new_expression(t, LE_EXPRESSION_OP, type, x, count);
     e->code = code;
     return e;
 }
 
 struct le_expression *le_ktree_binary(struct le_kernel_tree *t, int code, struct le_expression *a,
-                                     struct le_expression *b) {
+                                      struct le_expression *b) {
     if (le_ktree_is_position(a->type) != le_ktree_is_position(b->type)) {
         a = le_ktree_is_position(a->type) ? a : le_ktree_cast(t, LE_KTREE_LONG, a);
         b = le_ktree_is_position(b->type) ? b : le_ktree_cast(t, LE_KTREE_LONG, b);
@@ -122,7 +122,7 @@ struct le_expression *le_ktree_cast(struct le_kernel_tree *t, int type, struct l
 }
 
 struct le_expression *le_ktree_select(struct le_kernel_tree *t, struct le_expression *condition,
-                                     struct le_expression *a, struct le_expression *b) {
+                                      struct le_expression *a, struct le_expression *b) {
     struct le_expression *x[] = {condition, a, b};
     return new_expression(t, LE_EXPRESSION_SELECT, le_ktree_is_position(a->type) ? wider(a->type, b->type) : a->type, x,
                           3);
@@ -140,7 +140,7 @@ struct le_expression *le_ktree_element(struct le_kernel_tree *t, struct le_varia
 }
 
 struct le_expression *le_ktree_element2(struct le_kernel_tree *t, struct le_variable *array, struct le_expression *x,
-                                       struct le_expression *y) {
+                                        struct le_expression *y) {
     struct le_expression *both[] = {x, y};
     return element(t, array, both, 2);
 }
@@ -156,7 +156,7 @@ struct le_expression *le_ktree_thread(struct le_kernel_tree *t, enum le_thread_n
 }
 
 struct le_expression *le_ktree_call(struct le_kernel_tree *t, enum le_call call, int type,
-                                   const struct le_static *statics, struct le_expression *const *x) {
+                                    const struct le_static *statics, struct le_expression *const *x) {
     const struct le_call_properties *p = &le_calls[call];
     struct le_expression *e = new_expression(t, LE_EXPRESSION_CALL, p->type < 0 ? type : p->type, x, p->operands);
     e->code = (int)call;
@@ -170,6 +170,14 @@ struct le_expression *le_ktree_call(struct le_kernel_tree *t, enum le_call call,
 
 struct le_expression *le_ktree_total(struct le_kernel_tree *t, int type, struct le_expression *const *x, int count) {
     return new_expression(t, LE_EXPRESSION_TOTAL, type, x, count);
+}
+
+struct le_expression *le_ktree_part(struct le_kernel_tree *t, int type, struct le_expression *totals, int number,
+                                    struct le_expression *empty) {
+    struct le_expression *x[] = {totals, empty};
+    struct le_expression *e = new_expression(t, LE_EXPRESSION_PART, type, x, 2);
+    e->code = number;
+    return e;
 }
 
 struct le_expression *le_ktree_raw(struct le_kernel_tree *t, int type, const char *text) {
@@ -188,14 +196,14 @@ struct le_statement *le_ktree_add(struct le_kernel_tree *t, struct le_block *blo
 }
 
 struct le_expression *le_ktree_let(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
-                                  struct le_expression *x) {
+                                   struct le_expression *x) {
     struct le_variable *v = le_ktree_variable(t, wish, type);
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = v, .x = x});
     return le_ktree_use(t, v);
 }
 
 struct le_variable *le_ktree_declare(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
-                                    struct le_expression *x) {
+                                     struct le_expression *x) {
     struct le_variable *v = le_ktree_variable(t, wish, type);
     v->changes = true;
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_VARIABLE, .variable = v, .x = x});
@@ -203,7 +211,7 @@ struct le_variable *le_ktree_declare(struct le_kernel_tree *t, struct le_block *
 }
 
 struct le_variable *le_ktree_array(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
-                                  enum le_ktree_memory memory, int rows, int columns) {
+                                   enum le_ktree_memory memory, int rows, int columns) {
     struct le_variable *v = le_ktree_variable(t, wish, type);
     v->memory = memory;
     v->axes = columns > 0 ? 2 : 1;
@@ -218,7 +226,7 @@ void le_ktree_set(struct le_kernel_tree *t, struct le_block *block, struct le_ex
 }
 
 void le_ktree_copy(struct le_kernel_tree *t, struct le_block *block, int count, struct le_expression *to,
-                  struct le_expression *from) {
+                   struct le_expression *from) {
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_COPY, .count = count, .to = to, .x = from});
 }
 
@@ -228,6 +236,14 @@ void le_ktree_do(struct le_kernel_tree *t, struct le_block *block, struct le_exp
 
 void le_ktree_barrier(struct le_kernel_tree *t, struct le_block *block) {
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_BARRIER});
+}
+
+int le_ktree_totals(struct le_kernel_tree *t, struct le_block *block, const struct le_totals *totals) {
+    struct le_totals *made = LE_PUSH(t->arena, &t->totals);
+    *made = *totals;
+    made->name = le_ktree_name(t, "total");
+    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_TOTALS, .code = t->totals.count - 1});
+    return LE_KTREE_TOTALS + t->totals.count - 1;
 }
 
 void le_ktree_return(struct le_kernel_tree *t, struct le_block *block, struct le_expression *x) {
@@ -275,8 +291,8 @@ struct le_block *le_ktree_open_while(struct le_kernel_tree *t, struct le_block *
 }
 
 struct le_block *le_ktree_open_loop(struct le_kernel_tree *t, struct le_block *parent, enum le_role role,
-                                   struct le_variable *variable, struct le_expression *from,
-                                   struct le_expression *below, struct le_expression *step) {
+                                    struct le_variable *variable, struct le_expression *from,
+                                    struct le_expression *below, struct le_expression *step) {
     return open_owned(t, parent,
                       (struct le_statement){.kind = LE_STATEMENT_LOOP,
                                             .role = role,
@@ -288,17 +304,18 @@ struct le_block *le_ktree_open_loop(struct le_kernel_tree *t, struct le_block *p
 
 /* A loop of one iteration is none: each that is unrolled costs the compiler as much as 40 operations. */
 struct le_block *le_ktree_open_unrolled(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *variable,
-                                       int count) {
+                                        int count) {
     if (count != 1)
-        return le_ktree_open_loop(t, parent, LE_ROLE_UNROLLED, variable, le_ktree_int(t, 0), le_ktree_int(t, count), NULL);
+        return le_ktree_open_loop(t, parent, LE_ROLE_UNROLLED, variable, le_ktree_int(t, 0), le_ktree_int(t, count),
+                                  NULL);
     struct le_block *block = le_ktree_open_scope(t, parent);
     le_ktree_add(t, block,
-                (struct le_statement){.kind = LE_STATEMENT_LET, .variable = variable, .x = le_ktree_int(t, 0)});
+                 (struct le_statement){.kind = LE_STATEMENT_LET, .variable = variable, .x = le_ktree_int(t, 0)});
     return block;
 }
 
 struct le_block *le_ktree_open_function(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *function,
-                                       struct le_variable *const *parameters, int count) {
+                                        struct le_variable *const *parameters, int count) {
     struct le_block *block =
         open_owned(t, parent, (struct le_statement){.kind = LE_STATEMENT_FUNCTION, .variable = function});
     function->function = true;

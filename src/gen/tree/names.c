@@ -64,4 +64,3 @@ const char *le_ktree_name(struct le_kernel_tree *t, const char *wish) {
     le_names_put(t->arena, &t->names, name, strlen(name), 1);
     return name;
 }
-

@@ -5,8 +5,8 @@
 
 struct sweep {
     struct le_kernel_tree *t;
-    int *uses;              /* by variable */
-    struct le_names names;  /* of variables: their numbers, if there is raw text */
+    int *uses;             /* by variable */
+    struct le_names names; /* of variables: their numbers, if there is raw text */
     bool raw;
 };
 

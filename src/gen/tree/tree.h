@@ -34,11 +34,11 @@ static inline bool le_ktree_is_totals(int type) {
 /* ---- variables */
 
 enum le_ktree_memory {
-    LE_KTREE_NO_ARRAY,   /* not an array */
-    LE_KTREE_BUFFER, /* memory of the device, through a parameter or a value that points into it */
-    LE_KTREE_LOCAL,  /* the thread's own: registers, if all subscripts are known */
-    LE_KTREE_SHARED, /* the thread block's */
-    LE_KTREE_DYNAMIC /* the same; the launch says how many bytes */
+    LE_KTREE_NO_ARRAY, /* not an array */
+    LE_KTREE_BUFFER,   /* memory of the device, through a parameter or a value that points into it */
+    LE_KTREE_LOCAL,    /* the thread's own: registers, if all subscripts are known */
+    LE_KTREE_SHARED,   /* the thread block's */
+    LE_KTREE_DYNAMIC   /* the same; the launch says how many bytes */
 };
 enum { LE_KTREE_AXES = 3 };
 struct le_expression;
@@ -46,12 +46,12 @@ struct le_variable {
     const char *name;
     int type; /* of the value, of the array's elements, or of what the function returns */
     enum le_ktree_memory memory;
-    bool changes;  /* a value that SET may change */
+    bool changes;   /* a value that SET may change */
     bool read_only; /* BUFFER: this kernel never writes it */
     bool function;
-    struct le_expression *object; /* not NULL: a CALL that names the type of an object of the printers' library */
+    struct le_expression *object;     /* not NULL: a CALL that names the type of an object of the printers' library */
     int extents[LE_KTREE_AXES], axes; /* LOCAL, SHARED. BUFFER, DYNAMIC: one axis without an extent */
-    int id;                          /* in the order in which variables were made */
+    int id;                           /* in the order in which variables were made */
 };
 
 /* ---- expressions */
@@ -67,6 +67,7 @@ enum le_expression_kind {
     LE_EXPRESSION_THREAD,   /* code: enum le_thread_number, a UINT */
     LE_EXPRESSION_CALL,     /* code: enum le_call; statics, then x */
     LE_EXPRESSION_TOTAL,    /* totals of one term: x: one for each reduction; last, if there is an arg, its position */
+    LE_EXPRESSION_PART,     /* x[0]: totals; the value of reduction `code` of them; x[1]: whether there were no terms */
     LE_EXPRESSION_RAW       /* text of the printer's language */
 };
 /* Beyond the operations of op.def. */
@@ -78,15 +79,16 @@ enum le_ktree_op {
 /* How an operation on floats is computed. All ways give the same bits where they apply. */
 enum le_way {
     LE_WAY_EXACT,
-    LE_WAY_QUICK, /* without a branch; clears `variable`, a bool, if the operands are unusual, so that the result is void */
+    LE_WAY_QUICK, /* without a branch; clears `variable`, a bool, if the operands are unusual, so that the result is
+                     void */
     LE_WAY_SHORT  /* slow, in few instructions */
 };
 enum le_thread_number {
-    LE_THREAD_X,    /* of the thread in its block */
-    LE_BLOCK_X,     /* of the block in the grid */
+    LE_THREAD_X, /* of the thread in its block */
+    LE_BLOCK_X,  /* of the block in the grid */
     LE_BLOCK_Y,
-    LE_THREADS_X,   /* threads of a block */
-    LE_BLOCKS_X,    /* blocks of the grid */
+    LE_THREADS_X, /* threads of a block */
+    LE_BLOCKS_X,  /* blocks of the grid */
     LE_BLOCKS_Y,
     LE_THREAD_NUMBERS
 };
@@ -130,23 +132,24 @@ enum le_statement_kind {
     LE_STATEMENT_ARRAY,    /* variable: an array. `zeroed`; `aligned` to 16 bytes */
     LE_STATEMENT_SET,      /* to, a variable that changes or an element, = x */
     LE_STATEMENT_COPY,     /* `count` elements side by side from address x to address `to`, in the widest moves */
-    LE_STATEMENT_LOOP,     /* body for variable = x, x + step, ... while it is below `to` and `guard` holds (NULL: always).
-                              `down`: from to - 1 to x */
-    LE_STATEMENT_WHILE,    /* body while x holds */
+    LE_STATEMENT_LOOP,  /* body for variable = x, x + step, ... while it is below `to` and `guard` holds (NULL: always).
+                           `down`: from to - 1 to x */
+    LE_STATEMENT_WHILE, /* body while x holds */
     LE_STATEMENT_BRANCH,   /* body if x holds, else `otherwise` (may be NULL) */
     LE_STATEMENT_SCOPE,    /* body, which LEAVE may leave */
     LE_STATEMENT_BREAK,    /* leaves the innermost LOOP or WHILE */
     LE_STATEMENT_LEAVE,    /* leaves the SCOPE whose variable is `variable` */
     LE_STATEMENT_RETURN,   /* from the function with x, or from the kernel (x NULL) */
     LE_STATEMENT_FUNCTION, /* variable: a function of `parameters` with `body`, which sees all around it */
-    LE_STATEMENT_TOTALS,   /* totals number `code`, for printers that declare types */
+    LE_STATEMENT_TOTALS,   /* kernel->totals.at[code], for printers that declare types */
     LE_STATEMENT_CALL,     /* x, a CALL without a result */
     LE_STATEMENT_UPDATE,   /* element `to` op= x at once with all other threads' updates; code: enum le_scatter */
-    LE_STATEMENT_FAULT,    /* records the fault `code` (access_axis), value `to`, at point x; sets `variable` (may be NULL) */
-    LE_STATEMENT_NOTE,     /* records the notes `code` */
-    LE_STATEMENT_BARRIER,  /* of the thread block */
-    LE_STATEMENT_COMMENT,  /* text */
-    LE_STATEMENT_RAW       /* text of the printer's language */
+    LE_STATEMENT_FAULT, /* records the fault `code` (access_axis), value `to`, at point x; sets `variable` (may be NULL)
+                         */
+    LE_STATEMENT_NOTE,  /* records the notes `code` */
+    LE_STATEMENT_BARRIER, /* of the thread block */
+    LE_STATEMENT_COMMENT, /* text */
+    LE_STATEMENT_RAW      /* text of the printer's language */
 };
 /* Who runs the iterations of a LOOP. */
 enum le_role {
@@ -198,7 +201,8 @@ struct le_totals {
 struct le_kernel_tree {
     struct le_arena *arena;
     const char *name, *comment;
-    int threads, resident, cluster; /* at most in a block; blocks for a multiprocessor; blocks of a cluster. 0: not said */
+    int threads, resident,
+        cluster; /* at most in a block; blocks for a multiprocessor; blocks of a cluster. 0: not said */
     struct {
         struct le_variable **at;
         int count, capacity;
@@ -222,48 +226,57 @@ struct le_expression *le_ktree_constant(struct le_kernel_tree *t, int type, uint
 struct le_expression *le_ktree_int(struct le_kernel_tree *t, int64_t value);
 struct le_expression *le_ktree_long(struct le_kernel_tree *t, int64_t value);
 struct le_expression *le_ktree_use(struct le_kernel_tree *t, struct le_variable *variable);
-struct le_expression *le_ktree_op(struct le_kernel_tree *t, int code, int type, struct le_expression *const *x, int count);
+struct le_expression *le_ktree_op(struct le_kernel_tree *t, int code, int type, struct le_expression *const *x,
+                                  int count);
 /* Two positions, or two values of one type; the type is the wider one, of comparisons bool. */
-struct le_expression *le_ktree_binary(struct le_kernel_tree *t, int code, struct le_expression *a, struct le_expression *b);
+struct le_expression *le_ktree_binary(struct le_kernel_tree *t, int code, struct le_expression *a,
+                                      struct le_expression *b);
 struct le_expression *le_ktree_not(struct le_kernel_tree *t, struct le_expression *x);
 struct le_expression *le_ktree_cast(struct le_kernel_tree *t, int type, struct le_expression *x);
-struct le_expression *le_ktree_select(struct le_kernel_tree *t, struct le_expression *condition, struct le_expression *a,
-                                     struct le_expression *b);
+struct le_expression *le_ktree_select(struct le_kernel_tree *t, struct le_expression *condition,
+                                      struct le_expression *a, struct le_expression *b);
 struct le_expression *le_ktree_element(struct le_kernel_tree *t, struct le_variable *array, struct le_expression *x);
 struct le_expression *le_ktree_element2(struct le_kernel_tree *t, struct le_variable *array, struct le_expression *x,
-                                       struct le_expression *y);
+                                        struct le_expression *y);
 struct le_expression *le_ktree_address(struct le_kernel_tree *t, struct le_expression *element);
 struct le_expression *le_ktree_thread(struct le_kernel_tree *t, enum le_thread_number number);
 /* statics and x: arrays, which are copied; type: of the result where the table leaves it open */
-struct le_expression *le_ktree_call(struct le_kernel_tree *t, enum le_call call, int type, const struct le_static *statics,
-                                   struct le_expression *const *x);
+struct le_expression *le_ktree_call(struct le_kernel_tree *t, enum le_call call, int type,
+                                    const struct le_static *statics, struct le_expression *const *x);
 struct le_expression *le_ktree_total(struct le_kernel_tree *t, int type, struct le_expression *const *x, int count);
+struct le_expression *le_ktree_part(struct le_kernel_tree *t, int type, struct le_expression *totals, int number,
+                                    struct le_expression *empty);
 struct le_expression *le_ktree_raw(struct le_kernel_tree *t, int type, const char *text);
 bool le_ktree_is_constant(const struct le_expression *x, int64_t value); /* of a position */
 #define LE_STATIC_TYPE(type)    ((struct le_static){true, (type)})
 #define LE_STATIC_NUMBER(value) ((struct le_static){false, (value)})
 
-static inline struct le_expression *le_plus(struct le_kernel_tree *t, struct le_expression *a, struct le_expression *b) {
+static inline struct le_expression *le_plus(struct le_kernel_tree *t, struct le_expression *a,
+                                            struct le_expression *b) {
     return le_ktree_binary(t, LE_OP_ADD, a, b);
 }
-static inline struct le_expression *le_minus(struct le_kernel_tree *t, struct le_expression *a, struct le_expression *b) {
+static inline struct le_expression *le_minus(struct le_kernel_tree *t, struct le_expression *a,
+                                             struct le_expression *b) {
     return le_ktree_binary(t, LE_OP_SUB, a, b);
 }
-static inline struct le_expression *le_times(struct le_kernel_tree *t, struct le_expression *a, struct le_expression *b) {
+static inline struct le_expression *le_times(struct le_kernel_tree *t, struct le_expression *a,
+                                             struct le_expression *b) {
     return le_ktree_binary(t, LE_OP_MUL, a, b);
 }
 static inline struct le_expression *le_ktree_quotient(struct le_kernel_tree *t, struct le_expression *a,
-                                                struct le_expression *b) {
+                                                      struct le_expression *b) {
     return le_ktree_binary(t, LE_KTREE_QUOTIENT, a, b);
 }
 static inline struct le_expression *le_ktree_remainder(struct le_kernel_tree *t, struct le_expression *a,
-                                                 struct le_expression *b) {
+                                                       struct le_expression *b) {
     return le_ktree_binary(t, LE_KTREE_REMAINDER, a, b);
 }
-static inline struct le_expression *le_less(struct le_kernel_tree *t, struct le_expression *a, struct le_expression *b) {
+static inline struct le_expression *le_less(struct le_kernel_tree *t, struct le_expression *a,
+                                            struct le_expression *b) {
     return le_ktree_binary(t, LE_OP_LT, a, b);
 }
-static inline struct le_expression *le_both(struct le_kernel_tree *t, struct le_expression *a, struct le_expression *b) {
+static inline struct le_expression *le_both(struct le_kernel_tree *t, struct le_expression *a,
+                                            struct le_expression *b) {
     return !a ? b : !b ? a : le_ktree_binary(t, LE_OP_LAND, a, b);
 }
 
@@ -272,41 +285,45 @@ static inline struct le_expression *le_both(struct le_kernel_tree *t, struct le_
 struct le_statement *le_ktree_add(struct le_kernel_tree *t, struct le_block *block, struct le_statement model);
 /* A variable that never changes, and its value. */
 struct le_expression *le_ktree_let(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
-                                  struct le_expression *x);
+                                   struct le_expression *x);
 struct le_variable *le_ktree_declare(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
-                                    struct le_expression *x);
+                                     struct le_expression *x);
 /* An array with one or two axes (columns 0: one). */
 struct le_variable *le_ktree_array(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
-                                  enum le_ktree_memory memory, int rows, int columns);
+                                   enum le_ktree_memory memory, int rows, int columns);
 void le_ktree_set(struct le_kernel_tree *t, struct le_block *block, struct le_expression *to, struct le_expression *x);
 void le_ktree_copy(struct le_kernel_tree *t, struct le_block *block, int count, struct le_expression *to,
-                  struct le_expression *from);
+                   struct le_expression *from);
 void le_ktree_do(struct le_kernel_tree *t, struct le_block *block, struct le_expression *call);
 void le_ktree_barrier(struct le_kernel_tree *t, struct le_block *block);
+/* A type of totals, with `count` parts; the statement that tells printers of it. */
+int le_ktree_totals(struct le_kernel_tree *t, struct le_block *block, const struct le_totals *totals);
 /* Returns from the kernel if x holds. */
 void le_ktree_end_if(struct le_kernel_tree *t, struct le_block *block, struct le_expression *x);
 void le_ktree_return(struct le_kernel_tree *t, struct le_block *block, struct le_expression *x);
 
 /* Open blocks. What is added to the parent while one is open comes before it. le_ktree_close adds it to the parent. */
-struct le_block *le_ktree_open(struct le_kernel_tree *t, struct le_block *parent); /* its statements become the parent's */
+struct le_block *le_ktree_open(struct le_kernel_tree *t,
+                               struct le_block *parent); /* its statements become the parent's */
 struct le_block *le_ktree_open_scope(struct le_kernel_tree *t, struct le_block *parent);
 struct le_block *le_ktree_open_if(struct le_kernel_tree *t, struct le_block *parent, struct le_expression *x);
-struct le_block *le_ktree_open_else(struct le_kernel_tree *t, struct le_block *parent); /* closed right after its `if` */
+struct le_block *le_ktree_open_else(struct le_kernel_tree *t,
+                                    struct le_block *parent); /* closed right after its `if` */
 struct le_block *le_ktree_open_while(struct le_kernel_tree *t, struct le_block *parent, struct le_expression *x);
 /* variable: the loop's; from, below: of its type; step NULL: 1 */
 struct le_block *le_ktree_open_loop(struct le_kernel_tree *t, struct le_block *parent, enum le_role role,
-                                   struct le_variable *variable, struct le_expression *from,
-                                   struct le_expression *below, struct le_expression *step);
+                                    struct le_variable *variable, struct le_expression *from,
+                                    struct le_expression *below, struct le_expression *step);
 /* 0 ... count - 1, written out. With one iteration there is no loop. */
 struct le_block *le_ktree_open_unrolled(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *variable,
-                                       int count);
+                                        int count);
 struct le_block *le_ktree_open_function(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *function,
-                                       struct le_variable *const *parameters, int count);
+                                        struct le_variable *const *parameters, int count);
 void le_ktree_close(struct le_kernel_tree *t, struct le_block *block);
 
 /* ---- names.c */
 const char *le_ktree_name(struct le_kernel_tree *t, const char *wish); /* a C name like it that is not in use */
-char *le_ktree_clean_name(struct le_arena *arena, const char *wish);    /* letters, digits and single underscores */
+char *le_ktree_clean_name(struct le_arena *arena, const char *wish);   /* letters, digits and single underscores */
 
 /* ---- simplify.c: removes what is never used: variables that are not read, and parameters */
 void le_ktree_sweep(struct le_kernel_tree *t);
