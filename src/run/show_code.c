@@ -62,7 +62,7 @@ static leat_status show_launch(struct showing *showing, const struct le_action *
     le_text_add(showing->out, showing->count > 1 ? "\n" : "");
     if (showing->form == LEAT_FORM_KERNEL) {
         le_ktree_print(launch->tree, showing->out);
-        return LEAT_OK;
+        return le_ktree_verify(launch->tree);
     }
     le_text_add(showing->out, "// kernel %s: %s\n", launch->kernel, action->stage->name);
     if (showing->form != LEAT_FORM_CUDA)

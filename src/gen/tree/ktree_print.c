@@ -245,6 +245,11 @@ static void put_bare(const struct printer *p, const struct le_expression *x) {
     case LE_EXPRESSION_TOTAL:
         put_applied(p, le_ktree_type_name(p->t, x->type), '{', x, '}');
         break;
+    case LE_EXPRESSION_PART:
+        le_text_add(p->out, "part<%d>:%s(", x->code, le_ktree_type_name(p->t, x->type));
+        put_list(p, x->x, x->count);
+        le_text_add(p->out, ")");
+        break;
     case LE_EXPRESSION_RAW:
         le_text_add(p->out, "raw<%s>(", le_ktree_type_name(p->t, x->type));
         put_string(p, x->text);
@@ -505,9 +510,10 @@ void le_ktree_print(const struct le_kernel_tree *t, struct le_text *out) {
     for (size_t k = 0; k < ARRAY_LEN(words); k++)
         if (numbers[k])
             le_text_add(out, " %s %d", words[k], numbers[k]);
-    if (t->fault)
+    if (t->fault) {
         le_text_add(out, " reports %s", t->fault->name);
-    put_value(&p, ", ", t->fault ? t->action : NULL);
+        put_value(&p, ", ", t->action);
+    }
     print_body(&p, t->root);
     le_text_add(out, "\n");
 }

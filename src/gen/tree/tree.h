@@ -328,6 +328,9 @@ char *le_ktree_clean_name(struct le_arena *arena, const char *wish);   /* letter
 /* ---- simplify.c: removes what is never used: variables that are not read, and parameters */
 void le_ktree_sweep(struct le_kernel_tree *t);
 
+/* ---- ktree_verify.c: LEAT_INTERNAL, with the statement, if the tree breaks a rule of this header */
+leat_status le_ktree_verify(const struct le_kernel_tree *t);
+
 /* ---- ktree_print.c: the kernel's text */
 struct le_text;
 void le_ktree_print(const struct le_kernel_tree *t, struct le_text *out);
