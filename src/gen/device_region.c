@@ -41,8 +41,7 @@ static void declare_variables(struct region *r, struct le_block *block) {
         const struct le_local *l = &c->ir->locals.at[local];
         int type = (int)le_type_compute(l->type);
         r->first[k] = true;
-        c->locals[local] =
-            le_ktree_declare(c->tree, block, l->name, type, le_ktree_constant(c->tree, type, 0));
+        c->locals[local] = le_ktree_declare(c->tree, block, l->name, type, le_ktree_constant(c->tree, type, 0));
     }
 }
 

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "run/call.h"
 
-/* form: KERNEL, CUDA, PTX or SASS. architecture: a name such as "sm_90"; NULL: the device's. Returns LEAT_UNSUPPORTED on the
- * CPU, and if NVRTC or the toolkit's disassembler is missing. */
+/* form: KERNEL, CUDA, PTX or SASS. architecture: a name such as "sm_90"; NULL: the device's. Returns LEAT_UNSUPPORTED
+ * on the CPU, and if NVRTC or the toolkit's disassembler is missing. */
 leat_status le_code_show(struct leat_call *call, leat_form form, const char *architecture, struct le_text *out);
 #endif
