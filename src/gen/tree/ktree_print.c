@@ -1,10 +1,10 @@
 /* Prints a kernel tree as text. tests/ktree/reader reads it back.
  *
  *     # y[i] = x[i] + 1                             a comment is a statement, too
- *     kernel y_map(x: buffer f32 read, y: buffer f32, points: long, fault: buffer void as fault.record,
+ *     kernel y_map(x: buffer f32 read, y: buffer f32, points: long, fault: buffer void as fault.record(),
  *                  action: long) threads 256 resident 4 cluster 2 reports fault, action {
  *       let first: uint = block.x * 256 + thread.x
- *       var so_far: f32 as tree<f32, 0> = 0:f32     `var` may be SET; `as` an object of the printers' library
+ *       var so_far: f32 as tree<f32, 0>()           `var` may be SET; `as` an object of the printers' library
  *       array place: int[2, 4] aligned zeroed       before the type: buffer, shared, dynamic; else the thread's own
  *       totals total = sum f32, argmax f32 narrow
  *       function term(at: int, so_far: f32 changes): total { return total{x[at], at} }
