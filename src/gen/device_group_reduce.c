@@ -209,14 +209,8 @@ static struct le_variable *parts_of(struct grid *s, const struct group *g, struc
                                     struct le_expression *first) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_expression *x[] = {le_ktree_use(t, work), first};
-    struct le_variable *parts = le_ktree_variable(t, "parts", g->type);
-    parts->memory = LE_KTREE_BUFFER;
-    parts->axes = 1;
-    le_ktree_add(t, s->c->root,
-                 (struct le_statement){.kind = LE_STATEMENT_LET,
-                                       .variable = parts,
-                                       .x = le_ktree_call(t, LE_CALL_POINTER, g->type, &LE_STATIC_TYPE(g->type), x)});
-    return parts;
+    return le_ktree_pointer(t, s->c->root, "parts", g->type, LE_KTREE_BUFFER,
+                            le_ktree_call(t, LE_CALL_POINTER, g->type, &LE_STATIC_TYPE(g->type), x));
 }
 
 static void emit_parts(struct grid *s, int number) {
