@@ -6,8 +6,9 @@
 #include "gen/mapping/mapping.h"
 #include <math.h>
 
-#define BLOCK       256  /* threads */
-#define ADD_SECONDS 4e-9 /* from an addition to the next one, which waits for it */
+#define BLOCK        256    /* threads */
+#define TERM_SECONDS 0.3e-6 /* of an operation that waits for a read, as a loop's do one after the other */
+#define ROW_WASTE    5
 
 leat_status le_cuda_set_grid(const struct cuda *c, struct le_generated_launch *launch, int64_t threads) {
     int64_t blocks = threads / BLOCK + (threads % BLOCK != 0);
@@ -60,12 +61,14 @@ static void propose_loop(struct le_mapping_search *search) {
     double points = 1, operations = (double)le_gen_count_operations(&search->job->kernel);
     for (int k = 0; k < stage->index_count; k++)
         points *= le_cost_extent(search->job, stage->indices[k]);
-    double bytes = le_cost_bytes(search->job, stage->node, last);
+    /* threads that read along rows of their own share few sectors, as each has one read in flight */
+    double bytes =
+        fmin(le_cost_bytes(search->job, stage->node, last), ROW_WASTE * le_cost_bytes(search->job, stage->node, -1));
     struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(search->job, stage, last),
                            .operations = operations,
                            .threads = points,
-                           .bytes_in_flight = fmin(16, bytes / points),
-                           .chain_seconds = operations / points * ADD_SECONDS,
+                           .bytes_in_flight = 8,
+                           .team_seconds = operations / points * TERM_SECONDS,
                            .launches = 1};
     m->seconds = le_cost_seconds(search->job->facts, &cost);
 }
@@ -147,10 +150,9 @@ static leat_status generate_stage(const struct le_device_kernel_job *job, const 
     case LE_STAGE_CONTRACT:
         if (le_product_stage(job, stage, out, &status))
             return status;
+        le_propose_maps(&search);
         propose_loop(&search);
         le_propose_reductions(&search);
-        if (search.count == 1 && le_map_stage(job, stage, out, &status))
-            return status;
         return le_mapping_make(&search, out);
     case LE_STAGE_EACH:
         return le_cuda_each(job, stage, out);

@@ -133,6 +133,7 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     struct team_stage *t = &r->t;
     struct le_kernel_tree *tree = c->tree;
     take_settings(m, t);
+    tree->threads = tree->resident = 0;
     int threads = 256, warps = threads / WARP;
     struct le_expression *warp = le_ktree_int(tree, WARP), *thread = le_ktree_thread(tree, LE_THREAD_X);
     struct le_expression *lane =

@@ -8,6 +8,7 @@
 #ifndef LE_DEVICE_MAP_H
 #define LE_DEVICE_MAP_H
 #include "gen/device_gen.h"
+#include "gen/mapping/mapping.h"
 
 enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 12, MAP_THREADS = 256 };
 enum { MAP_DEAR_COST = 256 }; /* additions that one thread makes */
@@ -83,7 +84,9 @@ struct map_spot {
 };
 
 /* device_map.c; false: another kernel has to make it */
-bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage);
+bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles);
+/* A smaller width, and as many turns. */
+bool le_map_set(struct map *m, int width, int unroll);
 const struct map_axis *le_map_inner(const struct map *m);
 int64_t le_map_parts(const struct map *m, int axis); /* of an axis: FLAT: vectors, or places; else blocks */
 int le_map_size(const struct map *m, int value);     /* bytes of an element */
@@ -116,7 +119,8 @@ bool le_map_is_simple(const struct map *m); /* a thread has one element, and end
 /* Of splits: an element where all are alike, and then, once that is closed, one that is made by itself. */
 struct map_spot le_map_open_element(struct map *m, bool alike);
 void le_map_close_element(struct map *m, const struct map_spot *s, bool alike);
-/* false: another kernel has to make it */
-bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                  struct le_generated_launches *out, leat_status *status);
+leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+
+/* mapping/maps.c */
+void le_propose_maps(struct le_mapping_search *search);
 #endif

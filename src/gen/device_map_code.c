@@ -434,33 +434,31 @@ static int64_t blocks_of_parts(const struct map *m, int64_t parts) {
     return (parts + turns - 1) / turns;
 }
 
-bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                  struct le_generated_launches *out, leat_status *status) {
-    struct map m;
-    if (!le_map_find(&m, job, stage))
-        return false;
-    m.c.tree->threads = MAP_THREADS;
-    int64_t blocks = m.items;
-    if (m.way == MAP_FLAT)
-        blocks = (m.items + MAP_THREADS * m.unroll - 1) / (MAP_THREADS * m.unroll);
-    if (m.dear) { /* goes round: what is the same for all elements is found once for several of a thread's */
-        le_map_open_parts(&m, blocks, LE_ROLE_ROLLED);
-        blocks = blocks_of_parts(&m, blocks);
+leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le_generated_launches *out) {
+    struct map *m = found;
+    if (m->way != MAP_TILE)
+        le_map_set(m, (int)le_mapping_get(mapping, "vector"), (int)le_mapping_get(mapping, "unrolled"));
+    m->c.tree->threads = MAP_THREADS;
+    int64_t blocks = m->items;
+    if (m->way == MAP_FLAT)
+        blocks = (m->items + MAP_THREADS * m->unroll - 1) / (MAP_THREADS * m->unroll);
+    if (m->dear) { /* goes round: what is the same for all elements is found once for several of a thread's */
+        le_map_open_parts(m, blocks, LE_ROLE_ROLLED);
+        blocks = blocks_of_parts(m, blocks);
     }
-    le_map_places(&m);
-    if (m.splits)
-        make_split(&m);
+    le_map_places(m);
+    if (m->splits)
+        make_split(m);
     else
-        make_all(&m);
-    close_within(&m, m.body, m.c.root);
-    struct le_generated_launch *launch = le_cuda_finish(&m.c, out);
+        make_all(m);
+    close_within(m, m->body, m->c.root);
+    struct le_generated_launch *launch = le_cuda_finish(&m->c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->block[0] = MAP_THREADS;
-    launch->how = describe_way(&m);
+    launch->how = describe_way(m);
     launch->elements = 1;
-    for (int a = 0; a < m.axis_count; a++)
-        launch->elements *= m.axes[a].count;
-    *status = m.c.status;
-    return true;
+    for (int a = 0; a < m->axis_count; a++)
+        launch->elements *= m->axes[a].count;
+    return m->c.status;
 }

@@ -207,7 +207,7 @@ static void join_copies(struct own *o) {
 
 static bool can_use_copies(struct own *o, const struct le_device_kernel_job *job, const struct le_stage *stage) {
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
-    if (target->rank == 0 || !le_map_find(&o->m, job, stage))
+    if (target->rank == 0 || !le_map_find(&o->m, job, stage, false))
         return false;
     o->type = target->type;
     o->elements = o->points = 1;

@@ -71,7 +71,13 @@ const char *le_mapping_text(struct le_arena *arena, const struct le_mapping *map
     return text;
 }
 
-#define GAIN 0.9 /* of a simpler mapping's time, that one which takes the compiler longer has to gain */
+/* Of a simpler mapping's time: what one that takes the compiler longer has to gain. */
+#define GAIN         0.9
+#define GAIN_SECONDS 2e-6
+
+static bool is_worth_it(const struct le_mapping *m, const struct le_mapping *simpler) {
+    return m->seconds < GAIN * simpler->seconds && m->seconds < simpler->seconds - GAIN_SECONDS;
+}
 
 /* The one that LEAT_MAPPING names first, or else the fastest. The simplest are proposed first. */
 static const struct le_mapping *choose(const struct le_mapping_search *search) {
@@ -79,7 +85,7 @@ static const struct le_mapping *choose(const struct le_mapping_search *search) {
     for (int k = 1; k < search->count; k++) {
         const struct le_mapping *m = &search->at[k];
         bool sooner = m->forced && (!best->forced || m->forced < best->forced);
-        if (sooner || (!best->forced && m->seconds < GAIN * best->seconds))
+        if (sooner || (!best->forced && is_worth_it(m, best)))
             best = m;
     }
     return best;

@@ -1,27 +1,23 @@
-/* Predicts how long a mapping's kernels take. The time is the larger one of memory's and of arithmetic's, each at the
- * rate that as many threads as there are can reach (Little's law: what is in flight, over the latency). */
+/* Predicts how long a mapping's kernels take: the longest of what memory takes, what arithmetic takes, and what the
+ * teams take that have to wait for room. The constants were measured on an H100 with forced mappings of 30 works. */
 #include "gen/mapping/mapping.h"
 #include <math.h>
 
 #define SECTOR_BYTES    32
-#define LATENCY_SECONDS 700e-9 /* of a read from memory */
+#define LATENCY_SECONDS 0.4e-6 /* of a read from memory */
 #define LAUNCH_SECONDS  2e-6   /* from one kernel of a stream to the next */
 #define BUSY_THREADS    512    /* of a multiprocessor, that keep its arithmetic busy */
 #define UNKNOWN_EXTENT  64     /* of a range that is found as the kernel runs */
 
+/* Memory's time is its own at full rate, and that in which as many reads as are in flight come back. */
 double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost *cost) {
     double units = facts->multiprocessors, room = units * facts->multiprocessor_threads;
-    double threads = cost->threads < room ? cost->threads : room;
-    double duty = cost->busy_seconds > 0 ? cost->busy_seconds / (cost->busy_seconds + cost->idle_seconds) : 1;
-    double bandwidth = threads * cost->bytes_in_flight * duty / LATENCY_SECONDS;
-    if (bandwidth > facts->bytes_per_second || bandwidth <= 0)
-        bandwidth = facts->bytes_per_second;
-    double rate = facts->operations_per_second;
-    if (threads < units * BUSY_THREADS)
-        rate *= threads / (units * BUSY_THREADS);
-    double memory = cost->bytes / bandwidth, arithmetic = cost->operations / rate;
-    double longest = fmax(fmax(memory, arithmetic), cost->chain_seconds);
-    return longest + (cost->busy_seconds > 0 ? 0 : cost->idle_seconds) + cost->launches * LAUNCH_SECONDS;
+    double threads = fmin(cost->threads, room), waves = fmax(1, cost->threads / room);
+    double memory =
+        cost->bytes / facts->bytes_per_second + cost->bytes * LATENCY_SECONDS / (threads * cost->bytes_in_flight);
+    double rate = facts->operations_per_second * fmin(1, threads / (units * BUSY_THREADS));
+    double longest = fmax(fmax(memory, cost->operations / rate), waves * cost->team_seconds);
+    return longest + cost->tail_seconds + cost->launches * LAUNCH_SECONDS;
 }
 
 /* ---- bytes */

@@ -48,15 +48,14 @@ const char *le_mapping_text(struct le_arena *arena, const struct le_mapping *map
 
 /* ---- cost.c: the cost model */
 
-/* What the kernels of a mapping do. */
+/* What the kernels of a mapping do. A *team* is the threads that work for one point. */
 struct le_cost {
     double bytes;           /* that move between memory and the multiprocessors, in whole sectors */
     double operations;      /* additions, or what takes as long */
-    double threads;         /* that can run at once, if the device has room for them */
+    double threads;         /* of all teams; the device has room for some of them at once */
     double bytes_in_flight; /* that a thread asks for before it waits */
-    double idle_seconds;    /* of a thread block, while it puts totals together and reads nothing */
-    double busy_seconds;    /* of the same, while it reads; 0: idle_seconds are once for all */
-    double chain_seconds;   /* of the longest chain of operations that wait for each other */
+    double team_seconds;    /* that a team takes at least, from its first read to its last write */
+    double tail_seconds;    /* of what comes after all teams */
     int launches;
 };
 double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost *cost);

@@ -3,12 +3,15 @@
 #include "gen/device_row.h"
 #include <math.h>
 
-#define GRID_POINTS   65535 /* a grid's second axis */
-#define READ_SECONDS  700e-9
-#define WARP_SECONDS  200e-9 /* in which a warp joins its threads' totals */
-#define BLOCK_SECONDS 1e-6   /* the same of a thread block, through shared memory */
-#define GRID_SECONDS  3e-6   /* in which the last block joins the others' totals */
-#define ADD_SECONDS   4e-9   /* from an addition to the next one, which waits for it */
+#define GRID_POINTS   65535   /* a grid's second axis */
+#define WARP_TERMS    1024    /* that a warp's tree has room for, times the width */
+#define READ_SECONDS  0.7e-6  /* of a round of reads, until their terms are joined */
+#define WARP_SECONDS  0.45e-6 /* in which a warp joins its threads' totals */
+#define BLOCK_SECONDS 2e-6    /* the same of a thread block, through shared memory */
+#define GRID_SECONDS  2e-6    /* in which the last block begins to join the others' totals */
+#define PART_SECONDS  54e-9   /* for each of these that one thread joins */
+#define ARG_JOINS     4
+#define ROW_WASTE     2.5 /* of bytes that threads read side by side, each along a row of its own */
 
 /* What all proposals have in common. */
 struct shared_terms {
@@ -31,17 +34,31 @@ static int term_index(const struct team_stage *t) {
     return g->indices[g->axes[g->axis_count - 1].position];
 }
 
-/* The common settings, and what a thread of so many for a point does. */
-static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m, int index, double threads) {
+/* Whether a thread's terms lie side by side: sectors that a warp reads for one of them serve the following ones. */
+static bool are_terms_dense(const struct shared_terms *s) {
+    return bytes_of(s, term_index(&s->r->t)) <= bytes_of(s, -1);
+}
+
+/* Totals that are joined, an arg's counting as several: its position goes along. */
+static double joins_of(const struct team_stage *t) {
+    double joins = 0;
+    for (int g = 0; g < t->group_count; g++) {
+        const int code = t->groups[g].nodes[0]->code;
+        joins += code == LE_RED_ARGMIN || code == LE_RED_ARGMAX ? ARG_JOINS : 1;
+    }
+    return joins;
+}
+
+/* The common settings, and what a team of so many threads does for a point. */
+static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m, double bytes, double threads) {
     const struct group *g = &s->r->t.groups[0];
-    double bytes = bytes_of(s, index), own = s->terms / threads, ahead;
     int64_t unrolled = le_mapping_set(m, "unrolled", g->unroll, 1, g->unroll, true);
-    ahead = fmin(own, (double)unrolled * g->width);
+    double own = fmax(1, s->terms / threads), ahead = (double)unrolled * g->width;
     return (struct le_cost){.bytes = bytes,
                             .operations = s->operations,
                             .threads = s->points * threads,
-                            .bytes_in_flight = ahead * bytes / (s->terms * s->points),
-                            .busy_seconds = ceil(own / ((double)unrolled * g->width)) * READ_SECONDS,
+                            .bytes_in_flight = fmin(own, ahead) * bytes / (s->terms * s->points),
+                            .team_seconds = ceil(own / ahead) * READ_SECONDS * s->r->t.group_count,
                             .launches = 1};
 }
 
@@ -49,22 +66,25 @@ static void finish(const struct shared_terms *s, struct le_mapping *m, struct le
     const struct team_stage *t = &s->r->t;
     int last = t->rest_count ? t->rest_at[t->rest_count - 1] : t->points_count ? t->points_at[t->points_count - 1] : -1;
     cost.bytes += le_cost_target_bytes(s->search->job, s->search->stage, last);
-    cost.chain_seconds = cost.busy_seconds + cost.idle_seconds;
     m->seconds = le_cost_seconds(s->search->job->facts, &cost);
 }
 
 static void propose_warp(const struct shared_terms *s) {
+    const struct team_stage *t = &s->r->t;
+    for (int g = 0; g < t->group_count; g++)
+        if (t->groups[g].terms > WARP_TERMS * t->groups[g].width)
+            return;
     struct le_mapping *m = le_mapping_add(s->search, "warp", le_reduce_warp, s->r);
-    struct le_cost cost = cost_of(s, m, term_index(&s->r->t), WARP);
-    cost.idle_seconds = WARP_SECONDS * s->r->t.group_count;
+    struct le_cost cost = cost_of(s, m, bytes_of(s, term_index(t)), WARP);
+    cost.team_seconds += WARP_SECONDS * joins_of(t);
     finish(s, m, cost);
 }
 
 static void propose_block(const struct shared_terms *s) {
     struct le_mapping *m = le_mapping_add(s->search, "block", le_reduce_block, s->r);
     int64_t threads = le_mapping_set(m, "threads", le_reduce_threads(&s->r->t), 64, 512, true);
-    struct le_cost cost = cost_of(s, m, term_index(&s->r->t), (double)threads);
-    cost.idle_seconds = BLOCK_SECONDS * s->r->t.group_count;
+    struct le_cost cost = cost_of(s, m, bytes_of(s, term_index(&s->r->t)), (double)threads);
+    cost.team_seconds += BLOCK_SECONDS * joins_of(&s->r->t);
     finish(s, m, cost);
 }
 
@@ -75,10 +95,37 @@ static void propose_grid(const struct shared_terms *s) {
         return;
     struct le_mapping *m = le_mapping_add(s->search, "grid", le_reduce_grid, s->r);
     double room = (double)facts->multiprocessors * facts->multiprocessor_threads / s->points;
-    struct le_cost cost = cost_of(s, m, term_index(t), fmax(256, fmin(room, s->terms / t->groups[0].width)));
-    cost.idle_seconds = GRID_SECONDS;
-    cost.busy_seconds = 0;
+    struct le_cost cost =
+        cost_of(s, m, bytes_of(s, term_index(t)), fmax(256, fmin(room, s->terms / t->groups[0].width)));
+    cost.team_seconds = READ_SECONDS + BLOCK_SECONDS;
+    cost.tail_seconds = GRID_SECONDS + BLOCK_SECONDS;
     finish(s, m, cost);
+}
+
+/* Of columns in chunks of so many terms. */
+static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_cost cost, int64_t chunk) {
+    const struct group *g = &s->r->t.groups[0];
+    double parts = ceil(s->terms / (double)chunk), rounds = ceil(fmin(s->terms, (double)chunk) / (2 * g->unroll));
+    cost.threads = s->points * parts;
+    cost.team_seconds = rounds * READ_SECONDS * s->r->t.group_count;
+    cost.tail_seconds = parts > 1 ? GRID_SECONDS + parts * PART_SECONDS : 0;
+    return cost;
+}
+
+/* A power of two, so that each chunk is a whole part of the sum's tree. */
+static int64_t best_chunk(const struct shared_terms *s, struct le_cost cost) {
+    double best = INFINITY;
+    int64_t found = 64;
+    for (int64_t chunk = 64;; chunk *= 2) {
+        struct le_cost now = cost_of_columns(s, cost, chunk);
+        double seconds = le_cost_seconds(s->search->job->facts, &now);
+        if (seconds < best) {
+            best = seconds;
+            found = chunk;
+        }
+        if ((double)chunk >= s->terms)
+            return found;
+    }
 }
 
 static void propose_columns(const struct shared_terms *s) {
@@ -86,13 +133,12 @@ static void propose_columns(const struct shared_terms *s) {
     if (t->rest_count > 0 || t->points_count == 0)
         return;
     struct le_mapping *m = le_mapping_add(s->search, "columns", le_reduce_columns, s->r);
-    int64_t chunk = le_mapping_set(m, "chunk", le_reduce_chunk(&s->r->c, t), 64, (int64_t)1 << 40, true);
-    double parts = ceil(s->terms / (double)chunk);
-    struct le_cost cost = cost_of(s, m, t->points_at[t->points_count - 1], parts);
-    cost.chain_seconds = fmin(s->terms, (double)chunk) * ADD_SECONDS;
-    cost.idle_seconds = parts > 1 ? GRID_SECONDS : 0;
-    cost.busy_seconds = 0;
-    finish(s, m, cost);
+    double side_by_side = bytes_of(s, t->points_at[t->points_count - 1]);
+    double bytes = are_terms_dense(s) ? fmin(side_by_side, ROW_WASTE * bytes_of(s, -1)) : side_by_side;
+    struct le_cost cost = cost_of(s, m, bytes, 1);
+    int64_t chunk = t->spread > 1 ? le_reduce_chunk(&s->r->c, t) : best_chunk(s, cost);
+    chunk = le_mapping_set(m, "chunk", chunk, 64, (int64_t)1 << 40, true);
+    finish(s, m, cost_of_columns(s, cost, chunk));
 }
 
 static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
@@ -111,12 +157,12 @@ static void propose_rows(const struct shared_terms *s) {
     double threads = (double)shape->cluster * shape->threads, bytes = 0;
     for (int k = 0; k < row.load_count; k++)
         bytes += le_cost_bytes(s->search->job, row.loads[k], term_index(&s->r->t));
+    double join = shape->rows > 1 ? WARP_SECONDS : BLOCK_SECONDS;
     struct le_cost cost = {.bytes = bytes,
                            .operations = s->operations,
                            .threads = s->points * threads,
                            .bytes_in_flight = bytes / (s->points * threads),
-                           .busy_seconds = 2 * READ_SECONDS,
-                           .idle_seconds = (shape->rows > 1 ? WARP_SECONDS : BLOCK_SECONDS) * s->r->t.group_count,
+                           .team_seconds = 2 * READ_SECONDS + join * s->r->t.group_count,
                            .launches = 1};
     finish(s, m, cost);
 }
