@@ -47,6 +47,7 @@ struct row {
 };
 /* What a thread has of a line. */
 struct row_line {
+    struct le_expression *number;
     struct le_expression *at;            /* the place of its first element */
     struct le_expression *slot;          /* where what was read ahead is; NULL: nothing was */
     struct le_variable *some[LOADS_MAX]; /* elements of what the pass reads; with two axes they are in the slot */
@@ -55,12 +56,12 @@ struct row_line {
 /* device_row_find.c: false: they cannot be kept */
 bool le_row_find(struct row *r);
 
-/* device_rows.c. number: a line's */
-struct le_expression *le_row_at(struct row *r, struct le_block *block, struct le_expression *number);
+/* device_rows.c */
+struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number); /* nothing is read */
 struct le_expression *le_row_has(struct row *r, struct le_expression *number); /* whether the thread has the line */
-/* get: le_kept's function, by what is known of the line when the kernel is compiled */
-struct row_line le_row_get(struct row *r, int pass, struct le_block *block, enum le_call get,
-                           struct le_expression *number, struct le_expression *slot);
+/* Reads what the pass needs. get: le_kept's function, by what is known of the line when the kernel is compiled */
+void le_row_get(struct row *r, int pass, struct le_block *block, enum le_call get, struct row_line *line);
+/* A loop that is written out. */
 struct le_block *le_row_open_unrolled(struct row *r, struct le_block *block, const char *wish, int count,
                                       struct le_expression **number);
 /* The value of each load, of which element e was read. */

@@ -93,8 +93,9 @@ static void emit_unrolled(struct row *r) {
     struct le_kernel_tree *t = c->tree;
     struct le_expression *number, *e;
     struct le_block *lines = le_row_open_unrolled(r, c->root, "line", r->shape.lines, &number);
+    struct row_line line = le_row_line(r, lines, number);
     struct le_block *inside = le_ktree_open_if(t, lines, le_row_has(r, number));
-    struct row_line line = le_row_get(r, r->t->group_count, inside, LE_CALL_KEPT_GET, number, NULL);
+    le_row_get(r, r->t->group_count, inside, LE_CALL_KEPT_GET, &line);
     if (r->wide) {
         struct le_variable *out = declare_out(r, inside), *usual = make_line(r, inside, &line, out);
         if (usual)
@@ -117,7 +118,7 @@ static void emit_unrolled(struct row *r) {
 static void read_ahead(struct row *r, struct le_block *block, struct le_expression *slot,
                        struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
-    struct le_expression *at = le_row_at(r, block, number);
+    struct le_expression *at = le_row_line(r, block, number).at;
     struct le_block *first = le_ktree_open(t, block);
     le_team_bind_one(r->c, first, r->all.indices[0], at, 0);
     for (int k = 0; k < r->load_count; k++)
@@ -171,7 +172,9 @@ static void set_again(struct row *r, struct le_block *block, struct le_variable 
 static void make_rolled_line(struct row *r, struct le_block *block, enum le_call get, struct le_expression *number,
                              struct le_expression *slot, struct le_variable *again) {
     struct le_kernel_tree *t = r->c->tree;
-    struct row_line line = le_row_get(r, r->t->group_count, block, get, number, slot);
+    struct row_line line = le_row_line(r, block, number);
+    line.slot = slot;
+    le_row_get(r, r->t->group_count, block, get, &line);
     struct le_variable *out = declare_out(r, block), *usual = make_line(r, block, &line, out);
     if (usual)
         set_again(r, block, again, number, usual);
@@ -223,7 +226,8 @@ static void make_lines_again(struct row *r, struct le_variable *again) {
     loop->owner->role = LE_ROLE_ROLLED;
     struct le_expression *number =
         le_ktree_let(t, loop, "line", LE_KTREE_INT, le_ktree_call(t, LE_CALL_LOWEST_BIT, LE_KTREE_INT, NULL, &bits));
-    struct row_line line = le_row_get(r, r->t->group_count, loop, LE_CALL_KEPT_GET_ANY, number, NULL);
+    struct row_line line = le_row_line(r, loop, number);
+    le_row_get(r, r->t->group_count, loop, LE_CALL_KEPT_GET_ANY, &line);
     struct le_variable *out = declare_out(r, loop);
     make_apart(r, loop, &line, out, NULL);
     store_line(r, loop, &line, out);
@@ -244,7 +248,7 @@ static void emit_rolled(struct row *r) {
     struct le_block *rest = open_rolled(r, c->root, "line", end, r->lines, 1, &line);
     set_again(r, rest, again, line, NULL);
     le_ktree_close(t, rest);
-    struct le_block *most = le_ktree_open_if(t, c->root, le_less(t, none, end));
+    struct le_block *most = le_ktree_open_if(t, c->root, le_ktree_binary(t, LE_OP_GT, end, none));
     make_far_lines(r, most, end, again);
     make_near_lines(r, most, again);
     le_ktree_close(t, most);

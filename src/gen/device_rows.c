@@ -9,12 +9,12 @@ static struct le_expression *int_of(struct row *r, int64_t value) {
     return le_ktree_int(r->c->tree, value);
 }
 
-struct le_expression *le_row_at(struct row *r, struct le_block *block, struct le_expression *number) {
+struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
-    if (r->turn)
-        number = le_ktree_binary(t, LE_OP_XOR, number, r->turn);
-    struct le_expression *before = le_times(t, number, int_of(r, WARP * r->all.width));
-    return le_ktree_let(t, block, "at", LE_KTREE_INT, le_plus(t, r->base, before));
+    struct le_expression *turned = r->turn ? le_ktree_binary(t, LE_OP_XOR, number, r->turn) : number;
+    struct le_expression *before = le_times(t, turned, int_of(r, WARP * r->all.width));
+    struct le_expression *at = le_ktree_let(t, block, "at", LE_KTREE_INT, le_plus(t, r->base, before));
+    return (struct row_line){.number = number, .at = at};
 }
 
 struct le_expression *le_row_has(struct row *r, struct le_expression *number) {
@@ -30,31 +30,28 @@ struct le_block *le_row_open_unrolled(struct row *r, struct le_block *block, con
     return le_ktree_open_unrolled(r->c->tree, block, variable, count);
 }
 
-struct row_line le_row_get(struct row *r, int pass, struct le_block *block, enum le_call get,
-                           struct le_expression *number, struct le_expression *slot) {
+void le_row_get(struct row *r, int pass, struct le_block *block, enum le_call get, struct row_line *line) {
     struct cuda *c = r->c;
     struct le_kernel_tree *t = c->tree;
-    struct row_line line = {.at = le_row_at(r, block, number), .slot = slot};
     struct le_block *first = le_ktree_open(t, block);
-    le_team_bind_one(c, first, r->all.indices[0], line.at, 0);
+    le_team_bind_one(c, first, r->all.indices[0], line->at, 0);
     for (int k = 0; k < r->load_count; k++) {
         if (!r->read[pass][k])
             continue;
-        if (slot && r->ahead[k]) {
-            line.some[k] = r->ahead[k];
+        if (line->slot && r->ahead[k]) {
+            line->some[k] = r->ahead[k];
             continue;
         }
-        line.some[k] = le_group_array(c, first, r->loads[k], "line", r->all.width);
-        struct le_expression *to = le_ktree_use(t, line.some[k]);
+        line->some[k] = le_group_array(c, first, r->loads[k], "line", r->all.width);
+        struct le_expression *to = le_ktree_use(t, line->some[k]);
         if (r->kept[k]) {
-            struct le_expression *x[] = {le_ktree_use(t, r->objects[k]), number, to};
+            struct le_expression *x[] = {le_ktree_use(t, r->objects[k]), line->number, to};
             le_ktree_do(t, first, le_ktree_call(t, get, LE_KTREE_VOID, NULL, x));
         } else {
             le_group_read(c, first, r->loads[k], r->all.width, to);
         }
     }
     le_ktree_close(t, first);
-    return line;
 }
 
 void le_row_know(struct row *r, int pass, struct le_block *each, const struct row_line *line, struct le_expression *e) {
@@ -81,6 +78,7 @@ struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *
 
 /* ---- what is kept */
 
+/* at: where in memory what is to be line `number` begins */
 static void fetch_line(struct row *r, struct le_block *block, struct le_expression *number, struct le_expression *at) {
     struct le_kernel_tree *t = r->c->tree;
     le_team_bind_one(r->c, block, r->all.indices[0], at, 0);
@@ -97,20 +95,15 @@ static void fetch_line(struct row *r, struct le_block *block, struct le_expressi
  */
 static void fetch_rows(struct row *r) {
     struct le_kernel_tree *t = r->c->tree;
-    struct le_expression *number;
-    if (!r->rolled) {
-        struct le_block *lines = le_row_open_unrolled(r, r->c->root, "line", r->shape.lines, &number);
-        struct le_expression *at = le_row_at(r, lines, number);
-        struct le_block *inside = le_ktree_open_if(t, lines, le_row_has(r, number));
-        fetch_line(r, inside, number, at);
-        le_ktree_close(t, inside);
-        le_ktree_close(t, lines);
-        return;
-    }
-    struct le_block *some = le_ktree_open_if(t, r->c->root, le_less(t, int_of(r, 0), r->lines));
+    struct le_expression *number, *zero = int_of(r, 0);
+    struct le_block *some = r->rolled ? le_ktree_open_if(t, r->c->root, le_ktree_binary(t, LE_OP_GT, r->lines, zero))
+                                      : le_ktree_open(t, r->c->root);
     struct le_block *lines = le_row_open_unrolled(r, some, "line", r->shape.lines, &number);
-    struct le_expression *from = le_ktree_select(t, le_row_has(r, number), number, int_of(r, 0));
-    fetch_line(r, lines, number, le_row_at(r, lines, from));
+    struct le_expression *has = le_row_has(r, number);
+    struct row_line from = le_row_line(r, lines, r->rolled ? le_ktree_select(t, has, number, zero) : number);
+    struct le_block *inside = r->rolled ? le_ktree_open(t, lines) : le_ktree_open_if(t, lines, has);
+    fetch_line(r, inside, number, from.at);
+    le_ktree_close(t, inside);
     le_ktree_close(t, lines);
     le_ktree_close(t, some);
 }
@@ -189,13 +182,14 @@ static struct le_variable *emit_group(struct row *r, int pass) {
     le_group_declare(c, g);
     struct le_variable *function = le_ktree_variable(t, "line_total", g->type);
     struct le_block *block = le_ktree_open_function(t, c->root, function, &parameter, 1);
+    struct row_line line = le_row_line(r, block, number);
     struct le_block *outside = le_ktree_open_if(t, block, le_ktree_not(t, le_row_has(r, number)));
     le_ktree_return(t, outside, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
     le_ktree_close(t, outside);
     struct le_variable *some = le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, r->all.width, 0);
     if (r->late && r->late_group == pass)
         late = le_group_array(c, block, r->loads[r->late_load], "late", r->all.width);
-    struct row_line line = le_row_get(r, pass, block, LE_CALL_KEPT_GET, number, NULL);
+    le_row_get(r, pass, block, LE_CALL_KEPT_GET, &line);
     struct le_block *each = le_row_open_elements(r, pass, block, &line, &e);
     le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, le_plus(t, line.at, e)));
     if (late)
@@ -225,7 +219,7 @@ static void name_lines(struct row *r, struct le_expression *lane, struct le_expr
     struct le_expression *most = int_of(r, (int64_t)(lines - 1) * line), *left = r->left;
     struct le_expression *some =
         le_ktree_quotient(t, le_plus(t, left, int_of(r, line - 1)), int_of(r, line)); /* if it has any */
-    some = le_ktree_select(t, le_less(t, most, left), int_of(r, lines), some);
+    some = le_ktree_select(t, le_ktree_binary(t, LE_OP_GT, left, most), int_of(r, lines), some);
     some = le_ktree_select(t, le_ktree_binary(t, LE_OP_LE, left, int_of(r, 0)), int_of(r, 0), some);
     r->lines = le_ktree_let(t, r->c->root, "lines", LE_KTREE_INT, some);
     if (!r->reads)
@@ -233,7 +227,7 @@ static void name_lines(struct row *r, struct le_expression *lane, struct le_expr
     struct le_expression *before = le_times(t, le_minus(t, lane, int_of(r, WARP - 1)), int_of(r, r->all.width));
     struct le_expression *odd = le_ktree_cast(t, LE_KTREE_INT, le_ktree_remainder(t, point, int_of(r, 2)));
     r->turn = le_ktree_let(t, r->c->root, "turn", LE_KTREE_INT,
-                           le_ktree_select(t, le_less(t, most, le_plus(t, left, before)),
+                           le_ktree_select(t, le_ktree_binary(t, LE_OP_GT, le_plus(t, left, before), most),
                                            le_times(t, odd, int_of(r, lines / 2)), int_of(r, 0)));
 }
 
@@ -246,7 +240,10 @@ static struct le_expression *begin_warp(struct row *r, struct le_expression *lan
     struct le_expression *point =
         le_ktree_let(t, root, "point", LE_KTREE_LONG, le_plus(t, le_times(t, block, int_of(r, r->shape.rows)), warp));
     le_ktree_end_if(t, root, le_ktree_binary(t, LE_OP_GE, point, le_cuda_number(r->c, "points", r->t->points)));
-    r->base = le_ktree_let(t, root, "base", LE_KTREE_INT, le_times(t, lane, int_of(r, r->all.width)));
+    /* A product even if the width is 1: from `base = lane` NVRTC makes other code, which has up to a tenth more
+     * instructions. */
+    struct le_expression *x[] = {lane, int_of(r, r->all.width)};
+    r->base = le_ktree_let(t, root, "base", LE_KTREE_INT, le_ktree_op(t, LE_OP_MUL, LE_KTREE_INT, x, 2));
     return point;
 }
 
