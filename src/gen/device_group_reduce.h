@@ -8,6 +8,7 @@
 #ifndef LE_DEVICE_GROUP_REDUCE_H
 #define LE_DEVICE_GROUP_REDUCE_H
 #include "gen/device_gen.h"
+#include "gen/mapping/mapping.h"
 
 enum { GROUPS_MAX = 4, GROUP_NODES = 8, AXES_MAX = 16, POINTS_MAX = 16, LOADS_MAX = 16 };
 
@@ -120,10 +121,23 @@ bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_generated_laun
 bool le_team_scan(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct scan *scan,
                   struct le_generated_launches *out, leat_status *status);
 
-/* device_group_reduce.c */
-bool le_team_takes(const struct cuda *c, const struct team_stage *t);         /* a team is to make it */
+/* device_group_reduce.c: the kernels, and what mappings set */
+struct reduction {
+    struct cuda c;
+    struct team_stage t;
+};
+bool le_team_takes(const struct team_stage *t);                               /* threads had better share its terms */
 void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads); /* of a block, for the compiler */
-/* false: another kernel is to make it */
-bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                   struct le_generated_launches *out, leat_status *status);
+int64_t le_reduce_terms(const struct team_stage *t);                          /* of the longest group */
+int le_reduce_threads(const struct team_stage *t);                            /* of a block for a point */
+int64_t le_reduce_chunk(struct cuda *c, const struct team_stage *t);          /* terms of a thread, for columns */
+bool le_reduce_stands_alone(const struct team_stage *t);                      /* no group uses another's totals */
+/* found: the struct reduction */
+leat_status le_reduce_warp(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+leat_status le_reduce_block(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+leat_status le_reduce_grid(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+leat_status le_reduce_columns(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+
+/* mapping/reductions.c */
+void le_propose_reductions(struct le_mapping_search *search);
 #endif

@@ -277,7 +277,7 @@ static const char *whole(const struct printer *p, const struct le_expression *x)
 
 static void print_let(struct printer *p, const struct le_statement *s) {
     const struct le_variable *v = s->variable;
-    if (v->memory == LE_KTREE_BUFFER)
+    if (v->memory != LE_KTREE_NO_ARRAY)
         put(p, "%s%s *%s = %s;", v->read_only ? "const " : "", stored_type(p, v->type), v->name, whole(p, s->x));
     else
         put(p, "const %s %s = %s;", le_cuda_type_of(p->t, v->type), v->name, whole(p, s->x));

@@ -221,6 +221,15 @@ struct le_variable *le_ktree_array(struct le_kernel_tree *t, struct le_block *bl
     return v;
 }
 
+struct le_variable *le_ktree_pointer(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
+                                     enum le_ktree_memory memory, struct le_expression *address) {
+    struct le_variable *v = le_ktree_variable(t, wish, type);
+    v->memory = memory;
+    v->axes = 1;
+    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = v, .x = address});
+    return v;
+}
+
 void le_ktree_set(struct le_kernel_tree *t, struct le_block *block, struct le_expression *to, struct le_expression *x) {
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_SET, .to = to, .x = x});
 }
