@@ -109,8 +109,6 @@ void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, in
 void le_team_bind_one_text(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past);
 void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place,
                        bool narrow);
-const char *le_group_total_text(struct cuda *c, const struct group *g, struct le_block *block, const char *at);
-void le_group_known_text(struct cuda *c, const struct group *g, struct le_block *block, const char *total);
 const char *le_group_type_text(struct cuda *c, const struct group *g);
 
 /* device_rows.c: rows that are kept while several passes run over them; false: they are not */

@@ -12,10 +12,6 @@
 
 enum { READ_AHEAD = 2 }; /* lines; with 4 there are too few registers */
 
-static struct le_expression *int_of(struct row *r, int64_t value) {
-    return le_ktree_int(r->c->tree, value);
-}
-
 static void store_line(struct row *r, struct le_block *block, const struct row_line *line, struct le_variable *out) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_node target = le_cuda_target(r->c);
@@ -63,9 +59,10 @@ static void turn_array(struct row *r, struct le_block *block, struct le_variable
 
 static struct le_block *open_rolled(struct row *r, struct le_block *block, const char *wish, struct le_expression *from,
                                     struct le_expression *below, int step, struct le_expression **number) {
-    struct le_variable *variable = le_ktree_variable(r->c->tree, wish, LE_KTREE_INT);
-    *number = le_ktree_use(r->c->tree, variable);
-    return le_ktree_open_loop(r->c->tree, block, LE_ROLE_ROLLED, variable, from, below, int_of(r, step));
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_variable *variable = le_ktree_variable(t, wish, LE_KTREE_INT);
+    *number = le_ktree_use(t, variable);
+    return le_ktree_open_loop(t, block, LE_ROLE_ROLLED, variable, from, below, le_ktree_int(t, step));
 }
 
 /* The same one at a time, in a few lines of text; unless `usual` (NULL: always). */
@@ -74,12 +71,12 @@ static void make_apart(struct row *r, struct le_block *block, const struct row_l
     struct cuda *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct le_expression *turn;
-    struct le_block *each = open_rolled(r, block, "turn", int_of(r, 0), int_of(r, r->all.width), 1, &turn);
+    struct le_block *each = open_rolled(r, block, "turn", le_ktree_int(t, 0), le_ktree_int(t, r->all.width), 1, &turn);
     each->owner->guard = usual ? le_ktree_not(t, le_ktree_use(t, usual)) : NULL;
     le_team_bind_one(c, each, r->all.indices[0], le_plus(t, line->at, turn), 0);
     c->rare = each;
-    le_row_know(r, r->t->group_count, each, line, int_of(r, 0));
-    make_element(r, each, out, int_of(r, 0));
+    le_row_know(r, r->t->group_count, each, line, le_ktree_int(t, 0));
+    make_element(r, each, out, le_ktree_int(t, 0));
     c->rare = NULL;
     turn_array(r, each, out);
     for (int k = 0; k < r->load_count; k++)
@@ -92,7 +89,7 @@ static void emit_unrolled(struct row *r) {
     struct cuda *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct le_expression *number, *e;
-    struct le_block *lines = le_row_open_unrolled(r, c->root, "line", r->shape.lines, &number);
+    struct le_block *lines = le_ktree_open_each(t, c->root, "line", r->shape.lines, &number);
     struct row_line line = le_row_line(r, lines, number);
     struct le_block *inside = le_ktree_open_if(t, lines, le_row_has(r, number));
     le_row_get(r, r->t->group_count, inside, LE_CALL_KEPT_GET, &line);
@@ -131,7 +128,7 @@ static void read_ahead(struct row *r, struct le_block *block, struct le_expressi
 void le_row_start_reading(struct row *r) {
     struct cuda *c = r->c;
     struct le_kernel_tree *t = c->tree;
-    struct le_expression *slot, *near = int_of(r, r->shape.near);
+    struct le_expression *slot, *near = le_ktree_int(t, r->shape.near);
     for (int k = 0; k < r->load_count; k++) {
         const struct le_value *v = &c->ir->values.at[r->loads[k]->value];
         if (r->read[r->t->group_count][k] && !r->kept[k])
@@ -139,8 +136,9 @@ void le_row_start_reading(struct row *r) {
                                          LE_KTREE_LOCAL, READ_AHEAD, r->all.width);
     }
     struct le_expression *far = le_minus(t, r->lines, near);
-    struct le_block *some = le_ktree_open_if(t, c->root, le_ktree_binary(t, LE_OP_GE, far, int_of(r, READ_AHEAD)));
-    struct le_block *slots = le_row_open_unrolled(r, some, "slot", READ_AHEAD, &slot);
+    struct le_block *some =
+        le_ktree_open_if(t, c->root, le_ktree_binary(t, LE_OP_GE, far, le_ktree_int(t, READ_AHEAD)));
+    struct le_block *slots = le_ktree_open_each(t, some, "slot", READ_AHEAD, &slot);
     read_ahead(r, slots, slot, le_plus(t, near, slot));
     le_ktree_close(t, slots);
     le_ktree_close(t, some);
@@ -191,13 +189,13 @@ static void make_rolled_line(struct row *r, struct le_block *block, enum le_call
 static void make_far_lines(struct row *r, struct le_block *block, struct le_expression *end,
                            struct le_variable *again) {
     struct le_kernel_tree *t = r->c->tree;
-    struct le_expression *near = int_of(r, r->shape.near), *first, *slot;
+    struct le_expression *near = le_ktree_int(t, r->shape.near), *first, *slot;
     struct le_block *loop = open_rolled(r, block, "first", near, end, READ_AHEAD, &first);
-    struct le_block *slots = le_row_open_unrolled(r, loop, "slot", READ_AHEAD, &slot);
+    struct le_block *slots = le_ktree_open_each(t, loop, "slot", READ_AHEAD, &slot);
     struct le_expression *line = le_ktree_let(t, slots, "line", LE_KTREE_INT, le_plus(t, first, slot));
     make_rolled_line(r, slots, LE_CALL_KEPT_GET_FAR, line, slot, again);
     if (r->reads) {
-        struct le_expression *next = le_plus(t, line, int_of(r, READ_AHEAD));
+        struct le_expression *next = le_plus(t, line, le_ktree_int(t, READ_AHEAD));
         next = le_ktree_select(t, le_less(t, next, end), next, le_ktree_remainder(t, slot, near));
         read_ahead(r, slots, slot, le_ktree_let(t, slots, "next", LE_KTREE_INT, next));
     }
@@ -207,12 +205,13 @@ static void make_far_lines(struct row *r, struct le_block *block, struct le_expr
 
 static void make_near_lines(struct row *r, struct le_block *block, struct le_variable *again) {
     struct le_kernel_tree *t = r->c->tree;
-    struct le_expression *line, *ahead = int_of(r, READ_AHEAD);
-    struct le_block *lines = le_row_open_unrolled(r, block, "line", r->shape.near, &line);
+    struct le_expression *line, *ahead = le_ktree_int(t, READ_AHEAD);
+    struct le_block *lines = le_ktree_open_each(t, block, "line", r->shape.near, &line);
     struct le_expression *slot = le_ktree_let(t, lines, "slot", LE_KTREE_INT, le_ktree_remainder(t, line, ahead));
     make_rolled_line(r, lines, LE_CALL_KEPT_GET, line, slot, again);
     if (r->reads && r->shape.near > READ_AHEAD) {
-        struct le_block *more = le_ktree_open_if(t, lines, le_less(t, line, int_of(r, r->shape.near - READ_AHEAD)));
+        struct le_block *more =
+            le_ktree_open_if(t, lines, le_less(t, line, le_ktree_int(t, r->shape.near - READ_AHEAD)));
         read_ahead(r, more, slot, le_plus(t, line, ahead));
         le_ktree_close(t, more);
     }
@@ -222,7 +221,7 @@ static void make_near_lines(struct row *r, struct le_block *block, struct le_var
 static void make_lines_again(struct row *r, struct le_variable *again) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *bits = le_ktree_use(t, again);
-    struct le_block *loop = le_ktree_open_while(t, r->c->root, le_ktree_binary(t, LE_OP_NE, bits, int_of(r, 0)));
+    struct le_block *loop = le_ktree_open_while(t, r->c->root, le_ktree_binary(t, LE_OP_NE, bits, le_ktree_int(t, 0)));
     loop->owner->role = LE_ROLE_ROLLED;
     struct le_expression *number =
         le_ktree_let(t, loop, "line", LE_KTREE_INT, le_ktree_call(t, LE_CALL_LOWEST_BIT, LE_KTREE_INT, NULL, &bits));
@@ -231,15 +230,15 @@ static void make_lines_again(struct row *r, struct le_variable *again) {
     struct le_variable *out = declare_out(r, loop);
     make_apart(r, loop, &line, out, NULL);
     store_line(r, loop, &line, out);
-    le_ktree_set(t, loop, bits, le_ktree_binary(t, LE_OP_AND, bits, le_minus(t, bits, int_of(r, 1))));
+    le_ktree_set(t, loop, bits, le_ktree_binary(t, LE_OP_AND, bits, le_minus(t, bits, le_ktree_int(t, 1))));
     le_ktree_close(t, loop);
 }
 
 static void emit_rolled(struct row *r) {
     struct cuda *c = r->c;
     struct le_kernel_tree *t = c->tree;
-    struct le_expression *line, *ahead = int_of(r, READ_AHEAD), *none = int_of(r, 0);
-    struct le_expression *far = le_minus(t, r->lines, int_of(r, r->shape.near));
+    struct le_expression *line, *ahead = le_ktree_int(t, READ_AHEAD), *none = le_ktree_int(t, 0);
+    struct le_expression *far = le_minus(t, r->lines, le_ktree_int(t, r->shape.near));
     struct le_expression *whole = le_minus(t, r->lines, le_ktree_remainder(t, far, ahead));
     struct le_expression *end =
         le_ktree_let(t, c->root, "end", LE_KTREE_INT, le_ktree_select(t, le_less(t, far, ahead), none, whole));

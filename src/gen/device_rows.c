@@ -5,14 +5,10 @@
 
 /* ---- lines */
 
-static struct le_expression *int_of(struct row *r, int64_t value) {
-    return le_ktree_int(r->c->tree, value);
-}
-
 struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *turned = r->turn ? le_ktree_binary(t, LE_OP_XOR, number, r->turn) : number;
-    struct le_expression *before = le_times(t, turned, int_of(r, WARP * r->all.width));
+    struct le_expression *before = le_times(t, turned, le_ktree_int(t, WARP * r->all.width));
     struct le_expression *at = le_ktree_let(t, block, "at", LE_KTREE_INT, le_plus(t, r->base, before));
     return (struct row_line){.number = number, .at = at};
 }
@@ -20,14 +16,7 @@ struct row_line le_row_line(struct row *r, struct le_block *block, struct le_exp
 struct le_expression *le_row_has(struct row *r, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
     return r->lines ? le_less(t, number, r->lines)
-                    : le_less(t, le_times(t, number, int_of(r, WARP * r->all.width)), r->left);
-}
-
-struct le_block *le_row_open_unrolled(struct row *r, struct le_block *block, const char *wish, int count,
-                                      struct le_expression **number) {
-    struct le_variable *variable = le_ktree_variable(r->c->tree, wish, LE_KTREE_INT);
-    *number = le_ktree_use(r->c->tree, variable);
-    return le_ktree_open_unrolled(r->c->tree, block, variable, count);
+                    : le_less(t, le_times(t, number, le_ktree_int(t, WARP * r->all.width)), r->left);
 }
 
 void le_row_get(struct row *r, int pass, struct le_block *block, enum le_call get, struct row_line *line) {
@@ -70,7 +59,7 @@ void le_row_know(struct row *r, int pass, struct le_block *each, const struct ro
 
 struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *block, const struct row_line *line,
                                       struct le_expression **e) {
-    struct le_block *each = le_row_open_unrolled(r, block, "e", r->all.width, e);
+    struct le_block *each = le_ktree_open_each(r->c->tree, block, "e", r->all.width, e);
     le_team_bind_one(r->c, each, r->all.indices[0], le_plus(r->c->tree, line->at, *e), 0);
     le_row_know(r, pass, each, line, *e);
     return each;
@@ -95,10 +84,10 @@ static void fetch_line(struct row *r, struct le_block *block, struct le_expressi
  */
 static void fetch_rows(struct row *r) {
     struct le_kernel_tree *t = r->c->tree;
-    struct le_expression *number, *zero = int_of(r, 0);
+    struct le_expression *number, *zero = le_ktree_int(t, 0);
     struct le_block *some = r->rolled ? le_ktree_open_if(t, r->c->root, le_ktree_binary(t, LE_OP_GT, r->lines, zero))
                                       : le_ktree_open(t, r->c->root);
-    struct le_block *lines = le_row_open_unrolled(r, some, "line", r->shape.lines, &number);
+    struct le_block *lines = le_ktree_open_each(t, some, "line", r->shape.lines, &number);
     struct le_expression *has = le_row_has(r, number);
     struct row_line from = le_row_line(r, lines, r->rolled ? le_ktree_select(t, has, number, zero) : number);
     struct le_block *inside = r->rolled ? le_ktree_open(t, lines) : le_ktree_open_if(t, lines, has);
@@ -121,7 +110,7 @@ static struct le_variable *declare_kept(struct row *r, const struct le_node *loa
     kept->object = le_ktree_call(t, LE_CALL_KEPT, LE_KTREE_VOID, statics, NULL);
     if (far) {
         struct le_expression *x[] = {le_ktree_use(t, kept), le_ktree_use(t, far), le_ktree_long(t, far_bytes),
-                                     int_of(r, r->shape.lines - r->shape.near)};
+                                     le_ktree_int(t, r->shape.lines - r->shape.near)};
         le_ktree_do(t, r->c->root, le_ktree_call(t, LE_CALL_KEPT_FAR, LE_KTREE_VOID, NULL, x));
     }
     return kept;
@@ -208,7 +197,7 @@ static struct le_variable *emit_group(struct row *r, int pass) {
 /* One value a row. */
 static void emit_one(struct row *r, struct le_expression *own) {
     struct cuda *c = r->c;
-    le_ktree_end_if(c->tree, c->root, le_ktree_binary(c->tree, LE_OP_NE, own, int_of(r, 0)));
+    le_ktree_end_if(c->tree, c->root, le_ktree_binary(c->tree, LE_OP_NE, own, le_ktree_int(c->tree, 0)));
     le_cuda_store(c, le_cuda_node(c, c->stage->node, c->root, NULL), c->root);
 }
 
@@ -216,19 +205,20 @@ static void emit_one(struct row *r, struct le_expression *own) {
 static void name_lines(struct row *r, struct le_expression *lane, struct le_expression *point) {
     struct le_kernel_tree *t = r->c->tree;
     int line = WARP * r->all.width, lines = r->shape.lines;
-    struct le_expression *most = int_of(r, (int64_t)(lines - 1) * line), *left = r->left;
+    struct le_expression *most = le_ktree_int(t, (int64_t)(lines - 1) * line), *left = r->left;
     struct le_expression *some =
-        le_ktree_quotient(t, le_plus(t, left, int_of(r, line - 1)), int_of(r, line)); /* if it has any */
-    some = le_ktree_select(t, le_ktree_binary(t, LE_OP_GT, left, most), int_of(r, lines), some);
-    some = le_ktree_select(t, le_ktree_binary(t, LE_OP_LE, left, int_of(r, 0)), int_of(r, 0), some);
+        le_ktree_quotient(t, le_plus(t, left, le_ktree_int(t, line - 1)), le_ktree_int(t, line)); /* if it has any */
+    some = le_ktree_select(t, le_ktree_binary(t, LE_OP_GT, left, most), le_ktree_int(t, lines), some);
+    some = le_ktree_select(t, le_ktree_binary(t, LE_OP_LE, left, le_ktree_int(t, 0)), le_ktree_int(t, 0), some);
     r->lines = le_ktree_let(t, r->c->root, "lines", LE_KTREE_INT, some);
     if (!r->reads)
         return;
-    struct le_expression *before = le_times(t, le_minus(t, lane, int_of(r, WARP - 1)), int_of(r, r->all.width));
-    struct le_expression *odd = le_ktree_cast(t, LE_KTREE_INT, le_ktree_remainder(t, point, int_of(r, 2)));
+    struct le_expression *before =
+        le_times(t, le_minus(t, lane, le_ktree_int(t, WARP - 1)), le_ktree_int(t, r->all.width));
+    struct le_expression *odd = le_ktree_cast(t, LE_KTREE_INT, le_ktree_remainder(t, point, le_ktree_int(t, 2)));
     r->turn = le_ktree_let(t, r->c->root, "turn", LE_KTREE_INT,
                            le_ktree_select(t, le_ktree_binary(t, LE_OP_GT, le_plus(t, left, before), most),
-                                           le_times(t, odd, int_of(r, lines / 2)), int_of(r, 0)));
+                                           le_times(t, odd, le_ktree_int(t, lines / 2)), le_ktree_int(t, 0)));
 }
 
 /* A warp for each row: which one it is, and where the thread begins. */
@@ -236,13 +226,13 @@ static struct le_expression *begin_warp(struct row *r, struct le_expression *lan
     struct le_kernel_tree *t = r->c->tree;
     struct le_block *root = r->c->root;
     struct le_expression *block = le_ktree_cast(t, LE_KTREE_LONG, le_ktree_thread(t, LE_BLOCK_X));
-    struct le_expression *warp = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), int_of(r, WARP));
-    struct le_expression *point =
-        le_ktree_let(t, root, "point", LE_KTREE_LONG, le_plus(t, le_times(t, block, int_of(r, r->shape.rows)), warp));
+    struct le_expression *warp = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), le_ktree_int(t, WARP));
+    struct le_expression *point = le_ktree_let(t, root, "point", LE_KTREE_LONG,
+                                               le_plus(t, le_times(t, block, le_ktree_int(t, r->shape.rows)), warp));
     le_ktree_end_if(t, root, le_ktree_binary(t, LE_OP_GE, point, le_cuda_number(r->c, "points", r->t->points)));
     /* A product even if the width is 1: from `base = lane` NVRTC makes other code, which has up to a tenth more
      * instructions. */
-    struct le_expression *x[] = {lane, int_of(r, r->all.width)};
+    struct le_expression *x[] = {lane, le_ktree_int(t, r->all.width)};
     r->base = le_ktree_let(t, root, "base", LE_KTREE_INT, le_ktree_op(t, LE_OP_MUL, LE_KTREE_INT, x, 2));
     return point;
 }
@@ -254,7 +244,7 @@ static struct le_expression *begin_block(struct row *r, struct le_expression *la
     struct le_expression *number = le_ktree_thread(t, LE_BLOCK_X);
     *own = le_ktree_thread(t, LE_THREAD_X);
     if (r->shape.cluster > 1) {
-        struct le_expression *cluster = int_of(r, r->shape.cluster);
+        struct le_expression *cluster = le_ktree_int(t, r->shape.cluster);
         struct le_expression *before =
             le_times(t, le_ktree_remainder(t, number, cluster), le_ktree_thread(t, LE_THREADS_X));
         le_ktree_do(t, root, le_ktree_call(t, LE_CALL_CLUSTER_ARRIVE, LE_KTREE_VOID, NULL, NULL));
@@ -264,9 +254,9 @@ static struct le_expression *begin_block(struct row *r, struct le_expression *la
     struct le_expression *point =
         le_ktree_let(t, root, "point", LE_KTREE_LONG, le_ktree_cast(t, LE_KTREE_LONG, number));
     struct le_expression *before =
-        le_times(t, le_ktree_quotient(t, *own, int_of(r, WARP)), int_of(r, (int64_t)WARP * r->shape.lines));
+        le_times(t, le_ktree_quotient(t, *own, le_ktree_int(t, WARP)), le_ktree_int(t, (int64_t)WARP * r->shape.lines));
     struct le_expression *first = le_ktree_cast(t, LE_KTREE_INT, le_plus(t, before, lane));
-    r->base = le_ktree_let(t, root, "base", LE_KTREE_INT, le_times(t, first, int_of(r, r->all.width)));
+    r->base = le_ktree_let(t, root, "base", LE_KTREE_INT, le_times(t, first, le_ktree_int(t, r->all.width)));
     return point;
 }
 
@@ -277,7 +267,7 @@ static struct le_expression *begin_row(struct row *r) {
     const struct team_stage *s = r->t;
     struct le_expression *thread = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_THREAD_X));
     struct le_expression *lane =
-        le_ktree_let(t, c->root, "lane", LE_KTREE_INT, le_ktree_remainder(t, thread, int_of(r, WARP)));
+        le_ktree_let(t, c->root, "lane", LE_KTREE_INT, le_ktree_remainder(t, thread, le_ktree_int(t, WARP)));
     struct le_expression *own = lane;
     struct le_expression *point = r->shape.rows > 1 ? begin_warp(r, lane) : begin_block(r, lane, &own);
     r->left = le_ktree_let(t, c->root, "left", LE_KTREE_INT, le_minus(t, le_group_count(c, &s->groups[0]), r->base));

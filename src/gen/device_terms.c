@@ -548,9 +548,8 @@ static void emit_terms(struct cuda *c, struct group *g, struct le_block *block) 
     bind_last(c, g, base, last);
     int count = le_group_open_wide(c, g, base, loads, names);
     struct le_variable *some = le_ktree_array(t, inner, "some", g->type, LE_KTREE_LOCAL, g->width, 0);
-    struct le_variable *element = le_ktree_variable(t, "e", LE_KTREE_INT);
-    struct le_expression *e = le_ktree_use(t, element);
-    struct le_block *each = le_ktree_open_unrolled(t, inner, element, g->width);
+    struct le_expression *e;
+    struct le_block *each = le_ktree_open_each(t, inner, "e", g->width, &e);
     bind_last(c, g, each, le_plus(t, last, e));
     for (int k = 0; k < count; k++)
         le_group_know_element(c, loads[k], each, names[k], e);
@@ -578,14 +577,6 @@ void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indice
                        bool narrow) {
     le_team_bind(c, block, indices, count, le_cuda_raw(c, LE_KTREE_VOID, le_arena_format(c->arena, "(%s)", place)),
                  narrow);
-}
-
-const char *le_group_total_text(struct cuda *c, const struct group *g, struct le_block *block, const char *at) {
-    return le_cuda_text(c, le_group_total(c, g, block, le_cuda_raw(c, LE_KTREE_LONG, at)));
-}
-
-void le_group_known_text(struct cuda *c, const struct group *g, struct le_block *block, const char *total) {
-    le_group_know(c, g, block, le_cuda_raw(c, g->type, total));
 }
 
 const char *le_group_type_text(struct cuda *c, const struct group *g) {

@@ -108,7 +108,9 @@ static struct spelled op_text(const struct printer *p, const struct le_expressio
                             ANYTHING};
 }
 
-static const char *static_text(const struct printer *p, const struct le_static *s) {
+static const char *static_text(const struct printer *p, const struct le_static *s, bool in_memory) {
+    if (in_memory)
+        return stored_type(p, (int)s->value);
     return s->is_type ? le_cuda_type_of(p->t, (int)s->value) : le_arena_format(p->arena, "%lld", (long long)s->value);
 }
 
@@ -124,9 +126,8 @@ static const char *call_text(const struct printer *p, const struct le_expression
             break;
         int number = at[1] - '0';
         bool object = at[2] == '.' || at[2] == '[' || (plain > 0 && (at[-1] == '*' || at[-1] == ')'));
-        const char *text = *at == '$'   ? static_text(p, &x->statics[number])
-                           : *at == '#' ? stored_type(p, (int)x->statics[number].value)
-                                        : text_of(p, x->x[number], object ? PRIMARY : CHOICE);
+        const char *text = *at == '%' ? text_of(p, x->x[number], object ? PRIMARY : CHOICE)
+                                      : static_text(p, &x->statics[number], *at == '#');
         le_words_put(p->arena, &w, text, strlen(text));
         at += 2;
     }
