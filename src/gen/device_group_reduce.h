@@ -70,15 +70,23 @@ void le_group_declare(struct cuda *c, struct group *g); /* the type alone */
 struct le_expression *le_group_total(struct cuda *c, const struct group *g, struct le_block *block,
                                      struct le_expression *at);
 int le_group_width(struct cuda *c, const struct group *g);
-/* Those that move with the last axis and are inside their arrays; their number. -1: a loop inside moves with it. */
+/* Loads that move with the last axis and are inside their arrays; their number. -1: a loop inside moves with it. */
 int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads);
 /* The same, and reads `width` elements of each into the arrays `some`, which it declares in base, where the indices of
  * the first are bound; closes base. */
 int le_group_open_wide(struct cuda *c, const struct group *g, struct le_block *base, struct le_node **loads,
                        struct le_variable **some);
-/* Element e of what was read of the load is its value in each. */
+/* An array for so many elements of a load, and what reads them from where the block's indices are. */
+struct le_variable *le_group_array(struct cuda *c, struct le_block *block, const struct le_node *load, const char *what,
+                                   int width);
+void le_group_read(struct cuda *c, struct le_block *block, const struct le_node *load, int width,
+                   struct le_expression *to);
+/* The element that was read of the load is its value in each; the same of element e of an array. */
+void le_group_know_read(struct cuda *c, struct le_node *load, struct le_block *each, struct le_expression *element);
 void le_group_know_element(struct cuda *c, struct le_node *load, struct le_block *each, struct le_variable *some,
                            struct le_expression *e);
+/* The total of all elements of `some`; closes the function. */
+void le_group_return_joined(struct cuda *c, const struct group *g, struct le_block *function, struct le_variable *some);
 /* Whether width elements along the index lie side by side, aligned. */
 bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int width);
 /* The nodes' values from now on: those of total, a variable of the group's type. */
@@ -101,8 +109,6 @@ void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, in
 void le_team_bind_one_text(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past);
 void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place,
                        bool narrow);
-const char *le_group_total_text(struct cuda *c, const struct group *g, struct le_block *block, const char *at);
-void le_group_known_text(struct cuda *c, const struct group *g, struct le_block *block, const char *total);
 const char *le_group_type_text(struct cuda *c, const struct group *g);
 
 /* device_rows.c: rows that are kept while several passes run over them; false: they are not */

@@ -108,9 +108,6 @@ void le_map_bind(struct map *m, struct le_block *block, int axis, struct le_expr
 void le_map_bind_outer(struct map *m, struct le_block *block, struct le_expression *turn); /* but for the inner axis */
 struct le_expression *le_map_place(struct map *m, int axis, struct le_expression *turn);
 struct le_expression *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* a parameter */
-/* 0 ... count - 1, written out. */
-struct le_block *le_map_open_each(struct map *m, struct le_block *block, const char *wish, int count,
-                                  struct le_expression **number);
 int le_map_pitch(const struct map *m);      /* TILE: elements from a column to the next: odd, so that banks differ */
 int le_map_across(const struct map *m);     /* TILE: threads for a row of the tile */
 bool le_map_is_simple(const struct map *m); /* a thread has one element, and ends where there is none */

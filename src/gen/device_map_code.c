@@ -51,7 +51,7 @@ static void bind_inner(struct map *m, struct le_block *block, struct le_expressi
 static struct map_spot open_elements(struct map *m, struct le_block *block, enum which which) {
     struct le_kernel_tree *t = m->c.tree;
     struct map_spot s;
-    s.turns = le_map_open_each(m, block, "u", m->unroll, &s.turn);
+    s.turns = le_ktree_open_each(m->c.tree, block, "u", m->unroll, &s.turn);
     if (which == COUNTED_TURNS) {
         struct le_expression *to = le_ktree_element(t, m->to, s.turn);
         bool many = m->width > 1;
@@ -59,7 +59,7 @@ static struct map_spot open_elements(struct map *m, struct le_block *block, enum
         s.turns->conditional = true;
     }
     le_map_bind_outer(m, s.turns, s.turn);
-    s.block = le_map_open_each(m, s.turns, "e", m->width, &s.element);
+    s.block = le_ktree_open_each(m->c.tree, s.turns, "e", m->width, &s.element);
     struct le_expression *asks = which == ALL ? NULL : counts(m, &s);
     if (asks) {
         s.block = le_ktree_open_if(t, s.block, asks);
@@ -134,7 +134,7 @@ static void read_row(struct map *m, const struct map_stream *s, struct le_block 
 
 static void read_rows(struct map *m, const struct map_stream *s, struct le_block *block) {
     struct le_expression *row;
-    struct le_block *rows = le_map_open_each(m, block, "row", m->unroll + s->row_high - s->row_low, &row);
+    struct le_block *rows = le_ktree_open_each(m->c.tree, block, "row", m->unroll + s->row_high - s->row_low, &row);
     struct le_expression *turn = le_plus(m->c.tree, row, le_ktree_int(m->c.tree, s->row_low));
     le_map_bind_outer(m, rows, turn);
     read_row(m, s, rows, turn, row);
@@ -208,7 +208,7 @@ static void read_part(struct map *m, const struct map_stream *s, struct le_block
 static void put_part(struct map *m, const struct map_stream *s, struct le_block *block, const struct tile_spot *at) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *element;
-    struct le_block *elements = le_map_open_each(m, block, "e", m->width, &element);
+    struct le_block *elements = le_ktree_open_each(m->c.tree, block, "e", m->width, &element);
     le_ktree_set(t, elements, tile_element(m, s, at->column, le_plus(t, at->row, element)),
                  le_ktree_element2(t, s->part, at->turn, element));
     le_ktree_close(t, elements);
@@ -220,7 +220,7 @@ static void move_parts(struct map *m, bool puts) {
     int inner = m->axis_count - 1;
     struct le_expression *down = le_ktree_int(t, m->tile_rows / m->width);
     struct tile_spot at;
-    struct le_block *turns = le_map_open_each(m, m->body, "u", m->unroll, &at.turn);
+    struct le_block *turns = le_ktree_open_each(m->c.tree, m->body, "u", m->unroll, &at.turn);
     struct le_expression *part = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_THREAD_X));
     part = le_plus(t, part, le_times(t, at.turn, le_ktree_int(t, MAP_THREADS)));
     part = le_ktree_let(t, turns, "at", LE_KTREE_INT, part);
@@ -319,7 +319,7 @@ static void write_some(struct map *m, struct le_block *block) {
 static void write_whole(struct map *m, struct le_block *block) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *turn;
-    struct le_block *turns = le_map_open_each(m, block, "u", m->unroll, &turn);
+    struct le_block *turns = le_ktree_open_each(m->c.tree, block, "u", m->unroll, &turn);
     le_map_bind_outer(m, turns, turn);
     bind_inner(m, turns, turn, le_ktree_int(t, 0));
     le_ktree_copy(t, turns, m->width, le_ktree_address(t, target_place(m, turns)), row_address(m, m->made, turn));
@@ -334,7 +334,7 @@ static struct map_spot open_apart(struct map *m) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *unless = m->usual ? le_ktree_not(t, le_ktree_use(t, m->usual)) : NULL;
     struct map_spot at;
-    at.turns = le_map_open_each(m, m->others, "u", m->unroll, &at.turn);
+    at.turns = le_ktree_open_each(m->c.tree, m->others, "u", m->unroll, &at.turn);
     if (m->width == 1) {
         at.element = le_ktree_int(t, 0);
         at.block = le_ktree_open_if(t, at.turns, le_both(t, unless, counts(m, &at)));

@@ -26,13 +26,6 @@ static struct le_expression *count_of(struct map *m, int axis) {
     return typed_number(m, axis, "count", m->axes[axis].count);
 }
 
-struct le_block *le_map_open_each(struct map *m, struct le_block *block, const char *wish, int count,
-                                  struct le_expression **number) {
-    struct le_variable *variable = le_ktree_variable(m->c.tree, wish, LE_KTREE_INT);
-    *number = le_ktree_use(m->c.tree, variable);
-    return le_ktree_open_unrolled(m->c.tree, block, variable, count);
-}
-
 /* ---- parts */
 
 /* As le_over wants it: n * number >> (31 + shift) is n / divisor for n below 2^31. */
@@ -192,7 +185,7 @@ static void find_flat(struct map *m) {
     for (int a = 0; a < m->axis_count; a++)
         m->places[a] = le_ktree_array(t, m->body, name_of(m, a, "place"), type_of(m, a), LE_KTREE_LOCAL, m->unroll, 0);
     declare_ends(m);
-    struct le_block *block = le_map_open_each(m, m->body, "turn", m->unroll, &turn);
+    struct le_block *block = le_ktree_open_each(m->c.tree, m->body, "turn", m->unroll, &turn);
     struct le_expression *threads = le_ktree_constant(t, LE_KTREE_UINT, (uint64_t)m->threads);
     struct le_expression *item =
         le_ktree_let(t, block, "item", LE_KTREE_UINT, le_plus(t, first, le_times(t, turn, threads)));
@@ -233,7 +226,7 @@ static void find_blocks(struct map *m) {
         m->place[a] = le_ktree_cast(t, type_of(m, a), parts[a]);
     find_corner(m, parts);
     declare_ends(m);
-    struct le_block *block = le_map_open_each(m, m->body, "turn", m->unroll, &turn);
+    struct le_block *block = le_ktree_open_each(m->c.tree, m->body, "turn", m->unroll, &turn);
     find_ends(m, block, turn, le_less(t, le_map_place(m, m->row, turn), count_of(m, m->row)));
     le_ktree_close(t, block);
 }

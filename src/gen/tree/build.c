@@ -323,6 +323,13 @@ struct le_block *le_ktree_open_unrolled(struct le_kernel_tree *t, struct le_bloc
     return block;
 }
 
+struct le_block *le_ktree_open_each(struct le_kernel_tree *t, struct le_block *parent, const char *wish, int count,
+                                    struct le_expression **number) {
+    struct le_variable *variable = le_ktree_variable(t, wish, LE_KTREE_INT);
+    *number = le_ktree_use(t, variable);
+    return le_ktree_open_unrolled(t, parent, variable, count);
+}
+
 struct le_block *le_ktree_open_function(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *function,
                                         struct le_variable *const *parameters, int count) {
     struct le_block *block =

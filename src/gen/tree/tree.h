@@ -320,6 +320,9 @@ struct le_block *le_ktree_open_loop(struct le_kernel_tree *t, struct le_block *p
 /* 0 ... count - 1, written out. With one iteration there is no loop. */
 struct le_block *le_ktree_open_unrolled(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *variable,
                                         int count);
+/* The same with an INT variable of its own; *number: its value. */
+struct le_block *le_ktree_open_each(struct le_kernel_tree *t, struct le_block *parent, const char *wish, int count,
+                                    struct le_expression **number);
 struct le_block *le_ktree_open_function(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *function,
                                         struct le_variable *const *parameters, int count);
 void le_ktree_close(struct le_kernel_tree *t, struct le_block *block);
