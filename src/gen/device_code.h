@@ -44,7 +44,9 @@ struct le_generated_launch {
     size_t shared_bytes;          /* dynamic */
     bool may_fault, may_note;     /* it takes FAULT, and may write a fault, or notes, there */
     int64_t operations, elements; /* for the ledger */
-    const char *how; /* in a few words, for `--emit plan`: "a thread for 4 elements", "a block for each row" */
+    const char *mapping;      /* the text of the mapping that made it and the following ones; NULL: as the one before */
+    double predicted_seconds; /* of all kernels of the mapping; 0: not predicted */
+    const char *how;          /* in a few words, for `--emit plan`: "a thread for 4 elements", "a block for each row" */
 };
 struct le_generated_launches {
     struct le_generated_launch *at;
@@ -64,8 +66,10 @@ struct le_device_fault {
 
 /* What is known of the device and of the memory at hand. */
 struct le_device_facts {
-    int multiprocessors, block_threads;
-    size_t shared_bytes, shared_most_bytes; /* of a block; and of one that asks for it (dynamic) */
+    int multiprocessors, multiprocessor_threads, block_threads;
+    double bytes_per_second, operations_per_second; /* of memory; additions of f32 */
+    const char *mapping;                            /* the value of LEAT_MAPPING; NULL: it is not set */
+    size_t shared_bytes, shared_most_bytes;         /* of a block; and of one that asks for it (dynamic) */
     int capability;
     /* by value: whether element 0's address is a multiple of 16 bytes (a new array's always is) */
     bool (*is_aligned)(void *user, int value);

@@ -3,8 +3,12 @@
 #include "gen/device_map.h"
 #include "gen/device_product.h"
 #include "gen/device_group_reduce.h"
+#include "gen/mapping/mapping.h"
+#include <math.h>
 
-#define BLOCK 256 /* threads */
+#define BLOCK        256    /* threads */
+#define TERM_SECONDS 0.3e-6 /* of an operation that waits for a read, as a loop's do one after the other */
+#define ROW_WASTE    5
 
 leat_status le_cuda_set_grid(const struct cuda *c, struct le_generated_launch *launch, int64_t threads) {
     int64_t blocks = threads / BLOCK + (threads % BLOCK != 0);
@@ -41,6 +45,32 @@ leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = threads > 1 ? "a thread for each element" : "one thread";
     return le_cuda_set_grid(&c, launch, threads);
+}
+
+static leat_status make_loop(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    const struct le_mapping_search *search = found;
+    (void)m;
+    return le_cuda_map(search->job, search->stage, out);
+}
+
+/* A thread for each point, which makes its reductions by itself, a term after the other. Every stage fits it. */
+static void propose_loop(struct le_mapping_search *search) {
+    const struct le_stage *stage = search->stage;
+    struct le_mapping *m = le_mapping_add(search, "loop", make_loop, search);
+    int last = stage->index_count ? stage->indices[stage->index_count - 1] : -1;
+    double points = 1, operations = (double)le_gen_count_operations(&search->job->kernel);
+    for (int k = 0; k < stage->index_count; k++)
+        points *= le_cost_extent(search->job, stage->indices[k]);
+    /* threads that read along rows of their own share few sectors, as each has one read in flight */
+    double bytes =
+        fmin(le_cost_bytes(search->job, stage->node, last), ROW_WASTE * le_cost_bytes(search->job, stage->node, -1));
+    struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(search->job, stage, last),
+                           .operations = operations,
+                           .threads = points,
+                           .bytes_in_flight = 8,
+                           .team_seconds = operations / points * TERM_SECONDS,
+                           .launches = 1};
+    m->seconds = le_cost_seconds(search->job->facts, &cost);
 }
 
 /* ---- new arrays of one value */
@@ -114,13 +144,16 @@ static bool is_empty(const struct le_kernel *k) {
 static leat_status generate_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                   struct le_generated_launches *out) {
     leat_status status;
+    struct le_mapping_search search = {.job = job, .stage = stage};
     switch (stage->kind) {
     case LE_STAGE_MAP:
     case LE_STAGE_CONTRACT:
-        if (le_product_stage(job, stage, out, &status) || le_team_stage(job, stage, out, &status) ||
-            le_map_stage(job, stage, out, &status))
+        if (le_product_stage(job, stage, out, &status))
             return status;
-        return le_cuda_map(job, stage, out);
+        le_propose_maps(&search);
+        propose_loop(&search);
+        le_propose_reductions(&search);
+        return le_mapping_make(&search, out);
     case LE_STAGE_EACH:
         return le_cuda_each(job, stage, out);
     case LE_STAGE_SCATTER:

@@ -3,37 +3,16 @@
 #include "gen/device_group_reduce.h"
 
 #define SHORT_TERMS 24    /* one thread is done with them before a team has met */
-#define GRID_TERMS  32768 /* that are worth a second pass over the blocks' totals */
-#define COLUMNS     16    /* that make good use of what a warp reads at once */
 #define GRID_POINTS 65535 /* a grid's second axis */
 #define PARTS_FEW   4096  /* totals that the last block joins in no time */
 /* Of all resident blocks: then each takes two steps, and 2^28 f32 are read 0.7 to 1.9 % faster. */
 #define PAIR_ROUNDS 8
 
-enum team { TEAM_NONE, TEAM_WARP, TEAM_BLOCK, TEAM_GRID, TEAM_COLUMNS };
-
-static int64_t terms_of(const struct team_stage *t) {
+int64_t le_reduce_terms(const struct team_stage *t) {
     int64_t terms = 0;
     for (int g = 0; g < t->group_count; g++)
         terms = t->groups[g].terms > terms ? t->groups[g].terms : terms;
     return terms;
-}
-
-/* Depends on types, layouts and extents alone, and so do the bits' order: on nothing of this. */
-static enum team choose_team(const struct cuda *c, const struct team_stage *t) {
-    const struct le_device_facts *facts = c->job->facts;
-    int64_t terms = terms_of(t), warp_terms = INT64_MAX;
-    int64_t busy = 2 * (int64_t)facts->multiprocessors; /* points that give every multiprocessor a block */
-    for (int g = 0; g < t->group_count; g++)
-        if (1024 * t->groups[g].width < warp_terms)
-            warp_terms = 1024 * t->groups[g].width;
-    if (terms <= SHORT_TERMS && t->rest <= SHORT_TERMS)
-        return TEAM_NONE;
-    if (t->are_columns && t->rest_count == 0 && t->points >= COLUMNS)
-        return TEAM_COLUMNS;
-    if (terms >= GRID_TERMS && t->rest_count == 0 && t->points < busy && t->points <= GRID_POINTS)
-        return TEAM_GRID;
-    return terms <= warp_terms && t->rest <= 4 * warp_terms && t->points >= 4 * busy ? TEAM_WARP : TEAM_BLOCK;
 }
 
 /* ---- pieces of the kernels */
@@ -49,8 +28,15 @@ void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads) {
     c->tree->resident = resident > 0 ? resident : 1;
 }
 
-bool le_team_takes(const struct cuda *c, const struct team_stage *t) {
-    return choose_team(c, t) != TEAM_NONE && t->points <= INT32_MAX;
+bool le_team_takes(const struct team_stage *t) {
+    return (le_reduce_terms(t) > SHORT_TERMS || t->rest > SHORT_TERMS) && t->points <= INT32_MAX;
+}
+
+/* What the mapping says of the groups. */
+static void take_settings(const struct le_mapping *m, struct team_stage *t) {
+    int64_t unrolled = le_mapping_get(m, "unrolled");
+    for (int g = 0; g < t->group_count && t->groups[g].unroll > unrolled; g++)
+        t->groups[g].unroll = (int)unrolled;
 }
 
 /* A power of two of lines for each warp: as few as keep all of them busy. */
@@ -141,8 +127,13 @@ static void emit_warp(struct cuda *c, struct group *g) {
                   le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x)));
 }
 
-static void make_warps(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
+leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct reduction *r = found;
+    struct cuda *c = &r->c;
+    struct team_stage *t = &r->t;
     struct le_kernel_tree *tree = c->tree;
+    take_settings(m, t);
+    tree->threads = tree->resident = 0;
     int threads = 256, warps = threads / WARP;
     struct le_expression *warp = le_ktree_int(tree, WARP), *thread = le_ktree_thread(tree, LE_THREAD_X);
     struct le_expression *lane =
@@ -157,9 +148,10 @@ static void make_warps(struct cuda *c, struct team_stage *t, struct le_generated
         emit_warp(c, &t->groups[g]);
     make_rest(c, t, lane, WARP);
     finish_launch(c, t, out, threads, (unsigned)((t->points + warps - 1) / warps), 1, "a warp for each row");
+    return c->status;
 }
 
-static int threads_for(const struct team_stage *t) {
+int le_reduce_threads(const struct team_stage *t) {
     int64_t reads = 0; /* of the longest group */
     int threads = 64;
     for (int g = 0; g < t->group_count; g++)
@@ -180,8 +172,12 @@ static void emit_block(struct cuda *c, struct group *g, int threads, struct le_v
                   le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, s.at, x)));
 }
 
-static void make_blocks(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
-    int threads = threads_for(t);
+leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct reduction *r = found;
+    struct cuda *c = &r->c;
+    struct team_stage *t = &r->t;
+    int threads = (int)le_mapping_get(m, "threads");
+    take_settings(m, t);
     le_team_bounds(c, t, threads);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_X), true);
     struct le_variable *room = declare_room(c, t);
@@ -189,6 +185,7 @@ static void make_blocks(struct cuda *c, struct team_stage *t, struct le_generate
         emit_block(c, &t->groups[g], threads, room);
     make_rest(c, t, own_thread(c), threads);
     finish_launch(c, t, out, threads, (unsigned)t->points, 1, t->points == 1 ? "one block" : "a block for each row");
+    return c->status;
 }
 
 /* ---- many blocks for each point: each leaves the totals of its steps, and the last one puts them together */
@@ -213,14 +210,8 @@ static struct le_variable *parts_of(struct grid *s, const struct group *g, struc
                                     struct le_expression *first) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_expression *x[] = {le_ktree_use(t, work), first};
-    struct le_variable *parts = le_ktree_variable(t, "parts", g->type);
-    parts->memory = LE_KTREE_BUFFER;
-    parts->axes = 1;
-    le_ktree_add(t, s->c->root,
-                 (struct le_statement){.kind = LE_STATEMENT_LET,
-                                       .variable = parts,
-                                       .x = le_ktree_call(t, LE_CALL_POINTER, g->type, &LE_STATIC_TYPE(g->type), x)});
-    return parts;
+    return le_ktree_pointer(t, s->c->root, "parts", g->type, LE_KTREE_BUFFER,
+                            le_ktree_call(t, LE_CALL_POINTER, g->type, &LE_STATIC_TYPE(g->type), x));
 }
 
 static void emit_parts(struct grid *s, int number) {
@@ -313,7 +304,11 @@ static void end_unless_last(struct cuda *c, struct le_expression *number, struct
     le_ktree_end_if(t, c->root, more ? le_ktree_binary(t, LE_OP_LOR, ends, more) : ends);
 }
 
-static void make_grid(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
+leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct reduction *r = found;
+    struct cuda *c = &r->c;
+    struct team_stage *t = &r->t;
+    take_settings(m, t);
     struct grid s = {.c = c, .t = t, .room = declare_room(c, t)};
     le_team_bounds(c, t, 256);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_Y), true);
@@ -332,6 +327,7 @@ static void make_grid(struct cuda *c, struct team_stage *t, struct le_generated_
                   t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
     out->work_bytes = s.at_bytes;
     out->counter_bytes = (size_t)t->points * 4;
+    return c->status;
 }
 
 /* ---- columns: a thread for each point, which takes a power of two of terms; the last block of those with the same
@@ -344,7 +340,8 @@ static void make_grid(struct cuda *c, struct team_stage *t, struct le_generated_
 #define COLUMN_UNROLL(g) ((g)->unroll * 2)
 
 static int64_t chunk_for(const struct cuda *c, const struct team_stage *t, bool cut) {
-    int64_t threads = 4096 * (int64_t)c->job->facts->multiprocessors, terms = terms_of(t), chunk = CHUNK_LEAST, all;
+    int64_t threads = 4096 * (int64_t)c->job->facts->multiprocessors, terms = le_reduce_terms(t), chunk = CHUNK_LEAST,
+            all;
     while (chunk < terms && (!cut || (chunk < CHUNK_MOST &&
                                       (!le_mul_i64((terms + chunk - 1) / chunk, t->points, &all) || all > threads))))
         chunk *= 2;
@@ -355,7 +352,7 @@ static int64_t dear_chunk(const struct cuda *c, const struct team_stage *t, int6
     int64_t resident = (int64_t)c->tree->resident * c->job->facts->multiprocessors, chunk = chunk_for(c, t, false);
     int64_t bytes = t->points * (int64_t)le_group_total_bytes(&t->groups[0]);
     for (; chunk > CHUNK_LEAST; chunk /= 2) {
-        int64_t steps = (terms_of(t) + chunk - 1) / chunk, all = steps * blocks;
+        int64_t steps = (le_reduce_terms(t) + chunk - 1) / chunk, all = steps * blocks;
         int64_t turns = (all + resident - 1) / resident, idle = turns * resident - all;
         if (idle * IDLE_MOST <= turns * resident || steps * 2 * bytes > PARTS_BYTES)
             break;
@@ -470,8 +467,18 @@ static void cut_columns(struct cuda *c, struct team_stage *t, int threads, struc
     le_ktree_close(tree, block);
 }
 
+static int column_threads(const struct team_stage *t) {
+    return t->points >= 256 ? 256 : (int)(t->points + 31) / 32 * 32;
+}
+
+int64_t le_reduce_chunk(struct cuda *c, const struct team_stage *t) {
+    int threads = column_threads(t);
+    le_team_bounds(c, t, threads);
+    return t->spread > 1 ? dear_chunk(c, t, (t->points + threads - 1) / threads) : chunk_for(c, t, true);
+}
+
 /* Groups of a grid cannot use each other's totals: they are there at the end alone. */
-static bool stand_alone(const struct team_stage *t) {
+bool le_reduce_stands_alone(const struct team_stage *t) {
     for (int g = 1; g < t->group_count; g++)
         for (int k = 0; k < t->groups[g].node_count; k++)
             if (t->groups[g].nodes[k]->operands[0]->reduces)
@@ -479,14 +486,16 @@ static bool stand_alone(const struct team_stage *t) {
     return true;
 }
 
-static void make_columns(struct cuda *c, struct team_stage *t, struct le_generated_launches *out) {
-    int threads = t->points >= 256 ? 256 : (int)(t->points + 31) / 32 * 32;
-    int64_t blocks = (t->points + threads - 1) / threads;
+leat_status le_reduce_columns(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct reduction *r = found;
+    struct cuda *c = &r->c;
+    struct team_stage *t = &r->t;
+    int threads = column_threads(t);
+    int64_t blocks = (t->points + threads - 1) / threads, chunk = le_mapping_get(m, "chunk");
+    take_settings(m, t);
     le_team_bounds(c, t, threads);
-    int64_t chunk = t->spread > 1 ? dear_chunk(c, t, blocks) : chunk_for(c, t, true);
-    struct grid s = {.c = c, .t = t, .most_steps = (terms_of(t) + chunk - 1) / chunk};
-    bool cut = stand_alone(t) && s.most_steps > 1 && s.most_steps <= GRID_POINTS;
-    le_team_bounds(c, t, threads);
+    struct grid s = {.c = c, .t = t, .most_steps = (le_reduce_terms(t) + chunk - 1) / chunk};
+    bool cut = le_reduce_stands_alone(t) && s.most_steps > 1 && s.most_steps <= GRID_POINTS;
     if (!cut)
         whole_columns(c, t, threads);
     else
@@ -495,36 +504,5 @@ static void make_columns(struct cuda *c, struct team_stage *t, struct le_generat
                   cut ? "threads for each column, the last block joins their totals" : "a thread for each column");
     out->work_bytes = cut ? s.at_bytes : 0;
     out->counter_bytes = cut ? (size_t)blocks * 4 : 0;
-}
-
-/* ---- */
-
-bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                   struct le_generated_launches *out, leat_status *status) {
-    struct cuda c;
-    struct team_stage t;
-    le_cuda_begin(&c, job, stage, "");
-    if (!le_gen_in_any_order(stage) || (!le_team_spread(&c, stage, &t) && !le_team_find(&c, stage, 1, &t)))
-        return false;
-    enum team team = choose_team(&c, &t);
-    if (!le_cuda_is_safe(&c, stage->node))
-        c.terms = le_cuda_number(&c, "terms", terms_of(&t));
-    if (team == TEAM_GRID && !stand_alone(&t))
-        team = TEAM_BLOCK;
-    if (!le_team_takes(&c, &t))
-        return false;
-    if (t.spread == 1 && (team == TEAM_WARP || team == TEAM_BLOCK) && le_team_rows(&c, &t, out)) {
-        *status = c.status;
-        return true;
-    }
-    if (team == TEAM_WARP)
-        make_warps(&c, &t, out);
-    else if (team == TEAM_BLOCK)
-        make_blocks(&c, &t, out);
-    else if (team == TEAM_COLUMNS)
-        make_columns(&c, &t, out);
-    else
-        make_grid(&c, &t, out);
-    *status = c.status;
-    return true;
+    return c->status;
 }

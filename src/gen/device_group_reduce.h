@@ -8,6 +8,7 @@
 #ifndef LE_DEVICE_GROUP_REDUCE_H
 #define LE_DEVICE_GROUP_REDUCE_H
 #include "gen/device_gen.h"
+#include "gen/mapping/mapping.h"
 
 enum { GROUPS_MAX = 4, GROUP_NODES = 8, AXES_MAX = 16, POINTS_MAX = 16, LOADS_MAX = 16 };
 
@@ -69,15 +70,23 @@ void le_group_declare(struct cuda *c, struct group *g); /* the type alone */
 struct le_expression *le_group_total(struct cuda *c, const struct group *g, struct le_block *block,
                                      struct le_expression *at);
 int le_group_width(struct cuda *c, const struct group *g);
-/* Those that move with the last axis and are inside their arrays; their number. -1: a loop inside moves with it. */
+/* Loads that move with the last axis and are inside their arrays; their number. -1: a loop inside moves with it. */
 int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads);
 /* The same, and reads `width` elements of each into the arrays `some`, which it declares in base, where the indices of
  * the first are bound; closes base. */
 int le_group_open_wide(struct cuda *c, const struct group *g, struct le_block *base, struct le_node **loads,
                        struct le_variable **some);
-/* Element e of what was read of the load is its value in each. */
+/* An array for so many elements of a load, and what reads them from where the block's indices are. */
+struct le_variable *le_group_array(struct cuda *c, struct le_block *block, const struct le_node *load, const char *what,
+                                   int width);
+void le_group_read(struct cuda *c, struct le_block *block, const struct le_node *load, int width,
+                   struct le_expression *to);
+/* The element that was read of the load is its value in each; the same of element e of an array. */
+void le_group_know_read(struct cuda *c, struct le_node *load, struct le_block *each, struct le_expression *element);
 void le_group_know_element(struct cuda *c, struct le_node *load, struct le_block *each, struct le_variable *some,
                            struct le_expression *e);
+/* The total of all elements of `some`; closes the function. */
+void le_group_return_joined(struct cuda *c, const struct group *g, struct le_block *function, struct le_variable *some);
 /* Whether width elements along the index lie side by side, aligned. */
 bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int width);
 /* The nodes' values from now on: those of total, a variable of the group's type. */
@@ -100,8 +109,6 @@ void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, in
 void le_team_bind_one_text(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past);
 void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place,
                        bool narrow);
-const char *le_group_total_text(struct cuda *c, const struct group *g, struct le_block *block, const char *at);
-void le_group_known_text(struct cuda *c, const struct group *g, struct le_block *block, const char *total);
 const char *le_group_type_text(struct cuda *c, const struct group *g);
 
 /* device_rows.c: rows that are kept while several passes run over them; false: they are not */
@@ -112,10 +119,23 @@ bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_generated_laun
 bool le_team_scan(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct scan *scan,
                   struct le_generated_launches *out, leat_status *status);
 
-/* device_group_reduce.c */
-bool le_team_takes(const struct cuda *c, const struct team_stage *t);         /* a team is to make it */
+/* device_group_reduce.c: the kernels, and what mappings set */
+struct reduction {
+    struct cuda c;
+    struct team_stage t;
+};
+bool le_team_takes(const struct team_stage *t);                               /* threads had better share its terms */
 void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads); /* of a block, for the compiler */
-/* false: another kernel is to make it */
-bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                   struct le_generated_launches *out, leat_status *status);
+int64_t le_reduce_terms(const struct team_stage *t);                          /* of the longest group */
+int le_reduce_threads(const struct team_stage *t);                            /* of a block for a point */
+int64_t le_reduce_chunk(struct cuda *c, const struct team_stage *t);          /* terms of a thread, for columns */
+bool le_reduce_stands_alone(const struct team_stage *t);                      /* no group uses another's totals */
+/* found: the struct reduction */
+leat_status le_reduce_warp(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+leat_status le_reduce_block(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+leat_status le_reduce_grid(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+leat_status le_reduce_columns(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+
+/* mapping/reductions.c */
+void le_propose_reductions(struct le_mapping_search *search);
 #endif

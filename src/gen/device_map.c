@@ -505,7 +505,7 @@ static void find_other(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
-bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage) {
+bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles) {
     bool other = false;
     *m = (struct map){.stage = stage, .row = -1, .threads = MAP_THREADS, .scatters = stage->kind == LE_STAGE_SCATTER};
     le_cuda_begin(&m->c, job, stage, "");
@@ -519,10 +519,20 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     find_rows(m);
     find_interior(m);
     find_all_streams(m);
-    if (m->way != MAP_FLAT || m->splits || !le_map_find_tiles(m)) {
+    if (m->way != MAP_FLAT || m->splits || !tiles || !le_map_find_tiles(m)) {
         find_width(m);
         find_unroll(m);
         m->splits |= ends_once(m);
     }
+    return find_items(m);
+}
+
+bool le_map_set(struct map *m, int width, int unroll) {
+    if (width < m->width) {
+        m->width = width;
+        le_map_align(m);
+        m->splits = m->splits && (m->inside || ends_once(m));
+    }
+    m->unroll = unroll;
     return find_items(m);
 }

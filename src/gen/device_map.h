@@ -8,6 +8,7 @@
 #ifndef LE_DEVICE_MAP_H
 #define LE_DEVICE_MAP_H
 #include "gen/device_gen.h"
+#include "gen/mapping/mapping.h"
 
 enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 12, MAP_THREADS = 256 };
 enum { MAP_DEAR_COST = 256 }; /* additions that one thread makes */
@@ -32,7 +33,7 @@ struct map_stream {
     int align;  /* columns beyond the first load's place that lie at a multiple of width elements; -1: none do */
     bool along; /* it moves with the inner axis */
     bool tile;  /* read along the row axis, through shared memory */
-    const char *name, *part; /* part: of wide tiles, what a thread reads of it */
+    struct le_variable *array, *part; /* what was read; part: of wide tiles, what a thread reads of it */
 };
 enum map_way {
     MAP_FLAT, /* threads take neighbouring places, all axes counted as one */
@@ -61,13 +62,31 @@ struct map {
     const struct le_space *inside; /* of splits: where reads are inside; NULL: everywhere */
     int64_t inside_low[MAP_AXES_MAX], inside_high[MAP_AXES_MAX]; /* the same as places along each axis */
     int tile_rows, tile_columns;
-    int64_t items;         /* FLAT: threads' parts; else blocks */
-    struct le_block *body; /* what a thread does for its elements; NULL: the root */
-    const char *part; /* FLAT: the number of `threads * unroll` items; NULL: blockIdx.x, and each thread has its own */
+    int64_t items;              /* FLAT: threads' parts; else blocks */
+    struct le_block *body;      /* what a thread does for its elements */
+    struct le_expression *part; /* FLAT: the number of `threads * unroll` items; NULL: the block's, and each thread has
+                                   its own */
+    /* What a thread knows before it reads. */
+    struct le_expression *place[MAP_AXES_MAX];      /* along each axis; NULL: it is in `places` */
+    struct le_variable *places[MAP_AXES_MAX];       /* FLAT: arrays, by turn, unless each thread has one element */
+    struct le_variable *from, *to;                  /* elements that count, by turn; NULL: 0, all */
+    struct le_variable *whole;                      /* whether all do (of splits: and read inside); NULL: not asked */
+    struct le_expression *row_start, *column_start; /* TILE: the block's */
+    /* What it makes. */
+    struct le_variable *made;  /* the elements, as they are stored, by turn */
+    struct le_variable *usual; /* of splits: whether what was made the quick way counts; NULL: there is no such way */
+    struct le_block *all, *others; /* of splits: where all elements are alike; where each is made by itself */
+};
+/* Where one of a thread's elements is made. */
+struct map_spot {
+    struct le_block *turns, *block; /* of the turn; of the element, in it */
+    struct le_expression *turn, *element;
 };
 
 /* device_map.c; false: another kernel has to make it */
-bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage);
+bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles);
+/* A smaller width, and as many turns. */
+bool le_map_set(struct map *m, int width, int unroll);
 const struct map_axis *le_map_inner(const struct map *m);
 int64_t le_map_parts(const struct map *m, int axis); /* of an axis: FLAT: vectors, or places; else blocks */
 int le_map_size(const struct map *m, int value);     /* bytes of an element */
@@ -82,27 +101,23 @@ void le_map_align(struct map *m);
 bool le_map_find_tiles(struct map *m);
 
 /* device_map_index.c: what a thread knows before it reads */
-struct map_names {
-    const char *place[MAP_AXES_MAX]; /* along each axis; FLAT: arrays, by turn, unless each thread has one element */
-    const char *from, *to, *whole;   /* elements that count, by turn, and whether all do (of splits: and read inside);
-                                        NULL: 0, all, not asked */
-    const char *row_start, *column_start; /* TILE: the block's */
-};
-void le_map_places(struct map *m, struct map_names *names);
-/* Binds all indices but the inner axis's in the turn'th turn; row: the place along the row axis, NULL: the turn's. */
-void le_map_bind_outer(struct map *m, const struct map_names *names, struct le_block *block, const char *turn,
-                       const char *row);
-void le_map_bind(struct map *m, struct le_block *block, int axis, const char *place);
-const char *le_map_place(struct map *m, const struct map_names *names, int axis, const char *turn);
-const char *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* a parameter */
+void le_map_places(struct map *m);
+/* The body becomes a loop over the blocks' parts, which are so many. */
+void le_map_open_parts(struct map *m, int64_t parts, enum le_role role);
+void le_map_bind(struct map *m, struct le_block *block, int axis, struct le_expression *place);
+void le_map_bind_outer(struct map *m, struct le_block *block, struct le_expression *turn); /* but for the inner axis */
+struct le_expression *le_map_place(struct map *m, int axis, struct le_expression *turn);
+struct le_expression *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* a parameter */
 int le_map_pitch(const struct map *m);      /* TILE: elements from a column to the next: odd, so that banks differ */
 int le_map_across(const struct map *m);     /* TILE: threads for a row of the tile */
 bool le_map_is_simple(const struct map *m); /* a thread has one element, and ends where there is none */
 
 /* device_map_code.c */
-/* The thread's elements into m->body: what they read, and what `make` makes of one in the block where it counts. */
-void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct le_block *block));
-/* false: another kernel has to make it */
-bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                  struct le_generated_launches *out, leat_status *status);
+/* Of splits: an element where all are alike, and then, once that is closed, one that is made by itself. */
+struct map_spot le_map_open_element(struct map *m, bool alike);
+void le_map_close_element(struct map *m, const struct map_spot *s, bool alike);
+leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+
+/* mapping/maps.c */
+void le_propose_maps(struct le_mapping_search *search);
 #endif

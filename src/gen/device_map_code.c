@@ -1,480 +1,417 @@
-/* Generates the text of a map's kernel: the reads ahead, the elements, and the writes. */
+/* Generates a map's kernel: the reads ahead, the elements, and the writes. */
 #include "gen/device_map.h"
 
 #define PLACES_FOR_BLOCKS (2048 / MAP_THREADS) /* of a multiprocessor */
 #define TURNS_MOST        8
 
-struct map_writer {
-    struct map *m;
-    struct cuda *c;
-    struct map_names names;
-    struct le_block *body;      /* where its code goes now */
-    bool whole;                 /* there all elements count, and all that they read is inside */
-    const char *turn, *element; /* names of the loops' variables */
-    const char *made;           /* the array of the elements, as they are stored */
-    void (*make)(struct map *m, struct le_block *block); /* of an element; NULL: into `made` */
-};
-
-static struct le_block *open_turns(struct map_writer *k, struct le_block *block) {
-    struct le_block *inner = le_cuda_unrolled(k->c, block, k->turn, k->m->unroll);
-    le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
-    return inner;
+static int stored_type(const struct map *m, const struct map_stream *s) {
+    return (int)m->c.ir->values.at[s->loads[0]->value].type;
 }
 
-/* Whether an element counts, as an expression; NULL: it does. */
-static const char *counts(const struct map_writer *k) {
-    struct le_arena *arena = k->c->arena;
-    if (le_map_is_simple(k->m) || k->whole)
+/* An array of rows of elements, aligned if they are moved as the vectors that they are. */
+static struct le_variable *declare_rows(struct map *m, struct le_block *block, const char *wish, int type, int rows,
+                                        int columns, bool zeroed) {
+    struct le_variable *array = le_ktree_array(m->c.tree, block, wish, type, LE_KTREE_LOCAL, rows, columns);
+    struct le_statement *s = block->list.at[block->list.count - 1];
+    s->aligned = m->width > 1 && columns == m->width;
+    s->zeroed = zeroed;
+    return array;
+}
+
+static struct le_expression *row_address(struct map *m, struct le_variable *array, struct le_expression *row) {
+    return le_ktree_address(m->c.tree, le_ktree_element(m->c.tree, array, row));
+}
+
+/* ---- loops over a thread's turns and elements */
+
+/* What open_elements opens. COUNTED_TURNS: a turn's indices are bound only if one of its elements counts, because what
+ * they read lies outside if none does. */
+enum which { ALL, COUNTED, COUNTED_TURNS };
+
+/* Whether an element counts; NULL: it does. */
+static struct le_expression *counts(struct map *m, const struct map_spot *s) {
+    struct le_kernel_tree *t = m->c.tree;
+    if (!m->to)
         return NULL;
-    if (k->m->width == 1)
-        return le_arena_format(arena, "%s[%s]", k->names.to, k->turn);
-    const char *below = le_arena_format(arena, "%s < %s[%s]", k->element, k->names.to, k->turn);
-    if (!k->names.from)
+    struct le_expression *to = le_ktree_element(t, m->to, s->turn);
+    if (m->width == 1)
+        return to;
+    struct le_expression *below = le_less(t, s->element, to);
+    if (!m->from)
         return below;
-    return le_arena_format(arena, "%s >= %s[%s] && %s", k->element, k->names.from, k->turn, below);
+    return le_both(t, le_ktree_binary(t, LE_OP_GE, s->element, le_ktree_element(t, m->from, s->turn)), below);
 }
 
-/* "place + 3" along the inner axis */
-static void bind_inner(struct map_writer *k, struct le_block *block, const char *more) {
-    int inner = k->m->axis_count - 1;
-    const char *place = le_map_place(k->m, &k->names, inner, k->turn);
-    le_map_bind(k->m, block, inner, more ? le_arena_format(k->c->arena, "%s + %s", place, more) : place);
+/* The turn's place and some elements more. */
+static void bind_inner(struct map *m, struct le_block *block, struct le_expression *turn, struct le_expression *more) {
+    int inner = m->axis_count - 1;
+    le_map_bind(m, block, inner, le_plus(m->c.tree, le_map_place(m, inner, turn), more));
 }
 
-static const char *stream_element(struct map_writer *k, const struct map_stream *s) {
-    if (!s->along)
-        return "0";
-    return k->m->width > 1 ? k->element : "0";
+static struct map_spot open_elements(struct map *m, struct le_block *block, enum which which) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct map_spot s;
+    s.turns = le_ktree_open_each(m->c.tree, block, "u", m->unroll, &s.turn);
+    if (which == COUNTED_TURNS) {
+        struct le_expression *to = le_ktree_element(t, m->to, s.turn);
+        bool many = m->width > 1;
+        s.turns = le_ktree_open_if(t, s.turns, many ? le_ktree_binary(t, LE_OP_GT, to, le_ktree_int(t, 0)) : to);
+        s.turns->conditional = true;
+    }
+    le_map_bind_outer(m, s.turns, s.turn);
+    s.block = le_ktree_open_each(m->c.tree, s.turns, "e", m->width, &s.element);
+    struct le_expression *asks = which == ALL ? NULL : counts(m, &s);
+    if (asks) {
+        s.block = le_ktree_open_if(t, s.block, asks);
+        s.block->conditional = which == COUNTED_TURNS;
+    }
+    bind_inner(m, s.block, s.turn, s.element);
+    return s;
+}
+
+static void close_within(struct map *m, struct le_block *inner, const struct le_block *block) {
+    for (; inner != block; inner = inner->parent)
+        le_ktree_close(m->c.tree, inner);
+}
+
+/* Branches: where all elements count (NULL: that is not asked), and where some may not. */
+static struct le_block *open_whole(struct map *m, struct le_block *block, struct le_block **rest) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_block *all = m->whole ? le_ktree_open_if(t, block, le_ktree_use(t, m->whole)) : NULL;
+    *rest = all ? le_ktree_open_else(t, block) : block;
+    return all;
+}
+
+/* What is hoisted out of either comes before both. */
+static void close_whole(struct map *m, struct le_block *all, struct le_block *rest) {
+    if (all) {
+        le_ktree_close(m->c.tree, all);
+        le_ktree_close(m->c.tree, rest);
+    }
 }
 
 /* ---- reading ahead */
 
-static int columns_of(const struct map_writer *k, const struct map_stream *s) {
-    return (s->along ? k->m->width : 1) + s->column_high - s->column_low;
+static int columns_of(const struct map *m, const struct map_stream *s) {
+    return (s->along ? m->width : 1) + s->column_high - s->column_low;
 }
 
-static const char *stored_of(const struct map_writer *k, const struct map_stream *s) {
-    return le_cuda_stored(k->c->ir->values.at[s->loads[0]->value].type);
+static const char *wish_of(struct map *m, const struct map_stream *s, const char *what) {
+    return le_arena_format(m->c.arena, "%s_%s", le_cuda_value_name(&m->c, s->loads[0]->value), what);
 }
 
-static const char *wish_of(struct map_writer *k, const struct map_stream *s, const char *what) {
-    return le_arena_format(k->c->arena, "%s_%s", le_cuda_value_name(k->c, s->loads[0]->value), what);
-}
-
-static bool is_ahead(const struct map_stream *s) {
-    return !s->tile;
-}
-
-/* An array of turns' elements, aligned so that they are moved as the vectors they are: see copy_vector. */
-static void declare_array(struct map_writer *k, const char *type, const char *name, int turns, int columns,
-                          bool zeroed) {
-    le_cuda_line(k->c, k->body, "%s%s %s[%d][%d]%s;", k->m->width > 1 && columns == k->m->width ? "__align__(16) " : "",
-                 type, name, turns, columns, zeroed ? " = {}" : "");
-}
-
-/* `width` neighbours, which begin at a multiple of their size or of 16 bytes; without a function or a loop, since both
- * cost the compiler time. */
-static void copy_vector(struct map_writer *k, struct le_block *block, int value, const char *to, const char *from) {
-    int size_bytes = k->m->width * (int)le_type_size(k->c->ir->values.at[value].type);
-    const char *chunk = size_bytes == 1   ? "unsigned char"
-                        : size_bytes == 2 ? "unsigned short"
-                        : size_bytes == 4 ? "unsigned"
-                        : size_bytes == 8 ? "uint2"
-                                          : "uint4";
-    for (int n = 0; n * 16 < size_bytes; n++)
-        le_cuda_line(k->c, block, "((%s *)%s)[%d] = ((const %s *)%s)[%d];", chunk, to, n, chunk, from, n);
-}
-
-static void declare(struct map_writer *k) {
-    for (int q = 0; q < k->m->stream_count; q++) {
-        struct map_stream *s = &k->m->streams[q];
-        if (!is_ahead(s))
-            continue;
-        s->name = le_cuda_name(k->c, wish_of(k, s, "near"));
-        declare_array(k, stored_of(k, s), s->name, k->m->unroll + s->row_high - s->row_low, columns_of(k, s),
-                      !k->whole);
-    }
+/* What load number `load` reads for the element. */
+static struct le_expression *read_element(struct map *m, const struct map_stream *s, int load,
+                                          const struct map_spot *at) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *row = le_plus(t, at->turn, le_ktree_int(t, s->row[load] - s->row_low));
+    struct le_expression *column = le_ktree_int(t, s->column[load] - s->column_low);
+    return le_ktree_element2(t, s->array, row, s->along ? le_plus(t, at->element, column) : column);
 }
 
 /* One row of a stream: vectors where they are aligned, else elements. */
-static void read_row(struct map_writer *k, const struct map_stream *s, struct le_block *block, const char *row) {
-    struct cuda *c = k->c;
-    int end = s->column_low + columns_of(k, s), width = k->m->width;
-    for (int at = s->column_low, step; at < end; at += step) {
-        bool wide = s->along && s->align >= 0 && (at - s->align) % width == 0 && at + width <= end;
+static void read_row(struct map *m, const struct map_stream *s, struct le_block *block, struct le_expression *turn,
+                     struct le_expression *row) {
+    struct le_kernel_tree *t = m->c.tree;
+    int columns = columns_of(m, s), width = m->width;
+    for (int at = 0, step; at < columns; at += step) {
+        bool wide = s->along && s->align >= 0 && (at + s->column_low - s->align) % width == 0 && at + width <= columns;
         step = wide ? width : 1;
-        struct le_block *base = le_cuda_open(c, block, NULL);
-        bind_inner(k, base, le_arena_format(c->arena, "(%d)", at));
-        const char *place = le_cuda_trusted_place_text(k->c, s->loads[0], base);
-        if (wide && columns_of(k, s) == width)
-            copy_vector(k, base, s->loads[0]->value, le_arena_format(c->arena, "%s[%s]", s->name, row),
-                        le_arena_format(c->arena, "&%s", place));
+        struct le_block *base = le_ktree_open(t, block);
+        bind_inner(m, base, turn, le_ktree_int(t, at + s->column_low));
+        struct le_expression *from = le_cuda_trusted_place(&m->c, s->loads[0], base);
+        struct le_expression *to = le_ktree_element2(t, s->array, row, le_ktree_int(t, at));
+        struct le_expression *addresses[] = {le_ktree_address(t, to), le_ktree_address(t, from)};
+        if (wide && columns == width)
+            le_ktree_copy(t, base, width, row_address(m, s->array, row), addresses[1]);
         else if (wide)
-            le_cuda_line(c, base, "le_read_at<%d>(&%s[%s][%d], &%s);", width, s->name, row, at - s->column_low, place);
+            le_ktree_do(t, base, le_ktree_call(t, LE_CALL_READ_AT, LE_KTREE_VOID, &LE_STATIC_NUMBER(width), addresses));
         else
-            le_cuda_line(c, base, "%s[%s][%d] = %s;", s->name, row, at - s->column_low, place);
-        le_cuda_close(c, base);
+            le_ktree_set(t, base, to, from);
+        le_ktree_close(t, base);
     }
 }
 
-static void read_rows(struct map_writer *k, const struct map_stream *s, struct le_block *block) {
-    struct cuda *c = k->c;
-    if (s->row_low == s->row_high) {
-        struct le_block *inner = open_turns(k, block);
-        read_row(k, s, inner, k->turn);
-        le_cuda_close(c, inner);
-        return;
-    }
-    const char *row = le_cuda_name(c, "row");
-    struct le_block *inner = le_cuda_unrolled(k->c, block, row, k->m->unroll + s->row_high - s->row_low);
-    le_map_bind_outer(k->m, &k->names, inner, k->turn,
-                      le_arena_format(c->arena, "%s + (%s - %d)", k->names.place[k->m->row], row, -s->row_low));
-    read_row(k, s, inner, row);
-    le_cuda_close(c, inner);
+static void read_rows(struct map *m, const struct map_stream *s, struct le_block *block) {
+    struct le_expression *row;
+    struct le_block *rows = le_ktree_open_each(m->c.tree, block, "row", m->unroll + s->row_high - s->row_low, &row);
+    struct le_expression *turn = le_plus(m->c.tree, row, le_ktree_int(m->c.tree, s->row_low));
+    le_map_bind_outer(m, rows, turn);
+    read_row(m, s, rows, turn, row);
+    le_ktree_close(m->c.tree, rows);
 }
 
 /* Every load by itself, where its element counts. */
-static void read_some(struct map_writer *k, struct le_block *block) {
-    struct cuda *c = k->c;
-    struct le_block *turns = open_turns(k, block);
-    struct le_block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
-    const char *asks = counts(k);
-    struct le_block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
-    bind_inner(k, inner, k->element);
-    for (int q = 0; q < k->m->stream_count; q++) {
-        const struct map_stream *s = &k->m->streams[q];
-        for (int x = 0; x < s->load_count && is_ahead(s); x++)
-            le_cuda_line(c, inner, "%s[%s + %d][%s + %d] = %s;", s->name, k->turn, s->row[x] - s->row_low,
-                         stream_element(k, s), s->column[x] - s->column_low,
-                         le_cuda_trusted_place_text(k->c, s->loads[x], inner));
+static void read_some(struct map *m, struct le_block *block) {
+    struct map_spot at = open_elements(m, block, COUNTED);
+    for (int q = 0; q < m->stream_count; q++) {
+        const struct map_stream *s = &m->streams[q];
+        for (int x = 0; x < s->load_count && !s->tile; x++)
+            le_ktree_set(m->c.tree, at.block, read_element(m, s, x, &at),
+                         le_cuda_trusted_place(&m->c, s->loads[x], at.block));
     }
-    if (inner != elements)
-        le_cuda_close(c, inner);
-    le_cuda_close(c, elements);
-    le_cuda_close(c, turns);
+    close_within(m, at.block, block);
 }
 
-static void read_ahead(struct map_writer *k) {
-    struct cuda *c = k->c;
+/* whole: all elements count here. */
+static void read_ahead(struct map *m, struct le_block *block, bool whole) {
     bool some = false;
-    for (int q = 0; q < k->m->stream_count; q++)
-        some |= is_ahead(&k->m->streams[q]);
+    for (int q = 0; q < m->stream_count; q++) {
+        struct map_stream *s = &m->streams[q];
+        if (s->tile)
+            continue;
+        some = true;
+        s->array = declare_rows(m, block, wish_of(m, s, "near"), stored_type(m, s),
+                                m->unroll + s->row_high - s->row_low, columns_of(m, s), !whole);
+    }
     if (!some)
         return;
-    declare(k);
-    if (!k->whole && !k->names.whole) {
-        read_some(k, k->body);
+    struct le_block *rest = NULL, *all = whole ? block : open_whole(m, block, &rest);
+    for (int q = 0; q < m->stream_count && all; q++)
+        if (!m->streams[q].tile)
+            read_rows(m, &m->streams[q], all);
+    if (whole)
         return;
-    }
-    struct le_block *all =
-        k->whole ? k->body : le_cuda_open(c, k->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
-    for (int q = 0; q < k->m->stream_count; q++)
-        if (is_ahead(&k->m->streams[q]))
-            read_rows(k, &k->m->streams[q], all);
-    if (k->whole)
-        return;
-    struct le_block *rest = le_cuda_open(c, k->body, "else");
-    read_some(k, rest);
-    le_cuda_close(c, all); /* what is hoisted out of either comes before both */
-    le_cuda_close(c, rest);
+    read_some(m, rest);
+    close_whole(m, all, rest);
 }
 
 /* ---- tiles in shared memory, by columns */
 
-struct tile_place {
-    const char *row, *column; /* in the tile */
+struct tile_spot {
+    struct le_expression *turn, *row, *column; /* in the tile */
 };
 
-static const char *place_in_tile(struct map_writer *k, const struct map_stream *s, const struct tile_place *at,
-                                 struct le_block *base) {
-    struct map *m = k->m;
-    struct le_arena *arena = k->c->arena;
-    le_map_bind_outer(m, &k->names, base, k->turn, le_arena_format(arena, "%s + %s", k->names.row_start, at->row));
-    le_map_bind(m, base, m->axis_count - 1, le_arena_format(arena, "%s + %s", k->names.column_start, at->column));
-    return le_cuda_trusted_place_text(k->c, s->loads[0], base);
+static struct le_expression *tile_element(struct map *m, const struct map_stream *s, struct le_expression *column,
+                                          struct le_expression *row) {
+    struct le_kernel_tree *t = m->c.tree;
+    return le_ktree_element(t, s->array, le_plus(t, le_times(t, column, le_ktree_int(t, le_map_pitch(m))), row));
 }
 
-/* An element; of wide tiles a vector along the rows, which is put into the tile when all that the thread reads is under
- * way. */
-static void read_tile(struct map_writer *k, const struct map_stream *s, struct le_block *block,
-                      const struct tile_place *at) {
-    struct cuda *c = k->c;
-    struct le_block *base = le_cuda_open(c, block, NULL);
-    const char *place = place_in_tile(k, s, at, base);
-    if (k->m->width > 1)
-        copy_vector(k, base, s->loads[0]->value, le_arena_format(c->arena, "%s[%s]", s->part, k->turn),
-                    le_arena_format(c->arena, "&%s", place));
+/* An element; of wide tiles a vector along the rows, which put_part puts into the tile when all that the thread reads
+ * is under way. */
+static void read_part(struct map *m, const struct map_stream *s, struct le_block *block, const struct tile_spot *at) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_block *base = le_ktree_open(t, block);
+    int inner = m->axis_count - 1;
+    for (int a = 0; a < inner; a++)
+        le_map_bind(m, base, a, a == m->row ? le_plus(t, m->row_start, at->row) : le_map_place(m, a, at->turn));
+    le_map_bind(m, base, inner, le_plus(t, m->column_start, at->column));
+    struct le_expression *from = le_cuda_trusted_place(&m->c, s->loads[0], base);
+    if (m->width > 1)
+        le_ktree_copy(t, base, m->width, row_address(m, s->part, at->turn), le_ktree_address(t, from));
     else
-        le_cuda_line(c, base, "%s[%s * %d + %s] = %s;", s->name, at->column, le_map_pitch(k->m), at->row, place);
-    le_cuda_close(c, base);
+        le_ktree_set(t, base, tile_element(m, s, at->column, at->row), from);
+    le_ktree_close(t, base);
 }
 
-static void put_part(struct map_writer *k, const struct map_stream *s, struct le_block *block,
-                     const struct tile_place *at) {
-    struct le_block *elements = le_cuda_unrolled(k->c, block, k->element, k->m->width);
-    le_cuda_line(k->c, elements, "%s[%s * %d + %s + %s] = %s[%s][%s];", s->name, at->column, le_map_pitch(k->m),
-                 at->row, k->element, s->part, k->turn, k->element);
-    le_cuda_close(k->c, elements);
+static void put_part(struct map *m, const struct map_stream *s, struct le_block *block, const struct tile_spot *at) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *element;
+    struct le_block *elements = le_ktree_open_each(m->c.tree, block, "e", m->width, &element);
+    le_ktree_set(t, elements, tile_element(m, s, at->column, le_plus(t, at->row, element)),
+                 le_ktree_element2(t, s->part, at->turn, element));
+    le_ktree_close(t, elements);
 }
 
-/* What a thread does for each of its parts of the tiles. */
-static void for_parts(struct map_writer *k, const struct tile_place *at,
-                      void (*work)(struct map_writer *k, const struct map_stream *s, struct le_block *block,
-                                   const struct tile_place *at)) {
-    struct map *m = k->m;
-    struct cuda *c = k->c;
-    int inner = m->axis_count - 1, down = m->tile_rows / m->width;
-    const char *part = le_cuda_name(c, "at");
-    struct le_block *turns = le_cuda_unrolled(c, c->root, k->turn, m->unroll);
-    le_cuda_line(c, turns, "const int %s = (int)threadIdx.x + %s * %d;", part, k->turn, MAP_THREADS);
-    const char *times = m->width > 1 ? le_arena_format(c->arena, " * %d", m->width) : "";
-    le_cuda_line(c, turns, "const int %s = %s %% %d%s, %s = %s / %d;", at->row, part, down, times, at->column, part,
-                 down);
-    struct le_block *within = le_cuda_open(
-        c, turns,
-        le_arena_format(c->arena, "if (%s + %s < %s && %s + %s < %s)", k->names.row_start, at->row,
-                        le_map_axis_number(m, m->row, "count", m->axes[m->row].count), k->names.column_start,
-                        at->column, le_map_axis_number(m, inner, "count", m->axes[inner].count)));
+/* What a thread does for each of its parts of the tiles: it reads them, or puts what it has read. */
+static void move_parts(struct map *m, bool puts) {
+    struct le_kernel_tree *t = m->c.tree;
+    int inner = m->axis_count - 1;
+    struct le_expression *down = le_ktree_int(t, m->tile_rows / m->width);
+    struct tile_spot at;
+    struct le_block *turns = le_ktree_open_each(m->c.tree, m->body, "u", m->unroll, &at.turn);
+    struct le_expression *part = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_THREAD_X));
+    part = le_plus(t, part, le_times(t, at.turn, le_ktree_int(t, MAP_THREADS)));
+    part = le_ktree_let(t, turns, "at", LE_KTREE_INT, part);
+    at.row = le_times(t, le_ktree_remainder(t, part, down), le_ktree_int(t, m->width));
+    at.row = le_ktree_let(t, turns, "row", LE_KTREE_INT, at.row);
+    at.column = le_ktree_let(t, turns, "column", LE_KTREE_INT, le_ktree_quotient(t, part, down));
+    struct le_expression *rows = le_map_axis_number(m, m->row, "count", m->axes[m->row].count);
+    struct le_expression *columns = le_map_axis_number(m, inner, "count", m->axes[inner].count);
+    struct le_expression *is_row = le_less(t, le_plus(t, m->row_start, at.row), rows);
+    struct le_expression *is_column = le_less(t, le_plus(t, m->column_start, at.column), columns);
+    struct le_block *within = le_ktree_open_if(t, turns, le_both(t, is_row, is_column));
     for (int q = 0; q < m->stream_count; q++)
-        if (m->streams[q].tile)
-            work(k, &m->streams[q], within, at);
-    le_cuda_close(c, within);
-    le_cuda_close(c, turns);
+        if (m->streams[q].tile && puts)
+            put_part(m, &m->streams[q], within, &at);
+        else if (m->streams[q].tile)
+            read_part(m, &m->streams[q], within, &at);
+    close_within(m, within, m->body);
 }
 
-static void read_tiles(struct map_writer *k) {
-    struct map *m = k->m;
-    struct cuda *c = k->c;
-    const struct tile_place at = {.row = le_cuda_name(c, "row"), .column = le_cuda_name(c, "column")};
+static void read_tiles(struct map *m) {
+    struct le_kernel_tree *t = m->c.tree;
     for (int q = 0; q < m->stream_count; q++) {
         struct map_stream *s = &m->streams[q];
         if (!s->tile)
             continue;
-        s->name = le_cuda_name(c, wish_of(k, s, "tile"));
-        le_cuda_line(c, c->root, "__shared__ %s %s[%d];", stored_of(k, s), s->name, m->tile_columns * le_map_pitch(m));
-        if (m->width == 1)
-            continue;
-        s->part = le_cuda_name(c, wish_of(k, s, "part"));
-        declare_array(k, stored_of(k, s), s->part, m->unroll, m->width, false);
+        s->array = le_ktree_array(t, m->body, wish_of(m, s, "tile"), stored_type(m, s), LE_KTREE_SHARED,
+                                  m->tile_columns * le_map_pitch(m), 0);
+        if (m->width > 1)
+            s->part = declare_rows(m, m->body, wish_of(m, s, "part"), stored_type(m, s), m->unroll, m->width, false);
     }
-    for_parts(k, &at, read_tile);
+    move_parts(m, false);
     if (m->width > 1)
-        for_parts(k, &at, put_part);
-    le_cuda_line(c, c->root, "__syncthreads();");
+        move_parts(m, true);
+    le_ktree_barrier(t, m->body);
+}
+
+/* What the tile has for the element. */
+static struct le_expression *put_element(struct map *m, const struct map_stream *s, const struct map_spot *at) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *thread = le_ktree_thread(t, LE_THREAD_X), *across = le_ktree_int(t, le_map_across(m));
+    struct le_expression *column = le_times(t, le_ktree_remainder(t, thread, across), le_ktree_int(t, m->width));
+    struct le_expression *row = le_times(t, at->turn, le_ktree_int(t, MAP_THREADS / le_map_across(m)));
+    row = le_plus(t, le_ktree_quotient(t, thread, across), row);
+    return le_ktree_select(t, counts(m, at), tile_element(m, s, le_plus(t, column, at->element), row),
+                           le_ktree_constant(t, stored_type(m, s), 0));
 }
 
 /* ---- the elements */
 
-static const char *column_of_tile(const struct map_writer *k) {
-    int width = k->m->width, across = le_map_across(k->m);
-    return width == 1 ? le_arena_format(k->c->arena, "threadIdx.x %% %d", across)
-                      : le_arena_format(k->c->arena, "(threadIdx.x %% %d * %d + %s)", across, width, k->element);
-}
-
 /* What was read ahead, from now on: in the outermost block where the loads' nodes may stand. */
-static void know_stream(struct map_writer *k, const struct map_stream *s, struct le_block *turns,
-                        struct le_block *element) {
-    struct map *m = k->m;
-    struct cuda *c = k->c;
+static void know_stream(struct map *m, const struct map_stream *s, const struct map_spot *at) {
+    struct cuda *c = &m->c;
     for (int x = 0; x < s->load_count; x++) {
         struct le_node *load = s->loads[x];
-        enum le_type stored = c->ir->values.at[load->value].type;
-        const char *text;
-        if (s->tile)
-            text = le_arena_format(c->arena, "(%s ? %s[%s * %d + (threadIdx.x / %d + %s * %d)] : (%s)0)", counts(k),
-                                   s->name, column_of_tile(k), le_map_pitch(m), le_map_across(m), k->turn,
-                                   MAP_THREADS / le_map_across(m), stored_of(k, s));
-        else
-            text = le_arena_format(c->arena, "%s[%s + %d][%s + %d]", s->name, k->turn, s->row[x] - s->row_low,
-                                   stream_element(k, s), s->column[x] - s->column_low);
-        bool inner = le_node_depends(load, le_map_inner(m)->index);
-        struct le_block *block = inner ? element : turns;
-        const char *x_text = le_cuda_from_memory_text(c, text, stored, load->type);
-        le_cuda_know_text(c, load, block,
-                          le_cuda_hold_text(c, block, load->type, false, le_cuda_value_name(c, load->value), x_text));
+        struct le_block *block = le_node_depends(load, le_map_inner(m)->index) ? at->block : at->turns;
+        struct le_expression *read = s->tile ? put_element(m, s, at) : read_element(m, s, x, at);
+        read = le_cuda_from_memory(c, read, load->type);
+        le_cuda_know(c, load, block,
+                     le_ktree_let(c->tree, block, le_cuda_value_name(c, load->value), (int)load->type, read));
     }
 }
 
-static const char *target_place(struct map_writer *k, struct le_block *block) {
-    const struct le_stage *stage = k->m->stage;
-    const char *place;
-    struct destination to = {.value = stage->target,
-                             .rank = stage->left_count,
-                             .access = stage->access,
-                             .subscripts = stage->left,
-                             .trusted = true};
-    le_cuda_place_text(k->c, &to, block, &place);
-    return place;
+static struct map_spot open_known(struct map *m, struct le_block *block, enum which which) {
+    struct map_spot at = open_elements(m, block, which);
+    for (int q = 0; q < m->stream_count; q++)
+        know_stream(m, &m->streams[q], &at);
+    return at;
 }
 
-/* Turns of which some element counts: what they read lies inside. */
-static struct le_block *open_counted(struct map_writer *k) {
-    struct cuda *c = k->c;
-    struct le_block *turns = le_cuda_unrolled(k->c, k->body, k->turn, k->m->unroll);
-    struct le_block *inner = le_cuda_open(c, turns, le_arena_format(c->arena, "if (%s[%s] > 0)", k->names.to, k->turn));
-    inner->conditional = true;
-    le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
-    return inner;
+static void declare_made(struct map *m, struct le_block *block) {
+    int stored = (int)m->c.ir->values.at[m->stage->target].type;
+    m->made = declare_rows(m, block, "made", stored, m->unroll, m->width, false);
 }
 
-static void declare_made(struct map_writer *k) {
-    enum le_type stored = k->c->ir->values.at[k->m->stage->target].type;
-    k->made = le_cuda_name(k->c, "made");
-    declare_array(k, le_cuda_stored(stored), k->made, k->m->unroll, k->m->width, false);
-}
-
-static void make_element(struct map_writer *k, struct le_block *block) {
-    struct cuda *c = k->c;
-    enum le_type stored = c->ir->values.at[k->m->stage->target].type;
-    if (k->make) {
-        k->make(k->m, block);
-        return;
-    }
-    le_cuda_line(
-        c, block, "%s[%s][%s] = %s;", k->made, k->turn, k->element,
-        le_cuda_to_memory_text(c, le_cuda_wide_text(c, k->m->stage->node, block), le_type_compute(stored), stored));
-}
-
-static void make_elements(struct map_writer *k) {
-    struct cuda *c = k->c;
-    bool asks = !k->whole && !le_map_is_simple(k->m) && (!k->m->safe || k->m->loose);
-    struct le_block *turns = asks ? open_counted(k) : open_turns(k, k->body);
-    struct le_block *loop = le_cuda_unrolled(k->c, turns, k->element, k->m->width), *element = loop;
-    if (asks) {
-        element = le_cuda_open(c, loop, le_arena_format(c->arena, "if (%s)", counts(k)));
-        element->conditional = true;
-    }
-    bind_inner(k, element, k->m->width > 1 ? k->element : NULL);
-    for (int q = 0; q < k->m->stream_count; q++)
-        know_stream(k, &k->m->streams[q], turns, element);
-    make_element(k, element);
-    for (; element != k->body; element = element->parent)
-        le_cuda_close(c, element);
+static void make_element(struct map *m, const struct map_spot *at) {
+    struct cuda *c = &m->c;
+    struct le_expression *x = le_cuda_node(c, m->stage->node, at->block, NULL);
+    le_ktree_set(c->tree, at->block, le_ktree_element2(c->tree, m->made, at->turn, at->element),
+                 le_cuda_to_memory(c, x, (enum le_type)m->made->type));
 }
 
 /* ---- writing */
 
-static void write_some(struct map_writer *k, struct le_block *block) {
-    struct cuda *c = k->c;
-    struct le_block *turns = open_turns(k, block);
-    struct le_block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
-    const char *asks = counts(k);
-    struct le_block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
-    bind_inner(k, inner, k->m->width > 1 ? k->element : NULL);
-    le_cuda_line(c, inner, "%s = %s[%s][%s];", target_place(k, inner), k->made, k->turn, k->element);
-    if (inner != elements)
-        le_cuda_close(c, inner);
-    le_cuda_close(c, elements);
-    le_cuda_close(c, turns);
+static struct le_expression *target_place(struct map *m, struct le_block *block) {
+    struct le_node target = le_cuda_target(&m->c);
+    return le_cuda_trusted_place(&m->c, &target, block);
 }
 
-static void write_whole(struct map_writer *k, struct le_block *block) {
-    struct cuda *c = k->c;
-    struct le_block *turns = open_turns(k, block);
-    bind_inner(k, turns, NULL);
-    copy_vector(k, turns, k->m->stage->target, le_arena_format(c->arena, "&%s", target_place(k, turns)),
-                le_arena_format(c->arena, "%s[%s]", k->made, k->turn));
-    le_cuda_close(c, turns);
+static void write_some(struct map *m, struct le_block *block) {
+    struct map_spot at = open_elements(m, block, COUNTED);
+    le_ktree_set(m->c.tree, at.block, target_place(m, at.block),
+                 le_ktree_element2(m->c.tree, m->made, at.turn, at.element));
+    close_within(m, at.block, block);
 }
 
-static void write_all(struct map_writer *k) {
-    struct cuda *c = k->c;
-    if (!k->names.whole) {
-        write_some(k, k->body);
-        return;
-    }
-    struct le_block *all = le_cuda_open(c, k->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
-    write_whole(k, all);
-    struct le_block *rest = le_cuda_open(c, k->body, "else");
-    write_some(k, rest);
-    le_cuda_close(c, all);
-    le_cuda_close(c, rest);
+static void write_whole(struct map *m, struct le_block *block) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *turn;
+    struct le_block *turns = le_ktree_open_each(m->c.tree, block, "u", m->unroll, &turn);
+    le_map_bind_outer(m, turns, turn);
+    bind_inner(m, turns, turn, le_ktree_int(t, 0));
+    le_ktree_copy(t, turns, m->width, le_ktree_address(t, target_place(m, turns)), row_address(m, m->made, turn));
+    le_ktree_close(t, turns);
 }
 
 /* ---- threads whose elements are all alike, and the others */
 
-static void store_point(struct map *m, struct le_block *block) {
-    le_cuda_store(&m->c, le_cuda_node(&m->c, m->stage->node, block, NULL), block);
+/* Each element by itself, where it counts; unless `usual`. That is asked by the loop, not before it, so that what comes
+ * before it does not branch. */
+static struct map_spot open_apart(struct map *m) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *unless = m->usual ? le_ktree_not(t, le_ktree_use(t, m->usual)) : NULL;
+    struct map_spot at;
+    at.turns = le_ktree_open_each(m->c.tree, m->others, "u", m->unroll, &at.turn);
+    if (m->width == 1) {
+        at.element = le_ktree_int(t, 0);
+        at.block = le_ktree_open_if(t, at.turns, le_both(t, unless, counts(m, &at)));
+    } else {
+        struct le_variable *element = le_ktree_variable(t, "e", LE_KTREE_INT);
+        struct le_expression *from = m->from ? le_ktree_element(t, m->from, at.turn) : le_ktree_int(t, 0);
+        at.element = le_ktree_use(t, element);
+        at.block =
+            le_ktree_open_loop(t, at.turns, LE_ROLE_ROLLED, element, from, le_ktree_element(t, m->to, at.turn), NULL);
+        at.block->owner->guard = unless;
+    }
+    at.block->conditional = true;
+    le_map_bind_outer(m, at.block, at.turn); /* there may be no such row where none counts */
+    bind_inner(m, at.block, at.turn, at.element);
+    return at;
 }
 
-/* Each element by itself, where it counts; unless `usual` (NULL: always). That is asked by the loop, not before it, so
- * that what comes before it does not branch. */
-static void make_apart(struct map_writer *k, const char *usual) {
-    struct cuda *c = k->c;
-    const char *unless = usual ? le_arena_format(c->arena, "!%s && ", usual) : "";
-    const char *from = k->names.from ? le_arena_format(c->arena, "%s[%s]", k->names.from, k->turn) : "0";
-    const char *head = k->m->width == 1
-                           ? le_arena_format(c->arena, "if (%s%s)", unless, counts(k))
-                           : le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = %s; %s%s < %s[%s]; %s++)",
-                                             k->element, from, unless, k->element, k->names.to, k->turn, k->element);
-    struct le_block *turns = le_cuda_unrolled(c, k->body, k->turn, k->m->unroll);
-    struct le_block *elements = le_cuda_open(c, turns, head);
-    elements->conditional = true;
-    le_map_bind_outer(k->m, &k->names, elements, k->turn, NULL); /* there may be no such row where none counts */
-    bind_inner(k, elements, k->m->width > 1 ? k->element : NULL);
-    k->make(k->m, elements);
-    le_cuda_close(c, elements);
-    le_cuda_close(c, turns);
+struct map_spot le_map_open_element(struct map *m, bool alike) {
+    struct cuda *c = &m->c;
+    struct le_kernel_tree *t = c->tree;
+    if (!alike) {
+        le_cuda_reach(c, NULL);
+        c->rare = m->usual ? m->others : NULL;
+        return open_apart(m);
+    }
+    m->all = le_ktree_open_if(t, m->body, le_ktree_use(t, m->whole));
+    m->others = m->usual ? le_ktree_open_scope(t, m->body) : le_ktree_open_else(t, m->body);
+    c->quick = m->usual ? m->all : NULL;
+    c->usual = m->usual;
+    le_cuda_reach(c, m->inside);
+    read_ahead(m, m->all, true);
+    if (!m->scatters)
+        declare_made(m, m->all);
+    return open_known(m, m->all, ALL);
 }
 
-/* NULL: none of it has a quick way that is worth it; else the bool that says whether what was made so counts. */
-static const char *declare_usual(struct map_writer *k, struct le_block *block) {
-    if (!k->m->dear || k->make || !le_cuda_has_quick_ways(k->c, k->m->stage->node))
-        return NULL;
-    const char *usual = le_cuda_name(k->c, "usual");
-    le_cuda_line(k->c, block, "bool %s = %s;", usual, k->names.whole);
-    return usual;
-}
-
-static void make_whole(struct map_writer *k, struct le_block *block, const char *usual) {
-    k->body = block;
-    k->whole = true;
-    k->c->quick = usual ? block : NULL;
-    k->c->usual = le_cuda_named(k->c, usual);
-    le_cuda_reach(k->c, k->m->inside);
-    read_ahead(k);
-    if (!k->make)
-        declare_made(k);
-    make_elements(k);
-    k->c->quick = NULL;
-    if (k->make)
+void le_map_close_element(struct map *m, const struct map_spot *at, bool alike) {
+    close_within(m, at->block, alike ? m->all : m->others);
+    m->c.quick = m->c.rare = NULL;
+    if (alike)
         return;
-    struct le_block *writes = usual ? le_cuda_open(k->c, block, le_arena_format(k->c->arena, "if (%s)", usual)) : block;
-    write_whole(k, writes);
-    if (usual)
-        le_cuda_close(k->c, writes);
+    le_ktree_close(m->c.tree, m->all);
+    le_ktree_close(m->c.tree, m->others);
 }
 
-static void make_split(struct map_writer *k) {
-    struct cuda *c = k->c;
-    const char *usual = declare_usual(k, k->m->body);
-    struct le_block *all = le_cuda_open(c, k->m->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
-    struct le_block *rest = le_cuda_open(c, k->m->body, usual ? "" : "else");
-    make_whole(k, all, usual);
-    k->body = rest;
-    k->whole = false;
-    le_cuda_reach(c, NULL);
-    if (!k->make)
-        k->make = store_point;
-    c->rare = usual ? rest : NULL;
-    make_apart(k, usual);
-    c->rare = NULL;
-    le_cuda_close(c, all);
-    le_cuda_close(c, rest);
+static void make_split(struct map *m) {
+    struct cuda *c = &m->c;
+    struct le_kernel_tree *t = c->tree;
+    if (m->dear && le_cuda_has_quick_ways(c, m->stage->node))
+        m->usual = le_ktree_declare(t, m->body, "usual", LE_BOOL, le_ktree_use(t, m->whole));
+    struct map_spot at = le_map_open_element(m, true);
+    make_element(m, &at);
+    le_map_close_element(m, &at, true);
+    struct le_block *writes = m->usual ? le_ktree_open_if(t, m->all, le_ktree_use(t, m->usual)) : m->all;
+    write_whole(m, writes);
+    close_within(m, writes, m->all);
+    at = le_map_open_element(m, false);
+    le_cuda_store(c, le_cuda_node(c, m->stage->node, at.block, NULL), at.block);
+    le_map_close_element(m, &at, false);
 }
 
-static struct map_writer new_maker(struct map *m, const struct map_names *names) {
-    struct map_writer k = {.m = m, .c = &m->c, .body = m->body, .names = *names};
-    k.turn = le_cuda_name(k.c, "u");
-    k.element = le_cuda_name(k.c, "e");
-    return k;
-}
-
-void le_map_elements(struct map *m, const struct map_names *names,
-                     void (*make)(struct map *m, struct le_block *block)) {
-    struct map_writer k = new_maker(m, names);
-    k.make = make;
-    make_split(&k);
+/* All elements, made in the same way, and then written. */
+static void make_all(struct map *m) {
+    bool asks = m->to && (!m->safe || m->loose);
+    struct le_block *rest, *all;
+    read_ahead(m, m->body, false);
+    if (m->way == MAP_TILE)
+        read_tiles(m);
+    declare_made(m, m->body);
+    struct map_spot at = open_known(m, m->body, asks ? COUNTED_TURNS : ALL);
+    make_element(m, &at);
+    close_within(m, at.block, m->body);
+    all = open_whole(m, m->body, &rest);
+    if (all)
+        write_whole(m, all);
+    write_some(m, rest);
+    close_whole(m, all, rest);
 }
 
 /* ---- */
@@ -489,30 +426,6 @@ static const char *describe_way(const struct map *m) {
                                : "a thread for some elements";
 }
 
-static void make_all(struct map_writer *k) {
-    if (k->m->splits) {
-        make_split(k);
-        return;
-    }
-    read_ahead(k);
-    if (k->m->way == MAP_TILE)
-        read_tiles(k);
-    declare_made(k);
-    make_elements(k);
-    write_all(k);
-}
-
-/* What is dear goes round: what is the same for all elements is found once for several of a thread's. */
-static const char *open_parts(struct map *m, int64_t parts) {
-    struct cuda *c = &m->c;
-    const char *part = le_cuda_name(c, "part");
-    const char *head = le_arena_format(
-        c->arena, "#pragma unroll 1\nfor (unsigned %s = blockIdx.x; %s < (unsigned)%s; %s += gridDim.x)", part, part,
-        le_cuda_number_text(c, "parts", parts), part);
-    m->body = le_cuda_open(c, c->root, head);
-    return part;
-}
-
 /* As many blocks as leave the device with several for each place that it has for one. */
 static int64_t blocks_of_parts(const struct map *m, int64_t parts) {
     int64_t places = (int64_t)m->c.job->facts->multiprocessors * PLACES_FOR_BLOCKS;
@@ -521,33 +434,31 @@ static int64_t blocks_of_parts(const struct map *m, int64_t parts) {
     return (parts + turns - 1) / turns;
 }
 
-bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                  struct le_generated_launches *out, leat_status *status) {
-    struct map m;
-    struct map_names names;
-    if (!le_map_find(&m, job, stage))
-        return false;
-    m.c.tree->threads = MAP_THREADS;
-    int64_t blocks = m.items;
-    if (m.way == MAP_FLAT)
-        blocks = (m.items + MAP_THREADS * m.unroll - 1) / (MAP_THREADS * m.unroll);
-    if (m.dear) {
-        m.part = open_parts(&m, blocks);
-        blocks = blocks_of_parts(&m, blocks);
+leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le_generated_launches *out) {
+    struct map *m = found;
+    if (m->way != MAP_TILE)
+        le_map_set(m, (int)le_mapping_get(mapping, "vector"), (int)le_mapping_get(mapping, "unrolled"));
+    m->c.tree->threads = MAP_THREADS;
+    int64_t blocks = m->items;
+    if (m->way == MAP_FLAT)
+        blocks = (m->items + MAP_THREADS * m->unroll - 1) / (MAP_THREADS * m->unroll);
+    if (m->dear) { /* goes round: what is the same for all elements is found once for several of a thread's */
+        le_map_open_parts(m, blocks, LE_ROLE_ROLLED);
+        blocks = blocks_of_parts(m, blocks);
     }
-    le_map_places(&m, &names);
-    struct map_writer k = new_maker(&m, &names);
-    make_all(&k);
-    if (m.dear)
-        le_cuda_close(&m.c, m.body);
-    struct le_generated_launch *launch = le_cuda_finish(k.c, out);
+    le_map_places(m);
+    if (m->splits)
+        make_split(m);
+    else
+        make_all(m);
+    close_within(m, m->body, m->c.root);
+    struct le_generated_launch *launch = le_cuda_finish(&m->c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->block[0] = MAP_THREADS;
-    launch->how = describe_way(&m);
+    launch->how = describe_way(m);
     launch->elements = 1;
-    for (int a = 0; a < m.axis_count; a++)
-        launch->elements *= m.axes[a].count;
-    *status = m.c.status;
-    return true;
+    for (int a = 0; a < m->axis_count; a++)
+        launch->elements *= m->axes[a].count;
+    return m->c.status;
 }

@@ -18,15 +18,14 @@ enum form {
     FORM_BEST   /* minima and maxima */
 };
 struct own {
-    struct map m; /* first: what le_map_elements hands back */
+    struct map m;
     enum form form;
-    enum le_type type;               /* of the target */
-    const char *word;                /* C's type of a copy's element */
-    int64_t elements, points, bytes; /* bytes: of one copy */
-    int64_t parts, blocks;           /* a block takes some parts */
-    int copies;                      /* a power of two; an element's lie side by side */
-    const char *own, *mine;          /* all copies, the lane's first element */
-    const char *count, *length;      /* copies, elements */
+    enum le_type type, word;              /* of the target's elements; of a copy's */
+    int64_t elements, points, bytes;      /* bytes: of one copy */
+    int64_t parts, blocks;                /* a block takes some parts */
+    int copies;                           /* a power of two; an element's lie side by side */
+    struct le_variable *own, *mine;       /* all copies; the same from the lane's first element on */
+    struct le_expression *count, *length; /* copies, elements */
 };
 
 static bool is_sum(const struct le_stage *stage) {
@@ -44,12 +43,13 @@ static bool is_same_for_all(const struct le_stage *stage) {
 static void find_form(struct own *o) {
     const struct le_stage *stage = o->m.stage;
     bool wide = le_type_size(o->type) == 8;
-    o->word = "unsigned";
+    o->word = LE_U32;
     if (!is_sum(stage)) {
         o->form = FORM_BEST;
-        o->word = wide || le_type_is_float(o->type) ? le_cuda_type(o->type)
-                  : le_type_is_unsigned(o->type)    ? "unsigned"
-                                                    : "int";
+        if (wide || le_type_is_float(o->type))
+            o->word = le_type_compute(o->type);
+        else if (!le_type_is_unsigned(o->type))
+            o->word = LE_I32;
     } else if (is_same_for_all(stage)) {
         o->form = FORM_COUNT;
     } else {
@@ -84,103 +84,130 @@ static bool find_copies(struct own *o) {
     return o->points / o->blocks < (int64_t)1 << 31; /* what a word counts to */
 }
 
-/* ---- text */
+/* ---- the kernel */
 
-static const char *empty(struct own *o) {
+/* What a copy has where nothing met. */
+static struct le_expression *empty(struct own *o, int type) {
     enum le_reduction code = o->m.stage->scatter == LE_SCATTER_MIN ? LE_RED_MIN : LE_RED_MAX;
-    return o->form == FORM_BEST ? le_cuda_text(&o->m.c, le_cuda_empty(&o->m.c, code, o->type)) : "0";
+    struct le_kernel_tree *t = o->m.c.tree;
+    if (o->form != FORM_BEST)
+        return le_ktree_constant(t, type, 0);
+    return le_ktree_cast(t, type, le_cuda_empty(&o->m.c, code, le_type_compute(o->type)));
+}
+
+/* A loop that the block's threads share. */
+static struct le_block *open_shared(struct own *o, const char *wish, struct le_expression *count,
+                                    struct le_expression **number) {
+    struct le_kernel_tree *t = o->m.c.tree;
+    struct le_variable *k = le_ktree_variable(t, wish, LE_KTREE_UINT);
+    *number = le_ktree_use(t, k);
+    return le_ktree_open_loop(t, o->m.c.root, LE_ROLE_SERIAL, k, le_ktree_thread(t, LE_THREAD_X), count,
+                              le_ktree_constant(t, LE_KTREE_UINT, (uint64_t)o->m.threads));
 }
 
 /* The copies of a block start as if nothing had met there. */
 static void clear_copies(struct own *o) {
     struct cuda *c = &o->m.c;
-    const char *k = le_cuda_name(c, "k"), *words = le_cuda_name(c, "words");
-    o->own = le_cuda_name(c, "own");
-    o->mine = le_cuda_name(c, "mine");
-    o->count = le_arena_format(c->arena, "(unsigned)%s", le_cuda_number_text(c, "copies", o->copies));
-    o->length = le_arena_format(c->arena, "(unsigned)%s", le_cuda_number_text(c, "elements", o->elements));
-    le_cuda_line(c, c->root, "extern __shared__ %s %s[];", o->word, o->own);
-    le_cuda_line(c, c->root, "const unsigned %s = %s * %s;", words, o->length, o->count);
-    le_cuda_line(c, c->root, "for (unsigned %s = threadIdx.x; %s < %s%s; %s += %d)\n    %s[%s] = %s;", k, k, words,
-                 o->form == FORM_PAIR ? " * 2" : "", k, o->m.threads, o->own, k, empty(o));
-    le_cuda_line(c, c->root, "__syncthreads();\n%s *const %s = %s + (threadIdx.x & (%s - 1));", o->word, o->mine,
-                 o->own, o->count);
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *k;
+    o->count = le_ktree_cast(t, LE_KTREE_UINT, le_cuda_number(c, "copies", o->copies));
+    o->length = le_ktree_cast(t, LE_KTREE_UINT, le_cuda_number(c, "elements", o->elements));
+    o->own = le_ktree_array(t, c->root, "own", (int)o->word, LE_KTREE_DYNAMIC, 0, 0);
+    struct le_expression *words = le_ktree_let(t, c->root, "words", LE_KTREE_UINT, le_times(t, o->length, o->count));
+    struct le_block *block = open_shared(o, "k", le_times(t, words, le_ktree_int(t, o->form == FORM_PAIR ? 2 : 1)), &k);
+    le_ktree_set(t, block, le_ktree_element(t, o->own, k), empty(o, (int)o->word));
+    le_ktree_close(t, block);
+    le_ktree_barrier(t, c->root);
+    struct le_expression *lane =
+        le_ktree_binary(t, LE_OP_AND, le_ktree_thread(t, LE_THREAD_X), le_minus(t, o->count, le_ktree_int(t, 1)));
+    o->mine = le_ktree_pointer(t, c->root, "mine", (int)o->word, o->own->memory,
+                               le_ktree_address(t, le_ktree_element(t, o->own, lane)));
+}
+
+static void update(struct own *o, struct le_block *block, enum le_scatter scatter, struct le_expression *to,
+                   struct le_expression *x) {
+    le_ktree_add(o->m.c.tree, block,
+                 (struct le_statement){.kind = LE_STATEMENT_UPDATE, .code = (int)scatter, .to = to, .x = x});
 }
 
 /* A point's update of its copy. */
-static void update_copy(struct map *m, struct le_block *block) {
-    struct own *o = (struct own *)m;
-    struct cuda *c = &m->c;
-    const struct le_stage *stage = m->stage;
-    const char *x = le_cuda_wide_text(c, stage->node, block), *number, *place;
+static void update_copy(struct own *o, struct le_block *block) {
+    struct cuda *c = &o->m.c;
+    struct le_kernel_tree *t = c->tree;
+    const struct le_stage *stage = o->m.stage;
+    bool pair = o->form == FORM_PAIR, sum = pair || o->form == FORM_WORD;
+    int type = (int)(pair ? LE_U64 : o->word);
+    struct le_expression *x = le_cuda_wide(c, le_cuda_node(c, stage->node, block, NULL)), *number;
     struct destination to = le_cuda_left_side(c);
     to.numbered = true;
-    struct le_block *inner = le_cuda_place_text(c, &to, block, &number);
-    bool subtracts = stage->scatter == LE_SCATTER_SUB;
-    place = le_arena_format(c->arena, "le_copy(%s, %s, %s)", o->mine, number, o->count);
-    if (o->form == FORM_COUNT)
-        le_cuda_line(c, inner, "atomicAdd(%s, 1u);", place);
-    else if (o->form == FORM_WORD)
-        le_cuda_line(c, inner, "atomicAdd(%s, %s(unsigned)%s);", place, subtracts ? "0u - " : "", x);
-    else if (o->form == FORM_PAIR)
-        le_cuda_line(c, inner, "le_pair_add(%s, %s * %s, %s(unsigned long long)%s);", place, o->length, o->count,
-                     subtracts ? "0ull - " : "", x);
+    struct le_block *inner = le_cuda_place(c, &to, block, NULL, &number);
+    struct le_expression *of[] = {le_ktree_use(t, o->mine), number, o->count};
+    struct le_variable *copy = le_ktree_pointer(t, inner, "copy", (int)o->word, o->own->memory,
+                                                le_ktree_call(t, LE_CALL_COPY, (int)o->word, NULL, of));
+    x = o->form == FORM_COUNT ? le_ktree_constant(t, type, 1) : le_ktree_cast(t, type, x);
+    if (sum && stage->scatter == LE_SCATTER_SUB)
+        x = le_ktree_binary(t, LE_OP_SUB, le_ktree_constant(t, type, 0), x);
+    struct le_expression *operands[] = {le_ktree_use(t, copy), le_times(t, o->length, o->count), x};
+    if (pair)
+        le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_PAIR_ADD, LE_KTREE_VOID, NULL, operands));
     else
-        le_cuda_line(c, inner, "le_atomic_%s<%s>(%s, %s);", stage->scatter == LE_SCATTER_MIN ? "min" : "max", o->word,
-                     place, x);
+        update(o, inner, o->form == FORM_BEST ? stage->scatter : LE_SCATTER_ADD,
+               le_ktree_element(t, copy, le_ktree_int(t, 0)), x);
     if (inner != block)
-        le_cuda_close(c, inner);
+        le_ktree_close(t, inner);
+}
+
+static struct le_expression *copies_call(struct own *o, enum le_call call, struct le_expression *first) {
+    struct le_kernel_tree *t = o->m.c.tree;
+    struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, o->own, first)), o->count};
+    return le_ktree_call(t, call, (int)o->word, NULL, x);
 }
 
 /* The total of an element's copies, as what the target is updated with. */
-static const char *total(struct own *o, struct le_block *block, const char *element) {
-    struct cuda *c = &o->m.c;
-    const struct le_stage *stage = o->m.stage;
-    const char *type = le_cuda_type(o->type), *name = le_cuda_name(c, "total");
-    const char *at = le_arena_format(c->arena, "%s + %s * %s", o->own, element, o->count);
+static struct le_expression *total(struct own *o, struct le_block *block, struct le_expression *element) {
+    struct le_kernel_tree *t = o->m.c.tree;
+    struct le_expression *first = le_times(t, element, o->count), *sum;
     if (o->form == FORM_BEST) {
-        le_cuda_line(c, block, "const %s %s = (%s)le_copies_%s(%s, %s);", type, name, type,
-                     stage->scatter == LE_SCATTER_MIN ? "least" : "greatest", at, o->count);
-        return name;
+        bool least = o->m.stage->scatter == LE_SCATTER_MIN;
+        int type = (int)le_type_compute(o->type);
+        sum = copies_call(o, least ? LE_CALL_COPIES_LEAST : LE_CALL_COPIES_GREATEST, first);
+        return le_ktree_let(t, block, "total", type, le_ktree_cast(t, type, sum));
     }
-    const char *high =
-        le_arena_format(c->arena, " + (le_copies_sum(%s + %s * %s, %s) << 32)", at, o->length, o->count, o->count);
-    le_cuda_line(c, block, "const unsigned long long %s = le_copies_sum(%s, %s)%s;", name, at, o->count,
-                 o->form == FORM_PAIR ? high : "");
-    return name;
+    sum = copies_call(o, LE_CALL_COPIES_SUM, first);
+    if (o->form == FORM_PAIR) {
+        struct le_expression *high =
+            copies_call(o, LE_CALL_COPIES_SUM, le_plus(t, first, le_times(t, o->length, o->count)));
+        high = le_ktree_binary(t, LE_OP_MUL, high, le_ktree_constant(t, LE_U64, (uint64_t)1 << 32));
+        sum = le_ktree_binary(t, LE_OP_ADD, sum, high);
+    }
+    return le_ktree_let(t, block, "total", LE_U64, sum);
 }
 
 static void join_copies(struct own *o) {
     struct cuda *c = &o->m.c;
+    struct le_kernel_tree *t = c->tree;
     const struct le_stage *stage = o->m.stage;
-    static const char *const names[] = {
-        [LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB] = "sub", [LE_SCATTER_MIN] = "min", [LE_SCATTER_MAX] = "max"};
-    const char *element = le_cuda_name(c, "element"), *type = le_cuda_type(o->type);
-    const char *x = o->form == FORM_COUNT ? le_cuda_wide_text(c, stage->node, c->root) : NULL;
-    le_cuda_line(c, c->root, "__syncthreads();");
-    struct le_block *block =
-        le_cuda_open(c, c->root,
-                     le_arena_format(c->arena, "for (unsigned %s = threadIdx.x; %s < %s; %s += %d)", element, element,
-                                     o->length, element, o->m.threads));
-    const char *sum = total(o, block, element), *term = sum;
-    struct le_block *changed = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s != %s)", sum, empty(o)));
-    if (is_sum(stage))
-        term = le_arena_format(c->arena, x ? "(%s)(%s * (unsigned long long)%s)" : "(%s)%s", type, sum, x);
+    bool count = o->form == FORM_COUNT;
+    struct le_expression *x = count ? le_cuda_wide(c, le_cuda_node(c, stage->node, c->root, NULL)) : NULL, *element;
+    le_ktree_barrier(t, c->root);
+    struct le_block *block = open_shared(o, "element", o->length, &element);
+    struct le_expression *sum = total(o, block, element), *term = sum;
+    struct le_block *changed = le_ktree_open_if(t, block, le_ktree_binary(t, LE_OP_NE, sum, empty(o, sum->type)));
+    if (count)
+        term = le_ktree_binary(t, LE_OP_MUL, sum, le_ktree_cast(t, LE_U64, x));
     /* what a copy was given has its sign already */
-    const char *name = o->form == FORM_COUNT || !is_sum(stage) ? names[stage->scatter] : "add";
-    le_cuda_line(c, changed, "le_atomic_%s<%s>(&%s, %s);", name, type,
-                 le_cuda_element_text(
-                     c, le_cuda_dense_element(c, stage->target, changed, le_cuda_raw(c, LE_KTREE_UINT, element))),
-                 term);
-    le_cuda_close(c, changed);
-    le_cuda_close(c, block);
+    enum le_scatter scatter = count || !is_sum(stage) ? stage->scatter : LE_SCATTER_ADD;
+    update(o, changed, scatter, le_cuda_dense_element(c, stage->target, changed, element),
+           le_ktree_cast(t, (int)le_type_compute(o->type), term));
+    le_ktree_close(t, changed);
+    le_ktree_close(t, block);
 }
 
 /* ---- */
 
 static bool can_use_copies(struct own *o, const struct le_device_kernel_job *job, const struct le_stage *stage) {
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
-    if (target->rank == 0 || !le_map_find(&o->m, job, stage))
+    if (target->rank == 0 || !le_map_find(&o->m, job, stage, false))
         return false;
     o->type = target->type;
     o->elements = o->points = 1;
@@ -201,19 +228,18 @@ bool le_cuda_scatter_own(const struct le_device_kernel_job *job, const struct le
     struct own o = {.copies = 1};
     struct map *m = &o.m;
     struct cuda *c = &m->c;
-    struct map_names names;
     if (!can_use_copies(&o, job, stage))
         return false;
     c->tree->threads = m->threads;
     clear_copies(&o);
-    m->part = le_cuda_name(c, "part");
-    const char *head = "for (unsigned %s = blockIdx.x; %s < (unsigned)%s; %s += gridDim.x)";
-    m->body = le_cuda_open(
-        c, c->root,
-        le_arena_format(c->arena, head, m->part, m->part, le_cuda_number_text(c, "parts", o.parts), m->part));
-    le_map_places(m, &names);
-    le_map_elements(m, &names, update_copy);
-    le_cuda_close(c, m->body);
+    le_map_open_parts(m, o.parts, LE_ROLE_SERIAL);
+    le_map_places(m);
+    for (int alike = 1; alike >= 0; alike--) {
+        struct map_spot at = le_map_open_element(m, alike);
+        update_copy(&o, at.block);
+        le_map_close_element(m, &at, alike);
+    }
+    le_ktree_close(c->tree, m->body);
     join_copies(&o);
     struct le_generated_launch *launch = le_cuda_finish(c, out);
     launch->grid[0] = (unsigned)o.blocks;

@@ -28,46 +28,44 @@ struct row {
     struct le_node *value; /* over the groups' index; NULL: there is one a row */
     struct le_node *loads[LOADS_MAX];
     int load_count;
+    bool read[GROUPS_MAX + 1][LOADS_MAX]; /* by pass: which loads it reads. The last pass makes the values. */
     bool kept[LOADS_MAX];
-    const char *names[LOADS_MAX];
-    int kept_bytes; /* of an element */
+    struct le_variable *objects[LOADS_MAX]; /* of le_kept */
+    int kept_bytes;                         /* of an element */
     /* A dear node of a group's terms that the value uses, too: from that group on it has the place of a load that
      * nobody needs then. */
     struct le_node *late;
     int late_load, late_group;
     struct row_shape shape;
-    bool wide;                    /* values are written as vectors */
-    bool quick;                   /* they have a way without a branch, and are made so */
-    bool rolled;                  /* they are made by a loop over lines, of which some are in shared memory */
-    bool reads;                   /* rolled: they read more than the row */
-    const char *ahead[LOADS_MAX]; /* what of it was read ahead */
-    const char *base, *left;      /* where the thread's first element is; elements from there on */
-    const char *lines, *turn;     /* rolled: lines that the thread has; their order (NULL: as they come) */
+    bool wide;                            /* values are written as vectors */
+    bool quick;                           /* they have a way without a branch, and are made so */
+    bool rolled;                          /* they are made by a loop over lines, of which some are in shared memory */
+    bool reads;                           /* rolled: they read more than the row */
+    struct le_variable *ahead[LOADS_MAX]; /* what of it was read ahead, by slot and element */
+    struct le_expression *base, *left;    /* where the thread's first element is; elements from there on */
+    struct le_expression *lines, *turn;   /* rolled: lines that the thread has; their order (NULL: as they come) */
+};
+/* What a thread has of a line. */
+struct row_line {
+    struct le_expression *number;
+    struct le_expression *at;            /* the place of its first element */
+    struct le_expression *slot;          /* where what was read ahead is; NULL: nothing was */
+    struct le_variable *some[LOADS_MAX]; /* elements of what the pass reads; with two axes they are in the slot */
 };
 
 /* device_row_find.c: false: they cannot be kept */
 bool le_row_find(struct row *r);
 
-/* device_rows.c: what a thread has of a line; line: its number, an expression */
-const char *le_row_stored(const struct row *r, int load); /* a load's type in memory */
-/* The place of the line's first element that the thread has. */
-const char *le_row_bind(struct row *r, struct le_block *block, const char *line);
-struct le_block *le_row_inside(struct row *r, struct le_block *block,
-                               const char *line);                     /* opens where the thread has it */
-struct le_block *le_row_open_lines(struct row *r, const char **line); /* a loop over all lines */
-/* A loop over a line's elements, whose index it binds. */
-struct le_block *le_row_open_elements(struct row *r, struct le_block *block, const char *at, const char **e);
-/* From memory into the array `name`. */
-void le_row_read(struct row *r, int load, struct le_block *block, const char *at, const char *name);
-/* An array of a line's elements. get: le_kept's function, by what is known of the line when the text is compiled */
-const char *le_row_get(struct row *r, int load, struct le_block *block, const char *get, const char *line,
-                       const char *at);
-/* The same of what the pass reads: names' arrays. */
-void le_row_get_all(struct row *r, const struct group *pass, struct le_block *block, const char *get, const char *line,
-                    const char *at, const char *names[LOADS_MAX]);
-void le_row_find_read(struct row *r, const struct group *pass, bool read[LOADS_MAX]); /* which loads the pass reads */
-/* Tells the values of what was read of element e; group: the pass's number, or that of all. */
-void le_row_know(struct row *r, int group, struct le_block *each, const char *const names[LOADS_MAX], const char *e);
+/* device_rows.c */
+struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number); /* nothing is read */
+struct le_expression *le_row_has(struct row *r, struct le_expression *number); /* whether the thread has the line */
+/* Reads what the pass needs. get: le_kept's function, by what is known of the line when the kernel is compiled */
+void le_row_get(struct row *r, int pass, struct le_block *block, enum le_call get, struct row_line *line);
+/* The value of each load, of which element e was read. */
+void le_row_know(struct row *r, int pass, struct le_block *each, const struct row_line *line, struct le_expression *e);
+/* A loop over a line's elements, whose index it binds, where what was read is known. */
+struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *block, const struct row_line *line,
+                                      struct le_expression **e);
 
 /* device_row_values.c */
 void le_row_start_reading(struct row *r); /* what values read more than the row */

@@ -1,7 +1,6 @@
 /* Decides for rows that several passes run over whether they can stay on chip, which parts of them, and how the values
  * are computed. */
 #include "gen/device_row.h"
-#include <string.h>
 
 #define LATE_COST 8 /* additions, for which a value is rather kept than made again */
 
@@ -57,15 +56,15 @@ static void gather_bodies(struct row *r) {
         r->all.width = 1;
 }
 
-static void count_pass(struct row *r, struct le_node *const *bodies, int count, int *passes) {
-    struct group pass = r->all;
+static void find_read(struct row *r, int pass, const struct group *g, int *passes) {
     struct le_node *loads[LOADS_MAX];
-    memcpy(pass.bodies, bodies, (size_t)count * sizeof *bodies);
-    pass.node_count = count;
-    int found = le_group_loads(r->c, &pass, loads);
-    for (int k = 0; k < found; k++)
+    int count = le_group_loads(r->c, g, loads);
+    for (int k = 0; k < count; k++)
         for (int q = 0; q < r->load_count; q++)
-            passes[q] += r->loads[q] == loads[k];
+            if (r->loads[q] == loads[k]) {
+                r->read[pass][q] = true;
+                passes[q]++;
+            }
 }
 
 /* What more than one pass reads is kept. */
@@ -75,9 +74,11 @@ static bool find_loads(struct row *r) {
     if (r->load_count <= 0)
         return false;
     for (int g = 0; g < r->t->group_count; g++)
-        count_pass(r, r->t->groups[g].bodies, r->t->groups[g].node_count, passes);
-    if (r->value)
-        count_pass(r, &r->value, 1, passes);
+        find_read(r, g, &r->t->groups[g], passes);
+    struct group values = r->all;
+    values.bodies[0] = r->value;
+    values.node_count = r->value ? 1 : 0;
+    find_read(r, r->t->group_count, &values, passes);
     for (int k = 0; k < r->load_count; k++) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
         r->kept[k] = passes[k] > 1;

@@ -12,231 +12,245 @@
 
 enum { READ_AHEAD = 2 }; /* lines; with 4 there are too few registers */
 
-static void store_line(struct row *r, struct le_block *block, const char *at, const char *out) {
-    struct cuda *c = r->c;
-    struct le_node target = le_cuda_target(c);
-    struct le_block *first = le_cuda_open(c, block, NULL);
-    le_team_bind_one_text(c, first, r->t->rest_at[0], at, 0);
-    le_cuda_line(c, first, "le_write<%d>(&%s, %s);", r->all.width, le_cuda_trusted_place_text(c, &target, first), out);
-    le_cuda_close(c, first);
+static void store_line(struct row *r, struct le_block *block, const struct row_line *line, struct le_variable *out) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_node target = le_cuda_target(r->c);
+    struct le_block *first = le_ktree_open(t, block);
+    le_team_bind_one(r->c, first, r->t->rest_at[0], line->at, 0);
+    struct le_expression *x[] = {le_ktree_address(t, le_cuda_trusted_place(r->c, &target, first)),
+                                 le_ktree_use(t, out)};
+    le_ktree_do(t, first, le_ktree_call(t, LE_CALL_WRITE, LE_KTREE_VOID, &LE_STATIC_NUMBER(r->all.width), x));
+    le_ktree_close(t, first);
 }
 
-static struct group pass_of_value(const struct row *r) {
-    struct group pass = r->all;
-    pass.bodies[0] = r->value;
-    pass.node_count = 1;
-    return pass;
+static struct le_variable *declare_out(struct row *r, struct le_block *block) {
+    struct le_node target = le_cuda_target(r->c);
+    return le_group_array(r->c, block, &target, "out", r->all.width);
 }
 
-static const char *value_of(struct row *r, struct le_block *block) {
-    struct cuda *c = r->c;
-    enum le_type stored = c->ir->values.at[le_cuda_target(c).value].type;
-    const char *x = le_cuda_wide_text(c, r->value, block);
-    return le_cuda_to_memory_text(c, x, le_type_compute(stored), stored);
-}
-
-static const char *declare_out(struct row *r, struct le_block *block) {
-    const char *out = le_cuda_name(r->c, "out");
-    enum le_type stored = r->c->ir->values.at[le_cuda_target(r->c).value].type;
-    le_cuda_line(r->c, block, "%s %s[%d];", le_cuda_stored(stored), out, r->all.width);
-    return out;
+/* Sets an element of `out` to the value where the block's indices are. */
+static void make_element(struct row *r, struct le_block *block, struct le_variable *out, struct le_expression *e) {
+    struct le_expression *x = le_cuda_node(r->c, r->value, block, NULL);
+    le_ktree_set(r->c->tree, block, le_ktree_element(r->c->tree, out, e),
+                 le_cuda_to_memory(r->c, x, (enum le_type)out->type));
 }
 
 /* The elements of a line in `out`, without a branch. The answer is the bool that says whether they count; NULL: they
  * do. */
-static const char *make_line(struct row *r, struct le_block *block, const char *at, const char *const names[LOADS_MAX],
-                             const char *out) {
+static struct le_variable *make_line(struct row *r, struct le_block *block, const struct row_line *line,
+                                     struct le_variable *out) {
     struct cuda *c = r->c;
-    const char *e, *usual = NULL;
-    if (r->quick) {
-        usual = le_cuda_name(c, "usual");
-        le_cuda_line(c, block, "bool %s = true;", usual);
-    }
-    struct le_block *each = le_row_open_elements(r, block, at, &e);
+    struct le_expression *e;
+    struct le_variable *usual =
+        r->quick ? le_ktree_declare(c->tree, block, "usual", LE_BOOL, le_ktree_constant(c->tree, LE_BOOL, 1)) : NULL;
+    struct le_block *each = le_row_open_elements(r, r->t->group_count, block, line, &e);
     c->quick = usual ? each : NULL;
-    c->usual = le_cuda_named(c, usual);
-    le_row_know(r, r->t->group_count, each, names, e);
-    le_cuda_line(c, each, "%s[%s] = %s;", out, e, value_of(r, each));
+    c->usual = usual;
+    make_element(r, each, out, e);
     c->quick = NULL;
-    le_cuda_close(c, each);
+    le_ktree_close(c->tree, each);
     return usual;
 }
 
+static void turn_array(struct row *r, struct le_block *block, struct le_variable *array) {
+    struct le_expression *x = le_ktree_use(r->c->tree, array);
+    le_ktree_do(r->c->tree, block, le_ktree_call(r->c->tree, LE_CALL_TURN, LE_KTREE_VOID, NULL, &x));
+}
+
+static struct le_block *open_rolled(struct row *r, struct le_block *block, const char *wish, struct le_expression *from,
+                                    struct le_expression *below, int step, struct le_expression **number) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_variable *variable = le_ktree_variable(t, wish, LE_KTREE_INT);
+    *number = le_ktree_use(t, variable);
+    return le_ktree_open_loop(t, block, LE_ROLE_ROLLED, variable, from, below, le_ktree_int(t, step));
+}
+
 /* The same one at a time, in a few lines of text; unless `usual` (NULL: always). */
-static void make_apart(struct row *r, struct le_block *block, const char *at, const char *const names[LOADS_MAX],
-                       const char *out, const char *usual) {
+static void make_apart(struct row *r, struct le_block *block, const struct row_line *line, struct le_variable *out,
+                       struct le_variable *usual) {
     struct cuda *c = r->c;
-    const char *turn = le_cuda_name(c, "turn"), *unless = usual ? le_arena_format(c->arena, "!%s && ", usual) : "";
-    struct le_block *each =
-        le_cuda_open(c, block,
-                     le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = 0; %s%s < %d; %s++)", turn, unless,
-                                     turn, r->all.width, turn));
-    le_team_bind_one_text(c, each, r->all.indices[0], le_arena_format(c->arena, "%s + %s", at, turn), 0);
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *turn;
+    struct le_block *each = open_rolled(r, block, "turn", le_ktree_int(t, 0), le_ktree_int(t, r->all.width), 1, &turn);
+    each->owner->guard = usual ? le_ktree_not(t, le_ktree_use(t, usual)) : NULL;
+    le_team_bind_one(c, each, r->all.indices[0], le_plus(t, line->at, turn), 0);
     c->rare = each;
-    le_row_know(r, r->t->group_count, each, names, "0");
-    le_cuda_line(c, each, "%s[0] = %s;\nle_turn(%s);", out, value_of(r, each), out);
+    le_row_know(r, r->t->group_count, each, line, le_ktree_int(t, 0));
+    make_element(r, each, out, le_ktree_int(t, 0));
     c->rare = NULL;
+    turn_array(r, each, out);
     for (int k = 0; k < r->load_count; k++)
-        if (names[k])
-            le_cuda_line(c, each, "le_turn(%s);", names[k]);
-    le_cuda_close(c, each);
+        if (line->some[k])
+            turn_array(r, each, line->some[k]);
+    le_ktree_close(t, each);
 }
 
 static void emit_unrolled(struct row *r) {
     struct cuda *c = r->c;
-    struct group pass = pass_of_value(r);
-    const char *names[LOADS_MAX], *line, *e;
-    struct le_block *lines = le_row_open_lines(r, &line);
-    const char *at = le_row_bind(r, lines, line);
-    struct le_block *inside = le_row_inside(r, lines, line);
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *number, *e;
+    struct le_block *lines = le_ktree_open_each(t, c->root, "line", r->shape.lines, &number);
+    struct row_line line = le_row_line(r, lines, number);
+    struct le_block *inside = le_ktree_open_if(t, lines, le_row_has(r, number));
+    le_row_get(r, r->t->group_count, inside, LE_CALL_KEPT_GET, &line);
     if (r->wide) {
-        const char *out = declare_out(r, inside);
-        le_row_get_all(r, &pass, inside, "get", line, at, names);
-        const char *usual = make_line(r, inside, at, names, out);
+        struct le_variable *out = declare_out(r, inside), *usual = make_line(r, inside, &line, out);
         if (usual)
-            make_apart(r, inside, at, names, out, usual);
-        store_line(r, inside, at, out);
+            make_apart(r, inside, &line, out, usual);
+        store_line(r, inside, &line, out);
     } else {
-        le_row_get_all(r, &pass, inside, "get", line, at, names);
-        struct le_block *each = le_row_open_elements(r, inside, at, &e);
-        le_row_know(r, r->t->group_count, each, names, e);
-        le_team_bind_one_text(c, each, r->t->rest_at[0], le_arena_format(c->arena, "%s + %s", at, e), 0);
+        struct le_block *each = le_row_open_elements(r, r->t->group_count, inside, &line, &e);
+        le_team_bind_one(c, each, r->t->rest_at[0], le_plus(t, line.at, e), 0);
         le_cuda_store(c, le_cuda_node(c, r->value, each, NULL), each);
-        le_cuda_close(c, each);
+        le_ktree_close(t, each);
     }
-    le_cuda_close(c, inside);
-    le_cuda_close(c, lines);
+    le_ktree_close(t, inside);
+    le_ktree_close(t, lines);
 }
 
 /* ---- values of lines that are in shared memory, too: READ_AHEAD at a time while there are as many, then the lines in
  * registers, and last those that are left, or not usual, one element at a time */
 
 /* What the values read of a line apart from the row. */
-static void read_ahead(struct row *r, struct le_block *block, const char *slot, const char *line) {
-    const char *at = le_row_bind(r, block, line);
+static void read_ahead(struct row *r, struct le_block *block, struct le_expression *slot,
+                       struct le_expression *number) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_expression *at = le_row_line(r, block, number).at;
+    struct le_block *first = le_ktree_open(t, block);
+    le_team_bind_one(r->c, first, r->all.indices[0], at, 0);
     for (int k = 0; k < r->load_count; k++)
         if (r->ahead[k])
-            le_row_read(r, k, block, at, le_arena_format(r->c->arena, "%s[%s]", r->ahead[k], slot));
+            le_group_read(r->c, first, r->loads[k], r->all.width,
+                          le_ktree_address(t, le_ktree_element(t, r->ahead[k], slot)));
+    le_ktree_close(t, first);
 }
 
 void le_row_start_reading(struct row *r) {
     struct cuda *c = r->c;
-    struct group pass = pass_of_value(r);
-    bool read[LOADS_MAX];
-    const char *slot = le_cuda_name(c, "slot");
-    le_row_find_read(r, &pass, read);
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *slot, *near = le_ktree_int(t, r->shape.near);
     for (int k = 0; k < r->load_count; k++) {
-        if (!read[k] || r->kept[k])
-            continue;
-        r->ahead[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_ahead", le_cuda_value_name(c, r->loads[k]->value)));
-        le_cuda_line(c, c->root, "%s %s[%d][%d];", le_row_stored(r, k), r->ahead[k], READ_AHEAD, r->all.width);
+        const struct le_value *v = &c->ir->values.at[r->loads[k]->value];
+        if (r->read[r->t->group_count][k] && !r->kept[k])
+            r->ahead[k] = le_ktree_array(t, c->root, le_arena_format(c->arena, "%s_ahead", v->name), (int)v->type,
+                                         LE_KTREE_LOCAL, READ_AHEAD, r->all.width);
     }
+    struct le_expression *far = le_minus(t, r->lines, near);
     struct le_block *some =
-        le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s - %d >= %d)", r->lines, r->shape.near, READ_AHEAD));
-    struct le_block *slots = le_cuda_unrolled(c, some, slot, READ_AHEAD);
-    read_ahead(r, slots, slot, le_arena_format(c->arena, "(%d + %s)", r->shape.near, slot));
-    le_cuda_close(c, slots);
-    le_cuda_close(c, some);
+        le_ktree_open_if(t, c->root, le_ktree_binary(t, LE_OP_GE, far, le_ktree_int(t, READ_AHEAD)));
+    struct le_block *slots = le_ktree_open_each(t, some, "slot", READ_AHEAD, &slot);
+    read_ahead(r, slots, slot, le_plus(t, near, slot));
+    le_ktree_close(t, slots);
+    le_ktree_close(t, some);
 }
 
 /* Whether what is read of arrays may be what the row's values are stored into: none that all rows read. */
-static bool may_read_target(const struct row *r, const bool *read) {
+static bool may_read_target(const struct row *r) {
     for (int k = 0; k < r->load_count; k++) {
         bool moves = r->t->points == 1;
         for (int p = 0; p < r->t->points_count; p++)
             moves |= le_node_depends(r->loads[k], r->t->points_at[p]);
-        if (read[k] && !r->kept[k] && moves)
+        if (r->read[r->t->group_count][k] && !r->kept[k] && moves)
             return true;
     }
     return false;
 }
 
-static void make_rolled_line(struct row *r, struct le_block *block, const char *get, const char *line, const char *slot,
-                             const char *again) {
-    struct cuda *c = r->c;
-    struct group pass = pass_of_value(r);
-    bool read[LOADS_MAX];
-    const char *names[LOADS_MAX], *at = le_row_bind(r, block, line), *out = declare_out(r, block);
-    le_row_find_read(r, &pass, read);
-    for (int k = 0; k < r->load_count; k++)
-        names[k] = !read[k]      ? NULL
-                   : r->ahead[k] ? le_arena_format(c->arena, "%s[%s]", r->ahead[k], slot)
-                                 : le_row_get(r, k, block, get, line, at);
-    const char *usual = make_line(r, block, at, names, out);
+/* Adds the line to those that are made again. */
+static void set_again(struct row *r, struct le_block *block, struct le_variable *again, struct le_expression *number,
+                      struct le_variable *unless) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_expression *none = le_ktree_constant(t, LE_KTREE_UINT, 0), *all = le_ktree_use(t, again);
+    struct le_expression *bit = le_ktree_binary(t, LE_OP_SHL, le_ktree_constant(t, LE_KTREE_UINT, 1), number);
+    if (unless)
+        bit = le_ktree_select(t, le_ktree_use(t, unless), none, bit);
+    le_ktree_set(t, block, all, le_ktree_binary(t, LE_OP_OR, all, bit));
+}
+
+static void make_rolled_line(struct row *r, struct le_block *block, enum le_call get, struct le_expression *number,
+                             struct le_expression *slot, struct le_variable *again) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct row_line line = le_row_line(r, block, number);
+    line.slot = slot;
+    le_row_get(r, r->t->group_count, block, get, &line);
+    struct le_variable *out = declare_out(r, block), *usual = make_line(r, block, &line, out);
     if (usual)
-        le_cuda_line(c, block, "%s |= %s ? 0u : 1u << %s;", again, usual, line);
-    if (!usual || !may_read_target(r, read)) {
-        store_line(r, block, at, out);
+        set_again(r, block, again, number, usual);
+    if (!usual || !may_read_target(r)) {
+        store_line(r, block, &line, out);
         return;
     }
-    struct le_block *counts = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s)", usual));
-    store_line(r, counts, at, out); /* else what is made again would read what stands there */
-    le_cuda_close(c, counts);
+    struct le_block *counts = le_ktree_open_if(t, block, le_ktree_use(t, usual));
+    store_line(r, counts, &line, out); /* else what is made again would read what stands there */
+    le_ktree_close(t, counts);
 }
 
 /* Lines in shared memory up to `end`. What is read ahead behind them is of the lines in registers. */
-static void make_far_lines(struct row *r, struct le_block *block, const char *end, const char *again) {
-    struct cuda *c = r->c;
-    const char *first = le_cuda_name(c, "first"), *slot = le_cuda_name(c, "slot"), *line = le_cuda_name(c, "line"),
-               *next = le_cuda_name(c, "next");
-    struct le_block *loop =
-        le_cuda_open(c, block,
-                     le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = %d; %s < %s; %s += %d)", first,
-                                     r->shape.near, first, end, first, READ_AHEAD));
-    struct le_block *slots = le_cuda_unrolled(c, loop, slot, READ_AHEAD);
-    le_cuda_line(c, slots, "const int %s = %s + %s;", line, first, slot);
-    make_rolled_line(r, slots, "get_far", line, slot, again);
+static void make_far_lines(struct row *r, struct le_block *block, struct le_expression *end,
+                           struct le_variable *again) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_expression *near = le_ktree_int(t, r->shape.near), *first, *slot;
+    struct le_block *loop = open_rolled(r, block, "first", near, end, READ_AHEAD, &first);
+    struct le_block *slots = le_ktree_open_each(t, loop, "slot", READ_AHEAD, &slot);
+    struct le_expression *line = le_ktree_let(t, slots, "line", LE_KTREE_INT, le_plus(t, first, slot));
+    make_rolled_line(r, slots, LE_CALL_KEPT_GET_FAR, line, slot, again);
     if (r->reads) {
-        le_cuda_line(c, slots, "const int %s = %s + %d < %s ? %s + %d : %s %% %d;", next, line, READ_AHEAD, end, line,
-                     READ_AHEAD, slot, r->shape.near);
-        read_ahead(r, slots, slot, next);
+        struct le_expression *next = le_plus(t, line, le_ktree_int(t, READ_AHEAD));
+        next = le_ktree_select(t, le_less(t, next, end), next, le_ktree_remainder(t, slot, near));
+        read_ahead(r, slots, slot, le_ktree_let(t, slots, "next", LE_KTREE_INT, next));
     }
-    le_cuda_close(c, slots);
-    le_cuda_close(c, loop);
+    le_ktree_close(t, slots);
+    le_ktree_close(t, loop);
 }
 
-static void make_near_lines(struct row *r, struct le_block *block, const char *again) {
-    struct cuda *c = r->c;
-    const char *line = le_cuda_name(c, "line"), *slot = le_cuda_name(c, "slot");
-    struct le_block *lines = le_cuda_unrolled(c, block, line, r->shape.near);
-    le_cuda_line(c, lines, "const int %s = %s %% %d;", slot, line, READ_AHEAD);
-    make_rolled_line(r, lines, "get", line, slot, again);
+static void make_near_lines(struct row *r, struct le_block *block, struct le_variable *again) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_expression *line, *ahead = le_ktree_int(t, READ_AHEAD);
+    struct le_block *lines = le_ktree_open_each(t, block, "line", r->shape.near, &line);
+    struct le_expression *slot = le_ktree_let(t, lines, "slot", LE_KTREE_INT, le_ktree_remainder(t, line, ahead));
+    make_rolled_line(r, lines, LE_CALL_KEPT_GET, line, slot, again);
     if (r->reads && r->shape.near > READ_AHEAD) {
         struct le_block *more =
-            le_cuda_open(c, lines, le_arena_format(c->arena, "if (%s < %d)", line, r->shape.near - READ_AHEAD));
-        read_ahead(r, more, slot, le_arena_format(c->arena, "(%s + %d)", line, READ_AHEAD));
-        le_cuda_close(c, more);
+            le_ktree_open_if(t, lines, le_less(t, line, le_ktree_int(t, r->shape.near - READ_AHEAD)));
+        read_ahead(r, more, slot, le_plus(t, line, ahead));
+        le_ktree_close(t, more);
     }
-    le_cuda_close(c, lines);
+    le_ktree_close(t, lines);
 }
 
-static void make_lines_again(struct row *r, const char *again) {
-    struct cuda *c = r->c;
-    struct group pass = pass_of_value(r);
-    const char *names[LOADS_MAX], *line = le_cuda_name(c, "line");
-    struct le_block *loop = le_cuda_open(
-        c, c->root, le_arena_format(c->arena, "#pragma unroll 1\nfor (; %s != 0; %s &= %s - 1)", again, again, again));
-    le_cuda_line(c, loop, "const int %s = __ffs((int)%s) - 1;", line, again);
-    const char *at = le_row_bind(r, loop, line), *out = declare_out(r, loop);
-    le_row_get_all(r, &pass, loop, "get_any", line, at, names);
-    make_apart(r, loop, at, names, out, NULL);
-    store_line(r, loop, at, out);
-    le_cuda_close(c, loop);
+static void make_lines_again(struct row *r, struct le_variable *again) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_expression *bits = le_ktree_use(t, again);
+    struct le_block *loop = le_ktree_open_while(t, r->c->root, le_ktree_binary(t, LE_OP_NE, bits, le_ktree_int(t, 0)));
+    loop->owner->role = LE_ROLE_ROLLED;
+    struct le_expression *number =
+        le_ktree_let(t, loop, "line", LE_KTREE_INT, le_ktree_call(t, LE_CALL_LOWEST_BIT, LE_KTREE_INT, NULL, &bits));
+    struct row_line line = le_row_line(r, loop, number);
+    le_row_get(r, r->t->group_count, loop, LE_CALL_KEPT_GET_ANY, &line);
+    struct le_variable *out = declare_out(r, loop);
+    make_apart(r, loop, &line, out, NULL);
+    store_line(r, loop, &line, out);
+    le_ktree_set(t, loop, bits, le_ktree_binary(t, LE_OP_AND, bits, le_minus(t, bits, le_ktree_int(t, 1))));
+    le_ktree_close(t, loop);
 }
 
 static void emit_rolled(struct row *r) {
     struct cuda *c = r->c;
-    const char *again = le_cuda_name(c, "again"), *end = le_cuda_name(c, "end"), *line = le_cuda_name(c, "line");
-    int near = r->shape.near;
-    le_cuda_line(c, c->root, "const int %s = %s - %d < %d ? 0 : %s - (%s - %d) %% %d;", end, r->lines, near, READ_AHEAD,
-                 r->lines, r->lines, near, READ_AHEAD);
-    le_cuda_line(c, c->root,
-                 "unsigned %s = 0;\n#pragma unroll 1\nfor (int %s = %s; %s < %s; %s++)\n    %s |= 1u << %s;", again,
-                 line, end, line, r->lines, line, again, line);
-    struct le_block *most = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s > 0)", end));
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *line, *ahead = le_ktree_int(t, READ_AHEAD), *none = le_ktree_int(t, 0);
+    struct le_expression *far = le_minus(t, r->lines, le_ktree_int(t, r->shape.near));
+    struct le_expression *whole = le_minus(t, r->lines, le_ktree_remainder(t, far, ahead));
+    struct le_expression *end =
+        le_ktree_let(t, c->root, "end", LE_KTREE_INT, le_ktree_select(t, le_less(t, far, ahead), none, whole));
+    struct le_variable *again =
+        le_ktree_declare(t, c->root, "again", LE_KTREE_UINT, le_ktree_constant(t, LE_KTREE_UINT, 0));
+    struct le_block *rest = open_rolled(r, c->root, "line", end, r->lines, 1, &line);
+    set_again(r, rest, again, line, NULL);
+    le_ktree_close(t, rest);
+    struct le_block *most = le_ktree_open_if(t, c->root, le_ktree_binary(t, LE_OP_GT, end, none));
     make_far_lines(r, most, end, again);
     make_near_lines(r, most, again);
-    le_cuda_close(c, most);
+    le_ktree_close(t, most);
     make_lines_again(r, again);
 }
 

@@ -495,25 +495,46 @@ bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int
     return l.fits;
 }
 
+struct le_variable *le_group_array(struct cuda *c, struct le_block *block, const struct le_node *load, const char *what,
+                                   int width) {
+    const struct le_value *v = &c->ir->values.at[load->value];
+    const char *name = le_arena_format(c->arena, "%s_%s", v->name, what);
+    return le_ktree_array(c->tree, block, name, (int)v->type, LE_KTREE_LOCAL, width, 0);
+}
+
+void le_group_read(struct cuda *c, struct le_block *block, const struct le_node *load, int width,
+                   struct le_expression *to) {
+    struct le_expression *x[] = {to, le_ktree_address(c->tree, le_cuda_trusted_place(c, load, block))};
+    le_ktree_do(c->tree, block, le_ktree_call(c->tree, LE_CALL_READ, LE_KTREE_VOID, &LE_STATIC_NUMBER(width), x));
+}
+
 int le_group_open_wide(struct cuda *c, const struct group *g, struct le_block *base, struct le_node **loads,
                        struct le_variable **some) {
     int count = le_group_loads(c, g, loads);
     for (int k = 0; k < count; k++) {
-        const struct le_value *v = &c->ir->values.at[loads[k]->value];
-        struct le_expression *place = le_cuda_trusted_place(c, loads[k], base);
-        const char *name = le_arena_format(c->arena, "%s_some", v->name);
-        some[k] = le_ktree_array(c->tree, base, name, (int)v->type, LE_KTREE_LOCAL, g->width, 0);
-        struct le_expression *x[] = {le_ktree_use(c->tree, some[k]), le_ktree_address(c->tree, place)};
-        le_ktree_do(c->tree, base, le_ktree_call(c->tree, LE_CALL_READ, LE_KTREE_VOID, &LE_STATIC_NUMBER(g->width), x));
+        some[k] = le_group_array(c, base, loads[k], "some", g->width);
+        le_group_read(c, base, loads[k], g->width, le_ktree_use(c->tree, some[k]));
     }
     le_ktree_close(c->tree, base);
     return count;
 }
 
+void le_group_know_read(struct cuda *c, struct le_node *load, struct le_block *each, struct le_expression *element) {
+    struct le_expression *x = le_cuda_from_memory(c, element, load->type);
+    le_cuda_know(c, load, each, le_ktree_let(c->tree, each, c->ir->values.at[load->value].name, (int)load->type, x));
+}
+
 void le_group_know_element(struct cuda *c, struct le_node *load, struct le_block *each, struct le_variable *some,
                            struct le_expression *e) {
-    struct le_expression *x = le_cuda_from_memory(c, le_ktree_element(c->tree, some, e), load->type);
-    le_cuda_know(c, load, each, le_ktree_let(c->tree, each, c->ir->values.at[load->value].name, (int)load->type, x));
+    le_group_know_read(c, load, each, le_ktree_element(c->tree, some, e));
+}
+
+void le_group_return_joined(struct cuda *c, const struct group *g, struct le_block *function,
+                            struct le_variable *some) {
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(some->extents[0])};
+    struct le_expression *all = le_ktree_use(c->tree, some);
+    le_ktree_return(c->tree, function, le_ktree_call(c->tree, LE_CALL_JOINED, g->type, statics, &all));
+    le_ktree_close(c->tree, function);
 }
 
 static void emit_terms(struct cuda *c, struct group *g, struct le_block *block) {
@@ -527,18 +548,14 @@ static void emit_terms(struct cuda *c, struct group *g, struct le_block *block) 
     bind_last(c, g, base, last);
     int count = le_group_open_wide(c, g, base, loads, names);
     struct le_variable *some = le_ktree_array(t, inner, "some", g->type, LE_KTREE_LOCAL, g->width, 0);
-    struct le_variable *element = le_ktree_variable(t, "e", LE_KTREE_INT);
-    struct le_expression *e = le_ktree_use(t, element);
-    struct le_block *each = le_ktree_open_unrolled(t, inner, element, g->width);
+    struct le_expression *e;
+    struct le_block *each = le_ktree_open_each(t, inner, "e", g->width, &e);
     bind_last(c, g, each, le_plus(t, last, e));
     for (int k = 0; k < count; k++)
         le_group_know_element(c, loads[k], each, names[k], e);
     le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, le_plus(t, at, e)));
     le_ktree_close(t, each);
-    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(g->width)};
-    struct le_expression *all = le_ktree_use(t, some);
-    le_ktree_return(t, inner, le_ktree_call(t, LE_CALL_JOINED, g->type, statics, &all));
-    le_ktree_close(t, inner);
+    le_group_return_joined(c, g, inner, some);
 }
 
 void le_group_emit(struct cuda *c, struct group *g, struct le_block *block) {
@@ -560,14 +577,6 @@ void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indice
                        bool narrow) {
     le_team_bind(c, block, indices, count, le_cuda_raw(c, LE_KTREE_VOID, le_arena_format(c->arena, "(%s)", place)),
                  narrow);
-}
-
-const char *le_group_total_text(struct cuda *c, const struct group *g, struct le_block *block, const char *at) {
-    return le_cuda_text(c, le_group_total(c, g, block, le_cuda_raw(c, LE_KTREE_LONG, at)));
-}
-
-void le_group_known_text(struct cuda *c, const struct group *g, struct le_block *block, const char *total) {
-    le_group_know(c, g, block, le_cuda_raw(c, g->type, total));
 }
 
 const char *le_group_type_text(struct cuda *c, const struct group *g) {

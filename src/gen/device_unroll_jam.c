@@ -201,7 +201,7 @@ struct le_node *le_device_make_there(const struct le_device_kernel_job *job, con
     if (!can_be_made_there(&c, maker))
         return NULL;
     made.node = le_gen_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
-    if (le_device_reads(c.ir, &made, maker) || !le_team_spread(&c, &made, &t) || !le_team_takes(&c, &t))
+    if (le_device_reads(c.ir, &made, maker) || !le_team_spread(&c, &made, &t) || !le_team_takes(&t))
         return NULL;
     return made.node;
 }

@@ -171,6 +171,8 @@ static leat_status fill_limits(struct le_cuda_device *cuda, const struct le_cuda
         .shared_bytes = (size_t)values[LIMIT_SHARED],
         .shared_optin_bytes = (size_t)values[LIMIT_SHARED_OPTIN],
         .memory_bytes = facts->memory_bytes,
+        .memory_bytes_per_second = facts->memory_bytes_per_second,
+        .clock_hz = facts->clock_hz,
         .cooperative = values[LIMIT_COOPERATIVE] != 0,
     };
     for (int k = 0; k < 3; k++) {

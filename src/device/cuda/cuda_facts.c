@@ -49,6 +49,17 @@ static void check_usable(struct le_cuda_facts *facts, int compute_mode) {
     facts->usable = !facts->reason[0];
 }
 
+/* The memory transfers twice in a clock. */
+static void find_clocks(const struct le_cuda_driver *driver, struct le_cuda_facts *facts) {
+    int clock_khz = 0, memory_khz = 0, bits = 0;
+    if (driver->DeviceGetAttribute(&clock_khz, LE_CU_DEVICE_ATTRIBUTE_CLOCK_RATE, facts->device) ||
+        driver->DeviceGetAttribute(&memory_khz, LE_CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, facts->device) ||
+        driver->DeviceGetAttribute(&bits, LE_CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, facts->device))
+        return;
+    facts->clock_hz = 1e3 * clock_khz;
+    facts->memory_bytes_per_second = 2e3 * memory_khz * bits / 8;
+}
+
 leat_status le_cuda_facts_get(const struct le_cuda_driver *driver, int ordinal, struct le_cuda_facts *facts) {
     le_cu_uuid uuid = {{0}};
     struct le_cuda_facts found = {.ordinal = ordinal};
@@ -72,6 +83,7 @@ leat_status le_cuda_facts_get(const struct le_cuda_driver *driver, int ordinal, 
     if (driver->DeviceGetAttribute(&found.f64_ratio, LE_CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO,
                                    found.device))
         found.f64_ratio = 0; /* not every driver supports it */
+    find_clocks(driver, &found);
     int compute_mode = device_attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &error);
     if (error)
         return fail_call(driver, "cuDeviceGetAttribute", error);

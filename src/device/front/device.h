@@ -64,6 +64,8 @@ struct le_device_limits {
     size_t shared_bytes;              /* per thread block, static and dynamic, by default */
     size_t shared_optin_bytes;        /* per thread block, after opting in, which Leat does when a launch needs it */
     size_t memory_bytes;              /* total device memory */
+    double memory_bytes_per_second;   /* by the memory's clock and width; 0: unknown */
+    double clock_hz;                  /* of a multiprocessor, at most; 0: unknown */
     bool cooperative, host_is_device; /* host_is_device: device memory is host memory (cpu) */
     char architecture[16];            /* "sm_90"; "": none */
 };

@@ -108,24 +108,26 @@ static struct spelled op_text(const struct printer *p, const struct le_expressio
                             ANYTHING};
 }
 
-static const char *static_text(const struct printer *p, const struct le_static *s) {
+static const char *static_text(const struct printer *p, const struct le_static *s, bool in_memory) {
+    if (in_memory)
+        return stored_type(p, (int)s->value);
     return s->is_type ? le_cuda_type_of(p->t, (int)s->value) : le_arena_format(p->arena, "%lld", (long long)s->value);
 }
 
-/* The library's text with statics and operands in place of $0 and %0. */
+/* The library's text with statics and operands in place of $0, #0 and %0. */
 static const char *call_text(const struct printer *p, const struct le_expression *x) {
     struct words w = {0};
     const char *at = le_calls[x->code].cuda;
     while (*at) {
-        size_t plain = strcspn(at, "$%");
+        size_t plain = strcspn(at, "$#%");
         le_words_put(p->arena, &w, at, plain);
         at += plain;
         if (!*at)
             break;
         int number = at[1] - '0';
         bool object = at[2] == '.' || at[2] == '[' || (plain > 0 && (at[-1] == '*' || at[-1] == ')'));
-        const char *text =
-            *at == '$' ? static_text(p, &x->statics[number]) : text_of(p, x->x[number], object ? PRIMARY : CHOICE);
+        const char *text = *at == '%' ? text_of(p, x->x[number], object ? PRIMARY : CHOICE)
+                                      : static_text(p, &x->statics[number], *at == '#');
         le_words_put(p->arena, &w, text, strlen(text));
         at += 2;
     }
@@ -276,7 +278,7 @@ static const char *whole(const struct printer *p, const struct le_expression *x)
 
 static void print_let(struct printer *p, const struct le_statement *s) {
     const struct le_variable *v = s->variable;
-    if (v->memory == LE_KTREE_BUFFER)
+    if (v->memory != LE_KTREE_NO_ARRAY)
         put(p, "%s%s *%s = %s;", v->read_only ? "const " : "", stored_type(p, v->type), v->name, whole(p, s->x));
     else
         put(p, "const %s %s = %s;", le_cuda_type_of(p->t, v->type), v->name, whole(p, s->x));
@@ -323,13 +325,16 @@ static void print_copy(struct printer *p, const struct le_statement *s) {
             text_of(p, s->x, UNARY), n);
 }
 
+static const char *role_text(const struct printer *p, const struct le_statement *s) {
+    if (s->role == LE_ROLE_UNROLLED)
+        return le_arena_format(p->arena, s->count ? "#pragma unroll %d\n" : "#pragma unroll\n", s->count);
+    return s->role == LE_ROLE_ROLLED ? "#pragma unroll 1\n" : "";
+}
+
 static void print_loop(struct printer *p, const struct le_statement *s) {
     const char *name = s->variable->name, *type = le_cuda_type_of(p->t, s->variable->type);
     struct words head = {0};
-    if (s->role == LE_ROLE_UNROLLED)
-        le_words_add(p->arena, &head, s->count ? "#pragma unroll %d\n" : "#pragma unroll\n", s->count);
-    else if (s->role == LE_ROLE_ROLLED)
-        le_words_add(p->arena, &head, "#pragma unroll 1\n");
+    le_words_add(p->arena, &head, "%s", role_text(p, s));
     if (s->down)
         le_words_add(p->arena, &head, "for (%s %s = %s - 1; %s >= %s; %s--)", type, name, text_of(p, s->to, SUM), name,
                      text_of(p, s->x, SHIFT), name);
@@ -424,7 +429,7 @@ static void print_statement(struct printer *p, const struct le_statement *s) {
         print_loop(p, s);
         break;
     case LE_STATEMENT_WHILE:
-        print_body(p, le_arena_format(p->arena, "while (%s)", whole(p, s->x)), s->body, "");
+        print_body(p, le_arena_format(p->arena, "%swhile (%s)", role_text(p, s), whole(p, s->x)), s->body, "");
         break;
     case LE_STATEMENT_BRANCH:
         print_branch(p, s, "");

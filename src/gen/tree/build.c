@@ -221,6 +221,15 @@ struct le_variable *le_ktree_array(struct le_kernel_tree *t, struct le_block *bl
     return v;
 }
 
+struct le_variable *le_ktree_pointer(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
+                                     enum le_ktree_memory memory, struct le_expression *address) {
+    struct le_variable *v = le_ktree_variable(t, wish, type);
+    v->memory = memory;
+    v->axes = 1;
+    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = v, .x = address});
+    return v;
+}
+
 void le_ktree_set(struct le_kernel_tree *t, struct le_block *block, struct le_expression *to, struct le_expression *x) {
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_SET, .to = to, .x = x});
 }
@@ -312,6 +321,13 @@ struct le_block *le_ktree_open_unrolled(struct le_kernel_tree *t, struct le_bloc
     le_ktree_add(t, block,
                  (struct le_statement){.kind = LE_STATEMENT_LET, .variable = variable, .x = le_ktree_int(t, 0)});
     return block;
+}
+
+struct le_block *le_ktree_open_each(struct le_kernel_tree *t, struct le_block *parent, const char *wish, int count,
+                                    struct le_expression **number) {
+    struct le_variable *variable = le_ktree_variable(t, wish, LE_KTREE_INT);
+    *number = le_ktree_use(t, variable);
+    return le_ktree_open_unrolled(t, parent, variable, count);
 }
 
 struct le_block *le_ktree_open_function(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *function,

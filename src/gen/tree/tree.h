@@ -291,6 +291,9 @@ struct le_variable *le_ktree_declare(struct le_kernel_tree *t, struct le_block *
 /* An array with one or two axes (columns 0: one). */
 struct le_variable *le_ktree_array(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
                                    enum le_ktree_memory memory, int rows, int columns);
+/* An array that begins at an address in that memory: what is there already, by another name. */
+struct le_variable *le_ktree_pointer(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
+                                     enum le_ktree_memory memory, struct le_expression *address);
 void le_ktree_set(struct le_kernel_tree *t, struct le_block *block, struct le_expression *to, struct le_expression *x);
 void le_ktree_copy(struct le_kernel_tree *t, struct le_block *block, int count, struct le_expression *to,
                    struct le_expression *from);
@@ -317,6 +320,9 @@ struct le_block *le_ktree_open_loop(struct le_kernel_tree *t, struct le_block *p
 /* 0 ... count - 1, written out. With one iteration there is no loop. */
 struct le_block *le_ktree_open_unrolled(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *variable,
                                         int count);
+/* The same with an INT variable of its own; *number: its value. */
+struct le_block *le_ktree_open_each(struct le_kernel_tree *t, struct le_block *parent, const char *wish, int count,
+                                    struct le_expression **number);
 struct le_block *le_ktree_open_function(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *function,
                                         struct le_variable *const *parameters, int count);
 void le_ktree_close(struct le_kernel_tree *t, struct le_block *block);

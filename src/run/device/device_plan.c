@@ -1,5 +1,6 @@
 /* See device_run.h: plans an action as launches of kernels. Kernels are generated, then compiled or found, and their
  * arguments are laid out, so that a run only fills in addresses and numbers. */
+#include "base/environment.h"
 #include "base/text.h"
 #include "run/device/device_run.h"
 #include <stdio.h>
@@ -40,10 +41,22 @@ static bool is_aligned(void *user, int value) {
     return true;
 }
 
+#define MEMORY_EFFICIENCY      0.9  /* of what the memory's clock and width say, that kernels reach */
+#define USUAL_BYTES_PER_SECOND 5e11 /* where the driver does not say it */
+#define USUAL_CLOCK_HZ         1.5e9
+#define UNIT_OPERATIONS        128 /* additions of f32 that a multiprocessor makes in a clock */
+
 static struct le_device_facts facts_of(struct leat_call *call) {
     const struct le_device_limits *limits = le_device_limits_of(call->home.device);
     return (struct le_device_facts){.multiprocessors = limits->multiprocessors,
+                                    .multiprocessor_threads = limits->multiprocessor_threads,
                                     .block_threads = limits->block_threads,
+                                    .bytes_per_second = limits->memory_bytes_per_second > 0
+                                                            ? MEMORY_EFFICIENCY * limits->memory_bytes_per_second
+                                                            : USUAL_BYTES_PER_SECOND,
+                                    .operations_per_second = UNIT_OPERATIONS * limits->multiprocessors *
+                                                             (limits->clock_hz > 0 ? limits->clock_hz : USUAL_CLOCK_HZ),
+                                    .mapping = le_environment_get("LEAT_MAPPING"),
                                     .shared_bytes = limits->shared_bytes,
                                     .shared_most_bytes = limits->shared_optin_bytes,
                                     .capability = limits->capability,
@@ -343,6 +356,8 @@ void le_device_show(const struct le_action *action, struct le_text *out) {
         le_device_contract_show(w->contract, out);
     for (int k = 0; k < w->step_count; k++) {
         const struct le_generated_launch *l = w->steps[k].generated;
+        if (l->mapping)
+            le_text_add(out, "   mapping: %s; predicted %.3g us\n", l->mapping, 1e6 * l->predicted_seconds);
         le_text_add(out, "   launch %d: %s: %s; grid %u,%u,%u, block %u,%u,%u", k, l->kernel, l->how ? l->how : "",
                     l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
         if (l->shared_bytes)

@@ -1,0 +1,84 @@
+/* Predicts how long a mapping's kernels take: the longest of what memory takes, what arithmetic takes, and what the
+ * teams take that have to wait for room. The constants were measured on an H100 with forced mappings of 30 works. */
+#include "gen/mapping/mapping.h"
+#include <math.h>
+
+#define SECTOR_BYTES    32
+#define LATENCY_SECONDS 0.4e-6 /* of a read from memory */
+#define LAUNCH_SECONDS  2e-6   /* from one kernel of a stream to the next */
+#define BUSY_THREADS    512    /* of a multiprocessor, that keep its arithmetic busy */
+#define UNKNOWN_EXTENT  64     /* of a range that is found as the kernel runs */
+
+/* Memory's time is its own at full rate, and that in which as many reads as are in flight come back. */
+double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost *cost) {
+    double units = facts->multiprocessors, room = units * facts->multiprocessor_threads;
+    double threads = fmin(cost->threads, room), waves = fmax(1, cost->threads / room);
+    double memory =
+        cost->bytes / facts->bytes_per_second + cost->bytes * LATENCY_SECONDS / (threads * cost->bytes_in_flight);
+    double rate = facts->operations_per_second * fmin(1, threads / (units * BUSY_THREADS));
+    double longest = fmax(fmax(memory, cost->operations / rate), waves * cost->team_seconds);
+    return longest + cost->tail_seconds + cost->launches * LAUNCH_SECONDS;
+}
+
+/* ---- bytes */
+
+double le_cost_extent(const struct le_device_kernel_job *job, int index) {
+    const struct le_range *r = &job->kernel.space->ranges[index];
+    if (job->kernel.ir->indices.at[index].host)
+        return 1;
+    return r->dynamic ? UNKNOWN_EXTENT : (double)le_range_count(r);
+}
+
+/* Bytes that a warp moves for each element, when its threads have neighbouring values of the index. */
+static double bytes_of_element(const struct le_device_kernel_job *job, int value, struct le_node *const *subscripts,
+                               int rank, int index) {
+    const struct le_layout *layout = &job->kernel.layouts[value];
+    double size = (double)le_type_size(job->kernel.ir->values.at[value].type), stride = 0;
+    bool known = true, moves = false;
+    for (int d = 0; d < rank; d++) {
+        struct le_affine f;
+        if (index < 0 || !le_node_depends(subscripts[d], index))
+            continue;
+        moves = true;
+        known = known && le_affine_of(job->kernel.space, subscripts[d], &f);
+        for (int k = 0; known && k < f.count; k++)
+            if (f.index[k] == index)
+                stride += (double)f.factor[k] * (double)layout->strides[d];
+    }
+    if (!moves)
+        return size;
+    double apart = known ? fabs(stride) * size : SECTOR_BYTES;
+    return apart <= size ? size : apart < SECTOR_BYTES ? apart : SECTOR_BYTES;
+}
+
+struct bytes_search {
+    const struct le_device_kernel_job *job;
+    int index;
+    double bytes;
+};
+
+static void add_load(struct le_node *node, void *user) {
+    struct bytes_search *s = user;
+    double elements = 1, all = 1;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
+        return;
+    for (int k = 0; k < node->free_count; k++)
+        elements *= le_cost_extent(s->job, node->free[k]);
+    for (int d = 0; d < node->operand_count; d++)
+        all *= (double)s->job->kernel.layouts[node->value].shape[d];
+    s->bytes += (elements < all ? elements : all) *
+                bytes_of_element(s->job, node->value, node->operands, node->operand_count, s->index);
+}
+
+double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *node, int index) {
+    struct bytes_search s = {.job = job, .index = index};
+    le_node_walk(job->kernel.ir, node, add_load, &s);
+    return s.bytes;
+}
+
+double le_cost_target_bytes(const struct le_device_kernel_job *job, const struct le_stage *stage, int index) {
+    double elements = 1;
+    for (int k = 0; k < stage->index_count; k++)
+        elements *= le_cost_extent(job, stage->indices[k]);
+    return elements * bytes_of_element(job, stage->target, stage->left, stage->left_count, index);
+}

@@ -1,0 +1,200 @@
+/* Proposes the mappings of stages with reductions in which threads share the terms: a warp, a thread block or the whole
+ * grid for each point, threads side by side for columns, and rows that stay on chip. */
+#include "gen/device_row.h"
+#include <math.h>
+
+#define GRID_POINTS   65535   /* a grid's second axis */
+#define WARP_TERMS    1024    /* that a warp's tree has room for, times the width */
+#define READ_SECONDS  0.7e-6  /* of a round of reads, until their terms are joined */
+#define WARP_SECONDS  0.45e-6 /* in which a warp joins its threads' totals */
+#define BLOCK_SECONDS 2e-6    /* the same of a thread block, through shared memory */
+#define GRID_SECONDS  2e-6    /* in which the last block begins to join the others' totals */
+#define PART_SECONDS  54e-9   /* for each of these that one thread joins */
+#define ARG_JOINS     4
+#define ROW_WASTE     2.5 /* of bytes that threads read side by side, each along a row of its own */
+
+/* What all proposals have in common. */
+struct shared_terms {
+    struct le_mapping_search *search;
+    struct reduction *r;
+    double terms, points, operations;
+};
+
+static double bytes_of(const struct shared_terms *s, int index) {
+    const struct team_stage *t = &s->r->t;
+    double bytes = 0;
+    for (int g = 0; g < t->group_count; g++)
+        for (int k = 0; k < t->groups[g].node_count; k++)
+            bytes += le_cost_bytes(s->search->job, t->groups[g].bodies[k], index);
+    return bytes;
+}
+
+static int term_index(const struct team_stage *t) {
+    const struct group *g = &t->groups[0];
+    return g->indices[g->axes[g->axis_count - 1].position];
+}
+
+/* Whether a thread's terms lie side by side: sectors that a warp reads for one of them serve the following ones. */
+static bool are_terms_dense(const struct shared_terms *s) {
+    return bytes_of(s, term_index(&s->r->t)) <= bytes_of(s, -1);
+}
+
+/* Totals that are joined, an arg's counting as several: its position goes along. */
+static double joins_of(const struct team_stage *t) {
+    double joins = 0;
+    for (int g = 0; g < t->group_count; g++) {
+        const int code = t->groups[g].nodes[0]->code;
+        joins += code == LE_RED_ARGMIN || code == LE_RED_ARGMAX ? ARG_JOINS : 1;
+    }
+    return joins;
+}
+
+/* The common settings, and what a team of so many threads does for a point. */
+static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m, double bytes, double threads) {
+    const struct group *g = &s->r->t.groups[0];
+    int64_t unrolled = le_mapping_set(m, "unrolled", g->unroll, 1, g->unroll, true);
+    double own = fmax(1, s->terms / threads), ahead = (double)unrolled * g->width;
+    return (struct le_cost){.bytes = bytes,
+                            .operations = s->operations,
+                            .threads = s->points * threads,
+                            .bytes_in_flight = fmin(own, ahead) * bytes / (s->terms * s->points),
+                            .team_seconds = ceil(own / ahead) * READ_SECONDS * s->r->t.group_count,
+                            .launches = 1};
+}
+
+static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost) {
+    const struct team_stage *t = &s->r->t;
+    int last = t->rest_count ? t->rest_at[t->rest_count - 1] : t->points_count ? t->points_at[t->points_count - 1] : -1;
+    cost.bytes += le_cost_target_bytes(s->search->job, s->search->stage, last);
+    m->seconds = le_cost_seconds(s->search->job->facts, &cost);
+}
+
+static void propose_warp(const struct shared_terms *s) {
+    const struct team_stage *t = &s->r->t;
+    for (int g = 0; g < t->group_count; g++)
+        if (t->groups[g].terms > WARP_TERMS * t->groups[g].width)
+            return;
+    struct le_mapping *m = le_mapping_add(s->search, "warp", le_reduce_warp, s->r);
+    struct le_cost cost = cost_of(s, m, bytes_of(s, term_index(t)), WARP);
+    cost.team_seconds += WARP_SECONDS * joins_of(t);
+    finish(s, m, cost);
+}
+
+static void propose_block(const struct shared_terms *s) {
+    struct le_mapping *m = le_mapping_add(s->search, "block", le_reduce_block, s->r);
+    int64_t threads = le_mapping_set(m, "threads", le_reduce_threads(&s->r->t), 64, 512, true);
+    struct le_cost cost = cost_of(s, m, bytes_of(s, term_index(&s->r->t)), (double)threads);
+    cost.team_seconds += BLOCK_SECONDS * joins_of(&s->r->t);
+    finish(s, m, cost);
+}
+
+static void propose_grid(const struct shared_terms *s) {
+    struct team_stage *t = &s->r->t;
+    const struct le_device_facts *facts = s->search->job->facts;
+    if (t->rest_count > 0 || t->points > GRID_POINTS || !le_reduce_stands_alone(t))
+        return;
+    struct le_mapping *m = le_mapping_add(s->search, "grid", le_reduce_grid, s->r);
+    double room = (double)facts->multiprocessors * facts->multiprocessor_threads / s->points;
+    struct le_cost cost =
+        cost_of(s, m, bytes_of(s, term_index(t)), fmax(256, fmin(room, s->terms / t->groups[0].width)));
+    cost.team_seconds = READ_SECONDS + BLOCK_SECONDS;
+    cost.tail_seconds = GRID_SECONDS + BLOCK_SECONDS;
+    finish(s, m, cost);
+}
+
+/* Of columns in chunks of so many terms. */
+static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_cost cost, int64_t chunk) {
+    const struct group *g = &s->r->t.groups[0];
+    double parts = ceil(s->terms / (double)chunk), rounds = ceil(fmin(s->terms, (double)chunk) / (2 * g->unroll));
+    cost.threads = s->points * parts;
+    cost.team_seconds = rounds * READ_SECONDS * s->r->t.group_count;
+    cost.tail_seconds = parts > 1 ? GRID_SECONDS + parts * PART_SECONDS : 0;
+    return cost;
+}
+
+/* A power of two, so that each chunk is a whole part of the sum's tree. */
+static int64_t best_chunk(const struct shared_terms *s, struct le_cost cost) {
+    double best = INFINITY;
+    int64_t found = 64;
+    for (int64_t chunk = 64;; chunk *= 2) {
+        struct le_cost now = cost_of_columns(s, cost, chunk);
+        double seconds = le_cost_seconds(s->search->job->facts, &now);
+        if (seconds < best) {
+            best = seconds;
+            found = chunk;
+        }
+        if ((double)chunk >= s->terms)
+            return found;
+    }
+}
+
+static void propose_columns(const struct shared_terms *s) {
+    struct team_stage *t = &s->r->t;
+    if (t->rest_count > 0 || t->points_count == 0)
+        return;
+    struct le_mapping *m = le_mapping_add(s->search, "columns", le_reduce_columns, s->r);
+    double side_by_side = bytes_of(s, t->points_at[t->points_count - 1]);
+    double bytes = are_terms_dense(s) ? fmin(side_by_side, ROW_WASTE * bytes_of(s, -1)) : side_by_side;
+    struct le_cost cost = cost_of(s, m, bytes, 1);
+    int64_t chunk = t->spread > 1 ? le_reduce_chunk(&s->r->c, t) : best_chunk(s, cost);
+    chunk = le_mapping_set(m, "chunk", chunk, 64, (int64_t)1 << 40, true);
+    finish(s, m, cost_of_columns(s, cost, chunk));
+}
+
+static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct reduction *r = found;
+    (void)m;
+    le_team_rows(&r->c, &r->t, out);
+    return r->c.status;
+}
+
+static void propose_rows(const struct shared_terms *s) {
+    struct row row = {.c = &s->r->c, .t = &s->r->t};
+    if (s->r->t.spread > 1 || !le_row_find(&row))
+        return;
+    struct le_mapping *m = le_mapping_add(s->search, "rows", make_rows, s->r);
+    const struct row_shape *shape = &row.shape;
+    double threads = (double)shape->cluster * shape->threads, bytes = 0;
+    for (int k = 0; k < row.load_count; k++)
+        bytes += le_cost_bytes(s->search->job, row.loads[k], term_index(&s->r->t));
+    double join = shape->rows > 1 ? WARP_SECONDS : BLOCK_SECONDS;
+    struct le_cost cost = {.bytes = bytes,
+                           .operations = s->operations,
+                           .threads = s->points * threads,
+                           .bytes_in_flight = bytes / (s->points * threads),
+                           .team_seconds = 2 * READ_SECONDS + join * s->r->t.group_count,
+                           .launches = 1};
+    finish(s, m, cost);
+}
+
+static double operations_of(const struct team_stage *t) {
+    double operations = 0;
+    for (int g = 0; g < t->group_count; g++)
+        for (int k = 0; k < t->groups[g].node_count; k++)
+            operations += (double)t->groups[g].terms * (double)(t->groups[g].bodies[k]->cost + 1);
+    return operations * (double)t->points;
+}
+
+void le_propose_reductions(struct le_mapping_search *search) {
+    const struct le_stage *stage = search->stage;
+    struct reduction *r = LE_NEW(search->job->kernel.arena, struct reduction);
+    if (!stage->node->reduces || !le_gen_in_any_order(stage))
+        return;
+    le_cuda_begin(&r->c, search->job, stage, "");
+    if (!le_team_spread(&r->c, stage, &r->t) && !le_team_find(&r->c, stage, 1, &r->t))
+        return;
+    if (r->t.points > INT32_MAX || r->t.points == 0)
+        return;
+    if (!le_cuda_is_safe(&r->c, stage->node))
+        r->c.terms = le_cuda_number(&r->c, "terms", le_reduce_terms(&r->t));
+    struct shared_terms s = {.search = search,
+                             .r = r,
+                             .terms = fmax(1, (double)le_reduce_terms(&r->t)),
+                             .points = (double)r->t.points,
+                             .operations = operations_of(&r->t)};
+    propose_columns(&s);
+    propose_warp(&s);
+    propose_block(&s);
+    propose_grid(&s);
+    propose_rows(&s);
+}
