@@ -105,9 +105,11 @@ static void verify_let(struct checker *c, const struct le_statement *s) {
         le_ktree_problem(&c->v, "a variable is missing");
         return;
     }
-    if (s->variable->memory == LE_KTREE_BUFFER) {
+    if (s->variable->memory != LE_KTREE_NO_ARRAY) {
         le_verify_address(&c->v, s->x, false);
-        extents(c, s->variable);
+        if (s->variable->axes != 1)
+            le_ktree_problem(&c->v, "a pointer with %d axes", s->variable->axes);
+        le_verify_type(&c->v, s->variable->type);
         if (!c->v.problem && s->x->type != s->variable->type)
             le_ktree_problem(&c->v, "an address of %s, not %s", le_ktree_type_name(c->v.t, s->x->type),
                              le_ktree_type_name(c->v.t, s->variable->type));
@@ -137,7 +139,8 @@ static void verify_array(struct checker *c, const struct le_statement *s) {
         le_ktree_problem(&c->v, "an array without memory");
         return;
     }
-    le_verify_type(&c->v, variable->type);
+    if (!variable->object)
+        le_verify_type(&c->v, variable->type);
     extents(c, variable);
     if (s->zeroed && variable->memory != LE_KTREE_LOCAL)
         le_ktree_problem(&c->v, "%s is shared and zeroed", variable->name);
