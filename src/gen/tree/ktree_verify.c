@@ -68,7 +68,8 @@ static void end_scope(struct checker *c, int count) {
 
 /* Of values 16-bit floats are in memory alone. */
 static void value_type(struct checker *c, const struct le_variable *variable) {
-    le_verify_type(&c->v, variable->type);
+    if (!variable->object)
+        le_verify_type(&c->v, variable->type);
     if (variable->memory != LE_KTREE_NO_ARRAY)
         le_ktree_problem(&c->v, "%s is an array", variable->name);
     else if (variable->type == LE_F16 || variable->type == LE_BF16)
