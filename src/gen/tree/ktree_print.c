@@ -38,11 +38,14 @@ struct printer {
 /* ---- words */
 
 const char *le_ktree_op_name(int code) {
+    static const char *const others[LE_KTREE_OPS] = {[LE_CODE_MULADD] = "muladd",
+                                                     [LE_CODE_MULSUB] = "mulsub",
+                                                     [LE_CODE_NMULADD] = "nmuladd",
+                                                     [LE_KTREE_QUOTIENT] = "quotient",
+                                                     [LE_KTREE_REMAINDER] = "remainder"};
     if (code >= 0 && code < LE_OPS)
         return le_op_info((enum le_op)code)->name;
-    if (code >= LE_CODE_MULADD && code <= LE_CODE_NMULADD)
-        return le_code_name(code);
-    return code == LE_KTREE_QUOTIENT ? "quotient" : code == LE_KTREE_REMAINDER ? "remainder" : NULL;
+    return code >= 0 && code < LE_KTREE_OPS ? others[code] : NULL;
 }
 
 int le_ktree_op_arity(int code) {
