@@ -267,6 +267,7 @@ static void each_rule_is_checked(void **state) {
         {"var a: f32 as fault.record(); set a = x[0]", "set a = x[0]: a is not a value"},
         {"let a: f32 = canonical<c64>:f32(x[0])",
          "let a: f32 = canonical<c64>:f32(x[0]): c64 is not the type of a value"},
+        {"var a: void as kept<3, 2, 8>()", "var a: void as kept<3, 2, 8>(): static 0 of kept is not a type"},
         {"totals t = sum f32; let a: t = t{x[0], 3}", "let a: t = t{x[0], 3}: a total t has 1 terms, not 2"},
         {"totals t = argmax f32; let a: t = t{x[0], x[1]}", "let a: t = t{x[0], x[1]}: a value of type f32, not long"},
         {"totals t = sum f32; let a: t = t{1:f64}", "let a: t = t{1:f64}: a value of type f64, not f32"},

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define COPY_MOST 4096 /* bytes */
+
 /* The SCOPEs that a LEAVE may leave. */
 struct open_scope {
     const struct le_variable *label;
@@ -172,7 +174,8 @@ static void verify_copy(struct checker *c, const struct le_statement *s) {
     else if (!le_ktree_is_totals(type))
         size = (int)le_type_size((enum le_type)type);
     int64_t bytes = (int64_t)s->count * size;
-    bool whole = bytes > 0 && (bytes % 16 == 0 || bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1);
+    bool whole =
+        bytes > 0 && bytes <= COPY_MOST && (bytes % 16 == 0 || bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1);
     if (type != s->to->type || !whole)
         le_ktree_problem(&c->v, "a copy of %d elements of type %s to elements of type %s", s->count,
                          le_ktree_type_name(c->v.t, type), le_ktree_type_name(c->v.t, s->to->type));

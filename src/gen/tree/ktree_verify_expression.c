@@ -1,6 +1,7 @@
 /* Checks the types of expressions, and that what they use is known there. */
 #include "gen/tree/ktree_text.h"
 #include "gen/tree/ktree_verify.h"
+#include <string.h>
 
 static const char *name_of(const struct le_ktree_verifier *v, int type) {
     return le_ktree_type_name(v->t, type);
@@ -240,6 +241,9 @@ static void verify_call(struct le_ktree_verifier *v, const struct le_expression 
     for (int k = 0; k < x->static_count && !v->problem; k++)
         if (x->statics[k].is_type)
             le_verify_type(v, (int)x->statics[k].value);
+    for (const char *at = strchr(p->cuda, '#'); at && !v->problem; at = strchr(at + 1, '#'))
+        if (!x->statics[at[1] - '0'].is_type)
+            le_ktree_problem(v, "static %c of %s is not a type", at[1], p->name);
     for (int k = 0; k < x->count && !v->problem; k++)
         any(v, x->x[k]);
 }
