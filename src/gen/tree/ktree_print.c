@@ -278,15 +278,15 @@ static void put(const struct printer *p, const struct le_expression *x, int leas
 
 /* ---- variables */
 
-/* "x: buffer f32 read". pointer: an array by another name, which has no extents. */
-static void put_declared(const struct printer *p, const struct le_variable *v, bool pointer) {
+/* "x: buffer f32 read". A pointer into local or shared memory has no extents. */
+static void put_declared(const struct printer *p, const struct le_variable *v) {
     static const char *const memories[] = {[LE_KTREE_NO_ARRAY] = "",
                                            [LE_KTREE_BUFFER] = "buffer ",
                                            [LE_KTREE_LOCAL] = "local ",
                                            [LE_KTREE_SHARED] = "shared ",
                                            [LE_KTREE_DYNAMIC] = "dynamic "};
-    bool local = v->memory == LE_KTREE_LOCAL, extents = !pointer && (local || v->memory == LE_KTREE_SHARED);
-    le_text_add(p->out, "%s: %s", v->name, local && !pointer ? "" : memories[v->memory]);
+    bool local = v->memory == LE_KTREE_LOCAL, extents = (local || v->memory == LE_KTREE_SHARED) && v->extents[0] > 0;
+    le_text_add(p->out, "%s: %s", v->name, local && extents ? "" : memories[v->memory]);
     put_type(p, v->type);
     for (int k = 0; extents && k < v->axes; k++)
         le_text_add(p->out, "%s%d", k ? ", " : "[", v->extents[k]);
@@ -301,7 +301,7 @@ static void put_parameters(const struct printer *p, struct le_variable *const *p
     le_text_add(p->out, "(");
     for (int k = 0; k < count; k++) {
         le_text_add(p->out, k ? ", " : "");
-        put_declared(p, parameters[k], false);
+        put_declared(p, parameters[k]);
         le_text_add(p->out, parameters[k]->changes ? " changes" : "");
     }
     le_text_add(p->out, ")");
@@ -354,7 +354,7 @@ static void put_function(const struct printer *p, const struct le_statement *s) 
 
 static void put_definition(const struct printer *p, const char *word, const struct le_statement *s) {
     le_text_add(p->out, "%s ", word);
-    put_declared(p, s->variable, s->kind == LE_STATEMENT_LET);
+    put_declared(p, s->variable);
     le_text_add(p->out, "%s%s", s->aligned ? " aligned" : "", s->zeroed ? " zeroed" : "");
     put_value(p, " = ", s->x);
 }

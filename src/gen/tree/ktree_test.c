@@ -232,6 +232,8 @@ static void each_rule_is_checked(void **state) {
         {"let a: buffer f32 = x[0]", "let a: buffer f32 = x[0]: x is not an address"},
         {"let a: buffer f32 = &h[0]", "let a: buffer f32 = &h[0]: an address of f16, not f32"},
         /* arrays */
+        {"let a: f32[3] = &x[0]", "let a: f32[3] = &x[0]: a is a pointer with extents"},
+        {"array a: shared f32", "array a: shared f32: a has an extent of 0"},
         {"set y[x[0]] = x[0]", "set y[x[0]] = x[0]: a subscript of y is f32"},
         {"array a: int[2, 3]; set a[1] = 2", "set a[1] = 2: a has 2 axes, not 1"},
         {"array a: int[2]; let p: local int = &a[1, 1]", "let p: local int = &a[1, 1]: a has 1 axes, not 2"},

@@ -110,8 +110,8 @@ static void verify_let(struct checker *c, const struct le_statement *s) {
     }
     if (s->variable->memory != LE_KTREE_NO_ARRAY) {
         le_verify_address(&c->v, s->x, false);
-        if (s->variable->axes != 1)
-            le_ktree_problem(&c->v, "a pointer with %d axes", s->variable->axes);
+        if (s->variable->axes != 1 || s->variable->extents[0])
+            le_ktree_problem(&c->v, "%s is a pointer with extents", s->variable->name);
         le_verify_type(&c->v, s->variable->type);
         if (!c->v.problem && s->x->type != s->variable->type)
             le_ktree_problem(&c->v, "an address of %s, not %s", le_ktree_type_name(c->v.t, s->x->type),

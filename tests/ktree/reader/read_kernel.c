@@ -316,10 +316,11 @@ static void read_statement(struct kernel_reader *r, struct le_block *block) {
 /* Skips what separates statements; false: there is nothing of it. */
 static bool end_statement(struct kernel_reader *r) {
     bool found = false;
-    for (; r->at < r->end && (le_kernel_peek(r) == '\n' || *r->at == ';'); found = true) {
-        bool line = *r->at++ == '\n';
-        r->line += line;
-        r->line_start = line ? r->at : r->line_start;
+    for (char c = le_kernel_peek(r); r->at < r->end && (c == '\n' || c == ';'); c = le_kernel_peek(r)) {
+        r->at++;
+        r->line += c == '\n';
+        r->line_start = c == '\n' ? r->at : r->line_start;
+        found = true;
     }
     return found;
 }
