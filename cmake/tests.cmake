@@ -76,7 +76,7 @@ set_tests_properties(tests/examples PROPERTIES LABELS once)
 find_program(LEAT_CXX NAMES $ENV{CXX} c++ g++ clang++) # sim compiles CUDA C with it
 
 # Programs with expected results, as text. Each file is one test.
-leat_program(run_programs ${PROJECT_SOURCE_DIR}/tests/programs/run_programs.c)
+leat_program(run_programs ${PROJECT_SOURCE_DIR}/tests/programs/run_programs.c ${PROJECT_SOURCE_DIR}/tests/programs/kernel_texts.c)
 target_link_libraries(run_programs PRIVATE m)
 file(GLOB program_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/programs/*.txt)
 foreach(cases ${program_files})
@@ -113,6 +113,8 @@ foreach(part 0 1)
     set_tests_properties(tests/programs/sim_${part} PROPERTIES DISABLED ON)
   endif()
 endforeach()
+# The texts of kernels: read back, verified and printed as CUDA C. Without --only: of all programs.
+leat_test(tests/programs/kernel_texts run_programs --device sim --show check --only 3/16 ${program_files})
 # With the interpreter, where it can run the program, and sim's checks.
 leat_test(tests/programs/sim_interpreted run_programs --device sim --interpret only --only 17/64 ${program_files})
 set_tests_properties(tests/programs/sim_interpreted PROPERTIES LABELS once ENVIRONMENT LEAT_SIM_CHECK=1)

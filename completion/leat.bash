@@ -91,7 +91,7 @@ _leat()
     -e | --threads | --repeat | --precision-digits) return ;;
     --device) _leat_words 'auto cpu cuda sim' "$current"; return ;;
     --colormap) _leat_words 'grey viridis' "$current"; return ;;
-    --emit) _leat_words 'tree ir ir:lower ir:demand ir:dead-code ir:contract ir:scan ir:loops ir:inline ir:hoist ir:fuse-reductions ir:copy-elision plan bytecode cuda ptx sass' "$current"; return ;;
+    --emit) _leat_words 'tree ir ir:lower ir:demand ir:dead-code ir:contract ir:scan ir:loops ir:inline ir:hoist ir:fuse-reductions ir:copy-elision plan bytecode kernel cuda ptx sass' "$current"; return ;;
     --arch) _leat_words 'sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120' "$current"; return ;;
     -o) _leat_words "$(_leat_names results)" "$current"; compopt -o nospace; return ;;
     esac

@@ -473,8 +473,8 @@ LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_ki
                                        leat_name_info *info);
 /* Prints one form of the program into *text; free it with leat_memory_free. leat_program_show prints only the tree, the
  * program as checked. All other forms need a call with all its inputs (leat_call_show). Bytecode exists in contexts on
- * the CPU. The kernels as CUDA C, as PTX (by NVRTC) and as SASS (by the toolkit's nvdisasm) exist in contexts on cuda
- * and sim. */
+ * the CPU. The kernels as trees, as CUDA C, as PTX (by NVRTC) and as SASS (by the toolkit's nvdisasm) exist in contexts
+ * on cuda and sim. */
 /* The forms of a program on its way to code. The tree needs the text alone; all others need a call's inputs. */
 typedef enum leat_form {
     LEAT_FORM_TREE,     /* the checked tree: its steps in order, with types if they are known */
@@ -483,7 +483,8 @@ typedef enum leat_form {
     LEAT_FORM_BYTECODE, /* the CPU's instructions */
     LEAT_FORM_CUDA,     /* CUDA C; of sim's plan if the context's device is not cuda */
     LEAT_FORM_PTX,      /* what NVRTC makes of it */
-    LEAT_FORM_SASS      /* the GPU's instructions, by nvdisasm or cuobjdump */
+    LEAT_FORM_SASS,     /* the GPU's instructions, by nvdisasm or cuobjdump */
+    LEAT_FORM_KERNEL    /* the typed trees that CUDA C is printed from; of sim's plan, like that */
 } leat_form;
 /* Prints one form of the program; only LEAT_FORM_TREE needs no call. Free *text with leat_memory_free. */
 LEAT_API leat_status leat_program_show(const leat_program *program, leat_form form, char **text);
@@ -575,8 +576,8 @@ LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text
  * "hoist", "fuse-reductions" or "copy-elision". LEAT_FORM_IR is the IR after all passes. Free *text with
  * leat_memory_free. */
 LEAT_API leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text);
-/* CUDA C, PTX or SASS for an architecture such as "sm_90"; no such device is needed. NULL: the device's (sim: sm_90).
- */
+/* Trees, CUDA C, PTX or SASS for an architecture such as "sm_90"; no such device is needed. NULL: the device's (sim:
+ * sm_90). */
 LEAT_API leat_status leat_call_show_code(leat_call *call, leat_form form, const char *architecture, char **text);
 
 /* Parses, binds and runs in one call. The context caches the program by its text. inputs (may be NULL) and results end

@@ -89,7 +89,7 @@ def register(shell):
     @argument("--device", help='where it runs: "cpu", "cuda", "cuda:1" or "sim"')
     @argument("--like", help="the library of the results: numpy, cupy, torch, jax or leat")
     @argument("--explain", action="store_true", help="show what the run cost and what bounds it")
-    @argument("--show", metavar="FORM", help="show a form instead of running: tree, ir, plan, bytecode, cuda, ptx or sass")
+    @argument("--show", metavar="FORM", help="show a form instead of running: tree, ir, plan, bytecode, kernel, cuda, ptx or sass")
     @argument("--arch", help='the architecture for --show ptx and sass, such as "sm_90"')
     def leat(line, cell):
         """Run the cell as a program. Its inputs are the notebook's variables; its results become variables."""

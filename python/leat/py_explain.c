@@ -186,7 +186,7 @@ struct wanted { /* what show prints */
 
 static const char *const forms[] = {
     [LEAT_FORM_TREE] = "tree", [LEAT_FORM_IR] = "ir",   [LEAT_FORM_PLAN] = "plan", [LEAT_FORM_BYTECODE] = "bytecode",
-    [LEAT_FORM_CUDA] = "cuda", [LEAT_FORM_PTX] = "ptx", [LEAT_FORM_SASS] = "sass"};
+    [LEAT_FORM_CUDA] = "cuda", [LEAT_FORM_PTX] = "ptx", [LEAT_FORM_SASS] = "sass", [LEAT_FORM_KERNEL] = "kernel"};
 
 static int read_form(PyObject *value, struct wanted *wanted) {
     const char *text = PyUnicode_Check(value) ? le_py_text(value) : NULL;
@@ -202,8 +202,8 @@ static int read_form(PyObject *value, struct wanted *wanted) {
             return 0;
         }
     PyErr_Format(PyExc_ValueError,
-                 "there is no form %R; the forms are 'tree', 'ir', 'plan', 'bytecode', 'cuda', 'ptx' and 'sass', and "
-                 "'ir:PASS', the IR after one pass",
+                 "there is no form %R; the forms are 'tree', 'ir', 'plan', 'bytecode', 'kernel', 'cuda', 'ptx' and "
+                 "'sass', and 'ir:PASS', the IR after one pass",
                  value);
     return -1;
 }

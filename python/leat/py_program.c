@@ -333,8 +333,8 @@ static PyMethodDef program_methods[] = {
     {"show", (PyCFunction)(void (*)(void))le_py_program_show, METH_FASTCALL | METH_KEYWORDS,
      "show($self, form=\"tree\", /, *args, arch=None, out=None, stream=None, device=None, like=None, **inputs)\n--\n\n"
      "Returns one form of the program as text. \"tree\" needs no arguments. \"ir\", \"ir:PASS\" (the IR after one "
-     "pass), \"plan\", \"bytecode\", \"cuda\", \"ptx\" and \"sass\" are for these arguments. The last three need no "
-     "GPU. arch names the architecture of ptx and sass, such as \"sm_90\"."},
+     "pass), \"plan\", \"bytecode\", \"kernel\", \"cuda\", \"ptx\" and \"sass\" are for these arguments. The last four "
+     "need no GPU. arch names the architecture of ptx and sass, such as \"sm_90\"."},
     {"__reduce__", program_reduce, METH_NOARGS, NULL},
     {0}};
 static PyType_Slot program_slots[] = {{Py_tp_dealloc, program_dealloc},

@@ -165,7 +165,7 @@ leat_status leat_call_show(leat_call *call, leat_form form, char **text) {
     struct le_text out = {0};
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(text);
-    if ((unsigned)form > LEAT_FORM_SASS)
+    if ((unsigned)form > LEAT_FORM_KERNEL)
         return le_fail(LEAT_INVALID, "%d is not a form", (int)form);
     if (form >= LEAT_FORM_CUDA)
         return leat_call_show_code(call, form, NULL, text);
@@ -176,7 +176,7 @@ leat_status leat_call_show_code(leat_call *call, leat_form form, const char *arc
     struct le_text out = {0};
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(text);
-    if (form < LEAT_FORM_CUDA || form > LEAT_FORM_SASS)
+    if (form < LEAT_FORM_CUDA || form > LEAT_FORM_KERNEL)
         return le_fail(LEAT_INVALID, "%d is not a form of code", (int)form);
     return give_text(le_code_show(call, form, architecture, &out), &out, text);
 }

@@ -154,9 +154,9 @@ static int set_sync(struct parse *parse, char *value) {
 
 static int set_form(struct parse *parse, char *value) {
     static const char *const FORMS[] = {
-        [LEAT_FORM_TREE] = "tree",         [LEAT_FORM_IR] = "ir",     [LEAT_FORM_PLAN] = "plan",
-        [LEAT_FORM_BYTECODE] = "bytecode", [LEAT_FORM_CUDA] = "cuda", [LEAT_FORM_PTX] = "ptx",
-        [LEAT_FORM_SASS] = "sass"};
+        [LEAT_FORM_TREE] = "tree",         [LEAT_FORM_IR] = "ir",        [LEAT_FORM_PLAN] = "plan",
+        [LEAT_FORM_BYTECODE] = "bytecode", [LEAT_FORM_CUDA] = "cuda",    [LEAT_FORM_PTX] = "ptx",
+        [LEAT_FORM_SASS] = "sass",         [LEAT_FORM_KERNEL] = "kernel"};
     parse->line->pass = strncmp(value, "ir:", 3) == 0 ? value + 3 : NULL;
     for (size_t k = 0; k < sizeof FORMS / sizeof FORMS[0]; k++) {
         if (strcmp(parse->line->pass ? "ir" : value, FORMS[k]) != 0)
@@ -164,7 +164,7 @@ static int set_form(struct parse *parse, char *value) {
         parse->line->form = (leat_form)k;
         return LE_EXIT_OK;
     }
-    return le_cli_usage(parse->cli, "--emit %s: write tree, ir, plan, bytecode, cuda, ptx or sass", value);
+    return le_cli_usage(parse->cli, "--emit %s: write tree, ir, plan, bytecode, kernel, cuda, ptx or sass", value);
 }
 
 static int set_architecture(struct parse *parse, char *value) {

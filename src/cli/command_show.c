@@ -40,8 +40,8 @@ static int make_text(struct le_cli_session *session, char **text) {
                                       ? "bytecode exists on the CPU only; use --emit cuda"
                                       : "there is nothing to show: the program needs no code in this form");
     }
-    return status == LEAT_UNSUPPORTED && form > LEAT_FORM_CUDA ? LE_EXIT_DEVICE
-                                                               : code; /* NVRTC or nvdisasm was not found */
+    bool uses_tools = form == LEAT_FORM_PTX || form == LEAT_FORM_SASS;
+    return status == LEAT_UNSUPPORTED && uses_tools ? LE_EXIT_DEVICE : code; /* NVRTC or nvdisasm was not found */
 }
 
 static void print_json(const struct le_cli *cli, const char *text) {

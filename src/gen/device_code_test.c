@@ -3,6 +3,7 @@
 #include "gen/kernel_testing.h"
 #include "device/cuda/cuda_libraries.h"
 #include "gen/device_code.h"
+#include "gen/tree/tree.h"
 #include <stdio.h>
 
 struct made {
@@ -55,6 +56,10 @@ static void generate(struct made *m, const char *program, const char *arrays) {
         if (job.kernel.stage->dead || job.kernel.stage->kind >= LE_STAGE_MOVE)
             continue;
         if (le_device_generate(&job, &m->launches) != LEAT_OK)
+            fail_msg("%s\n%s", le_errors_text(), program);
+    }
+    for (int k = 0; k < m->launches.count; k++) {
+        if (le_ktree_verify(m->launches.at[k].tree) != LEAT_OK)
             fail_msg("%s\n%s", le_errors_text(), program);
     }
 }

@@ -6,6 +6,7 @@
 #include "device/cpu/machine/execute.h"
 #include "device/device_open.h"
 #include "gen/device_code.h"
+#include "gen/tree/tree.h"
 #include <stdio.h>
 
 #define VALUES_MAX 16
@@ -302,6 +303,8 @@ static inline void run_on_device(struct device_test_run *r, const struct le_stag
     struct le_device_kernel_job job = {.kernel = r->kernel, .facts = &own};
     job.kernel.stage = stage;
     ok(le_device_generate(&job, &launches));
+    for (int k = 0; k < launches.count; k++)
+        ok(le_ktree_verify(launches.at[k].tree));
     for (int v = 0; v < r->kernel.ir->values.count; v++) {
         ok(le_allocation_new(device, LE_MEMORY_PINNED, r->bytes[v] + 64, NULL, &m.values[v]));
         memcpy(m.values[v]->host, r->buffers[v], r->bytes[v]);

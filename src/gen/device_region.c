@@ -39,9 +39,9 @@ static void declare_variables(struct region *r, struct le_block *block) {
         if (r->steps[k].kind != LE_REGION_SET || c->locals[local])
             continue;
         const struct le_local *l = &c->ir->locals.at[local];
+        int type = (int)le_type_compute(l->type);
         r->first[k] = true;
-        c->locals[local] =
-            le_ktree_declare(c->tree, block, l->name, (int)l->type, le_ktree_constant(c->tree, (int)l->type, 0));
+        c->locals[local] = le_ktree_declare(c->tree, block, l->name, type, le_ktree_constant(c->tree, type, 0));
     }
 }
 

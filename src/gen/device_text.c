@@ -148,6 +148,10 @@ struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_l
     le_ktree_sweep(c->tree);
     keep_parameters(c);
     c->tree->comment = comment_of(c);
+#ifndef NDEBUG /* it takes a twentieth of the time to generate; release builds verify in tests and in le_code_show */
+    if (c->status == LEAT_OK)
+        c->status = le_ktree_verify(c->tree);
+#endif
     le_cuda_print(c->tree, &kernel);
     le_prelude_add(c->arena, &unit, kernel.at);
     le_words_put(c->arena, &unit, kernel.at, kernel.length);

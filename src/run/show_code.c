@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "device/cuda/cuda_compile.h"
 #include "device/cuda/disassemble.h"
+#include "gen/tree/tree.h"
 #include "run/device/device_run.h"
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +59,12 @@ static leat_status show_launch(struct showing *showing, const struct le_action *
                                const struct le_generated_launch *launch) {
     if (launch->grid[0] == 0 || !is_new(showing, launch->text))
         return LEAT_OK;
-    le_text_add(showing->out, "%s// kernel %s: %s\n", showing->count > 1 ? "\n" : "", launch->kernel,
-                action->stage->name);
+    le_text_add(showing->out, showing->count > 1 ? "\n" : "");
+    if (showing->form == LEAT_FORM_KERNEL) {
+        le_ktree_print(launch->tree, showing->out);
+        return le_ktree_verify(launch->tree);
+    }
+    le_text_add(showing->out, "// kernel %s: %s\n", launch->kernel, action->stage->name);
     if (showing->form != LEAT_FORM_CUDA)
         return show_compiled(showing, launch);
     le_text_add(showing->out, "%s", launch->text);
@@ -85,7 +90,7 @@ leat_status le_code_show(struct leat_call *call, leat_form form, const char *arc
     leat_status status = read_architecture(call, architecture, &showing.capability);
     if (status == LEAT_OK && le_device_limits_of(call->program->ctx->device)->host_is_device)
         status = le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "use the device cuda or sim",
-                            "programs have no CUDA C on the CPU");
+                            "programs have no %s on the CPU", form == LEAT_FORM_KERNEL ? "kernel trees" : "CUDA C");
     if (status == LEAT_OK)
         status = le_call_prepare(call);
     if (status == LEAT_OK)

@@ -72,6 +72,7 @@ static const struct {
     {LEAT_FORM_CUDA, 4},
     {LEAT_FORM_PTX, 5},
     {LEAT_FORM_SASS, 6},
+    {LEAT_FORM_KERNEL, 7},
     {LEAT_VALUE_ARRAY, 0},
     {LEAT_VALUE_F64, 1},
     {LEAT_VALUE_I64, 2},

@@ -19,11 +19,13 @@
  * equal), unless the program has functions, contractions or scans: their results are compared with the expected ones,
  * with a tolerance.
  *
- * With --show cuda nothing is checked: prints the device's kernels of each valid case (leat show --emit cuda).
+ * With --show cuda, or kernel, nothing is checked: prints the device's kernels of each valid case (leat show --emit
+ * cuda). With --show check these texts alone are checked (kernel_texts.h).
  *
- * usage: run_programs [--device D] [--only N/M] [--show cuda] FILE...    N/M: of every M cases the Nth, from 0.
+ * usage: run_programs [--device D] [--only N/M] [--show FORM] FILE...    N/M: of every M cases the Nth, from 0.
  * Exit status 1: a case failed; 2: a file is malformed; 77: the device does not exist. */
 #include "leat.h"
+#include "tests/programs/kernel_texts.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +61,9 @@ struct suite {
     leat_context *device;                 /* NULL: none */
     leat_context *compiled;               /* not NULL: `device` interprets what it can, and here nothing is */
     int part, parts, seen;                /* of the cases */
-    bool shows;                           /* it only prints kernels */
+    bool shows, checks_texts;             /* it only prints kernels, or checks their texts */
+    leat_form form;                       /* in which it prints them */
+    int kernels;
     bool interprets;
     int passed, failed, exact, free;
 };
@@ -592,10 +596,11 @@ static bool judge_on_device(const struct test_case *test, struct suite *suite) {
     return right;
 }
 
-static void show(const struct test_case *test, leat_context *ctx) {
+static bool show(const struct test_case *test, struct suite *suite) {
     leat_program *program = NULL;
     leat_call *call = NULL;
-    char *text = NULL;
+    char *text = NULL, *cuda = NULL;
+    leat_context *ctx = suite->device;
     leat_status status = leat_program_new(ctx, test->program, 0, NULL, &program);
     if (!status)
         status = leat_call_new(program, &call);
@@ -604,14 +609,19 @@ static void show(const struct test_case *test, leat_context *ctx) {
     for (int k = 0; k < test->out_count && !status; k++)
         status = leat_call_want(call, test->outs[k].name, NULL);
     if (!status)
-        status = leat_call_show(call, LEAT_FORM_CUDA, &text);
-    if (status)
-        fprintf(stderr, "%s:%d: %s\n", test->file, test->line, leat_error_text(ctx));
-    else
+        status = leat_call_show(call, suite->form, &text);
+    if (suite->checks_texts && !status)
+        status = leat_call_show(call, LEAT_FORM_CUDA, &cuda);
+    bool right = !status && (!cuda || kernel_texts_agree(text, cuda, &suite->kernels));
+    if (!right)
+        fprintf(stderr, "%s:%d: %s\n", test->file, test->line, status ? leat_error_text(ctx) : test->program);
+    else if (!cuda)
         fputs(text, stdout);
     leat_memory_free(text);
+    leat_memory_free(cuda);
     leat_call_free(call);
     leat_program_free(program);
+    return right;
 }
 
 static void judge(const struct test_case *test, struct suite *suite) {
@@ -619,7 +629,7 @@ static void judge(const struct test_case *test, struct suite *suite) {
         return;
     if (suite->shows) {
         if (!test->error_code)
-            show(test, suite->device);
+            *(show(test, suite) ? &suite->passed : &suite->failed) += 1;
         return;
     }
     bool right = !test->results || right_results(test, suite->device ? suite->device : suite->contexts[0]);
@@ -748,9 +758,11 @@ static int parse_options(int argc, char **argv, const char **device, struct suit
     for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
         if (!strcmp(argv[first], "--device"))
             *device = argv[first + 1];
-        else if (!strcmp(argv[first], "--show") && !strcmp(argv[first + 1], "cuda"))
+        else if (!strcmp(argv[first], "--show")) {
             suite->shows = true;
-        else if (!strcmp(argv[first], "--interpret") && !strcmp(argv[first + 1], "only"))
+            suite->form = !strcmp(argv[first + 1], "cuda") ? LEAT_FORM_CUDA : LEAT_FORM_KERNEL;
+            suite->checks_texts = !strcmp(argv[first + 1], "check");
+        } else if (!strcmp(argv[first], "--interpret") && !strcmp(argv[first + 1], "only"))
             suite->interprets = true;
         else if (strcmp(argv[first], "--only") != 0 ||
                  sscanf(argv[first + 1], "%d/%d", &suite->part, &suite->parts) != 2 || suite->parts < 1)
@@ -791,9 +803,11 @@ int main(int argc, char **argv) {
         run_file(argv[k], &suite);
     for (int k = 0; k < THREAD_KINDS; k++)
         leat_close(suite.contexts[k]);
+    if (suite.checks_texts)
+        printf("%d kernels' texts are read back\n", suite.kernels);
     if (suite.shows) {
         leat_close(suite.device);
-        return 0;
+        return suite.checks_texts && (suite.failed || !suite.kernels) ? 1 : 0;
     }
     if (device)
         printf("%d programs compared byte for byte with the CPU, %d within a tolerance\n", suite.exact, suite.free);

@@ -1,5 +1,5 @@
 /* The kernel tree: all that one kernel does, typed, for every backend. `mapping` makes it, printers turn it into code,
- * `leat show --emit kernel` prints it (print.c), and tests read it back (read.c).
+ * `leat show --emit kernel` prints it (ktree_print.c), and tests read it back (tests/ktree).
  *
  * A *block* is a list of statements. An *expression* has a type and no effect, and it may be shared. A *variable* is a
  * value, an array or a function; its name is unique in the kernel. The tree lives in an arena and belongs to the thread
@@ -334,13 +334,11 @@ char *le_ktree_clean_name(struct le_arena *arena, const char *wish);   /* letter
 /* ---- simplify.c: removes what is never used: variables that are not read, and parameters */
 void le_ktree_sweep(struct le_kernel_tree *t);
 
-/* ---- verify.c: LEAT_INTERNAL, with the statement, if the tree breaks a rule of this header */
+/* ---- ktree_verify.c: LEAT_INTERNAL, with the statement, if the tree breaks a rule of this header */
 leat_status le_ktree_verify(const struct le_kernel_tree *t);
 
-/* ---- print.c and read.c: the kernel's text */
+/* ---- ktree_print.c: the kernel's text */
 struct le_text;
 void le_ktree_print(const struct le_kernel_tree *t, struct le_text *out);
 const char *le_ktree_type_name(const struct le_kernel_tree *t, int type);
-/* LEAT_PROGRAM, with line and column, if the text is not a kernel */
-leat_status le_ktree_read(struct le_arena *arena, const char *text, size_t length, struct le_kernel_tree **out);
 #endif
