@@ -217,6 +217,7 @@ struct chunks {
     size_t work;                   /* where the copies are, side by side */
 };
 struct destination le_cuda_left_side(const struct cuda *c); /* the stage's */
+struct le_expression *le_cuda_minus_zero(struct cuda *c);   /* of the target's type: -0.0, which changes no sum */
 leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
                             struct le_generated_launches *out);
 

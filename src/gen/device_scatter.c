@@ -142,8 +142,7 @@ static struct le_expression *open_threads(struct cuda *c, const char *name, int6
     return thread;
 }
 
-/* -0.0, which changes no sum. */
-static struct le_expression *minus_zero(struct cuda *c) {
+struct le_expression *le_cuda_minus_zero(struct cuda *c) {
     enum le_type type = c->ir->values.at[c->stage->target].type;
     uint64_t bits = (uint64_t)1 << (8 * le_type_size(type) - 1);
     return le_ktree_constant(c->tree, (int)type, bits);
@@ -154,7 +153,7 @@ static leat_status clear_copies(const struct le_device_kernel_job *job, const st
     struct cuda c;
     le_cuda_begin(&c, job, stage, "_clear");
     struct le_expression *thread = open_threads(&c, "elements", chunks->count * chunks->elements);
-    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, copies_of(&c, chunks), thread), minus_zero(&c));
+    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, copies_of(&c, chunks), thread), le_cuda_minus_zero(&c));
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element of the copies";
     return le_cuda_set_grid(&c, launch, chunks->count * chunks->elements);
