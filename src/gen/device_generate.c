@@ -143,16 +143,16 @@ static bool is_empty(const struct le_kernel *k) {
 
 static leat_status generate_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                   struct le_generated_launches *out) {
-    leat_status status;
     struct le_mapping_search search = {.job = job, .stage = stage};
     switch (stage->kind) {
     case LE_STAGE_MAP:
     case LE_STAGE_CONTRACT:
-        if (le_product_stage(job, stage, out, &status))
-            return status;
-        le_propose_maps(&search);
-        propose_loop(&search);
-        le_propose_reductions(&search);
+        le_propose_product(&search);
+        if (search.count == 0) {
+            le_propose_maps(&search);
+            propose_loop(&search);
+            le_propose_reductions(&search);
+        }
         return le_mapping_make(&search, out);
     case LE_STAGE_EACH:
         return le_cuda_each(job, stage, out);

@@ -120,6 +120,12 @@ static bool find_product(const struct cuda *c, const struct le_stage *stage, str
            p->terms.total >= TERMS_MIN && choose_tile(c, p);
 }
 
+/* What is known of the stage, for its kernel. */
+struct product {
+    struct cuda c;
+    struct product_stage p;
+};
+
 /* ---- the kernel */
 
 /* What the kernel's parts know. row, column: the tile's first. Extents are INTs. */
@@ -236,31 +242,48 @@ static void emit_end(struct cuda *c, const struct product_stage *p, const struct
     le_cuda_close_all(c, block);
 }
 
-bool le_product_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                      struct le_generated_launches *out, leat_status *status) {
-    struct cuda c;
-    struct product_stage p;
+static leat_status make_product(const struct le_mapping *mapping, void *found, struct le_generated_launches *out) {
+    struct product *own = found;
+    struct cuda *c = &own->c;
+    const struct product_stage *p = &own->p;
     struct product_parts n;
-    le_cuda_begin(&c, job, stage, "");
-    if (!find_product(&c, stage, &p))
-        return false;
-    c.tree->threads = p.side / p.micro * (p.side / p.micro);
-    c.tree->resident = 2;
-    emit_place(&c, &p, &n);
-    const struct le_static statics[] = {LE_STATIC_TYPE((int)p.factor_type), LE_STATIC_NUMBER(p.side),
-                                        LE_STATIC_NUMBER(p.depth)};
-    n.room = le_ktree_object(c.tree, c.root, "room", LE_KTREE_SHARED, 0,
-                             le_ktree_call(c.tree, LE_CALL_TILE_ROOM, LE_KTREE_VOID, statics, NULL));
-    for (int k = 0; k < p.said.product_count; k++)
-        emit_sums(&c, &p, &n, k);
-    emit_end(&c, &p, &n, le_gen_readable(&job->kernel, stage->product));
-    struct le_generated_launch *launch = le_cuda_finish(&c, out);
-    launch->grid[0] = (unsigned)(p.row_tiles * p.column_tiles * p.batch.total);
-    launch->block[0] = (unsigned)c.tree->threads;
+    (void)mapping;
+    c->tree->threads = p->side / p->micro * (p->side / p->micro);
+    c->tree->resident = 2;
+    emit_place(c, p, &n);
+    const struct le_static statics[] = {LE_STATIC_TYPE((int)p->factor_type), LE_STATIC_NUMBER(p->side),
+                                        LE_STATIC_NUMBER(p->depth)};
+    n.room = le_ktree_object(c->tree, c->root, "room", LE_KTREE_SHARED, 0,
+                             le_ktree_call(c->tree, LE_CALL_TILE_ROOM, LE_KTREE_VOID, statics, NULL));
+    for (int k = 0; k < p->said.product_count; k++)
+        emit_sums(c, p, &n, k);
+    emit_end(c, p, &n, le_gen_readable(&c->job->kernel, c->stage->product));
+    struct le_generated_launch *launch = le_cuda_finish(c, out);
+    launch->grid[0] = (unsigned)(p->row_tiles * p->column_tiles * p->batch.total);
+    launch->block[0] = (unsigned)c->tree->threads;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
-    launch->elements = p.batch.total * p.rows.total * p.columns.total;
-    launch->operations = 2 * launch->elements * p.terms.total * p.said.product_count;
-    launch->how = p.side == 128 ? "a block for each 128 x 128 elements" : "a block for each 64 x 64 elements";
-    *status = c.status;
-    return true;
+    launch->elements = p->batch.total * p->rows.total * p->columns.total;
+    launch->operations = 2 * launch->elements * p->terms.total * p->said.product_count;
+    launch->how = p->side == 128 ? "a block for each 128 x 128 elements" : "a block for each 64 x 64 elements";
+    return c->status;
+}
+
+void le_propose_product(struct le_mapping_search *search) {
+    const struct le_stage *stage = search->stage;
+    struct product *own = LE_NEW(search->job->kernel.arena, struct product);
+    le_cuda_begin(&own->c, search->job, stage, "");
+    if (!find_product(&own->c, stage, &own->p))
+        return;
+    const struct product_stage *p = &own->p;
+    struct le_mapping *m = le_mapping_add(search, "product", make_product, own);
+    le_mapping_set(m, "tile", p->side, p->side, p->side, false);
+    double blocks = (double)(p->row_tiles * p->column_tiles * p->batch.total);
+    double terms = (double)p->terms.total * p->said.product_count, side = p->side,
+           size = (double)le_type_size(p->factor_type);
+    struct le_cost cost = {.bytes = 2 * blocks * side * terms * size + le_cost_target_bytes(search->job, stage, -1),
+                           .operations = 2 * blocks * side * side * terms,
+                           .threads = blocks * (side / p->micro) * (side / p->micro),
+                           .bytes_in_flight = 2 * p->micro * size,
+                           .launches = 1};
+    m->seconds = le_cost_seconds(search->job->facts, &cost);
 }
