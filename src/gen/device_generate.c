@@ -58,17 +58,17 @@ static void propose_loop(struct le_mapping_search *search) {
     const struct le_stage *stage = search->stage;
     struct le_mapping *m = le_mapping_add(search, "loop", make_loop, search);
     int last = stage->index_count ? stage->indices[stage->index_count - 1] : -1;
-    double points = 1, operations = (double)le_gen_count_operations(&search->job->kernel);
-    for (int k = 0; k < stage->index_count; k++)
-        points *= le_cost_extent(search->job, stage->indices[k]);
+    struct cuda c;
+    le_cuda_begin(&c, search->job, stage, "");
+    double threads = (double)le_cuda_threads(&c), operations = (double)le_gen_count_operations(&search->job->kernel);
     /* threads that read along rows of their own share few sectors, as each has one read in flight */
-    double bytes =
-        fmin(le_cost_bytes(search->job, stage->node, last), ROW_WASTE * le_cost_bytes(search->job, stage->node, -1));
+    double bytes = fmin(le_cost_bytes(search->job, &stage->node, 1, last),
+                        ROW_WASTE * le_cost_bytes(search->job, &stage->node, 1, -1));
     struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(search->job, stage, last),
                            .operations = operations,
-                           .threads = points,
+                           .threads = threads,
                            .bytes_in_flight = 8,
-                           .team_seconds = operations / points * TERM_SECONDS,
+                           .team_seconds = operations / threads * TERM_SECONDS,
                            .launches = 1};
     m->seconds = le_cost_seconds(search->job->facts, &cost);
 }

@@ -53,12 +53,12 @@ static double bytes_of_element(const struct le_device_kernel_job *job, int value
 
 struct bytes_search {
     const struct le_device_kernel_job *job;
-    int index;
+    int index, epoch;
+    bool outside; /* of reductions */
     double bytes;
 };
 
-static void add_load(struct le_node *node, void *user) {
-    struct bytes_search *s = user;
+static void add_load(struct bytes_search *s, const struct le_node *node) {
     double elements = 1, all = 1;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
@@ -70,9 +70,25 @@ static void add_load(struct le_node *node, void *user) {
                 bytes_of_element(s->job, node->value, node->operands, node->operand_count, s->index);
 }
 
-double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *node, int index) {
-    struct bytes_search s = {.job = job, .index = index};
-    le_node_walk(job->kernel.ir, node, add_load, &s);
+static void add_loads(struct bytes_search *s, struct le_node *node) {
+    struct le_node_notes *notes = s->job->kernel.notes;
+    if (!node->loads || (s->outside && node->kind == LE_NODE_REDUCE) || le_note_met(notes, node, s->epoch))
+        return;
+    add_load(s, node);
+    for (int k = 0; k < node->operand_count; k++)
+        add_loads(s, node->operands[k]);
+}
+
+double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index) {
+    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.notes->epoch};
+    for (int k = 0; k < count; k++)
+        add_loads(&s, nodes[k]);
+    return s.bytes;
+}
+
+double le_cost_bytes_outside(const struct le_device_kernel_job *job, struct le_node *node, int index) {
+    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.notes->epoch, .outside = true};
+    add_loads(&s, node);
     return s.bytes;
 }
 

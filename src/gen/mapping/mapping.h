@@ -59,9 +59,11 @@ struct le_cost {
     int launches;
 };
 double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost *cost);
-/* Bytes that the loads in node move over all points of the indices that they depend on, if the threads of a warp have
- * neighbouring values of the index (-1: the same). A sector has 32 bytes. */
-double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *node, int index);
+/* Bytes that the loads in the nodes move over all points of the indices that they depend on, if the threads of a warp
+ * have neighbouring values of the index (-1: the same). A sector has 32 bytes. */
+double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index);
+/* The same of what lies outside of the node's reductions. */
+double le_cost_bytes_outside(const struct le_device_kernel_job *job, struct le_node *node, int index);
 /* Values of an index; a guess where they are found as the kernel runs. */
 double le_cost_extent(const struct le_device_kernel_job *job, int index);
 /* Bytes that the stage's target moves. */

@@ -20,12 +20,12 @@ struct shared_terms {
     double terms, points, operations;
 };
 
+/* Of all passes over the terms. */
 static double bytes_of(const struct shared_terms *s, int index) {
     const struct team_stage *t = &s->r->t;
     double bytes = 0;
     for (int g = 0; g < t->group_count; g++)
-        for (int k = 0; k < t->groups[g].node_count; k++)
-            bytes += le_cost_bytes(s->search->job, t->groups[g].bodies[k], index);
+        bytes += le_cost_bytes(s->search->job, t->groups[g].bodies, t->groups[g].node_count, index);
     return bytes;
 }
 
@@ -62,9 +62,12 @@ static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m
                             .launches = 1};
 }
 
-static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost) {
+/* kept: what the values read has been counted. */
+static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost, bool kept) {
     const struct team_stage *t = &s->r->t;
     int last = t->rest_count ? t->rest_at[t->rest_count - 1] : t->points_count ? t->points_at[t->points_count - 1] : -1;
+    if (!kept)
+        cost.bytes += le_cost_bytes_outside(s->search->job, s->search->stage->node, last);
     cost.bytes += le_cost_target_bytes(s->search->job, s->search->stage, last);
     m->seconds = le_cost_seconds(s->search->job->facts, &cost);
 }
@@ -77,7 +80,7 @@ static void propose_warp(const struct shared_terms *s) {
     struct le_mapping *m = le_mapping_add(s->search, "warp", le_reduce_warp, s->r);
     struct le_cost cost = cost_of(s, m, bytes_of(s, term_index(t)), WARP);
     cost.team_seconds += WARP_SECONDS * joins_of(t);
-    finish(s, m, cost);
+    finish(s, m, cost, false);
 }
 
 static void propose_block(const struct shared_terms *s) {
@@ -85,7 +88,7 @@ static void propose_block(const struct shared_terms *s) {
     int64_t threads = le_mapping_set(m, "threads", le_reduce_threads(&s->r->t), 64, 512, true);
     struct le_cost cost = cost_of(s, m, bytes_of(s, term_index(&s->r->t)), (double)threads);
     cost.team_seconds += BLOCK_SECONDS * joins_of(&s->r->t);
-    finish(s, m, cost);
+    finish(s, m, cost, false);
 }
 
 static void propose_grid(const struct shared_terms *s) {
@@ -99,7 +102,7 @@ static void propose_grid(const struct shared_terms *s) {
         cost_of(s, m, bytes_of(s, term_index(t)), fmax(256, fmin(room, s->terms / t->groups[0].width)));
     cost.team_seconds = READ_SECONDS + BLOCK_SECONDS;
     cost.tail_seconds = GRID_SECONDS + BLOCK_SECONDS;
-    finish(s, m, cost);
+    finish(s, m, cost, false);
 }
 
 /* Of columns in chunks of so many terms. */
@@ -138,7 +141,7 @@ static void propose_columns(const struct shared_terms *s) {
     struct le_cost cost = cost_of(s, m, bytes, 1);
     int64_t chunk = t->spread > 1 ? le_reduce_chunk(&s->r->c, t) : best_chunk(s, cost);
     chunk = le_mapping_set(m, "chunk", chunk, 64, (int64_t)1 << 40, true);
-    finish(s, m, cost_of_columns(s, cost, chunk));
+    finish(s, m, cost_of_columns(s, cost, chunk), false);
 }
 
 static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
@@ -154,9 +157,8 @@ static void propose_rows(const struct shared_terms *s) {
         return;
     struct le_mapping *m = le_mapping_add(s->search, "rows", make_rows, s->r);
     const struct row_shape *shape = &row.shape;
-    double threads = (double)shape->cluster * shape->threads, bytes = 0;
-    for (int k = 0; k < row.load_count; k++)
-        bytes += le_cost_bytes(s->search->job, row.loads[k], term_index(&s->r->t));
+    double threads = (double)shape->cluster * shape->threads;
+    double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, term_index(&s->r->t));
     double join = shape->rows > 1 ? WARP_SECONDS : BLOCK_SECONDS;
     struct le_cost cost = {.bytes = bytes,
                            .operations = s->operations,
@@ -164,7 +166,7 @@ static void propose_rows(const struct shared_terms *s) {
                            .bytes_in_flight = bytes / (s->points * threads),
                            .team_seconds = 2 * READ_SECONDS + join * s->r->t.group_count,
                            .launches = 1};
-    finish(s, m, cost);
+    finish(s, m, cost, true);
 }
 
 static double operations_of(const struct team_stage *t) {
@@ -193,8 +195,8 @@ void le_propose_reductions(struct le_mapping_search *search) {
                              .points = (double)r->t.points,
                              .operations = operations_of(&r->t)};
     propose_columns(&s);
+    propose_rows(&s);
     propose_warp(&s);
     propose_block(&s);
     propose_grid(&s);
-    propose_rows(&s);
 }
