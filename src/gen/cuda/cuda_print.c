@@ -103,7 +103,7 @@ static const char *static_text(const struct printer *p, const struct le_static *
     return s->is_type ? le_cuda_type_of(p->t, (int)s->value) : le_arena_format(p->arena, "%lld", (long long)s->value);
 }
 
-/* The library's text with statics and operands in place of $0, #0 and %0. */
+/* The library's text with statics and operands in place of $0, #0 and %0, or of $* and %*. */
 static const char *call_text(const struct printer *p, const struct le_expression *x) {
     struct words w = {0};
     const char *at = le_calls[x->code].cuda;
@@ -113,11 +113,13 @@ static const char *call_text(const struct printer *p, const struct le_expression
         at += plain;
         if (!*at)
             break;
-        int number = at[1] - '0';
+        bool is_static = *at != '%', all = at[1] == '*';
         bool object = at[2] == '.' || at[2] == '[' || (plain > 0 && (at[-1] == '*' || at[-1] == ')'));
-        const char *text = *at == '%' ? text_of(p, x->x[number], object ? PRIMARY : CHOICE)
-                                      : static_text(p, &x->statics[number], *at == '#');
-        le_words_put(p->arena, &w, text, strlen(text));
+        int first = all ? 0 : at[1] - '0', last = !all ? first + 1 : is_static ? x->static_count : x->count;
+        for (int k = first; k < last; k++)
+            le_words_add(p->arena, &w, "%s%s", k > first ? ", " : "",
+                         is_static ? static_text(p, &x->statics[k], *at == '#')
+                                   : text_of(p, x->x[k], object ? PRIMARY : CHOICE));
         at += 2;
     }
     return w.length ? w.at : "";

@@ -234,7 +234,7 @@ struct le_variable *le_ktree_object(struct le_kernel_tree *t, struct le_block *b
                                     enum le_ktree_memory memory, int count, struct le_expression *type) {
     struct le_variable *v = le_ktree_array(t, block, wish, LE_KTREE_VOID, memory, count, 0);
     v->object = type;
-    v->axes = count > 0;
+    v->axes = count > 0 || memory == LE_KTREE_DYNAMIC;
     return v;
 }
 
