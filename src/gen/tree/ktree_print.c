@@ -6,6 +6,7 @@
  *       let first: uint = block.x * 256 + thread.x
  *       var so_far: f32 as tree<f32, 0>()           `var` may be SET; `as` an object of the printers' library
  *       array place: int[2, 4] aligned zeroed       before the type: buffer, shared, dynamic; else the thread's own
+ *       let row: shared f32 = &tile[2, 0]           a pointer, here into shared memory
  *       totals total = sum f32, argmax f32 narrow
  *       function term(at: int, so_far: f32 changes): total { return total{x[at], at} }
  *       loop k: int in 0..n step 2 while go down unrolled 4 { set place[k, 0] = k; copy 4 &place[k] = &x[k] }
@@ -37,11 +38,14 @@ struct printer {
 /* ---- words */
 
 const char *le_ktree_op_name(int code) {
+    static const char *const others[LE_KTREE_OPS] = {[LE_CODE_MULADD] = "muladd",
+                                                     [LE_CODE_MULSUB] = "mulsub",
+                                                     [LE_CODE_NMULADD] = "nmuladd",
+                                                     [LE_KTREE_QUOTIENT] = "quotient",
+                                                     [LE_KTREE_REMAINDER] = "remainder"};
     if (code >= 0 && code < LE_OPS)
         return le_op_info((enum le_op)code)->name;
-    if (code >= LE_CODE_MULADD && code <= LE_CODE_NMULADD)
-        return le_code_name(code);
-    return code == LE_KTREE_QUOTIENT ? "quotient" : code == LE_KTREE_REMAINDER ? "remainder" : NULL;
+    return code >= 0 && code < LE_KTREE_OPS ? others[code] : NULL;
 }
 
 int le_ktree_op_arity(int code) {
@@ -274,16 +278,16 @@ static void put(const struct printer *p, const struct le_expression *x, int leas
 
 /* ---- variables */
 
-/* "x: buffer f32 read" */
-static void put_declared(const struct printer *p, const struct le_variable *v) {
+/* "x: buffer f32 read". pointer: an array by another name, which has no extents. */
+static void put_declared(const struct printer *p, const struct le_variable *v, bool pointer) {
     static const char *const memories[] = {[LE_KTREE_NO_ARRAY] = "",
                                            [LE_KTREE_BUFFER] = "buffer ",
-                                           [LE_KTREE_LOCAL] = "",
+                                           [LE_KTREE_LOCAL] = "local ",
                                            [LE_KTREE_SHARED] = "shared ",
                                            [LE_KTREE_DYNAMIC] = "dynamic "};
-    le_text_add(p->out, "%s: %s", v->name, memories[v->memory]);
+    bool local = v->memory == LE_KTREE_LOCAL, extents = !pointer && (local || v->memory == LE_KTREE_SHARED);
+    le_text_add(p->out, "%s: %s", v->name, local && !pointer ? "" : memories[v->memory]);
     put_type(p, v->type);
-    bool extents = v->memory == LE_KTREE_LOCAL || v->memory == LE_KTREE_SHARED;
     for (int k = 0; extents && k < v->axes; k++)
         le_text_add(p->out, "%s%d", k ? ", " : "[", v->extents[k]);
     le_text_add(p->out, "%s%s", extents ? "]" : "", v->read_only ? " read" : "");
@@ -297,7 +301,7 @@ static void put_parameters(const struct printer *p, struct le_variable *const *p
     le_text_add(p->out, "(");
     for (int k = 0; k < count; k++) {
         le_text_add(p->out, k ? ", " : "");
-        put_declared(p, parameters[k]);
+        put_declared(p, parameters[k], false);
         le_text_add(p->out, parameters[k]->changes ? " changes" : "");
     }
     le_text_add(p->out, ")");
@@ -312,9 +316,15 @@ static void put_value(const struct printer *p, const char *before, const struct 
     put(p, x, 0);
 }
 
-static void put_loop(const struct printer *p, const struct le_statement *s) {
+static void put_role(const struct printer *p, const struct le_statement *s) {
     static const char *const roles[LE_ROLES] = {
         [LE_ROLE_SERIAL] = "", [LE_ROLE_ROLLED] = " rolled", [LE_ROLE_UNROLLED] = " unrolled"};
+    le_text_add(p->out, "%s", roles[s->role]);
+    if (s->role == LE_ROLE_UNROLLED && s->count)
+        le_text_add(p->out, " %d", s->count);
+}
+
+static void put_loop(const struct printer *p, const struct le_statement *s) {
     le_text_add(p->out, "loop %s: ", s->variable->name);
     put_type(p, s->variable->type);
     put_value(p, " in ", s->x);
@@ -322,9 +332,8 @@ static void put_loop(const struct printer *p, const struct le_statement *s) {
     if (!le_ktree_is_constant(s->step, 1))
         put_value(p, " step ", s->step);
     put_value(p, " while ", s->guard);
-    le_text_add(p->out, "%s%s", s->down ? " down" : "", roles[s->role]);
-    if (s->role == LE_ROLE_UNROLLED && s->count)
-        le_text_add(p->out, " %d", s->count);
+    le_text_add(p->out, s->down ? " down" : "");
+    put_role(p, s);
 }
 
 static void put_totals(const struct printer *p, const struct le_totals *totals) {
@@ -345,7 +354,7 @@ static void put_function(const struct printer *p, const struct le_statement *s) 
 
 static void put_definition(const struct printer *p, const char *word, const struct le_statement *s) {
     le_text_add(p->out, "%s ", word);
-    put_declared(p, s->variable);
+    put_declared(p, s->variable, s->kind == LE_STATEMENT_LET);
     le_text_add(p->out, "%s%s", s->aligned ? " aligned" : "", s->zeroed ? " zeroed" : "");
     put_value(p, " = ", s->x);
 }
@@ -362,6 +371,7 @@ static void put_control(const struct printer *p, const struct le_statement *s) {
         break;
     case LE_STATEMENT_WHILE:
         put_value(p, "while ", s->x);
+        put_role(p, s);
         break;
     case LE_STATEMENT_BRANCH:
         put_value(p, "if ", s->x);

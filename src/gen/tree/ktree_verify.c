@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define COPY_MOST 4096 /* bytes */
+
 /* The SCOPEs that a LEAVE may leave. */
 struct open_scope {
     const struct le_variable *label;
@@ -68,7 +70,8 @@ static void end_scope(struct checker *c, int count) {
 
 /* Of values 16-bit floats are in memory alone. */
 static void value_type(struct checker *c, const struct le_variable *variable) {
-    le_verify_type(&c->v, variable->type);
+    if (!variable->object)
+        le_verify_type(&c->v, variable->type);
     if (variable->memory != LE_KTREE_NO_ARRAY)
         le_ktree_problem(&c->v, "%s is an array", variable->name);
     else if (variable->type == LE_F16 || variable->type == LE_BF16)
@@ -105,9 +108,11 @@ static void verify_let(struct checker *c, const struct le_statement *s) {
         le_ktree_problem(&c->v, "a variable is missing");
         return;
     }
-    if (s->variable->memory == LE_KTREE_BUFFER) {
+    if (s->variable->memory != LE_KTREE_NO_ARRAY) {
         le_verify_address(&c->v, s->x, false);
-        extents(c, s->variable);
+        if (s->variable->axes != 1)
+            le_ktree_problem(&c->v, "a pointer with %d axes", s->variable->axes);
+        le_verify_type(&c->v, s->variable->type);
         if (!c->v.problem && s->x->type != s->variable->type)
             le_ktree_problem(&c->v, "an address of %s, not %s", le_ktree_type_name(c->v.t, s->x->type),
                              le_ktree_type_name(c->v.t, s->variable->type));
@@ -137,7 +142,8 @@ static void verify_array(struct checker *c, const struct le_statement *s) {
         le_ktree_problem(&c->v, "an array without memory");
         return;
     }
-    le_verify_type(&c->v, variable->type);
+    if (!variable->object)
+        le_verify_type(&c->v, variable->type);
     extents(c, variable);
     if (s->zeroed && variable->memory != LE_KTREE_LOCAL)
         le_ktree_problem(&c->v, "%s is shared and zeroed", variable->name);
@@ -168,7 +174,8 @@ static void verify_copy(struct checker *c, const struct le_statement *s) {
     else if (!le_ktree_is_totals(type))
         size = (int)le_type_size((enum le_type)type);
     int64_t bytes = (int64_t)s->count * size;
-    bool whole = bytes > 0 && (bytes % 16 == 0 || bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1);
+    bool whole =
+        bytes > 0 && bytes <= COPY_MOST && (bytes % 16 == 0 || bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1);
     if (type != s->to->type || !whole)
         le_ktree_problem(&c->v, "a copy of %d elements of type %s to elements of type %s", s->count,
                          le_ktree_type_name(c->v.t, type), le_ktree_type_name(c->v.t, s->to->type));

@@ -1,6 +1,7 @@
 /* Checks the types of expressions, and that what they use is known there. */
 #include "gen/tree/ktree_text.h"
 #include "gen/tree/ktree_verify.h"
+#include <string.h>
 
 static const char *name_of(const struct le_ktree_verifier *v, int type) {
     return le_ktree_type_name(v->t, type);
@@ -45,6 +46,10 @@ static bool is_array(const struct le_variable *variable) {
     return variable->memory != LE_KTREE_NO_ARRAY;
 }
 
+static bool gives_address(const struct le_expression *x) {
+    return x->kind == LE_EXPRESSION_CALL && (x->code == LE_CALL_POINTER || x->code == LE_CALL_COPY);
+}
+
 static bool is_value(const struct le_expression *x) {
     switch (x->kind) {
     case LE_EXPRESSION_VARIABLE:
@@ -52,7 +57,7 @@ static bool is_value(const struct le_expression *x) {
     case LE_EXPRESSION_ELEMENT:
         return x->count == x->variable->axes;
     case LE_EXPRESSION_CALL:
-        return x->type != LE_KTREE_VOID && x->code != LE_CALL_POINTER;
+        return x->type != LE_KTREE_VOID && !gives_address(x);
     default:
         return x->kind != LE_EXPRESSION_ADDRESS;
     }
@@ -60,8 +65,7 @@ static bool is_value(const struct le_expression *x) {
 
 static bool is_address(const struct le_expression *x) {
     return x->kind == LE_EXPRESSION_ADDRESS || x->kind == LE_EXPRESSION_RAW ||
-           (x->kind == LE_EXPRESSION_VARIABLE && is_array(x->variable)) ||
-           (x->kind == LE_EXPRESSION_CALL && x->code == LE_CALL_POINTER);
+           (x->kind == LE_EXPRESSION_VARIABLE && is_array(x->variable)) || gives_address(x);
 }
 
 static void any(struct le_ktree_verifier *v, const struct le_expression *x);
@@ -237,6 +241,9 @@ static void verify_call(struct le_ktree_verifier *v, const struct le_expression 
     for (int k = 0; k < x->static_count && !v->problem; k++)
         if (x->statics[k].is_type)
             le_verify_type(v, (int)x->statics[k].value);
+    for (const char *at = strchr(p->cuda, '#'); at && !v->problem; at = strchr(at + 1, '#'))
+        if (!x->statics[at[1] - '0'].is_type)
+            le_ktree_problem(v, "static %c of %s is not a type", at[1], p->name);
     for (int k = 0; k < x->count && !v->problem; k++)
         any(v, x->x[k]);
 }

@@ -7,7 +7,7 @@ struct sweep {
     struct le_kernel_tree *t;
     int *uses;             /* by variable */
     struct le_names names; /* of variables: their numbers, if there is raw text */
-    bool raw;
+    bool faults; /* it has some */
 };
 
 static void count_block(struct sweep *s, const struct le_block *block, int by);
@@ -48,6 +48,7 @@ static void count_statement(struct sweep *s, const struct le_statement *statemen
     if (statement->kind != LE_STATEMENT_FAULT && statement->kind != LE_STATEMENT_NOTE)
         return;
     s->uses[s->t->fault->id] += by;
+    s->faults |= statement->kind == LE_STATEMENT_FAULT;
     if (statement->kind == LE_STATEMENT_FAULT)
         count_expression(s, s->t->action, by);
 }
@@ -105,4 +106,8 @@ void le_ktree_sweep(struct le_kernel_tree *t) {
         if (s.uses[t->parameters.at[k]->id] > 0)
             t->parameters.at[kept++] = t->parameters.at[k];
     t->parameters.count = kept;
+    if (t->fault && s.uses[t->fault->id] == 0)
+        t->fault = NULL;
+    if (!s.faults)
+        t->action = NULL;
 }

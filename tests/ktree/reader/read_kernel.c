@@ -25,15 +25,15 @@ static void expect_word(struct kernel_reader *r, const char *word) {
 /* ---- variables */
 
 static void read_extents(struct kernel_reader *r, struct le_variable *v) {
-    if (v->memory == LE_KTREE_BUFFER || v->memory == LE_KTREE_DYNAMIC) {
-        v->axes = 1;
+    if (le_kernel_glued(r) != '[') {
+        v->axes = v->memory != LE_KTREE_NO_ARRAY;
         return;
     }
-    if (v->memory == LE_KTREE_NO_ARRAY && le_kernel_glued(r) != '[')
-        return;
+    r->at++;
     if (v->memory == LE_KTREE_NO_ARRAY)
         v->memory = LE_KTREE_LOCAL;
-    le_kernel_expect(r, '[');
+    if (v->memory == LE_KTREE_BUFFER || v->memory == LE_KTREE_DYNAMIC)
+        le_kernel_fail(r, "extents of what has none");
     do {
         if (v->axes == LE_KTREE_AXES)
             le_kernel_fail(r, "more than %d axes", LE_KTREE_AXES);
@@ -50,6 +50,7 @@ static struct le_variable *read_declared(struct kernel_reader *r) {
     v->memory = le_kernel_accept_word(r, "buffer")    ? LE_KTREE_BUFFER
                 : le_kernel_accept_word(r, "shared")  ? LE_KTREE_SHARED
                 : le_kernel_accept_word(r, "dynamic") ? LE_KTREE_DYNAMIC
+                : le_kernel_accept_word(r, "local")   ? LE_KTREE_LOCAL
                                                       : LE_KTREE_NO_ARRAY;
     v->type = le_kernel_type(r);
     read_extents(r, v);
@@ -100,6 +101,16 @@ static void read_change(struct kernel_reader *r, struct le_statement *s, char be
     s->x = le_kernel_expression(r);
 }
 
+static void read_role(struct kernel_reader *r, struct le_statement *s) {
+    if (le_kernel_accept_word(r, "rolled"))
+        s->role = LE_ROLE_ROLLED;
+    if (!le_kernel_accept_word(r, "unrolled"))
+        return;
+    s->role = LE_ROLE_UNROLLED;
+    if (le_is_digit(le_kernel_peek(r)))
+        s->count = (int)le_kernel_whole(r, 1, INT_MAX);
+}
+
 static void read_loop(struct kernel_reader *r, struct le_statement *s) {
     s->variable = LE_NEW(r->arena, struct le_variable);
     le_kernel_define(r, s->variable);
@@ -114,13 +125,7 @@ static void read_loop(struct kernel_reader *r, struct le_statement *s) {
         le_kernel_accept_word(r, "step") ? le_kernel_expression(r) : le_ktree_constant(r->tree, s->variable->type, 1);
     s->guard = le_kernel_accept_word(r, "while") ? le_kernel_expression(r) : NULL;
     s->down = le_kernel_accept_word(r, "down");
-    if (le_kernel_accept_word(r, "rolled"))
-        s->role = LE_ROLE_ROLLED;
-    if (!le_kernel_accept_word(r, "unrolled"))
-        return;
-    s->role = LE_ROLE_UNROLLED;
-    if (le_is_digit(le_kernel_peek(r)))
-        s->count = (int)le_kernel_whole(r, 1, INT_MAX);
+    read_role(r, s);
 }
 
 static void read_scope(struct kernel_reader *r, struct le_statement *s) {
@@ -233,6 +238,7 @@ static void read_head(struct kernel_reader *r, struct le_statement *s) {
         break;
     default:
         s->x = le_kernel_expression(r);
+        read_role(r, s);
         break;
     }
 }
