@@ -93,34 +93,6 @@ struct le_variable *le_cuda_index_variable(struct cuda *c, int index, int type);
 /* The launch, but for grid and block; root is closed. */
 struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_launches *out);
 
-/* For generators that write text still. */
-const char *le_cuda_name(struct cuda *c, const char *wish);
-void le_cuda_line(struct cuda *c, struct le_block *block, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-struct le_block *le_cuda_open(struct cuda *c, struct le_block *parent, const char *head); /* NULL: without braces */
-struct le_block *le_cuda_unrolled(struct cuda *c, struct le_block *parent, const char *name, int count);
-void le_cuda_close(struct cuda *c, struct le_block *block);
-const char *le_cuda_text(struct cuda *c, struct le_expression *x);
-struct le_expression *le_cuda_raw(struct cuda *c, int type, const char *text);
-const char *le_cuda_number_text(struct cuda *c, const char *name, int64_t value);
-const char *le_cuda_parameter_text(struct cuda *c, enum le_argument_kind kind, int value, int64_t number,
-                                   const char *type, const char *wish);
-const char *le_cuda_hold_text(struct cuda *c, struct le_block *block, enum le_type type, bool narrow, const char *wish,
-                              const char *text);
-void le_cuda_know_text(struct cuda *c, struct le_node *node, struct le_block *block, const char *text);
-void le_cuda_bind_text(struct cuda *c, struct le_block *block, int index, const char *text, bool narrow);
-struct destination;
-struct le_block *le_cuda_place_text(struct cuda *c, const struct destination *to, struct le_block *block,
-                                    const char **place);
-const char *le_cuda_trusted_place_text(struct cuda *c, const struct le_node *load, struct le_block *block);
-const char *le_cuda_element_text(struct cuda *c, struct le_expression *x);
-const char *le_cuda_from_memory_text(struct cuda *c, const char *x, enum le_type stored, enum le_type type);
-const char *le_cuda_to_memory_text(struct cuda *c, const char *x, enum le_type type, enum le_type stored);
-struct le_variable *le_cuda_named(struct cuda *c, const char *name);
-const char *le_cuda_updated_text(struct cuda *c, enum le_type type, const char *now, const char *x);
-const char *le_cuda_node_text(struct cuda *c, struct le_node *node, struct le_block *block);
-const char *le_cuda_wide_text(struct cuda *c, struct le_node *node, struct le_block *block);
-
 /* device_type.c: conversions */
 struct le_expression *le_cuda_wide(struct cuda *c, struct le_expression *x); /* an i64, if it is a position */
 /* An element as a value of the type to compute in, and back. */

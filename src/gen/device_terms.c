@@ -565,20 +565,3 @@ void le_group_emit(struct cuda *c, struct group *g, struct le_block *block) {
     if (g->width > 1)
         emit_terms(c, g, block);
 }
-
-/* ---- for generators that write text still */
-
-void le_team_bind_one_text(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past) {
-    le_team_bind_one(c, block, index,
-                     place ? le_cuda_raw(c, LE_KTREE_ULONG, le_arena_format(c->arena, "(%s)", place)) : NULL, past);
-}
-
-void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place,
-                       bool narrow) {
-    le_team_bind(c, block, indices, count, le_cuda_raw(c, LE_KTREE_VOID, le_arena_format(c->arena, "(%s)", place)),
-                 narrow);
-}
-
-const char *le_group_type_text(struct cuda *c, const struct group *g) {
-    return c->tree->totals.at[g->type - LE_KTREE_TOTALS].name;
-}
