@@ -10,7 +10,7 @@
 #define BLOCK_SECONDS 2e-6    /* the same of a thread block, through shared memory */
 #define GRID_SECONDS  2e-6    /* in which the last block begins to join the others' totals */
 #define PART_SECONDS  54e-9   /* for each of these that one thread joins */
-#define ARG_JOINS     4
+#define ARG_JOINS     6
 #define ROW_WASTE     2.5 /* of bytes that threads read side by side, each along a row of its own */
 
 /* What all proposals have in common. */
