@@ -209,7 +209,7 @@ static void find_facts(struct le_ir *ir, struct le_node *node) {
 }
 
 static void table_grow(struct le_ir *ir) {
-    int size = ir->table_size ? 2 * ir->table_size : 256;
+    int size = ir->table_size ? 2 * ir->table_size : ir->parent ? 32 : 256;
     struct le_node **table = LE_NEW_ARRAY(ir->arena, size, struct le_node *);
     for (int k = 0; k < ir->table_size; k++)
         if (ir->table[k]) {
@@ -222,10 +222,23 @@ static void table_grow(struct le_ir *ir) {
     ir->table_size = size;
 }
 
+struct le_node *le_node_find(const struct le_ir *ir, const struct le_node *node, int below) {
+    int last = ir->table_size - 1, at = (int)(node->hash & (uint64_t)last);
+    for (; last >= 0 && ir->table[at]; at = (at + 1) & last)
+        if (ir->table[at]->id < below && node_equal(ir->table[at], node))
+            return ir->table[at];
+    return NULL;
+}
+
 struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model) {
     struct le_node probe = *model;
     probe.hash = node_hash(&probe);
-    if (2 * (ir->node_count + 1) > ir->table_size)
+    for (const struct le_ir *fork = ir; fork->parent; fork = fork->parent) {
+        struct le_node *known = le_node_find(fork->parent, &probe, fork->first_node);
+        if (known)
+            return known;
+    }
+    if (2 * (ir->node_count - ir->first_node + 1) > ir->table_size)
         table_grow(ir);
     int at = (int)(probe.hash & (uint64_t)(ir->table_size - 1));
     for (; ir->table[at]; at = (at + 1) & (ir->table_size - 1))

@@ -259,8 +259,17 @@ struct le_ir {
     struct le_node **table; /* hash table that finds an equal node */
     int node_count, table_size;
     struct le_node_marks *marks;
+    const struct le_ir *parent; /* of a fork; else NULL */
+    int first_node;             /* number of the fork's first own node */
 };
+/* ir_fork.c */
 struct le_ir *le_ir_new(struct le_arena *arena, const struct le_tree *tree);
+/* The parent as one thread sees it that makes more nodes and indices: these go into the arena, and the parent is only
+ * read. It costs no more than a few hundred bytes. The parent may get more nodes meanwhile, but from the fork's own
+ * thread alone. marks: the thread's, which serve one fork after another. */
+struct le_ir *le_ir_fork(const struct le_ir *parent, struct le_arena *arena, struct le_node_marks *marks);
+/* The node of ir that equals one of a fork of it, which has no new indices. */
+struct le_node *le_node_adopt(struct le_ir *ir, struct le_node *node);
 
 /* node_walk.c: what walks and rewritings remember of nodes, by the nodes' numbers, so that the nodes themselves never
  * change. What is remembered has an epoch, and counts only in the walk of that epoch, so nothing needs to be cleared.
@@ -324,6 +333,8 @@ le_node_make(struct le_ir *ir,
              const struct le_node *model); /* any kind; returns the existing node if there is an equal one */
 /* Whether it reads a variable that no REGION in it sets. */
 bool le_node_has_free_local(const struct le_ir *ir, struct le_node *node);
+/* The equal node whose number is less than `below`; NULL: none. Does not look into the parent. */
+struct le_node *le_node_find(const struct le_ir *ir, const struct le_node *node, int below);
 bool le_region_fails(const struct le_node *node);       /* whether it is a REGION that may fail (region.c) */
 bool le_region_has_while(const struct le_node *node);   /* whether it is a REGION with a WHILE */
 bool le_region_gives_two(const struct le_node *region); /* whether every RETURN has two values */

@@ -17,15 +17,6 @@ void le_node_marks_reserve(struct le_node_marks *marks, int count) {
     marks->count = larger;
 }
 
-struct le_ir *le_ir_new(struct le_arena *arena, const struct le_tree *tree) {
-    struct le_ir *ir = LE_NEW(arena, struct le_ir);
-    ir->arena = arena;
-    ir->tree = tree;
-    ir->marks = LE_NEW(arena, struct le_node_marks);
-    ir->marks->arena = arena;
-    return ir;
-}
-
 static void walk_node(const struct le_ir *ir, struct le_node *node, int epoch, void (*visit)(struct le_node *, void *),
                       void *user) {
     if (le_walk_met(ir, node, epoch))
