@@ -198,10 +198,11 @@ leat_status le_device_generate(const struct le_device_kernel_job *job, struct le
     struct le_stage stage = *job->kernel.stage;
     struct le_device_kernel_job own = *job;
     int first = out->count;
+    own.kernel = le_gen_begin(&job->kernel);
     own.kernel.stage = &stage;
     if (is_empty(&own.kernel))
         return LEAT_OK;
-    stage.node = le_gen_readable(&job->kernel, stage.node);
+    stage.node = le_gen_readable(&own.kernel, stage.node);
     leat_status status = generate_stage(&own, &stage, out);
     if (status == LEAT_OK)
         count_operations(&own.kernel, first, out);

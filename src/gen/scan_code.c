@@ -76,16 +76,18 @@ static void find_outside(struct le_node *node, void *user) {
 
 bool le_gen_is_made(const struct le_kernel *kernel, const struct le_stage *stage) {
     struct scan s;
-    struct outside_search o = {.kernel = kernel};
     if (!stage->guarded)
         return true;
     if (!le_gen_find_scan(kernel, stage, &s))
         return false;
-    struct le_range *scanned = &kernel->space->ranges[s.scanned], saved = *scanned;
-    *scanned = s.terms;
-    if (s.turns.low < s.turns.high)
-        le_node_walk_through(kernel->ir, stage->node->operands[0], find_outside, &o);
-    *scanned = saved;
+    if (s.turns.low >= s.turns.high)
+        return true;
+    struct le_kernel own = *kernel;
+    struct le_space *space = le_gen_own_space(kernel);
+    space->ranges[s.scanned] = s.terms;
+    own.space = space;
+    struct outside_search o = {.kernel = &own};
+    le_node_walk_through(kernel->ir, stage->node->operands[0], find_outside, &o);
     return !o.found;
 }
 
@@ -340,17 +342,20 @@ struct le_node *le_gen_empty_total(struct le_ir *ir, const struct le_node *n) {
     return is_float ? le_node_real(ir, n->type, (double)one) : le_node_const(ir, n->type, one);
 }
 
-static leat_status generate_empty(const struct le_kernel *kernel, const struct scan *s, struct le_launches *out) {
+static leat_status generate_empty(const struct le_kernel *kernel, struct le_space *space, const struct scan *s,
+                                  struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel own = *kernel;
     stage.kind = LE_STAGE_MAP;
     stage.node = le_gen_empty_total(kernel->ir, s->reduction);
     own.stage = &stage;
-    kernel->space->ranges[s->index] = s->empty;
-    return le_kernel_generate(&own, out);
+    own.space = space;
+    space->ranges[s->index] = s->empty;
+    return le_gen_stage(&own, out);
 }
 
-static leat_status generate_turns(const struct le_kernel *kernel, struct scan *s, struct le_launches *out) {
+static leat_status generate_turns(const struct le_kernel *kernel, struct le_space *space, struct scan *s,
+                                  struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel own = *kernel;
     stage.indices = LE_NEW_ARRAY(kernel->arena, stage.index_count, int);
@@ -360,8 +365,9 @@ static leat_status generate_turns(const struct le_kernel *kernel, struct scan *s
             stage.indices[stage.index_count++] = kernel->stage->indices[k];
     stage.node = s->term = le_node_substitute(kernel->ir, s->reduction->operands[0], &s->scanned, &s->own, 1);
     own.stage = &stage;
-    kernel->space->ranges[s->index] = s->turns;
-    kernel->space->ranges[s->scanned] = s->head;
+    own.space = space;
+    space->ranges[s->index] = s->turns;
+    space->ranges[s->scanned] = s->head;
     return le_gen_map(&own, s, out);
 }
 
@@ -372,12 +378,10 @@ bool le_gen_scan_stage(const struct le_kernel *kernel, struct le_launches *out, 
         return true;
     if (!le_gen_find_scan(kernel, kernel->stage, &s))
         return false;
-    struct le_range index = kernel->space->ranges[s.index], scanned = kernel->space->ranges[s.scanned];
+    struct le_space *space = le_gen_own_space(kernel);
     if (s.empty.low < s.empty.high)
-        *status = generate_empty(kernel, &s, out);
+        *status = generate_empty(kernel, space, &s, out);
     if (*status == LEAT_OK && s.turns.low < s.turns.high)
-        *status = generate_turns(kernel, &s, out);
-    kernel->space->ranges[s.index] = index;
-    kernel->space->ranges[s.scanned] = scanned;
+        *status = generate_turns(kernel, space, &s, out);
     return true;
 }

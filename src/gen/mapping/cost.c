@@ -82,7 +82,7 @@ static void add_load(struct bytes_search *s, const struct le_node *node) {
 }
 
 static void add_loads(struct bytes_search *s, struct le_node *node) {
-    struct le_node_notes *notes = s->job->kernel.notes;
+    struct le_node_notes *notes = &s->job->kernel.work->notes;
     if (!node->loads || (s->outside && node->kind == LE_NODE_REDUCE) || le_note_met(notes, node, s->epoch))
         return;
     add_load(s, node);
@@ -91,21 +91,21 @@ static void add_loads(struct bytes_search *s, struct le_node *node) {
 }
 
 double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index) {
-    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.notes->epoch};
+    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.work->notes.epoch};
     for (int k = 0; k < count; k++)
         add_loads(&s, nodes[k]);
     return s.bytes;
 }
 
 double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index) {
-    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.notes->epoch};
+    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.work->notes.epoch};
     for (int k = 0; k < count; k++)
         add_loads(&s, nodes[k]);
     return s.requests;
 }
 
 double le_cost_bytes_outside(const struct le_device_kernel_job *job, struct le_node *node, int index) {
-    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.notes->epoch, .outside = true};
+    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.work->notes.epoch, .outside = true};
     add_loads(&s, node);
     return s.bytes;
 }

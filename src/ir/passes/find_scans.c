@@ -275,9 +275,9 @@ static struct le_node *replace_reduction(struct scans *s, struct le_node *n, con
 
 /* Regions are not changed: their steps may not be reached. */
 static struct le_node *replace_scans(struct scans *s, struct le_node *n, const struct path *path) {
-    if (n->epoch == s->epoch)
-        return n->memo;
-    struct le_node *made = n;
+    struct le_node *made = n, *known = le_walk_memo(s->ir, n, s->epoch);
+    if (known)
+        return known;
     struct path inner = *path;
     if (n->kind == LE_NODE_REDUCE)
         inner = le_path_enter(s->ir->arena, *path, n->indices, n->index_count);
@@ -292,9 +292,7 @@ static struct le_node *replace_scans(struct scans *s, struct le_node *n, const s
         made = count_points(s->ir, made);
     if (made->kind == LE_NODE_REDUCE && (made == n || n != s->stage->node))
         made = replace_reduction(s, made, path);
-    n->epoch = s->epoch;
-    n->memo = made;
-    return made;
+    return le_walk_remember(s->ir, n, s->epoch, made);
 }
 
 /* ---- reads under a condition */
@@ -342,7 +340,7 @@ void le_pass_find_scans(struct le_ir *ir) {
             struct path path = le_path_enter(ir->arena, (struct path){0}, stage.indices, stage.index_count);
             s.stage = &stage;
             s.made.count = 0;
-            s.epoch = ++ir->epoch;
+            s.epoch = le_walk_begin(ir);
             stage.node = replace_scans(&s, stage.node, &path);
             find_guarded(&s, from);
         }
