@@ -105,7 +105,7 @@ static void verify_let(struct checker *c, const struct le_statement *s) {
         le_ktree_problem(&c->v, "a variable is missing");
         return;
     }
-    if (s->variable->memory == LE_KTREE_BUFFER) {
+    if (s->variable->memory != LE_KTREE_NO_ARRAY) {
         le_verify_address(&c->v, s->x, false);
         extents(c, s->variable);
         if (!c->v.problem && s->x->type != s->variable->type)

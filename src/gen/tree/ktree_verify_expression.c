@@ -45,6 +45,10 @@ static bool is_array(const struct le_variable *variable) {
     return variable->memory != LE_KTREE_NO_ARRAY;
 }
 
+static bool gives_address(const struct le_expression *call) {
+    return call->code == LE_CALL_POINTER || call->code == LE_CALL_COPY;
+}
+
 static bool is_value(const struct le_expression *x) {
     switch (x->kind) {
     case LE_EXPRESSION_VARIABLE:
@@ -52,7 +56,7 @@ static bool is_value(const struct le_expression *x) {
     case LE_EXPRESSION_ELEMENT:
         return x->count == x->variable->axes;
     case LE_EXPRESSION_CALL:
-        return x->type != LE_KTREE_VOID && x->code != LE_CALL_POINTER;
+        return x->type != LE_KTREE_VOID && !gives_address(x);
     default:
         return x->kind != LE_EXPRESSION_ADDRESS;
     }
@@ -61,7 +65,7 @@ static bool is_value(const struct le_expression *x) {
 static bool is_address(const struct le_expression *x) {
     return x->kind == LE_EXPRESSION_ADDRESS || x->kind == LE_EXPRESSION_RAW ||
            (x->kind == LE_EXPRESSION_VARIABLE && is_array(x->variable)) ||
-           (x->kind == LE_EXPRESSION_CALL && x->code == LE_CALL_POINTER);
+           (x->kind == LE_EXPRESSION_CALL && gives_address(x));
 }
 
 static void any(struct le_ktree_verifier *v, const struct le_expression *x);
