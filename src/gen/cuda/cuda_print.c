@@ -171,9 +171,17 @@ static const char *part_text(const struct printer *p, const struct le_expression
     return w.at;
 }
 
+/* Of a SELECT. A literal is an int at least, which would make the other one wider, too. */
+static const char *choice_text(const struct printer *p, const struct le_expression *x) {
+    bool narrow = x->kind == LE_EXPRESSION_CONSTANT && !le_ktree_is_position(x->type) && x->type != LE_BOOL &&
+                  le_type_size((enum le_type)x->type) < 4;
+    const char *text = text_of(p, x, narrow ? UNARY : CHOICE);
+    return narrow ? le_arena_format(p->arena, "(%s)%s", stored_type(p, x->type), text) : text;
+}
+
 static struct spelled select_text(const struct printer *p, const struct le_expression *x) {
-    return (struct spelled){le_arena_format(p->arena, "%s ? %s : %s", text_of(p, x->x[0], OR),
-                                            text_of(p, x->x[1], CHOICE), text_of(p, x->x[2], CHOICE)),
+    return (struct spelled){le_arena_format(p->arena, "%s ? %s : %s", text_of(p, x->x[0], OR), choice_text(p, x->x[1]),
+                                            choice_text(p, x->x[2])),
                             CHOICE};
 }
 

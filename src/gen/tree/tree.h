@@ -128,7 +128,7 @@ extern const struct le_call_properties le_calls[LE_CALLS];
 /* ---- statements */
 
 enum le_statement_kind {
-    LE_STATEMENT_LET,      /* variable = x, which never changes */
+    LE_STATEMENT_LET,      /* variable = x, which never changes; an array: it begins at address x */
     LE_STATEMENT_VARIABLE, /* variable, which is x at first (NULL: anything) */
     LE_STATEMENT_ARRAY,    /* variable: an array. `zeroed`; `aligned` to 16 bytes */
     LE_STATEMENT_SET,      /* to, a variable that changes or an element, = x */
