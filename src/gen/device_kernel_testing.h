@@ -228,7 +228,7 @@ static inline void check_pragmas(const char *text) {
     for (const char *at = strstr(text, pragma); at; at = strstr(at + 1, pragma)) {
         const char *next = at + strcspn(at, "\n");
         next += strspn(next, " \n");
-        if (strncmp(next, "for (", 5) != 0)
+        if (strncmp(next, "for (", 5) != 0 && strncmp(next, "while (", 7) != 0)
             fail_msg("no loop behind a pragma: %.200s", at);
     }
 }
