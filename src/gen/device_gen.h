@@ -90,7 +90,7 @@ struct le_variable *le_cuda_parameter(struct cuda *c, enum le_argument_kind kind
 void le_cuda_reports(struct cuda *c); /* FAULT and NOTE may be used from now on */
 void le_cuda_add_fault(struct cuda *c, struct le_block *block, int64_t access_axis, struct le_expression *value);
 struct le_variable *le_cuda_index_variable(struct cuda *c, int index, int type); /* with the index's name */
-/* The launch, but for grid and block; root is closed. */
+/* The launch, but for the first axes of grid and block; root is closed. */
 struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_launches *out);
 
 /* For generators that write text still. */
@@ -103,8 +103,6 @@ void le_cuda_close(struct cuda *c, struct le_block *block);
 const char *le_cuda_text(struct cuda *c, struct le_expression *x);
 struct le_expression *le_cuda_raw(struct cuda *c, int type, const char *text);
 const char *le_cuda_number_text(struct cuda *c, const char *name, int64_t value);
-const char *le_cuda_parameter_text(struct cuda *c, enum le_argument_kind kind, int value, int64_t number,
-                                   const char *type, const char *wish);
 const char *le_cuda_hold_text(struct cuda *c, struct le_block *block, enum le_type type, bool narrow, const char *wish,
                               const char *text);
 void le_cuda_know_text(struct cuda *c, struct le_node *node, struct le_block *block, const char *text);
@@ -117,7 +115,6 @@ const char *le_cuda_element_text(struct cuda *c, struct le_expression *x);
 const char *le_cuda_from_memory_text(struct cuda *c, const char *x, enum le_type stored, enum le_type type);
 const char *le_cuda_to_memory_text(struct cuda *c, const char *x, enum le_type type, enum le_type stored);
 struct le_variable *le_cuda_named(struct cuda *c, const char *name);
-const char *le_cuda_updated_text(struct cuda *c, enum le_type type, const char *now, const char *x);
 const char *le_cuda_node_text(struct cuda *c, struct le_node *node, struct le_block *block);
 const char *le_cuda_wide_text(struct cuda *c, struct le_node *node, struct le_block *block);
 

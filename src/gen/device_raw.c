@@ -1,6 +1,5 @@
 /* For generators that write text still. */
 #include "gen/device_gen.h"
-#include <string.h>
 
 const char *le_cuda_name(struct cuda *c, const char *wish) {
     return le_ktree_name(c->tree, wish);
@@ -52,23 +51,6 @@ struct le_expression *le_cuda_raw(struct cuda *c, int type, const char *text) {
 
 const char *le_cuda_number_text(struct cuda *c, const char *name, int64_t value) {
     return le_cuda_text(c, le_cuda_number(c, name, value));
-}
-
-static int type_named(const char *type) {
-    static const enum le_type types[] = {LE_BOOL, LE_I8,  LE_I16, LE_U16, LE_F16, LE_BF16,
-                                         LE_I32,  LE_U32, LE_I64, LE_U64, LE_F32, LE_F64};
-    size_t length = strcspn(type, "*");
-    while (length > 0 && type[length - 1] == ' ')
-        length--;
-    for (size_t k = 0; k < ARRAY_LEN(types); k++)
-        if (strlen(le_cuda_stored(types[k])) == length && strncmp(le_cuda_stored(types[k]), type, length) == 0)
-            return (int)types[k];
-    return LE_KTREE_VOID;
-}
-
-const char *le_cuda_parameter_text(struct cuda *c, enum le_argument_kind kind, int value, int64_t number,
-                                   const char *type, const char *wish) {
-    return le_cuda_parameter(c, kind, value, number, type_named(type), wish)->name;
 }
 
 const char *le_cuda_hold_text(struct cuda *c, struct le_block *block, enum le_type type, bool narrow, const char *wish,
@@ -129,10 +111,4 @@ struct le_variable *le_cuda_named(struct cuda *c, const char *name) {
     struct le_variable *v = LE_NEW(c->arena, struct le_variable);
     *v = (struct le_variable){.name = name, .type = LE_BOOL, .id = c->tree->variable_count++};
     return name ? v : NULL;
-}
-
-const char *le_cuda_updated_text(struct cuda *c, enum le_type type, const char *now, const char *x) {
-    struct le_expression *made = le_cuda_updated(c, c->stage->scatter, type, le_cuda_raw(c, (int)type, now),
-                                                 le_cuda_raw(c, (int)le_type_compute(type), x));
-    return le_cuda_expression(c->tree, made);
 }

@@ -121,8 +121,8 @@ static bool find_team(struct team *s, const struct le_stage *stage) {
     if (!find_points(s, stage))
         return false;
     s->type = n->operands[0]->type;
-    s->is_arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
-    s->ordered = le_type_is_float(s->type) && (n->code == LE_RED_SUM || n->code == LE_RED_PROD);
+    s->is_arg = le_node_is_arg(n);
+    s->ordered = le_node_is_ordered(n);
     s->head = scan->head.low < scan->head.high ? scan->head.high - scan->head.low : 0;
     s->g = (struct group){.nodes = {n}, .bodies = {scan->term}, .node_count = 1, .index_count = 1};
     s->g.indices = &scan->index;
@@ -416,7 +416,6 @@ static void finish_launch(struct team *s, struct le_generated_launches *out, int
     struct le_generated_launch *launch = le_cuda_finish(s->c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->block[0] = (unsigned)s->threads;
-    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->shared_bytes = shared;
     launch->elements = s->points * s->g.terms;
     launch->operations = launch->elements * (s->scan->term->cost + 1);
@@ -427,10 +426,10 @@ static struct le_expression *let(struct team *s, const char *wish, int type, str
     return le_ktree_let(s->c->tree, s->c->root, wish, type, x);
 }
 
-/* The thread's number over n, and what is left. */
-static struct le_expression *thread_over(struct team *s, int n) {
+/* The thread's number, as that type, over n. */
+static struct le_expression *thread_over(struct team *s, int n, int type) {
     struct le_kernel_tree *t = s->c->tree;
-    return le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), le_ktree_int(t, n));
+    return le_ktree_quotient(t, le_ktree_cast(t, type, le_ktree_thread(t, LE_THREAD_X)), le_ktree_int(t, n));
 }
 
 static struct le_expression *points_of(struct team *s) {
@@ -465,7 +464,7 @@ static void make_columns(struct team *s, struct le_generated_launches *out) {
     int side = s->threads / WARP / s->warps;
     begin_team(s);
     struct le_variable *room = share(s, LE_CALL_SCAN_LANES, "totals", s->warps, side);
-    struct le_expression *warp = let(s, "warp", LE_KTREE_INT, le_ktree_cast(t, LE_KTREE_INT, thread_over(s, WARP)));
+    struct le_expression *warp = let(s, "warp", LE_KTREE_INT, thread_over(s, WARP, LE_KTREE_INT));
     struct le_expression *warps = le_ktree_int(t, s->warps), *lanes = le_ktree_int(t, WARP);
     struct le_expression *own = le_ktree_quotient(t, warp, warps);
     struct le_expression *before = le_times(t, le_plus(t, first_point(s, side), own), lanes);
@@ -516,12 +515,12 @@ static void make_few(struct team *s, struct le_generated_launches *out) {
     begin_team(s);
     struct le_variable *tile = declare_tile(s);
     struct le_expression *point =
-        let(s, "point", LE_KTREE_LONG, le_plus(t, first_point(s, rows), thread_over(s, s->lanes)));
+        let(s, "point", LE_KTREE_LONG, le_plus(t, first_point(s, rows), thread_over(s, s->lanes, LE_KTREE_UINT)));
     struct le_expression *active = bind_lane(s, point);
     emit_functions(s);
     struct le_expression *start = own_head(s), *count = le_ktree_cast(t, LE_KTREE_INT, s->count);
     count = let(s, "count", LE_KTREE_INT, le_ktree_select(t, active, count, le_ktree_int(t, 0)));
-    struct le_expression *own = le_times(t, thread_over(s, WARP), le_ktree_int(t, WARP * s->slot));
+    struct le_expression *own = le_times(t, thread_over(s, WARP, LE_KTREE_UINT), le_ktree_int(t, WARP * s->slot));
     struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, tile, own)), count, start};
     scan(s, LE_CALL_SCAN_FEW, s->lanes, x, 3);
     finish_launch(s, out, (s->points + rows - 1) / rows, (size_t)(s->threads * GROUP * s->slot),
