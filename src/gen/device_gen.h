@@ -90,7 +90,7 @@ struct le_variable *le_cuda_parameter(struct cuda *c, enum le_argument_kind kind
 void le_cuda_reports(struct cuda *c); /* FAULT and NOTE may be used from now on */
 void le_cuda_add_fault(struct cuda *c, struct le_block *block, int64_t access_axis, struct le_expression *value);
 struct le_variable *le_cuda_index_variable(struct cuda *c, int index, int type); /* with the index's name */
-/* The launch, but for grid and block; root is closed. */
+/* The launch, but for the first axes of grid and block; root is closed. */
 struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_launches *out);
 
 /* device_type.c: conversions */

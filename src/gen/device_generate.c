@@ -14,10 +14,8 @@
 leat_status le_cuda_set_grid(const struct cuda *c, struct le_generated_launch *launch, int64_t threads) {
     int64_t blocks = threads / BLOCK + (threads % BLOCK != 0);
     launch->grid[0] = blocks > INT32_MAX ? INT32_MAX : (unsigned)blocks;
-    launch->grid[1] = launch->grid[2] = 1;
     /* without points to share out there is nothing that tells the threads of a warp apart */
     launch->block[0] = threads < BLOCK ? (unsigned)threads : BLOCK;
-    launch->block[1] = launch->block[2] = 1;
     launch->elements = threads;
     if (blocks <= INT32_MAX)
         return c->status;

@@ -261,7 +261,6 @@ static leat_status make_product(const struct le_mapping *mapping, void *found, s
     struct le_generated_launch *launch = le_cuda_finish(c, out);
     launch->grid[0] = (unsigned)(p->row_tiles * p->column_tiles * p->batch.total);
     launch->block[0] = (unsigned)c->tree->threads;
-    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->elements = p->batch.total * p->rows.total * p->columns.total;
     launch->operations = 2 * launch->elements * p->terms.total * p->said.product_count;
     launch->how = p->side == 128 ? "a block for each 128 x 128 elements" : "a block for each 64 x 64 elements";

@@ -121,8 +121,8 @@ static bool find_team(struct team *s, const struct le_stage *stage) {
     if (!find_points(s, stage))
         return false;
     s->type = n->operands[0]->type;
-    s->is_arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
-    s->ordered = le_type_is_float(s->type) && (n->code == LE_RED_SUM || n->code == LE_RED_PROD);
+    s->is_arg = le_node_is_arg(n);
+    s->ordered = le_node_is_ordered(n);
     s->head = scan->head.low < scan->head.high ? scan->head.high - scan->head.low : 0;
     s->g = (struct group){.nodes = {n}, .bodies = {scan->term}, .node_count = 1, .index_count = 1};
     s->g.indices = &scan->index;
@@ -416,7 +416,6 @@ static void finish_launch(struct team *s, struct le_generated_launches *out, int
     struct le_generated_launch *launch = le_cuda_finish(s->c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->block[0] = (unsigned)s->threads;
-    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->shared_bytes = shared;
     launch->elements = s->points * s->g.terms;
     launch->operations = launch->elements * (s->scan->term->cost + 1);
@@ -427,14 +426,10 @@ static struct le_expression *let(struct team *s, const char *wish, int type, str
     return le_ktree_let(s->c->tree, s->c->root, wish, type, x);
 }
 
-/* The thread's number over n, and what is left. */
-static struct le_expression *thread_over(struct team *s, int n) {
+/* The thread's number, as that type, over n. */
+static struct le_expression *thread_over(struct team *s, int n, int type) {
     struct le_kernel_tree *t = s->c->tree;
-    return le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), le_ktree_int(t, n));
-}
-
-static struct le_expression *points_of(struct team *s) {
-    return le_cuda_number(s->c, "points", s->points);
+    return le_ktree_quotient(t, le_ktree_cast(t, type, le_ktree_thread(t, LE_THREAD_X)), le_ktree_int(t, n));
 }
 
 /* The block's first of `count` points. */
@@ -446,7 +441,8 @@ static struct le_expression *first_point(struct team *s, int count) {
 /* Binds the points' indices to one that there is, also where a lane has none; the bool that tells. */
 static struct le_expression *bind_lane(struct team *s, struct le_expression *point) {
     struct le_kernel_tree *t = s->c->tree;
-    struct le_expression *points = points_of(s), *active = let(s, "active", LE_BOOL, le_less(t, point, points));
+    struct le_expression *points = le_cuda_number(s->c, "points", s->points);
+    struct le_expression *active = let(s, "active", LE_BOOL, le_less(t, point, points));
     struct le_expression *last = le_minus(t, points, le_ktree_int(t, 1));
     struct le_expression *own = let(s, "row", LE_KTREE_LONG, le_ktree_select(t, active, point, last));
     le_team_bind(s->c, t->root, s->points_at, s->points_count, own, true);
@@ -465,20 +461,21 @@ static void make_columns(struct team *s, struct le_generated_launches *out) {
     int side = s->threads / WARP / s->warps;
     begin_team(s);
     struct le_variable *room = share(s, LE_CALL_SCAN_LANES, "totals", s->warps, side);
-    struct le_expression *warp = let(s, "warp", LE_KTREE_INT, le_ktree_cast(t, LE_KTREE_INT, thread_over(s, WARP)));
+    struct le_expression *warp = let(s, "warp", LE_KTREE_INT, thread_over(s, WARP, LE_KTREE_INT));
     struct le_expression *warps = le_ktree_int(t, s->warps), *lanes = le_ktree_int(t, WARP);
     struct le_expression *own = le_ktree_quotient(t, warp, warps);
     struct le_expression *before = le_times(t, le_plus(t, first_point(s, side), own), lanes);
     struct le_expression *lane = le_ktree_remainder(t, le_ktree_thread(t, LE_THREAD_X), lanes);
     struct le_expression *active = bind_lane(s, let(s, "point", LE_KTREE_LONG, le_plus(t, before, lane)));
     emit_functions(s);
+    struct le_expression *start = own_head(s);
     const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type), LE_STATIC_NUMBER(s->g.unroll >= 4 ? GROUP : 1),
                                         LE_STATIC_NUMBER(s->warps), LE_STATIC_TYPE(s->counting)};
     struct le_expression *x[] = {le_ktree_element(t, room, own),
                                  le_ktree_remainder(t, warp, warps),
                                  active,
                                  s->count,
-                                 own_head(s),
+                                 start,
                                  le_ktree_use(t, s->one),
                                  le_ktree_use(t, s->of),
                                  le_ktree_use(t, s->put_one)};
@@ -489,7 +486,7 @@ static void make_columns(struct team *s, struct le_generated_launches *out) {
 }
 
 /* A call whose last operands are the functions, after `count` others. last: its last static. */
-static void scan(struct team *s, enum le_call call, int last, struct le_expression *const *first, int count) {
+static void call_scan(struct team *s, enum le_call call, int last, struct le_expression *const *first, int count) {
     struct le_kernel_tree *t = s->c->tree;
     const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type),      LE_STATIC_TYPE((int)s->type),
                                         LE_STATIC_TYPE(s->result),      LE_STATIC_NUMBER(s->slot),
@@ -516,14 +513,14 @@ static void make_few(struct team *s, struct le_generated_launches *out) {
     begin_team(s);
     struct le_variable *tile = declare_tile(s);
     struct le_expression *point =
-        let(s, "point", LE_KTREE_LONG, le_plus(t, first_point(s, rows), thread_over(s, s->lanes)));
+        let(s, "point", LE_KTREE_LONG, le_plus(t, first_point(s, rows), thread_over(s, s->lanes, LE_KTREE_UINT)));
     struct le_expression *active = bind_lane(s, point);
     emit_functions(s);
     struct le_expression *start = own_head(s), *count = le_ktree_cast(t, LE_KTREE_INT, s->count);
     count = let(s, "count", LE_KTREE_INT, le_ktree_select(t, active, count, le_ktree_int(t, 0)));
-    struct le_expression *own = le_times(t, thread_over(s, WARP), le_ktree_int(t, WARP * s->slot));
+    struct le_expression *own = le_times(t, thread_over(s, WARP, LE_KTREE_UINT), le_ktree_int(t, WARP * s->slot));
     struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, tile, own)), count, start};
-    scan(s, LE_CALL_SCAN_FEW, s->lanes, x, 3);
+    call_scan(s, LE_CALL_SCAN_FEW, s->lanes, x, 3);
     finish_launch(s, out, (s->points + rows - 1) / rows, (size_t)(s->threads * GROUP * s->slot),
                   "some lanes for each row");
 }
@@ -534,8 +531,9 @@ static void make_rows(struct team *s, struct le_generated_launches *out) {
     struct le_variable *tile = declare_tile(s), *room = share(s, LE_CALL_SCAN_ROOM, "room", s->groups, 0);
     le_team_bind(s->c, t->root, s->points_at, s->points_count, le_ktree_thread(t, LE_BLOCK_X), true);
     emit_functions(s);
-    struct le_expression *x[] = {le_ktree_use(t, tile), le_ktree_use(t, room), s->count, block_head(s, NULL)};
-    scan(s, LE_CALL_SCAN_ROW, s->groups, x, 4);
+    struct le_expression *start = block_head(s, NULL);
+    struct le_expression *x[] = {le_ktree_use(t, tile), le_ktree_use(t, room), s->count, start};
+    call_scan(s, LE_CALL_SCAN_ROW, s->groups, x, 4);
     finish_launch(s, out, s->points, tile_bytes(s), "a block for each row");
 }
 
@@ -551,7 +549,8 @@ static void make_tiles(struct team *s, struct le_generated_launches *out) {
     struct le_variable *seen = share(s, LE_CALL_SCAN_SEEN, "seen", 0, 0);
     struct le_variable *next = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, work, LE_KTREE_UINT, "next");
     struct le_variable *told = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, work + 16, LE_KTREE_ULONG, "told");
-    struct le_expression *first = le_ktree_use(t, next), *points = le_ktree_cast(t, LE_KTREE_UINT, points_of(s));
+    struct le_expression *first = le_ktree_use(t, next), *all = le_cuda_number(c, "points", s->points);
+    struct le_expression *points = le_ktree_cast(t, LE_KTREE_UINT, all);
     struct le_expression *turn =
         let(s, "turn", LE_KTREE_UINT, le_ktree_call(t, LE_CALL_SCAN_TURN, LE_KTREE_UINT, NULL, &first));
     struct le_expression *number = let(s, "number", LE_KTREE_UINT, le_ktree_quotient(t, turn, points));
@@ -567,10 +566,10 @@ static void make_tiles(struct team *s, struct le_generated_launches *out) {
                                  le_ktree_use(t, seen),
                                  le_ktree_address(t, le_ktree_element(t, told, own)),
                                  number,
-                                 le_times(t, points_of(s), step),
+                                 le_times(t, all, step),
                                  s->count,
                                  start};
-    scan(s, LE_CALL_SCAN_TILE, s->groups, x, 8);
+    call_scan(s, LE_CALL_SCAN_TILE, s->groups, x, 8);
     finish_launch(s, out, tiles, tile_bytes(s), "a block for each tile of the rows, which looks back");
     out->zeroed_bytes = out->work_bytes = (size_t)work + 16 + told_bytes;
 }

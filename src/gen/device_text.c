@@ -159,6 +159,8 @@ struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_l
     *launch = (struct le_generated_launch){.kernel = c->tree->name,
                                            .text = unit.at,
                                            .tree = c->tree,
+                                           .grid = {1, 1, 1},
+                                           .block = {1, 1, 1},
                                            .argument_count = c->parameters.count,
                                            .may_fault = c->may_fault,
                                            .may_note = c->may_note};

@@ -342,6 +342,13 @@ bool le_node_is_const(const struct le_node *node);
 int64_t le_const_i64(const struct le_node *node); /* node: a CONST of an integer type or bool */
 double le_const_real(const struct le_node *node);
 bool le_node_depends(const struct le_node *node, int index);
+/* Of a REDUCE: its value is an index; its floats are added or multiplied in the order of NUMERICS. */
+static inline bool le_node_is_arg(const struct le_node *node) {
+    return node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;
+}
+static inline bool le_node_is_ordered(const struct le_node *node) {
+    return (node->code == LE_RED_SUM || node->code == LE_RED_PROD) && le_type_is_float(node->operands[0]->type);
+}
 bool le_node_chooses(const struct le_node *node); /* whether it may skip operands: SELECT, ELSE, && and || */
 bool le_node_is_untrusted(
     const struct le_node *node); /* whether it is a LOAD that may be out of range, disregarding its edge mode */

@@ -141,10 +141,9 @@ static bool find_kept(const struct scans *s, const struct path *path, struct pat
 }
 
 static bool match_scan(const struct scans *s, struct le_node *n, const struct path *path, struct pattern *p) {
-    bool is_arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
     for (int k = 0; k < n->index_count && !n->changes; k++) {
         const struct le_node *end = moving_end(s->ir, n->indices[k]);
-        if (!end || (is_arg && factor_of(end) < 0))
+        if (!end || (le_node_is_arg(n) && factor_of(end) < 0))
             continue;
         *p = (struct pattern){.index = end->free[0], .scanned = n->indices[k]};
         const struct le_ir_index *ix = &s->ir->indices.at[p->index];
