@@ -44,7 +44,7 @@ struct cuda {
     const struct le_device_kernel_job *job;
     struct le_ir *ir;
     const struct le_stage *stage;
-    struct le_space *space;
+    const struct le_space *space;
     const struct le_space *reach; /* the indices' ranges where code is made now: what a read may touch there */
     const struct le_layout *layouts;
     struct le_arena *arena;
@@ -90,36 +90,8 @@ struct le_variable *le_cuda_parameter(struct cuda *c, enum le_argument_kind kind
 void le_cuda_reports(struct cuda *c); /* FAULT and NOTE may be used from now on */
 void le_cuda_add_fault(struct cuda *c, struct le_block *block, int64_t access_axis, struct le_expression *value);
 struct le_variable *le_cuda_index_variable(struct cuda *c, int index, int type); /* with the index's name */
-/* The launch, but for grid and block; root is closed. */
+/* The launch, but for the first axes of grid and block; root is closed. */
 struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_launches *out);
-
-/* For generators that write text still. */
-const char *le_cuda_name(struct cuda *c, const char *wish);
-void le_cuda_line(struct cuda *c, struct le_block *block, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-struct le_block *le_cuda_open(struct cuda *c, struct le_block *parent, const char *head); /* NULL: without braces */
-struct le_block *le_cuda_unrolled(struct cuda *c, struct le_block *parent, const char *name, int count);
-void le_cuda_close(struct cuda *c, struct le_block *block);
-const char *le_cuda_text(struct cuda *c, struct le_expression *x);
-struct le_expression *le_cuda_raw(struct cuda *c, int type, const char *text);
-const char *le_cuda_number_text(struct cuda *c, const char *name, int64_t value);
-const char *le_cuda_parameter_text(struct cuda *c, enum le_argument_kind kind, int value, int64_t number,
-                                   const char *type, const char *wish);
-const char *le_cuda_hold_text(struct cuda *c, struct le_block *block, enum le_type type, bool narrow, const char *wish,
-                              const char *text);
-void le_cuda_know_text(struct cuda *c, struct le_node *node, struct le_block *block, const char *text);
-void le_cuda_bind_text(struct cuda *c, struct le_block *block, int index, const char *text, bool narrow);
-struct destination;
-struct le_block *le_cuda_place_text(struct cuda *c, const struct destination *to, struct le_block *block,
-                                    const char **place);
-const char *le_cuda_trusted_place_text(struct cuda *c, const struct le_node *load, struct le_block *block);
-const char *le_cuda_element_text(struct cuda *c, struct le_expression *x);
-const char *le_cuda_from_memory_text(struct cuda *c, const char *x, enum le_type stored, enum le_type type);
-const char *le_cuda_to_memory_text(struct cuda *c, const char *x, enum le_type type, enum le_type stored);
-struct le_variable *le_cuda_named(struct cuda *c, const char *name);
-const char *le_cuda_updated_text(struct cuda *c, enum le_type type, const char *now, const char *x);
-const char *le_cuda_node_text(struct cuda *c, struct le_node *node, struct le_block *block);
-const char *le_cuda_wide_text(struct cuda *c, struct le_node *node, struct le_block *block);
 
 /* device_type.c: conversions */
 struct le_expression *le_cuda_wide(struct cuda *c, struct le_expression *x); /* an i64, if it is a position */
@@ -188,6 +160,7 @@ struct le_block *le_cuda_part_loop(struct cuda *c, struct le_block *block, int i
 struct le_block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points);
 struct le_expression *
 le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices, for faults */
+int64_t le_cuda_threads(struct cuda *c); /* that le_cuda_points shares the points out to */
 /* The number of the thread in the grid, a variable. */
 struct le_expression *le_cuda_thread(struct cuda *c, const char *wish, int type);
 /* Who claims a place: a number above those of all whose elements come before. */
@@ -217,6 +190,7 @@ struct chunks {
     size_t work;                   /* where the copies are, side by side */
 };
 struct destination le_cuda_left_side(const struct cuda *c); /* the stage's */
+struct le_expression *le_cuda_minus_zero(struct cuda *c);   /* of the target's type: -0.0, which changes no sum */
 leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
                             struct le_generated_launches *out);
 

@@ -6,17 +6,16 @@
 #include "gen/mapping/mapping.h"
 #include <math.h>
 
-#define BLOCK        256    /* threads */
-#define TERM_SECONDS 0.3e-6 /* of an operation that waits for a read, as a loop's do one after the other */
-#define ROW_WASTE    5
+#define BLOCK         256    /* threads */
+#define TERM_SECONDS  0.3e-6 /* of an operation that waits for a read, as a loop's do one after the other */
+#define TERMS_AT_ONCE 8      /* are written out: their reads do not wait for each other */
+#define ROW_WASTE     5
 
 leat_status le_cuda_set_grid(const struct cuda *c, struct le_generated_launch *launch, int64_t threads) {
     int64_t blocks = threads / BLOCK + (threads % BLOCK != 0);
     launch->grid[0] = blocks > INT32_MAX ? INT32_MAX : (unsigned)blocks;
-    launch->grid[1] = launch->grid[2] = 1;
     /* without points to share out there is nothing that tells the threads of a warp apart */
     launch->block[0] = threads < BLOCK ? (unsigned)threads : BLOCK;
-    launch->block[1] = launch->block[2] = 1;
     launch->elements = threads;
     if (blocks <= INT32_MAX)
         return c->status;
@@ -53,22 +52,39 @@ static leat_status make_loop(const struct le_mapping *m, void *found, struct le_
     return le_cuda_map(search->job, search->stage, out);
 }
 
+struct term_count {
+    const struct le_device_kernel_job *job;
+    double terms; /* of the longest reduction */
+};
+
+static void count_terms(struct le_node *node, void *user) {
+    struct term_count *t = user;
+    double terms = 1;
+    for (int k = 0; k < node->index_count && node->kind == LE_NODE_REDUCE; k++)
+        terms *= le_cost_extent(t->job, node->indices[k]);
+    t->terms = fmax(t->terms, terms);
+}
+
 /* A thread for each point, which makes its reductions by itself, a term after the other. Every stage fits it. */
 static void propose_loop(struct le_mapping_search *search) {
     const struct le_stage *stage = search->stage;
     struct le_mapping *m = le_mapping_add(search, "loop", make_loop, search);
     int last = stage->index_count ? stage->indices[stage->index_count - 1] : -1;
-    double points = 1, operations = (double)le_gen_count_operations(&search->job->kernel);
-    for (int k = 0; k < stage->index_count; k++)
-        points *= le_cost_extent(search->job, stage->indices[k]);
+    struct cuda c;
+    le_cuda_begin(&c, search->job, stage, "");
+    double threads = (double)le_cuda_threads(&c), operations = (double)le_gen_count_operations(&search->job->kernel);
+    struct term_count terms = {.job = search->job, .terms = 1};
+    le_node_walk(search->job->kernel.ir, stage->node, count_terms, &terms);
     /* threads that read along rows of their own share few sectors, as each has one read in flight */
-    double bytes =
-        fmin(le_cost_bytes(search->job, stage->node, last), ROW_WASTE * le_cost_bytes(search->job, stage->node, -1));
+    double bytes = fmin(le_cost_bytes(search->job, &stage->node, 1, last),
+                        ROW_WASTE * le_cost_bytes(search->job, &stage->node, 1, -1));
     struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(search->job, stage, last),
                            .operations = operations,
-                           .threads = points,
+                           .requests =
+                               le_cost_requests(search->job, &stage->node, 1, last) * terms.terms * threads / WARP,
+                           .threads = threads,
                            .bytes_in_flight = 8,
-                           .team_seconds = operations / points * TERM_SECONDS,
+                           .team_seconds = terms.terms > TERMS_AT_ONCE ? terms.terms * TERM_SECONDS : TERM_SECONDS,
                            .launches = 1};
     m->seconds = le_cost_seconds(search->job->facts, &cost);
 }
@@ -143,16 +159,16 @@ static bool is_empty(const struct le_kernel *k) {
 
 static leat_status generate_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                   struct le_generated_launches *out) {
-    leat_status status;
     struct le_mapping_search search = {.job = job, .stage = stage};
     switch (stage->kind) {
     case LE_STAGE_MAP:
     case LE_STAGE_CONTRACT:
-        if (le_product_stage(job, stage, out, &status))
-            return status;
-        le_propose_maps(&search);
-        propose_loop(&search);
-        le_propose_reductions(&search);
+        le_propose_product(&search);
+        if (search.count == 0) {
+            le_propose_maps(&search);
+            propose_loop(&search);
+            le_propose_reductions(&search);
+        }
         return le_mapping_make(&search, out);
     case LE_STAGE_EACH:
         return le_cuda_each(job, stage, out);
@@ -180,10 +196,11 @@ leat_status le_device_generate(const struct le_device_kernel_job *job, struct le
     struct le_stage stage = *job->kernel.stage;
     struct le_device_kernel_job own = *job;
     int first = out->count;
+    own.kernel = le_gen_begin(&job->kernel);
     own.kernel.stage = &stage;
     if (is_empty(&own.kernel))
         return LEAT_OK;
-    stage.node = le_gen_readable(&job->kernel, stage.node);
+    stage.node = le_gen_readable(&own.kernel, stage.node);
     leat_status status = generate_stage(&own, &stage, out);
     if (status == LEAT_OK)
         count_operations(&own.kernel, first, out);

@@ -27,8 +27,7 @@ static bool is_fixed(const struct cuda *c, int index) {
 /* Its value hangs on the kept indices alone, and its terms can be counted. */
 static bool is_shared(const struct cuda *c, const struct le_node *node) {
     int64_t terms = 1;
-    bool arg = node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;
-    if (node->changes || node->index_count > (arg ? 1 : AXES_MAX))
+    if (node->changes || node->index_count > (le_node_is_arg(node) ? 1 : AXES_MAX))
         return false;
     for (int k = 0; k < node->free_count; k++)
         if (!is_kept(c->stage, node->free[k]) && !c->ir->indices.at[node->free[k]].host)

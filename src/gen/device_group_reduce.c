@@ -111,7 +111,6 @@ static void finish_launch(struct cuda *c, const struct team_stage *t, struct le_
     launch->grid[0] = blocks;
     launch->grid[1] = rows;
     launch->block[0] = (unsigned)threads;
-    launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->elements = t->points * t->rest * t->spread;
     launch->how = t->spread > 1 ? le_arena_format(c->arena, "%s, %d values at once", how, t->spread) : how;
 }

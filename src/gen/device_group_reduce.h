@@ -105,12 +105,6 @@ void le_team_bind_one(struct cuda *c, struct le_block *block, int index, struct 
 void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, int count, struct le_expression *place,
                   bool narrow);
 
-/* For generators that write text still. */
-void le_team_bind_one_text(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past);
-void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place,
-                       bool narrow);
-const char *le_group_type_text(struct cuda *c, const struct group *g);
-
 /* device_rows.c: rows that are kept while several passes run over them; false: they are not */
 bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_generated_launches *out);
 

@@ -221,6 +221,20 @@ static void find_shared(struct cuda *c, struct shared *s) {
     }
 }
 
+static int64_t count_points(const struct cuda *c, const struct shared *s) {
+    int64_t points = 1;
+    for (int k = 0; k < s->count; k++)
+        if (!le_mul_i64(points, most_of(&c->space->ranges[s->at[k]]), &points))
+            points = INT64_MAX;
+    return points;
+}
+
+int64_t le_cuda_threads(struct cuda *c) {
+    struct shared s = {.count = 0};
+    find_shared(c, &s);
+    return count_points(c, &s);
+}
+
 static bool is_shared(const struct shared *s, int index) {
     for (int k = 0; k < s->count; k++)
         if (s->at[k] == index)
@@ -280,10 +294,7 @@ struct le_block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points) 
     struct le_block *block = c->root;
     if (!in_order)
         find_shared(c, &s);
-    *points = 1;
-    for (int k = 0; k < s.count; k++)
-        if (!le_mul_i64(*points, most_of(&c->space->ranges[s.at[k]]), points))
-            *points = INT64_MAX;
+    *points = count_points(c, &s);
     if (s.count > 0)
         find_places(c, &s, *points, place);
     for (int k = 0, q = 0; k < c->stage->index_count; k++) {

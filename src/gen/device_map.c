@@ -299,15 +299,11 @@ static bool is_worth_splitting(const struct map *m) {
 
 /* Where some reads may fall outside: whether there is an interior, in which none does. */
 static void find_interior(struct map *m) {
-    struct le_space *inside = LE_NEW(m->c.arena, struct le_space);
     int64_t low[MAP_AXES_MAX], high[MAP_AXES_MAX];
-    int count = m->c.ir->indices.count;
     if (!m->asks || m->scatters || !le_gen_interior(&m->c.job->kernel, low, high) || !find_box(m, low, high) ||
         !is_worth_splitting(m))
         return;
-    *inside = *m->c.space;
-    inside->ranges = LE_NEW_ARRAY(m->c.arena, count, struct le_range);
-    memcpy(inside->ranges, m->c.space->ranges, (size_t)count * sizeof *inside->ranges);
+    struct le_space *inside = le_gen_own_space(&m->c.job->kernel);
     for (int k = 0; k < m->stage->index_count; k++) {
         inside->ranges[m->stage->indices[k]].low = low[k];
         inside->ranges[m->stage->indices[k]].high = high[k];

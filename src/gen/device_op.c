@@ -13,10 +13,11 @@ bool le_cuda_may_note(const struct le_node *node) {
 }
 
 bool le_cuda_has_quick_way(const struct le_node *node) {
-    if (node->kind != LE_NODE_OP || !le_type_is_float(node->operands[0]->type))
+    if (node->kind != LE_NODE_OP || node->code >= LE_OPS)
         return false;
-    bool root = node->code == LE_OP_SQRT || node->code == LE_OP_RSQRT;
-    return node->code == LE_OP_DIV || (root && node->operands[0]->type == LE_F32);
+    const struct le_cuda_spelling *cuda = &le_op_info((enum le_op)node->code)->cuda;
+    enum le_type type = node->operands[0]->type;
+    return (type == LE_F32 && cuda->quick32) || (type == LE_F64 && cuda->quick64);
 }
 
 static void find_quick(struct le_node *node, void *user) {

@@ -23,139 +23,174 @@ static int64_t count_points(const struct le_kernel *k, const struct le_stage *st
     return points;
 }
 
-/* The names of one kernel. */
+/* One kernel. A block takes the points of one chunk; few: of a chunk, those for 256 of its elements. */
 struct ordered {
-    const char *array, *places, *terms, *point, *end;
+    struct cuda *c;
+    const struct chunks *chunks;
+    bool few;
+    int type; /* to compute in */
+    struct le_variable *array, *places, *terms;
+    struct le_expression *chunk, *elements; /* the chunk's number; of a copy */
+    struct le_expression *own, *total;      /* few: the thread's element, and its total */
 };
 
 /* A point's term and its place, which is -1 where there is none. */
-static void make_terms(struct cuda *c, struct le_block *block, const struct ordered *o, bool numbered) {
+static void make_terms(const struct ordered *o, struct le_block *block, struct le_expression *point,
+                       struct le_expression *end) {
+    struct cuda *c = o->c;
+    struct le_kernel_tree *t = c->tree;
     const struct le_stage *stage = c->stage;
-    enum le_type type = c->ir->values.at[stage->target].type;
-    const char *term = le_cuda_name(c, "term"), *place = le_cuda_name(c, "place"), *element;
-    le_cuda_line(c, block, "%s %s = 0;\nlong long %s = -1;", le_cuda_type(type), term, place);
-    struct le_block *inner = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s < %s)", o->point, o->end));
+    struct le_expression *term =
+        le_ktree_use(t, le_ktree_declare(t, block, "term", o->type, le_ktree_constant(t, o->type, 0)));
+    struct le_expression *place =
+        le_ktree_use(t, le_ktree_declare(t, block, "place", LE_KTREE_LONG, le_ktree_long(t, -1)));
+    struct le_block *inner = le_ktree_open_if(t, block, le_less(t, point, end));
     inner->conditional = true;
-    le_team_bind_text(c, inner, stage->indices, stage->index_count, o->point, false);
-    const char *x = le_cuda_wide_text(c, stage->node, inner);
-    struct destination to = {.value = stage->target,
-                             .rank = stage->left_count,
-                             .access = stage->access,
-                             .subscripts = stage->left,
-                             .numbered = numbered};
-    struct le_block *inside = le_cuda_place_text(c, &to, inner, &element);
-    le_cuda_line(c, inside, numbered ? "%s = %s;\n%s = %s;" : "%s = %s;\n%s = &%s - %s;", term, x, place, element,
-                 o->array);
+    le_team_bind(c, inner, stage->indices, stage->index_count, point, false);
+    struct le_expression *x = le_cuda_wide(c, le_cuda_node(c, stage->node, inner, NULL)), *element;
+    struct destination to = le_cuda_left_side(c);
+    to.numbered = o->chunks->count > 1;
+    struct le_block *inside = le_cuda_place(c, &to, inner, NULL, &element);
+    le_ktree_set(t, inside, term, x);
+    le_ktree_set(t, inside, place, le_ktree_cast(t, LE_KTREE_LONG, to.numbered ? element : element->x[0]));
     if (inside != inner)
-        le_cuda_close(c, inside);
-    le_cuda_close(c, inner);
-    le_cuda_line(c, block, "%s[threadIdx.x] = %s;\n%s[threadIdx.x] = %s;", o->terms, term, o->places, place);
-}
-
-/* Places beside each other have different owners, and so have those that are a row apart. */
-static void take_terms(struct cuda *c, struct le_block *block, const struct ordered *o, const char *base) {
-    enum le_type type = c->ir->values.at[c->stage->target].type;
-    const char *k = le_cuda_name(c, "k"), *at = le_cuda_name(c, "at"), *element = le_cuda_name(c, "element");
-    const char *term = le_arena_format(c->arena, "%s[%s]", o->terms, k);
-    le_cuda_line(c, block, "__syncthreads();\nfor (int %s = 0; %s < %d; %s++) {", k, k, BLOCK, k);
-    le_cuda_line(c, block, "    const long long %s = %s[%s];", at, o->places, k);
-    le_cuda_line(c, block, "    if (%s >= 0 && (unsigned char)(%s ^ %s >> 8) == threadIdx.x) {", at, at, at);
-    le_cuda_line(c, block, "        %s &%s = %s[%s%s];", le_cuda_stored(type), element, o->array, base, at);
-    le_cuda_line(c, block, "        %s = %s;\n    }\n}\n__syncthreads();", element,
-                 le_cuda_updated_text(c, type, element, term));
+        le_ktree_close(t, inside);
+    le_ktree_close(t, inner);
+    struct le_expression *thread = le_ktree_thread(t, LE_THREAD_X);
+    le_ktree_set(t, block, le_ktree_element(t, o->terms, thread), term);
+    le_ktree_set(t, block, le_ktree_element(t, o->places, thread), le_ktree_cast(t, o->places->type, place));
 }
 
 /* Each thread adds the terms of its element to a total of its own. */
-static void add_terms(struct cuda *c, struct le_block *block, const struct ordered *o, const char *own,
-                      const char *total) {
-    const char *k = le_cuda_name(c, "k"), *term = le_cuda_name(c, "term");
-    enum le_type type = c->ir->values.at[c->stage->target].type;
-    le_cuda_line(c, block, "__syncthreads();\n#pragma unroll 16\nfor (int %s = 0; %s < %d; %s++) {", k, k, BLOCK, k);
-    le_cuda_line(c, block, "    const %s %s = %s[%s];", le_cuda_type(type), term, o->terms, k);
-    le_cuda_line(c, block, "    if (%s[%s] == %s)\n        %s = %s;\n}\n__syncthreads();", o->places, k, own, total,
-                 le_cuda_updated_text(c, type, total, term));
+static void add_term(const struct ordered *o, struct le_block *block, struct le_expression *place,
+                     struct le_expression *from) {
+    struct cuda *c = o->c;
+    struct le_expression *term = le_ktree_let(c->tree, block, "term", o->type, from);
+    struct le_block *inner = le_ktree_open_if(c->tree, block, le_ktree_binary(c->tree, LE_OP_EQ, place, o->own));
+    le_ktree_set(c->tree, inner, o->total,
+                 le_cuda_updated(c, c->stage->scatter, (enum le_type)o->type, o->total, term));
+    le_ktree_close(c->tree, inner);
+}
+
+/* Places beside each other have different owners, and so have those that are a row apart. */
+static void take_term(const struct ordered *o, struct le_block *block, struct le_expression *place,
+                      struct le_expression *term) {
+    struct cuda *c = o->c;
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *at = le_ktree_let(t, block, "at", LE_KTREE_LONG, place);
+    struct le_expression *mixed =
+        le_ktree_binary(t, LE_OP_XOR, at, le_ktree_binary(t, LE_OP_SHR, at, le_ktree_int(t, 8)));
+    struct le_expression *owner =
+        le_ktree_binary(t, LE_OP_AND, le_ktree_cast(t, LE_KTREE_UINT, mixed), le_ktree_int(t, BLOCK - 1));
+    struct le_expression *is_own = le_ktree_binary(t, LE_OP_EQ, owner, le_ktree_thread(t, LE_THREAD_X));
+    struct le_block *inner =
+        le_ktree_open_if(t, block, le_both(t, le_ktree_binary(t, LE_OP_GE, at, le_ktree_int(t, 0)), is_own));
+    if (o->elements)
+        at = le_plus(t, le_times(t, o->chunk, o->elements), at);
+    struct le_expression *element = le_ktree_element(t, o->array, at);
+    le_ktree_set(t, inner, element, le_cuda_updated(c, c->stage->scatter, (enum le_type)o->array->type, element, term));
+    le_ktree_close(t, inner);
+}
+
+/* The terms of the block's points, in order. */
+static void take_terms(const struct ordered *o, struct le_block *block) {
+    struct le_kernel_tree *t = o->c->tree;
+    struct le_variable *k = le_ktree_variable(t, "k", LE_KTREE_INT);
+    le_ktree_barrier(t, block);
+    struct le_block *loop = le_ktree_open_loop(t, block, o->few ? LE_ROLE_UNROLLED : LE_ROLE_SERIAL, k,
+                                               le_ktree_int(t, 0), le_ktree_int(t, BLOCK), NULL);
+    loop->owner->count = o->few ? 16 : 0;
+    (o->few ? add_term : take_term)(o, loop, le_ktree_element(t, o->places, le_ktree_use(t, k)),
+                                    le_ktree_element(t, o->terms, le_ktree_use(t, k)));
+    le_ktree_close(t, loop);
+    le_ktree_barrier(t, block);
+}
+
+/* Vectors of both are read where a thread goes through them all. */
+static struct le_variable *share(const struct ordered *o, const char *name, int type) {
+    struct le_kernel_tree *t = o->c->tree;
+    struct le_variable *array = le_ktree_array(t, o->c->root, name, type, LE_KTREE_SHARED, BLOCK, 0);
+    t->root->list.at[t->root->list.count - 1]->aligned = o->few;
+    return array;
+}
+
+static void begin_few(struct ordered *o, int64_t parts) {
+    struct cuda *c = o->c;
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *over = le_ktree_cast(t, LE_KTREE_UINT, le_cuda_number(c, "parts", parts));
+    struct le_expression *block = le_ktree_thread(t, LE_BLOCK_X);
+    o->chunk = le_ktree_let(t, c->root, "number", LE_KTREE_UINT, le_ktree_quotient(t, block, over));
+    struct le_expression *part = le_minus(t, block, le_times(t, o->chunk, over));
+    struct le_expression *own = le_plus(t, le_times(t, part, le_ktree_int(t, BLOCK)), le_ktree_thread(t, LE_THREAD_X));
+    o->own = le_ktree_let(t, c->root, "own", LE_KTREE_INT, le_ktree_cast(t, LE_KTREE_INT, own));
+    o->total = le_ktree_use(t, le_ktree_declare(t, c->root, "total", o->type, le_cuda_minus_zero(c)));
+}
+
+static void leave_total(const struct ordered *o) {
+    struct le_kernel_tree *t = o->c->tree;
+    struct le_block *inner = le_ktree_open_if(t, t->root, le_less(t, o->own, o->elements));
+    struct le_expression *at = le_plus(t, le_times(t, o->chunk, o->elements), o->own);
+    le_ktree_set(t, inner, le_ktree_element(t, o->array, at), o->total);
+    le_ktree_close(t, inner);
+}
+
+/* All points of the chunk, one for each thread at a time. */
+static void take_points(const struct ordered *o, int64_t points, int64_t of_chunk) {
+    struct cuda *c = o->c;
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *size = le_cuda_number(c, "chunk", of_chunk), *all = le_cuda_number(c, "points", points);
+    struct le_expression *begin = le_ktree_let(t, c->root, "begin", LE_KTREE_LONG, le_times(t, o->chunk, size));
+    struct le_expression *next = le_plus(t, begin, size);
+    struct le_expression *end =
+        le_ktree_let(t, c->root, "end", LE_KTREE_LONG, le_ktree_select(t, le_less(t, next, all), next, all));
+    struct le_variable *some = le_ktree_variable(t, "some", LE_KTREE_LONG);
+    struct le_block *loop = le_ktree_open_loop(t, c->root, LE_ROLE_SERIAL, some, begin, end, le_ktree_int(t, BLOCK));
+    struct le_expression *own = le_plus(t, le_ktree_use(t, some), le_ktree_thread(t, LE_THREAD_X));
+    make_terms(o, loop, le_ktree_let(t, loop, "point", LE_KTREE_LONG, own), end);
+    take_terms(o, loop);
+    le_ktree_close(t, loop);
+}
+
+static leat_status generate(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                            const struct chunks *chunks, bool few, struct le_generated_launches *out) {
+    struct cuda c;
+    const struct le_value *target = &job->kernel.ir->values.at[stage->target];
+    bool copied = chunks->count > 1;
+    struct ordered o = {.c = &c, .chunks = chunks, .few = few, .type = (int)le_type_compute(target->type)};
+    int64_t points = count_points(&job->kernel, stage, 0), parts = few ? (chunks->elements + BLOCK - 1) / BLOCK : 1;
+    le_cuda_begin(&c, job, stage, copied ? "_chunks" : "");
+    o.places = share(&o, "places", few ? LE_KTREE_INT : LE_KTREE_LONG);
+    o.terms = share(&o, "terms", o.type);
+    o.array = le_cuda_parameter(&c, copied ? LE_ARGUMENT_WORK : LE_ARGUMENT_TARGET, copied ? -1 : target->id,
+                                copied ? (int64_t)chunks->work : 0, (int)target->type, copied ? "copies" : NULL);
+    o.elements = copied ? le_cuda_number(&c, "elements", chunks->elements) : NULL;
+    o.chunk = le_ktree_thread(c.tree, LE_BLOCK_X);
+    if (few)
+        begin_few(&o, parts);
+    take_points(&o, points, copied ? chunks->size * count_points(&job->kernel, stage, 1) : points);
+    if (few)
+        leave_total(&o);
+    struct le_generated_launch *launch = le_cuda_finish(&c, out);
+    launch->how = few      ? "a thread for each element of a chunk, in order"
+                  : copied ? "a block for each chunk, in order, into a copy"
+                           : "one block, in order";
+    leat_status status = le_cuda_set_grid(&c, launch, chunks->count * parts * BLOCK);
+    launch->elements = points;
+    return status;
 }
 
 bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le_stage *stage,
                          const struct chunks *chunks, struct le_generated_launches *out, leat_status *status) {
-    struct cuda c;
-    const struct le_kernel *k = &job->kernel;
-    enum le_type type = k->ir->values.at[stage->target].type;
-    if (!is_countable(k, stage) || chunks->elements > FEW_MAX)
+    if (!is_countable(&job->kernel, stage) || chunks->elements > FEW_MAX)
         return false;
-    int64_t points = count_points(k, stage, 0), parts = (chunks->elements + BLOCK - 1) / BLOCK;
-    le_cuda_begin(&c, job, stage, "_chunks");
-    struct ordered o = {.places = le_cuda_name(&c, "places"), .terms = le_cuda_name(&c, "terms")};
-    const char *copies = le_cuda_parameter_text(&c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work,
-                                                le_arena_format(c.arena, "%s *", le_cuda_stored(type)), "copies");
-    const char *elements = le_cuda_number_text(&c, "elements", chunks->elements);
-    const char *over = le_cuda_number_text(&c, "parts", parts), *all = le_cuda_number_text(&c, "points", points);
-    const char *size = le_cuda_number_text(&c, "chunk", chunks->size * count_points(k, stage, 1));
-    const char *part = le_cuda_name(&c, "number"), *own = le_cuda_name(&c, "own"), *total = le_cuda_name(&c, "total");
-    const char *begin = le_cuda_name(&c, "begin"), *some = le_cuda_name(&c, "some");
-    o.point = le_cuda_name(&c, "point");
-    o.end = le_cuda_name(&c, "end");
-    le_cuda_line(&c, c.root, "__shared__ __align__(16) int %s[%d];\n__shared__ __align__(16) %s %s[%d];", o.places,
-                 BLOCK, le_cuda_type(type), o.terms, BLOCK);
-    le_cuda_line(&c, c.root, "const unsigned %s = blockIdx.x / (unsigned)%s;", part, over);
-    le_cuda_line(&c, c.root, "const int %s = (int)((blockIdx.x - %s * (unsigned)%s) * %d + threadIdx.x);", own, part,
-                 over, BLOCK);
-    le_cuda_line(&c, c.root, "const long long %s = %s * %s, %s = %s + %s < %s ? %s + %s : %s;", begin, part, size,
-                 o.end, begin, size, all, begin, size, all);
-    le_cuda_line(&c, c.root, "%s %s = -0.0;", le_cuda_type(type), total);
-    struct le_block *loop = le_cuda_open(
-        &c, c.root,
-        le_arena_format(c.arena, "for (long long %s = %s; %s < %s; %s += %d)", some, begin, some, o.end, some, BLOCK));
-    le_cuda_line(&c, loop, "const long long %s = %s + threadIdx.x;", o.point, some);
-    make_terms(&c, loop, &o, true);
-    add_terms(&c, loop, &o, own, total);
-    le_cuda_close(&c, loop);
-    le_cuda_line(&c, c.root, "if (%s < %s)\n    %s[%s * %s + %s] = %s;", own, elements, copies, part, elements, own,
-                 total);
-    struct le_generated_launch *launch = le_cuda_finish(&c, out);
-    launch->how = "a thread for each element of a chunk, in order";
-    *status = le_cuda_set_grid(&c, launch, chunks->count * parts * BLOCK);
-    launch->elements = points;
+    *status = generate(job, stage, chunks, true, out);
     return true;
 }
 
 bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct chunks *chunks,
                      struct le_generated_launches *out, leat_status *status) {
-    struct cuda c;
-    const struct le_kernel *k = &job->kernel;
-    const struct le_value *target = &k->ir->values.at[stage->target];
-    bool copied = chunks->count > 1;
-    if (!is_countable(k, stage) || target->rank == 0)
+    if (!is_countable(&job->kernel, stage) || job->kernel.ir->values.at[stage->target].rank == 0)
         return false;
-    int64_t points = count_points(k, stage, 0), chunk = copied ? chunks->size * count_points(k, stage, 1) : points;
-    le_cuda_begin(&c, job, stage, copied ? "_chunks" : "");
-    const char *stored = le_arena_format(c.arena, "%s *", le_cuda_stored(target->type));
-    const char *base = "";
-    struct ordered o = {.places = le_cuda_name(&c, "places"), .terms = le_cuda_name(&c, "terms")};
-    if (copied) {
-        o.array = le_cuda_parameter_text(&c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work, stored, "copies");
-        base = le_arena_format(c.arena, "blockIdx.x * %s + ", le_cuda_number_text(&c, "elements", chunks->elements));
-    } else {
-        o.array = le_cuda_parameter_text(&c, LE_ARGUMENT_TARGET, target->id, 0, stored, NULL);
-    }
-    const char *begin = le_cuda_name(&c, "begin"), *some = le_cuda_name(&c, "some");
-    const char *size = le_cuda_number_text(&c, "chunk", chunk), *all = le_cuda_number_text(&c, "points", points);
-    o.point = le_cuda_name(&c, "point");
-    o.end = le_cuda_name(&c, "end");
-    le_cuda_line(&c, c.root, "__shared__ long long %s[%d];\n__shared__ %s %s[%d];", o.places, BLOCK,
-                 le_cuda_type(target->type), o.terms, BLOCK);
-    le_cuda_line(&c, c.root, "const long long %s = blockIdx.x * %s, %s = %s + %s < %s ? %s + %s : %s;", begin, size,
-                 o.end, begin, size, all, begin, size, all);
-    struct le_block *loop = le_cuda_open(
-        &c, c.root,
-        le_arena_format(c.arena, "for (long long %s = %s; %s < %s; %s += %d)", some, begin, some, o.end, some, BLOCK));
-    le_cuda_line(&c, loop, "const long long %s = %s + threadIdx.x;", o.point, some);
-    make_terms(&c, loop, &o, copied);
-    take_terms(&c, loop, &o, base);
-    le_cuda_close(&c, loop);
-    struct le_generated_launch *launch = le_cuda_finish(&c, out);
-    launch->how = copied ? "a block for each chunk, in order, into a copy" : "one block, in order";
-    *status = le_cuda_set_grid(&c, launch, chunks->count * BLOCK);
-    launch->elements = points;
+    *status = generate(job, stage, chunks, false, out);
     return true;
 }

@@ -120,58 +120,70 @@ static bool find_product(const struct cuda *c, const struct le_stage *stage, str
            p->terms.total >= TERMS_MIN && choose_tile(c, p);
 }
 
-/* ---- the kernel */
-
-struct product_names {
-    const char *row, *column, *rows, *columns, *terms, *room; /* row, column: the tile's first */
-    const char *sums[LE_TERMS_MAX];
+/* What is known of the stage, for its kernel. */
+struct product {
+    struct cuda c;
+    struct product_stage p;
 };
 
-static const char *extent_text(struct cuda *c, const char *what, int64_t value) {
-    return le_arena_format(c->arena, "(int)%s", le_cuda_number_text(c, what, value));
+/* ---- the kernel */
+
+/* What the kernel's parts know. row, column: the tile's first. Extents are INTs. */
+struct product_parts {
+    struct le_expression *row, *column, *rows, *columns, *terms;
+    struct le_variable *room, *sums[LE_TERMS_MAX];
+};
+
+static struct le_expression *extent(struct cuda *c, const char *what, int64_t value) {
+    return le_ktree_cast(c->tree, LE_KTREE_INT, le_cuda_number(c, what, value));
+}
+
+static struct le_expression *let_int(struct cuda *c, struct le_block *block, const char *wish,
+                                     struct le_expression *x) {
+    return le_ktree_let(c->tree, block, wish, LE_KTREE_INT, x);
 }
 
 /* The block's tile, and its product of the batch. */
-static void emit_place(struct cuda *c, const struct product_stage *p, struct product_names *n) {
-    const char *rest = le_cuda_name(c, "rest");
-    n->row = le_cuda_name(c, "first_row");
-    n->column = le_cuda_name(c, "first_column");
-    le_cuda_line(c, c->root,
-                 "const int %s = (int)blockIdx.x / %s;\nconst int %s = ((int)blockIdx.x - %s * %s) * %d;\n"
-                 "const int %s = %s %% %s * %d;",
-                 rest, extent_text(c, "column_tiles", p->column_tiles), n->column, rest,
-                 extent_text(c, "column_tiles", p->column_tiles), p->side, n->row, rest,
-                 extent_text(c, "row_tiles", p->row_tiles), p->side);
-    if (p->batch.count > 0) {
-        const char *batch = le_cuda_name(c, "batch");
-        le_cuda_line(c, c->root, "const int %s = %s / %s;", batch, rest, extent_text(c, "row_tiles", p->row_tiles));
-        le_team_bind_text(c, c->root, p->batch.at, p->batch.count, batch, true);
-    }
-    n->rows = extent_text(c, "rows", p->rows.total);
-    n->columns = extent_text(c, "columns", p->columns.total);
-    n->terms = extent_text(c, "terms", p->terms.total);
+static void emit_place(struct cuda *c, const struct product_stage *p, struct product_parts *n) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *side = le_ktree_int(t, p->side);
+    struct le_expression *block = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_BLOCK_X));
+    struct le_expression *down = extent(c, "row_tiles", p->row_tiles);
+    struct le_expression *across = extent(c, "column_tiles", p->column_tiles);
+    struct le_expression *rest = let_int(c, c->root, "rest", le_ktree_quotient(t, block, across));
+    n->column = let_int(c, c->root, "first_column", le_times(t, le_minus(t, block, le_times(t, rest, across)), side));
+    n->row = let_int(c, c->root, "first_row", le_times(t, le_ktree_remainder(t, rest, down), side));
+    if (p->batch.count > 0)
+        le_team_bind(c, c->root, p->batch.at, p->batch.count,
+                     let_int(c, c->root, "batch", le_ktree_quotient(t, rest, down)), true);
+    n->rows = extent(c, "rows", p->rows.total);
+    n->columns = extent(c, "columns", p->columns.total);
+    n->terms = extent(c, "terms", p->terms.total);
 }
 
-/* A side's element by line and term; gives the lambda's name. */
-static const char *emit_side(struct cuda *c, const struct product_stage *p, const struct product_names *n, bool left,
-                             int k) {
+/* A function that gives a side's element by line and term, or 0 outside. */
+static struct le_expression *emit_side(struct cuda *c, const struct product_stage *p, const struct product_parts *n,
+                                       bool left, int k) {
+    struct le_kernel_tree *t = c->tree;
     struct le_node *load = left ? p->said.products[k].left : p->said.products[k].right;
     const struct loops *lines = left ? &p->rows : &p->columns;
-    const char *name = le_cuda_name(c, left ? "left" : "right"), *line = le_cuda_name(c, "line");
-    const char *term = le_cuda_name(c, "term"), *at = le_cuda_name(c, left ? "row" : "column");
-    struct le_block *block = le_cuda_open(c, c->root,
-                                          le_arena_format(c->arena, "const auto %s = [&](int %s, int %s) -> %s", name,
-                                                          line, term, le_cuda_type(load->type)));
-    block->owner->tail = ";";
-    le_cuda_line(c, block, "const int %s = %s + %s;\nif (%s >= %s || %s >= %s)\n    return 0;", at,
-                 left ? n->row : n->column, line, at, left ? n->rows : n->columns, term, n->terms);
-    struct le_block *inner = le_cuda_open(c, block, NULL);
-    le_team_bind_text(c, inner, lines->at, lines->count, at, true);
-    le_team_bind_text(c, inner, p->terms.at, p->terms.count, term, true);
-    le_cuda_line(c, inner, "return %s;", le_cuda_wide_text(c, load, inner));
-    le_cuda_close(c, inner);
-    le_cuda_close(c, block);
-    return name;
+    struct le_variable *function = le_ktree_variable(t, left ? "left" : "right", (int)load->type);
+    struct le_variable *parameters[] = {le_ktree_variable(t, "line", LE_KTREE_INT),
+                                        le_ktree_variable(t, "term", LE_KTREE_INT)};
+    struct le_block *block = le_ktree_open_function(t, c->root, function, parameters, 2);
+    struct le_expression *term = le_ktree_use(t, parameters[1]);
+    struct le_expression *at = let_int(c, block, left ? "row" : "column",
+                                       le_plus(t, left ? n->row : n->column, le_ktree_use(t, parameters[0])));
+    struct le_expression *beyond = le_ktree_binary(t, LE_OP_GE, at, left ? n->rows : n->columns);
+    struct le_block *outside =
+        le_ktree_open_if(t, block, le_ktree_binary(t, LE_OP_LOR, beyond, le_ktree_binary(t, LE_OP_GE, term, n->terms)));
+    le_ktree_return(t, outside, le_ktree_constant(t, (int)load->type, 0));
+    le_ktree_close(t, outside);
+    le_team_bind(c, block, lines->at, lines->count, at, true);
+    le_team_bind(c, block, p->terms.at, p->terms.count, term, true);
+    le_ktree_return(t, block, le_cuda_wide(c, le_cuda_node(c, load, block, NULL)));
+    le_ktree_close(t, block);
+    return le_ktree_use(t, function);
 }
 
 /* Whether elements that follow each other in memory are of one line. */
@@ -184,65 +196,93 @@ static bool by_terms(const struct cuda *c, const struct product_stage *p, const 
     return false;
 }
 
-static void emit_sums(struct cuda *c, const struct product_stage *p, struct product_names *n, int k) {
-    const char *left = emit_side(c, p, n, true, k), *right = emit_side(c, p, n, false, k);
-    bool left_by_terms = by_terms(c, p, p->said.products[k].left, true);
-    bool right_by_terms = by_terms(c, p, p->said.products[k].right, false);
-    n->sums[k] = le_cuda_name(c, "sums");
-    le_cuda_line(c, c->root, "%s %s[%d][%d];", le_cuda_type(p->said.products[k].sum->type), n->sums[k], p->micro,
-                 p->micro);
-    le_cuda_line(c, c->root, "le_tile_sums<%d, %d, %d, %s, %s>(%s, %s, %s, %s, %s);", p->side, p->micro, p->depth,
-                 left_by_terms ? "true" : "false", right_by_terms ? "true" : "false", n->terms, left, right, n->room,
-                 n->sums[k]);
+static void emit_sums(struct cuda *c, const struct product_stage *p, struct product_parts *n, int k) {
+    struct le_kernel_tree *t = c->tree;
+    const struct le_static statics[] = {LE_STATIC_NUMBER(p->side), LE_STATIC_NUMBER(p->micro),
+                                        LE_STATIC_NUMBER(p->depth),
+                                        LE_STATIC_NUMBER(by_terms(c, p, p->said.products[k].left, true)),
+                                        LE_STATIC_NUMBER(by_terms(c, p, p->said.products[k].right, false))};
+    struct le_expression *left = emit_side(c, p, n, true, k), *right = emit_side(c, p, n, false, k);
+    n->sums[k] =
+        le_ktree_array(t, c->root, "sums", (int)p->said.products[k].sum->type, LE_KTREE_LOCAL, p->micro, p->micro);
+    struct le_expression *x[] = {n->terms, left, right, le_ktree_use(t, n->room), le_ktree_use(t, n->sums[k])};
+    le_ktree_do(t, c->root, le_ktree_call(t, LE_CALL_TILE_SUMS, LE_KTREE_VOID, statics, x));
+}
+
+/* The m-th of the thread's lines; thread: its place among those of the lines. */
+static struct le_expression *line_of(struct cuda *c, const struct product_stage *p, struct le_expression *thread,
+                                     struct le_variable *m) {
+    const struct le_static statics[] = {LE_STATIC_NUMBER(p->side), LE_STATIC_NUMBER(p->micro)};
+    struct le_expression *x[] = {thread, le_ktree_use(c->tree, m)};
+    return le_ktree_call(c->tree, LE_CALL_TILE_LINE, LE_KTREE_INT, statics, x);
 }
 
 /* The statement, for each of the thread's sums that has an element. */
-static void emit_end(struct cuda *c, const struct product_stage *p, const struct product_names *n,
+static void emit_end(struct cuda *c, const struct product_stage *p, const struct product_parts *n,
                      struct le_node *product) {
-    const char *i = le_cuda_name(c, "i"), *j = le_cuda_name(c, "j");
-    const char *row = le_cuda_name(c, "row"), *column = le_cuda_name(c, "column");
-    int across = p->side / p->micro;
-    struct le_block *outer = le_cuda_unrolled(c, c->root, i, p->micro);
-    le_cuda_line(c, outer, "const int %s = %s + le_tile_line<%d, %d>((int)threadIdx.x / %d, %s);", row, n->row, p->side,
-                 p->micro, across, i);
-    struct le_block *inner = le_cuda_unrolled(c, outer, j, p->micro);
-    le_cuda_line(c, inner, "const int %s = %s + le_tile_line<%d, %d>((int)threadIdx.x %% %d, %s);", column, n->column,
-                 p->side, p->micro, across, j);
+    struct le_kernel_tree *t = c->tree;
+    struct le_variable *i = le_ktree_variable(t, "i", LE_KTREE_INT), *j = le_ktree_variable(t, "j", LE_KTREE_INT);
+    struct le_expression *thread = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_THREAD_X));
+    struct le_expression *across = le_ktree_int(t, p->side / p->micro);
+    struct le_block *outer = le_ktree_open_unrolled(t, c->root, i, p->micro);
+    struct le_expression *row =
+        let_int(c, outer, "row", le_plus(t, n->row, line_of(c, p, le_ktree_quotient(t, thread, across), i)));
+    struct le_block *inner = le_ktree_open_unrolled(t, outer, j, p->micro);
+    struct le_expression *column =
+        let_int(c, inner, "column", le_plus(t, n->column, line_of(c, p, le_ktree_remainder(t, thread, across), j)));
     struct le_block *block =
-        le_cuda_open(c, inner, le_arena_format(c->arena, "if (%s < %s && %s < %s)", row, n->rows, column, n->columns));
+        le_ktree_open_if(t, inner, le_both(t, le_less(t, row, n->rows), le_less(t, column, n->columns)));
     block->conditional = true;
-    le_team_bind_text(c, block, p->rows.at, p->rows.count, row, true);
-    le_team_bind_text(c, block, p->columns.at, p->columns.count, column, true);
+    le_team_bind(c, block, p->rows.at, p->rows.count, row, true);
+    le_team_bind(c, block, p->columns.at, p->columns.count, column, true);
     for (int k = 0; k < p->said.product_count; k++)
-        le_cuda_know_text(c, p->said.products[k].sum, block, le_arena_format(c->arena, "%s[%s][%s]", n->sums[k], i, j));
+        le_cuda_know(c, p->said.products[k].sum, block,
+                     le_ktree_element2(t, n->sums[k], le_ktree_use(t, i), le_ktree_use(t, j)));
     le_cuda_store(c, le_cuda_node(c, product, block, NULL), block);
     le_cuda_close_all(c, block);
 }
 
-bool le_product_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                      struct le_generated_launches *out, leat_status *status) {
-    struct cuda c;
-    struct product_stage p;
-    struct product_names n;
-    le_cuda_begin(&c, job, stage, "");
-    if (!find_product(&c, stage, &p))
-        return false;
-    c.tree->threads = p.side / p.micro * (p.side / p.micro);
-    c.tree->resident = 2;
-    emit_place(&c, &p, &n);
-    n.room = le_cuda_name(&c, "room");
-    le_cuda_line(&c, c.root, "__shared__ le_tile_room<%s, %d, %d> %s;", le_cuda_type(p.factor_type), p.side, p.depth,
-                 n.room);
-    for (int k = 0; k < p.said.product_count; k++)
-        emit_sums(&c, &p, &n, k);
-    emit_end(&c, &p, &n, le_gen_readable(&job->kernel, stage->product));
-    struct le_generated_launch *launch = le_cuda_finish(&c, out);
-    launch->grid[0] = (unsigned)(p.row_tiles * p.column_tiles * p.batch.total);
-    launch->block[0] = (unsigned)c.tree->threads;
-    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
-    launch->elements = p.batch.total * p.rows.total * p.columns.total;
-    launch->operations = 2 * launch->elements * p.terms.total * p.said.product_count;
-    launch->how = p.side == 128 ? "a block for each 128 x 128 elements" : "a block for each 64 x 64 elements";
-    *status = c.status;
-    return true;
+static leat_status make_product(const struct le_mapping *mapping, void *found, struct le_generated_launches *out) {
+    struct product *own = found;
+    struct cuda *c = &own->c;
+    const struct product_stage *p = &own->p;
+    struct product_parts n;
+    (void)mapping;
+    c->tree->threads = p->side / p->micro * (p->side / p->micro);
+    c->tree->resident = 2;
+    emit_place(c, p, &n);
+    const struct le_static statics[] = {LE_STATIC_TYPE((int)p->factor_type), LE_STATIC_NUMBER(p->side),
+                                        LE_STATIC_NUMBER(p->depth)};
+    n.room = le_ktree_object(c->tree, c->root, "room", LE_KTREE_SHARED, 0,
+                             le_ktree_call(c->tree, LE_CALL_TILE_ROOM, LE_KTREE_VOID, statics, NULL));
+    for (int k = 0; k < p->said.product_count; k++)
+        emit_sums(c, p, &n, k);
+    emit_end(c, p, &n, le_gen_readable(&c->job->kernel, c->stage->product));
+    struct le_generated_launch *launch = le_cuda_finish(c, out);
+    launch->grid[0] = (unsigned)(p->row_tiles * p->column_tiles * p->batch.total);
+    launch->block[0] = (unsigned)c->tree->threads;
+    launch->elements = p->batch.total * p->rows.total * p->columns.total;
+    launch->operations = 2 * launch->elements * p->terms.total * p->said.product_count;
+    launch->how = p->side == 128 ? "a block for each 128 x 128 elements" : "a block for each 64 x 64 elements";
+    return c->status;
+}
+
+void le_propose_product(struct le_mapping_search *search) {
+    const struct le_stage *stage = search->stage;
+    struct product *own = LE_NEW(search->job->kernel.arena, struct product);
+    le_cuda_begin(&own->c, search->job, stage, "");
+    if (!find_product(&own->c, stage, &own->p))
+        return;
+    const struct product_stage *p = &own->p;
+    struct le_mapping *m = le_mapping_add(search, "product", make_product, own);
+    le_mapping_set(m, "tile", p->side, p->side, p->side, false);
+    double blocks = (double)(p->row_tiles * p->column_tiles * p->batch.total);
+    double terms = (double)p->terms.total * p->said.product_count, side = p->side,
+           size = (double)le_type_size(p->factor_type);
+    struct le_cost cost = {.bytes = 2 * blocks * side * terms * size + le_cost_target_bytes(search->job, stage, -1),
+                           .operations = 2 * blocks * side * side * terms,
+                           .threads = blocks * (side / p->micro) * (side / p->micro),
+                           .bytes_in_flight = 2 * p->micro * size,
+                           .launches = 1};
+    m->seconds = le_cost_seconds(search->job->facts, &cost);
 }

@@ -2,8 +2,9 @@
 #ifndef LE_DEVICE_PRODUCT_H
 #define LE_DEVICE_PRODUCT_H
 #include "gen/device_gen.h"
+#include "gen/mapping/mapping.h"
 
-/* false: another kernel is to make it, as it is small, or no such product. */
-bool le_product_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                      struct le_generated_launches *out, leat_status *status);
+/* Adds nothing if it is small, or no such product. Its sums are in the order of the terms, as a library's are: if it
+ * fits, no other mapping may be chosen. */
+void le_propose_product(struct le_mapping_search *search);
 #endif

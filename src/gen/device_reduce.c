@@ -7,14 +7,6 @@
 #define FEW_TERMS 8
 #define FEW_COST  256 /* additions of all terms */
 
-static bool is_tree(const struct le_node *node) {
-    return (node->code == LE_RED_SUM || node->code == LE_RED_PROD) && le_type_is_float(node->operands[0]->type);
-}
-
-static bool is_arg(const struct le_node *node) {
-    return node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;
-}
-
 /* The bits of an integer type's least or greatest value, or of a bool's. */
 static uint64_t integer_end(enum le_type type, bool greatest) {
     int bits = le_type_bits(type);
@@ -71,7 +63,8 @@ static bool has_few_terms(const struct cuda *c, const struct le_node *node) {
 
 static bool is_written_out(struct cuda *c, struct le_node *node) {
     const struct le_node *term = node->operands[0];
-    return is_tree(node) && !term->reduces && !term->changes && le_cuda_is_safe(c, node) && has_few_terms(c, node);
+    return le_node_is_ordered(node) && !term->reduces && !term->changes && le_cuda_is_safe(c, node) &&
+           has_few_terms(c, node);
 }
 
 /* ---- loops */
@@ -154,11 +147,11 @@ struct le_expression *le_cuda_reduce(struct cuda *c, struct le_node *node, struc
         struct gen g = {.ir = c->ir, .space = *c->space, .arena = c->arena};
         return le_cuda_node(c, le_gen_unrolled(&g, node), block, outside);
     }
-    if (is_tree(node)) {
+    if (le_node_is_ordered(node)) {
         reduce_trees(c, &node, 1, block, outside, &sum);
         return sum;
     }
-    if (is_arg(node))
+    if (le_node_is_arg(node))
         return reduce_arg(c, node, block, outside, name);
     struct le_expression *total =
         le_ktree_use(t, le_ktree_declare(t, block, name, (int)type, le_cuda_empty(c, code, type)));
@@ -175,7 +168,7 @@ struct le_expression *le_cuda_reduce(struct cuda *c, struct le_node *node, struc
 bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct le_block *block,
                          struct le_variable *outside, struct le_expression *totals[2]) {
     for (int k = 0; k < 2; k++)
-        if (!is_tree(nodes[k]) || is_written_out(c, nodes[k]))
+        if (!le_node_is_ordered(nodes[k]) || is_written_out(c, nodes[k]))
             return false;
     reduce_trees(c, nodes, 2, block, outside, totals);
     return true;

@@ -10,7 +10,7 @@ struct state {
     const struct le_node *reduction;
     enum le_type type; /* of the terms */
     struct le_expression *so_far, *best;
-    bool is_tree, is_arg;
+    bool is_arg, ordered;
 };
 
 static void begin_state(struct state *s, struct le_block *block) {
@@ -18,7 +18,7 @@ static void begin_state(struct state *s, struct le_block *block) {
     struct le_kernel_tree *t = c->tree;
     const struct scan *scan = s->scan;
     int type = (int)s->type;
-    if (s->is_tree) {
+    if (s->ordered) {
         const struct le_static statics[] = {LE_STATIC_TYPE(type), LE_STATIC_NUMBER(s->reduction->code == LE_RED_PROD)};
         bool has_head = scan->head.low < scan->head.high;
         struct le_expression *start = has_head ? le_cuda_node(c, scan->reduction, block, NULL) : NULL;
@@ -43,7 +43,7 @@ static struct le_expression *take_term(struct state *s, struct le_block *block, 
     struct le_expression *x = le_cuda_wide(c, le_cuda_node(c, term, block, NULL));
     enum le_reduction code = (enum le_reduction)s->reduction->code;
     int type = (int)s->type;
-    if (s->is_tree) {
+    if (s->ordered) {
         struct le_expression *operands[] = {s->so_far, x};
         return le_ktree_let(t, block, "total", type, le_ktree_call(t, LE_CALL_SCAN_NEXT, type, NULL, operands));
     }
@@ -69,7 +69,7 @@ static struct le_expression *take_term(struct state *s, struct le_block *block, 
 /* The terms before the first element's own, which a float's total has as one number. */
 static void take_head(struct state *s, struct le_block *block) {
     const struct scan *scan = s->scan;
-    if (s->is_tree || scan->head.low >= scan->head.high)
+    if (s->ordered || scan->head.low >= scan->head.high)
         return;
     struct le_block *inner = le_cuda_run(s->c, block, scan->scanned, scan->suffix);
     take_term(s, inner, scan->reduction->operands[0], le_node_index(s->c->ir, scan->scanned));
@@ -82,8 +82,8 @@ static leat_status generate_turns(const struct le_device_kernel_job *job, const 
     int64_t threads;
     le_cuda_begin(&c, job, stage, "");
     struct state s = {.c = &c, .scan = scan, .reduction = scan->reduction, .type = scan->reduction->operands[0]->type};
-    s.is_arg = s.reduction->code == LE_RED_ARGMIN || s.reduction->code == LE_RED_ARGMAX;
-    s.is_tree = le_type_is_float(s.type) && (s.reduction->code == LE_RED_SUM || s.reduction->code == LE_RED_PROD);
+    s.is_arg = le_node_is_arg(s.reduction);
+    s.ordered = le_node_is_ordered(s.reduction);
     struct le_block *block = le_cuda_points(&c, false, &threads);
     begin_state(&s, block);
     take_head(&s, block);
@@ -99,8 +99,8 @@ static leat_status generate_turns(const struct le_device_kernel_job *job, const 
     return status;
 }
 
-static leat_status scan_turns(const struct le_device_kernel_job *job, const struct le_stage *whole, struct scan *scan,
-                              struct le_generated_launches *out) {
+static leat_status scan_turns(const struct le_device_kernel_job *job, struct le_space *space,
+                              const struct le_stage *whole, struct scan *scan, struct le_generated_launches *out) {
     const struct le_kernel *k = &job->kernel;
     struct le_stage stage = *whole;
     struct le_device_kernel_job own = *job;
@@ -111,20 +111,23 @@ static leat_status scan_turns(const struct le_device_kernel_job *job, const stru
             stage.indices[stage.index_count++] = whole->indices[q];
     stage.node = scan->term = le_node_substitute(k->ir, scan->reduction->operands[0], &scan->scanned, &scan->own, 1);
     own.kernel.stage = &stage;
-    k->space->ranges[scan->index] = scan->turns;
-    k->space->ranges[scan->scanned] = scan->head;
+    own.kernel.space = space;
+    space->ranges[scan->index] = scan->turns;
+    space->ranges[scan->scanned] = scan->head;
     leat_status status;
     return le_team_scan(&own, &stage, scan, out, &status) ? status : generate_turns(&own, &stage, scan, out);
 }
 
-static leat_status fill_empty(const struct le_device_kernel_job *job, const struct le_stage *whole,
-                              const struct scan *scan, struct le_generated_launches *out) {
+static leat_status fill_empty(const struct le_device_kernel_job *job, struct le_space *space,
+                              const struct le_stage *whole, const struct scan *scan,
+                              struct le_generated_launches *out) {
     struct le_stage stage = *whole;
     struct le_device_kernel_job own = *job;
     stage.kind = LE_STAGE_MAP;
     stage.node = le_gen_empty_total(job->kernel.ir, scan->reduction);
     own.kernel.stage = &stage;
-    job->kernel.space->ranges[scan->index] = scan->empty;
+    own.kernel.space = space;
+    space->ranges[scan->index] = scan->empty;
     return le_cuda_map(&own, &stage, out);
 }
 
@@ -137,12 +140,10 @@ leat_status le_cuda_scan(const struct le_device_kernel_job *job, const struct le
         return LEAT_OK;
     if (!le_gen_find_scan(k, stage, &scan))
         return le_cuda_map(job, stage, out);
-    struct le_range index = k->space->ranges[scan.index], scanned = k->space->ranges[scan.scanned];
+    struct le_space *space = le_gen_own_space(k);
     if (scan.empty.low < scan.empty.high)
-        status = fill_empty(job, stage, &scan, out);
+        status = fill_empty(job, space, stage, &scan, out);
     if (status == LEAT_OK && scan.turns.low < scan.turns.high)
-        status = scan_turns(job, stage, &scan, out);
-    k->space->ranges[scan.index] = index;
-    k->space->ranges[scan.scanned] = scanned;
+        status = scan_turns(job, space, stage, &scan, out);
     return status;
 }

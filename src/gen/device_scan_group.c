@@ -24,11 +24,12 @@ struct team {
     enum le_type type;    /* of the terms */
     bool is_arg, ordered, across;
     enum way way;
-    int slot, out_width;                         /* bytes; as g.width, of what is written */
-    int threads, groups;                         /* of a block; of a tile */
-    int warps, lanes;                            /* that share a column's groups; that have a row of few terms */
-    const char *t, *result, *n, *count;          /* C's types, and the number of turns */
-    const char *some, *one, *of, *put, *put_one; /* lambdas */
+    int slot, out_width;         /* bytes; as g.width, of what is written */
+    int threads, groups;         /* of a block; of a tile */
+    int warps, lanes;            /* that share a column's groups; that have a row of few terms */
+    int counting, result;        /* the types of a term's number and of what the totals give */
+    struct le_expression *count; /* of the turns */
+    struct le_variable *some, *one, *of, *put, *put_one; /* functions */
 };
 
 static int size_of(enum le_type type) {
@@ -120,8 +121,8 @@ static bool find_team(struct team *s, const struct le_stage *stage) {
     if (!find_points(s, stage))
         return false;
     s->type = n->operands[0]->type;
-    s->is_arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
-    s->ordered = le_type_is_float(s->type) && (n->code == LE_RED_SUM || n->code == LE_RED_PROD);
+    s->is_arg = le_node_is_arg(n);
+    s->ordered = le_node_is_ordered(n);
     s->head = scan->head.low < scan->head.high ? scan->head.high - scan->head.low : 0;
     s->g = (struct group){.nodes = {n}, .bodies = {scan->term}, .node_count = 1, .index_count = 1};
     s->g.indices = &scan->index;
@@ -129,9 +130,8 @@ static bool find_team(struct team *s, const struct le_stage *stage) {
     le_group_shape(c, &s->g);
     s->g.terms -= s->head;
     find_across(s);
-    s->t = le_cuda_type(s->type);
-    s->n = s->g.narrow ? "int" : "long long";
-    s->result = s->is_arg ? s->n : s->t;
+    s->counting = le_group_counting(&s->g);
+    s->result = s->is_arg ? s->counting : (int)s->type;
     s->slot = size_of(s->type);
     if (s->is_arg && s->slot < (s->g.narrow ? 4 : 8))
         s->slot = s->g.narrow ? 4 : 8;
@@ -154,161 +154,174 @@ static void number_terms(struct team *s) {
         s->c->terms = le_cuda_number(s->c, "terms", s->head + 2 * s->g.terms);
 }
 
-static const char *numbered(struct team *s, const char *at, int more) {
-    return s->c->terms ? le_arena_format(s->c->arena, "%s + 2 * %s + %d",
-                                         le_cuda_number_text(s->c, "head_terms", s->head), at, more)
-                       : NULL;
+/* The number of term `at`, or, one more, of its element; NULL: faults need none. */
+static struct le_expression *numbered(struct team *s, struct le_expression *at, int more) {
+    struct le_kernel_tree *t = s->c->tree;
+    if (!s->c->terms)
+        return NULL;
+    struct le_expression *own = le_plus(t, le_times(t, le_ktree_int(t, 2), at), le_ktree_int(t, more));
+    return le_plus(t, le_cuda_number(s->c, "head_terms", s->head), own);
 }
 
-/* ---- the lambdas */
+/* ---- the functions */
 
-static struct le_block *open_lambda(struct team *s, const char *parameters, const char *type) {
-    struct le_block *inner =
-        le_cuda_open(s->c, s->c->root, le_arena_format(s->c->arena, "const auto %s -> %s", parameters, type));
-    inner->owner->tail = ";";
-    return inner;
+/* Function `wish` of one or two parameters (b NULL). */
+static struct le_block *open_function(struct team *s, const char *wish, int type, struct le_variable *a,
+                                      struct le_variable *b, struct le_variable **function) {
+    struct le_variable *parameters[] = {a, b};
+    *function = le_ktree_variable(s->c->tree, wish, type);
+    return le_ktree_open_function(s->c->tree, s->c->root, *function, parameters, b ? 2 : 1);
+}
+
+/* Several terms, or results. */
+static struct le_variable *array_parameter(struct team *s, const char *wish, int type, int width, bool read_only) {
+    struct le_variable *v = le_ktree_variable(s->c->tree, wish, type);
+    v->memory = LE_KTREE_LOCAL;
+    v->read_only = read_only;
+    v->axes = 1;
+    v->extents[0] = width;
+    return v;
 }
 
 /* Binds the scan's index to the at'th turn, or to the first in memory of `width` turns from that on. */
-static void bind_turn(struct team *s, struct le_block *block, const char *at, int width) {
-    const char *place = at;
+static void bind_turn(struct team *s, struct le_block *block, struct le_expression *at, int width) {
+    struct le_kernel_tree *t = s->c->tree;
     if (s->scan->down)
-        place = le_arena_format(s->c->arena, "%s - %d - (%s)", s->count, width, at);
-    le_team_bind_one_text(s->c, block, s->scan->index, place, 0);
+        at = le_minus(t, le_minus(t, s->count, le_ktree_int(t, width)), at);
+    le_team_bind_one(s->c, block, s->scan->index, at, 0);
 }
 
 /* Element e in memory of `width` turns, as the turns count them. */
-static const char *turn_of(const struct team *s, const char *e, int width) {
-    return s->scan->down ? le_arena_format(s->c->arena, "%d - %s", width - 1, e) : e;
+static struct le_expression *turn_of(const struct team *s, struct le_expression *e, int width) {
+    return s->scan->down ? le_minus(s->c->tree, le_ktree_int(s->c->tree, width - 1), e) : e;
+}
+
+/* Of the turn that block binds. */
+static struct le_expression *term_of(struct team *s, struct le_block *block, struct le_expression *at) {
+    s->c->term = numbered(s, at, 0);
+    struct le_expression *x = le_cuda_wide(s->c, le_cuda_node(s->c, s->scan->term, block, NULL));
+    s->c->term = NULL;
+    return x;
 }
 
 static void emit_one(struct team *s) {
-    struct cuda *c = s->c;
-    const char *at = le_cuda_name(c, "at");
-    s->one = le_cuda_name(c, "term");
-    struct le_block *inner = open_lambda(s, le_arena_format(c->arena, "%s = [&](%s %s)", s->one, s->n, at), s->t);
+    struct le_kernel_tree *t = s->c->tree;
+    struct le_variable *v = le_ktree_variable(t, "at", s->counting);
+    struct le_expression *at = le_ktree_use(t, v);
+    struct le_block *inner = open_function(s, "term", (int)s->type, v, NULL, &s->one);
     bind_turn(s, inner, at, 1);
-    c->term = le_cuda_raw(c, LE_KTREE_LONG, numbered(s, at, 0));
-    le_cuda_line(c, inner, "return %s;", le_cuda_wide_text(c, s->scan->term, inner));
-    c->term = NULL;
-    le_cuda_close(c, inner);
+    le_ktree_return(t, inner, term_of(s, inner, at));
+    le_ktree_close(t, inner);
 }
 
 /* Reads `width` elements of every load, and makes their terms. */
-static void emit_wide(struct team *s, struct le_block *inner, const char *at, const char *to) {
+static void emit_wide(struct team *s, struct le_block *inner, struct le_expression *at, struct le_variable *to) {
     struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
     struct le_node *loads[LOADS_MAX];
-    const char *names[LOADS_MAX], *e = le_cuda_name(c, "e");
-    int width = s->g.width, count = le_group_loads(c, &s->g, loads);
-    struct le_block *base = le_cuda_open(c, inner, NULL);
-    bind_turn(s, base, at, width);
-    for (int k = 0; k < count; k++) {
-        const struct le_value *v = &c->ir->values.at[loads[k]->value];
-        const char *place = le_cuda_trusted_place_text(c, loads[k], base);
-        names[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_some", v->name));
-        le_cuda_line(c, base, "%s %s[%d];\nle_read<%d>(%s, &%s);", le_cuda_stored(v->type), names[k], width, width,
-                     names[k], place);
-    }
-    le_cuda_close(c, base);
-    struct le_block *each = le_cuda_unrolled(c, inner, e, width);
-    bind_turn(s, each, le_arena_format(c->arena, "%s + %s", at, turn_of(s, e, width)), 1);
-    for (int k = 0; k < count; k++) {
-        const struct le_value *v = &c->ir->values.at[loads[k]->value];
-        const char *x =
-            le_cuda_from_memory_text(c, le_arena_format(c->arena, "%s[%s]", names[k], e), v->type, loads[k]->type);
-        le_cuda_know_text(c, loads[k], each, le_cuda_hold_text(c, each, loads[k]->type, false, v->name, x));
-    }
-    c->term =
-        le_cuda_raw(c, LE_KTREE_LONG, numbered(s, le_arena_format(c->arena, "(%s + %s)", at, turn_of(s, e, width)), 0));
-    const char *x = le_cuda_wide_text(c, s->scan->term, each);
-    le_cuda_line(c, each, "%s[%s] = %s;", to, turn_of(s, e, width), x);
-    c->term = NULL;
-    le_cuda_close(c, each);
+    struct le_variable *some[LOADS_MAX], *element = le_ktree_variable(t, "e", LE_KTREE_INT);
+    struct le_expression *e = le_ktree_use(t, element), *turn = turn_of(s, e, s->g.width);
+    struct le_block *base = le_ktree_open(t, inner);
+    bind_turn(s, base, at, s->g.width);
+    int count = le_group_open_wide(c, &s->g, base, loads, some);
+    struct le_block *each = le_ktree_open_unrolled(t, inner, element, s->g.width);
+    bind_turn(s, each, le_plus(t, at, turn), 1);
+    for (int k = 0; k < count; k++)
+        le_group_know_element(c, loads[k], each, some[k], e);
+    le_ktree_set(t, each, le_ktree_element(t, to, turn), term_of(s, each, le_plus(t, at, turn)));
+    le_ktree_close(t, each);
 }
 
 static void emit_some(struct team *s) {
-    struct cuda *c = s->c;
-    const char *at = le_cuda_name(c, "at"), *to = le_cuda_name(c, "to");
-    s->some = le_cuda_name(c, "terms");
-    const char *head =
-        le_arena_format(c->arena, "%s = [&](%s %s, %s (&%s)[%d])", s->some, s->n, at, s->t, to, s->g.width);
-    struct le_block *inner = open_lambda(s, head, "void");
+    struct le_kernel_tree *t = s->c->tree;
+    struct le_variable *v = le_ktree_variable(t, "at", s->counting);
+    struct le_variable *to = array_parameter(s, "to", (int)s->type, s->g.width, false);
+    struct le_block *inner = open_function(s, "terms", LE_KTREE_VOID, v, to, &s->some);
+    struct le_expression *x[] = {le_ktree_use(t, s->one), le_ktree_use(t, v)};
     if (s->g.width > 1)
-        emit_wide(s, inner, at, to);
+        emit_wide(s, inner, x[1], to);
     else
-        le_cuda_line(c, inner, "%s[0] = %s(%s);", to, s->one, at);
-    le_cuda_close(c, inner);
+        le_ktree_set(t, inner, le_ktree_element(t, to, le_ktree_int(t, 0)),
+                     le_ktree_call(t, LE_CALL_APPLY, (int)s->type, NULL, x));
+    le_ktree_close(t, inner);
+}
+
+/* A term's total; at: its place, which only args keep. */
+static struct le_expression *total_of(struct team *s, struct le_expression *x, struct le_expression *at) {
+    struct le_expression *both[] = {x, at};
+    return le_ktree_total(s->c->tree, s->g.type, both, s->is_arg ? 2 : 1);
+}
+
+static struct le_expression *head_terms(struct team *s) {
+    return le_ktree_cast(s->c->tree, s->counting, le_cuda_number(s->c, "head_terms", s->head));
 }
 
 /* A place is counted from the first of all terms on, as they lie. */
 static void emit_of(struct team *s) {
-    struct cuda *c = s->c;
-    const char *at = le_cuda_name(c, "at"), *x = le_cuda_name(c, "x"), *place;
-    s->of = le_cuda_name(c, "total_of");
-    struct le_block *inner =
-        open_lambda(s, le_arena_format(c->arena, "%s = [&](%s %s, %s %s)", s->of, s->t, x, s->n, at),
-                    le_group_type_text(s->c, &s->g));
-    if (!s->is_arg)
-        le_cuda_line(c, inner, "return %s::of(%s);", le_group_type_text(s->c, &s->g), x);
-    else if (s->scan->suffix)
-        le_cuda_line(c, inner, "return %s::of(%s, %s - 1 - %s);", le_group_type_text(s->c, &s->g), x, s->count, at);
-    else if (s->head == 0)
-        le_cuda_line(c, inner, "return %s::of(%s, %s);", le_group_type_text(s->c, &s->g), x, at);
-    else {
-        place = le_arena_format(c->arena, "(%s)%s + %s", s->n, le_cuda_number_text(c, "head_terms", s->head), at);
-        le_cuda_line(c, inner, "return %s::of(%s, %s);", le_group_type_text(s->c, &s->g), x, place);
-    }
-    le_cuda_close(c, inner);
+    struct le_kernel_tree *t = s->c->tree;
+    struct le_variable *v = le_ktree_variable(t, "at", s->counting), *x = le_ktree_variable(t, "x", (int)s->type);
+    struct le_block *inner = open_function(s, "total_of", s->g.type, x, v, &s->of);
+    struct le_expression *at = le_ktree_use(t, v);
+    if (s->scan->suffix)
+        at = le_minus(t, le_minus(t, s->count, le_ktree_int(t, 1)), at);
+    else if (s->head > 0)
+        at = le_plus(t, head_terms(s), at);
+    le_ktree_return(t, inner, total_of(s, le_ktree_use(t, x), at));
+    le_ktree_close(t, inner);
 }
 
 /* A result as the reduction's value. */
-static const char *value_of(struct team *s, const char *x) {
-    if (!s->is_arg)
-        return x;
-    if (s->scan->terms.low == 0)
-        return le_arena_format(s->c->arena, "(long long)%s", x);
-    return le_arena_format(s->c->arena, "%s + %s", le_cuda_number_text(s->c, "first", s->scan->terms.low), x);
+static struct le_expression *value_of(struct team *s, struct le_expression *x) {
+    if (s->is_arg && s->scan->terms.low != 0)
+        x = le_plus(s->c->tree, le_cuda_number(s->c, "first", s->scan->terms.low), x);
+    return le_cuda_wide(s->c, x);
 }
 
 static void emit_put_one(struct team *s) {
     struct cuda *c = s->c;
-    const char *at = le_cuda_name(c, "at"), *x = le_cuda_name(c, "x");
-    s->put_one = le_cuda_name(c, "store");
-    const char *head = le_arena_format(c->arena, "%s = [&](%s %s, %s %s)", s->put_one, s->n, at, s->result, x);
-    struct le_block *inner = open_lambda(s, head, "void");
-    bind_turn(s, inner, at, 1);
-    c->term = le_cuda_raw(c, LE_KTREE_LONG, numbered(s, at, 1));
-    const char *value = le_cuda_hold_text(c, inner, s->scan->reduction->type, false, "value", value_of(s, x));
-    le_cuda_store(c, le_cuda_raw(c, (int)s->scan->reduction->type, value), inner);
+    struct le_kernel_tree *t = c->tree;
+    struct le_variable *v = le_ktree_variable(t, "at", s->counting), *x = le_ktree_variable(t, "x", s->result);
+    struct le_block *inner = open_function(s, "store", LE_KTREE_VOID, v, x, &s->put_one);
+    bind_turn(s, inner, le_ktree_use(t, v), 1);
+    c->term = numbered(s, le_ktree_use(t, v), 1);
+    le_cuda_store(c, value_of(s, le_ktree_use(t, x)), inner);
     c->term = NULL;
-    le_cuda_close(c, inner);
+    le_ktree_close(t, inner);
+}
+
+static void emit_wide_put(struct team *s, struct le_block *inner, struct le_expression *at, struct le_variable *from) {
+    struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
+    struct le_node target = le_cuda_target(c);
+    enum le_type stored = c->ir->values.at[target.value].type;
+    struct le_variable *out = le_ktree_array(t, inner, "out", (int)stored, LE_KTREE_LOCAL, s->out_width, 0);
+    struct le_variable *element = le_ktree_variable(t, "e", LE_KTREE_INT);
+    struct le_expression *e = le_ktree_use(t, element);
+    struct le_block *each = le_ktree_open_unrolled(t, inner, element, s->out_width);
+    struct le_expression *x = value_of(s, le_ktree_element(t, from, turn_of(s, e, s->out_width)));
+    le_ktree_set(t, each, le_ktree_element(t, out, e), le_cuda_to_memory(c, x, stored));
+    le_ktree_close(t, each);
+    bind_turn(s, inner, at, s->out_width);
+    struct le_expression *both[] = {le_ktree_address(t, le_cuda_trusted_place(c, &target, inner)),
+                                    le_ktree_use(t, out)};
+    le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_WRITE, LE_KTREE_VOID, &LE_STATIC_NUMBER(s->out_width), both));
 }
 
 static void emit_put(struct team *s) {
-    struct cuda *c = s->c;
-    const char *at = le_cuda_name(c, "at"), *from = le_cuda_name(c, "from");
-    int width = s->out_width;
-    s->put = le_cuda_name(c, "stores");
-    const char *head =
-        le_arena_format(c->arena, "%s = [&](%s %s, const %s (&%s)[%d])", s->put, s->n, at, s->result, from, width);
-    struct le_block *inner = open_lambda(s, head, "void");
-    if (width == 1) {
-        le_cuda_line(c, inner, "%s(%s, %s[0]);", s->put_one, at, from);
-    } else {
-        struct le_node target = le_cuda_target(c);
-        enum le_type stored = c->ir->values.at[target.value].type;
-        const char *out = le_cuda_name(c, "out"), *e = le_cuda_name(c, "e");
-        const char *x = value_of(s, le_arena_format(c->arena, "%s[%s]", from, turn_of(s, e, width)));
-        x = le_cuda_to_memory_text(c, le_arena_format(c->arena, "(%s)", x), le_type_compute(stored), stored);
-        le_cuda_line(c, inner, "%s %s[%d];\n#pragma unroll\nfor (int %s = 0; %s < %d; %s++)\n    %s[%s] = %s;",
-                     le_cuda_stored(stored), out, width, e, e, width, e, out, e, x);
-        bind_turn(s, inner, at, width);
-        le_cuda_line(c, inner, "le_write<%d>(&%s, %s);", width, le_cuda_trusted_place_text(c, &target, inner), out);
-    }
-    le_cuda_close(c, inner);
+    struct le_kernel_tree *t = s->c->tree;
+    struct le_variable *at = le_ktree_variable(t, "at", s->counting);
+    struct le_variable *from = array_parameter(s, "from", s->result, s->out_width, true);
+    struct le_block *inner = open_function(s, "stores", LE_KTREE_VOID, at, from, &s->put);
+    struct le_expression *x[] = {le_ktree_use(t, s->put_one), le_ktree_use(t, at),
+                                 le_ktree_element(t, from, le_ktree_int(t, 0))};
+    if (s->out_width > 1)
+        emit_wide_put(s, inner, x[1], from);
+    else
+        le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_APPLY_PAIR, LE_KTREE_VOID, NULL, x));
+    le_ktree_close(t, inner);
 }
 
-static void emit_lambdas(struct team *s) {
+static void emit_functions(struct team *s) {
     emit_one(s);
     emit_of(s);
     emit_put_one(s);
@@ -320,34 +333,36 @@ static void emit_lambdas(struct team *s) {
 
 /* ---- the terms before the first element's own */
 
-/* By each thread: their total, a variable. */
-static const char *own_head(struct team *s) {
+static struct le_expression *declare_start(struct team *s) {
+    struct le_kernel_tree *t = s->c->tree;
+    struct le_expression *none = le_ktree_call(t, LE_CALL_NONE, s->g.type, &LE_STATIC_TYPE(s->g.type), NULL);
+    return le_ktree_use(t, le_ktree_declare(t, t->root, "start", s->g.type, none));
+}
+
+/* By each thread: their total. */
+static struct le_expression *own_head(struct team *s) {
     struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
     const struct scan *scan = s->scan;
-    const char *start = le_cuda_name(c, "start"), *place = "";
-    if (s->head > 0 && s->ordered) {
-        const char *x = le_cuda_node_text(c, scan->reduction, c->root);
-        le_cuda_line(c, c->root, "const %s %s = %s::of(%s);", le_group_type_text(s->c, &s->g), start,
-                     le_group_type_text(s->c, &s->g), x);
-        return start;
-    }
-    le_cuda_line(c, c->root, "%s %s = %s::none();", le_group_type_text(s->c, &s->g), start,
-                 le_group_type_text(s->c, &s->g));
+    if (s->head > 0 && s->ordered)
+        return le_ktree_let(t, c->root, "start", s->g.type,
+                            total_of(s, le_cuda_node(c, scan->reduction, c->root, NULL), NULL));
+    struct le_expression *start = declare_start(s);
     if (s->head == 0)
         return start;
     struct le_block *inner = le_cuda_run(c, c->root, scan->scanned, scan->suffix);
-    const char *x = le_cuda_wide_text(c, scan->reduction->operands[0], inner);
-    if (s->is_arg)
-        place = le_arena_format(c->arena, ", (%s)(%s - %s)", s->n, le_cuda_text(c, c->indices[scan->scanned].x),
-                                le_cuda_number_text(c, "first", scan->terms.low));
-    le_cuda_line(c, inner, "%s = %s.join(%s::of(%s%s));", start, start, le_group_type_text(s->c, &s->g), x, place);
-    le_cuda_close(c, inner);
+    struct le_expression *x = le_cuda_wide(c, le_cuda_node(c, scan->reduction->operands[0], inner, NULL));
+    struct le_expression *place = le_minus(t, c->indices[scan->scanned].x, le_cuda_number(c, "first", scan->terms.low));
+    struct le_expression *both[] = {start, total_of(s, x, le_ktree_cast(t, s->counting, place))};
+    le_ktree_set(t, inner, start, le_ktree_call(t, LE_CALL_TOTAL_JOIN, s->g.type, NULL, both));
+    le_ktree_close(t, inner);
     return start;
 }
 
 /* By a block, of which all threads come here, into start. */
-static void take_head(struct team *s, struct le_block *block, const char *start) {
+static void take_head(struct team *s, struct le_block *block, struct le_expression *start) {
     struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
     const struct scan *scan = s->scan;
     struct group h = {.nodes = {scan->reduction}, .bodies = {scan->reduction->operands[0]}, .node_count = 1};
     h.indices = &scan->scanned;
@@ -356,26 +371,29 @@ static void take_head(struct team *s, struct le_block *block, const char *start)
     le_group_shape(c, &h);
     h.narrow = s->g.narrow;
     le_group_emit(c, &h, block);
-    const char *room = le_cuda_name(c, "head_room");
-    le_cuda_line(c, c->root, "__shared__ le_room<%s> %s;", le_group_type_text(s->c, &s->g), room);
-    le_cuda_line(c, block, "%s = le_block_total<%s, %d, %d, %d, %s>((%s)%s, %s, %s, %s);", start,
-                 le_group_type_text(s->c, &s->g), h.unroll, h.unroll, h.width, s->n, s->n,
-                 le_cuda_number_text(c, "head_terms", s->head), h.many->name, h.term->name, room);
+    const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type), LE_STATIC_NUMBER(h.unroll),
+                                        LE_STATIC_NUMBER(h.unroll), LE_STATIC_NUMBER(h.width),
+                                        LE_STATIC_TYPE(s->counting)};
+    struct le_variable *room = le_ktree_object(t, c->root, "head_room", LE_KTREE_SHARED, 0,
+                                               le_ktree_call(t, LE_CALL_TOTALS_ROOM, LE_KTREE_VOID, statics, NULL));
+    struct le_expression *x[] = {head_terms(s), le_ktree_use(t, h.many), le_ktree_use(t, h.term),
+                                 le_ktree_use(t, room)};
+    le_ktree_set(t, block, start, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, s->g.type, statics, x));
+    struct le_expression *moved[] = {start, s->count};
     if (s->is_arg && scan->suffix)
-        le_cuda_line(c, block, "%s.at += %s;", start, s->count);
+        le_ktree_do(t, block, le_ktree_call(t, LE_CALL_TOTAL_MOVE, LE_KTREE_VOID, NULL, moved));
 }
 
-static const char *block_head(struct team *s, const char *when) {
-    struct cuda *c = s->c;
-    const char *start = le_cuda_name(c, "start");
-    le_cuda_line(c, c->root, "%s %s = %s::none();", le_group_type_text(s->c, &s->g), start,
-                 le_group_type_text(s->c, &s->g));
+/* By each block, or by those for which `when` holds. */
+static struct le_expression *block_head(struct team *s, struct le_expression *when) {
+    struct le_kernel_tree *t = s->c->tree;
+    struct le_expression *start = declare_start(s);
     if (s->head == 0)
         return start;
-    struct le_block *block = le_cuda_open(c, c->root, when);
+    struct le_block *block = when ? le_ktree_open_if(t, t->root, when) : le_ktree_open(t, t->root);
     block->conditional = when != NULL;
     take_head(s, block, start);
-    le_cuda_close(c, block);
+    le_ktree_close(t, block);
     return start;
 }
 
@@ -389,7 +407,7 @@ static void begin_team(struct team *s) {
     c->tree->threads = s->threads;
     c->tree->resident = blocks > 0 ? blocks : 1;
     le_group_declare(c, &s->g);
-    s->count = le_arena_format(c->arena, "(%s)%s", s->n, le_cuda_number_text(c, "turns", s->g.terms));
+    s->count = le_ktree_cast(c->tree, s->counting, le_cuda_number(c, "turns", s->g.terms));
     number_terms(s);
 }
 
@@ -398,120 +416,160 @@ static void finish_launch(struct team *s, struct le_generated_launches *out, int
     struct le_generated_launch *launch = le_cuda_finish(s->c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->block[0] = (unsigned)s->threads;
-    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->shared_bytes = shared;
     launch->elements = s->points * s->g.terms;
     launch->operations = launch->elements * (s->scan->term->cost + 1);
     launch->how = how;
 }
 
+static struct le_expression *let(struct team *s, const char *wish, int type, struct le_expression *x) {
+    return le_ktree_let(s->c->tree, s->c->root, wish, type, x);
+}
+
+/* The thread's number, as that type, over n. */
+static struct le_expression *thread_over(struct team *s, int n, int type) {
+    struct le_kernel_tree *t = s->c->tree;
+    return le_ktree_quotient(t, le_ktree_cast(t, type, le_ktree_thread(t, LE_THREAD_X)), le_ktree_int(t, n));
+}
+
+/* The block's first of `count` points. */
+static struct le_expression *first_point(struct team *s, int count) {
+    struct le_kernel_tree *t = s->c->tree;
+    return le_times(t, le_ktree_cast(t, LE_KTREE_LONG, le_ktree_thread(t, LE_BLOCK_X)), le_ktree_int(t, count));
+}
+
 /* Binds the points' indices to one that there is, also where a lane has none; the bool that tells. */
-static const char *bind_lane(struct team *s, const char *point) {
-    struct cuda *c = s->c;
-    const char *points = le_cuda_number_text(c, "points", s->points), *active = le_cuda_name(c, "active");
-    le_cuda_line(c, c->root, "const bool %s = %s < %s;", active, point, points);
-    const char *own = le_cuda_hold_text(c, c->root, LE_I64, false, "row",
-                                        le_arena_format(c->arena, "%s ? %s : %s - 1", active, point, points));
-    le_team_bind_text(c, c->root, s->points_at, s->points_count, own, true);
+static struct le_expression *bind_lane(struct team *s, struct le_expression *point) {
+    struct le_kernel_tree *t = s->c->tree;
+    struct le_expression *points = le_cuda_number(s->c, "points", s->points);
+    struct le_expression *active = let(s, "active", LE_BOOL, le_less(t, point, points));
+    struct le_expression *last = le_minus(t, points, le_ktree_int(t, 1));
+    struct le_expression *own = let(s, "row", LE_KTREE_LONG, le_ktree_select(t, active, point, last));
+    le_team_bind(s->c, t->root, s->points_at, s->points_count, own, true);
     return active;
 }
 
+/* An object of the totals' class, shared by the block; number: as the class says. */
+static struct le_variable *share(struct team *s, enum le_call class, const char *wish, int number, int count) {
+    const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type), LE_STATIC_NUMBER(number)};
+    return le_ktree_object(s->c->tree, s->c->root, wish, LE_KTREE_SHARED, count,
+                           le_ktree_call(s->c->tree, class, LE_KTREE_VOID, statics, NULL));
+}
+
 static void make_columns(struct team *s, struct le_generated_launches *out) {
-    struct cuda *c = s->c;
+    struct le_kernel_tree *t = s->c->tree;
     int side = s->threads / WARP / s->warps;
-    const char *warp = le_cuda_name(c, "warp"), *point = le_cuda_name(c, "point"), *room = le_cuda_name(c, "totals");
     begin_team(s);
-    le_cuda_line(c, c->root,
-                 "__shared__ le_scan_lanes<%s, %d> %s[%d];\nconst int %s = (int)threadIdx.x / 32;\n"
-                 "const long long %s = ((long long)blockIdx.x * %d + %s / %d) * 32 + threadIdx.x %% 32;",
-                 le_group_type_text(s->c, &s->g), s->warps, room, side, warp, point, side, warp, s->warps);
-    const char *active = bind_lane(s, point);
-    emit_lambdas(s);
-    const char *start = own_head(s);
-    le_cuda_line(c, c->root, "le_scan_columns<%s, %d, %d, %s>(%s[%s / %d], %s %% %d, %s, %s, %s, %s, %s, %s);",
-                 le_group_type_text(s->c, &s->g), s->g.unroll >= 4 ? GROUP : 1, s->warps, s->n, room, warp, s->warps,
-                 warp, s->warps, active, s->count, start, s->one, s->of, s->put_one);
-    int64_t lanes = (int64_t)side * WARP;
-    finish_launch(s, out, (s->points + lanes - 1) / lanes, 0,
+    struct le_variable *room = share(s, LE_CALL_SCAN_LANES, "totals", s->warps, side);
+    struct le_expression *warp = let(s, "warp", LE_KTREE_INT, thread_over(s, WARP, LE_KTREE_INT));
+    struct le_expression *warps = le_ktree_int(t, s->warps), *lanes = le_ktree_int(t, WARP);
+    struct le_expression *own = le_ktree_quotient(t, warp, warps);
+    struct le_expression *before = le_times(t, le_plus(t, first_point(s, side), own), lanes);
+    struct le_expression *lane = le_ktree_remainder(t, le_ktree_thread(t, LE_THREAD_X), lanes);
+    struct le_expression *active = bind_lane(s, let(s, "point", LE_KTREE_LONG, le_plus(t, before, lane)));
+    emit_functions(s);
+    struct le_expression *start = own_head(s);
+    const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type), LE_STATIC_NUMBER(s->g.unroll >= 4 ? GROUP : 1),
+                                        LE_STATIC_NUMBER(s->warps), LE_STATIC_TYPE(s->counting)};
+    struct le_expression *x[] = {le_ktree_element(t, room, own),
+                                 le_ktree_remainder(t, warp, warps),
+                                 active,
+                                 s->count,
+                                 start,
+                                 le_ktree_use(t, s->one),
+                                 le_ktree_use(t, s->of),
+                                 le_ktree_use(t, s->put_one)};
+    le_ktree_do(t, t->root, le_ktree_call(t, LE_CALL_SCAN_COLUMNS, LE_KTREE_VOID, statics, x));
+    int64_t points = (int64_t)side * WARP;
+    finish_launch(s, out, (s->points + points - 1) / points, 0,
                   s->warps > 1 ? "warps for each 32 rows, a thread each" : "a thread for each row");
 }
 
-/* "<total, T, result, slot, width, unroll, out width, last>" */
-static const char *kinds(const struct team *s, int last) {
-    return le_arena_format(s->c->arena, "<%s, %s, %s, %d, %d, %d, %d, %d>", le_group_type_text(s->c, &s->g), s->t,
-                           s->result, s->slot, s->g.width, s->g.unroll, s->out_width, last);
+/* A call whose last operands are the functions, after `count` others. last: its last static. */
+static void call_scan(struct team *s, enum le_call call, int last, struct le_expression *const *first, int count) {
+    struct le_kernel_tree *t = s->c->tree;
+    const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type),      LE_STATIC_TYPE((int)s->type),
+                                        LE_STATIC_TYPE(s->result),      LE_STATIC_NUMBER(s->slot),
+                                        LE_STATIC_NUMBER(s->g.width),   LE_STATIC_NUMBER(s->g.unroll),
+                                        LE_STATIC_NUMBER(s->out_width), LE_STATIC_NUMBER(last)};
+    struct le_variable *functions[] = {s->some, s->one, s->of, s->put, s->put_one};
+    struct le_expression *x[8 + ARRAY_LEN(functions)];
+    for (int k = 0; k < count; k++)
+        x[k] = first[k];
+    for (int k = 0; k < (int)ARRAY_LEN(functions); k++)
+        x[count + k] = le_ktree_use(t, functions[k]);
+    le_ktree_do(t, t->root, le_ktree_call(t, call, LE_KTREE_VOID, statics, x));
 }
 
-static const char *lambdas(const struct team *s) {
-    return le_arena_format(s->c->arena, "%s, %s, %s, %s, %s", s->some, s->one, s->of, s->put, s->put_one);
-}
-
-static const char *declare_tile(struct team *s) {
-    const char *tile = le_cuda_name(s->c, "tile");
-    le_cuda_line(s->c, s->c->root, "extern __shared__ uint4 %s[];", tile);
-    return tile;
+static struct le_variable *declare_tile(struct team *s) {
+    struct le_kernel_tree *t = s->c->tree;
+    return le_ktree_object(t, t->root, "tile", LE_KTREE_DYNAMIC, 0,
+                           le_ktree_call(t, LE_CALL_CHUNK, LE_KTREE_VOID, NULL, NULL));
 }
 
 static void make_few(struct team *s, struct le_generated_launches *out) {
-    struct cuda *c = s->c;
+    struct le_kernel_tree *t = s->c->tree;
     int rows = s->threads / s->lanes;
-    const char *point = le_cuda_name(c, "point"), *count = le_cuda_name(c, "count");
     begin_team(s);
-    const char *tile = declare_tile(s);
-    le_cuda_line(c, c->root, "const long long %s = (long long)blockIdx.x * %d + threadIdx.x / %d;", point, rows,
-                 s->lanes);
-    const char *active = bind_lane(s, point);
-    emit_lambdas(s);
-    const char *start = own_head(s);
-    le_cuda_line(c, c->root, "const int %s = %s ? (int)%s : 0;", count, active, s->count);
-    le_cuda_line(c, c->root, "le_scan_few%s(%s + threadIdx.x / 32 * %d, %s, %s, %s);", kinds(s, s->lanes), tile,
-                 WARP * s->slot, count, start, lambdas(s));
+    struct le_variable *tile = declare_tile(s);
+    struct le_expression *point =
+        let(s, "point", LE_KTREE_LONG, le_plus(t, first_point(s, rows), thread_over(s, s->lanes, LE_KTREE_UINT)));
+    struct le_expression *active = bind_lane(s, point);
+    emit_functions(s);
+    struct le_expression *start = own_head(s), *count = le_ktree_cast(t, LE_KTREE_INT, s->count);
+    count = let(s, "count", LE_KTREE_INT, le_ktree_select(t, active, count, le_ktree_int(t, 0)));
+    struct le_expression *own = le_times(t, thread_over(s, WARP, LE_KTREE_UINT), le_ktree_int(t, WARP * s->slot));
+    struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, tile, own)), count, start};
+    call_scan(s, LE_CALL_SCAN_FEW, s->lanes, x, 3);
     finish_launch(s, out, (s->points + rows - 1) / rows, (size_t)(s->threads * GROUP * s->slot),
                   "some lanes for each row");
 }
 
-static const char *declare_room(struct team *s) {
-    const char *room = le_cuda_name(s->c, "room");
-    le_cuda_line(s->c, s->c->root, "__shared__ le_scan_room<%s, %d> %s;", le_group_type_text(s->c, &s->g), s->groups,
-                 room);
-    return room;
-}
-
 static void make_rows(struct team *s, struct le_generated_launches *out) {
-    struct cuda *c = s->c;
+    struct le_kernel_tree *t = s->c->tree;
     begin_team(s);
-    const char *tile = declare_tile(s), *room = declare_room(s);
-    le_team_bind_text(c, c->root, s->points_at, s->points_count, "blockIdx.x", true);
-    emit_lambdas(s);
-    const char *start = block_head(s, NULL);
-    le_cuda_line(c, c->root, "le_scan_row%s(%s, %s, %s, %s, %s);", kinds(s, s->groups), tile, room, s->count, start,
-                 lambdas(s));
+    struct le_variable *tile = declare_tile(s), *room = share(s, LE_CALL_SCAN_ROOM, "room", s->groups, 0);
+    le_team_bind(s->c, t->root, s->points_at, s->points_count, le_ktree_thread(t, LE_BLOCK_X), true);
+    emit_functions(s);
+    struct le_expression *start = block_head(s, NULL);
+    struct le_expression *x[] = {le_ktree_use(t, tile), le_ktree_use(t, room), s->count, start};
+    call_scan(s, LE_CALL_SCAN_ROW, s->groups, x, 4);
     finish_launch(s, out, s->points, tile_bytes(s), "a block for each row");
 }
 
 /* Rows go on side by side, so that what is before a tile has been there for long. */
 static void make_tiles(struct team *s, struct le_generated_launches *out) {
     struct cuda *c = s->c;
+    struct le_kernel_tree *t = c->tree;
     int64_t tile_terms = (int64_t)s->groups * GROUP, tiles = (s->g.terms + tile_terms - 1) / tile_terms * s->points;
     size_t told_bytes = (size_t)tiles * 2 * (le_group_total_bytes(&s->g) / 4) * 8;
     int64_t work = (int64_t)(out->work_bytes + 15) / 16 * 16;
     begin_team(s);
-    const char *tile = declare_tile(s), *room = declare_room(s), *seen = le_cuda_name(c, "seen");
-    const char *turn = le_cuda_name(c, "turn"), *row = le_cuda_name(c, "row"), *number = le_cuda_name(c, "number");
-    const char *next = le_cuda_parameter_text(c, LE_ARGUMENT_WORK, -1, work, "unsigned *", "next");
-    const char *told = le_cuda_parameter_text(c, LE_ARGUMENT_WORK, -1, work + 16, "unsigned long long *", "told");
-    const char *points = le_cuda_number_text(c, "points", s->points), *step = le_cuda_name(c, "step");
-    le_cuda_line(c, c->root,
-                 "__shared__ le_scan_seen<%s> %s;\nconst unsigned %s = le_scan_turn(%s), %s = %s / (unsigned)%s;\n"
-                 "const unsigned %s = %s - %s * (unsigned)%s;\nconst int %s = 2 * le_scan_words<%s>::COUNT;",
-                 le_group_type_text(s->c, &s->g), seen, turn, next, number, turn, points, row, turn, number, points,
-                 step, le_group_type_text(s->c, &s->g));
-    le_team_bind_text(c, c->root, s->points_at, s->points_count, row, true);
-    emit_lambdas(s);
-    const char *start = block_head(s, le_arena_format(c->arena, "if (%s == 0)", number));
-    le_cuda_line(c, c->root, "le_scan_tile%s(%s, %s, %s, %s + (long long)%s * %s, %s, %s * %s, %s, %s, %s);",
-                 kinds(s, s->groups), tile, room, seen, told, turn, step, number, points, step, s->count, start,
-                 lambdas(s));
+    struct le_variable *tile = declare_tile(s), *room = share(s, LE_CALL_SCAN_ROOM, "room", s->groups, 0);
+    struct le_variable *seen = share(s, LE_CALL_SCAN_SEEN, "seen", 0, 0);
+    struct le_variable *next = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, work, LE_KTREE_UINT, "next");
+    struct le_variable *told = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, work + 16, LE_KTREE_ULONG, "told");
+    struct le_expression *first = le_ktree_use(t, next), *all = le_cuda_number(c, "points", s->points);
+    struct le_expression *points = le_ktree_cast(t, LE_KTREE_UINT, all);
+    struct le_expression *turn =
+        let(s, "turn", LE_KTREE_UINT, le_ktree_call(t, LE_CALL_SCAN_TURN, LE_KTREE_UINT, NULL, &first));
+    struct le_expression *number = let(s, "number", LE_KTREE_UINT, le_ktree_quotient(t, turn, points));
+    struct le_expression *row = let(s, "row", LE_KTREE_UINT, le_minus(t, turn, le_times(t, number, points)));
+    struct le_expression *words = le_ktree_call(t, LE_CALL_SCAN_WORDS, LE_KTREE_INT, &LE_STATIC_TYPE(s->g.type), NULL);
+    struct le_expression *step = let(s, "step", LE_KTREE_INT, le_times(t, le_ktree_int(t, 2), words));
+    le_team_bind(c, c->root, s->points_at, s->points_count, row, true);
+    emit_functions(s);
+    struct le_expression *start = block_head(s, le_ktree_binary(t, LE_OP_EQ, number, le_ktree_int(t, 0)));
+    struct le_expression *own = le_times(t, le_ktree_cast(t, LE_KTREE_LONG, turn), step);
+    struct le_expression *x[] = {le_ktree_use(t, tile),
+                                 le_ktree_use(t, room),
+                                 le_ktree_use(t, seen),
+                                 le_ktree_address(t, le_ktree_element(t, told, own)),
+                                 number,
+                                 le_times(t, all, step),
+                                 s->count,
+                                 start};
+    call_scan(s, LE_CALL_SCAN_TILE, s->groups, x, 8);
     finish_launch(s, out, tiles, tile_bytes(s), "a block for each tile of the rows, which looks back");
     out->zeroed_bytes = out->work_bytes = (size_t)work + 16 + told_bytes;
 }

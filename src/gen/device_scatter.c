@@ -142,8 +142,7 @@ static struct le_expression *open_threads(struct cuda *c, const char *name, int6
     return thread;
 }
 
-/* -0.0, which changes no sum. */
-static struct le_expression *minus_zero(struct cuda *c) {
+struct le_expression *le_cuda_minus_zero(struct cuda *c) {
     enum le_type type = c->ir->values.at[c->stage->target].type;
     uint64_t bits = (uint64_t)1 << (8 * le_type_size(type) - 1);
     return le_ktree_constant(c->tree, (int)type, bits);
@@ -154,7 +153,7 @@ static leat_status clear_copies(const struct le_device_kernel_job *job, const st
     struct cuda c;
     le_cuda_begin(&c, job, stage, "_clear");
     struct le_expression *thread = open_threads(&c, "elements", chunks->count * chunks->elements);
-    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, copies_of(&c, chunks), thread), minus_zero(&c));
+    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, copies_of(&c, chunks), thread), le_cuda_minus_zero(&c));
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = "a thread for each element of the copies";
     return le_cuda_set_grid(&c, launch, chunks->count * chunks->elements);
@@ -202,7 +201,8 @@ static leat_status join_copies(const struct le_device_kernel_job *job, const str
 
 /* As on the CPU: by the extents alone, since it decides the order of additions. */
 static struct chunks find_chunks(const struct le_kernel *k, const struct le_stage *stage, int64_t elements) {
-    struct gen g = {.kernel = k, .ir = k->ir, .stage = stage, .space = *k->space, .merged_count = k->merged_count};
+    struct gen g = {
+        .kernel = k, .ir = k->ir, .stage = stage, .space = *k->space, .merged_count = k->work->merged_count};
     struct chunks chunks = {.count = 1, .elements = elements};
     const struct le_range *first = stage->index_count ? &k->space->ranges[stage->indices[0]] : NULL;
     int64_t terms = 1, size = (int64_t)le_type_size(k->ir->values.at[stage->target].type);

@@ -8,10 +8,6 @@
 #define DEAR_COST    128                /* additions of all terms that a thread makes at once */
 #define QUICK_COST   16                 /* additions of a term whose quick way is worth a text of its own */
 
-static bool is_arg(const struct le_node *node) {
-    return node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;
-}
-
 static const struct le_range *range_at(const struct cuda *c, const struct group *g, int position) {
     return &c->space->ranges[g->indices[position]];
 }
@@ -236,7 +232,7 @@ bool le_group_is_uniform(struct cuda *c, const struct group *g, const int *point
 int le_group_bytes(const struct group *g) {
     int bytes = 0;
     for (int k = 0; k < g->node_count; k++)
-        bytes += (int)le_type_size(g->bodies[k]->type) + (is_arg(g->nodes[k]) ? (g->narrow ? 4 : 8) : 0);
+        bytes += (int)le_type_size(g->bodies[k]->type) + (le_node_is_arg(g->nodes[k]) ? (g->narrow ? 4 : 8) : 0);
     return bytes;
 }
 
@@ -293,7 +289,7 @@ size_t le_group_total_bytes(const struct group *g) {
 size_t le_room_bytes(const struct le_node *node) {
     size_t of_term = le_type_size(node->operands[0]->type), of_total = le_type_size(node->type);
     size_t larger = of_term > of_total ? of_term : of_total;
-    return ROOM_TOTALS * ((larger + 7) / 8 * 8 + (is_arg(node) ? 8 : 0));
+    return ROOM_TOTALS * ((larger + 7) / 8 * 8 + (le_node_is_arg(node) ? 8 : 0));
 }
 
 size_t le_group_room_bytes(const struct group *g) {
@@ -326,7 +322,7 @@ void le_group_know(struct cuda *c, const struct group *g, struct le_block *block
                                            c->ir->indices.at[node->indices[0]].name);
         struct le_expression *x =
             le_ktree_let(t, block, name, (int)node->type, le_ktree_part(t, (int)node->type, total, k, empty));
-        if (is_arg(node) && (r->low != 0 || r->by != 1)) {
+        if (le_node_is_arg(node) && (r->low != 0 || r->by != 1)) {
             struct le_expression *at = le_ktree_cast(t, LE_KTREE_LONG, x);
             struct le_expression *value =
                 le_plus(t, number_of(c, g->indices[0], "low", r->low, LE_KTREE_LONG),
@@ -422,7 +418,7 @@ struct le_expression *le_group_total(struct cuda *c, const struct group *g, stru
     c->term = at;
     for (int k = 0; k < g->node_count; k++) {
         x[k] = le_cuda_wide(c, le_cuda_node(c, g->bodies[k], block, NULL));
-        args |= is_arg(g->nodes[k]);
+        args |= le_node_is_arg(g->nodes[k]);
     }
     c->term = NULL;
     x[g->node_count] = at;
@@ -564,21 +560,4 @@ void le_group_emit(struct cuda *c, struct group *g, struct le_block *block) {
     g->many = g->term;
     if (g->width > 1)
         emit_terms(c, g, block);
-}
-
-/* ---- for generators that write text still */
-
-void le_team_bind_one_text(struct cuda *c, struct le_block *block, int index, const char *place, int64_t past) {
-    le_team_bind_one(c, block, index,
-                     place ? le_cuda_raw(c, LE_KTREE_ULONG, le_arena_format(c->arena, "(%s)", place)) : NULL, past);
-}
-
-void le_team_bind_text(struct cuda *c, struct le_block *block, const int *indices, int count, const char *place,
-                       bool narrow) {
-    le_team_bind(c, block, indices, count, le_cuda_raw(c, LE_KTREE_VOID, le_arena_format(c->arena, "(%s)", place)),
-                 narrow);
-}
-
-const char *le_group_type_text(struct cuda *c, const struct group *g) {
-    return c->tree->totals.at[g->type - LE_KTREE_TOTALS].name;
 }

@@ -123,8 +123,8 @@ void le_cuda_begin(struct cuda *c, const struct le_device_kernel_job *job, const
                        .layouts = k->layouts,
                        .arena = k->arena,
                        .tree = le_ktree_new(k->arena),
-                       .notes = k->notes,
-                       .epoch = ++k->notes->epoch};
+                       .notes = &k->work->notes,
+                       .epoch = ++k->work->notes.epoch};
     c->indices = LE_NEW_ARRAY(c->arena, k->ir->indices.count + 1, struct held);
     c->value_names = LE_NEW_ARRAY(c->arena, k->ir->values.count + 1, const char *);
     c->index_names = LE_NEW_ARRAY(c->arena, k->ir->indices.count + 1, const char *);
@@ -159,6 +159,8 @@ struct le_generated_launch *le_cuda_finish(struct cuda *c, struct le_generated_l
     *launch = (struct le_generated_launch){.kernel = c->tree->name,
                                            .text = unit.at,
                                            .tree = c->tree,
+                                           .grid = {1, 1, 1},
+                                           .block = {1, 1, 1},
                                            .argument_count = c->parameters.count,
                                            .may_fault = c->may_fault,
                                            .may_note = c->may_note};

@@ -164,7 +164,7 @@ static void find_read(struct le_node *node, void *user) {
     r->found |= is_read_of(r->maker, node);
 }
 
-bool le_device_reads(struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker) {
+bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker) {
     struct read_search r = {.maker = maker};
     if (stage->node)
         le_node_walk(ir, stage->node, find_read, &r);
@@ -197,7 +197,9 @@ struct le_node *le_device_make_there(const struct le_device_kernel_job *job, con
     struct cuda c;
     struct team_stage t;
     struct le_stage made = *job->kernel.stage;
-    le_cuda_begin(&c, job, &made, "");
+    struct le_device_kernel_job own = *job;
+    own.kernel = le_gen_begin(&job->kernel);
+    le_cuda_begin(&c, &own, &made, "");
     if (!can_be_made_there(&c, maker))
         return NULL;
     made.node = le_gen_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);

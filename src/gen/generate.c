@@ -11,12 +11,40 @@
 #define COPIES_MAX       16
 #define COPIES_BYTES_MAX ((int64_t)64 << 20)
 
+void le_kernel_work_init(struct le_kernel_work *work, struct le_arena *arena) {
+    *work = (struct le_kernel_work){.arena = arena, .marks.arena = arena, .notes.arena = arena};
+}
+
+struct le_kernel le_gen_begin(const struct le_kernel *kernel) {
+    struct le_kernel own = *kernel;
+    struct le_kernel_work *work = kernel->work;
+    own.ir = le_ir_fork(kernel->ir, kernel->arena, &work->marks);
+    if (work->merged_size < own.ir->indices.count) {
+        work->merged_size = own.ir->indices.count;
+        work->merged_into = LE_NEW_ARRAY(work->arena, work->merged_size, int);
+        work->merged_count = LE_NEW_ARRAY(work->arena, work->merged_size, int64_t); /* zeros */
+        for (int k = 0; k < work->merged_size; k++)
+            work->merged_into[k] = k;
+    }
+    return own;
+}
+
+struct le_space *le_gen_own_space(const struct le_kernel *kernel) {
+    struct le_space *own = LE_NEW(kernel->arena, struct le_space);
+    const int count = kernel->space->ir->indices.count;
+    *own = *kernel->space;
+    own->ranges = LE_NEW_ARRAY(kernel->arena, count, struct le_range);
+    if (count)
+        memcpy(own->ranges, kernel->space->ranges, (size_t)count * sizeof *own->ranges);
+    return own;
+}
+
 static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage *stage) {
     struct gen g = {
         .kernel = kernel, .ir = kernel->ir, .stage = stage, .space = *kernel->space, .arena = kernel->arena};
-    g.merged_into = kernel->merged_into;
-    g.merged_count = kernel->merged_count;
-    g.notes = kernel->notes;
+    g.merged_into = kernel->work->merged_into;
+    g.merged_count = kernel->work->merged_count;
+    g.notes = &kernel->work->notes;
     g.epoch = ++g.notes->epoch;
     g.lane = -1;
     g.block = kernel->block ? kernel->block : LE_BLOCK_MAX;
@@ -354,39 +382,37 @@ static void narrow_load(struct le_node *node, void *user) {
     }
 }
 
-static leat_status generate_box(const struct le_kernel *kernel, const struct box *box, struct le_launches *out) {
-    const struct le_stage *stage = kernel->stage;
-    struct le_range saved[16];
-    for (int k = 0; k < stage->index_count; k++) {
-        struct le_range *r = &kernel->space->ranges[stage->indices[k]];
-        saved[k] = *r;
+static leat_status generate_box(const struct le_kernel *kernel, struct le_space *space, const struct box *box,
+                                struct le_launches *out) {
+    struct le_kernel own = *kernel;
+    own.space = space;
+    for (int k = 0; k < own.stage->index_count; k++) {
+        struct le_range *r = &space->ranges[own.stage->indices[k]];
         if (r->dynamic)
             continue;
         r->low = box->low[k];
         r->high = box->high[k];
     }
-    leat_status status = le_gen_map(kernel, NULL, out);
-    for (int k = 0; k < stage->index_count; k++)
-        kernel->space->ranges[stage->indices[k]] = saved[k];
-    return status;
+    return le_gen_map(&own, NULL, out);
 }
 
 /* The whole without the interior, a slab at a time, then the interior. */
 static leat_status generate_boxes(const struct le_kernel *kernel, struct box whole, const struct box *interior,
                                   struct le_launches *out) {
     leat_status status = LEAT_OK;
+    struct le_space *space = le_gen_own_space(kernel);
     for (int k = 0; k < kernel->stage->index_count && status == LEAT_OK; k++) {
         struct box below = whole, above = whole;
         below.high[k] = interior->low[k];
         above.low[k] = interior->high[k];
         if (below.low[k] < below.high[k])
-            status = generate_box(kernel, &below, out);
+            status = generate_box(kernel, space, &below, out);
         if (status == LEAT_OK && above.low[k] < above.high[k])
-            status = generate_box(kernel, &above, out);
+            status = generate_box(kernel, space, &above, out);
         whole.low[k] = interior->low[k];
         whole.high[k] = interior->high[k];
     }
-    return status == LEAT_OK ? generate_box(kernel, &whole, out) : status;
+    return status == LEAT_OK ? generate_box(kernel, space, &whole, out) : status;
 }
 
 static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct box *interior) {
@@ -453,7 +479,7 @@ int64_t le_gen_count_operations(const struct le_kernel *kernel) {
     return operations;
 }
 
-leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
+leat_status le_gen_stage(const struct le_kernel *kernel, struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel readable = *kernel;
     stage.node = le_gen_readable(kernel, stage.node);
@@ -461,15 +487,21 @@ leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launche
     return generate_stage(&readable, out);
 }
 
+leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
+    struct le_kernel own = le_gen_begin(kernel);
+    return le_gen_stage(&own, out);
+}
+
 leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
                              struct le_launch *out) {
+    struct le_kernel own = le_gen_begin(kernel);
     struct le_stage stage = {.name = "a scalar",
                              .statement = -1,
-                             .node = le_gen_readable(kernel, node),
+                             .node = le_gen_readable(&own, node),
                              .target = -1,
                              .base = -1,
                              .access = -1};
-    struct gen g = new_gen(kernel, &stage);
+    struct gen g = new_gen(&own, &stage);
     le_gen_find_indices(&g);
     le_gen_open_hosts(&g);
     struct operand *x = le_gen_node(&g, stage.node, g.base, (struct condition){.outside = -1});

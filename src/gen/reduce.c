@@ -158,7 +158,7 @@ static void generate_reductions(struct gen *g, struct le_node *const *nodes, int
     struct scope *inner = open_loops(g, nodes[0], scope, c, lanes, cut);
     for (int k = 0; k < count; k++) {
         int index = LE_NO_REG, term = le_gen_use(g, le_gen_node(g, nodes[k]->operands[0], inner, c), inner);
-        if (nodes[k]->code == LE_RED_ARGMIN || nodes[k]->code == LE_RED_ARGMAX)
+        if (le_node_is_arg(nodes[k]))
             index = le_gen_use(g, le_gen_node(g, le_node_index(g->ir, nodes[k]->indices[0]), inner, c), inner);
         le_gen_emit(g, inner, accumulate(nodes[k], by_lane ? LE_CODE_VEC_ADD : LE_CODE_ACC_ADD, acc[k], term, index));
     }
@@ -199,7 +199,7 @@ int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count)
     int loops = 0;
     int64_t terms = 1;
     *row_count = 0;
-    if (node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX)
+    if (le_node_is_arg(node))
         return 0;
     if (!takes_lanes(g, node, g->base, (struct condition){.outside = -1}))
         return 0;

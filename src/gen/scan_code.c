@@ -76,16 +76,18 @@ static void find_outside(struct le_node *node, void *user) {
 
 bool le_gen_is_made(const struct le_kernel *kernel, const struct le_stage *stage) {
     struct scan s;
-    struct outside_search o = {.kernel = kernel};
     if (!stage->guarded)
         return true;
     if (!le_gen_find_scan(kernel, stage, &s))
         return false;
-    struct le_range *scanned = &kernel->space->ranges[s.scanned], saved = *scanned;
-    *scanned = s.terms;
-    if (s.turns.low < s.turns.high)
-        le_node_walk_through(kernel->ir, stage->node->operands[0], find_outside, &o);
-    *scanned = saved;
+    if (s.turns.low >= s.turns.high)
+        return true;
+    struct le_kernel own = *kernel;
+    struct le_space *space = le_gen_own_space(kernel);
+    space->ranges[s.scanned] = s.terms;
+    own.space = space;
+    struct outside_search o = {.kernel = &own};
+    le_node_walk_through(kernel->ir, stage->node->operands[0], find_outside, &o);
     return !o.found;
 }
 
@@ -181,14 +183,6 @@ void le_gen_choose_scan_lane(struct gen *g, struct scan *s) {
 
 /* ---- code */
 
-static bool is_float_total(const struct le_node *n) {
-    return le_type_is_float(n->type) && (n->code == LE_RED_SUM || n->code == LE_RED_PROD);
-}
-
-static bool is_arg(const struct le_node *n) {
-    return n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
-}
-
 static struct le_instr *emit_scan(struct gen *g, struct scope *scope, const struct scan *s, int code, int d, int a,
                                   int b, int c) {
     return le_gen_emit(g, scope,
@@ -216,12 +210,12 @@ static struct scope *open_scan(struct gen *g, const struct scan *s, struct scope
 /* A turn's term joins the state; the register that has the totals. */
 static int take_term(struct gen *g, const struct scan *s, struct scope *scope, int state, struct le_node *term,
                      struct le_node *at, int d) {
-    int x = use_node(g, term, scope), index = is_arg(s->reduction) ? use_node(g, at, scope) : LE_NO_REG;
+    int x = use_node(g, term, scope), index = le_node_is_arg(s->reduction) ? use_node(g, at, scope) : LE_NO_REG;
     if (d == LE_NO_REG)
         d = le_gen_result(g, scope, s->reduction->type);
     if (s->along)
         emit_scan(g, scope, s, s->down ? LE_CODE_SCAN_BACK : LE_CODE_SCAN, d, x, index, state);
-    else if (is_float_total(s->reduction))
+    else if (le_node_is_ordered(s->reduction))
         emit_scan(g, scope, s, LE_CODE_SCAN_LANES, d, x, LE_NO_REG, state);
     else {
         emit_scan(g, scope, s, LE_CODE_VEC_ADD, state, x, index, LE_NO_REG);
@@ -238,8 +232,10 @@ static void store_scan(struct gen *g, struct scope *scope, int reg) {
 /* What comes before the first element: for floats' totals a number to start from; all others just take its terms. */
 static int begin_scan(struct gen *g, const struct scan *s, struct scope *scope) {
     int state = le_gen_reg(g, s->along ? LE_REG_ACC : LE_REG_VEC, s->reduction->operands[0]->type);
-    bool has_head = s->head.low < s->head.high, starts = has_head && is_float_total(s->reduction);
-    int code = s->along ? LE_CODE_SCAN_INIT : is_float_total(s->reduction) ? LE_CODE_SCAN_LANES_INIT : LE_CODE_VEC_INIT;
+    bool has_head = s->head.low < s->head.high, starts = has_head && le_node_is_ordered(s->reduction);
+    int code = s->along                           ? LE_CODE_SCAN_INIT
+               : le_node_is_ordered(s->reduction) ? LE_CODE_SCAN_LANES_INIT
+                                                  : LE_CODE_VEC_INIT;
     int start = LE_NO_REG;
     if (starts)
         start = le_gen_use(g, le_gen_reduce(g, s->reduction, scope, (struct condition){.outside = -1}), scope);
@@ -300,8 +296,8 @@ bool le_gen_cut_scan(struct gen *g, struct scan *s, struct le_launch *launch) {
         rows *=
             g->merged_into[g->stage->indices[k]] == g->stage->indices[k] ? le_gen_extent(g, g->stage->indices[k]) : 1;
     bool pays = g->kernel->threads > 2 || (g->kernel->threads == 2 && s->term->cost >= CHUNKED_COST);
-    s->chunks =
-        s->along && rows == 1 && pays && count >= CHUNKED_MIN && s->head.low >= s->head.high && !is_arg(s->reduction);
+    s->chunks = s->along && rows == 1 && pays && count >= CHUNKED_MIN && s->head.low >= s->head.high &&
+                !le_node_is_arg(s->reduction);
     if (!s->chunks)
         return false;
     launch->links = true;
@@ -340,17 +336,20 @@ struct le_node *le_gen_empty_total(struct le_ir *ir, const struct le_node *n) {
     return is_float ? le_node_real(ir, n->type, (double)one) : le_node_const(ir, n->type, one);
 }
 
-static leat_status generate_empty(const struct le_kernel *kernel, const struct scan *s, struct le_launches *out) {
+static leat_status generate_empty(const struct le_kernel *kernel, struct le_space *space, const struct scan *s,
+                                  struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel own = *kernel;
     stage.kind = LE_STAGE_MAP;
     stage.node = le_gen_empty_total(kernel->ir, s->reduction);
     own.stage = &stage;
-    kernel->space->ranges[s->index] = s->empty;
-    return le_kernel_generate(&own, out);
+    own.space = space;
+    space->ranges[s->index] = s->empty;
+    return le_gen_stage(&own, out);
 }
 
-static leat_status generate_turns(const struct le_kernel *kernel, struct scan *s, struct le_launches *out) {
+static leat_status generate_turns(const struct le_kernel *kernel, struct le_space *space, struct scan *s,
+                                  struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel own = *kernel;
     stage.indices = LE_NEW_ARRAY(kernel->arena, stage.index_count, int);
@@ -360,8 +359,9 @@ static leat_status generate_turns(const struct le_kernel *kernel, struct scan *s
             stage.indices[stage.index_count++] = kernel->stage->indices[k];
     stage.node = s->term = le_node_substitute(kernel->ir, s->reduction->operands[0], &s->scanned, &s->own, 1);
     own.stage = &stage;
-    kernel->space->ranges[s->index] = s->turns;
-    kernel->space->ranges[s->scanned] = s->head;
+    own.space = space;
+    space->ranges[s->index] = s->turns;
+    space->ranges[s->scanned] = s->head;
     return le_gen_map(&own, s, out);
 }
 
@@ -372,12 +372,10 @@ bool le_gen_scan_stage(const struct le_kernel *kernel, struct le_launches *out, 
         return true;
     if (!le_gen_find_scan(kernel, kernel->stage, &s))
         return false;
-    struct le_range index = kernel->space->ranges[s.index], scanned = kernel->space->ranges[s.scanned];
+    struct le_space *space = le_gen_own_space(kernel);
     if (s.empty.low < s.empty.high)
-        *status = generate_empty(kernel, &s, out);
+        *status = generate_empty(kernel, space, &s, out);
     if (*status == LEAT_OK && s.turns.low < s.turns.high)
-        *status = generate_turns(kernel, &s, out);
-    kernel->space->ranges[s.index] = index;
-    kernel->space->ranges[s.scanned] = scanned;
+        *status = generate_turns(kernel, space, &s, out);
     return true;
 }

@@ -64,9 +64,10 @@ struct replacing {
 };
 
 static struct le_node *replace_node(const struct replacing *r, struct le_node *node) {
-    if (node->epoch == r->epoch)
-        return node->memo;
-    struct le_node *made = r->choose(node, r->user), *few[8];
+    struct le_node *known = le_walk_memo(r->ir, node, r->epoch), *few[8];
+    if (known)
+        return known;
+    struct le_node *made = r->choose(node, r->user);
     if (!made) {
         struct le_node copy = *node;
         copy.operands = few; /* it is copied if it is new */
@@ -76,13 +77,11 @@ static struct le_node *replace_node(const struct replacing *r, struct le_node *n
             copy.operands[k] = replace_node(r, node->operands[k]);
         made = node->operand_count > 0 ? le_node_make(r->ir, &copy) : node;
     }
-    node->epoch = r->epoch;
-    node->memo = made;
-    return made;
+    return le_walk_remember(r->ir, node, r->epoch, made);
 }
 
 struct le_node *le_gen_replace(struct le_ir *ir, struct le_node *node,
                                struct le_node *(*choose)(struct le_node *node, void *user), void *user) {
-    const struct replacing r = {.ir = ir, .epoch = ++ir->epoch, .choose = choose, .user = user};
+    const struct replacing r = {.ir = ir, .epoch = le_walk_begin(ir), .choose = choose, .user = user};
     return replace_node(&r, node);
 }

@@ -72,16 +72,17 @@ bool le_node_is_hosts(const struct le_ir *ir, const struct le_node *node) {
 }
 
 static uint64_t node_hash(const struct le_node *n) {
-    int64_t fields[] = {n->kind,    n->type,          n->rounded,     n->code,          n->index,
-                        n->symbol,  n->axis,          n->value,       (int64_t)n->edge, n->fill ? n->fill->id : -1,
-                        n->stretch, n->operand_count, n->index_count, n->trusted,       n->local,
-                        n->live};
+    int fields[] = {(int)n->kind,     (int)n->type,   (int)n->rounded, n->code,    n->index, n->symbol,
+                    n->axis,          n->value,       (int)n->edge,    n->stretch, n->local, n->fill ? n->fill->id : -1,
+                    n->operand_count, n->index_count, n->trusted,      n->live};
     uint64_t h = le_hash(fields, sizeof fields, n->bits);
     if (n->kind == LE_NODE_REGION)
         h = le_region_hash(n->region, h);
-    for (int k = 0; k < n->operand_count; k++)
-        h = le_hash(&n->operands[k]->id, sizeof(int), h);
-    return le_hash(n->indices, (size_t)n->index_count * sizeof(int), h);
+    for (int k = 0; k < n->operand_count; k += 2) { /* a hash takes 8 bytes at a time */
+        int ids[] = {n->operands[k]->id, k + 1 < n->operand_count ? n->operands[k + 1]->id : -1};
+        h = le_hash(ids, sizeof ids, h);
+    }
+    return n->index_count ? le_hash(n->indices, (size_t)n->index_count * sizeof(int), h) : h;
 }
 
 static bool node_equal(const struct le_node *a, const struct le_node *b) {
@@ -208,7 +209,7 @@ static void find_facts(struct le_ir *ir, struct le_node *node) {
 }
 
 static void table_grow(struct le_ir *ir) {
-    int size = ir->table_size ? 2 * ir->table_size : 256;
+    int size = ir->table_size ? 2 * ir->table_size : ir->parent ? 32 : 256;
     struct le_node **table = LE_NEW_ARRAY(ir->arena, size, struct le_node *);
     for (int k = 0; k < ir->table_size; k++)
         if (ir->table[k]) {
@@ -221,10 +222,23 @@ static void table_grow(struct le_ir *ir) {
     ir->table_size = size;
 }
 
+struct le_node *le_node_find(const struct le_ir *ir, const struct le_node *node, int below) {
+    int last = ir->table_size - 1, at = (int)(node->hash & (uint64_t)last);
+    for (; last >= 0 && ir->table[at]; at = (at + 1) & last)
+        if (ir->table[at]->id < below && node_equal(ir->table[at], node))
+            return ir->table[at];
+    return NULL;
+}
+
 struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model) {
     struct le_node probe = *model;
     probe.hash = node_hash(&probe);
-    if (2 * (ir->node_count + 1) > ir->table_size)
+    for (const struct le_ir *fork = ir; fork->parent; fork = fork->parent) {
+        struct le_node *known = le_node_find(fork->parent, &probe, fork->first_node);
+        if (known)
+            return known;
+    }
+    if (2 * (ir->node_count - ir->first_node + 1) > ir->table_size)
         table_grow(ir);
     int at = (int)(probe.hash & (uint64_t)(ir->table_size - 1));
     for (; ir->table[at]; at = (at + 1) & (ir->table_size - 1))
@@ -238,12 +252,11 @@ struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model) {
     node->indices = LE_NEW_ARRAY(ir->arena, probe.index_count, int);
     if (probe.index_count)
         memcpy(node->indices, probe.indices, (size_t)probe.index_count * sizeof(int));
-    node->epoch = 0;
-    node->memo = NULL;
     node->depth = 0;
+    node->id = ir->node_count++;
+    le_node_marks_reserve(ir->marks, ir->node_count);
     find_free(ir, node);
     find_facts(ir, node);
-    node->id = ir->node_count++;
     ir->table[at] = node;
     return node;
 }
@@ -461,7 +474,7 @@ static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int
         struct le_ir_index ix = ir->indices.at[copy->indices[k]];
         struct le_range_nodes range = substitute_range(ir, ix.range, from, to, count, epoch);
         if (made > 0)
-            range = substitute_range(ir, range, old, fresh, made, ++ir->epoch);
+            range = substitute_range(ir, range, old, fresh, made, le_walk_begin(ir));
         if (range.low == ix.range.low && range.high == ix.range.high && range.by == ix.range.by)
             continue;
         ix.range = range;
@@ -470,7 +483,7 @@ static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int
         copy->indices[k] = ir->indices.count - 1;
         fresh[made++] = le_node_index(ir, copy->indices[k]);
     }
-    int inner = ++ir->epoch;
+    int inner = le_walk_begin(ir);
     for (int k = 0; made > 0 && k < copy->operand_count; k++)
         copy->operands[k] = substitute_node(ir, copy->operands[k], old, fresh, made, inner);
 }
@@ -500,8 +513,9 @@ static struct le_node *substitute_node(struct le_ir *ir, struct le_node *node, c
                 return to[k];
         return node;
     }
-    if (node->epoch == epoch)
-        return node->memo;
+    struct le_node *known = le_walk_memo(ir, node, epoch);
+    if (known)
+        return known;
     struct le_node copy = *node;
     struct le_node *few[8];
     int few_indices[16];
@@ -518,36 +532,12 @@ static struct le_node *substitute_node(struct le_ir *ir, struct le_node *node, c
     bool made_for_it = copy.kind == LE_NODE_LOAD && ir->values.at[copy.value].symbol < 0;
     copy.trusted = copy.trusted &&
                    (made_for_it || is_bare(ir, &copy)); /* a temporary covers every point of its readers' indices */
-    struct le_node *made = le_node_make(ir, &copy);
-    node->epoch = epoch;
-    node->memo = made;
-    return made;
+    return le_walk_remember(ir, node, epoch, le_node_make(ir, &copy));
 }
 
 struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                    int count) {
-    return substitute_node(ir, node, from, to, count, ++ir->epoch);
-}
-
-static void walk_node(struct le_ir *ir, struct le_node *node, int epoch, void (*visit)(struct le_node *, void *),
-                      void *user) {
-    if (node->epoch == epoch)
-        return;
-    node->epoch = epoch;
-    for (int k = 0; k < node->operand_count; k++)
-        walk_node(ir, node->operands[k], epoch, visit, user);
-    if (node->fill)
-        walk_node(ir, node->fill, epoch, visit, user);
-    for (int k = 0; k < node->index_count; k++) {
-        struct le_node *bounds[3];
-        for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--)
-            walk_node(ir, bounds[b - 1], epoch, visit, user);
-    }
-    visit(node, user);
-}
-
-void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user) {
-    walk_node(ir, root, ++ir->epoch, visit, user);
+    return substitute_node(ir, node, from, to, count, le_walk_begin(ir));
 }
 
 void le_ir_adopt_indices(struct le_ir *ir, int statement, int from) {
@@ -561,34 +551,4 @@ void le_ir_adopt_indices(struct le_ir *ir, int statement, int from) {
     for (int k = 0; k < made; k++)
         all[st->all_count++] = from + k;
     st->all = all;
-}
-
-struct makers {
-    struct le_ir *ir;
-    struct {
-        struct le_stage **at;
-        int count, capacity;
-    } found;
-};
-
-static void find_maker(struct le_node *node, void *user) {
-    struct makers *m = user;
-    int stage = node->kind == LE_NODE_LOAD ? m->ir->values.at[node->value].stage : -1;
-    if (stage < 0 || !m->ir->stages.at[stage].guarded)
-        return;
-    for (int k = 0; k < m->found.count; k++)
-        if (m->found.at[k] == &m->ir->stages.at[stage])
-            return;
-    *LE_PUSH(m->ir->arena, &m->found) = &m->ir->stages.at[stage];
-}
-
-void le_node_walk_through(struct le_ir *ir, struct le_node *node, void (*visit)(struct le_node *node, void *user),
-                          void *user) {
-    struct makers m = {.ir = ir};
-    le_node_walk(ir, node, visit, user);
-    le_node_walk(ir, node, find_maker, &m);
-    for (int k = 0; k < m.found.count; k++) {
-        le_node_walk(ir, m.found.at[k]->node, visit, user);
-        le_node_walk(ir, m.found.at[k]->node, find_maker, &m);
-    }
 }

@@ -278,6 +278,46 @@ static void counts_of_ranges(void **state) {
     assert_int_equal(le_range_last(&odd), 6);
 }
 
+/* ---- forks */
+
+static void forks_share_nodes_and_leave_the_parent_alone(void **state) {
+    (void)state;
+    struct le_node *x[] = {index_of(0), i64(3)}, *sum = le_node_op(ir, LE_OP_ADD, LE_I64, x, 2);
+    struct le_node *count = le_node_make(
+        ir, &(struct le_node){.kind = LE_NODE_COUNT, .type = LE_I64, .indices = (int[]){2}, .index_count = 1});
+    struct le_node_marks marks = {.arena = &arena};
+    const int nodes = ir->node_count, indices = ir->indices.count, from = 0;
+    struct le_ir *fork = le_ir_fork(ir, &arena, &marks), *other = le_ir_fork(ir, &arena, &marks);
+    assert_ptr_equal(le_node_op(fork, LE_OP_ADD, LE_I64, x, 2), sum);
+    struct le_node *y[] = {sum, le_node_i64(fork, 99)}, *made = le_node_op(fork, LE_OP_MUL, LE_I64, y, 2);
+    assert_int_equal(made->id, nodes + 1);
+    assert_ptr_equal(le_node_op(fork, LE_OP_MUL, LE_I64, y, 2), made);
+    assert_int_equal(le_node_i64(other, 98)->id, nodes);
+    /* the range 0 .. i+1 of index 2 becomes that of a new index */
+    assert_ptr_not_equal(le_node_substitute(fork, count, &from, &made, 1), count);
+    assert_int_equal(fork->indices.count, indices + 1);
+    assert_int_equal(ir->node_count, nodes);
+    assert_int_equal(ir->indices.count, indices);
+    /* a node that the parent has got meanwhile is not the fork's */
+    struct le_node *later = i64(77);
+    assert_int_equal(later->id, nodes);
+    assert_ptr_not_equal(le_node_i64(fork, 77), later);
+}
+
+static void nodes_of_forks_are_adopted(void **state) {
+    (void)state;
+    struct le_node_marks marks = {.arena = &arena};
+    struct le_ir *fork = le_ir_fork(ir, &arena, &marks), *inner;
+    struct le_node *x[] = {le_node_i64(fork, 99), le_node_index(fork, 1)};
+    x[1] = le_node_op(fork, LE_OP_ADD, LE_I64, x, 2);
+    inner = le_ir_fork(fork, &arena, &marks);
+    struct le_node *made = le_node_op(inner, LE_OP_MUL, LE_I64, x, 2), *model = mul(i64(99), add(i64(99), index_of(1)));
+    assert_ptr_not_equal(made, model);
+    assert_ptr_equal(le_node_adopt(ir, made), model);
+    assert_ptr_equal(le_node_adopt(ir, model), model);
+    assert_ptr_equal(le_node_adopt(inner, x[1]), x[1]);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
@@ -290,6 +330,8 @@ int main(void) {
         TEST(substitutes_indices_simultaneously),
         TEST(a_dependent_range_gets_its_own_index),
         TEST(walks_shared_nodes_once),
+        TEST(forks_share_nodes_and_leave_the_parent_alone),
+        TEST(nodes_of_forks_are_adopted),
         TEST(affine_combinations),
         TEST(intervals),
         TEST(counts_of_ranges),

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "lang/tree.h"
 #include "spec/bytecode.h"
+#include <assert.h>
 
 enum le_node_kind {
     LE_NODE_CONST,  /* bits */
@@ -97,8 +98,6 @@ struct le_node {
     int depth, id;
     int64_t cost; /* estimated cost for one element, in additions; a reduction's body counts once */
     uint64_t hash;
-    int epoch; /* the walk or substitution that wrote memo */
-    void *memo;
 };
 
 struct le_range_nodes {
@@ -243,7 +242,6 @@ struct le_ir {
         struct le_local {
             const char *name;
             enum le_type type;
-            int within; /* scratch for region.c */
         } * at;
         int count, capacity;
     } locals;        /* variables of all regions */
@@ -260,8 +258,58 @@ struct le_ir {
     struct le_node **fixed; /* by symbol: the node to use for a scalar that need not be stored; NULL */
     struct le_node **table; /* hash table that finds an equal node */
     int node_count, table_size;
-    int epoch;
+    struct le_node_marks *marks;
+    const struct le_ir *parent; /* of a fork; else NULL */
+    int first_node;             /* number of the fork's first own node */
 };
+/* ir_fork.c */
+struct le_ir *le_ir_new(struct le_arena *arena, const struct le_tree *tree);
+/* The parent as one thread sees it that makes more nodes and indices: these go into the arena, and the parent is only
+ * read. It costs no more than a few hundred bytes. The parent may get more nodes meanwhile, but from the fork's own
+ * thread alone. marks: the thread's, which serve one fork after another. */
+struct le_ir *le_ir_fork(const struct le_ir *parent, struct le_arena *arena, struct le_node_marks *marks);
+/* The node of ir that equals one of a fork of it, which has no new indices. */
+struct le_node *le_node_adopt(struct le_ir *ir, struct le_node *node);
+
+/* node_walk.c: what walks and rewritings remember of nodes, by the nodes' numbers, so that the nodes themselves never
+ * change. What is remembered has an epoch, and counts only in the walk of that epoch, so nothing needs to be cleared.
+ */
+struct le_node_mark {
+    int epoch;
+    void *memo; /* what the walk has made of the node */
+};
+struct le_node_marks {
+    struct le_arena *arena;
+    struct le_node_mark *at;
+    int count, epoch; /* epoch: the last one that was begun */
+    int *inside;      /* region.c: by local, how many of the regions around set it; all 0 between its searches */
+    int inside_count;
+};
+void le_node_marks_reserve(struct le_node_marks *marks, int count); /* as many at least; le_node_make does it */
+/* Valid until the next node is made. */
+static inline struct le_node_mark *le_node_mark_of(const struct le_ir *ir, const struct le_node *node) {
+    assert(node->id < ir->marks->count);
+    return &ir->marks->at[node->id];
+}
+static inline int le_walk_begin(const struct le_ir *ir) { /* a new epoch */
+    return ++ir->marks->epoch;
+}
+/* Whether the walk has met the node before. */
+static inline bool le_walk_met(const struct le_ir *ir, const struct le_node *node, int epoch) {
+    struct le_node_mark *mark = le_node_mark_of(ir, node);
+    bool met = mark->epoch == epoch;
+    mark->epoch = epoch;
+    return met;
+}
+/* What the walk has made of the node; NULL: nothing yet. */
+static inline void *le_walk_memo(const struct le_ir *ir, const struct le_node *node, int epoch) {
+    const struct le_node_mark *mark = le_node_mark_of(ir, node);
+    return mark->epoch == epoch ? mark->memo : NULL;
+}
+static inline void *le_walk_remember(const struct le_ir *ir, const struct le_node *node, int epoch, void *made) {
+    *le_node_mark_of(ir, node) = (struct le_node_mark){epoch, made};
+    return made;
+}
 
 /* build.c and region.c: nodes. Constants are folded where the result is exact on every device. */
 struct le_node *le_node_const(struct le_ir *ir, enum le_type type, uint64_t bits);
@@ -284,7 +332,9 @@ struct le_node *
 le_node_make(struct le_ir *ir,
              const struct le_node *model); /* any kind; returns the existing node if there is an equal one */
 /* Whether it reads a variable that no REGION in it sets. */
-bool le_node_has_free_local(struct le_ir *ir, struct le_node *node);
+bool le_node_has_free_local(const struct le_ir *ir, struct le_node *node);
+/* The equal node whose number is less than `below`; NULL: none. Does not look into the parent. */
+struct le_node *le_node_find(const struct le_ir *ir, const struct le_node *node, int below);
 bool le_region_fails(const struct le_node *node);       /* whether it is a REGION that may fail (region.c) */
 bool le_region_has_while(const struct le_node *node);   /* whether it is a REGION with a WHILE */
 bool le_region_gives_two(const struct le_node *region); /* whether every RETURN has two values */
@@ -292,6 +342,13 @@ bool le_node_is_const(const struct le_node *node);
 int64_t le_const_i64(const struct le_node *node); /* node: a CONST of an integer type or bool */
 double le_const_real(const struct le_node *node);
 bool le_node_depends(const struct le_node *node, int index);
+/* Of a REDUCE: its value is an index; its floats are added or multiplied in the order of NUMERICS. */
+static inline bool le_node_is_arg(const struct le_node *node) {
+    return node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;
+}
+static inline bool le_node_is_ordered(const struct le_node *node) {
+    return (node->code == LE_RED_SUM || node->code == LE_RED_PROD) && le_type_is_float(node->operands[0]->type);
+}
 bool le_node_chooses(const struct le_node *node); /* whether it may skip operands: SELECT, ELSE, && and || */
 bool le_node_is_untrusted(
     const struct le_node *node); /* whether it is a LOAD that may be out of range, disregarding its edge mode */
@@ -307,10 +364,11 @@ struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const
  * to those whose ranges the statement finds. */
 void le_ir_adopt_indices(struct le_ir *ir, int statement, int from);
 /* Calls visit for every distinct node reachable from root, operands first. */
-void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user);
+void le_node_walk(const struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user),
+                  void *user);
 /* The same, and continues through loads of guarded scans into the nodes of those scans, because a reader computes a
  * guarded scan itself where the scan is skipped. */
-void le_node_walk_through(struct le_ir *ir, struct le_node *node, void (*visit)(struct le_node *node, void *user),
+void le_node_walk_through(const struct le_ir *ir, struct le_node *node, void (*visit)(struct le_node *node, void *user),
                           void *user);
 
 /* lower.c: lowers a specialised tree, one stage per statement. inputs: by symbol, as for le_specialise. wanted: the

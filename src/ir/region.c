@@ -81,7 +81,7 @@ bool le_region_gives_two(const struct le_node *node) {
 /* ---- variables that a node reads but does not set */
 
 struct free_search {
-    struct le_ir *ir;
+    const struct le_ir *ir;
     bool loads; /* live loads count, too */
     int epoch;
 };
@@ -89,15 +89,14 @@ struct free_search {
 static void enter_region(const struct free_search *l, const struct le_region *region, int by) {
     for (int k = 0; k < region->step_count; k++)
         if (region->steps[k].kind == LE_REGION_SET)
-            l->ir->locals.at[region->steps[k].local].within += by;
+            l->ir->marks->inside[region->steps[k].local] += by;
 }
 
 static bool is_open(const struct free_search *l, struct le_node *node) {
-    if (!node || !node->changes || node->epoch == l->epoch)
+    if (!node || !node->changes || le_walk_met(l->ir, node, l->epoch))
         return false;
-    node->epoch = l->epoch;
     if (node->kind == LE_NODE_LOCAL)
-        return l->ir->locals.at[node->local].within == 0;
+        return l->ir->marks->inside[node->local] == 0;
     if (node->live && l->loads)
         return true;
     if (node->kind == LE_NODE_REGION)
@@ -114,13 +113,21 @@ static bool is_open(const struct free_search *l, struct le_node *node) {
     return found;
 }
 
-bool le_node_has_free_local(struct le_ir *ir, struct le_node *node) {
-    struct free_search l = {.ir = ir, .epoch = ++ir->epoch};
-    return is_open(&l, node);
+static bool find_open(struct free_search *l, struct le_node *node) {
+    struct le_node_marks *marks = l->ir->marks;
+    if (marks->inside_count < l->ir->locals.count) {
+        marks->inside_count = 2 * l->ir->locals.count;
+        marks->inside = LE_NEW_ARRAY(marks->arena, marks->inside_count, int); /* zeros */
+    }
+    l->epoch = le_walk_begin(l->ir);
+    return is_open(l, node);
 }
 
-bool le_node_changes(struct le_ir *ir, struct le_node *node) {
-    struct free_search l = {.ir = ir, .loads = true, .epoch = ++ir->epoch};
+bool le_node_has_free_local(const struct le_ir *ir, struct le_node *node) {
+    return find_open(&(struct free_search){.ir = ir}, node);
+}
+
+bool le_node_changes(const struct le_ir *ir, struct le_node *node) {
     node->changes = true; /* is_open skips nodes without it */
-    return is_open(&l, node);
+    return find_open(&(struct free_search){.ir = ir, .loads = true}, node);
 }

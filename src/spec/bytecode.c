@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const names[LE_CODES] = {
-#define LE_OP(id, name, arity, rule, cost, usage, summary) [LE_OP_##id] = #id,
+#define LE_OP(id, ...) [LE_OP_##id] = #id,
 #include "spec/op.def"
 #undef LE_OP
     [LE_CODE_CAST] = "CAST",

@@ -3,12 +3,13 @@
 #include <string.h>
 
 static const struct le_op_properties infos[] = {
-#define LE_OP(id, op_name, op_arity, op_rule, op_cost, op_usage, op_summary)                                           \
+#define LE_OP(id, op_name, op_arity, op_rule, op_cost, op_usage, op_summary, ...)                                      \
     [LE_OP_##id] = {.name = op_name,                                                                                   \
                     .arity = op_arity,                                                                                 \
                     .rule = LE_RULE_##op_rule,                                                                         \
                     .cost = op_cost,                                                                                   \
-                    .words = {op_name, op_usage, op_summary}},
+                    .words = {op_name, op_usage, op_summary},                                                          \
+                    .cuda = {__VA_ARGS__}},
 #include "spec/op.def"
 #undef LE_OP
 };

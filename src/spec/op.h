@@ -18,7 +18,7 @@ enum le_rule {
     LE_RULE_INTEGER
 };
 enum le_op {
-#define LE_OP(id, name, arity, rule, cost, usage, summary) LE_OP_##id,
+#define LE_OP(id, ...) LE_OP_##id,
 #include "spec/op.def"
 #undef LE_OP
     LE_OPS
@@ -27,12 +27,21 @@ enum le_op {
 struct le_words {
     const char *name, *usage, *summary;
 };
+/* Texts of CUDA C by type, with the placeholders of op.def. NULL: not computed in such types, or no such way. */
+struct le_cuda_spelling {
+    const char *each; /* the types that have no text of their own below, and positions (gen/tree/tree.h) */
+    const char *floats, *integers, *bools;
+    const char *unsigneds;         /* unsigned integers, if other than integers */
+    const char *quick32, *quick64; /* f32 and f64 by LE_WAY_QUICK (gen/tree/tree.h) */
+    const char *short32;           /* f32 by LE_WAY_SHORT */
+};
 struct le_op_properties {
     const char *name;
     int arity;
     enum le_rule rule;
     int cost;
     struct le_words words;
+    struct le_cuda_spelling cuda;
 };
 const struct le_op_properties *le_op_info(enum le_op op);
 /* The function with that name (sqrt, min, ...; not an operator); LE_OPS: none. */

@@ -13,7 +13,7 @@ struct type_row {
 };
 static const struct type_row rows[LE_TYPES_ALL] = {
     [LE_NONE] = {.name = "?", .npy = ""},
-#define LE_TYPE(id, type_name, c_type, size, type_kind, precision, compute_type, code)                                 \
+#define LE_TYPE(id, type_name, c_type, size, type_kind, precision, compute_type, code, ...)                            \
     [LE_##id] = {type_name, code, size, KIND_##type_kind, precision, LE_##id, LE_##compute_type},
 #include "spec/type.def"
 #undef LE_TYPE

@@ -32,21 +32,12 @@ static const char *text_of(const struct printer *p, const struct le_expression *
 
 /* ---- types */
 
-static enum le_type language_type(int type) {
-    static const enum le_type types[] = {LE_I32, LE_U32, LE_I64, LE_U64};
-    return le_ktree_is_position(type) ? types[type - LE_KTREE_INT] : (enum le_type)type;
-}
-
 const char *le_cuda_type_of(const struct le_kernel_tree *t, int type) {
-    if (le_ktree_is_totals(type))
-        return t->totals.at[type - LE_KTREE_TOTALS].name;
-    return type == LE_KTREE_VOID ? "void" : le_cuda_type(language_type(type));
+    return le_ktree_is_totals(type) ? t->totals.at[type - LE_KTREE_TOTALS].name : le_cuda_type(type);
 }
 
 static const char *stored_type(const struct printer *p, int type) {
-    if (type == LE_KTREE_VOID || le_ktree_is_totals(type))
-        return le_cuda_type_of(p->t, type);
-    return le_cuda_stored(language_type(type));
+    return le_ktree_is_totals(type) ? le_cuda_type_of(p->t, type) : le_cuda_stored(type);
 }
 
 /* ---- expressions */
@@ -101,11 +92,9 @@ static struct spelled op_text(const struct printer *p, const struct le_expressio
         return (struct spelled){le_arena_format(p->arena, "!%s", text_of(p, x->x[0], UNARY)), UNARY};
     for (int k = 0; k < x->count; k++)
         operands[k] = text_of(p, x->x[k], PRIMARY);
-    if (le_ktree_is_position(x->x[0]->type))
-        return (struct spelled){le_cuda_position_op(p->arena, x->code, operands), UNARY};
-    return (struct spelled){le_cuda_op(p->arena, x->code, (enum le_type)x->x[0]->type, operands, x->way,
-                                       x->variable ? x->variable->name : NULL),
-                            ANYTHING};
+    return (struct spelled){
+        le_cuda_op(p->arena, x->code, x->x[0]->type, operands, x->way, x->variable ? x->variable->name : NULL),
+        ANYTHING};
 }
 
 static const char *static_text(const struct printer *p, const struct le_static *s, bool in_memory) {
@@ -114,7 +103,7 @@ static const char *static_text(const struct printer *p, const struct le_static *
     return s->is_type ? le_cuda_type_of(p->t, (int)s->value) : le_arena_format(p->arena, "%lld", (long long)s->value);
 }
 
-/* The library's text with statics and operands in place of $0, #0 and %0. */
+/* The library's text with statics and operands in place of $0, #0 and %0, or of $* and %*. */
 static const char *call_text(const struct printer *p, const struct le_expression *x) {
     struct words w = {0};
     const char *at = le_calls[x->code].cuda;
@@ -124,11 +113,13 @@ static const char *call_text(const struct printer *p, const struct le_expression
         at += plain;
         if (!*at)
             break;
-        int number = at[1] - '0';
+        bool is_static = *at != '%', all = at[1] == '*';
         bool object = at[2] == '.' || at[2] == '[' || (plain > 0 && (at[-1] == '*' || at[-1] == ')'));
-        const char *text = *at == '%' ? text_of(p, x->x[number], object ? PRIMARY : CHOICE)
-                                      : static_text(p, &x->statics[number], *at == '#');
-        le_words_put(p->arena, &w, text, strlen(text));
+        int first = all ? 0 : at[1] - '0', last = !all ? first + 1 : is_static ? x->static_count : x->count;
+        for (int k = first; k < last; k++)
+            le_words_add(p->arena, &w, "%s%s", k > first ? ", " : "",
+                         is_static ? static_text(p, &x->statics[k], *at == '#')
+                                   : text_of(p, x->x[k], object ? PRIMARY : CHOICE));
         at += 2;
     }
     return w.length ? w.at : "";
@@ -180,9 +171,17 @@ static const char *part_text(const struct printer *p, const struct le_expression
     return w.at;
 }
 
+/* Of a SELECT. A literal is an int at least, which would make the other one wider, too. */
+static const char *choice_text(const struct printer *p, const struct le_expression *x) {
+    bool narrow = x->kind == LE_EXPRESSION_CONSTANT && !le_ktree_is_position(x->type) && x->type != LE_BOOL &&
+                  le_type_size((enum le_type)x->type) < 4;
+    const char *text = text_of(p, x, narrow ? UNARY : CHOICE);
+    return narrow ? le_arena_format(p->arena, "(%s)%s", stored_type(p, x->type), text) : text;
+}
+
 static struct spelled select_text(const struct printer *p, const struct le_expression *x) {
-    return (struct spelled){le_arena_format(p->arena, "%s ? %s : %s", text_of(p, x->x[0], OR),
-                                            text_of(p, x->x[1], CHOICE), text_of(p, x->x[2], CHOICE)),
+    return (struct spelled){le_arena_format(p->arena, "%s ? %s : %s", text_of(p, x->x[0], OR), choice_text(p, x->x[1]),
+                                            choice_text(p, x->x[2])),
                             CHOICE};
 }
 
@@ -203,9 +202,7 @@ static struct spelled spell(const struct printer *p, const struct le_expression 
     case LE_EXPRESSION_OP:
         return op_text(p, x);
     case LE_EXPRESSION_CAST:
-        return (struct spelled){
-            le_cuda_cast(p->arena, text_of(p, x->x[0], UNARY), language_type(x->x[0]->type), language_type(x->type)),
-            UNARY};
+        return (struct spelled){le_cuda_cast(p->arena, text_of(p, x->x[0], UNARY), x->x[0]->type, x->type), UNARY};
     case LE_EXPRESSION_SELECT:
         return select_text(p, x);
     case LE_EXPRESSION_ELEMENT:
@@ -318,7 +315,7 @@ static void print_set(struct printer *p, const struct le_statement *s) {
 static void print_copy(struct printer *p, const struct le_statement *s) {
     static const char *const chunks[] = {
         [1] = "unsigned char", [2] = "unsigned short", [4] = "unsigned", [8] = "uint2"};
-    int size_bytes = s->count * (int)le_type_size(language_type(s->x->type));
+    int size_bytes = s->count * (int)le_type_size(le_cuda_language_type(s->x->type));
     const char *chunk = size_bytes > 8 ? "uint4" : chunks[size_bytes];
     for (int n = 0; n * 16 < size_bytes; n++)
         put(p, "((%s *)%s)[%d] = ((const %s *)%s)[%d];", chunk, text_of(p, s->to, UNARY), n, chunk,

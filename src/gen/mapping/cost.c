@@ -7,7 +7,10 @@
 #define LATENCY_SECONDS 0.4e-6 /* of a read from memory */
 #define LAUNCH_SECONDS  2e-6   /* from one kernel of a stream to the next */
 #define BUSY_THREADS    512    /* of a multiprocessor, that keep its arithmetic busy */
-#define UNKNOWN_EXTENT  64     /* of a range that is found as the kernel runs */
+#define UNIT_ADDITIONS  128    /* that a multiprocessor makes in the clock in which it takes one request */
+#define LINE_BYTES      128
+#define WARP_THREADS    32
+#define UNKNOWN_EXTENT  64 /* of a range that is found as the kernel runs */
 
 /* Memory's time is its own at full rate, and that in which as many reads as are in flight come back. */
 double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost *cost) {
@@ -16,7 +19,8 @@ double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost
     double memory =
         cost->bytes / facts->bytes_per_second + cost->bytes * LATENCY_SECONDS / (threads * cost->bytes_in_flight);
     double rate = facts->operations_per_second * fmin(1, threads / (units * BUSY_THREADS));
-    double longest = fmax(fmax(memory, cost->operations / rate), waves * cost->team_seconds);
+    double arithmetic = fmax(cost->operations, cost->requests * UNIT_ADDITIONS) / rate;
+    double longest = fmax(fmax(memory, arithmetic), waves * cost->team_seconds);
     return longest + cost->tail_seconds + cost->launches * LAUNCH_SECONDS;
 }
 
@@ -29,36 +33,40 @@ double le_cost_extent(const struct le_device_kernel_job *job, int index) {
     return r->dynamic ? UNKNOWN_EXTENT : (double)le_range_count(r);
 }
 
-/* Bytes that a warp moves for each element, when its threads have neighbouring values of the index. */
-static double bytes_of_element(const struct le_device_kernel_job *job, int value, struct le_node *const *subscripts,
-                               int rank, int index) {
+/* How far apart in memory the elements of neighbouring threads are, which have neighbouring values of the index. Where
+ * that is not known, far. */
+static double bytes_apart(const struct le_device_kernel_job *job, int value, struct le_node *const *subscripts,
+                          int rank, int index) {
     const struct le_layout *layout = &job->kernel.layouts[value];
-    double size = (double)le_type_size(job->kernel.ir->values.at[value].type), stride = 0;
-    bool known = true, moves = false;
+    double stride = 0;
     for (int d = 0; d < rank; d++) {
         struct le_affine f;
         if (index < 0 || !le_node_depends(subscripts[d], index))
             continue;
-        moves = true;
-        known = known && le_affine_of(job->kernel.space, subscripts[d], &f);
-        for (int k = 0; known && k < f.count; k++)
+        if (!le_affine_of(job->kernel.space, subscripts[d], &f))
+            return LINE_BYTES;
+        for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
                 stride += (double)f.factor[k] * (double)layout->strides[d];
     }
-    if (!moves)
-        return size;
-    double apart = known ? fabs(stride) * size : SECTOR_BYTES;
-    return apart <= size ? size : apart < SECTOR_BYTES ? apart : SECTOR_BYTES;
+    return fabs(stride) * (double)le_type_size(job->kernel.ir->values.at[value].type);
+}
+
+/* Bytes that move for each element: a share of a sector, or all of it. */
+static double bytes_of_element(const struct le_device_kernel_job *job, int value, struct le_node *const *subscripts,
+                               int rank, int index) {
+    double size = (double)le_type_size(job->kernel.ir->values.at[value].type);
+    return fmax(size, fmin(SECTOR_BYTES, bytes_apart(job, value, subscripts, rank, index)));
 }
 
 struct bytes_search {
     const struct le_device_kernel_job *job;
-    int index;
-    double bytes;
+    int index, epoch;
+    bool outside; /* of reductions */
+    double bytes, requests;
 };
 
-static void add_load(struct le_node *node, void *user) {
-    struct bytes_search *s = user;
+static void add_load(struct bytes_search *s, const struct le_node *node) {
     double elements = 1, all = 1;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
@@ -66,13 +74,39 @@ static void add_load(struct le_node *node, void *user) {
         elements *= le_cost_extent(s->job, node->free[k]);
     for (int d = 0; d < node->operand_count; d++)
         all *= (double)s->job->kernel.layouts[node->value].shape[d];
+    s->requests += fmin(WARP_THREADS,
+                        fmax(1, WARP_THREADS / (double)LINE_BYTES *
+                                    bytes_apart(s->job, node->value, node->operands, node->operand_count, s->index)));
     s->bytes += (elements < all ? elements : all) *
                 bytes_of_element(s->job, node->value, node->operands, node->operand_count, s->index);
 }
 
-double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *node, int index) {
-    struct bytes_search s = {.job = job, .index = index};
-    le_node_walk(job->kernel.ir, node, add_load, &s);
+static void add_loads(struct bytes_search *s, struct le_node *node) {
+    struct le_node_notes *notes = &s->job->kernel.work->notes;
+    if (!node->loads || (s->outside && node->kind == LE_NODE_REDUCE) || le_note_met(notes, node, s->epoch))
+        return;
+    add_load(s, node);
+    for (int k = 0; k < node->operand_count; k++)
+        add_loads(s, node->operands[k]);
+}
+
+double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index) {
+    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.work->notes.epoch};
+    for (int k = 0; k < count; k++)
+        add_loads(&s, nodes[k]);
+    return s.bytes;
+}
+
+double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index) {
+    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.work->notes.epoch};
+    for (int k = 0; k < count; k++)
+        add_loads(&s, nodes[k]);
+    return s.requests;
+}
+
+double le_cost_bytes_outside(const struct le_device_kernel_job *job, struct le_node *node, int index) {
+    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.work->notes.epoch, .outside = true};
+    add_loads(&s, node);
     return s.bytes;
 }
 

@@ -52,6 +52,7 @@ const char *le_mapping_text(struct le_arena *arena, const struct le_mapping *map
 struct le_cost {
     double bytes;           /* that move between memory and the multiprocessors, in whole sectors */
     double operations;      /* additions, or what takes as long */
+    double requests;        /* of a warp for a line of memory; a load takes one for each line that its threads read */
     double threads;         /* of all teams; the device has room for some of them at once */
     double bytes_in_flight; /* that a thread asks for before it waits */
     double team_seconds;    /* that a team takes at least, from its first read to its last write */
@@ -59,9 +60,13 @@ struct le_cost {
     int launches;
 };
 double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost *cost);
-/* Bytes that the loads in node move over all points of the indices that they depend on, if the threads of a warp have
- * neighbouring values of the index (-1: the same). A sector has 32 bytes. */
-double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *node, int index);
+/* Bytes that the loads in the nodes move over all points of the indices that they depend on, if the threads of a warp
+ * have neighbouring values of the index (-1: the same). A sector has 32 bytes. */
+double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index);
+/* The same of what lies outside of the node's reductions. */
+double le_cost_bytes_outside(const struct le_device_kernel_job *job, struct le_node *node, int index);
+/* Requests of a warp for a load of the nodes, all together: from 1 (all its threads read one line) to 32. */
+double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index);
 /* Values of an index; a guess where they are found as the kernel runs. */
 double le_cost_extent(const struct le_device_kernel_job *job, int index);
 /* Bytes that the stage's target moves. */

@@ -13,7 +13,7 @@ static double elements_of(const struct map *m) {
 static void finish(struct le_mapping *mapping, const struct map *m, int index) {
     const struct le_device_kernel_job *job = m->c.job;
     double elements = elements_of(m), part = (double)m->width * m->unroll;
-    double bytes = le_cost_bytes(job, m->stage->node, index);
+    double bytes = le_cost_bytes(job, &m->stage->node, 1, index);
     struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(job, m->stage, le_map_inner(m)->index),
                            .operations = elements * (double)le_map_cost(m),
                            .threads = elements / part,

@@ -10,7 +10,7 @@
 #define BLOCK_SECONDS 2e-6    /* the same of a thread block, through shared memory */
 #define GRID_SECONDS  2e-6    /* in which the last block begins to join the others' totals */
 #define PART_SECONDS  54e-9   /* for each of these that one thread joins */
-#define ARG_JOINS     4
+#define ARG_JOINS     6
 #define ROW_WASTE     2.5 /* of bytes that threads read side by side, each along a row of its own */
 
 /* What all proposals have in common. */
@@ -20,13 +20,23 @@ struct shared_terms {
     double terms, points, operations;
 };
 
+/* Of all passes over the terms. */
 static double bytes_of(const struct shared_terms *s, int index) {
     const struct team_stage *t = &s->r->t;
     double bytes = 0;
     for (int g = 0; g < t->group_count; g++)
-        for (int k = 0; k < t->groups[g].node_count; k++)
-            bytes += le_cost_bytes(s->search->job, t->groups[g].bodies[k], index);
+        bytes += le_cost_bytes(s->search->job, t->groups[g].bodies, t->groups[g].node_count, index);
     return bytes;
+}
+
+/* wide: a thread reads several terms at once. */
+static double requests_of(const struct shared_terms *s, int index, bool wide) {
+    const struct team_stage *t = &s->r->t;
+    double requests = 0;
+    for (int g = 0; g < t->group_count; g++)
+        requests += le_cost_requests(s->search->job, t->groups[g].bodies, t->groups[g].node_count, index) /
+                    (wide ? t->groups[g].width : 1);
+    return requests * s->terms * s->points / WARP;
 }
 
 static int term_index(const struct team_stage *t) {
@@ -50,21 +60,25 @@ static double joins_of(const struct team_stage *t) {
 }
 
 /* The common settings, and what a team of so many threads does for a point. */
-static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m, double bytes, double threads) {
+static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m, int index, double threads) {
     const struct group *g = &s->r->t.groups[0];
     int64_t unrolled = le_mapping_set(m, "unrolled", g->unroll, 1, g->unroll, true);
-    double own = fmax(1, s->terms / threads), ahead = (double)unrolled * g->width;
+    double bytes = bytes_of(s, index), own = fmax(1, s->terms / threads), ahead = (double)unrolled * g->width;
     return (struct le_cost){.bytes = bytes,
                             .operations = s->operations,
+                            .requests = requests_of(s, index, threads > 1),
                             .threads = s->points * threads,
                             .bytes_in_flight = fmin(own, ahead) * bytes / (s->terms * s->points),
                             .team_seconds = ceil(own / ahead) * READ_SECONDS * s->r->t.group_count,
                             .launches = 1};
 }
 
-static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost) {
+/* kept: what the values read has been counted. */
+static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost, bool kept) {
     const struct team_stage *t = &s->r->t;
     int last = t->rest_count ? t->rest_at[t->rest_count - 1] : t->points_count ? t->points_at[t->points_count - 1] : -1;
+    if (!kept)
+        cost.bytes += le_cost_bytes_outside(s->search->job, s->search->stage->node, last);
     cost.bytes += le_cost_target_bytes(s->search->job, s->search->stage, last);
     m->seconds = le_cost_seconds(s->search->job->facts, &cost);
 }
@@ -75,17 +89,17 @@ static void propose_warp(const struct shared_terms *s) {
         if (t->groups[g].terms > WARP_TERMS * t->groups[g].width)
             return;
     struct le_mapping *m = le_mapping_add(s->search, "warp", le_reduce_warp, s->r);
-    struct le_cost cost = cost_of(s, m, bytes_of(s, term_index(t)), WARP);
+    struct le_cost cost = cost_of(s, m, term_index(t), WARP);
     cost.team_seconds += WARP_SECONDS * joins_of(t);
-    finish(s, m, cost);
+    finish(s, m, cost, false);
 }
 
 static void propose_block(const struct shared_terms *s) {
     struct le_mapping *m = le_mapping_add(s->search, "block", le_reduce_block, s->r);
     int64_t threads = le_mapping_set(m, "threads", le_reduce_threads(&s->r->t), 64, 512, true);
-    struct le_cost cost = cost_of(s, m, bytes_of(s, term_index(&s->r->t)), (double)threads);
+    struct le_cost cost = cost_of(s, m, term_index(&s->r->t), (double)threads);
     cost.team_seconds += BLOCK_SECONDS * joins_of(&s->r->t);
-    finish(s, m, cost);
+    finish(s, m, cost, false);
 }
 
 static void propose_grid(const struct shared_terms *s) {
@@ -95,11 +109,10 @@ static void propose_grid(const struct shared_terms *s) {
         return;
     struct le_mapping *m = le_mapping_add(s->search, "grid", le_reduce_grid, s->r);
     double room = (double)facts->multiprocessors * facts->multiprocessor_threads / s->points;
-    struct le_cost cost =
-        cost_of(s, m, bytes_of(s, term_index(t)), fmax(256, fmin(room, s->terms / t->groups[0].width)));
+    struct le_cost cost = cost_of(s, m, term_index(t), fmax(256, fmin(room, s->terms / t->groups[0].width)));
     cost.team_seconds = READ_SECONDS + BLOCK_SECONDS;
     cost.tail_seconds = GRID_SECONDS + BLOCK_SECONDS;
-    finish(s, m, cost);
+    finish(s, m, cost, false);
 }
 
 /* Of columns in chunks of so many terms. */
@@ -115,8 +128,10 @@ static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_co
 /* A power of two, so that each chunk is a whole part of the sum's tree. */
 static int64_t best_chunk(const struct shared_terms *s, struct le_cost cost) {
     double best = INFINITY;
-    int64_t found = 64;
-    for (int64_t chunk = 64;; chunk *= 2) {
+    int64_t found = 64, least = 64;
+    while (!le_reduce_stands_alone(&s->r->t) && (double)least < s->terms)
+        least *= 2; /* all terms: another group needs the total */
+    for (int64_t chunk = least;; chunk *= 2) {
         struct le_cost now = cost_of_columns(s, cost, chunk);
         double seconds = le_cost_seconds(s->search->job->facts, &now);
         if (seconds < best) {
@@ -133,12 +148,12 @@ static void propose_columns(const struct shared_terms *s) {
     if (t->rest_count > 0 || t->points_count == 0)
         return;
     struct le_mapping *m = le_mapping_add(s->search, "columns", le_reduce_columns, s->r);
-    double side_by_side = bytes_of(s, t->points_at[t->points_count - 1]);
-    double bytes = are_terms_dense(s) ? fmin(side_by_side, ROW_WASTE * bytes_of(s, -1)) : side_by_side;
-    struct le_cost cost = cost_of(s, m, bytes, 1);
+    struct le_cost cost = cost_of(s, m, t->points_at[t->points_count - 1], 1);
+    if (are_terms_dense(s))
+        cost.bytes = fmin(cost.bytes, ROW_WASTE * bytes_of(s, -1));
     int64_t chunk = t->spread > 1 ? le_reduce_chunk(&s->r->c, t) : best_chunk(s, cost);
     chunk = le_mapping_set(m, "chunk", chunk, 64, (int64_t)1 << 40, true);
-    finish(s, m, cost_of_columns(s, cost, chunk));
+    finish(s, m, cost_of_columns(s, cost, chunk), false);
 }
 
 static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
@@ -154,9 +169,8 @@ static void propose_rows(const struct shared_terms *s) {
         return;
     struct le_mapping *m = le_mapping_add(s->search, "rows", make_rows, s->r);
     const struct row_shape *shape = &row.shape;
-    double threads = (double)shape->cluster * shape->threads, bytes = 0;
-    for (int k = 0; k < row.load_count; k++)
-        bytes += le_cost_bytes(s->search->job, row.loads[k], term_index(&s->r->t));
+    double threads = (double)shape->cluster * shape->threads;
+    double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, term_index(&s->r->t));
     double join = shape->rows > 1 ? WARP_SECONDS : BLOCK_SECONDS;
     struct le_cost cost = {.bytes = bytes,
                            .operations = s->operations,
@@ -164,7 +178,7 @@ static void propose_rows(const struct shared_terms *s) {
                            .bytes_in_flight = bytes / (s->points * threads),
                            .team_seconds = 2 * READ_SECONDS + join * s->r->t.group_count,
                            .launches = 1};
-    finish(s, m, cost);
+    finish(s, m, cost, true);
 }
 
 static double operations_of(const struct team_stage *t) {
@@ -193,8 +207,8 @@ void le_propose_reductions(struct le_mapping_search *search) {
                              .points = (double)r->t.points,
                              .operations = operations_of(&r->t)};
     propose_columns(&s);
+    propose_rows(&s);
     propose_warp(&s);
     propose_block(&s);
     propose_grid(&s);
-    propose_rows(&s);
 }

@@ -230,6 +230,14 @@ struct le_variable *le_ktree_pointer(struct le_kernel_tree *t, struct le_block *
     return v;
 }
 
+struct le_variable *le_ktree_object(struct le_kernel_tree *t, struct le_block *block, const char *wish,
+                                    enum le_ktree_memory memory, int count, struct le_expression *type) {
+    struct le_variable *v = le_ktree_array(t, block, wish, LE_KTREE_VOID, memory, count, 0);
+    v->object = type;
+    v->axes = count > 0 || memory == LE_KTREE_DYNAMIC;
+    return v;
+}
+
 void le_ktree_set(struct le_kernel_tree *t, struct le_block *block, struct le_expression *to, struct le_expression *x) {
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_SET, .to = to, .x = x});
 }

@@ -49,9 +49,10 @@ struct le_variable {
     bool changes;   /* a value that SET may change */
     bool read_only; /* BUFFER: this kernel never writes it */
     bool function;
-    struct le_expression *object;     /* not NULL: a CALL that names the type of an object of the printers' library */
-    int extents[LE_KTREE_AXES], axes; /* LOCAL, SHARED. BUFFER, DYNAMIC: one axis without an extent */
-    int id;                           /* in the order in which variables were made */
+    struct le_expression *object; /* not NULL: a CALL that names the type of an object of the printers' library */
+    int extents[LE_KTREE_AXES],
+        axes; /* LOCAL, SHARED; one object has no axis. BUFFER, DYNAMIC: one without an extent */
+    int id;   /* in the order in which variables were made */
 };
 
 /* ---- expressions */
@@ -127,7 +128,7 @@ extern const struct le_call_properties le_calls[LE_CALLS];
 /* ---- statements */
 
 enum le_statement_kind {
-    LE_STATEMENT_LET,      /* variable = x, which never changes */
+    LE_STATEMENT_LET,      /* variable = x, which never changes; an array: it begins at address x */
     LE_STATEMENT_VARIABLE, /* variable, which is x at first (NULL: anything) */
     LE_STATEMENT_ARRAY,    /* variable: an array. `zeroed`; `aligned` to 16 bytes */
     LE_STATEMENT_SET,      /* to, a variable that changes or an element, = x */
@@ -294,6 +295,9 @@ struct le_variable *le_ktree_array(struct le_kernel_tree *t, struct le_block *bl
 /* An array that begins at an address in that memory: what is there already, by another name. */
 struct le_variable *le_ktree_pointer(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
                                      enum le_ktree_memory memory, struct le_expression *address);
+/* An array of objects of the type that a CALL names; count 0: one object. */
+struct le_variable *le_ktree_object(struct le_kernel_tree *t, struct le_block *block, const char *wish,
+                                    enum le_ktree_memory memory, int count, struct le_expression *type);
 void le_ktree_set(struct le_kernel_tree *t, struct le_block *block, struct le_expression *to, struct le_expression *x);
 void le_ktree_copy(struct le_kernel_tree *t, struct le_block *block, int count, struct le_expression *to,
                    struct le_expression *from);

@@ -359,10 +359,8 @@ static void add_inputs(struct lower *l) {
 
 struct le_ir *le_lower(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs,
                        const int *wanted, int wanted_count) {
-    struct le_ir *ir = LE_NEW(arena, struct le_ir);
+    struct le_ir *ir = le_ir_new(arena, tree);
     struct lower l = {.ir = ir, .tree = tree, .inputs = inputs, .statement = -1, .reached = true};
-    ir->arena = arena;
-    ir->tree = tree;
     ir->indices.at = LE_NEW_ARRAY(arena, tree->index_count, struct le_ir_index);
     ir->indices.count = ir->indices.capacity = tree->index_count;
     add_inputs(&l);

@@ -394,9 +394,9 @@ static struct le_node *replace_sums(struct contract *c, struct le_node *node, in
         return node;
     if (node->kind == LE_NODE_REDUCE)
         return own_stage(c, node);
-    if (node->epoch == epoch)
-        return node->memo;
-    struct le_node copy = *node, *made = node;
+    struct le_node copy = *node, *made = node, *known = le_walk_memo(c->ir, node, epoch);
+    if (known)
+        return known;
     bool changed = false;
     copy.operands = LE_NEW_ARRAY(c->ir->arena, node->operand_count, struct le_node *);
     for (int k = 0; k < node->operand_count; k++) {
@@ -405,9 +405,7 @@ static struct le_node *replace_sums(struct contract *c, struct le_node *node, in
     }
     if (changed)
         made = le_node_make(c->ir, &copy);
-    node->epoch = epoch;
-    node->memo = made;
-    return made;
+    return le_walk_remember(c->ir, node, epoch, made);
 }
 
 /* ---- the sum is the whole statement: alpha * sum + beta * target */
@@ -492,7 +490,7 @@ static void contract_stage(struct contract *c, struct le_stage stage) {
         c->conditions = facts_of(c->ir, stage.node).condition;
         c->side_count = 0;
         if (!contract_statement(c, &stage))
-            stage.node = replace_sums(c, stage.node, ++c->ir->epoch);
+            stage.node = replace_sums(c, stage.node, le_walk_begin(c->ir));
     }
     *LE_PUSH(c->ir->arena, &c->out) = stage;
 }

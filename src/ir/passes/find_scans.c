@@ -141,10 +141,9 @@ static bool find_kept(const struct scans *s, const struct path *path, struct pat
 }
 
 static bool match_scan(const struct scans *s, struct le_node *n, const struct path *path, struct pattern *p) {
-    bool is_arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
     for (int k = 0; k < n->index_count && !n->changes; k++) {
         const struct le_node *end = moving_end(s->ir, n->indices[k]);
-        if (!end || (is_arg && factor_of(end) < 0))
+        if (!end || (le_node_is_arg(n) && factor_of(end) < 0))
             continue;
         *p = (struct pattern){.index = end->free[0], .scanned = n->indices[k]};
         const struct le_ir_index *ix = &s->ir->indices.at[p->index];
@@ -275,9 +274,9 @@ static struct le_node *replace_reduction(struct scans *s, struct le_node *n, con
 
 /* Regions are not changed: their steps may not be reached. */
 static struct le_node *replace_scans(struct scans *s, struct le_node *n, const struct path *path) {
-    if (n->epoch == s->epoch)
-        return n->memo;
-    struct le_node *made = n;
+    struct le_node *made = n, *known = le_walk_memo(s->ir, n, s->epoch);
+    if (known)
+        return known;
     struct path inner = *path;
     if (n->kind == LE_NODE_REDUCE)
         inner = le_path_enter(s->ir->arena, *path, n->indices, n->index_count);
@@ -292,9 +291,7 @@ static struct le_node *replace_scans(struct scans *s, struct le_node *n, const s
         made = count_points(s->ir, made);
     if (made->kind == LE_NODE_REDUCE && (made == n || n != s->stage->node))
         made = replace_reduction(s, made, path);
-    n->epoch = s->epoch;
-    n->memo = made;
-    return made;
+    return le_walk_remember(s->ir, n, s->epoch, made);
 }
 
 /* ---- reads under a condition */
@@ -342,7 +339,7 @@ void le_pass_find_scans(struct le_ir *ir) {
             struct path path = le_path_enter(ir->arena, (struct path){0}, stage.indices, stage.index_count);
             s.stage = &stage;
             s.made.count = 0;
-            s.epoch = ++ir->epoch;
+            s.epoch = le_walk_begin(ir);
             stage.node = replace_scans(&s, stage.node, &path);
             find_guarded(&s, from);
         }

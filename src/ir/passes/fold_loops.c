@@ -317,9 +317,9 @@ static struct le_node *own_load(struct folder *f, struct le_node *load) {
 
 /* Loads of the loop's values become variables and live loads. */
 static struct le_node *replace_own_loads(struct folder *f, struct le_node *node, int epoch) {
-    if (node->epoch == epoch)
-        return node->memo;
-    struct le_node *made = node, copy = *node;
+    struct le_node *made = node, copy = *node, *known = le_walk_memo(f->ir, node, epoch);
+    if (known)
+        return known;
     copy.operands = LE_NEW_ARRAY(f->ir->arena, node->operand_count, struct le_node *);
     bool changed = false;
     for (int k = 0; k < node->operand_count; k++) {
@@ -330,9 +330,7 @@ static struct le_node *replace_own_loads(struct folder *f, struct le_node *node,
         made = own_load(f, &copy);
     else if (changed)
         made = le_node_make(f->ir, &copy);
-    node->epoch = epoch;
-    node->memo = made;
-    return made;
+    return le_walk_remember(f->ir, node, epoch, made);
 }
 
 /* Rewrites a node of the current stage for the EACH. */
@@ -346,7 +344,7 @@ static struct le_node *rewrite_for_element(struct folder *f, struct le_node *nod
     from[count] = f->ir->stages.at[f->first].index;
     to[count++] = le_node_index(f->ir, f->inner);
     node = le_node_substitute(f->ir, node, from, to, count);
-    return replace_own_loads(f, node, ++f->ir->epoch);
+    return replace_own_loads(f, node, le_walk_begin(f->ir));
 }
 
 /* "u" for "u.7", a value's name without its number. */

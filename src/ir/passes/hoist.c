@@ -241,8 +241,9 @@ static int epoch_under(struct hoist *h, const struct path *path, const struct pa
     int epoch = le_names_get(&h->paths, (const char *)key.at, length);
     if (epoch >= 0)
         return epoch;
-    le_names_put(h->ir->arena, &h->paths, (const char *)key.at, length, ++h->ir->epoch);
-    return h->ir->epoch;
+    epoch = le_walk_begin(h->ir);
+    le_names_put(h->ir->arena, &h->paths, (const char *)key.at, length, epoch);
+    return epoch;
 }
 
 /* path: the loops in which the node is computed. all: those and the loops that it is written in, but computed before.
@@ -251,8 +252,9 @@ static struct le_node *hoist_reductions(struct hoist *h, struct le_node *node, c
                                         const struct path *all, int epoch) {
     if (!node->reduces)
         return node;
-    if (node->epoch == epoch)
-        return node->memo;
+    struct le_node *known = le_walk_memo(h->ir, node, epoch);
+    if (known)
+        return known;
     struct path inner = *path, inner_all = *all;
     int inner_epoch = epoch;
     if (node->kind == LE_NODE_REDUCE) {
@@ -267,9 +269,7 @@ static struct le_node *hoist_reductions(struct hoist *h, struct le_node *node, c
     struct le_node *made = le_node_make(h->ir, &copy);
     if (node->kind == LE_NODE_REDUCE && (made == node || !is_whole(h, node)) && !stays_in_kernel(h, made, path))
         made = hoist_out(h, made, path, all);
-    node->epoch = epoch;
-    node->memo = made;
-    return made;
+    return le_walk_remember(h->ir, node, epoch, made);
 }
 
 static void mark_read(struct le_node *node, void *user) {
@@ -284,7 +284,7 @@ static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
     h->conditions = h->stage->guarded || has_condition(h->ir, root);
     h->paths = h->stages = (struct le_names){0};
     h->loads.count = 0;
-    struct le_node *made = hoist_reductions(h, root, &path, &path, ++h->ir->epoch);
+    struct le_node *made = hoist_reductions(h, root, &path, &path, le_walk_begin(h->ir));
     if (h->stage->kind >= LE_STAGE_MOVE)
         le_node_walk(h->ir, made, mark_read, h->ir);
     return made;

@@ -219,16 +219,15 @@ static const struct path *inner_path(struct inliner *in, const struct piece *pie
 
 static void find_reads(struct inliner *in, int piece, struct le_node *node, const struct path *path, int epoch,
                        int regions) {
-    if (node->epoch == epoch)
+    if (le_walk_met(in->ir, node, epoch))
         return;
-    node->epoch = epoch;
     if (node->kind == LE_NODE_LOAD)
         add_read(in, piece, node, path, regions);
     if (node->index_count > 0 || node->fill)
         *LE_PUSH(in->ir->arena, &in->holders) = node;
     if (node->kind == LE_NODE_REDUCE) {
         path = inner_path(in, &in->pieces.at[piece], node, path);
-        epoch = ++in->ir->epoch;
+        epoch = le_walk_begin(in->ir);
     }
     for (int k = 0; k < node->operand_count; k++)
         find_reads(in, piece, node->operands[k], path, epoch, regions + (node->kind == LE_NODE_REGION));
@@ -243,7 +242,7 @@ static void add_piece(struct inliner *in, struct piece piece) {
     in->has_else |= facts->has_else;
     in->bounds_read |= facts->bounds_read;
     in->holders.count = 0;
-    find_reads(in, number, piece.stage->node, piece.path, ++in->ir->epoch, piece.regions);
+    find_reads(in, number, piece.stage->node, piece.path, le_walk_begin(in->ir), piece.regions);
     for (int k = 0; k < in->holders.count; k++) {
         const struct le_node *holder = in->holders.at[k];
         pin_loads(in, holder->fill, number > 0);
@@ -391,9 +390,9 @@ static void put_in(struct inliner *in, int value) {
 
 static struct le_node *inline_loads(struct inliner *in, struct le_node *node, int epoch) {
     struct le_ir *ir = in->ir;
-    if (node->epoch == epoch)
-        return node->memo;
-    struct le_node *made = node;
+    struct le_node *made = node, *known = le_walk_memo(ir, node, epoch);
+    if (known)
+        return known;
     if (node->kind == LE_NODE_LOAD && in->seen[node->value].put_in == in->look) {
         const struct le_stage *producer = &ir->stages.at[ir->values.at[node->value].stage];
         int from[LEAT_RANK_MAX];
@@ -412,9 +411,7 @@ static struct le_node *inline_loads(struct inliner *in, struct le_node *node, in
         if (changed)
             made = le_node_make(ir, &copy);
     }
-    node->epoch = epoch;
-    node->memo = made;
-    return made;
+    return le_walk_remember(ir, node, epoch, made);
 }
 
 static void inline_into(struct inliner *in, struct le_stage *consumer) {
@@ -430,7 +427,7 @@ static void inline_into(struct inliner *in, struct le_stage *consumer) {
     if (!changed)
         return;
     int indices = in->ir->indices.count;
-    consumer->node = inline_loads(in, consumer->node, ++in->ir->epoch);
+    consumer->node = inline_loads(in, consumer->node, le_walk_begin(in->ir));
     le_ir_adopt_indices(in->ir, consumer->statement, indices);
 }
 

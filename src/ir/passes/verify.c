@@ -301,7 +301,7 @@ static void verify_stage(struct verify *v) {
 }
 
 leat_status le_ir_verify(const struct le_ir *ir) {
-    struct verify v = {.ir = (struct le_ir *)(uintptr_t)ir, .reached = true};
+    struct verify v = {.ir = ir, .reached = true};
     v.defined = LE_NEW_ARRAY(ir->arena, ir->values.count, bool);
     v.paired = LE_NEW_ARRAY(ir->arena, ir->values.count, int);
     for (int k = 0; k < ir->values.count; k++) {

@@ -4,7 +4,7 @@
 #include "ir/ir.h"
 
 struct verify {
-    struct le_ir *ir; /* only the marks of its nodes are written */
+    const struct le_ir *ir;
     const struct le_stage *stage;
     int at;
     const char *problem; /* NULL: none yet */

@@ -62,7 +62,7 @@ static const char *op_problem(const struct le_node *n) {
 }
 
 static const char *reduce_problem(const struct verify *v, const struct le_node *n) {
-    bool arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
+    bool arg = le_node_is_arg(n);
     if (n->operand_count != 1 || n->index_count < 1 || n->code == LE_RED_MEAN || (arg && n->index_count != 1))
         return "a reduction's operand or indices";
     if (n->type != (arg ? LE_I64 : n->operands[0]->type))

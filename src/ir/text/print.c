@@ -322,7 +322,7 @@ static void print_all(struct printer *p) {
 }
 
 void le_ir_print(const struct le_ir *ir, struct le_text *out) {
-    struct printer p = {.ir = (struct le_ir *)(uintptr_t)ir, .out = out};
+    struct printer p = {.ir = ir, .out = out};
     p.shapes = le_alloc_zero((size_t)ir->tree->symbol_count * LEAT_RANK_MAX + 1, sizeof *p.shapes);
     p.declared = le_alloc_zero((size_t)ir->indices.count + 1, sizeof *p.declared);
     p.namesakes = le_alloc_zero((size_t)ir->tree->symbol_count + 1, sizeof *p.namesakes);

@@ -7,30 +7,29 @@
 
 #define HEIGHT_MAX 4 /* of the s-expressions in one line */
 
-/* ---- a node's mark, stored in its memo while its epoch is the printer's `epoch` */
+/* ---- what a line knows of a node, stored in its mark's memo while the mark's epoch is the printer's `epoch` */
 
 struct node_mark {
     unsigned uses, number, height; /* uses: 1, or 2 for more; number: `%n` plus 1, or 0 */
     bool defined;
 };
 
-static struct node_mark mark_of(const struct le_node *n) {
-    uintptr_t bits = (uintptr_t)n->memo;
+static struct node_mark mark_of(const struct printer *p, const struct le_node *n) {
+    uintptr_t bits = (uintptr_t)le_node_mark_of(p->ir, n)->memo;
     return (struct node_mark){.uses = bits & 3,
                               .defined = bits >> 2 & 1,
                               .height = (unsigned)(bits >> 3 & 15),
                               .number = (unsigned)(bits >> 7)};
 }
 
-static void set_mark(struct le_node *n, struct node_mark m) {
+static void set_mark(const struct printer *p, const struct le_node *n, struct node_mark m) {
     uintptr_t bits = m.uses | (uintptr_t)m.defined << 2 | (uintptr_t)m.height << 3 | (uintptr_t)m.number << 7;
-    n->memo = (void *)bits;
+    le_node_mark_of(p->ir, n)->memo = (void *)bits;
 }
 
 static void count_use(struct printer *p, struct le_node *n) {
-    bool met = n->epoch == p->epoch;
-    n->epoch = p->epoch;
-    set_mark(n, (struct node_mark){.uses = met ? 2 : 1});
+    bool met = le_walk_met(p->ir, n, p->epoch);
+    set_mark(p, n, (struct node_mark){.uses = met ? 2 : 1});
     if (met)
         return;
     for (int k = 0; k < n->operand_count; k++)
@@ -95,7 +94,7 @@ void le_print_indices(const struct le_ir *ir, const int *indices, int count, str
 void le_print_node(struct printer *p, const struct le_node *n);
 
 void le_print_operand(struct printer *p, const struct le_node *n) {
-    unsigned number = mark_of(n).number;
+    unsigned number = mark_of(p, n).number;
     if (number)
         le_text_add(p->out, "%%%u", number - 1);
     else
@@ -210,15 +209,15 @@ static bool is_small(const struct le_node *n) {
 }
 
 static void define_node(struct printer *p, struct le_node *n, bool is_root) {
-    struct node_mark m = mark_of(n);
+    struct node_mark m = mark_of(p, n);
     if (m.defined)
         return;
     m.defined = true;
-    set_mark(n, m);
+    set_mark(p, n, m);
     for (int k = 0; k < n->operand_count + (n->fill != NULL); k++) {
         struct le_node *x = k < n->operand_count ? n->operands[k] : n->fill;
         define_node(p, x, false);
-        struct node_mark below = mark_of(x);
+        struct node_mark below = mark_of(p, x);
         if (below.number == 0 && below.height >= m.height)
             m.height = below.height + 1;
     }
@@ -230,7 +229,7 @@ static void define_node(struct printer *p, struct le_node *n, bool is_root) {
         le_text_add(p->out, "\n");
         m.number = (unsigned)++p->numbered;
     }
-    set_mark(n, m);
+    set_mark(p, n, m);
 }
 
 static void declare_index(struct printer *p, int index);
@@ -279,7 +278,7 @@ void le_print_declare(struct printer *p, const int *indices, int count) {
 }
 
 void le_print_begin(struct printer *p, struct le_node *const *nodes, int count) {
-    p->epoch = ++p->ir->epoch;
+    p->epoch = le_walk_begin(p->ir);
     p->numbered = 0;
     for (int k = 0; k < count; k++)
         if (nodes[k])

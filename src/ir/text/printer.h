@@ -7,7 +7,7 @@
 #define PRINT_DEPTH_MAX 64 /* of indentation; deeper blocks are not indented further */
 
 struct printer {
-    struct le_ir *ir; /* the marks of its nodes are written */
+    const struct le_ir *ir;
     struct le_text *out;
     const char **shapes; /* by symbol and axis: the name of its extent; NULL: none */
     bool *namesakes;     /* by symbol: an earlier one has the same name, or it has no name */

@@ -44,9 +44,8 @@ static void count_reader(struct le_node *node, void *user) {
 
 /* Marks the stages that the node reads as needed, except for reads inside reductions over an empty range. */
 static void mark_needed(struct group_reads *r, struct le_node *node) {
-    if (!node || node->epoch == r->epoch)
+    if (!node || le_walk_met(r->s->ir, node, r->epoch))
         return;
-    node->epoch = r->epoch;
     int maker = node->kind == LE_NODE_LOAD ? maker_of(r, node->value) : -1;
     if (maker >= 0)
         r->at[maker].needed = true;
@@ -161,7 +160,7 @@ void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *g
         r.reader = k + 1;
         each_root(&r, s->plan->actions[g->first_action + k].stage, count_root);
     }
-    r.epoch = ++s->ir->epoch;
+    r.epoch = le_walk_begin(s->ir);
     for (int k = g->action_count - 1; k >= 0; k--)
         decide_action(&r, g->arena, k);
 }

@@ -376,10 +376,8 @@ leat_status le_ir_read(struct le_arena *arena, const char *text, size_t size_byt
     if (size_bytes > LE_TEXT_MAX)
         return le_fail(LEAT_PROGRAM, "the IR's text has more than %d bytes", LE_TEXT_MAX);
     r->arena = arena;
-    r->ir = LE_NEW(arena, struct le_ir);
     r->tree = LE_NEW(arena, struct le_tree);
-    r->ir->arena = arena;
-    r->ir->tree = r->tree;
+    r->ir = le_ir_new(arena, r->tree);
     r->tree->text = "";
     r->start = r->at = r->line_start = text;
     r->end = text + size_bytes;

@@ -5,44 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *le_cuda_type(enum le_type type) {
-    switch (type) {
-    case LE_BOOL:
-        return "bool";
-    case LE_F16:
-    case LE_BF16:
-        return "float";
-    default:
-        return le_cuda_stored(type);
-    }
+static const struct {
+    const char *value, *memory;
+} names[] = {
+#define LE_TYPE(id, name, c_type, size, kind, precision, compute, npy, value, memory) [LE_##id] = {value, memory},
+#include "spec/type.def"
+#undef LE_TYPE
+    [LE_KTREE_VOID] = {"void", "void"},
+};
+
+enum le_type le_cuda_language_type(int type) {
+    static const enum le_type types[] = {LE_I32, LE_U32, LE_I64, LE_U64};
+    return le_ktree_is_position(type) ? types[type - LE_KTREE_INT] : (enum le_type)type;
 }
 
-const char *le_cuda_stored(enum le_type type) {
-    switch (type) {
-    case LE_BOOL:
-    case LE_U8:
-        return "unsigned char";
-    case LE_I8:
-        return "signed char";
-    case LE_I16:
-        return "short";
-    case LE_U16:
-    case LE_F16:
-    case LE_BF16:
-        return "unsigned short";
-    case LE_I32:
-        return "int";
-    case LE_U32:
-        return "unsigned";
-    case LE_I64:
-        return "long long";
-    case LE_U64:
-        return "unsigned long long";
-    case LE_F32:
-        return "float";
-    default:
-        return "double";
-    }
+const char *le_cuda_type(int type) {
+    return names[le_cuda_language_type(type)].value;
+}
+
+const char *le_cuda_stored(int type) {
+    return names[le_cuda_language_type(type)].memory;
 }
 
 /* ---- literals */
@@ -143,11 +125,11 @@ static const char *to_half(struct le_arena *arena, const char *x, enum le_type f
     return le_arena_format(arena, "%s(le_to_odd((double)%s))", name, x);
 }
 
-const char *le_cuda_cast(struct le_arena *arena, const char *x, enum le_type from, enum le_type to) {
+static const char *cast(struct le_arena *arena, const char *x, enum le_type from, enum le_type to) {
     if (from == to)
         return x;
     if (le_type_is_half(from))
-        return le_cuda_cast(arena, le_arena_format(arena, "le_from_%s(%s)", le_type_name(from), x), LE_F32, to);
+        return cast(arena, le_arena_format(arena, "le_from_%s(%s)", le_type_name(from), x), LE_F32, to);
     if (le_type_is_half(to))
         return to_half(arena, x, from, to);
     if (to == LE_BOOL)
@@ -155,6 +137,10 @@ const char *le_cuda_cast(struct le_arena *arena, const char *x, enum le_type fro
     if (le_type_is_float(from) && le_type_is_int(to))
         return saturated(arena, x, from == LE_F32, to);
     return le_arena_format(arena, "(%s)%s", le_cuda_type(to), x);
+}
+
+const char *le_cuda_cast(struct le_arena *arena, const char *x, int from, int to) {
+    return cast(arena, x, le_cuda_language_type(from), le_cuda_language_type(to));
 }
 
 /* ---- totals */
