@@ -218,21 +218,14 @@ static struct spelled spell(const struct printer *p, const struct le_expression 
     case LE_EXPRESSION_TOTAL:
         return (struct spelled){total_text(p, x), PRIMARY};
     case LE_EXPRESSION_PART:
-        return (struct spelled){part_text(p, x), PRIMARY};
-    case LE_EXPRESSION_RAW:
         break;
     }
-    return (struct spelled){x->text, PRIMARY};
+    return (struct spelled){part_text(p, x), PRIMARY};
 }
 
 static const char *text_of(const struct printer *p, const struct le_expression *x, enum precedence least) {
     struct spelled s = spell(p, x);
     return s.precedence < least ? le_arena_format(p->arena, "(%s)", s.text) : s.text;
-}
-
-const char *le_cuda_expression(const struct le_kernel_tree *t, const struct le_expression *x) {
-    const struct printer p = {.t = t, .arena = t->arena};
-    return text_of(&p, x, ANYTHING);
 }
 
 /* ---- statements */
@@ -468,12 +461,6 @@ static void print_statement(struct printer *p, const struct le_statement *s) {
         break;
     case LE_STATEMENT_COMMENT:
         put(p, "// %s", s->text);
-        break;
-    case LE_STATEMENT_RAW:
-        if (s->body)
-            print_body(p, s->text, s->body, s->tail ? s->tail : "");
-        else
-            put_lines(p, s->text);
         break;
     }
 }

@@ -180,12 +180,6 @@ struct le_expression *le_ktree_part(struct le_kernel_tree *t, int type, struct l
     return e;
 }
 
-struct le_expression *le_ktree_raw(struct le_kernel_tree *t, int type, const char *text) {
-    struct le_expression *e = new_expression(t, LE_EXPRESSION_RAW, type, NULL, 0);
-    e->text = text;
-    return e;
-}
-
 /* ---- statements */
 
 struct le_statement *le_ktree_add(struct le_kernel_tree *t, struct le_block *block, struct le_statement model) {

@@ -16,7 +16,6 @@
  *       fault 8, value at point sets failed
  *       note 1
  *       call read<4>(&place[0], &x[k])
- *       raw "text"
  *     }
  *
  * It prints one statement on each line. Constants have their type behind them (3:u8, nan:f32, 0x8000:f16), but for
@@ -84,20 +83,6 @@ const char *le_ktree_type_name(const struct le_kernel_tree *t, int type) {
 
 static void put_type(const struct printer *p, int type) {
     le_text_add(p->out, "%s", le_ktree_type_name(p->t, type));
-}
-
-/* In quotation marks. */
-static void put_string(const struct printer *p, const char *text) {
-    le_text_add(p->out, "\"");
-    for (; *text; text++) {
-        if (*text == '\n')
-            le_text_add(p->out, "\\n");
-        else if (*text == '"' || *text == '\\')
-            le_text_add(p->out, "\\%c", *text);
-        else
-            le_text_add_bytes(p->out, text, 1);
-    }
-    le_text_add(p->out, "\"");
 }
 
 /* ---- expressions */
@@ -252,11 +237,6 @@ static void put_bare(const struct printer *p, const struct le_expression *x) {
     case LE_EXPRESSION_PART:
         le_text_add(p->out, "part<%d>:%s(", x->code, le_ktree_type_name(p->t, x->type));
         put_list(p, x->x, x->count);
-        le_text_add(p->out, ")");
-        break;
-    case LE_EXPRESSION_RAW:
-        le_text_add(p->out, "raw<%s>(", le_ktree_type_name(p->t, x->type));
-        put_string(p, x->text);
         le_text_add(p->out, ")");
         break;
     }
@@ -451,10 +431,6 @@ static void put_line(const struct printer *p, const struct le_statement *s) {
     case LE_STATEMENT_COMMENT:
         le_text_add(p->out, "# %s", s->text);
         break;
-    case LE_STATEMENT_RAW:
-        le_text_add(p->out, "raw ");
-        put_string(p, s->text);
-        break;
     default:
         put_control(p, s);
         break;
@@ -501,10 +477,6 @@ static void print_statement(struct printer *p, const struct le_statement *s) {
     put_line(p, s);
     if (s->body)
         print_body(p, s->body);
-    if (s->tail && *s->tail) {
-        le_text_add(p->out, " ");
-        put_string(p, s->tail);
-    }
     if (s->otherwise && s->otherwise->list.count > 0)
         print_otherwise(p, s->otherwise);
     else

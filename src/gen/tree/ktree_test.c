@@ -101,9 +101,6 @@ static void texts_are_read_back(void **state) {
         "  let s: f32 = part<0>:f32(all, n == 0)\n  let i: i64 = part<1>:i64(all, n == 0)\n",
         "  update add y[0], x[0]\n  update max h[1], x[0]\n  update min b[0], true\n",
         "  var failed: bool = false\n  fault 8, n at 0:ulong sets failed\n  fault -2, 3 at ulong(n)\n  note 1\n",
-        /* raw text may define what follows uses */
-        "  raw \"int a = \\\"\\\\n\\\";\\nb();\"\n  raw \"for (;;)\" {\n    break\n  } \";\"\n"
-        "  let c: f32 = raw<f32>(\"a\") + quick<usual>(x[0] / x[1])\n",
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(bodies); k++) {
@@ -151,7 +148,6 @@ static void broken_texts_are_refused(void **state) {
         {"kernel k() { call read(3, 4) }", "read takes 1 statics, not 0", 1, 23},
         {"kernel k() { call read<2>(3) }", "read takes 2 operands, not 1", 1, 29},
         {"kernel k() { let a: f32 = tree.total(3) }", "the type of tree.total is missing", 1, 37},
-        {"kernel k() { raw \"a\n\" }", "the text has no end", 1, 20},
         {"kernel k() { fault 8, 3 at 4 }", "the kernel reports no faults", 1, 30},
         {"kernel k() { array a: int[0] }", "0 is not from 1 to 2147483647", 1, 28},
         {"kernel k() { totals t = most f32 }", "'most' is not a reduction", 1, 29},
@@ -335,10 +331,6 @@ static void what_is_not_used_is_swept(void **state) {
         {"loop i: int in 0..int(n) { let a: int = i; barrier }", "  loop i: int in 0..int(n) {\n    barrier\n  }\n"},
         {"if b[0] { let a: int = 1 } else { let c: int = 2 }", "  if b[0] {\n  }\n"},
         {"var a: int = 1; let c: int = a", "  var a: int = 1\n"},
-        {"let a: int = 1; raw \"f(a_2, a);\"; let a_2: int = 3",
-         "  let a: int = 1\n  raw \"f(a_2, a);\"\n  let a_2: int = 3\n"},
-        {"let a: int = 1; raw \"aa + a.b\"", "  let a: int = 1\n  raw \"aa + a.b\"\n"},
-        {"let a: int = 1; raw \"aa\"", "  raw \"aa\"\n"},
         {"function f(a: int): int { let c: int = a; return 1 }", "  function f(a: int): int {\n    return 1\n  }\n"},
     };
     (void)state;

@@ -1,5 +1,4 @@
-/* Checks that a kernel tree keeps what tree.h promises, so that printers need not: statements and scopes. Raw text is
- * not read: it may define variables. */
+/* Checks that a kernel tree keeps what tree.h promises, so that printers need not: statements and scopes. */
 #include "gen/tree/ktree_verify.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -353,9 +352,6 @@ static void verify_head(struct checker *c, const struct le_statement *s, struct 
     case LE_STATEMENT_FUNCTION:
         verify_function(c, s, inner);
         break;
-    case LE_STATEMENT_RAW:
-        inner->loop = true; /* it may be one */
-        break;
     default:
         break;
     }
@@ -399,15 +395,6 @@ static void verify_block(struct checker *c, const struct le_block *block, const 
     end_scope(c, count);
 }
 
-static bool has_raw(const struct le_block *block) {
-    for (int k = 0; block && k < block->list.count; k++) {
-        const struct le_statement *s = block->list.at[k];
-        if (s->kind == LE_STATEMENT_RAW || has_raw(s->body) || has_raw(s->otherwise))
-            return true;
-    }
-    return false;
-}
-
 /* ---- the kernel */
 
 static leat_status failed(const struct checker *c) {
@@ -421,7 +408,7 @@ static leat_status failed(const struct checker *c) {
 }
 
 static leat_status verify(const struct le_kernel_tree *t, struct le_arena *arena) {
-    struct checker c = {.v = {.t = t, .arena = arena, .raw = has_raw(t->root)}};
+    struct checker c = {.v = {.t = t, .arena = arena}};
     const struct surroundings around = {NULL, NULL, false};
     if (setjmp(arena->failure))
         return le_fail_out_of_memory(0);

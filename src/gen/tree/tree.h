@@ -68,8 +68,7 @@ enum le_expression_kind {
     LE_EXPRESSION_THREAD,   /* code: enum le_thread_number, a UINT */
     LE_EXPRESSION_CALL,     /* code: enum le_call; statics, then x */
     LE_EXPRESSION_TOTAL,    /* totals of one term: x: one for each reduction; last, if there is an arg, its position */
-    LE_EXPRESSION_PART,     /* x[0]: totals; the value of reduction `code` of them; x[1]: whether there were no terms */
-    LE_EXPRESSION_RAW       /* text of the printer's language */
+    LE_EXPRESSION_PART      /* x[0]: totals; the value of reduction `code` of them; x[1]: whether there were no terms */
 };
 /* Beyond the operations of op.def. */
 enum le_ktree_op {
@@ -108,7 +107,6 @@ struct le_expression {
     int static_count;
     struct le_expression **x;
     int count;
-    const char *text;
 };
 
 enum le_call {
@@ -149,8 +147,7 @@ enum le_statement_kind {
                          */
     LE_STATEMENT_NOTE,  /* records the notes `code` */
     LE_STATEMENT_BARRIER, /* of the thread block */
-    LE_STATEMENT_COMMENT, /* text */
-    LE_STATEMENT_RAW      /* text of the printer's language */
+    LE_STATEMENT_COMMENT  /* text */
 };
 /* Who runs the iterations of a LOOP. */
 enum le_role {
@@ -170,7 +167,7 @@ struct le_statement {
     struct le_block *body, *otherwise;
     struct le_variable **parameters;
     int parameter_count;
-    const char *text, *tail; /* RAW: with a body, what stands before its brace, and behind it (may be NULL) */
+    const char *text;
 };
 struct le_block {
     struct le_block *parent;
@@ -247,7 +244,6 @@ struct le_expression *le_ktree_call(struct le_kernel_tree *t, enum le_call call,
 struct le_expression *le_ktree_total(struct le_kernel_tree *t, int type, struct le_expression *const *x, int count);
 struct le_expression *le_ktree_part(struct le_kernel_tree *t, int type, struct le_expression *totals, int number,
                                     struct le_expression *empty);
-struct le_expression *le_ktree_raw(struct le_kernel_tree *t, int type, const char *text);
 bool le_ktree_is_constant(const struct le_expression *x, int64_t value); /* of a position */
 #define LE_STATIC_TYPE(type)    ((struct le_static){true, (type)})
 #define LE_STATIC_NUMBER(value) ((struct le_static){false, (value)})

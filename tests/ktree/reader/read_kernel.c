@@ -261,15 +261,6 @@ static void read_branch(struct kernel_reader *r, struct le_statement *s, struct 
     }
 }
 
-static void read_raw(struct kernel_reader *r, struct le_statement *s, struct le_block *parent) {
-    s->text = le_kernel_string(r);
-    if (le_kernel_peek(r) != '{')
-        return;
-    open_block(r, s, parent);
-    if (le_kernel_peek(r) == '"')
-        s->tail = le_kernel_string(r);
-}
-
 static const char *const words[] = {
     [LE_STATEMENT_LET] = "let",           [LE_STATEMENT_VARIABLE] = "var",  [LE_STATEMENT_ARRAY] = "array",
     [LE_STATEMENT_SET] = "set",           [LE_STATEMENT_COPY] = "copy",     [LE_STATEMENT_LOOP] = "loop",
@@ -277,8 +268,7 @@ static const char *const words[] = {
     [LE_STATEMENT_BREAK] = "break",       [LE_STATEMENT_LEAVE] = "leave",   [LE_STATEMENT_RETURN] = "return",
     [LE_STATEMENT_FUNCTION] = "function", [LE_STATEMENT_TOTALS] = "totals", [LE_STATEMENT_CALL] = "call",
     [LE_STATEMENT_UPDATE] = "update",     [LE_STATEMENT_FAULT] = "fault",   [LE_STATEMENT_NOTE] = "note",
-    [LE_STATEMENT_BARRIER] = "barrier",   [LE_STATEMENT_COMMENT] = "#",     [LE_STATEMENT_RAW] = "raw",
-    [LE_STATEMENT_RAW + 1] = NULL};
+    [LE_STATEMENT_BARRIER] = "barrier",   [LE_STATEMENT_COMMENT] = "#",     NULL};
 
 /* "# text" */
 static const char *read_comment(struct kernel_reader *r) {
@@ -303,9 +293,6 @@ static void read_statement(struct kernel_reader *r, struct le_block *block) {
         break;
     case LE_STATEMENT_BRANCH:
         read_branch(r, s, block);
-        break;
-    case LE_STATEMENT_RAW:
-        read_raw(r, s, block);
         break;
     default:
         read_plain(r, s);
