@@ -236,10 +236,11 @@ set_property(TEST run/device/device_interpret APPEND PROPERTY LABELS once)
 set(thread_tests base/thread base/environment base/ledger base/store_use array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors
     tests/api/on_device device/front/order device/front/device_pool tests/device/streams/cpu tests/device/canceling/cpu
     tests/device/one_stream/cpu tests/device/one_stream/sim
-    run/opening run/compiled_code)
+    run/opening run/compiled_code gen/generate_at_once)
 set(thread_targets test_base_thread test_base_environment test_base_ledger test_base_store_use test_array_pool test_api_sharing test_api_results test_api_streams
     test_api_errors test_api_on_device test_device_front_order test_device_front_device_pool test_device_suite_streams
-    test_device_suite_canceling test_device_suite_one_stream test_device_suite_one_stream test_run_opening test_run_compiled_code)
+    test_device_suite_canceling test_device_suite_one_stream test_device_suite_one_stream test_run_opening test_run_compiled_code
+    test_gen_generate_at_once)
 foreach(test target IN ZIP_LISTS thread_tests thread_targets)
   if(TEST ${test})
     set_property(TEST ${test} APPEND PROPERTY LABELS threads)

@@ -79,8 +79,9 @@ struct le_device_kernel_job {
 leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_generated_launches *out);
 
 /* Whether the stage reads what the other one makes. */
-bool le_device_reads(struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker);
+bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker);
 /* The job's node with the other stage's in place of what it reads of that, if its kernel had better make these few
- * terms itself; then nobody else needs them. NULL: the other stage is to make it. */
+ * terms itself; then nobody else needs them. It is of a fork of the program's IR. NULL: the other stage is to make
+ * it. */
 struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker);
 #endif

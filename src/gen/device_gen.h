@@ -61,7 +61,7 @@ struct cuda {
     const struct le_device_kernel_job *job;
     struct le_ir *ir;
     const struct le_stage *stage;
-    struct le_space *space;
+    const struct le_space *space;
     const struct le_space *reach; /* the indices' ranges where code is made now: what a read may touch there */
     const struct le_layout *layouts;
     struct le_arena *arena;

@@ -103,7 +103,7 @@ static leat_status unsupported(const struct le_device_kernel_job *job, const cha
 
 static bool is_empty(const struct le_kernel *k) {
     for (int q = 0; q < k->stage->index_count; q++) {
-        const struct le_range *r = &k->space->ranges[k->stage->indices[q]];
+        const struct le_range *r = le_range_of(k->space, k->stage->indices[q]);
         if (!r->dynamic && r->low >= r->high)
             return true;
     }
@@ -146,10 +146,11 @@ leat_status le_device_generate(const struct le_device_kernel_job *job, struct le
     struct le_stage stage = *job->kernel.stage;
     struct le_device_kernel_job own = *job;
     int first = out->count;
+    own.kernel = le_gen_begin(&job->kernel);
     own.kernel.stage = &stage;
     if (is_empty(&own.kernel))
         return LEAT_OK;
-    stage.node = le_gen_readable(&job->kernel, stage.node);
+    stage.node = le_gen_readable(&own.kernel, stage.node);
     leat_status status = generate_stage(&own, &stage, out);
     if (status == LEAT_OK)
         count_operations(&own.kernel, first, out);

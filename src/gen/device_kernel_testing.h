@@ -100,12 +100,8 @@ static inline void set_kernel(struct device_test_run *r, struct le_ir *ir, const
         for (int d = 0; d < ir->values.at[v].rank; d++)
             layouts[v].offset += layouts[v].strides[d] < 0 ? -layouts[v].strides[d] * (layouts[v].shape[d] - 1) : 0;
     *k = (struct le_kernel){.ir = ir, .space = &r->space, .layouts = layouts, .threads = 1, .arena = &r->arena};
-    k->notes = LE_NEW(&r->arena, struct le_node_notes);
-    k->notes->arena = &r->arena;
-    k->merged_into = LE_NEW_ARRAY(&r->arena, ir->indices.count, int);
-    k->merged_count = LE_NEW_ARRAY(&r->arena, ir->indices.count, int64_t);
-    for (int q = 0; q < ir->indices.count; q++)
-        k->merged_into[q] = q;
+    k->work = LE_NEW(&r->arena, struct le_kernel_work);
+    le_kernel_work_init(k->work, &r->arena);
 }
 
 static inline void start_run(struct device_test_run *r, const char *program, const char *arrays, bool check) {

@@ -69,7 +69,7 @@ static const char *end_of(struct cuda *c, int index, const struct range *r) {
 }
 
 static struct range find_range(struct cuda *c, int index, struct block *block, const char *outside) {
-    struct range r = {.ix = &c->ir->indices.at[index], .known = &c->space->ranges[index]};
+    struct range r = {.ix = &c->ir->indices.at[index], .known = le_range_of(c->space, index)};
     if (r.known->dynamic)
         find_dynamic(c, block, outside, &r);
     else
@@ -145,7 +145,7 @@ const char *le_cuda_point(struct cuda *c) {
     struct words point = {0};
     for (int k = 0; k < stage->index_count; k++) {
         int index = stage->indices[k];
-        const struct le_range *r = &c->space->ranges[index];
+        const struct le_range *r = le_range_of(c->space, index);
         const char *most = index_number(c, index, "most", most_of(r), false);
         const char *at = place_of(c, index, r);
         if (point.length == 0)
@@ -193,7 +193,7 @@ struct deepest {
 static bool is_short(const struct cuda *c, const struct le_node *node) {
     int64_t terms = 1;
     for (int k = 0; k < node->index_count; k++) {
-        const struct le_range *r = &c->space->ranges[node->indices[k]];
+        const struct le_range *r = le_range_of(c->space, node->indices[k]);
         if (r->dynamic || !le_mul_i64(terms, le_range_count(r), &terms))
             return false;
     }
@@ -219,7 +219,7 @@ static void find_shared(struct cuda *c, struct shared *s) {
     int count = d.found ? d.last + 1 : stage->index_count;
     int64_t points = 1;
     for (int k = 0; k < count && s->count < 16; k++) {
-        if (!is_countable(&c->space->ranges[stage->indices[k]], &points))
+        if (!is_countable(le_range_of(c->space, stage->indices[k]), &points))
             break;
         s->at[s->count++] = stage->indices[k];
     }
@@ -248,7 +248,7 @@ static void find_places(struct cuda *c, const struct shared *s, int64_t points, 
             place[k] = rest;
             break;
         }
-        const char *count = index_number(c, index, "count", most_of(&c->space->ranges[index]), false);
+        const char *count = index_number(c, index, "count", most_of(le_range_of(c->space, index)), false);
         const char *next = le_cuda_name(c, "rest");
         le_cuda_line(c, c->root, "const %s %s = %s / (%s)%s;", type, next, rest, type, count);
         place[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_place", le_cuda_index_name(c, index)));
@@ -288,7 +288,7 @@ struct block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points) {
         find_shared(c, &s);
     *points = 1;
     for (int k = 0; k < s.count; k++)
-        if (!le_mul_i64(*points, most_of(&c->space->ranges[s.at[k]]), points))
+        if (!le_mul_i64(*points, most_of(le_range_of(c->space, s.at[k])), points))
             *points = INT64_MAX;
     if (s.count > 0)
         find_places(c, &s, *points, place);

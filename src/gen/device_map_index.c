@@ -216,7 +216,7 @@ static void find_blocks(struct map *m, struct map_names *names) {
 
 static void bind_text(struct map *m, struct block *block, int index, bool narrow, const char *place) {
     struct cuda *c = &m->c;
-    const struct le_range *r = &c->space->ranges[index];
+    const struct le_range *r = le_range_of(c->space, index);
     const char *wish = le_cuda_index_name(c, index), *name = le_cuda_name(c, wish);
     const char *type = narrow ? "int" : "long long";
     struct words value = {0};
@@ -245,7 +245,7 @@ void le_map_bind_outer(struct map *m, const struct map_names *names, struct bloc
 void le_map_places(struct map *m, struct map_names *names) {
     *names = (struct map_names){.from = NULL};
     for (int k = 0; k < m->covered_count; k++) {
-        int64_t low = m->c.space->ranges[m->covered[k]].low;
+        int64_t low = le_range_of(m->c.space, m->covered[k])->low;
         if (low == 0)
             le_cuda_bind(&m->c, m->c.root, m->covered[k], "0", true);
         else

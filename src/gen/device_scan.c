@@ -90,6 +90,7 @@ static leat_status scan_turns(const struct le_device_kernel_job *job, const stru
     const struct le_kernel *k = &job->kernel;
     struct le_stage stage = *whole;
     struct le_device_kernel_job own = *job;
+    struct le_space space = *job->kernel.space;
     stage.indices = LE_NEW_ARRAY(k->arena, stage.index_count, int);
     stage.index_count = 0;
     for (int q = 0; q < whole->index_count; q++)
@@ -97,8 +98,9 @@ static leat_status scan_turns(const struct le_device_kernel_job *job, const stru
             stage.indices[stage.index_count++] = whole->indices[q];
     stage.node = scan->term = le_node_substitute(k->ir, scan->reduction->operands[0], &scan->scanned, &scan->own, 1);
     own.kernel.stage = &stage;
-    k->space->ranges[scan->index] = scan->turns;
-    k->space->ranges[scan->scanned] = scan->head;
+    own.kernel.space = &space;
+    le_space_narrow(&space, k->arena, scan->index, scan->turns);
+    le_space_narrow(&space, k->arena, scan->scanned, scan->head);
     leat_status status;
     return le_team_scan(&own, &stage, scan, out, &status) ? status : generate_turns(&own, &stage, scan, out);
 }
@@ -107,10 +109,12 @@ static leat_status fill_empty(const struct le_device_kernel_job *job, const stru
                               const struct scan *scan, struct le_generated_launches *out) {
     struct le_stage stage = *whole;
     struct le_device_kernel_job own = *job;
+    struct le_space space = *job->kernel.space;
     stage.kind = LE_STAGE_MAP;
     stage.node = le_gen_empty_total(job->kernel.ir, scan->reduction);
     own.kernel.stage = &stage;
-    job->kernel.space->ranges[scan->index] = scan->empty;
+    own.kernel.space = &space;
+    le_space_narrow(&space, job->kernel.arena, scan->index, scan->empty);
     return le_cuda_map(&own, &stage, out);
 }
 
@@ -123,12 +127,9 @@ leat_status le_cuda_scan(const struct le_device_kernel_job *job, const struct le
         return LEAT_OK;
     if (!le_gen_find_scan(k, stage, &scan))
         return le_cuda_map(job, stage, out);
-    struct le_range index = k->space->ranges[scan.index], scanned = k->space->ranges[scan.scanned];
     if (scan.empty.low < scan.empty.high)
         status = fill_empty(job, stage, &scan, out);
     if (status == LEAT_OK && scan.turns.low < scan.turns.high)
         status = scan_turns(job, stage, &scan, out);
-    k->space->ranges[scan.index] = index;
-    k->space->ranges[scan.scanned] = scanned;
     return status;
 }

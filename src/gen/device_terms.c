@@ -13,7 +13,7 @@ static bool is_arg(const struct le_node *node) {
 }
 
 static const struct le_range *range_at(const struct cuda *c, const struct group *g, int position) {
-    return &c->space->ranges[g->indices[position]];
+    return le_range_of(c->space, g->indices[position]);
 }
 
 /* ---- what every load of a term has to be */
@@ -362,7 +362,7 @@ void le_group_know(struct cuda *c, const struct group *g, struct block *block, c
 /* ---- indices */
 
 void le_team_bind_one(struct cuda *c, struct block *block, int index, const char *place, int64_t past) {
-    const struct le_range *r = &c->space->ranges[index];
+    const struct le_range *r = le_range_of(c->space, index);
     bool narrow = le_cuda_fits_int(r->low, r->high) && r->by <= INT32_MAX && r->high <= INT32_MAX - r->by - past;
     const char *name = le_cuda_name(c, c->ir->indices.at[index].name);
     struct words value = {0};
@@ -396,7 +396,7 @@ void le_team_bind(struct cuda *c, struct block *block, const int *indices, int c
     const char *counts[POINTS_MAX] = {NULL}, *places[POINTS_MAX] = {NULL};
     for (int k = 0; k < count; k++)
         counts[k] =
-            k == 0 ? "1" : number_of(c, indices[k], "count", le_range_count(&c->space->ranges[indices[k]]), false);
+            k == 0 ? "1" : number_of(c, indices[k], "count", le_range_count(le_range_of(c->space, indices[k])), false);
     split_place(c, block, place, narrow, counts, count, places);
     for (int k = 0; k < count; k++)
         le_team_bind_one(c, block, indices[k], places[k], 0);

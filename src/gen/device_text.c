@@ -230,8 +230,8 @@ void le_cuda_begin(struct cuda *c, const struct le_device_kernel_job *job, const
                        .reach = k->space,
                        .layouts = k->layouts,
                        .arena = k->arena,
-                       .notes = k->notes,
-                       .epoch = ++k->notes->epoch};
+                       .notes = &k->work->notes,
+                       .epoch = ++k->work->notes.epoch};
     c->indices = LE_NEW_ARRAY(c->arena, k->ir->indices.count + 1, struct held);
     c->value_names = LE_NEW_ARRAY(c->arena, k->ir->values.count + 1, const char *);
     c->index_names = LE_NEW_ARRAY(c->arena, k->ir->indices.count + 1, const char *);

@@ -209,6 +209,9 @@ bool le_gen_drives_bounds(const struct gen *g, int index);        /* a dynamic r
 bool le_gen_splits_bounds(struct gen *g, int index);
 
 /* generate.c */
+/* The kernel with a fork of its program, for one generation. */
+struct le_kernel le_gen_begin(const struct le_kernel *kernel);
+leat_status le_gen_stage(const struct le_kernel *kernel, struct le_launches *out); /* between two of those */
 /* How many copies of a target of so many elements so many terms of a scatter go to: by the extents alone, since it
  * decides the order of additions. */
 int64_t le_gen_copies(enum le_scatter op, int64_t terms, int64_t elements, int64_t size);

@@ -11,12 +11,30 @@
 #define COPIES_MAX       16
 #define COPIES_BYTES_MAX ((int64_t)64 << 20)
 
+void le_kernel_work_init(struct le_kernel_work *work, struct le_arena *arena) {
+    *work = (struct le_kernel_work){.arena = arena, .marks.arena = arena, .notes.arena = arena};
+}
+
+struct le_kernel le_gen_begin(const struct le_kernel *kernel) {
+    struct le_kernel own = *kernel;
+    struct le_kernel_work *work = kernel->work;
+    own.ir = le_ir_fork(kernel->ir, kernel->arena, &work->marks);
+    if (work->merged_size < own.ir->indices.count) {
+        work->merged_size = own.ir->indices.count;
+        work->merged_into = LE_NEW_ARRAY(work->arena, work->merged_size, int);
+        work->merged_count = LE_NEW_ARRAY(work->arena, work->merged_size, int64_t); /* zeros */
+        for (int k = 0; k < work->merged_size; k++)
+            work->merged_into[k] = k;
+    }
+    return own;
+}
+
 static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage *stage) {
     struct gen g = {
         .kernel = kernel, .ir = kernel->ir, .stage = stage, .space = *kernel->space, .arena = kernel->arena};
-    g.merged_into = kernel->merged_into;
-    g.merged_count = kernel->merged_count;
-    g.notes = kernel->notes;
+    g.merged_into = kernel->work->merged_into;
+    g.merged_count = kernel->work->merged_count;
+    g.notes = &kernel->work->notes;
     g.epoch = ++g.notes->epoch;
     g.lane = -1;
     g.block = kernel->block ? kernel->block : LE_BLOCK_MAX;
@@ -54,7 +72,7 @@ static void find_wide(struct le_node *node, void *user) {
 static void cap_block(struct gen *g) {
     int64_t most = BLOCK_MIN;
     for (int k = 0; k < g->all_count; k++) {
-        const struct le_range *r = &g->space.ranges[g->all[k]];
+        const struct le_range *r = le_range_of(&g->space, g->all[k]);
         if (!r->solved || (r->dynamic && !(r->bounded && le_gen_by_host(g, g->all[k]))))
             return;
         int64_t extent = le_gen_extent(g, g->all[k]);
@@ -118,7 +136,7 @@ static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
         int index = g->stage->indices[k], clip = -1;
         if (g->merged_into[index] != index)
             continue;
-        bool counts = !g->space.ranges[index].dynamic || le_gen_by_host(g, index);
+        bool counts = !le_range_of(&g->space, index)->dynamic || le_gen_by_host(g, index);
         if (scope == g->base && counts)
             clip = 0;
         else if (index == g->lane && counts && *first >= 0)
@@ -134,7 +152,7 @@ static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
 static int64_t points(const struct gen *g) {
     int64_t n = 1;
     for (int k = 0; k < g->stage->index_count; k++) {
-        const struct le_range *r = &g->space.ranges[g->stage->indices[k]];
+        const struct le_range *r = le_range_of(&g->space, g->stage->indices[k]);
         int64_t count = le_gen_by_host(g, g->stage->indices[k]) ? le_gen_extent(g, g->stage->indices[k])
                         : r->dynamic                            ? 1
                                                                 : le_range_count(r);
@@ -314,7 +332,7 @@ static void narrow_axis(struct box_narrowing *n, const struct le_affine *f, int6
         int64_t c = 0;
         __int128 lo = f->constant, hi = f->constant;
         for (int q = 0; q < f->count; q++) {
-            const struct le_range *r = &n->kernel->space->ranges[f->index[q]];
+            const struct le_range *r = le_range_of(n->kernel->space, f->index[q]);
             if (f->index[q] == stage->indices[k]) {
                 c = f->factor[q];
                 continue;
@@ -355,20 +373,17 @@ static void narrow_load(struct le_node *node, void *user) {
 }
 
 static leat_status generate_box(const struct le_kernel *kernel, const struct box *box, struct le_launches *out) {
-    const struct le_stage *stage = kernel->stage;
-    struct le_range saved[16];
-    for (int k = 0; k < stage->index_count; k++) {
-        struct le_range *r = &kernel->space->ranges[stage->indices[k]];
-        saved[k] = *r;
-        if (r->dynamic)
-            continue;
-        r->low = box->low[k];
-        r->high = box->high[k];
+    struct le_kernel own = *kernel;
+    struct le_space space = *kernel->space;
+    own.space = &space;
+    for (int k = 0; k < own.stage->index_count; k++) {
+        struct le_range range = *le_range_of(kernel->space, own.stage->indices[k]);
+        range.low = box->low[k];
+        range.high = box->high[k];
+        if (!range.dynamic)
+            le_space_narrow(&space, kernel->arena, own.stage->indices[k], range);
     }
-    leat_status status = le_gen_map(kernel, NULL, out);
-    for (int k = 0; k < stage->index_count; k++)
-        kernel->space->ranges[stage->indices[k]] = saved[k];
-    return status;
+    return le_gen_map(&own, NULL, out);
 }
 
 /* The whole without the interior, a slab at a time, then the interior. */
@@ -395,7 +410,7 @@ static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct
     if (stage->index_count > 16)
         return false;
     for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = &kernel->space->ranges[stage->indices[k]];
+        const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
         whole->low[k] = r->low;
         whole->high[k] = r->high;
     }
@@ -403,7 +418,7 @@ static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct
     struct box_narrowing n = {.kernel = kernel, .box = interior};
     le_node_walk(kernel->ir, stage->node, narrow_load, &n);
     for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = &kernel->space->ranges[stage->indices[k]];
+        const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
         if (r->dynamic || r->by != 1) {
             interior->low[k] = whole->low[k];
             interior->high[k] = whole->high[k];
@@ -429,7 +444,7 @@ static leat_status generate_stage(const struct le_kernel *kernel, struct le_laun
     struct box whole, interior;
     leat_status status = LEAT_OK;
     for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = &kernel->space->ranges[stage->indices[k]];
+        const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
         if (!r->dynamic && r->low >= r->high)
             return LEAT_OK;
     }
@@ -453,7 +468,7 @@ int64_t le_gen_count_operations(const struct le_kernel *kernel) {
     return operations;
 }
 
-leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
+leat_status le_gen_stage(const struct le_kernel *kernel, struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel readable = *kernel;
     stage.node = le_gen_readable(kernel, stage.node);
@@ -461,15 +476,21 @@ leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launche
     return generate_stage(&readable, out);
 }
 
+leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
+    struct le_kernel own = le_gen_begin(kernel);
+    return le_gen_stage(&own, out);
+}
+
 leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
                              struct le_launch *out) {
+    struct le_kernel own = le_gen_begin(kernel);
     struct le_stage stage = {.name = "a scalar",
                              .statement = -1,
-                             .node = le_gen_readable(kernel, node),
+                             .node = le_gen_readable(&own, node),
                              .target = -1,
                              .base = -1,
                              .access = -1};
-    struct gen g = new_gen(kernel, &stage);
+    struct gen g = new_gen(&own, &stage);
     le_gen_find_indices(&g);
     le_gen_open_hosts(&g);
     struct operand *x = le_gen_node(&g, stage.node, g.base, (struct condition){.outside = -1});

@@ -36,18 +36,28 @@ struct le_launches {
     int count, capacity;
 };
 
-/* What a kernel is made for. */
+/* Work space of a thread that generates code, for one kernel after another. */
+struct le_kernel_work {
+    struct le_arena *arena;
+    struct le_node_marks marks;
+    struct le_node_notes notes;
+    int *merged_into; /* by index, each its own number; left as it was found */
+    int64_t *merged_count;
+    int merged_size;
+};
+void le_kernel_work_init(struct le_kernel_work *work, struct le_arena *arena);
+
+/* What a kernel is made for. Several threads may generate code from one program at once, each with its own arena and
+ * work space, if space->evaluate allows that: nothing else that is given here is written. */
 struct le_kernel {
-    struct le_ir *ir;
+    struct le_ir *ir; /* the generator makes its nodes in a fork of it */
     const struct le_stage *stage;
-    struct le_space *space;          /* its ranges are narrowed for a while, and put back */
+    const struct le_space *space;
     const struct le_layout *layouts; /* by value */
     int threads;
-    int block; /* lanes of a block at most, a power of two; 0: LE_BLOCK_MAX */
-    struct le_arena *arena;
-    int *merged_into; /* work space by index, each its own number; left as it was found */
-    int64_t *merged_count;
-    struct le_node_notes *notes; /* work space by node */
+    int block;              /* lanes of a block at most, a power of two; 0: LE_BLOCK_MAX */
+    struct le_arena *arena; /* of the launches and the generator's nodes */
+    struct le_kernel_work *work;
 };
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out);
 /* A node without indices, computed by one task and written to buffer LE_PARTS as it is stored in an array of that type.

@@ -44,8 +44,8 @@ static void generates(const char *text, const char *arrays, int threads, const c
         for (int q = 0; q < launches.count; q++)
             tell_launch(&launches.at[q], &found);
     }
-    for (int k = 0; k < ir->indices.count; k++) /* left as it was found */
-        assert_true(kernel.merged_into[k] == k && kernel.merged_count[k] == 0);
+    for (int k = 0; k < kernel.work->merged_size; k++) /* left as it was found */
+        assert_true(kernel.work->merged_into[k] == k && kernel.work->merged_count[k] == 0);
     le_text_add(&found, "%s", "");
     assert_string_equal(found.at, expected);
     le_text_finish(&found);

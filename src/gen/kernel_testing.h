@@ -81,12 +81,8 @@ static inline void set_up_kernel(struct le_kernel *kernel, struct le_space *spac
     for (int v = 0; v < ir->values.count; v++)
         set_layout(space, &ir->values.at[v], arrays, &layouts[v]);
     *kernel = (struct le_kernel){.ir = ir, .space = space, .layouts = layouts, .threads = threads, .arena = arena};
-    kernel->notes = LE_NEW(arena, struct le_node_notes);
-    kernel->notes->arena = arena;
-    kernel->merged_into = LE_NEW_ARRAY(arena, ir->indices.count, int);
-    kernel->merged_count = LE_NEW_ARRAY(arena, ir->indices.count, int64_t);
-    for (int k = 0; k < ir->indices.count; k++)
-        kernel->merged_into[k] = k;
+    kernel->work = LE_NEW(arena, struct le_kernel_work);
+    le_kernel_work_init(kernel->work, arena);
 }
 
 /* The same of the text's IR, verified. */

@@ -1,6 +1,6 @@
-/* What the generators remember of nodes, by the nodes' numbers: generating code writes nothing into the IR's nodes. The
- * table is the planning thread's work space and serves one kernel after another. Whatever is remembered has an epoch,
- * and counts only in the walk or kernel of that epoch, so nothing needs to be cleared. */
+/* What the generators remember of nodes, by the nodes' numbers. The table is a thread's work space and serves one
+ * kernel after another. Whatever is remembered has an epoch, and counts only in the walk or kernel of that epoch, so
+ * nothing needs to be cleared, though the nodes of different kernels have the same numbers. */
 #ifndef LE_NODE_NOTES_H
 #define LE_NODE_NOTES_H
 #include "base/arena.h"

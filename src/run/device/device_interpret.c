@@ -18,7 +18,7 @@ struct le_interpretation {
     struct leat_call *call;
     struct le_action *action;
     struct le_arena arena;
-    struct le_node_notes notes;
+    struct le_kernel_work work;
     enum le_interpreter which;
     struct le_launches launches;
     struct {
@@ -72,28 +72,20 @@ static bool encode_tapes(struct le_interpretation *n) {
     return true;
 }
 
-/* The generator changes ranges and work space temporarily and does not restore them if memory runs out, so it gets
- * copies. The plan is running, so the generator may use only numbers that the host already has. */
+/* The generator does not restore its work space if memory runs out, so it gets its own. The plan is running, so the
+ * generator may use only numbers that the host already has. */
 static leat_status generate_bytecode(struct le_interpretation *n) {
     struct le_specialised *s = n->call->specialised;
-    const int indices = s->ir->indices.count;
-    struct le_space *space = LE_NEW(&n->arena, struct le_space);
-    *space = s->plan->space;
-    space->evaluate = le_evaluate_on_host;
-    space->ranges = LE_NEW_ARRAY(&n->arena, indices, struct le_range);
-    memcpy(space->ranges, s->plan->space.ranges, (size_t)indices * sizeof *space->ranges);
+    struct le_space space = s->plan->space;
+    space.evaluate = le_evaluate_on_host;
     struct le_kernel kernel = {.ir = s->ir,
                                .stage = n->action->generated,
-                               .space = space,
+                               .space = &space,
                                .layouts = s->plan->layouts,
                                .threads = 4 * le_device_limits_of(n->call->home.device)->multiprocessors,
                                .block = LE_INTERPRETER_LANES,
                                .arena = &n->arena,
-                               .merged_into = LE_NEW_ARRAY(&n->arena, indices, int),
-                               .merged_count = LE_NEW_ARRAY(&n->arena, indices, int64_t),
-                               .notes = &n->notes};
-    for (int k = 0; k < indices; k++)
-        kernel.merged_into[k] = k;
+                               .work = &n->work};
     return le_kernel_generate(&kernel, &n->launches);
 }
 
@@ -106,22 +98,22 @@ static bool generate_and_encode(struct le_interpretation *n) {
     return false;
 }
 
-static bool within_memory(struct le_interpretation *n, struct le_arena *nodes) {
+static bool within_memory(struct le_interpretation *n, struct le_arena *program) {
     if (setjmp(n->arena.failure))
         return false;
-    if (setjmp(nodes->failure))
+    if (setjmp(program->failure))
         return false;
     return generate_and_encode(n);
 }
 
-/* false: the interpreter does not support the action, or memory ran out. The generator's nodes live in the IR's arena,
- * whose failure would otherwise end the run. */
+/* false: the interpreter does not support the action, or memory ran out. Numbers that the generator asks for may take
+ * memory from the program's arena, whose failure would otherwise end the run. */
 static bool make_tapes(struct le_interpretation *n) {
-    struct le_arena *nodes = n->call->specialised->ir->arena;
+    struct le_arena *program = n->call->specialised->ir->arena;
     jmp_buf outside;
-    memcpy(&outside, &nodes->failure, sizeof outside);
-    bool made = within_memory(n, nodes);
-    memcpy(&nodes->failure, &outside, sizeof outside);
+    memcpy(&outside, &program->failure, sizeof outside);
+    bool made = within_memory(n, program);
+    memcpy(&program->failure, &outside, sizeof outside);
     return made;
 }
 
@@ -286,7 +278,7 @@ struct le_interpretation *le_interpretation_new(struct leat_call *call, struct l
     n->call = call;
     n->action = action;
     le_arena_init(&n->arena);
-    n->notes.arena = &n->arena;
+    le_kernel_work_init(&n->work, &n->arena);
     le_errors_save();
     bool can = make_tapes(n) && find_interpreter(n) && !is_compiled(call, action, LE_CODE_SOON);
     le_errors_restore();

@@ -60,9 +60,7 @@ static struct le_device_kernel_job job_of(struct leat_call *call, struct le_plan
                                                     .layouts = s->plan->layouts,
                                                     .threads = 1,
                                                     .arena = g->arena,
-                                                    .merged_into = s->merged_into,
-                                                    .merged_count = s->merged_count,
-                                                    .notes = &s->notes},
+                                                    .work = &s->generating},
                                          .facts = facts,
                                          .action = (int)(action - s->plan->actions)};
 }
@@ -97,7 +95,7 @@ static bool is_made_there(struct leat_call *call, struct le_plan_step *g, const 
         return false;
     struct le_stage *made = LE_NEW(g->arena, struct le_stage);
     *made = *reader->generated;
-    made->node = node;
+    made->node = le_node_adopt(call->specialised->ir, node);
     reader->generated = made;
     return true;
 }

@@ -23,9 +23,7 @@ static leat_status make_scalar_code(struct leat_call *call, struct le_host_scala
                                .layouts = s->plan->layouts,
                                .threads = 1,
                                .arena = &n->arena,
-                               .merged_into = s->merged_into,
-                               .merged_count = s->merged_count,
-                               .notes = &s->notes};
+                               .work = &s->generating};
     le_dependencies_add(&n->dependencies, &n->arena, s, n->node);
     s->plan->asking = LE_ASKING_NUMBER;
     leat_status status = le_kernel_scalar(&kernel, n->node, n->stored, &n->launch);
@@ -210,6 +208,7 @@ leat_status le_evaluate(void *user, struct le_node *node, int64_t *value) {
     struct leat_call *call = user;
     struct le_specialised *s = call->specialised;
     struct le_space *space = &s->plan->space;
+    node = le_node_adopt(s->ir, node);
     struct needed n = {.s = s};
     uint64_t bits = 0;
     bool failed = false;
@@ -246,6 +245,7 @@ leat_status le_evaluate_on_host(void *user, struct le_node *node, int64_t *value
     struct leat_call *call = user;
     struct at_hand h = {.s = call->specialised, .all = true};
     uint64_t bits = 0;
+    node = le_node_adopt(call->specialised->ir, node);
     le_node_walk(h.s->ir, node, find_missing, &h);
     leat_status status = h.all ? le_host_scalar_get(call, node, LE_I64, &bits) : LEAT_UNSUPPORTED;
     memcpy(value, &bits, sizeof bits);

@@ -151,12 +151,10 @@ struct le_specialised {
     const struct le_input *real_inputs; /* inputs, for tree */
     int *real_wanted, *real_want_of;    /* wanted, for tree; the want that each one is a part of */
     int real_wanted_count;
-    struct le_bind *bound; /* by symbol of tree: the bindings of this run */
-    int *merged_into;      /* the code generators' work space: by index, and by node */
-    int64_t *merged_count;
-    struct le_node_notes notes;
-    struct le_plan *plan; /* NULL: none */
-    int64_t *extents;     /* the plan's key: shapes, strides and numbers, in order */
+    struct le_bind *bound;            /* by symbol of tree: the bindings of this run */
+    struct le_kernel_work generating; /* the code generators' work space */
+    struct le_plan *plan;             /* NULL: none */
+    int64_t *extents;                 /* the plan's key: shapes, strides and numbers, in order */
     int extent_count;
     struct le_cell *cells; /* by value */
     bool *on_host;         /* by value of rank 0, with a device: the host has all of its operands. NULL: true for all */

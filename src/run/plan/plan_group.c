@@ -415,9 +415,7 @@ static leat_status generate_code(struct leat_call *call, struct le_plan_step *g,
                                .layouts = plan->layouts,
                                .threads = le_pool_threads(call->program->ctx->threads),
                                .arena = g->arena,
-                               .merged_into = s->merged_into,
-                               .merged_count = s->merged_count,
-                               .notes = &s->notes};
+                               .work = &s->generating};
     leat_status status = LEAT_OK;
     if (le_device_computes(call, stage))
         status = le_device_plan(call, g, action);

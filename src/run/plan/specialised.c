@@ -54,12 +54,8 @@ static leat_status specialise(struct leat_call *call, struct le_specialised *s) 
     leat_status status = le_passes_run(s->ir);
     if (status != LEAT_OK)
         return status;
-    int indices = s->ir->indices.count, values = s->ir->values.count;
-    s->notes.arena = &s->arena;
-    s->merged_into = LE_NEW_ARRAY(&s->arena, indices, int);
-    s->merged_count = LE_NEW_ARRAY(&s->arena, indices, int64_t);
-    for (int k = 0; k < indices; k++)
-        s->merged_into[k] = k;
+    int values = s->ir->values.count;
+    le_kernel_work_init(&s->generating, &s->arena);
     s->cells = LE_NEW_ARRAY(&s->arena, values, struct le_cell);
     s->buffers = LE_NEW_ARRAY(&s->arena, values, void *);
     s->faults = LE_NEW_ARRAY(&s->arena, le_pool_threads(call->program->ctx->threads), struct le_fault);
