@@ -398,23 +398,9 @@ static void print_fault(struct printer *p, const struct le_statement *s) {
         put(p, "%s = true;", s->variable->name);
 }
 
-static void print_statement(struct printer *p, const struct le_statement *s) {
+/* What has a block, or leaves one. */
+static void print_control(struct printer *p, const struct le_statement *s) {
     switch (s->kind) {
-    case LE_STATEMENT_LET:
-        print_let(p, s);
-        break;
-    case LE_STATEMENT_VARIABLE:
-        print_variable(p, s);
-        break;
-    case LE_STATEMENT_ARRAY:
-        print_array(p, s);
-        break;
-    case LE_STATEMENT_SET:
-        print_set(p, s);
-        break;
-    case LE_STATEMENT_COPY:
-        print_copy(p, s);
-        break;
     case LE_STATEMENT_LOOP:
         print_loop(p, s);
         break;
@@ -441,6 +427,28 @@ static void print_statement(struct printer *p, const struct le_statement *s) {
     case LE_STATEMENT_FUNCTION:
         print_function(p, s);
         break;
+    default:
+        break;
+    }
+}
+
+static void print_statement(struct printer *p, const struct le_statement *s) {
+    switch (s->kind) {
+    case LE_STATEMENT_LET:
+        print_let(p, s);
+        break;
+    case LE_STATEMENT_VARIABLE:
+        print_variable(p, s);
+        break;
+    case LE_STATEMENT_ARRAY:
+        print_array(p, s);
+        break;
+    case LE_STATEMENT_SET:
+        print_set(p, s);
+        break;
+    case LE_STATEMENT_COPY:
+        print_copy(p, s);
+        break;
     case LE_STATEMENT_TOTALS:
         print_totals(p, s);
         break;
@@ -461,6 +469,9 @@ static void print_statement(struct printer *p, const struct le_statement *s) {
         break;
     case LE_STATEMENT_COMMENT:
         put(p, "// %s", s->text);
+        break;
+    default:
+        print_control(p, s);
         break;
     }
 }

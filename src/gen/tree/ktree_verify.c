@@ -9,14 +9,14 @@
 #define COPY_MOST 4096 /* bytes */
 
 /* The SCOPEs that a LEAVE may leave. */
-struct open_scope {
+struct open_label {
     const struct le_variable *label;
-    const struct open_scope *up;
+    const struct open_label *up;
 };
 
 /* Where a statement is. */
 struct surroundings {
-    const struct open_scope *scopes;
+    const struct open_label *scopes;
     const struct le_variable *function; /* NULL: it is the kernel's own */
     bool loop;
 };
@@ -86,7 +86,7 @@ static void extents(struct checker *c, const struct le_variable *variable) {
             le_ktree_problem(&c->v, "%s has an extent of %d", variable->name, variable->extents[k]);
 }
 
-static void parameter(struct checker *c, const struct le_variable *p, bool of_function) {
+static void check_parameter(struct checker *c, const struct le_variable *p, bool of_function) {
     if (p->memory != LE_KTREE_NO_ARRAY)
         extents(c, p);
     else if (!p->object)
@@ -242,7 +242,7 @@ static void verify_return(struct checker *c, const struct le_statement *s, const
 }
 
 static void verify_leave(struct checker *c, const struct le_statement *s, const struct surroundings *around) {
-    const struct open_scope *scope = around->scopes;
+    const struct open_label *scope = around->scopes;
     while (scope && scope->label != s->variable)
         scope = scope->up;
     if (!scope || !s->variable)
@@ -332,7 +332,7 @@ static void verify_function(struct checker *c, const struct le_statement *s, str
     else if (s->variable->type != LE_KTREE_VOID)
         le_verify_type(&c->v, s->variable->type);
     for (int k = 0; k < s->parameter_count && !c->v.problem; k++)
-        parameter(c, s->parameters[k], true);
+        check_parameter(c, s->parameters[k], true);
     *inner = (struct surroundings){.function = s->variable};
 }
 
@@ -364,7 +364,7 @@ static bool has_block(enum le_statement_kind kind) {
 
 static void verify_statement(struct checker *c, const struct le_statement *s, const struct surroundings *around) {
     struct surroundings inner = *around;
-    struct open_scope scope = {.label = s->variable, .up = around->scopes};
+    struct open_label scope = {.label = s->variable, .up = around->scopes};
     int count = c->defined.count;
     if (!s->body && has_block(s->kind))
         le_ktree_problem(&c->v, "a statement without its block");
@@ -407,7 +407,7 @@ static leat_status failed(const struct checker *c) {
     return status;
 }
 
-static leat_status verify(const struct le_kernel_tree *t, struct le_arena *arena) {
+static leat_status verify_in(const struct le_kernel_tree *t, struct le_arena *arena) {
     struct checker c = {.v = {.t = t, .arena = arena}};
     const struct surroundings around = {NULL, NULL, false};
     if (setjmp(arena->failure))
@@ -415,7 +415,7 @@ static leat_status verify(const struct le_kernel_tree *t, struct le_arena *arena
     c.v.known = LE_NEW_ARRAY(arena, t->variable_count + 1, unsigned char);
     c.v.totals_known = LE_NEW_ARRAY(arena, t->totals.count + 1, bool);
     for (int k = 0; k < t->parameters.count && !c.v.problem; k++)
-        parameter(&c, t->parameters.at[k], false);
+        check_parameter(&c, t->parameters.at[k], false);
     if (!c.v.problem)
         verify_block(&c, t->root, &around);
     return c.v.problem ? failed(&c) : LEAT_OK;
@@ -424,7 +424,7 @@ static leat_status verify(const struct le_kernel_tree *t, struct le_arena *arena
 leat_status le_ktree_verify(const struct le_kernel_tree *t) {
     struct le_arena arena;
     le_arena_init(&arena);
-    leat_status status = verify(t, &arena);
+    leat_status status = verify_in(t, &arena);
     le_arena_finish(&arena);
     return status;
 }

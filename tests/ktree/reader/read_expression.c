@@ -212,7 +212,7 @@ static struct le_expression *call(struct kernel_reader *r, int code) {
     struct operands x = list(r, '(', ')');
     if (x.count != p->operands)
         le_kernel_fail(r, "%s takes %d operands, not %d", p->name, p->operands, x.count);
-    return le_ktree_call(r->tree, (enum le_call)code, type, statics, x.at);
+    return le_ktree_call(r->tree, (enum le_library_call)code, type, statics, x.at);
 }
 
 /* part<1>:f32(totals, empty) */
