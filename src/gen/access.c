@@ -73,7 +73,7 @@ bool le_gen_is_linear(struct gen *g, int value, struct le_node *const *subscript
         if (!is_plain(g, layout, subscripts[d], d, stretch, trusted, &f))
             return false;
         for (int k = 0; k < f.count; k++)
-            if (le_gen_is_for(g, f.index[k]) && g->space.ranges[f.index[k]].dynamic)
+            if (le_gen_is_for(g, f.index[k]) && le_range_of(&g->space, f.index[k])->dynamic)
                 return false;
     }
     return true;
@@ -167,7 +167,7 @@ static int64_t pointer_start(const struct access *a) {
         start += wrapping_product(f.constant, a->layout->strides[d]);
         for (int k = 0; k < f.count; k++) /* an index whose loop was merged into another's starts at its low end */
             if (a->g->merged_into[f.index[k]] != f.index[k])
-                start += wrapping_product(wrapping_product(f.factor[k], a->g->space.ranges[f.index[k]].low),
+                start += wrapping_product(wrapping_product(f.factor[k], le_range_of(&a->g->space, f.index[k])->low),
                                           a->layout->strides[d]);
     }
     return start;

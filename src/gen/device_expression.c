@@ -24,7 +24,7 @@ static bool find_safe(struct cuda *c, struct le_node *node) {
             return false;
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *r = &c->ir->indices.at[node->indices[k]].range;
-        const struct le_node *by = c->space->ranges[node->indices[k]].dynamic ? r->by : NULL;
+        const struct le_node *by = le_range_of(c->space, node->indices[k])->dynamic ? r->by : NULL;
         if (r->low && (!le_cuda_is_safe(c, r->low) || !le_cuda_is_safe(c, r->high)))
             return false;
         if (by && by->kind != LE_NODE_CONST)
@@ -332,7 +332,7 @@ static const struct held *make_count(struct cuda *c, const struct le_node *node)
     int64_t points = 1;
     struct words name = {0};
     for (int k = 0; k < node->index_count; k++) {
-        if (!le_mul_i64(points, le_range_count(&c->space->ranges[node->indices[k]]), &points))
+        if (!le_mul_i64(points, le_range_count(le_range_of(c->space, node->indices[k])), &points))
             points = INT64_MAX;
         le_words_add(c->arena, &name, "%s_", le_cuda_index_name(c, node->indices[k]));
     }

@@ -150,7 +150,7 @@ static leat_status unsupported(const struct le_device_kernel_job *job, const cha
 
 static bool is_empty(const struct le_kernel *k) {
     for (int q = 0; q < k->stage->index_count; q++) {
-        const struct le_range *r = &k->space->ranges[k->stage->indices[q]];
+        const struct le_range *r = le_range_of(k->space, k->stage->indices[q]);
         if (!r->dynamic && r->low >= r->high)
             return true;
     }

@@ -20,7 +20,7 @@ static bool is_kept(const struct le_stage *stage, int index) {
 }
 
 static bool is_fixed(const struct cuda *c, int index) {
-    const struct le_range *r = &c->space->ranges[index];
+    const struct le_range *r = le_range_of(c->space, index);
     return !r->dynamic && !c->ir->indices.at[index].host;
 }
 
@@ -34,7 +34,7 @@ static bool is_shared(const struct cuda *c, const struct le_node *node) {
             return false;
     for (int k = 0; k < node->index_count; k++)
         if (!is_fixed(c, node->indices[k]) ||
-            !le_mul_i64(terms, le_range_count(&c->space->ranges[node->indices[k]]), &terms))
+            !le_mul_i64(terms, le_range_count(le_range_of(c->space, node->indices[k])), &terms))
             return false;
     return true;
 }
@@ -83,7 +83,7 @@ static bool same_ranges(const struct cuda *c, const struct group *g, const struc
         return true;
     same = same && can_rename(c, node);
     for (int k = 0; same && k < g->index_count; k++) {
-        const struct le_range *a = &c->space->ranges[g->indices[k]], *b = &c->space->ranges[node->indices[k]];
+        const struct le_range *a = le_range_of(c->space, g->indices[k]), *b = le_range_of(c->space, node->indices[k]);
         same = a->low == b->low && a->high == b->high && a->by == b->by;
     }
     return same;
@@ -133,7 +133,7 @@ static struct group *new_group(struct group_search *f, const struct le_node *nod
     *g = (struct group){.terms = 1, .indices = as_before ? t->groups[0].indices : node->indices};
     g->index_count = node->index_count;
     for (int k = 0; k < node->index_count; k++)
-        g->terms *= le_range_count(&f->c->space->ranges[node->indices[k]]);
+        g->terms *= le_range_count(le_range_of(f->c->space, node->indices[k]));
     return g;
 }
 
@@ -188,7 +188,7 @@ static bool find_points(struct cuda *c, const struct le_stage *stage, struct tea
         bool point = some_depends(t, index);
         if (!is_fixed(c, index))
             return false;
-        int64_t count = le_range_count(&c->space->ranges[index]);
+        int64_t count = le_range_count(le_range_of(c->space, index));
         if (!le_mul_i64(point ? t->points : t->rest, count, point ? &t->points : &t->rest))
             return false;
         if (point)

@@ -71,7 +71,7 @@ static struct le_expression *end_of(struct cuda *c, int index, const struct rang
 }
 
 static struct range find_range(struct cuda *c, int index, struct le_block *block, struct le_variable *outside) {
-    struct range r = {.ix = &c->ir->indices.at[index], .known = &c->space->ranges[index]};
+    struct range r = {.ix = &c->ir->indices.at[index], .known = le_range_of(c->space, index)};
     if (r.known->dynamic)
         find_dynamic(c, block, outside, &r);
     else
@@ -144,7 +144,7 @@ struct le_expression *le_cuda_point(struct cuda *c) {
     struct le_expression *point = NULL;
     for (int k = 0; k < stage->index_count; k++) {
         int index = stage->indices[k];
-        const struct le_range *r = &c->space->ranges[index];
+        const struct le_range *r = le_range_of(c->space, index);
         struct le_expression *most = index_number(c, index, "most", most_of(r), LE_KTREE_LONG);
         struct le_expression *at = place_of(c, index, r);
         point = point ? le_plus(t, le_times(t, point, most), at) : at;
@@ -189,7 +189,7 @@ struct deepest {
 static bool is_short(const struct cuda *c, const struct le_node *node) {
     int64_t terms = 1;
     for (int k = 0; k < node->index_count; k++) {
-        const struct le_range *r = &c->space->ranges[node->indices[k]];
+        const struct le_range *r = le_range_of(c->space, node->indices[k]);
         if (r->dynamic || !le_mul_i64(terms, le_range_count(r), &terms))
             return false;
     }
@@ -215,7 +215,7 @@ static void find_shared(struct cuda *c, struct shared *s) {
     int count = d.found ? d.last + 1 : stage->index_count;
     int64_t points = 1;
     for (int k = 0; k < count && s->count < 16; k++) {
-        if (!is_countable(&c->space->ranges[stage->indices[k]], &points))
+        if (!is_countable(le_range_of(c->space, stage->indices[k]), &points))
             break;
         s->at[s->count++] = stage->indices[k];
     }
@@ -224,7 +224,7 @@ static void find_shared(struct cuda *c, struct shared *s) {
 static int64_t count_points(const struct cuda *c, const struct shared *s) {
     int64_t points = 1;
     for (int k = 0; k < s->count; k++)
-        if (!le_mul_i64(points, most_of(&c->space->ranges[s->at[k]]), &points))
+        if (!le_mul_i64(points, most_of(le_range_of(c->space, s->at[k])), &points))
             points = INT64_MAX;
     return points;
 }
@@ -258,7 +258,7 @@ static void find_places(struct cuda *c, const struct shared *s, int64_t points, 
                     le_ktree_binary(t, LE_OP_GE, rest, le_ktree_cast(t, type, le_cuda_number(c, "points", points))));
     for (int k = s->count - 1; k > 0; k--) {
         int index = s->at[k];
-        struct le_expression *count = index_number(c, index, "count", most_of(&c->space->ranges[index]), type);
+        struct le_expression *count = index_number(c, index, "count", most_of(le_range_of(c->space, index)), type);
         struct le_expression *next = le_ktree_let(t, c->root, "rest", type, le_ktree_quotient(t, rest, count));
         const char *name = le_arena_format(c->arena, "%s_place", le_cuda_index_name(c, index));
         place[k] = le_ktree_let(t, c->root, name, type, le_minus(t, rest, le_times(t, next, count)));

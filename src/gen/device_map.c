@@ -12,7 +12,7 @@
 #define SHIFT_MAX           8    /* elements between reads that share what they read */
 
 static const struct le_range *range_of(const struct map *m, int index) {
-    return &m->c.space->ranges[index];
+    return le_range_of(m->c.space, index);
 }
 
 int le_map_size(const struct map *m, int value) {
@@ -303,10 +303,13 @@ static void find_interior(struct map *m) {
     if (!m->asks || m->scatters || !le_gen_interior(&m->c.job->kernel, low, high) || !find_box(m, low, high) ||
         !is_worth_splitting(m))
         return;
-    struct le_space *inside = le_gen_own_space(&m->c.job->kernel);
+    struct le_space *inside = LE_NEW(m->c.arena, struct le_space);
+    *inside = *m->c.space;
     for (int k = 0; k < m->stage->index_count; k++) {
-        inside->ranges[m->stage->indices[k]].low = low[k];
-        inside->ranges[m->stage->indices[k]].high = high[k];
+        struct le_range range = *range_of(m, m->stage->indices[k]);
+        range.low = low[k];
+        range.high = high[k];
+        le_space_narrow(inside, m->c.arena, m->stage->indices[k], range);
     }
     m->c.reach = inside;
     m->asks = false;

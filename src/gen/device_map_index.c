@@ -242,7 +242,7 @@ static struct le_expression *range_number(struct map *m, int index, const char *
 static void bind(struct map *m, struct le_block *block, int index, int type, struct le_expression *place) {
     struct cuda *c = &m->c;
     struct le_kernel_tree *t = c->tree;
-    const struct le_range *r = &c->space->ranges[index];
+    const struct le_range *r = le_range_of(c->space, index);
     struct le_expression *x = r->low ? range_number(m, index, "low", r->low, type) : le_ktree_constant(t, type, 0);
     if (place && r->by != 1)
         place = le_times(t, place, range_number(m, index, "by", r->by, type));
@@ -264,7 +264,7 @@ void le_map_bind_outer(struct map *m, struct le_block *block, struct le_expressi
 
 void le_map_places(struct map *m) {
     for (int k = 0; k < m->covered_count; k++) {
-        int64_t low = m->c.space->ranges[m->covered[k]].low;
+        int64_t low = le_range_of(m->c.space, m->covered[k])->low;
         bind(m, m->c.root, m->covered[k], le_cuda_fits_int(low, low) ? LE_KTREE_INT : LE_KTREE_LONG, NULL);
     }
     if (m->way == MAP_FLAT)

@@ -10,7 +10,7 @@
 
 static bool is_countable(const struct le_kernel *k, const struct le_stage *stage) {
     for (int q = 0; q < stage->index_count; q++)
-        if (k->space->ranges[stage->indices[q]].dynamic)
+        if (le_range_of(k->space, stage->indices[q])->dynamic)
             return false;
     return stage->index_count > 0 && stage->index_count <= POINTS_MAX;
 }
@@ -18,7 +18,7 @@ static bool is_countable(const struct le_kernel *k, const struct le_stage *stage
 static int64_t count_points(const struct le_kernel *k, const struct le_stage *stage, int from) {
     int64_t points = 1;
     for (int q = from; q < stage->index_count; q++)
-        if (!le_mul_i64(points, le_range_count(&k->space->ranges[stage->indices[q]]), &points))
+        if (!le_mul_i64(points, le_range_count(le_range_of(k->space, stage->indices[q])), &points))
             return INT64_MAX;
     return points;
 }

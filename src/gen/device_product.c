@@ -27,7 +27,7 @@ struct product_stage {
 /* ---- what it is */
 
 static bool add_loop(const struct cuda *c, struct loops *to, int index) {
-    const struct le_range *r = &c->space->ranges[index];
+    const struct le_range *r = le_range_of(c->space, index);
     if (r->dynamic || to->count == POINTS_MAX || !le_mul_i64(to->total, le_range_count(r), &to->total))
         return false;
     to->at[to->count++] = index;

@@ -49,7 +49,7 @@ struct le_expression *le_cuda_fold(struct cuda *c, enum le_reduction code, enum 
 static bool has_few_terms(const struct cuda *c, const struct le_node *node) {
     int64_t terms = 1;
     for (int k = 0; k < node->index_count; k++) {
-        const struct le_range *r = &c->space->ranges[node->indices[k]];
+        const struct le_range *r = le_range_of(c->space, node->indices[k]);
         const struct le_range_nodes *nodes = &c->ir->indices.at[node->indices[k]].range;
         bool is_written = nodes->low && le_node_is_const(nodes->low) && le_node_is_const(nodes->high) &&
                           (!nodes->by || le_node_is_const(nodes->by));

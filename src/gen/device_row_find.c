@@ -6,7 +6,7 @@
 
 static bool is_one_axis(struct row *r) {
     const struct team_stage *t = r->t;
-    const struct le_range *k = &r->c->space->ranges[t->groups[0].indices[0]];
+    const struct le_range *k = le_range_of(r->c->space, t->groups[0].indices[0]);
     int bodies = t->rest_count;
     for (int g = 0; g < t->group_count; g++) {
         bodies += t->groups[g].node_count;
@@ -15,7 +15,7 @@ static bool is_one_axis(struct row *r) {
     }
     if (bodies > GROUP_NODES || k->by != 1 || t->rest_count > 1 || t->group_count + t->rest_count < 2)
         return false;
-    const struct le_range *j = t->rest_count ? &r->c->space->ranges[t->rest_at[0]] : k;
+    const struct le_range *j = t->rest_count ? le_range_of(r->c->space, t->rest_at[0]) : k;
     return j->low == k->low && j->high == k->high && j->by == 1;
 }
 

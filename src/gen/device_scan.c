@@ -99,11 +99,12 @@ static leat_status generate_turns(const struct le_device_kernel_job *job, const 
     return status;
 }
 
-static leat_status scan_turns(const struct le_device_kernel_job *job, struct le_space *space,
-                              const struct le_stage *whole, struct scan *scan, struct le_generated_launches *out) {
+static leat_status scan_turns(const struct le_device_kernel_job *job, const struct le_stage *whole, struct scan *scan,
+                              struct le_generated_launches *out) {
     const struct le_kernel *k = &job->kernel;
     struct le_stage stage = *whole;
     struct le_device_kernel_job own = *job;
+    struct le_space space = *job->kernel.space;
     stage.indices = LE_NEW_ARRAY(k->arena, stage.index_count, int);
     stage.index_count = 0;
     for (int q = 0; q < whole->index_count; q++)
@@ -111,23 +112,23 @@ static leat_status scan_turns(const struct le_device_kernel_job *job, struct le_
             stage.indices[stage.index_count++] = whole->indices[q];
     stage.node = scan->term = le_node_substitute(k->ir, scan->reduction->operands[0], &scan->scanned, &scan->own, 1);
     own.kernel.stage = &stage;
-    own.kernel.space = space;
-    space->ranges[scan->index] = scan->turns;
-    space->ranges[scan->scanned] = scan->head;
+    own.kernel.space = &space;
+    le_space_narrow(&space, k->arena, scan->index, scan->turns);
+    le_space_narrow(&space, k->arena, scan->scanned, scan->head);
     leat_status status;
     return le_team_scan(&own, &stage, scan, out, &status) ? status : generate_turns(&own, &stage, scan, out);
 }
 
-static leat_status fill_empty(const struct le_device_kernel_job *job, struct le_space *space,
-                              const struct le_stage *whole, const struct scan *scan,
-                              struct le_generated_launches *out) {
+static leat_status fill_empty(const struct le_device_kernel_job *job, const struct le_stage *whole,
+                              const struct scan *scan, struct le_generated_launches *out) {
     struct le_stage stage = *whole;
     struct le_device_kernel_job own = *job;
+    struct le_space space = *job->kernel.space;
     stage.kind = LE_STAGE_MAP;
     stage.node = le_gen_empty_total(job->kernel.ir, scan->reduction);
     own.kernel.stage = &stage;
-    own.kernel.space = space;
-    space->ranges[scan->index] = scan->empty;
+    own.kernel.space = &space;
+    le_space_narrow(&space, job->kernel.arena, scan->index, scan->empty);
     return le_cuda_map(&own, &stage, out);
 }
 
@@ -140,10 +141,9 @@ leat_status le_cuda_scan(const struct le_device_kernel_job *job, const struct le
         return LEAT_OK;
     if (!le_gen_find_scan(k, stage, &scan))
         return le_cuda_map(job, stage, out);
-    struct le_space *space = le_gen_own_space(k);
     if (scan.empty.low < scan.empty.high)
-        status = fill_empty(job, space, stage, &scan, out);
+        status = fill_empty(job, stage, &scan, out);
     if (status == LEAT_OK && scan.turns.low < scan.turns.high)
-        status = scan_turns(job, space, stage, &scan, out);
+        status = scan_turns(job, stage, &scan, out);
     return status;
 }

@@ -43,7 +43,7 @@ static bool find_points(struct team *s, const struct le_stage *stage) {
     if (stage->index_count > POINTS_MAX)
         return false;
     for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = &s->c->space->ranges[stage->indices[k]];
+        const struct le_range *r = le_range_of(s->c->space, stage->indices[k]);
         if (r->dynamic || !le_mul_i64(s->points, le_range_count(r), &s->points))
             return false;
         s->points_at[s->points_count++] = stage->indices[k];
@@ -55,7 +55,7 @@ static bool find_points(struct team *s, const struct le_stage *stage) {
 static void find_across(struct team *s) {
     for (int k = s->points_count - 1; k >= 0 && !s->across; k--) {
         int index = s->points_at[k];
-        s->across = le_range_count(&s->c->space->ranges[index]) > 1 && le_group_is_across(s->c, &s->g, index);
+        s->across = le_range_count(le_range_of(s->c->space, index)) > 1 && le_group_is_across(s->c, &s->g, index);
         if (!s->across)
             continue;
         memmove(&s->points_at[k], &s->points_at[k + 1], (size_t)(s->points_count - 1 - k) * sizeof(int));

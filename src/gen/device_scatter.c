@@ -204,10 +204,10 @@ static struct chunks find_chunks(const struct le_kernel *k, const struct le_stag
     struct gen g = {
         .kernel = k, .ir = k->ir, .stage = stage, .space = *k->space, .merged_count = k->work->merged_count};
     struct chunks chunks = {.count = 1, .elements = elements};
-    const struct le_range *first = stage->index_count ? &k->space->ranges[stage->indices[0]] : NULL;
+    const struct le_range *first = stage->index_count ? le_range_of(k->space, stage->indices[0]) : NULL;
     int64_t terms = 1, size = (int64_t)le_type_size(k->ir->values.at[stage->target].type);
     for (int q = 0; q < stage->index_count; q++) {
-        const struct le_range *r = &k->space->ranges[stage->indices[q]];
+        const struct le_range *r = le_range_of(k->space, stage->indices[q]);
         bool by_host = le_gen_by_host(&g, stage->indices[q]);
         if (!le_mul_i64(terms, by_host || !r->dynamic ? le_gen_extent(&g, stage->indices[q]) : 1, &terms))
             terms = INT64_MAX;

@@ -9,7 +9,7 @@
 #define QUICK_COST   16                 /* additions of a term whose quick way is worth a text of its own */
 
 static const struct le_range *range_at(const struct cuda *c, const struct group *g, int position) {
-    return &c->space->ranges[g->indices[position]];
+    return le_range_of(c->space, g->indices[position]);
 }
 
 /* ---- what every load of a term has to be */
@@ -341,7 +341,7 @@ void le_group_know(struct cuda *c, const struct group *g, struct le_block *block
 /* ---- indices */
 
 void le_team_bind_one(struct cuda *c, struct le_block *block, int index, struct le_expression *place, int64_t past) {
-    const struct le_range *r = &c->space->ranges[index];
+    const struct le_range *r = le_range_of(c->space, index);
     struct le_kernel_tree *t = c->tree;
     bool narrow = le_cuda_fits_int(r->low, r->high) && r->by <= INT32_MAX && r->high <= INT32_MAX - r->by - past;
     int type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
@@ -376,7 +376,7 @@ void le_team_bind(struct cuda *c, struct le_block *block, const int *indices, in
                   bool narrow) {
     struct le_expression *counts[POINTS_MAX] = {NULL}, *places[POINTS_MAX] = {NULL};
     for (int k = 1; k < count; k++)
-        counts[k] = number_of(c, indices[k], "count", le_range_count(&c->space->ranges[indices[k]]), LE_KTREE_LONG);
+        counts[k] = number_of(c, indices[k], "count", le_range_count(le_range_of(c->space, indices[k])), LE_KTREE_LONG);
     split_place(c, block, place, narrow, counts, count, places);
     for (int k = 0; k < count; k++)
         le_team_bind_one(c, block, indices[k], places[k], 0);

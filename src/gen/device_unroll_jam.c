@@ -11,7 +11,7 @@
 
 /* It runs from 0 by 1, through as many values whatever the others are. */
 static bool is_counted(const struct cuda *c, int index) {
-    const struct le_range *r = &c->space->ranges[index];
+    const struct le_range *r = le_range_of(c->space, index);
     return !r->dynamic && !c->ir->indices.at[index].host && r->low == 0 && r->by == 1;
 }
 
@@ -25,7 +25,7 @@ static bool is_few(struct cuda *c, struct le_node *node) {
         return false;
     for (int k = 0; k < node->index_count; k++)
         if (!is_counted(c, node->indices[k]) ||
-            !le_mul_i64(terms, le_range_count(&c->space->ranges[node->indices[k]]), &terms))
+            !le_mul_i64(terms, le_range_count(le_range_of(c->space, node->indices[k])), &terms))
             return false;
     return terms >= 1 && terms <= FEW_TERMS && terms * (term->cost + 1) <= FEW_COST;
 }
@@ -99,7 +99,7 @@ static int find_index(struct cuda *c, const struct le_stage *stage, const struct
     const struct group *g = &t->groups[0];
     for (int k = t->points_count - 1; k >= 0; k--) {
         int index = t->points_at[k];
-        int64_t count = le_range_count(&c->space->ranges[index]);
+        int64_t count = le_range_count(le_range_of(c->space, index));
         if (is_counted(c, index) && count > 1 && count <= SPREAD_MOST && count * g->node_count <= GROUP_NODES &&
             !bounds_depend(c, stage->node, index) && shared_cost(c, g, index) >= SPREAD_COST)
             return index;
@@ -125,7 +125,7 @@ static struct le_stage at_value(struct cuda *c, const struct le_stage *stage, in
 }
 
 static bool find_all(struct cuda *c, const struct le_stage *stage, int index, struct team_stage *t) {
-    int count = (int)le_range_count(&c->space->ranges[index]);
+    int count = (int)le_range_count(le_range_of(c->space, index));
     struct le_stage *stages = LE_NEW_ARRAY(c->arena, count, struct le_stage);
     for (int k = 0; k < count; k++)
         stages[k] = at_value(c, stage, index, k);

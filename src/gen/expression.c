@@ -297,7 +297,7 @@ static struct operand *generate_rand(struct gen *g, struct le_node *node, struct
 static struct operand *generate_count(struct gen *g, const struct le_node *node) {
     int64_t points = 1;
     for (int k = 0; k < node->index_count; k++)
-        if (!le_mul_i64(points, le_range_count(&g->space.ranges[node->indices[k]]), &points))
+        if (!le_mul_i64(points, le_range_count(le_range_of(&g->space, node->indices[k])), &points))
             points = INT64_MAX;
     return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)points), g->root, false);
 }

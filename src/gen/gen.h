@@ -212,8 +212,6 @@ bool le_gen_splits_bounds(struct gen *g, int index);
 /* The kernel with a fork of its program, for one generation. */
 struct le_kernel le_gen_begin(const struct le_kernel *kernel);
 leat_status le_gen_stage(const struct le_kernel *kernel, struct le_launches *out); /* between two of those */
-/* A copy of the kernel's space, whose ranges may be narrowed. */
-struct le_space *le_gen_own_space(const struct le_kernel *kernel);
 /* How many copies of a target of so many elements so many terms of a scatter go to: by the extents alone, since it
  * decides the order of additions. */
 int64_t le_gen_copies(enum le_scatter op, int64_t terms, int64_t elements, int64_t size);

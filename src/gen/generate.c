@@ -29,16 +29,6 @@ struct le_kernel le_gen_begin(const struct le_kernel *kernel) {
     return own;
 }
 
-struct le_space *le_gen_own_space(const struct le_kernel *kernel) {
-    struct le_space *own = LE_NEW(kernel->arena, struct le_space);
-    const int count = kernel->space->ir->indices.count;
-    *own = *kernel->space;
-    own->ranges = LE_NEW_ARRAY(kernel->arena, count, struct le_range);
-    if (count)
-        memcpy(own->ranges, kernel->space->ranges, (size_t)count * sizeof *own->ranges);
-    return own;
-}
-
 static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage *stage) {
     struct gen g = {
         .kernel = kernel, .ir = kernel->ir, .stage = stage, .space = *kernel->space, .arena = kernel->arena};
@@ -82,7 +72,7 @@ static void find_wide(struct le_node *node, void *user) {
 static void cap_block(struct gen *g) {
     int64_t most = BLOCK_MIN;
     for (int k = 0; k < g->all_count; k++) {
-        const struct le_range *r = &g->space.ranges[g->all[k]];
+        const struct le_range *r = le_range_of(&g->space, g->all[k]);
         if (!r->solved || (r->dynamic && !(r->bounded && le_gen_by_host(g, g->all[k]))))
             return;
         int64_t extent = le_gen_extent(g, g->all[k]);
@@ -146,7 +136,7 @@ static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
         int index = g->stage->indices[k], clip = -1;
         if (g->merged_into[index] != index)
             continue;
-        bool counts = !g->space.ranges[index].dynamic || le_gen_by_host(g, index);
+        bool counts = !le_range_of(&g->space, index)->dynamic || le_gen_by_host(g, index);
         if (scope == g->base && counts)
             clip = 0;
         else if (index == g->lane && counts && *first >= 0)
@@ -162,7 +152,7 @@ static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
 static int64_t points(const struct gen *g) {
     int64_t n = 1;
     for (int k = 0; k < g->stage->index_count; k++) {
-        const struct le_range *r = &g->space.ranges[g->stage->indices[k]];
+        const struct le_range *r = le_range_of(&g->space, g->stage->indices[k]);
         int64_t count = le_gen_by_host(g, g->stage->indices[k]) ? le_gen_extent(g, g->stage->indices[k])
                         : r->dynamic                            ? 1
                                                                 : le_range_count(r);
@@ -342,7 +332,7 @@ static void narrow_axis(struct box_narrowing *n, const struct le_affine *f, int6
         int64_t c = 0;
         __int128 lo = f->constant, hi = f->constant;
         for (int q = 0; q < f->count; q++) {
-            const struct le_range *r = &n->kernel->space->ranges[f->index[q]];
+            const struct le_range *r = le_range_of(n->kernel->space, f->index[q]);
             if (f->index[q] == stage->indices[k]) {
                 c = f->factor[q];
                 continue;
@@ -382,16 +372,16 @@ static void narrow_load(struct le_node *node, void *user) {
     }
 }
 
-static leat_status generate_box(const struct le_kernel *kernel, struct le_space *space, const struct box *box,
-                                struct le_launches *out) {
+static leat_status generate_box(const struct le_kernel *kernel, const struct box *box, struct le_launches *out) {
     struct le_kernel own = *kernel;
-    own.space = space;
+    struct le_space space = *kernel->space;
+    own.space = &space;
     for (int k = 0; k < own.stage->index_count; k++) {
-        struct le_range *r = &space->ranges[own.stage->indices[k]];
-        if (r->dynamic)
-            continue;
-        r->low = box->low[k];
-        r->high = box->high[k];
+        struct le_range range = *le_range_of(kernel->space, own.stage->indices[k]);
+        range.low = box->low[k];
+        range.high = box->high[k];
+        if (!range.dynamic)
+            le_space_narrow(&space, kernel->arena, own.stage->indices[k], range);
     }
     return le_gen_map(&own, NULL, out);
 }
@@ -400,19 +390,18 @@ static leat_status generate_box(const struct le_kernel *kernel, struct le_space 
 static leat_status generate_boxes(const struct le_kernel *kernel, struct box whole, const struct box *interior,
                                   struct le_launches *out) {
     leat_status status = LEAT_OK;
-    struct le_space *space = le_gen_own_space(kernel);
     for (int k = 0; k < kernel->stage->index_count && status == LEAT_OK; k++) {
         struct box below = whole, above = whole;
         below.high[k] = interior->low[k];
         above.low[k] = interior->high[k];
         if (below.low[k] < below.high[k])
-            status = generate_box(kernel, space, &below, out);
+            status = generate_box(kernel, &below, out);
         if (status == LEAT_OK && above.low[k] < above.high[k])
-            status = generate_box(kernel, space, &above, out);
+            status = generate_box(kernel, &above, out);
         whole.low[k] = interior->low[k];
         whole.high[k] = interior->high[k];
     }
-    return status == LEAT_OK ? generate_box(kernel, space, &whole, out) : status;
+    return status == LEAT_OK ? generate_box(kernel, &whole, out) : status;
 }
 
 static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct box *interior) {
@@ -421,7 +410,7 @@ static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct
     if (stage->index_count > 16)
         return false;
     for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = &kernel->space->ranges[stage->indices[k]];
+        const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
         whole->low[k] = r->low;
         whole->high[k] = r->high;
     }
@@ -429,7 +418,7 @@ static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct
     struct box_narrowing n = {.kernel = kernel, .box = interior};
     le_node_walk(kernel->ir, stage->node, narrow_load, &n);
     for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = &kernel->space->ranges[stage->indices[k]];
+        const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
         if (r->dynamic || r->by != 1) {
             interior->low[k] = whole->low[k];
             interior->high[k] = whole->high[k];
@@ -455,7 +444,7 @@ static leat_status generate_stage(const struct le_kernel *kernel, struct le_laun
     struct box whole, interior;
     leat_status status = LEAT_OK;
     for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = &kernel->space->ranges[stage->indices[k]];
+        const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
         if (!r->dynamic && r->low >= r->high)
             return LEAT_OK;
     }

@@ -446,14 +446,14 @@ static void run_for_by_lane(struct region *r, struct block *b, int step, int ind
     emit_instr(r, inner.scope, LE_OP_LT, LE_I64, within, at, end, -1);
     stay(r, &inner, new_operand(r, within, inner.scope));
     run_steps(r, &inner, step + 1, r->steps[step].partner);
-    int by = use_constant(r, inner.scope, LE_I64, (uint64_t)r->g->space.ranges[index].by);
+    int by = use_constant(r, inner.scope, LE_I64, (uint64_t)le_range_of(&r->g->space, index)->by);
     emit_instr(r, inner.scope, LE_OP_ADD, LE_I64, at, at, by, -1);
     le_gen_close_body(r->g, inner.scope, -1);
 }
 
 static bool bounds_are_equal(struct region *r, const struct block *b, int index) {
     const struct le_range_nodes *range = &r->g->ir->indices.at[index].range;
-    if (!r->lanes || !r->g->space.ranges[index].dynamic)
+    if (!r->lanes || !le_range_of(&r->g->space, index)->dynamic)
         return true;
     struct scope *low = le_gen_natural(r->g, range->low, b->scope), *high = le_gen_natural(r->g, range->high, b->scope);
     return (!low->in_lane || le_gen_is_equal(r->g, range->low, low)) && !range->low->changes &&

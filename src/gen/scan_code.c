@@ -48,7 +48,7 @@ bool le_gen_find_scan(const struct le_kernel *kernel, const struct le_stage *sta
         !le_affine_of(kernel->space, s->suffix ? r->high : r->low, &other) || other.count)
         return false;
     s->index = end.index[0];
-    s->range = kernel->space->ranges[s->index];
+    s->range = *le_range_of(kernel->space, s->index);
     if (s->range.dynamic || !is_bound(end.constant) || !is_bound(other.constant))
         return false;
     struct le_node *x[] = {r->high, le_node_i64(kernel->ir, 1)};
@@ -83,9 +83,9 @@ bool le_gen_is_made(const struct le_kernel *kernel, const struct le_stage *stage
     if (s.turns.low >= s.turns.high)
         return true;
     struct le_kernel own = *kernel;
-    struct le_space *space = le_gen_own_space(kernel);
-    space->ranges[s.scanned] = s.terms;
-    own.space = space;
+    struct le_space space = *kernel->space;
+    le_space_narrow(&space, kernel->arena, s.scanned, s.terms);
+    own.space = &space;
     struct outside_search o = {.kernel = &own};
     le_node_walk_through(kernel->ir, stage->node->operands[0], find_outside, &o);
     return !o.found;
@@ -101,7 +101,7 @@ static const struct le_stage *guarded_maker(const struct le_ir *ir, const struct
 
 static bool is_dynamic_count(const struct le_kernel *kernel, const struct le_node *node) {
     for (int k = 0; k < node->index_count && node->kind == LE_NODE_COUNT; k++)
-        if (kernel->space->ranges[node->indices[k]].dynamic)
+        if (le_range_of(kernel->space, node->indices[k])->dynamic)
             return true;
     return false;
 }
@@ -169,8 +169,8 @@ void le_gen_choose_scan_lane(struct gen *g, struct scan *s) {
         return; /* lane by lane the first that is met wins */
     for (int k = 0; k < g->stage->index_count; k++) {
         int index = g->stage->indices[k];
-        if (g->merged_into[index] != index || g->space.ranges[index].dynamic || le_gen_extent(g, index) < LANES_MIN ||
-            le_gen_splits_bounds(g, index))
+        if (g->merged_into[index] != index || le_range_of(&g->space, index)->dynamic ||
+            le_gen_extent(g, index) < LANES_MIN || le_gen_splits_bounds(g, index))
             continue;
         int score = lane_score(g, index);
         if (score > best) {
@@ -336,22 +336,22 @@ struct le_node *le_gen_empty_total(struct le_ir *ir, const struct le_node *n) {
     return is_float ? le_node_real(ir, n->type, (double)one) : le_node_const(ir, n->type, one);
 }
 
-static leat_status generate_empty(const struct le_kernel *kernel, struct le_space *space, const struct scan *s,
-                                  struct le_launches *out) {
+static leat_status generate_empty(const struct le_kernel *kernel, const struct scan *s, struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel own = *kernel;
+    struct le_space space = *kernel->space;
     stage.kind = LE_STAGE_MAP;
     stage.node = le_gen_empty_total(kernel->ir, s->reduction);
     own.stage = &stage;
-    own.space = space;
-    space->ranges[s->index] = s->empty;
+    own.space = &space;
+    le_space_narrow(&space, kernel->arena, s->index, s->empty);
     return le_gen_stage(&own, out);
 }
 
-static leat_status generate_turns(const struct le_kernel *kernel, struct le_space *space, struct scan *s,
-                                  struct le_launches *out) {
+static leat_status generate_turns(const struct le_kernel *kernel, struct scan *s, struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel own = *kernel;
+    struct le_space space = *kernel->space;
     stage.indices = LE_NEW_ARRAY(kernel->arena, stage.index_count, int);
     stage.index_count = 0;
     for (int k = 0; k < kernel->stage->index_count; k++)
@@ -359,9 +359,9 @@ static leat_status generate_turns(const struct le_kernel *kernel, struct le_spac
             stage.indices[stage.index_count++] = kernel->stage->indices[k];
     stage.node = s->term = le_node_substitute(kernel->ir, s->reduction->operands[0], &s->scanned, &s->own, 1);
     own.stage = &stage;
-    own.space = space;
-    space->ranges[s->index] = s->turns;
-    space->ranges[s->scanned] = s->head;
+    own.space = &space;
+    le_space_narrow(&space, kernel->arena, s->index, s->turns);
+    le_space_narrow(&space, kernel->arena, s->scanned, s->head);
     return le_gen_map(&own, s, out);
 }
 
@@ -372,10 +372,9 @@ bool le_gen_scan_stage(const struct le_kernel *kernel, struct le_launches *out, 
         return true;
     if (!le_gen_find_scan(kernel, kernel->stage, &s))
         return false;
-    struct le_space *space = le_gen_own_space(kernel);
     if (s.empty.low < s.empty.high)
-        *status = generate_empty(kernel, space, &s, out);
+        *status = generate_empty(kernel, &s, out);
     if (*status == LEAT_OK && s.turns.low < s.turns.high)
-        *status = generate_turns(kernel, space, &s, out);
+        *status = generate_turns(kernel, &s, out);
     return true;
 }

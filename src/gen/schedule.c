@@ -8,7 +8,7 @@
 bool le_gen_by_host(const struct gen *g, int index) {
     const struct le_range_nodes *r = &g->ir->indices.at[index].range;
     const struct le_node *bounds[] = {r->low, r->high, r->by};
-    if (!g->space.ranges[index].dynamic)
+    if (!le_range_of(&g->space, index)->dynamic)
         return false;
     for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
         for (int k = 0; bounds[b] && k < bounds[b]->free_count; k++)
@@ -41,7 +41,7 @@ bool le_gen_is_loose(const struct gen *g, const struct le_node *node) {
 }
 
 int64_t le_gen_extent(const struct gen *g, int index) {
-    const struct le_range *r = &g->space.ranges[index];
+    const struct le_range *r = le_range_of(&g->space, index);
     if (r->dynamic && r->bounded && le_gen_by_host(g, index))
         return r->high > r->low ? r->high - r->low : 1;
     if (r->dynamic)
@@ -145,13 +145,13 @@ static void find_fors(struct gen *g) {
         qsort(g->fors.at, (size_t)g->fors.count, sizeof *g->fors.at, by_index);
     for (int k = 0; k < g->fors.count; k++) {
         struct for_index *f = &g->fors.at[k];
-        f->loose = g->space.ranges[f->index].dynamic && !le_gen_by_host(g, f->index);
+        f->loose = le_range_of(&g->space, f->index)->dynamic && !le_gen_by_host(g, f->index);
         g->loose |= f->loose;
     }
     g->splitting = LE_NEW_ARRAY(g->arena, g->all_count, int);
     for (int k = 0; k < g->all_count; k++) {
         g->merged_count[g->all[k]] = 0;
-        if (g->space.ranges[g->all[k]].dynamic && !le_gen_is_for(g, g->all[k]))
+        if (le_range_of(&g->space, g->all[k])->dynamic && !le_gen_is_for(g, g->all[k]))
             g->splitting[g->splitting_count++] = g->all[k];
     }
 }
@@ -223,7 +223,7 @@ static void visit_bounds(struct merge_check *m, const struct le_node *node) {
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *r = &m->g->ir->indices.at[node->indices[k]].range;
         struct le_node *bounds[] = {r->low, r->high, r->by};
-        for (size_t b = 0; m->g->space.ranges[node->indices[k]].dynamic && b < ARRAY_LEN(bounds); b++)
+        for (size_t b = 0; le_range_of(&m->g->space, node->indices[k])->dynamic && b < ARRAY_LEN(bounds); b++)
             if (bounds[b])
                 visit_merge(m, bounds[b]);
     }
@@ -250,7 +250,7 @@ static void visit_merge(struct merge_check *m, struct le_node *node) {
 }
 
 static void try_merge(struct gen *g, int outer, int inner, bool kept) {
-    const struct le_range *a = &g->space.ranges[outer], *b = &g->space.ranges[inner];
+    const struct le_range *a = le_range_of(&g->space, outer), *b = le_range_of(&g->space, inner);
     if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || le_gen_drives_bounds(g, outer) ||
         le_gen_drives_bounds(g, inner) || (kept && !le_gen_in_any_order(g->stage)))
         return;
@@ -515,7 +515,7 @@ static bool bounds_are_equal(struct gen *g, int index) {
     for (int k = 0; k < g->all_count; k++) {
         const struct le_range_nodes *r = &g->ir->indices.at[g->all[k]].range;
         const struct le_node *bounds[] = {r->low, r->high, r->by};
-        for (int b = 0; r->low && g->space.ranges[g->all[k]].dynamic && b < 3; b++)
+        for (int b = 0; r->low && le_range_of(&g->space, g->all[k])->dynamic && b < 3; b++)
             if (bounds[b] && le_node_depends(bounds[b], index) &&
                 (le_gen_is_loose(g, bounds[b]) || !le_gen_is_equal(g, bounds[b], g->root)))
                 return false;
@@ -554,7 +554,7 @@ struct work_estimate {
 static double count_points(const struct gen *g, const int *indices, int count) {
     double points = 1;
     for (int k = 0; k < count; k++) {
-        const struct le_range *r = &g->space.ranges[indices[k]];
+        const struct le_range *r = le_range_of(&g->space, indices[k]);
         if (g->ir->indices.at[indices[k]].host)
             continue;
         points *= (double)(r->dynamic ? le_gen_extent(g, indices[k]) : le_range_count(r));

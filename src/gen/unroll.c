@@ -12,7 +12,7 @@ bool le_gen_is_short(struct gen *g, const struct le_node *node) {
     if (node->operands[0]->reduces || node->operands[0]->changes || !le_gen_is_safe(g, node->operands[0]))
         return false;
     for (int k = 0; k < node->index_count; k++) {
-        const struct le_range *r = &g->space.ranges[node->indices[k]];
+        const struct le_range *r = le_range_of(&g->space, node->indices[k]);
         if (r->dynamic || g->ir->indices.at[node->indices[k]].host || le_range_count(r) < 1 ||
             le_range_count(r) > TERMS_MAX)
             return false;
@@ -28,7 +28,7 @@ static struct le_node *term_at(struct gen *g, const struct le_node *node, int64_
     struct le_node *to[TERMS_MAX];
     int from[TERMS_MAX], count = 0;
     for (int k = node->index_count - 1; k >= 0; k--) {
-        const struct le_range *r = &g->space.ranges[node->indices[k]];
+        const struct le_range *r = le_range_of(&g->space, node->indices[k]);
         int64_t turns = le_range_count(r), value = r->low + at % turns * r->by;
         at /= turns;
         from[count] = node->indices[k];
@@ -50,7 +50,7 @@ static struct le_node *tree(struct gen *g, const struct le_node *node, int64_t f
 struct le_node *le_gen_unrolled(struct gen *g, const struct le_node *node) {
     int64_t terms = 1;
     for (int k = 0; k < node->index_count; k++)
-        terms *= le_range_count(&g->space.ranges[node->indices[k]]);
+        terms *= le_range_count(le_range_of(&g->space, node->indices[k]));
     return tree(g, node, 0, terms);
 }
 

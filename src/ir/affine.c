@@ -11,6 +11,12 @@ int64_t le_range_last(const struct le_range *r) {
     return r->low + (r->high - r->low - 1) / r->by * r->by;
 }
 
+void le_space_narrow(struct le_space *space, struct le_arena *arena, int index, struct le_range range) {
+    struct le_narrowed *narrowed = LE_NEW(arena, struct le_narrowed);
+    *narrowed = (struct le_narrowed){.next = space->narrowed, .index = index, .range = range};
+    space->narrowed = narrowed;
+}
+
 static bool is_factor(int64_t factor) {
     return factor >= -LE_FACTOR_MAX && factor <= LE_FACTOR_MAX;
 }
@@ -117,7 +123,7 @@ static bool clip_to_i64(__int128 low, __int128 high, int64_t *out_low, int64_t *
 static bool affine_interval(const struct le_space *space, const struct le_affine *f, int64_t *low, int64_t *high) {
     __int128 lo = f->constant, hi = f->constant;
     for (int k = 0; k < f->count; k++) {
-        const struct le_range *r = &space->ranges[f->index[k]];
+        const struct le_range *r = le_range_of(space, f->index[k]);
         if (!r->solved || (r->dynamic && !r->bounded) || r->high <= r->low)
             return false;
         __int128 a = (__int128)f->factor[k] * r->low, b = (__int128)f->factor[k] * le_range_last(r);

@@ -19,12 +19,20 @@ struct le_range {
     bool solved, dynamic, bounded;
 };
 
+/* A range that holds instead, in a copy of the space for a part of the points. */
+struct le_narrowed {
+    const struct le_narrowed *next;
+    int index;
+    struct le_range range;
+};
+
 struct le_space {
     struct le_ir *ir;
     struct le_arena *arena;          /* scratch memory for one call of le_ranges_find */
     int64_t (*shape)[LEAT_RANK_MAX]; /* by symbol */
     bool *shaped;                    /* by symbol */
-    struct le_range *ranges;         /* by index */
+    struct le_range *ranges;         /* by index; le_range_of reads them */
+    const struct le_narrowed *narrowed;
     bool inside; /* inside a block: a computed subscript without indices may change between runs of the statement, and
                     is checked while the statement runs */
     leat_status failure; /* status of a failed evaluation; le_ranges_find returns it */
@@ -35,6 +43,14 @@ struct le_space {
     leat_status (*evaluate)(void *user, struct le_node *node, int64_t *value);
     void *user;
 };
+
+static inline const struct le_range *le_range_of(const struct le_space *space, int index) {
+    const struct le_narrowed *n = space->narrowed;
+    while (n && n->index != index)
+        n = n->next;
+    return n ? &n->range : &space->ranges[index];
+}
+void le_space_narrow(struct le_space *space, struct le_arena *arena, int index, struct le_range range);
 
 /* The sum of constant and factor[k] * index[k]. */
 #define LE_AFFINE_MAX 16

@@ -27,7 +27,7 @@ double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost
 /* ---- bytes */
 
 double le_cost_extent(const struct le_device_kernel_job *job, int index) {
-    const struct le_range *r = &job->kernel.space->ranges[index];
+    const struct le_range *r = le_range_of(job->kernel.space, index);
     if (job->kernel.ir->indices.at[index].host)
         return 1;
     return r->dynamic ? UNKNOWN_EXTENT : (double)le_range_count(r);
