@@ -3,7 +3,7 @@
 #include "gen/kernel_testing.h"
 #include "device/cuda/cuda_libraries.h"
 #include "gen/device_code.h"
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 #include <stdio.h>
 
 struct made {

@@ -6,7 +6,7 @@
 #include "device/cpu/machine/execute.h"
 #include "device/device_open.h"
 #include "gen/device_code.h"
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 #include <stdio.h>
 
 #define VALUES_MAX 16

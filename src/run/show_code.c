@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "device/cuda/cuda_compile.h"
 #include "device/cuda/disassemble.h"
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 #include "run/device/device_run.h"
 #include <stdlib.h>
 #include <string.h>

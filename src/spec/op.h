@@ -29,10 +29,10 @@ struct le_words {
 };
 /* Texts of CUDA C by type, with the placeholders of op.def. NULL: not computed in such types, or no such way. */
 struct le_cuda_spelling {
-    const char *each; /* the types that have no text of their own below, and positions (gen/tree/tree.h) */
+    const char *each; /* the types that have no text of their own below, and positions (gen/tree/ktree.h) */
     const char *floats, *integers, *bools;
     const char *unsigneds;         /* unsigned integers, if other than integers */
-    const char *quick32, *quick64; /* f32 and f64 by LE_WAY_QUICK (gen/tree/tree.h) */
+    const char *quick32, *quick64; /* f32 and f64 by LE_WAY_QUICK (gen/tree/ktree.h) */
     const char *short32;           /* f32 by LE_WAY_SHORT */
 };
 struct le_op_properties {

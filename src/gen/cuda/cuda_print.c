@@ -191,6 +191,11 @@ static struct spelled constant_text(const struct printer *p, const struct le_exp
                             PRIMARY};
 }
 
+/* An array that a function is given to read: its bools are no bytes. */
+static bool is_given(const struct le_variable *v) {
+    return v->memory == LE_KTREE_LOCAL && v->read_only;
+}
+
 static struct spelled spell(const struct printer *p, const struct le_expression *x) {
     static const char *const numbers[LE_THREAD_NUMBERS] = {"threadIdx.x", "blockIdx.x", "blockIdx.y",
                                                            "blockDim.x",  "gridDim.x",  "gridDim.y"};
@@ -206,7 +211,7 @@ static struct spelled spell(const struct printer *p, const struct le_expression 
     case LE_EXPRESSION_SELECT:
         return select_text(p, x);
     case LE_EXPRESSION_ELEMENT:
-        if (x->type == LE_BOOL)
+        if (x->type == LE_BOOL && !is_given(x->variable))
             return (struct spelled){le_arena_format(p->arena, "(%s != 0)", element_text(p, x)), PRIMARY};
         return (struct spelled){element_text(p, x), PRIMARY};
     case LE_EXPRESSION_ADDRESS:

@@ -3,7 +3,7 @@
 #ifndef LE_CUDA_SPELLING_H
 #define LE_CUDA_SPELLING_H
 #include "base/status.h"
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 
 /* type, from and to are types of the language or of positions. */
 enum le_type le_cuda_language_type(int type); /* with the same values: i32, u32, i64, u64 for positions */

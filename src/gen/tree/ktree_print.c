@@ -270,7 +270,7 @@ static void put_declared(const struct printer *p, const struct le_variable *v) {
     put_type(p, v->type);
     for (int k = 0; extents && k < v->axes; k++)
         le_text_add(p->out, "%s%d", k ? ", " : "[", v->extents[k]);
-    le_text_add(p->out, "%s%s", extents ? "]" : "", v->read_only ? " read" : "");
+    le_text_add(p->out, "%s%s", extents && v->axes > 0 ? "]" : "", v->read_only ? " read" : "");
     if (!v->object)
         return;
     le_text_add(p->out, " as ");

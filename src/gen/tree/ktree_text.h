@@ -1,7 +1,7 @@
 /* The words of a kernel's text, for the printer and for the reader in the tests. */
 #ifndef LE_KTREE_TEXT_H
 #define LE_KTREE_TEXT_H
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 
 /* An operation: "+", "sqrt", "quotient"; NULL: there is none with that code. */
 const char *le_ktree_op_name(int code);

@@ -2,7 +2,7 @@
  */
 #ifndef LE_KTREE_VERIFY_H
 #define LE_KTREE_VERIFY_H
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 
 enum le_known { LE_UNKNOWN, LE_IN_SCOPE, LE_OUT_OF_SCOPE };
 struct le_ktree_verifier {

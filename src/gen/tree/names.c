@@ -1,5 +1,5 @@
 /* Names of variables: valid and free in C and in CUDA C. */
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 #include "base/text.h"
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Removes from a kernel what is never used: generators bind indices that the expressions may then not need. */
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 #include <string.h>
 
 struct sweep {

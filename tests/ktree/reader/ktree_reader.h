@@ -3,7 +3,7 @@
  * kernel. The tree lives in the arena. */
 #ifndef LE_KTREE_READER_H
 #define LE_KTREE_READER_H
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 
 leat_status le_ktree_read(struct le_arena *arena, const char *text, size_t size_bytes, struct le_kernel_tree **tree);
 #endif

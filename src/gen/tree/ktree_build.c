@@ -1,5 +1,5 @@
 /* Builds kernel trees: expressions, statements and blocks. */
-#include "gen/tree/tree.h"
+#include "gen/tree/ktree.h"
 #include <string.h>
 
 const struct le_call_properties le_calls[LE_CALLS] = {

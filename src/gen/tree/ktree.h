@@ -47,7 +47,7 @@ struct le_variable {
     int type; /* of the value, of the array's elements, or of what the function returns */
     enum le_ktree_memory memory;
     bool changes;   /* a value that SET may change */
-    bool read_only; /* BUFFER: this kernel never writes it */
+    bool read_only; /* BUFFER: this kernel never writes it. LOCAL: a parameter that the function only reads */
     bool function;
     struct le_expression *object; /* not NULL: a CALL that names the type of an object of the printers' library */
     int extents[LE_KTREE_AXES],
