@@ -79,11 +79,7 @@ static void value_type(struct checker *c, const struct le_variable *variable) {
 
 static void extents(struct checker *c, const struct le_variable *variable) {
     bool one = variable->memory == LE_KTREE_BUFFER || variable->memory == LE_KTREE_DYNAMIC;
-<<<<<<< HEAD
     if (variable->axes < !variable->object || variable->axes > (one ? 1 : LE_KTREE_AXES))
-=======
-    if (variable->axes < (variable->object ? 0 : 1) || variable->axes > (one ? 1 : LE_KTREE_AXES))
->>>>>>> scans
         le_ktree_problem(&c->v, "%s has %d axes", variable->name, variable->axes);
     for (int k = 0; !one && !c->v.problem && k < variable->axes; k++)
         if (variable->extents[k] < 1)

@@ -59,13 +59,8 @@ static struct le_variable *read_declared(struct kernel_reader *r) {
         v->object = le_kernel_expression(r);
         if (v->object->kind != LE_EXPRESSION_CALL)
             le_kernel_fail(r, "an object is missing");
-<<<<<<< HEAD
         if ((v->memory == LE_KTREE_SHARED || v->memory == LE_KTREE_LOCAL) && !v->extents[0])
             v->axes = 0; /* one object */
-=======
-        if (v->memory == LE_KTREE_SHARED && v->extents[0] == 0) /* one, not an array of them */
-            v->axes = 0;
->>>>>>> scans
     }
     return v;
 }
