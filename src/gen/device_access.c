@@ -88,7 +88,7 @@ static struct le_expression *dense_number(const struct access *a) {
 }
 
 /* array[offset + i * stride + ...] */
-static struct le_expression *element_of(const struct access *a) {
+static struct le_expression *element_at(const struct access *a) {
     struct le_kernel_tree *t = a->c->tree;
     int type = a->narrow ? LE_KTREE_INT : LE_KTREE_LONG;
     struct le_expression *sum = NULL;
@@ -106,10 +106,10 @@ static struct le_expression *element_of(const struct access *a) {
 
 static struct le_expression *moved(const struct access *a, int d, struct le_expression *x, enum le_edge edge,
                                    struct le_block *block) {
-    static const enum le_call calls[LE_EDGES] = {[LE_EDGE_CLAMP] = LE_CALL_EDGE_CLAMP,
-                                                 [LE_EDGE_WRAP] = LE_CALL_EDGE_WRAP,
-                                                 [LE_EDGE_MIRROR] = LE_CALL_EDGE_MIRROR,
-                                                 [LE_EDGE_SYMMETRIC] = LE_CALL_EDGE_SYMMETRIC};
+    static const enum le_library_call calls[LE_EDGES] = {[LE_EDGE_CLAMP] = LE_CALL_EDGE_CLAMP,
+                                                         [LE_EDGE_WRAP] = LE_CALL_EDGE_WRAP,
+                                                         [LE_EDGE_MIRROR] = LE_CALL_EDGE_MIRROR,
+                                                         [LE_EDGE_SYMMETRIC] = LE_CALL_EDGE_SYMMETRIC};
     struct le_kernel_tree *t = a->c->tree;
     int type = axis_is_narrow(a, d) ? LE_KTREE_INT : LE_KTREE_LONG;
     struct le_expression *operands[] = {le_ktree_cast(t, type, x), le_ktree_cast(t, type, length_of(a, d))};
@@ -203,7 +203,7 @@ static struct le_expression *load_asking(struct access *a, struct le_node *node,
                                          struct le_variable *outside) {
     struct cuda *c = a->c;
     struct le_kernel_tree *t = c->tree;
-    struct le_expression *x = le_cuda_from_memory(c, element_of(a), node->type);
+    struct le_expression *x = le_cuda_from_memory(c, element_at(a), node->type);
     if (node->edge == LE_EDGE_FILL) {
         struct le_expression *fill = le_cuda_wide(c, le_cuda_node(c, node->fill, block, NULL));
         return le_ktree_let(t, block, a->name, (int)node->type, le_ktree_select(t, all_inside(a), x, fill));
@@ -235,7 +235,7 @@ struct le_expression *le_cuda_load(struct cuda *c, struct le_node *node, struct 
     a.array = array_of(c, node->value);
     if (asks(&a))
         return load_asking(&a, node, block, outside);
-    return le_ktree_let(c->tree, block, a.name, (int)node->type, le_cuda_from_memory(c, element_of(&a), node->type));
+    return le_ktree_let(c->tree, block, a.name, (int)node->type, le_cuda_from_memory(c, element_at(&a), node->type));
 }
 
 /* ---- stores */
@@ -260,7 +260,7 @@ struct le_block *le_cuda_place(struct cuda *c, const struct destination *to, str
             *place = le_ktree_element(c->tree, to->dense, to->from ? le_plus(c->tree, to->from, *place) : *place);
     } else {
         a.array = array_of(c, to->value);
-        *place = element_of(&a);
+        *place = element_at(&a);
     }
     return asks(&a) ? open_inside(&a, to->access, block) : block;
 }
@@ -295,7 +295,7 @@ struct le_expression *le_cuda_dense_element(struct cuda *c, int value, struct le
         number =
             le_ktree_let(c->tree, block, "rest", LE_KTREE_LONG, le_ktree_quotient(c->tree, number, length_of(&a, d)));
     }
-    return element_of(&a);
+    return element_at(&a);
 }
 
 struct le_expression *le_cuda_trusted_place(struct cuda *c, const struct le_node *load, struct le_block *block) {

@@ -319,7 +319,9 @@ static const struct held *make_rand(struct cuda *c, struct le_node *node, struct
                                                    : le_ktree_constant(c->tree, LE_U64, 0);
         for (int q = 0; q < 3; q++)
             x[q] = le_ktree_cast(c->tree, LE_U64, le_cuda_wide(c, x[q]));
-        enum le_call call = !last ? LE_CALL_RAND_KEY : node->code == LE_CODE_RAND ? LE_CALL_RAND : LE_CALL_RANDN;
+        enum le_library_call call = !last                        ? LE_CALL_RAND_KEY
+                                    : node->code == LE_CODE_RAND ? LE_CALL_RAND
+                                                                 : LE_CALL_RANDN;
         const struct held *made = hold(c, block, last ? LE_F64 : LE_U64, last ? "random" : "key",
                                        le_ktree_call(c->tree, call, LE_NONE, NULL, x));
         if (last)

@@ -159,7 +159,7 @@ struct le_block *le_cuda_part_loop(struct cuda *c, struct le_block *block, int i
  * needed; their number is a parameter. in_order: one thread makes all, one after the other. */
 struct le_block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points);
 struct le_expression *
-le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices, for faults */
+le_cuda_point(struct cuda *c);           /* the element's number in the order of the stage's indices, for faults */
 int64_t le_cuda_threads(struct cuda *c); /* that le_cuda_points shares the points out to */
 /* The number of the thread in the grid, a variable. */
 struct le_expression *le_cuda_thread(struct cuda *c, const char *wish, int type);

@@ -191,7 +191,11 @@ static inline bool is_aligned(void *user, int value) {
     return ((struct device_test_run *)user)->aligned;
 }
 
+/* Rates: those of an H100's multiprocessors, as far as there are so many here. */
 static struct le_device_facts facts = {.multiprocessors = 4,
+                                       .multiprocessor_threads = 2048,
+                                       .bytes_per_second = 100e9,
+                                       .operations_per_second = 900e9,
                                        .block_threads = 1024,
                                        .shared_bytes = 48 * 1024,
                                        .shared_most_bytes = 227 * 1024,

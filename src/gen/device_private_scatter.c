@@ -157,7 +157,7 @@ static void update_copy(struct own *o, struct le_block *block) {
         le_ktree_close(t, inner);
 }
 
-static struct le_expression *copies_call(struct own *o, enum le_call call, struct le_expression *first) {
+static struct le_expression *copies_call(struct own *o, enum le_library_call call, struct le_expression *first) {
     struct le_kernel_tree *t = o->m.c.tree;
     struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, o->own, first)), o->count};
     return le_ktree_call(t, call, (int)o->word, NULL, x);

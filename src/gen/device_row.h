@@ -60,7 +60,7 @@ bool le_row_find(struct row *r);
 struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number); /* nothing is read */
 struct le_expression *le_row_has(struct row *r, struct le_expression *number); /* whether the thread has the line */
 /* Reads what the pass needs. get: le_kept's function, by what is known of the line when the kernel is compiled */
-void le_row_get(struct row *r, int pass, struct le_block *block, enum le_call get, struct row_line *line);
+void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library_call get, struct row_line *line);
 /* The value of each load, of which element e was read. */
 void le_row_know(struct row *r, int pass, struct le_block *each, const struct row_line *line, struct le_expression *e);
 /* A loop over a line's elements, whose index it binds, where what was read is known. */

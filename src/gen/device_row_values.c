@@ -167,8 +167,8 @@ static void set_again(struct row *r, struct le_block *block, struct le_variable 
     le_ktree_set(t, block, all, le_ktree_binary(t, LE_OP_OR, all, bit));
 }
 
-static void make_rolled_line(struct row *r, struct le_block *block, enum le_call get, struct le_expression *number,
-                             struct le_expression *slot, struct le_variable *again) {
+static void make_rolled_line(struct row *r, struct le_block *block, enum le_library_call get,
+                             struct le_expression *number, struct le_expression *slot, struct le_variable *again) {
     struct le_kernel_tree *t = r->c->tree;
     struct row_line line = le_row_line(r, block, number);
     line.slot = slot;

@@ -19,7 +19,7 @@ struct le_expression *le_row_has(struct row *r, struct le_expression *number) {
                     : le_less(t, le_times(t, number, le_ktree_int(t, WARP * r->all.width)), r->left);
 }
 
-void le_row_get(struct row *r, int pass, struct le_block *block, enum le_call get, struct row_line *line) {
+void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library_call get, struct row_line *line) {
     struct cuda *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct le_block *first = le_ktree_open(t, block);

@@ -49,8 +49,8 @@ static struct le_expression *take_term(struct state *s, struct le_block *block, 
     }
     if (s->is_arg) {
         bool back = s->scan->suffix;
-        enum le_call call = code == LE_RED_ARGMIN ? (back ? LE_CALL_IS_LOWER_BACK : LE_CALL_IS_LOWER)
-                                                  : (back ? LE_CALL_IS_HIGHER_BACK : LE_CALL_IS_HIGHER);
+        enum le_library_call call = code == LE_RED_ARGMIN ? (back ? LE_CALL_IS_LOWER_BACK : LE_CALL_IS_LOWER)
+                                                          : (back ? LE_CALL_IS_HIGHER_BACK : LE_CALL_IS_HIGHER);
         struct le_expression *index = le_cuda_wide(c, le_cuda_node(c, at, block, NULL));
         struct le_expression *operands[] = {s->so_far, s->best, x};
         struct le_block *better =

@@ -450,7 +450,7 @@ static struct le_expression *bind_lane(struct team *s, struct le_expression *poi
 }
 
 /* An object of the totals' class, shared by the block; number: as the class says. */
-static struct le_variable *share(struct team *s, enum le_call class, const char *wish, int number, int count) {
+static struct le_variable *share(struct team *s, enum le_library_call class, const char *wish, int number, int count) {
     const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type), LE_STATIC_NUMBER(number)};
     return le_ktree_object(s->c->tree, s->c->root, wish, LE_KTREE_SHARED, count,
                            le_ktree_call(s->c->tree, class, LE_KTREE_VOID, statics, NULL));
@@ -486,7 +486,8 @@ static void make_columns(struct team *s, struct le_generated_launches *out) {
 }
 
 /* A call whose last operands are the functions, after `count` others. last: its last static. */
-static void call_scan(struct team *s, enum le_call call, int last, struct le_expression *const *first, int count) {
+static void call_scan(struct team *s, enum le_library_call call, int last, struct le_expression *const *first,
+                      int count) {
     struct le_kernel_tree *t = s->c->tree;
     const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type),      LE_STATIC_TYPE((int)s->type),
                                         LE_STATIC_TYPE(s->result),      LE_STATIC_NUMBER(s->slot),

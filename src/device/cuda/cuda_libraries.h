@@ -39,7 +39,8 @@ struct le_cuda_facts {
     int capability;      /* 10 * major + minor: 90 */
     size_t memory_bytes; /* total memory */
     int multiprocessors;
-    double memory_bytes_per_second, clock_hz; /* of the memory at its clock and width; of the multiprocessors; 0: unknown */
+    double memory_bytes_per_second,
+        clock_hz;  /* of the memory at its clock and width; of the multiprocessors; 0: unknown */
     int f64_ratio; /* f32 operations in the time of one f64: 2, 32, 64; 0: unknown */
     bool usable;
     char reason[128]; /* why it is not usable; "" if it is */

@@ -223,21 +223,14 @@ static struct spelled spell(const struct printer *p, const struct le_expression 
     case LE_EXPRESSION_TOTAL:
         return (struct spelled){total_text(p, x), PRIMARY};
     case LE_EXPRESSION_PART:
-        return (struct spelled){part_text(p, x), PRIMARY};
-    case LE_EXPRESSION_RAW:
         break;
     }
-    return (struct spelled){x->text, PRIMARY};
+    return (struct spelled){part_text(p, x), PRIMARY};
 }
 
 static const char *text_of(const struct printer *p, const struct le_expression *x, enum precedence least) {
     struct spelled s = spell(p, x);
     return s.precedence < least ? le_arena_format(p->arena, "(%s)", s.text) : s.text;
-}
-
-const char *le_cuda_expression(const struct le_kernel_tree *t, const struct le_expression *x) {
-    const struct printer p = {.t = t, .arena = t->arena};
-    return text_of(&p, x, ANYTHING);
 }
 
 /* ---- statements */
@@ -410,23 +403,9 @@ static void print_fault(struct printer *p, const struct le_statement *s) {
         put(p, "%s = true;", s->variable->name);
 }
 
-static void print_statement(struct printer *p, const struct le_statement *s) {
+/* What has a block, or leaves one. */
+static void print_control(struct printer *p, const struct le_statement *s) {
     switch (s->kind) {
-    case LE_STATEMENT_LET:
-        print_let(p, s);
-        break;
-    case LE_STATEMENT_VARIABLE:
-        print_variable(p, s);
-        break;
-    case LE_STATEMENT_ARRAY:
-        print_array(p, s);
-        break;
-    case LE_STATEMENT_SET:
-        print_set(p, s);
-        break;
-    case LE_STATEMENT_COPY:
-        print_copy(p, s);
-        break;
     case LE_STATEMENT_LOOP:
         print_loop(p, s);
         break;
@@ -453,6 +432,28 @@ static void print_statement(struct printer *p, const struct le_statement *s) {
     case LE_STATEMENT_FUNCTION:
         print_function(p, s);
         break;
+    default:
+        break;
+    }
+}
+
+static void print_statement(struct printer *p, const struct le_statement *s) {
+    switch (s->kind) {
+    case LE_STATEMENT_LET:
+        print_let(p, s);
+        break;
+    case LE_STATEMENT_VARIABLE:
+        print_variable(p, s);
+        break;
+    case LE_STATEMENT_ARRAY:
+        print_array(p, s);
+        break;
+    case LE_STATEMENT_SET:
+        print_set(p, s);
+        break;
+    case LE_STATEMENT_COPY:
+        print_copy(p, s);
+        break;
     case LE_STATEMENT_TOTALS:
         print_totals(p, s);
         break;
@@ -474,11 +475,8 @@ static void print_statement(struct printer *p, const struct le_statement *s) {
     case LE_STATEMENT_COMMENT:
         put(p, "// %s", s->text);
         break;
-    case LE_STATEMENT_RAW:
-        if (s->body)
-            print_body(p, s->text, s->body, s->tail ? s->tail : "");
-        else
-            put_lines(p, s->text);
+    default:
+        print_control(p, s);
         break;
     }
 }

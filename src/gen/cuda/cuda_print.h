@@ -6,6 +6,5 @@
 
 /* The kernel alone, without its prelude. */
 void le_cuda_print(const struct le_kernel_tree *t, struct words *out);
-const char *le_cuda_expression(const struct le_kernel_tree *t, const struct le_expression *x);
 const char *le_cuda_type_of(const struct le_kernel_tree *t, int type); /* of a variable */
 #endif

@@ -155,7 +155,7 @@ struct le_expression *le_ktree_thread(struct le_kernel_tree *t, enum le_thread_n
     return e;
 }
 
-struct le_expression *le_ktree_call(struct le_kernel_tree *t, enum le_call call, int type,
+struct le_expression *le_ktree_call(struct le_kernel_tree *t, enum le_library_call call, int type,
                                     const struct le_static *statics, struct le_expression *const *x) {
     const struct le_call_properties *p = &le_calls[call];
     struct le_expression *e = new_expression(t, LE_EXPRESSION_CALL, p->type < 0 ? type : p->type, x, p->operands);
@@ -177,12 +177,6 @@ struct le_expression *le_ktree_part(struct le_kernel_tree *t, int type, struct l
     struct le_expression *x[] = {totals, empty};
     struct le_expression *e = new_expression(t, LE_EXPRESSION_PART, type, x, 2);
     e->code = number;
-    return e;
-}
-
-struct le_expression *le_ktree_raw(struct le_kernel_tree *t, int type, const char *text) {
-    struct le_expression *e = new_expression(t, LE_EXPRESSION_RAW, type, NULL, 0);
-    e->text = text;
     return e;
 }
 

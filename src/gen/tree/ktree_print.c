@@ -16,7 +16,6 @@
  *       fault 8, value at point sets failed
  *       note 1
  *       call read<4>(&place[0], &x[k])
- *       raw "text"
  *     }
  *
  * It prints one statement on each line. Constants have their type behind them (3:u8, nan:f32, 0x8000:f16), but for
@@ -84,20 +83,6 @@ const char *le_ktree_type_name(const struct le_kernel_tree *t, int type) {
 
 static void put_type(const struct printer *p, int type) {
     le_text_add(p->out, "%s", le_ktree_type_name(p->t, type));
-}
-
-/* In quotation marks. */
-static void put_string(const struct printer *p, const char *text) {
-    le_text_add(p->out, "\"");
-    for (; *text; text++) {
-        if (*text == '\n')
-            le_text_add(p->out, "\\n");
-        else if (*text == '"' || *text == '\\')
-            le_text_add(p->out, "\\%c", *text);
-        else
-            le_text_add_bytes(p->out, text, 1);
-    }
-    le_text_add(p->out, "\"");
 }
 
 /* ---- expressions */
@@ -254,11 +239,6 @@ static void put_bare(const struct printer *p, const struct le_expression *x) {
         put_list(p, x->x, x->count);
         le_text_add(p->out, ")");
         break;
-    case LE_EXPRESSION_RAW:
-        le_text_add(p->out, "raw<%s>(", le_ktree_type_name(p->t, x->type));
-        put_string(p, x->text);
-        le_text_add(p->out, ")");
-        break;
     }
 }
 
@@ -278,15 +258,15 @@ static void put(const struct printer *p, const struct le_expression *x, int leas
 
 /* ---- variables */
 
-/* "x: buffer f32 read". pointer: an array by another name, which has no extents. */
-static void put_declared(const struct printer *p, const struct le_variable *v, bool pointer) {
+/* "x: buffer f32 read". A pointer into local or shared memory has no extents. */
+static void put_declared(const struct printer *p, const struct le_variable *v) {
     static const char *const memories[] = {[LE_KTREE_NO_ARRAY] = "",
                                            [LE_KTREE_BUFFER] = "buffer ",
                                            [LE_KTREE_LOCAL] = "local ",
                                            [LE_KTREE_SHARED] = "shared ",
                                            [LE_KTREE_DYNAMIC] = "dynamic "};
-    bool local = v->memory == LE_KTREE_LOCAL, extents = !pointer && (local || v->memory == LE_KTREE_SHARED);
-    le_text_add(p->out, "%s: %s", v->name, local && !pointer ? "" : memories[v->memory]);
+    bool local = v->memory == LE_KTREE_LOCAL, extents = (local || v->memory == LE_KTREE_SHARED) && v->extents[0] > 0;
+    le_text_add(p->out, "%s: %s", v->name, local && extents ? "" : memories[v->memory]);
     put_type(p, v->type);
     for (int k = 0; extents && k < v->axes; k++)
         le_text_add(p->out, "%s%d", k ? ", " : "[", v->extents[k]);
@@ -301,7 +281,7 @@ static void put_parameters(const struct printer *p, struct le_variable *const *p
     le_text_add(p->out, "(");
     for (int k = 0; k < count; k++) {
         le_text_add(p->out, k ? ", " : "");
-        put_declared(p, parameters[k], false);
+        put_declared(p, parameters[k]);
         le_text_add(p->out, parameters[k]->changes ? " changes" : "");
     }
     le_text_add(p->out, ")");
@@ -354,7 +334,7 @@ static void put_function(const struct printer *p, const struct le_statement *s) 
 
 static void put_definition(const struct printer *p, const char *word, const struct le_statement *s) {
     le_text_add(p->out, "%s ", word);
-    put_declared(p, s->variable, s->kind == LE_STATEMENT_LET);
+    put_declared(p, s->variable);
     le_text_add(p->out, "%s%s", s->aligned ? " aligned" : "", s->zeroed ? " zeroed" : "");
     put_value(p, " = ", s->x);
 }
@@ -451,10 +431,6 @@ static void put_line(const struct printer *p, const struct le_statement *s) {
     case LE_STATEMENT_COMMENT:
         le_text_add(p->out, "# %s", s->text);
         break;
-    case LE_STATEMENT_RAW:
-        le_text_add(p->out, "raw ");
-        put_string(p, s->text);
-        break;
     default:
         put_control(p, s);
         break;
@@ -501,10 +477,6 @@ static void print_statement(struct printer *p, const struct le_statement *s) {
     put_line(p, s);
     if (s->body)
         print_body(p, s->body);
-    if (s->tail && *s->tail) {
-        le_text_add(p->out, " ");
-        put_string(p, s->tail);
-    }
     if (s->otherwise && s->otherwise->list.count > 0)
         print_otherwise(p, s->otherwise);
     else

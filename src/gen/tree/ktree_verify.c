@@ -1,5 +1,4 @@
-/* Checks that a kernel tree keeps what tree.h promises, so that printers need not: statements and scopes. Raw text is
- * not read: it may define variables. */
+/* Checks that a kernel tree keeps what tree.h promises, so that printers need not: statements and scopes. */
 #include "gen/tree/ktree_verify.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -10,14 +9,14 @@
 #define COPY_MOST 4096 /* bytes */
 
 /* The SCOPEs that a LEAVE may leave. */
-struct open_scope {
+struct open_label {
     const struct le_variable *label;
-    const struct open_scope *up;
+    const struct open_label *up;
 };
 
 /* Where a statement is. */
 struct surroundings {
-    const struct open_scope *scopes;
+    const struct open_label *scopes;
     const struct le_variable *function; /* NULL: it is the kernel's own */
     bool loop;
 };
@@ -80,14 +79,14 @@ static void value_type(struct checker *c, const struct le_variable *variable) {
 
 static void extents(struct checker *c, const struct le_variable *variable) {
     bool one = variable->memory == LE_KTREE_BUFFER || variable->memory == LE_KTREE_DYNAMIC;
-    if (variable->axes < (variable->object ? 0 : 1) || variable->axes > (one ? 1 : LE_KTREE_AXES))
+    if (variable->axes < !variable->object || variable->axes > (one ? 1 : LE_KTREE_AXES))
         le_ktree_problem(&c->v, "%s has %d axes", variable->name, variable->axes);
     for (int k = 0; !one && !c->v.problem && k < variable->axes; k++)
         if (variable->extents[k] < 1)
             le_ktree_problem(&c->v, "%s has an extent of %d", variable->name, variable->extents[k]);
 }
 
-static void parameter(struct checker *c, const struct le_variable *p, bool of_function) {
+static void check_parameter(struct checker *c, const struct le_variable *p, bool of_function) {
     if (p->memory != LE_KTREE_NO_ARRAY)
         extents(c, p);
     else if (!p->object)
@@ -110,8 +109,8 @@ static void verify_let(struct checker *c, const struct le_statement *s) {
     }
     if (s->variable->memory != LE_KTREE_NO_ARRAY) {
         le_verify_address(&c->v, s->x, false);
-        if (s->variable->axes != 1)
-            le_ktree_problem(&c->v, "a pointer with %d axes", s->variable->axes);
+        if (s->variable->axes != 1 || s->variable->extents[0])
+            le_ktree_problem(&c->v, "%s is a pointer with extents", s->variable->name);
         le_verify_type(&c->v, s->variable->type);
         if (!c->v.problem && s->x->type != s->variable->type)
             le_ktree_problem(&c->v, "an address of %s, not %s", le_ktree_type_name(c->v.t, s->x->type),
@@ -243,7 +242,7 @@ static void verify_return(struct checker *c, const struct le_statement *s, const
 }
 
 static void verify_leave(struct checker *c, const struct le_statement *s, const struct surroundings *around) {
-    const struct open_scope *scope = around->scopes;
+    const struct open_label *scope = around->scopes;
     while (scope && scope->label != s->variable)
         scope = scope->up;
     if (!scope || !s->variable)
@@ -333,7 +332,7 @@ static void verify_function(struct checker *c, const struct le_statement *s, str
     else if (s->variable->type != LE_KTREE_VOID)
         le_verify_type(&c->v, s->variable->type);
     for (int k = 0; k < s->parameter_count && !c->v.problem; k++)
-        parameter(c, s->parameters[k], true);
+        check_parameter(c, s->parameters[k], true);
     *inner = (struct surroundings){.function = s->variable};
 }
 
@@ -353,9 +352,6 @@ static void verify_head(struct checker *c, const struct le_statement *s, struct 
     case LE_STATEMENT_FUNCTION:
         verify_function(c, s, inner);
         break;
-    case LE_STATEMENT_RAW:
-        inner->loop = true; /* it may be one */
-        break;
     default:
         break;
     }
@@ -368,7 +364,7 @@ static bool has_block(enum le_statement_kind kind) {
 
 static void verify_statement(struct checker *c, const struct le_statement *s, const struct surroundings *around) {
     struct surroundings inner = *around;
-    struct open_scope scope = {.label = s->variable, .up = around->scopes};
+    struct open_label scope = {.label = s->variable, .up = around->scopes};
     int count = c->defined.count;
     if (!s->body && has_block(s->kind))
         le_ktree_problem(&c->v, "a statement without its block");
@@ -399,15 +395,6 @@ static void verify_block(struct checker *c, const struct le_block *block, const 
     end_scope(c, count);
 }
 
-static bool has_raw(const struct le_block *block) {
-    for (int k = 0; block && k < block->list.count; k++) {
-        const struct le_statement *s = block->list.at[k];
-        if (s->kind == LE_STATEMENT_RAW || has_raw(s->body) || has_raw(s->otherwise))
-            return true;
-    }
-    return false;
-}
-
 /* ---- the kernel */
 
 static leat_status failed(const struct checker *c) {
@@ -420,15 +407,15 @@ static leat_status failed(const struct checker *c) {
     return status;
 }
 
-static leat_status verify(const struct le_kernel_tree *t, struct le_arena *arena) {
-    struct checker c = {.v = {.t = t, .arena = arena, .raw = has_raw(t->root)}};
+static leat_status verify_in(const struct le_kernel_tree *t, struct le_arena *arena) {
+    struct checker c = {.v = {.t = t, .arena = arena}};
     const struct surroundings around = {NULL, NULL, false};
     if (setjmp(arena->failure))
         return le_fail_out_of_memory(0);
     c.v.known = LE_NEW_ARRAY(arena, t->variable_count + 1, unsigned char);
     c.v.totals_known = LE_NEW_ARRAY(arena, t->totals.count + 1, bool);
     for (int k = 0; k < t->parameters.count && !c.v.problem; k++)
-        parameter(&c, t->parameters.at[k], false);
+        check_parameter(&c, t->parameters.at[k], false);
     if (!c.v.problem)
         verify_block(&c, t->root, &around);
     return c.v.problem ? failed(&c) : LEAT_OK;
@@ -437,7 +424,7 @@ static leat_status verify(const struct le_kernel_tree *t, struct le_arena *arena
 leat_status le_ktree_verify(const struct le_kernel_tree *t) {
     struct le_arena arena;
     le_arena_init(&arena);
-    leat_status status = verify(t, &arena);
+    leat_status status = verify_in(t, &arena);
     le_arena_finish(&arena);
     return status;
 }

@@ -10,7 +10,6 @@ struct le_ktree_verifier {
     struct le_arena *arena;
     unsigned char *known; /* by variable: enum le_known */
     bool *totals_known;   /* by number */
-    bool raw;             /* raw text may define variables */
     const char *problem;  /* the first one; NULL: none */
 };
 void le_ktree_problem(struct le_ktree_verifier *v, const char *format, ...) __attribute__((format(printf, 2, 3)));

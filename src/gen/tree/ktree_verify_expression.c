@@ -38,7 +38,7 @@ void le_verify_use(struct le_ktree_verifier *v, const struct le_variable *variab
     enum le_known known = (enum le_known)v->known[variable->id];
     if (known == LE_OUT_OF_SCOPE)
         le_ktree_problem(v, "%s is used where it is not in scope", variable->name);
-    else if (known == LE_UNKNOWN && !v->raw)
+    else if (known == LE_UNKNOWN)
         le_ktree_problem(v, "%s is used before it is defined", variable->name);
 }
 
@@ -64,8 +64,8 @@ static bool is_value(const struct le_expression *x) {
 }
 
 static bool is_address(const struct le_expression *x) {
-    return x->kind == LE_EXPRESSION_ADDRESS || x->kind == LE_EXPRESSION_RAW ||
-           (x->kind == LE_EXPRESSION_VARIABLE && is_array(x->variable)) || gives_address(x);
+    return x->kind == LE_EXPRESSION_ADDRESS || (x->kind == LE_EXPRESSION_VARIABLE && is_array(x->variable)) ||
+           gives_address(x);
 }
 
 static void any(struct le_ktree_verifier *v, const struct le_expression *x);
@@ -168,8 +168,7 @@ static void verify_op(struct le_ktree_verifier *v, const struct le_expression *x
 
 static void verify_cast(struct le_ktree_verifier *v, const struct le_expression *x) {
     le_verify_value(v, x->x[0]);
-    bool raw = x->x[0]->kind == LE_EXPRESSION_RAW; /* of any type */
-    if (!v->problem && (!is_number(x->type) || (!raw && !is_number(x->x[0]->type))))
+    if (!v->problem && (!is_number(x->type) || !is_number(x->x[0]->type)))
         le_ktree_problem(v, "a cast from %s to %s", name_of(v, x->x[0]->type), name_of(v, x->type));
 }
 
@@ -217,7 +216,7 @@ static void verify_address(struct le_ktree_verifier *v, const struct le_expressi
         verify_element(v, of, true);
     else if (of->kind == LE_EXPRESSION_VARIABLE)
         le_verify_use(v, of->variable);
-    else if (of->kind != LE_EXPRESSION_RAW)
+    else
         le_ktree_problem(v, "the address of what is not an element");
     if (of->type != x->type)
         le_ktree_problem(v, "the address of %s is one of %s", name_of(v, of->type), name_of(v, x->type));
@@ -242,8 +241,9 @@ static void verify_call(struct le_ktree_verifier *v, const struct le_expression 
         if (x->statics[k].is_type)
             le_verify_type(v, (int)x->statics[k].value);
     for (const char *at = strchr(p->cuda, '#'); at && !v->problem; at = strchr(at + 1, '#'))
-        if (!x->statics[at[1] - '0'].is_type)
-            le_ktree_problem(v, "static %c of %s is not a type", at[1], p->name);
+        for (int k = 0; k < x->static_count; k++)
+            if ((at[1] == '*' || at[1] - '0' == k) && !x->statics[k].is_type)
+                le_ktree_problem(v, "static %d of %s is not a type", k, p->name);
     for (int k = 0; k < x->count && !v->problem; k++)
         any(v, x->x[k]);
 }
@@ -332,7 +332,6 @@ static void any(struct le_ktree_verifier *v, const struct le_expression *x) {
         verify_part(v, x);
         break;
     case LE_EXPRESSION_THREAD:
-    case LE_EXPRESSION_RAW:
         break;
     }
 }
@@ -368,7 +367,7 @@ void le_verify_address(struct le_ktree_verifier *v, const struct le_expression *
 
 void le_verify_place(struct le_ktree_verifier *v, const struct le_expression *x) {
     le_verify_value(v, x);
-    if (v->problem || x->kind == LE_EXPRESSION_RAW)
+    if (v->problem)
         return;
     if (x->kind != LE_EXPRESSION_ELEMENT)
         le_ktree_problem(v, "what is changed is not an element");

@@ -1,37 +1,20 @@
 /* Removes from a kernel what is never used: generators bind indices that the expressions may then not need. */
 #include "gen/tree/tree.h"
-#include "base/text.h"
 #include <string.h>
 
 struct sweep {
     struct le_kernel_tree *t;
-    int *uses;             /* by variable */
-    struct le_names names; /* of variables: their numbers, if there is raw text */
+    int *uses;   /* by variable */
     bool faults; /* it has some */
 };
 
 static void count_block(struct sweep *s, const struct le_block *block, int by);
-
-/* Words of raw text that name variables are uses. */
-static void count_text(struct sweep *s, const char *text, int by) {
-    while (text && *text) {
-        size_t length = 0;
-        while (le_is_letter(text[length]) || le_is_digit(text[length]) || text[length] == '_')
-            length++;
-        int id = length ? le_names_get(&s->names, text, length) : -1;
-        if (id >= 0)
-            s->uses[id] += by;
-        text += length ? length : 1;
-    }
-}
 
 static void count_expression(struct sweep *s, const struct le_expression *x, int by) {
     if (!x)
         return;
     if (x->variable)
         s->uses[x->variable->id] += by;
-    if (x->kind == LE_EXPRESSION_RAW)
-        count_text(s, x->text, by);
     for (int k = 0; k < x->count; k++)
         count_expression(s, x->x[k], by);
 }
@@ -42,7 +25,6 @@ static void count_statement(struct sweep *s, const struct le_statement *statemen
     count_expression(s, statement->to, by);
     count_expression(s, statement->step, by);
     count_expression(s, statement->guard, by);
-    count_text(s, statement->kind == LE_STATEMENT_RAW ? statement->text : NULL, by);
     if (statement->variable && statement->variable->object)
         count_expression(s, statement->variable->object, by);
     if (statement->kind != LE_STATEMENT_FAULT && statement->kind != LE_STATEMENT_NOTE)
@@ -58,17 +40,6 @@ static void count_block(struct sweep *s, const struct le_block *block, int by) {
         count_statement(s, block->list.at[k], by);
         count_block(s, block->list.at[k]->body, by);
         count_block(s, block->list.at[k]->otherwise, by);
-    }
-}
-
-/* Raw text needs the names. A first walk finds the variables. */
-static void name_variables(struct sweep *s, const struct le_block *block) {
-    for (int k = 0; block && k < block->list.count; k++) {
-        const struct le_statement *one = block->list.at[k];
-        if (one->variable)
-            le_names_put(s->t->arena, &s->names, one->variable->name, strlen(one->variable->name), one->variable->id);
-        name_variables(s, one->body);
-        name_variables(s, one->otherwise);
     }
 }
 
@@ -95,10 +66,6 @@ static void sweep_block(struct sweep *s, struct le_block *block) {
 
 void le_ktree_sweep(struct le_kernel_tree *t) {
     struct sweep s = {.t = t, .uses = LE_NEW_ARRAY(t->arena, t->variable_count + 1, int)};
-    for (int k = 0; k < t->parameters.count; k++)
-        le_names_put(t->arena, &s.names, t->parameters.at[k]->name, strlen(t->parameters.at[k]->name),
-                     t->parameters.at[k]->id);
-    name_variables(&s, t->root);
     count_block(&s, t->root, 1);
     sweep_block(&s, t->root);
     int kept = 0;

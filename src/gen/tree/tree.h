@@ -60,19 +60,18 @@ struct le_variable {
 enum le_expression_kind {
     LE_EXPRESSION_CONSTANT, /* bits: as in an LE_NODE_CONST; of positions an int64_t */
     LE_EXPRESSION_VARIABLE, /* variable: its value; of an array its first element's address */
-    LE_EXPRESSION_OP,       /* code: an operation (op.def), MULADD, MULSUB, NMULADD, or enum le_ktree_op; x: operands */
+    LE_EXPRESSION_OP,       /* code: an operation (op.def), MULADD, MULSUB, NMULADD, le_ktree_code; x: operands */
     LE_EXPRESSION_CAST,     /* x[0] as `type` */
     LE_EXPRESSION_SELECT,   /* x[0] ? x[1] : x[2] */
     LE_EXPRESSION_ELEMENT,  /* variable: an array; x: a subscript for each axis */
     LE_EXPRESSION_ADDRESS,  /* x[0]: an element, or an array's row; its address. The type is the element's */
     LE_EXPRESSION_THREAD,   /* code: enum le_thread_number, a UINT */
-    LE_EXPRESSION_CALL,     /* code: enum le_call; statics, then x */
+    LE_EXPRESSION_CALL,     /* code: enum le_library_call; statics, then x */
     LE_EXPRESSION_TOTAL,    /* totals of one term: x: one for each reduction; last, if there is an arg, its position */
-    LE_EXPRESSION_PART,     /* x[0]: totals; the value of reduction `code` of them; x[1]: whether there were no terms */
-    LE_EXPRESSION_RAW       /* text of the printer's language */
+    LE_EXPRESSION_PART      /* x[0]: totals; the value of reduction `code` of them; x[1]: whether there were no terms */
 };
 /* Beyond the operations of op.def. */
-enum le_ktree_op {
+enum le_ktree_code {
     LE_KTREE_QUOTIENT = LE_CODES, /* of positions, both at least 0 */
     LE_KTREE_REMAINDER,
     LE_KTREE_OPS
@@ -108,10 +107,9 @@ struct le_expression {
     int static_count;
     struct le_expression **x;
     int count;
-    const char *text;
 };
 
-enum le_call {
+enum le_library_call {
 #define LE_CALL(id, name, type, statics, operands, cuda) LE_CALL_##id,
 #include "gen/tree/call.def"
 #undef LE_CALL
@@ -149,8 +147,7 @@ enum le_statement_kind {
                          */
     LE_STATEMENT_NOTE,  /* records the notes `code` */
     LE_STATEMENT_BARRIER, /* of the thread block */
-    LE_STATEMENT_COMMENT, /* text */
-    LE_STATEMENT_RAW      /* text of the printer's language */
+    LE_STATEMENT_COMMENT  /* text */
 };
 /* Who runs the iterations of a LOOP. */
 enum le_role {
@@ -170,7 +167,7 @@ struct le_statement {
     struct le_block *body, *otherwise;
     struct le_variable **parameters;
     int parameter_count;
-    const char *text, *tail; /* RAW: with a body, what stands before its brace, and behind it (may be NULL) */
+    const char *text;
 };
 struct le_block {
     struct le_block *parent;
@@ -242,12 +239,11 @@ struct le_expression *le_ktree_element2(struct le_kernel_tree *t, struct le_vari
 struct le_expression *le_ktree_address(struct le_kernel_tree *t, struct le_expression *element);
 struct le_expression *le_ktree_thread(struct le_kernel_tree *t, enum le_thread_number number);
 /* statics and x: arrays, which are copied; type: of the result where the table leaves it open */
-struct le_expression *le_ktree_call(struct le_kernel_tree *t, enum le_call call, int type,
+struct le_expression *le_ktree_call(struct le_kernel_tree *t, enum le_library_call call, int type,
                                     const struct le_static *statics, struct le_expression *const *x);
 struct le_expression *le_ktree_total(struct le_kernel_tree *t, int type, struct le_expression *const *x, int count);
 struct le_expression *le_ktree_part(struct le_kernel_tree *t, int type, struct le_expression *totals, int number,
                                     struct le_expression *empty);
-struct le_expression *le_ktree_raw(struct le_kernel_tree *t, int type, const char *text);
 bool le_ktree_is_constant(const struct le_expression *x, int64_t value); /* of a position */
 #define LE_STATIC_TYPE(type)    ((struct le_static){true, (type)})
 #define LE_STATIC_NUMBER(value) ((struct le_static){false, (value)})

@@ -85,27 +85,6 @@ int64_t le_kernel_whole(struct kernel_reader *r, int64_t least, int64_t most) {
     return n;
 }
 
-const char *le_kernel_string(struct kernel_reader *r) {
-    le_kernel_expect(r, '"');
-    const char *close = memchr(r->at, '\n', (size_t)(r->end - r->at));
-    char *text = le_arena_copy(r->arena, r->at, (size_t)((close ? close : r->end) - r->at)), *to = text;
-    for (; le_kernel_glued(r) != '"'; r->at++) {
-        char c = le_kernel_glued(r);
-        if (c == '\\') {
-            r->at++;
-            c = le_kernel_glued(r) == 'n' ? '\n' : le_kernel_glued(r);
-            if (c == '\n' ? le_kernel_glued(r) != 'n' : c != '"' && c != '\\')
-                le_kernel_fail(r, "an unknown character after '\\'");
-        } else if (c == '\n' || c == 0) {
-            le_kernel_fail(r, "the text has no end");
-        }
-        *to++ = c;
-    }
-    r->at++;
-    *to = 0;
-    return text;
-}
-
 const char *le_kernel_rest(struct kernel_reader *r) {
     const char *from = r->at;
     while (le_kernel_glued(r) != '\n' && *r->at)

@@ -37,9 +37,8 @@ struct kernel_word le_kernel_take(struct kernel_reader *r, const char *what);
 bool le_kernel_is(struct kernel_word w, const char *text);
 bool le_kernel_accept_word(struct kernel_reader *r, const char *text);
 int64_t le_kernel_whole(struct kernel_reader *r, int64_t least, int64_t most);
-const char *le_kernel_string(struct kernel_reader *r); /* in quotation marks */
-const char *le_kernel_rest(struct kernel_reader *r);   /* of the line */
-void le_kernel_enter(struct kernel_reader *r);         /* one level deeper */
+const char *le_kernel_rest(struct kernel_reader *r); /* of the line */
+void le_kernel_enter(struct kernel_reader *r);       /* one level deeper */
 
 /* The next word's number in the table, which ends with NULL. */
 int le_kernel_choose(struct kernel_reader *r, const char *const *table, const char *what);

@@ -155,19 +155,12 @@ static int infix_at(const struct kernel_reader *r) {
     return found;
 }
 
-/* quick<usual>(a / b), short(a / b). A variable of raw text may not be known. */
+/* quick<usual>(a / b), short(a / b) */
 static struct le_expression *way(struct kernel_reader *r, enum le_way way) {
     struct le_variable *usual = NULL;
     if (way == LE_WAY_QUICK) {
         le_kernel_expect(r, '<');
-        struct kernel_word w = le_kernel_look(r);
-        if (le_names_get(&r->names, w.at, (size_t)w.length) >= 0) {
-            usual = le_kernel_find(r, le_kernel_take(r, "a variable"));
-        } else {
-            usual = LE_NEW(r->arena, struct le_variable);
-            *usual = (struct le_variable){.type = LE_BOOL};
-            le_kernel_define(r, usual);
-        }
+        usual = le_kernel_find(r, le_kernel_take(r, "a variable"));
         le_kernel_expect(r, '>');
     }
     le_kernel_expect(r, '(');
@@ -219,7 +212,7 @@ static struct le_expression *call(struct kernel_reader *r, int code) {
     struct operands x = list(r, '(', ')');
     if (x.count != p->operands)
         le_kernel_fail(r, "%s takes %d operands, not %d", p->name, p->operands, x.count);
-    return le_ktree_call(r->tree, (enum le_call)code, type, statics, x.at);
+    return le_ktree_call(r->tree, (enum le_library_call)code, type, statics, x.at);
 }
 
 /* part<1>:f32(totals, empty) */
@@ -233,16 +226,6 @@ static struct le_expression *part(struct kernel_reader *r) {
     if (x.count != 2)
         le_kernel_fail(r, "a part has 2 operands, not %d", x.count);
     return le_ktree_part(r->tree, type, x.at[0], number, x.at[1]);
-}
-
-static struct le_expression *raw(struct kernel_reader *r) {
-    le_kernel_expect(r, '<');
-    int type = le_kernel_type(r);
-    le_kernel_expect(r, '>');
-    le_kernel_expect(r, '(');
-    const char *text = le_kernel_string(r);
-    le_kernel_expect(r, ')');
-    return le_ktree_raw(r->tree, type, text);
 }
 
 /* ---- what begins with a word */
@@ -266,8 +249,6 @@ static struct le_expression *applied(struct kernel_reader *r, struct kernel_word
 
 /* f<...>(...) */
 static struct le_expression *applied_with_statics(struct kernel_reader *r, struct kernel_word w) {
-    if (le_kernel_is(w, "raw"))
-        return raw(r);
     if (le_kernel_is(w, "quick"))
         return way(r, LE_WAY_QUICK);
     if (le_kernel_is(w, "part"))

@@ -59,8 +59,8 @@ static struct le_variable *read_declared(struct kernel_reader *r) {
         v->object = le_kernel_expression(r);
         if (v->object->kind != LE_EXPRESSION_CALL)
             le_kernel_fail(r, "an object is missing");
-        if (v->memory == LE_KTREE_SHARED && v->extents[0] == 0) /* one, not an array of them */
-            v->axes = 0;
+        if ((v->memory == LE_KTREE_SHARED || v->memory == LE_KTREE_LOCAL) && !v->extents[0])
+            v->axes = 0; /* one object */
     }
     return v;
 }
@@ -261,15 +261,6 @@ static void read_branch(struct kernel_reader *r, struct le_statement *s, struct 
     }
 }
 
-static void read_raw(struct kernel_reader *r, struct le_statement *s, struct le_block *parent) {
-    s->text = le_kernel_string(r);
-    if (le_kernel_peek(r) != '{')
-        return;
-    open_block(r, s, parent);
-    if (le_kernel_peek(r) == '"')
-        s->tail = le_kernel_string(r);
-}
-
 static const char *const words[] = {
     [LE_STATEMENT_LET] = "let",           [LE_STATEMENT_VARIABLE] = "var",  [LE_STATEMENT_ARRAY] = "array",
     [LE_STATEMENT_SET] = "set",           [LE_STATEMENT_COPY] = "copy",     [LE_STATEMENT_LOOP] = "loop",
@@ -277,8 +268,7 @@ static const char *const words[] = {
     [LE_STATEMENT_BREAK] = "break",       [LE_STATEMENT_LEAVE] = "leave",   [LE_STATEMENT_RETURN] = "return",
     [LE_STATEMENT_FUNCTION] = "function", [LE_STATEMENT_TOTALS] = "totals", [LE_STATEMENT_CALL] = "call",
     [LE_STATEMENT_UPDATE] = "update",     [LE_STATEMENT_FAULT] = "fault",   [LE_STATEMENT_NOTE] = "note",
-    [LE_STATEMENT_BARRIER] = "barrier",   [LE_STATEMENT_COMMENT] = "#",     [LE_STATEMENT_RAW] = "raw",
-    [LE_STATEMENT_RAW + 1] = NULL};
+    [LE_STATEMENT_BARRIER] = "barrier",   [LE_STATEMENT_COMMENT] = "#",     NULL};
 
 /* "# text" */
 static const char *read_comment(struct kernel_reader *r) {
@@ -304,9 +294,6 @@ static void read_statement(struct kernel_reader *r, struct le_block *block) {
     case LE_STATEMENT_BRANCH:
         read_branch(r, s, block);
         break;
-    case LE_STATEMENT_RAW:
-        read_raw(r, s, block);
-        break;
     default:
         read_plain(r, s);
         break;
@@ -318,10 +305,11 @@ static void read_statement(struct kernel_reader *r, struct le_block *block) {
 /* Skips what separates statements; false: there is nothing of it. */
 static bool end_statement(struct kernel_reader *r) {
     bool found = false;
-    for (; r->at < r->end && (le_kernel_peek(r) == '\n' || *r->at == ';'); found = true) {
-        bool line = *r->at++ == '\n';
-        r->line += line;
-        r->line_start = line ? r->at : r->line_start;
+    for (char c = le_kernel_peek(r); r->at < r->end && (c == '\n' || c == ';'); c = le_kernel_peek(r)) {
+        r->at++;
+        r->line += c == '\n';
+        r->line_start = c == '\n' ? r->at : r->line_start;
+        found = true;
     }
     return found;
 }
