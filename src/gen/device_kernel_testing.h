@@ -31,7 +31,7 @@ struct device_test_run {
     struct kept_device *kept;
     void *buffers[VALUES_MAX];
     size_t bytes[VALUES_MAX];
-    const char *program, *how;
+    const char *program, *how, *mapping;
     struct le_device_fault fault; /* of the last stage on the device */
     bool aligned;
 };
@@ -300,6 +300,7 @@ static inline void run_on_device(struct device_test_run *r, const struct le_stag
     struct le_device *device = r->kept->device;
     struct le_device_facts own = facts;
     own.user = r;
+    own.mapping = r->mapping;
     struct le_device_kernel_job job = {.kernel = r->kernel, .facts = &own};
     job.kernel.stage = stage;
     ok(le_device_generate(&job, &launches));
@@ -344,12 +345,30 @@ static inline void compare(const struct device_test_run *r, const struct le_stag
         }
 }
 
+/* The mapping whose kernels are described so; NULL: the cost model chooses. */
+static inline const char *mapping_of(const char *how) {
+    static const struct {
+        const char *how, *mapping;
+    } known[] = {{"threads for each column, the last", "columns chunk=64"},
+                 {"a thread for each column", "columns chunk=1048576"},
+                 {"one block", "block"},
+                 {"all blocks, the last", "grid"},
+                 {"some blocks for each row", "grid"}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strncmp(how, known[k].how, strlen(known[k].how)) == 0)
+            return known[k].mapping;
+    if (strncmp(how, "a warp for each row", 19) == 0 || strncmp(how, "a block for each row", 20) == 0)
+        return strchr(how, ',') && !strstr(how, "values") ? "rows" : how[2] == 'w' ? "warp" : "block";
+    return NULL;
+}
+
 /* All its stages; one of them is made as `how` says. */
 static inline void same_checked(const char *program, const char *arrays, const char *how, bool aligned, bool check) {
     struct device_test_run r;
     start_run(&r, program, arrays, check);
     bool made = false;
     r.aligned = aligned;
+    r.mapping = mapping_of(how);
     for (int k = 0; k < r.kernel.ir->stages.count; k++) {
         const struct le_stage *stage = &r.kernel.ir->stages.at[k];
         if (stage->dead ||

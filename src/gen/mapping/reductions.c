@@ -125,12 +125,17 @@ static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_co
     return cost;
 }
 
-/* A power of two, so that each chunk is a whole part of the sum's tree. */
-static int64_t best_chunk(const struct shared_terms *s, struct le_cost cost) {
-    double best = INFINITY;
-    int64_t found = 64, least = 64;
+static int64_t least_chunk(const struct shared_terms *s) {
+    int64_t least = 64;
     while (!le_reduce_stands_alone(&s->r->t) && (double)least < s->terms)
         least *= 2; /* all terms: another group needs the total */
+    return least;
+}
+
+/* A power of two, so that each chunk is a whole part of the sum's tree. */
+static int64_t best_chunk(const struct shared_terms *s, struct le_cost cost, int64_t least) {
+    double best = INFINITY;
+    int64_t found = least;
     for (int64_t chunk = least;; chunk *= 2) {
         struct le_cost now = cost_of_columns(s, cost, chunk);
         double seconds = le_cost_seconds(s->search->job->facts, &now);
@@ -151,8 +156,9 @@ static void propose_columns(const struct shared_terms *s) {
     struct le_cost cost = cost_of(s, m, t->points_at[t->points_count - 1], 1);
     if (are_terms_dense(s))
         cost.bytes = fmin(cost.bytes, ROW_WASTE * bytes_of(s, -1));
-    int64_t chunk = t->spread > 1 ? le_reduce_chunk(&s->r->c, t) : best_chunk(s, cost);
-    chunk = le_mapping_set(m, "chunk", chunk, 64, (int64_t)1 << 40, true);
+    int64_t least = least_chunk(s);
+    int64_t chunk = t->spread > 1 ? le_reduce_chunk(&s->r->c, t) : best_chunk(s, cost, least);
+    chunk = le_mapping_set(m, "chunk", chunk, least, (int64_t)1 << 40, true);
     finish(s, m, cost_of_columns(s, cost, chunk), false);
 }
 
