@@ -10,18 +10,18 @@
     "                "
 
 static const char *get_code(struct cuda *c, enum le_type type, char reg) {
-    const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type(type);
+    const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type((int)type);
     return le_arena_format(c->arena, "le_vm_get<%s>(m, i.%c)", t, reg);
 }
 
 static const char *set_code(struct cuda *c, enum le_type type, const char *value) {
-    const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type(type);
+    const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type((int)type);
     return le_arena_format(c->arena, LANES "le_vm_set<%s>(m, i.d, %s);", t, value);
 }
 
 /* As memory has it: of a bool its byte. */
 static const char *element_type(enum le_type type) {
-    return type == LE_BOOL || le_type_is_half(type) ? le_cuda_stored(type) : le_cuda_type(type);
+    return type == LE_BOOL || le_type_is_half(type) ? le_cuda_stored((int)type) : le_cuda_type((int)type);
 }
 
 static const char *lane_element(struct cuda *c, enum le_type type, char reg) {
@@ -51,19 +51,19 @@ static const char *operation(struct cuda *c, const struct le_instruction *one) {
         x[k] = lane_element(c, one->type, "abc"[k]);
     int arity = one->code < LE_OPS ? le_op_info((enum le_op)one->code)->arity : 3;
     return from_elements(c, one->type, arity, result_type(one),
-                         le_cuda_op(c->arena, one->code, one->type, x, LE_WAY_EXACT, NULL));
+                         le_cuda_op(c->arena, one->code, (int)one->type, x, LE_WAY_EXACT, NULL));
 }
 
 static const char *rounded(struct cuda *c, const struct le_instruction *one) {
-    const char *half = le_cuda_cast(c->arena, lane_element(c, LE_F32, 'a'), LE_F32, one->type2);
-    return from_elements(c, LE_F32, 1, LE_F32, le_cuda_cast(c->arena, half, one->type2, LE_F32));
+    const char *half = le_cuda_cast(c->arena, lane_element(c, LE_F32, 'a'), LE_F32, (int)one->type2);
+    return from_elements(c, LE_F32, 1, LE_F32, le_cuda_cast(c->arena, half, (int)one->type2, LE_F32));
 }
 
 /* What holds a total, in C. */
 static const char *total_type(struct cuda *c, const struct le_instruction *one) {
     static const char *const names[LE_REDUCTIONS] = {
         [LE_RED_SUM] = "le_sum", [LE_RED_PROD] = "le_product", [LE_RED_MIN] = "le_least", [LE_RED_MAX] = "le_greatest"};
-    const char *t = le_cuda_type(one->type);
+    const char *t = le_cuda_type((int)one->type);
     switch (one->way) {
     case LE_RED_ANY:
         return "le_any";
@@ -112,7 +112,7 @@ static const char *reduction_code(struct cuda *c, const struct le_instruction *o
 
 static const char *move_code(struct cuda *c, const struct le_instruction *one) {
     struct le_arena *arena = c->arena;
-    const char *t = le_cuda_type(one->type);
+    const char *t = le_cuda_type((int)one->type);
     switch (one->code) {
     case LE_CODE_SELECT:
         return set_code(c, one->type,
@@ -159,11 +159,12 @@ static const char *subscript_code(struct cuda *c, const struct le_instruction *o
 static const char *text_of(struct cuda *c, const struct le_instruction *one) {
     if (one->code == LE_CODE_CAST)
         return from_elements(c, one->type, 1, one->type2,
-                             le_cuda_cast(c->arena, lane_element(c, one->type, 'a'), one->type, one->type2));
+                             le_cuda_cast(c->arena, lane_element(c, one->type, 'a'), (int)one->type, (int)one->type2));
     if (one->code == LE_CODE_ROUND)
         return rounded(c, one);
     if (one->code == LE_CODE_DISTANCE)
-        return set_code(c, one->type, le_arena_format(c->arena, "le_vm_distance<%s>(m, i)", le_cuda_type(one->type)));
+        return set_code(c, one->type,
+                        le_arena_format(c->arena, "le_vm_distance<%s>(m, i)", le_cuda_type((int)one->type)));
     if (one->code < LE_OPS || (one->code >= LE_CODE_MULADD && one->code <= LE_CODE_NMULADD))
         return operation(c, one);
     if (one->code >= LE_CODE_ACC_INIT && one->code <= LE_CODE_VEC_END)

@@ -30,7 +30,7 @@ const char *le_cuda_stored(int type) {
 /* ---- literals */
 
 static const char *special(enum le_type type, double x) {
-    const char *t = le_cuda_type(type);
+    const char *t = le_cuda_type((int)type);
     return isnan(x) ? (type == LE_F32 ? "le_nan<float>()" : "le_nan<double>()")
            : x > 0  ? (t[0] == 'f' ? "le_infinity<float>()" : "le_infinity<double>()")
                     : (t[0] == 'f' ? "-le_infinity<float>()" : "-le_infinity<double>()");
@@ -109,7 +109,7 @@ static const char *saturated(struct le_arena *arena, const char *x, bool single,
     };
     for (size_t k = 0; k < ARRAY_LEN(ends); k++)
         if (ends[k].type == to)
-            return le_arena_format(arena, "le_saturate<%s, %s>(%s, %s, %s, %s%s)", le_cuda_type(to),
+            return le_arena_format(arena, "le_saturate<%s, %s>(%s, %s, %s, %s%s)", le_cuda_type((int)to),
                                    single ? "float" : "double", x, ends[k].least, ends[k].greatest, ends[k].above,
                                    single ? "f" : "");
     return x;
@@ -121,7 +121,7 @@ static const char *to_half(struct le_arena *arena, const char *x, enum le_type f
     if (from == LE_F32)
         return le_arena_format(arena, "%s(%s)", name, x);
     if (from == LE_I64 || from == LE_U64)
-        return le_arena_format(arena, "%s(le_to_odd(le_whole<%s>(%s)))", name, le_cuda_type(from), x);
+        return le_arena_format(arena, "%s(le_to_odd(le_whole<%s>(%s)))", name, le_cuda_type((int)from), x);
     return le_arena_format(arena, "%s(le_to_odd((double)%s))", name, x);
 }
 
@@ -136,7 +136,7 @@ static const char *cast(struct le_arena *arena, const char *x, enum le_type from
         return le_arena_format(arena, "(%s != 0)", x);
     if (le_type_is_float(from) && le_type_is_int(to))
         return saturated(arena, x, from == LE_F32, to);
-    return le_arena_format(arena, "(%s)%s", le_cuda_type(to), x);
+    return le_arena_format(arena, "(%s)%s", le_cuda_type((int)to), x);
 }
 
 const char *le_cuda_cast(struct le_arena *arena, const char *x, int from, int to) {
@@ -147,7 +147,7 @@ const char *le_cuda_cast(struct le_arena *arena, const char *x, int from, int to
 
 const char *le_cuda_total_class(struct le_arena *arena, enum le_reduction reduction, enum le_type type,
                                 const char *place) {
-    const char *t = le_cuda_type(type);
+    const char *t = le_cuda_type((int)type);
     bool logic = type == LE_BOOL;
     switch (reduction) {
     case LE_RED_ARGMIN:

@@ -187,11 +187,23 @@ static void propose_rows(const struct shared_terms *s) {
     finish(s, m, cost, true);
 }
 
-static double operations_of(const struct team_stage *t) {
+/* Of one evaluation of a node, each node that was not met before once. */
+static double own_operations(struct le_node_notes *notes, struct le_node *node, int epoch) {
+    double operations = (double)node->cost;
+    if (le_note_met(notes, node, epoch))
+        return 0;
+    for (int k = 0; k < node->operand_count; k++)
+        operations += own_operations(notes, node->operands[k], epoch) - (double)node->operands[k]->cost;
+    return fmax(0, operations);
+}
+
+static double operations_of(const struct le_device_kernel_job *job, const struct team_stage *t) {
+    struct le_node_notes *notes = &job->kernel.work->notes;
     double operations = 0;
+    int epoch = ++notes->epoch;
     for (int g = 0; g < t->group_count; g++)
         for (int k = 0; k < t->groups[g].node_count; k++)
-            operations += (double)t->groups[g].terms * (double)(t->groups[g].bodies[k]->cost + 1);
+            operations += (double)t->groups[g].terms * (own_operations(notes, t->groups[g].bodies[k], epoch) + 1);
     return operations * (double)t->points;
 }
 
@@ -211,7 +223,7 @@ void le_propose_reductions(struct le_mapping_search *search) {
                              .r = r,
                              .terms = fmax(1, (double)le_reduce_terms(&r->t)),
                              .points = (double)r->t.points,
-                             .operations = operations_of(&r->t)};
+                             .operations = operations_of(search->job, &r->t)};
     propose_columns(&s);
     propose_rows(&s);
     propose_warp(&s);
