@@ -85,8 +85,8 @@ leat_status le_device_generate(const struct le_device_kernel_job *job, struct le
 
 /* Whether the stage reads what the other one makes. */
 bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker);
-/* The job's node with the other stage's in place of what it reads of that, if its kernel had better make these few
- * terms itself; then nobody else needs them. It is of a fork of the program's IR. NULL: the other stage is to make
- * it. */
+/* The job's node, with each read of the maker stage's array replaced by the expression that computes the element. The
+ * maker then needs no kernel. The node belongs to a fork of the program's IR. NULL: a kernel for the maker is faster.
+ */
 struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker);
 #endif

@@ -44,7 +44,7 @@ bool le_cuda_is_safe(struct cuda *c, struct le_node *node) {
     return safe;
 }
 
-bool le_cuda_is_cheap(const struct le_node *node) {
+static bool is_cheap(const struct le_node *node) {
     return node->cost <= CHEAP_COST && !node->reduces && node->kind != LE_NODE_REGION;
 }
 
@@ -54,7 +54,7 @@ static leat_status no_value(void *user, struct le_node *node, int64_t *value) {
 }
 
 /* By ranges and types: the numbers of a run are not asked for. */
-bool le_cuda_is_narrow(const struct cuda *c, struct le_node *node) {
+static bool fits_narrow(const struct cuda *c, struct le_node *node) {
     int64_t low, high;
     struct le_space space = *c->space;
     space.evaluate = no_value;
@@ -197,7 +197,7 @@ static const struct held *make_op(struct cuda *c, struct le_node *node, struct l
     for (int k = 0; k < node->operand_count; k++)
         x[k] = le_cuda_node(c, node->operands[k], block, outside);
     bool narrow = has_narrow_form(node->code) && all_narrow(node, x);
-    narrow = narrow && (node->type == LE_BOOL || le_cuda_is_narrow(c, node));
+    narrow = narrow && (node->type == LE_BOOL || fits_narrow(c, node));
     add_note(c, node, block, x[node->operand_count - 1]);
     for (int k = 0; k < node->operand_count && !narrow; k++)
         x[k] = le_cuda_wide(c, x[k]);
@@ -218,7 +218,7 @@ static const struct held *make_cast(struct cuda *c, struct le_node *node, struct
     int type = (int)node->type;
     if (node->kind == LE_NODE_ROUND)
         x = le_ktree_cast(c->tree, (int)node->rounded, le_cuda_wide(c, x));
-    else if (node->type == LE_I64 && le_cuda_is_narrow(c, node))
+    else if (node->type == LE_I64 && fits_narrow(c, node))
         type = LE_KTREE_INT;
     else if (node->type != LE_F32 && node->type != LE_F64)
         x = le_cuda_wide(c, x);
@@ -247,7 +247,7 @@ static struct le_block *assign_in_branch(struct cuda *c, struct le_node *node, s
 }
 
 static bool is_free(struct cuda *c, struct le_node *node) {
-    return le_cuda_is_cheap(node) && le_cuda_is_safe(c, node);
+    return is_cheap(node) && le_cuda_is_safe(c, node);
 }
 
 static const struct held *make_select(struct cuda *c, struct le_node *node, struct le_block *block,
@@ -362,7 +362,7 @@ static const struct held *generate_value(struct cuda *c, struct le_node *node, s
                                          struct le_variable *outside) {
     switch (node->kind) {
     case LE_NODE_CONST:
-        if (le_cuda_is_narrow(c, node))
+        if (fits_narrow(c, node))
             return new_held(c, c->root, le_ktree_int(c->tree, le_const_i64(node)));
         return new_held(c, c->root, le_ktree_constant(c->tree, (int)node->type, node->bits));
     case LE_NODE_LEN:

@@ -113,10 +113,8 @@ void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct l
 void le_cuda_reach(struct cuda *c, const struct le_space *ranges);
 /* From block on the node has this value. */
 void le_cuda_know(struct cuda *c, struct le_node *node, struct le_block *block, struct le_expression *x);
-bool le_cuda_is_narrow(const struct cuda *c, struct le_node *node); /* an i64 node whose values an int holds */
 bool le_cuda_is_safe(struct cuda *c,
                      struct le_node *node); /* it can neither fault nor go on for ever, nor tell notes */
-bool le_cuda_is_cheap(const struct le_node *node);
 
 /* device_op.c: what is known of operations */
 bool le_cuda_has_quick_way(const struct le_node *node); /* an operation without a branch, where its numbers are usual */

@@ -4,12 +4,8 @@
 #include "gen/device_product.h"
 #include "gen/device_group_reduce.h"
 #include "gen/mapping/mapping.h"
-#include <math.h>
 
-#define BLOCK         256    /* threads */
-#define TERM_SECONDS  0.3e-6 /* of an operation that waits for a read, as a loop's do one after the other */
-#define TERMS_AT_ONCE 8      /* are written out: their reads do not wait for each other */
-#define ROW_WASTE     5
+#define BLOCK 256 /* threads */
 
 leat_status le_cuda_set_grid(const struct cuda *c, struct le_generated_launch *launch, int64_t threads) {
     int64_t blocks = threads / BLOCK + (threads % BLOCK != 0);
@@ -44,49 +40,6 @@ leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_
     struct le_generated_launch *launch = le_cuda_finish(&c, out);
     launch->how = threads > 1 ? "a thread for each element" : "one thread";
     return le_cuda_set_grid(&c, launch, threads);
-}
-
-static leat_status make_loop(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
-    const struct le_mapping_search *search = found;
-    (void)m;
-    return le_cuda_map(search->job, search->stage, out);
-}
-
-struct term_count {
-    const struct le_device_kernel_job *job;
-    double terms; /* of the longest reduction */
-};
-
-static void count_terms(struct le_node *node, void *user) {
-    struct term_count *t = user;
-    double terms = 1;
-    for (int k = 0; k < node->index_count && node->kind == LE_NODE_REDUCE; k++)
-        terms *= le_cost_extent(t->job, node->indices[k]);
-    t->terms = fmax(t->terms, terms);
-}
-
-/* A thread for each point, which makes its reductions by itself, a term after the other. Every stage fits it. */
-static void propose_loop(struct le_mapping_search *search) {
-    const struct le_stage *stage = search->stage;
-    struct le_mapping *m = le_mapping_add(search, "loop", make_loop, search);
-    int last = stage->index_count ? stage->indices[stage->index_count - 1] : -1;
-    struct cuda c;
-    le_cuda_begin(&c, search->job, stage, "");
-    double threads = (double)le_cuda_threads(&c), operations = (double)le_gen_count_operations(&search->job->kernel);
-    struct term_count terms = {.job = search->job, .terms = 1};
-    le_node_walk(search->job->kernel.ir, stage->node, count_terms, &terms);
-    /* threads that read along rows of their own share few sectors, as each has one read in flight */
-    double bytes = fmin(le_cost_bytes(search->job, &stage->node, 1, last),
-                        ROW_WASTE * le_cost_bytes(search->job, &stage->node, 1, -1));
-    struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(search->job, stage, last),
-                           .operations = operations,
-                           .requests =
-                               le_cost_requests(search->job, &stage->node, 1, last) * terms.terms * threads / WARP,
-                           .threads = threads,
-                           .bytes_in_flight = 8,
-                           .team_seconds = terms.terms > TERMS_AT_ONCE ? terms.terms * TERM_SECONDS : TERM_SECONDS,
-                           .launches = 1};
-    m->seconds = le_cost_seconds(search->job->facts, &cost);
 }
 
 /* ---- new arrays of one value */
@@ -166,7 +119,7 @@ static leat_status generate_stage(const struct le_device_kernel_job *job, const 
         le_propose_product(&search);
         if (search.count == 0) {
             le_propose_maps(&search);
-            propose_loop(&search);
+            le_propose_loop(&search);
             le_propose_reductions(&search);
         }
         return le_mapping_make(&search, out);

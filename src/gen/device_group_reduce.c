@@ -18,7 +18,7 @@ int64_t le_reduce_terms(const struct team_stage *t) {
 /* ---- pieces of the kernels */
 
 /* Registers for what is read at once: left to itself a compiler would rather spill a few than have fewer warps. */
-void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads) {
+static void set_bounds(struct cuda *c, const struct team_stage *t, int threads) {
     int bytes = 0;
     for (int g = 0; g < t->group_count; g++)
         if (le_group_bytes(&t->groups[g]) > bytes)
@@ -82,7 +82,8 @@ static void store_values(struct cuda *c, const struct team_stage *t, struct le_b
     c->stage = stage;
 }
 
-/* Along the kept indices that no reduction depends on, by all of the team: thread `own` of so many. */
+/* The team's threads share the values of the kept indices that no reduction depends on; `own` is the thread's number
+ * in the team of `threads`. */
 static void make_rest(struct cuda *c, const struct team_stage *t, struct le_expression *own, int threads) {
     struct le_kernel_tree *tree = c->tree;
     bool narrow = t->rest <= INT32_MAX / 2;
@@ -177,7 +178,7 @@ leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_g
     struct team_stage *t = &r->t;
     int threads = (int)le_mapping_get(m, "threads");
     take_settings(m, t);
-    le_team_bounds(c, t, threads);
+    set_bounds(c, t, threads);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_X), true);
     struct le_variable *room = declare_room(c, t);
     for (int g = 0; g < t->group_count; g++)
@@ -309,7 +310,7 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
     struct team_stage *t = &r->t;
     take_settings(m, t);
     struct grid s = {.c = c, .t = t, .room = declare_room(c, t)};
-    le_team_bounds(c, t, 256);
+    set_bounds(c, t, 256);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_Y), true);
     for (int g = 0; g < t->group_count; g++)
         emit_parts(&s, g);
@@ -472,7 +473,7 @@ static int column_threads(const struct team_stage *t) {
 
 int64_t le_reduce_chunk(struct cuda *c, const struct team_stage *t) {
     int threads = column_threads(t);
-    le_team_bounds(c, t, threads);
+    set_bounds(c, t, threads);
     return t->spread > 1 ? dear_chunk(c, t, (t->points + threads - 1) / threads) : chunk_for(c, t, true);
 }
 
@@ -492,7 +493,7 @@ leat_status le_reduce_columns(const struct le_mapping *m, void *found, struct le
     int threads = column_threads(t);
     int64_t blocks = (t->points + threads - 1) / threads, chunk = le_mapping_get(m, "chunk");
     take_settings(m, t);
-    le_team_bounds(c, t, threads);
+    set_bounds(c, t, threads);
     struct grid s = {.c = c, .t = t, .most_steps = (le_reduce_terms(t) + chunk - 1) / chunk};
     bool cut = le_reduce_stands_alone(t) && s.most_steps > 1 && s.most_steps <= GRID_POINTS;
     if (!cut)

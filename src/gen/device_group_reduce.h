@@ -76,7 +76,8 @@ int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads
  * the first are bound; closes base. */
 int le_group_open_wide(struct cuda *c, const struct group *g, struct le_block *base, struct le_node **loads,
                        struct le_variable **some);
-/* An array for so many elements of a load, and what reads them from where the block's indices are. */
+/* le_group_array declares an array of `width` elements in the block. le_group_read reads `width` neighbouring elements
+ * of the load's array into it, from the position that the block's indices give. */
 struct le_variable *le_group_array(struct cuda *c, struct le_block *block, const struct le_node *load, const char *what,
                                    int width);
 void le_group_read(struct cuda *c, struct le_block *block, const struct le_node *load, int width,
@@ -118,12 +119,11 @@ struct reduction {
     struct cuda c;
     struct team_stage t;
 };
-bool le_team_takes(const struct team_stage *t);                               /* threads had better share its terms */
-void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads); /* of a block, for the compiler */
-int64_t le_reduce_terms(const struct team_stage *t);                          /* of the longest group */
-int le_reduce_threads(const struct team_stage *t);                            /* of a block for a point */
-int64_t le_reduce_chunk(struct cuda *c, const struct team_stage *t);          /* terms of a thread, for columns */
-bool le_reduce_stands_alone(const struct team_stage *t);                      /* no group uses another's totals */
+bool le_team_takes(const struct team_stage *t);                      /* threads had better share its terms */
+int64_t le_reduce_terms(const struct team_stage *t);                 /* of the longest group */
+int le_reduce_threads(const struct team_stage *t);                   /* of a block for a point */
+int64_t le_reduce_chunk(struct cuda *c, const struct team_stage *t); /* terms of a thread, for columns */
+bool le_reduce_stands_alone(const struct team_stage *t);             /* no group uses another's totals */
 /* found: the struct reduction */
 leat_status le_reduce_warp(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 leat_status le_reduce_block(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);

@@ -28,7 +28,7 @@ static const char *lane_element(struct cuda *c, enum le_type type, char reg) {
     return le_arena_format(c->arena, type == LE_BOOL ? "(%c[m.lane] != 0)" : "%c[m.lane]", reg);
 }
 
-/* d = value, which is one of element()s a, b and c, so many of them, of one type. */
+/* d = value, an expression of the first `count` of the operands a, b and c, which have one type. */
 static const char *from_elements(struct cuda *c, enum le_type type, int count, enum le_type to, const char *value) {
     static const char *const operands[] = {"", "a(m, i.a)", "a(m, i.a), b(m, i.b)", "a(m, i.a), b(m, i.b), c(m, i.c)"};
     return le_arena_format(c->arena,

@@ -191,7 +191,7 @@ static inline bool is_aligned(void *user, int value) {
     return ((struct device_test_run *)user)->aligned;
 }
 
-/* Rates: those of an H100's multiprocessors, as far as there are so many here. */
+/* The rates are an H100's, scaled from its 132 multiprocessors to 4. */
 static struct le_device_facts facts = {.multiprocessors = 4,
                                        .multiprocessor_threads = 2048,
                                        .bytes_per_second = 100e9,

@@ -102,7 +102,7 @@ bool le_map_find_tiles(struct map *m);
 
 /* device_map_index.c: what a thread knows before it reads */
 void le_map_places(struct map *m);
-/* The body becomes a loop over the blocks' parts, which are so many. */
+/* Puts the body into a loop over `parts` parts, which the thread blocks share. */
 void le_map_open_parts(struct map *m, int64_t parts, enum le_role role);
 void le_map_bind(struct map *m, struct le_block *block, int axis, struct le_expression *place);
 void le_map_bind_outer(struct map *m, struct le_block *block, struct le_expression *turn); /* but for the inner axis */

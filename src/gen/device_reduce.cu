@@ -487,7 +487,7 @@ __device__ inline void le_fetched() {
 // `far` is the thread's place for the first of these: a warp's lie one behind the other, 32 * W elements each.
 template <class T, int W, int NEAR> struct le_kept {
     T near[NEAR * W], *far;
-    // In `room`, behind so many bytes of each of the block's threads.
+    // Sets `far`. `room` is the block's shared memory; its first bytes * blockDim.x bytes are in use.
     __device__ inline void keep_far(uint4 *room, long long bytes, int lines) {
         far = (T *)((char *)room + bytes * blockDim.x) + (threadIdx.x / 32 * (32 * lines) + threadIdx.x % 32) * W;
     }

@@ -97,8 +97,8 @@ static void fetch_rows(struct row *r) {
     le_ktree_close(t, some);
 }
 
-/* An object of a load's lines. far: the array of shared memory, NULL: none; of it so many bytes of each thread are
- * taken. */
+/* Declares the object that keeps a load's lines. far: the array in shared memory for lines that registers have no room
+ * for (NULL: none), of which far_bytes of each thread are in use. */
 static struct le_variable *declare_kept(struct row *r, const struct le_node *load, struct le_variable *far,
                                         int64_t far_bytes) {
     struct le_kernel_tree *t = r->c->tree;

@@ -355,7 +355,7 @@ void le_team_bind_one(struct cuda *c, struct le_block *block, int index, struct 
     le_cuda_bind(c, block, index, le_ktree_let(t, block, c->ir->indices.at[index].name, type, x));
 }
 
-/* Parts place into places along axes of so many values, the last running fastest. */
+/* Splits place into a place along each axis; counts are the axes' extents, and the last axis runs fastest. */
 static void split_place(struct cuda *c, struct le_block *block, struct le_expression *place, bool narrow,
                         struct le_expression *const *counts, int count, struct le_expression **places) {
     struct le_kernel_tree *t = c->tree;

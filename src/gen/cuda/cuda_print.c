@@ -32,12 +32,12 @@ static const char *text_of(const struct printer *p, const struct le_expression *
 
 /* ---- types */
 
-const char *le_cuda_type_of(const struct le_kernel_tree *t, int type) {
+static const char *variable_type(const struct le_kernel_tree *t, int type) {
     return le_ktree_is_totals(type) ? t->totals.at[type - LE_KTREE_TOTALS].name : le_cuda_type(type);
 }
 
 static const char *stored_type(const struct printer *p, int type) {
-    return le_ktree_is_totals(type) ? le_cuda_type_of(p->t, type) : le_cuda_stored(type);
+    return le_ktree_is_totals(type) ? variable_type(p->t, type) : le_cuda_stored(type);
 }
 
 /* ---- expressions */
@@ -100,7 +100,7 @@ static struct spelled op_text(const struct printer *p, const struct le_expressio
 static const char *static_text(const struct printer *p, const struct le_static *s, bool in_memory) {
     if (in_memory)
         return stored_type(p, (int)s->value);
-    return s->is_type ? le_cuda_type_of(p->t, (int)s->value) : le_arena_format(p->arena, "%lld", (long long)s->value);
+    return s->is_type ? variable_type(p->t, (int)s->value) : le_arena_format(p->arena, "%lld", (long long)s->value);
 }
 
 /* The library's text with statics and operands in place of $0, #0 and %0, or of $* and %*. */
@@ -276,7 +276,7 @@ static void print_let(struct printer *p, const struct le_statement *s) {
     if (v->memory != LE_KTREE_NO_ARRAY)
         put(p, "%s%s *%s = %s;", v->read_only ? "const " : "", stored_type(p, v->type), v->name, whole(p, s->x));
     else
-        put(p, "const %s %s = %s;", le_cuda_type_of(p->t, v->type), v->name, whole(p, s->x));
+        put(p, "const %s %s = %s;", variable_type(p->t, v->type), v->name, whole(p, s->x));
 }
 
 static void print_variable(struct printer *p, const struct le_statement *s) {
@@ -284,7 +284,7 @@ static void print_variable(struct printer *p, const struct le_statement *s) {
     if (v->object)
         put(p, s->x ? "%s %s(%s);" : "%s %s;", whole(p, v->object), v->name, s->x ? whole(p, s->x) : NULL);
     else
-        put(p, s->x ? "%s %s = %s;" : "%s %s;", le_cuda_type_of(p->t, v->type), v->name, s->x ? whole(p, s->x) : NULL);
+        put(p, s->x ? "%s %s = %s;" : "%s %s;", variable_type(p->t, v->type), v->name, s->x ? whole(p, s->x) : NULL);
 }
 
 static void print_array(struct printer *p, const struct le_statement *s) {
@@ -327,7 +327,7 @@ static const char *role_text(const struct printer *p, const struct le_statement 
 }
 
 static void print_loop(struct printer *p, const struct le_statement *s) {
-    const char *name = s->variable->name, *type = le_cuda_type_of(p->t, s->variable->type);
+    const char *name = s->variable->name, *type = variable_type(p->t, s->variable->type);
     struct words head = {0};
     le_words_add(p->arena, &head, "%s", role_text(p, s));
     if (s->down)
@@ -358,9 +358,9 @@ static void print_branch(struct printer *p, const struct le_statement *s, const 
 
 static const char *parameter_text(const struct printer *p, const struct le_variable *v) {
     if (v->memory == LE_KTREE_LOCAL)
-        return le_arena_format(p->arena, "%s%s (&%s)[%d]", v->read_only ? "const " : "", le_cuda_type_of(p->t, v->type),
+        return le_arena_format(p->arena, "%s%s (&%s)[%d]", v->read_only ? "const " : "", variable_type(p->t, v->type),
                                v->name, v->extents[0]);
-    return le_arena_format(p->arena, v->changes ? "%s &%s" : "%s %s", le_cuda_type_of(p->t, v->type), v->name);
+    return le_arena_format(p->arena, v->changes ? "%s &%s" : "%s %s", variable_type(p->t, v->type), v->name);
 }
 
 static void print_function(struct printer *p, const struct le_statement *s) {
@@ -368,7 +368,7 @@ static void print_function(struct printer *p, const struct le_statement *s) {
     le_words_add(p->arena, &head, "const auto %s = [&](", s->variable->name);
     for (int k = 0; k < s->parameter_count; k++)
         le_words_add(p->arena, &head, "%s%s", k ? ", " : "", parameter_text(p, s->parameters[k]));
-    le_words_add(p->arena, &head, ") -> %s", le_cuda_type_of(p->t, s->variable->type));
+    le_words_add(p->arena, &head, ") -> %s", variable_type(p->t, s->variable->type));
     print_body(p, head.at, s->body, ";");
 }
 
@@ -392,7 +392,7 @@ static void print_update(struct printer *p, const struct le_statement *s) {
     if (s->to->type == LE_BOOL) /* all who change it write the same */
         put(p, "if (%s%s)\n    %s = %d;", raises ? "" : "!", text_of(p, s->x, UNARY), element_text(p, s->to), raises);
     else
-        put(p, "le_atomic_%s<%s>(&%s, %s);", names[s->code], le_cuda_type_of(p->t, s->to->type), element_text(p, s->to),
+        put(p, "le_atomic_%s<%s>(&%s, %s);", names[s->code], variable_type(p->t, s->to->type), element_text(p, s->to),
             text_of(p, s->x, CHOICE));
 }
 
@@ -501,7 +501,7 @@ static void print_head(struct printer *p) {
         bool buffer = v->memory == LE_KTREE_BUFFER;
         const char *type = v->object ? whole(p, v->object)
                            : buffer  ? stored_type(p, v->type)
-                                     : le_cuda_type_of(t, v->type);
+                                     : variable_type(t, v->type);
         const char *text = le_arena_format(p->arena, "%s%s %s%s%s", buffer && v->read_only ? "const " : "", type,
                                            buffer ? "*" : "", v->name, k + 1 < t->parameters.count ? ", " : "");
         column += strlen(text);

@@ -6,5 +6,4 @@
 
 /* The kernel alone, without its prelude. */
 void le_cuda_print(const struct le_kernel_tree *t, struct words *out);
-const char *le_cuda_type_of(const struct le_kernel_tree *t, int type); /* of a variable */
 #endif

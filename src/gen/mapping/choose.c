@@ -63,7 +63,7 @@ int64_t le_mapping_get(const struct le_mapping *mapping, const char *name) {
     return 0;
 }
 
-const char *le_mapping_text(struct le_arena *arena, const struct le_mapping *mapping) {
+static const char *mapping_text(struct le_arena *arena, const struct le_mapping *mapping) {
     const char *text = mapping->name;
     for (int k = 0; k < mapping->count; k++)
         text = le_arena_format(arena, "%s %s=%lld", text, mapping->settings[k].name,
@@ -96,7 +96,7 @@ leat_status le_mapping_make(struct le_mapping_search *search, struct le_generate
     int first = out->count;
     leat_status status = m->make(m, m->found, out);
     for (int k = first; k < out->count; k++)
-        out->at[k].mapping = k == first ? le_mapping_text(search->job->kernel.arena, m) : NULL;
+        out->at[k].mapping = k == first ? mapping_text(search->job->kernel.arena, m) : NULL;
     if (out->count > first)
         out->at[first].predicted_seconds = m->seconds;
     return status;

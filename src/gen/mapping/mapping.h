@@ -44,7 +44,9 @@ int64_t le_mapping_set(struct le_mapping *mapping, const char *name, int64_t cho
 int64_t le_mapping_get(const struct le_mapping *mapping, const char *name); /* a setting that it has */
 /* Makes the kernels by the best of the search's mappings, of which there is one at least. */
 leat_status le_mapping_make(struct le_mapping_search *search, struct le_generated_launches *out);
-const char *le_mapping_text(struct le_arena *arena, const struct le_mapping *mapping); /* "block threads=256 ..." */
+
+/* loop.c: the mapping that fits every stage */
+void le_propose_loop(struct le_mapping_search *search);
 
 /* ---- cost.c: the cost model */
 

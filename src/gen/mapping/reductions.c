@@ -11,7 +11,7 @@
 #define GRID_SECONDS  2e-6    /* in which the last block begins to join the others' totals */
 #define PART_SECONDS  54e-9   /* for each of these that one thread joins */
 #define ARG_JOINS     6
-#define ROW_WASTE     2.5 /* of bytes that threads read side by side, each along a row of its own */
+#define ROW_WASTE     2.5 /* as in loop.c; less, as a column's thread has several reads in flight */
 
 /* What all proposals have in common. */
 struct shared_terms {
@@ -59,7 +59,7 @@ static double joins_of(const struct team_stage *t) {
     return joins;
 }
 
-/* The common settings, and what a team of so many threads does for a point. */
+/* The common settings, and what a team of `threads` threads does for a point. */
 static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m, int index, double threads) {
     const struct group *g = &s->r->t.groups[0];
     int64_t unrolled = le_mapping_set(m, "unrolled", g->unroll, 1, g->unroll, true);
@@ -115,7 +115,7 @@ static void propose_grid(const struct shared_terms *s) {
     finish(s, m, cost, false);
 }
 
-/* Of columns in chunks of so many terms. */
+/* The cost of columns that are cut into chunks of `chunk` terms. */
 static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_cost cost, int64_t chunk) {
     const struct group *g = &s->r->t.groups[0];
     double parts = ceil(s->terms / (double)chunk), rounds = ceil(fmin(s->terms, (double)chunk) / (2 * g->unroll));

@@ -152,8 +152,8 @@ enum le_statement_kind {
 /* Who runs the iterations of a LOOP. */
 enum le_role {
     LE_ROLE_SERIAL,
-    LE_ROLE_ROLLED,   /* SERIAL, and the compiler is not to unroll it */
-    LE_ROLE_UNROLLED, /* written out. `count` not 0: so many at a time */
+    LE_ROLE_ROLLED,   /* SERIAL, and the compiler must not unroll it */
+    LE_ROLE_UNROLLED, /* written out; if `count` is not 0, `count` iterations at a time */
     LE_ROLES
 };
 struct le_block;

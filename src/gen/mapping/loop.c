@@ -1,0 +1,51 @@
+/* Proposes the mapping that fits every stage: a thread for each point, which computes its reductions term by term. */
+#include "gen/device_gen.h"
+#include "gen/mapping/mapping.h"
+#include <math.h>
+
+#define TERM_SECONDS  0.3e-6 /* of a term whose read is waited for before the next one starts */
+#define TERMS_AT_ONCE 8      /* reductions of so few terms are written out: their reads overlap */
+/* A thread that reads along a row of its own fetches whole sectors, and the caches keep part of them until it comes to
+ * their other elements: at most this many times the elements' bytes move. Measured as the constants in cost.c. */
+#define ROW_WASTE 5
+
+static leat_status make_loop(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    const struct le_mapping_search *search = found;
+    (void)m;
+    return le_cuda_map(search->job, search->stage, out);
+}
+
+struct term_count {
+    const struct le_device_kernel_job *job;
+    double terms; /* of the longest reduction */
+};
+
+static void count_terms(struct le_node *node, void *user) {
+    struct term_count *t = user;
+    double terms = 1;
+    for (int k = 0; k < node->index_count && node->kind == LE_NODE_REDUCE; k++)
+        terms *= le_cost_extent(t->job, node->indices[k]);
+    t->terms = fmax(t->terms, terms);
+}
+
+void le_propose_loop(struct le_mapping_search *search) {
+    const struct le_stage *stage = search->stage;
+    struct le_mapping *m = le_mapping_add(search, "loop", make_loop, search);
+    int last = stage->index_count ? stage->indices[stage->index_count - 1] : -1;
+    struct cuda c;
+    le_cuda_begin(&c, search->job, stage, "");
+    double threads = (double)le_cuda_threads(&c), operations = (double)le_gen_count_operations(&search->job->kernel);
+    struct term_count terms = {.job = search->job, .terms = 1};
+    le_node_walk(search->job->kernel.ir, stage->node, count_terms, &terms);
+    double bytes = fmin(le_cost_bytes(search->job, &stage->node, 1, last),
+                        ROW_WASTE * le_cost_bytes(search->job, &stage->node, 1, -1));
+    struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(search->job, stage, last),
+                           .operations = operations,
+                           .requests =
+                               le_cost_requests(search->job, &stage->node, 1, last) * terms.terms * threads / WARP,
+                           .threads = threads,
+                           .bytes_in_flight = 8,
+                           .team_seconds = terms.terms > TERMS_AT_ONCE ? terms.terms * TERM_SECONDS : TERM_SECONDS,
+                           .launches = 1};
+    m->seconds = le_cost_seconds(search->job->facts, &cost);
+}
