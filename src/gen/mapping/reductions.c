@@ -52,10 +52,8 @@ static bool are_terms_dense(const struct shared_terms *s) {
 /* Totals that are joined, an arg's counting as several: its position goes along. */
 static double joins_of(const struct team_stage *t) {
     double joins = 0;
-    for (int g = 0; g < t->group_count; g++) {
-        const int code = t->groups[g].nodes[0]->code;
-        joins += code == LE_RED_ARGMIN || code == LE_RED_ARGMAX ? ARG_JOINS : 1;
-    }
+    for (int g = 0; g < t->group_count; g++)
+        joins += le_node_is_arg(t->groups[g].nodes[0]) ? ARG_JOINS : 1;
     return joins;
 }
 
