@@ -121,6 +121,16 @@ set_tests_properties(tests/programs/sim_interpreted PROPERTIES LABELS once ENVIR
 if(NOT LEAT_CXX)
   set_tests_properties(tests/programs/sim_interpreted PROPERTIES DISABLED ON)
 endif()
+# With each mapping of reductions where it fits: of any number of terms, also none, the results are the same.
+foreach(mapping "grid" "block threads=64" "warp" "columns chunk=64")
+  string(REGEX REPLACE " .*" "" name ${mapping})
+  leat_test(tests/programs/mapping_${name} run_programs --device sim --only 1/3
+            ${PROJECT_SOURCE_DIR}/tests/programs/reductions_empty.txt ${PROJECT_SOURCE_DIR}/tests/programs/reductions_first.txt)
+  set_tests_properties(tests/programs/mapping_${name} PROPERTIES LABELS once ENVIRONMENT "LEAT_MAPPING=${mapping}")
+  if(NOT LEAT_CXX)
+    set_tests_properties(tests/programs/mapping_${name} PROPERTIES DISABLED ON)
+  endif()
+endforeach()
 foreach(part RANGE 15)
   leat_test(tests/programs/cuda_interpreted_${part} run_programs --device cuda --interpret only --only ${part}/16 ${program_files})
   set_tests_properties(tests/programs/cuda_interpreted_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)

@@ -103,7 +103,7 @@ static void propose_block(const struct shared_terms *s) {
 static void propose_grid(const struct shared_terms *s) {
     struct team_stage *t = &s->r->t;
     const struct le_device_facts *facts = s->search->job->facts;
-    if (t->rest_count > 0 || t->points > GRID_POINTS || !le_reduce_stands_alone(t))
+    if (le_reduce_terms(t) == 0 || t->rest_count > 0 || t->points > GRID_POINTS || !le_reduce_stands_alone(t))
         return;
     struct le_mapping *m = le_mapping_add(s->search, "grid", le_reduce_grid, s->r);
     double room = (double)facts->multiprocessors * facts->multiprocessor_threads / s->points;
