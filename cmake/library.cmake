@@ -18,9 +18,11 @@ file(GLOB prelude_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/sim/prelude/
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/sim/compile/sim_prelude.c PROPERTIES
                             COMPILE_DEFINITIONS "LE_SIM_FOLDER=\"${PROJECT_SOURCE_DIR}/src/sim\""
                             OBJECT_DEPENDS "${prelude_files};${PROJECT_SOURCE_DIR}/src/sim/grid/sim_abi.h")
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/gen/device_prelude.c PROPERTIES
+# Kernels contain pieces of these files.
+file(GLOB piece_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gen/cuda/*.cu ${PROJECT_SOURCE_DIR}/src/gen/interpreter/*.cu)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/gen/cuda/prelude.c PROPERTIES
                             COMPILE_DEFINITIONS "LE_GEN_FOLDER=\"${PROJECT_SOURCE_DIR}/src/gen\""
-                            OBJECT_DEPENDS "${PROJECT_SOURCE_DIR}/src/gen/device_prelude.cu;${PROJECT_SOURCE_DIR}/src/gen/device_reduce.cu;${PROJECT_SOURCE_DIR}/src/gen/device_scan.cu;${PROJECT_SOURCE_DIR}/src/gen/device_map.cu;${PROJECT_SOURCE_DIR}/src/gen/device_product.cu;${PROJECT_SOURCE_DIR}/src/gen/device_private_scatter.cu;${PROJECT_SOURCE_DIR}/src/gen/device_interpreter.cu")
+                            OBJECT_DEPENDS "${piece_files}")
 set(kernel_sources ${library_sources})
 list(FILTER kernel_sources INCLUDE REGEX "/device/cpu/kernels/kernels_[^/]*\\.c$")
 list(FILTER library_sources EXCLUDE REGEX "/device/cpu/kernels/kernels_[^/]*\\.c$")

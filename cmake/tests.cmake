@@ -93,8 +93,9 @@ set_tests_properties(tests/programs/products_large tests/api/lengths device/cpu/
                      PROPERTIES LABELS once)
 
 # These compile several hundred kernels for sim.
-foreach(name border code group_reduce interpreter map private_scatter product reduce scan)
-  set_tests_properties(gen/device_${name} PROPERTIES LABELS once)
+foreach(name mapping/border device_code mapping/group_reduce interpreter/interpreter mapping/map mapping/private_scatter
+             mapping/tiled_product cuda/reduce_pieces mapping/scan_kernel)
+  set_tests_properties(gen/${name} PROPERTIES LABELS once)
 endforeach()
 
 # The same programs on devices. On sim, the host's compiler takes about 0.3 s for a new kernel, so the suite runs only some of the
@@ -165,7 +166,7 @@ set_tests_properties(tests/faults tests/faults/driver tests/faults/driver_interp
 
 # These take longest. ctest starts them first, so that no core is idle at the end.
 set_tests_properties(tests/faults tests/faults/driver tests/examples tests/device/code/sim tests/device/streams/sim
-                     tests/device/arrays/sim gen/device_scan gen/device_group_reduce run/device/device_interpret PROPERTIES COST 100)
+                     tests/device/arrays/sim gen/mapping/scan_kernel gen/mapping/group_reduce run/device/device_interpret PROPERTIES COST 100)
 
 # Random programs: compares one thread with seven, and whole statements with parts. The long run is `random_programs 100000`.
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c

@@ -6,7 +6,7 @@
 #include "base/ledger.h"
 #include "base/thread.h"
 #include "device/cpu/machine/ops.h"
-#include "gen/device_interpreter.h"
+#include "gen/interpreter/interpreter.h"
 #include "run/host_info.h"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* Proposes the mapping that fits every stage: a thread for each point, which computes its reductions term by term. */
-#include "gen/device_gen.h"
+#include "gen/tree/codegen.h"
 #include "gen/mapping/mapping.h"
 #include <math.h>
 
@@ -12,7 +12,7 @@
 static leat_status make_loop(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
     const struct le_mapping_search *search = found;
     (void)m;
-    return le_cuda_map(search->job, search->stage, out);
+    return le_codegen_map(search->job, search->stage, out);
 }
 
 struct term_count {
@@ -32,9 +32,9 @@ void le_propose_loop(struct le_mapping_search *search) {
     const struct le_stage *stage = search->stage;
     struct le_mapping *m = le_mapping_add(search, "loop", make_loop, search);
     int last = stage->index_count ? stage->indices[stage->index_count - 1] : -1;
-    struct cuda c;
-    le_cuda_begin(&c, search->job, stage, "");
-    double threads = (double)le_cuda_threads(&c), operations = (double)le_gen_count_operations(&search->job->kernel);
+    struct codegen c;
+    le_codegen_begin(&c, search->job, stage, "");
+    double threads = (double)le_codegen_threads(&c), operations = (double)le_gen_count_operations(&search->job->kernel);
     struct term_count terms = {.job = search->job, .terms = 1};
     le_node_walk(search->job->kernel.ir, stage->node, count_terms, &terms);
     double bytes = fmin(le_cost_bytes(search->job, &stage->node, 1, last),

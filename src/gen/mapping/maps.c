@@ -1,5 +1,5 @@
 /* Proposes the mappings of stages that compute one value for each point from reads and operations alone. */
-#include "gen/device_map.h"
+#include "gen/mapping/map.h"
 #include <math.h>
 
 static double elements_of(const struct map *m) {

@@ -1,6 +1,6 @@
 /* Proposes the mappings of stages with reductions in which threads share the terms: a warp, a thread block or the whole
  * grid for each point, threads side by side for columns, and rows that stay on chip. */
-#include "gen/device_row.h"
+#include "gen/mapping/row.h"
 #include <math.h>
 
 #define GRID_POINTS   65535   /* a grid's second axis */
@@ -210,13 +210,13 @@ void le_propose_reductions(struct le_mapping_search *search) {
     struct reduction *r = LE_NEW(search->job->kernel.arena, struct reduction);
     if (!stage->node->reduces || !le_gen_in_any_order(stage))
         return;
-    le_cuda_begin(&r->c, search->job, stage, "");
+    le_codegen_begin(&r->c, search->job, stage, "");
     if (!le_team_spread(&r->c, stage, &r->t) && !le_team_find(&r->c, stage, 1, &r->t))
         return;
     if (r->t.points > INT32_MAX || r->t.points == 0)
         return;
-    if (!le_cuda_is_safe(&r->c, stage->node))
-        r->c.terms = le_cuda_number(&r->c, "terms", le_reduce_terms(&r->t));
+    if (!le_codegen_is_safe(&r->c, stage->node))
+        r->c.terms = le_codegen_number(&r->c, "terms", le_reduce_terms(&r->t));
     struct shared_terms s = {.search = search,
                              .r = r,
                              .terms = fmax(1, (double)le_reduce_terms(&r->t)),

@@ -1,9 +1,9 @@
-/* See device_run.h: runs an action with the device's interpreter (gen/device_interpreter.h) while its own code is being
- * compiled. Bytecode and tapes are made for each run and not kept, because there are few such runs.
+/* See device_run.h: runs an action with the device's interpreter (gen/interpreter/interpreter.h) while its own code is
+ * being compiled. Bytecode and tapes are made for each run and not kept, because there are few such runs.
  *
  * Compiled kernels run every action that the interpreter does not support, or should not run at the moment. */
 #include "base/clock.h"
-#include "gen/device_interpreter.h"
+#include "gen/interpreter/interpreter.h"
 #include "run/device/device_run.h"
 #include <string.h>
 

@@ -1,0 +1,600 @@
+/* Chooses how a stage's loops run: which are merged into one, and which one the lanes run along. */
+#include "gen/bytecode/bytecode_gen.h"
+#include <stdlib.h>
+
+#define TILE_ELEMENTS 16384 /* that tile.c takes at once */
+#define FEW_LANES     128   /* that make an instruction dear */
+
+bool le_gen_by_host(const struct gen *g, int index) {
+    const struct le_range_nodes *r = &g->ir->indices.at[index].range;
+    const struct le_node *bounds[] = {r->low, r->high, r->by};
+    if (!le_range_of(&g->space, index)->dynamic)
+        return false;
+    for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+        for (int k = 0; bounds[b] && k < bounds[b]->free_count; k++)
+            if (!g->ir->indices.at[bounds[b]->free[k]].host || bounds[b]->changes)
+                return false;
+    return !(r->low->changes || r->high->changes);
+}
+
+static int by_index(const void *a, const void *b) {
+    const struct for_index *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static const struct for_index *find_for(const struct gen *g, int index) {
+    const struct for_index key = {.index = index};
+    return g->fors.count ? bsearch(&key, g->fors.at, (size_t)g->fors.count, sizeof key, by_index) : NULL;
+}
+
+bool le_gen_is_for(const struct gen *g, int index) {
+    return find_for(g, index) != NULL;
+}
+
+bool le_gen_is_loose(const struct gen *g, const struct le_node *node) {
+    for (int k = 0; k < node->free_count && g->loose; k++) {
+        const struct for_index *f = find_for(g, node->free[k]);
+        if (f && f->loose)
+            return true;
+    }
+    return false;
+}
+
+int64_t le_gen_extent(const struct gen *g, int index) {
+    const struct le_range *r = le_range_of(&g->space, index);
+    if (r->dynamic && r->bounded && le_gen_by_host(g, index))
+        return r->high > r->low ? r->high - r->low : 1;
+    if (r->dynamic)
+        return r->bounded && r->high - r->low < 64 ? r->high - r->low : 64;
+    return g->merged_count[index] ? g->merged_count[index] : le_range_count(r);
+}
+
+/* ---- the indices in play */
+
+void le_gen_walk(struct gen *g, void (*visit)(struct le_node *node, void *user), void *user) {
+    for (int k = 0; k < g->node_count; k++)
+        le_node_walk(g->ir, g->nodes[k], visit, user);
+    for (int d = 0; d < g->stage->left_count; d++)
+        le_node_walk(g->ir, g->stage->left[d], visit, user);
+}
+
+#define LISTED (-1) /* a merged_count, while they are collected */
+struct index_collection {
+    struct gen *g;
+    int capacity;
+};
+
+static void add_index(struct index_collection *c, int index) {
+    struct gen *g = c->g;
+    if (g->merged_count[index] == LISTED)
+        return;
+    g->all = le_arena_grow(g->arena, g->all, g->all_count, &c->capacity, sizeof *g->all);
+    g->all[g->all_count++] = index;
+    g->merged_into[index] = index;
+    g->merged_count[index] = LISTED;
+}
+
+static void add_local(struct gen *g, int local) {
+    if (g->local_count == 0)
+        g->first_local = local;
+    int end = g->first_local + g->local_count;
+    g->first_local = local < g->first_local ? local : g->first_local;
+    g->local_count = (local >= end ? local + 1 : end) - g->first_local;
+}
+
+/* Which numbers of a REGION the kernel reads. */
+static void note_read(const struct gen *g, struct le_node *node, bool second) {
+    if (node->kind != LE_NODE_REGION)
+        return;
+    struct le_node_note *note = le_note_of(g->notes, node);
+    if (note->read_epoch != g->epoch)
+        note->reads_first = note->reads_second = false;
+    note->read_epoch = g->epoch;
+    note->reads_first |= !second;
+    note->reads_second |= second;
+}
+
+static void add_node(struct le_node *node, void *user) {
+    struct index_collection *c = user;
+    bool region = node->kind == LE_NODE_REGION;
+    for (int k = 0; k < node->index_count; k++) {
+        add_index(c, node->indices[k]);
+        if (region)
+            *LE_PUSH(c->g->arena, &c->g->fors) = (struct for_index){.index = node->indices[k]};
+    }
+    c->g->regions |= region;
+    for (int k = 0; k < node->operand_count; k++)
+        note_read(c->g, node->operands[k], node->kind == LE_NODE_SECOND);
+    if (node->fill)
+        note_read(c->g, node->fill, false);
+    for (int k = 0; region && k < node->region->step_count; k++) {
+        c->g->whiles |= node->region->steps[k].kind == LE_REGION_WHILE;
+        if (node->region->steps[k].kind == LE_REGION_SET)
+            add_local(c->g, node->region->steps[k].local);
+    }
+}
+
+static void add_hosts(struct gen *g, const struct le_node *node) {
+    for (int k = 0; node && k < node->free_count; k++) {
+        bool known = !g->ir->indices.at[node->free[k]].host;
+        for (int q = 0; q < g->hosts.count; q++)
+            known |= g->hosts.at[q] == node->free[k];
+        if (known)
+            continue;
+        *LE_PUSH(g->arena, &g->hosts) = node->free[k];
+        g->merged_into[node->free[k]] = node->free[k];
+    }
+}
+
+/* Bounds of a kept index count as the host's indices that they use. */
+static void find_hosts(struct gen *g) {
+    for (int k = 0; k < g->node_count; k++)
+        add_hosts(g, g->nodes[k]);
+    for (int k = 0; k < g->stage->left_count; k++)
+        add_hosts(g, g->stage->left[k]);
+    for (int k = 0; k < g->stage->index_count; k++) {
+        const struct le_range_nodes *r = &g->ir->indices.at[g->stage->indices[k]].range;
+        add_hosts(g, r->low);
+        add_hosts(g, r->high);
+        add_hosts(g, r->by);
+    }
+}
+
+static void find_fors(struct gen *g) {
+    if (g->fors.count)
+        qsort(g->fors.at, (size_t)g->fors.count, sizeof *g->fors.at, by_index);
+    for (int k = 0; k < g->fors.count; k++) {
+        struct for_index *f = &g->fors.at[k];
+        f->loose = le_range_of(&g->space, f->index)->dynamic && !le_gen_by_host(g, f->index);
+        g->loose |= f->loose;
+    }
+    g->splitting = LE_NEW_ARRAY(g->arena, g->all_count, int);
+    for (int k = 0; k < g->all_count; k++) {
+        g->merged_count[g->all[k]] = 0;
+        if (le_range_of(&g->space, g->all[k])->dynamic && !le_gen_is_for(g, g->all[k]))
+            g->splitting[g->splitting_count++] = g->all[k];
+    }
+}
+
+void le_gen_find_indices(struct gen *g) {
+    struct index_collection c = {.g = g};
+    for (int k = 0; k < g->stage->index_count; k++)
+        add_index(&c, g->stage->indices[k]);
+    for (int k = 0; k < g->node_count; k++)
+        note_read(g, g->nodes[k], false);
+    for (int d = 0; d < g->stage->left_count; d++)
+        note_read(g, g->stage->left[d], false);
+    le_gen_walk(g, add_node, &c);
+    find_hosts(g);
+    find_fors(g);
+    g->locals = LE_NEW_ARRAY(g->arena, g->local_count, struct operand *);
+}
+
+/* ---- merging: two loops that every access walks as one */
+
+struct merge_check {
+    struct gen *g;
+    int outer, inner, epoch;
+    bool fits;
+};
+
+static void visit_merge(struct merge_check *m, struct le_node *node);
+
+/* An access that depends on the loops must be a pointer in all axes: a computed offset would take the merged index for
+ * both of them. Subscripts of any other access may still hold something that depends on the loops. */
+static void visit_access(struct merge_check *m, int value, struct le_node *const *subscripts, int rank, int stretch,
+                         bool trusted) {
+    struct gen *g = m->g;
+    int64_t outer, inner, whole;
+    bool depends = false;
+    for (int d = 0; d < rank; d++)
+        depends |= le_node_depends(subscripts[d], m->outer) || le_node_depends(subscripts[d], m->inner);
+    for (int d = 0; d < rank && !depends; d++)
+        visit_merge(m, subscripts[d]);
+    if (depends)
+        m->fits = m->fits && le_gen_is_linear(g, value, subscripts, rank, stretch, trusted) &&
+                  le_gen_stride(g, value, subscripts, rank, stretch, m->outer, &outer) &&
+                  le_gen_stride(g, value, subscripts, rank, stretch, m->inner, &inner) &&
+                  le_mul_i64(inner, le_gen_extent(g, m->inner), &whole) && outer == whole;
+}
+
+/* Returns which of a region's operands are subscripts of stores; NULL if none are. */
+static bool *visit_stores(struct merge_check *m, const struct le_node *node) {
+    if (node->kind != LE_NODE_REGION)
+        return NULL;
+    bool *subscript = LE_NEW_ARRAY(m->g->arena, node->operand_count, bool);
+    for (int k = 0; k < node->region->step_count; k++) {
+        const struct le_region_step *s = &node->region->steps[k];
+        if (s->kind != LE_REGION_STORE)
+            continue;
+        visit_access(m, m->g->stage->pairs[s->target].target, node->operands + s->first_subscript, s->subscript_count,
+                     0, false);
+        for (int d = 0; d < s->subscript_count; d++)
+            subscript[s->first_subscript + d] = true;
+    }
+    for (int k = 0; k < node->region->step_count; k++)
+        if (le_gen_has_value(node->region->steps[k].kind))
+            subscript[node->region->steps[k].value] = false;
+    return subscript;
+}
+
+/* What the bounds of the node's own loops compute. */
+static void visit_bounds(struct merge_check *m, const struct le_node *node) {
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range_nodes *r = &m->g->ir->indices.at[node->indices[k]].range;
+        struct le_node *bounds[] = {r->low, r->high, r->by};
+        for (size_t b = 0; le_range_of(&m->g->space, node->indices[k])->dynamic && b < ARRAY_LEN(bounds); b++)
+            if (bounds[b])
+                visit_merge(m, bounds[b]);
+    }
+}
+
+static void visit_merge(struct merge_check *m, struct le_node *node) {
+    if (!m->fits || le_note_met(m->g->notes, node, m->epoch))
+        return;
+    visit_bounds(m, node);
+    if (node->fill)
+        visit_merge(m, node->fill);
+    if (node->kind == LE_NODE_INDEX) {
+        m->fits = node->index != m->outer && node->index != m->inner;
+        return;
+    }
+    if (node->kind == LE_NODE_LOAD) {
+        visit_access(m, node->value, node->operands, node->operand_count, node->stretch, node->trusted);
+        return;
+    }
+    bool *subscript = visit_stores(m, node);
+    for (int k = 0; k < node->operand_count; k++)
+        if (!subscript || !subscript[k])
+            visit_merge(m, node->operands[k]);
+}
+
+static void try_merge(struct gen *g, int outer, int inner, bool kept) {
+    const struct le_range *a = le_range_of(&g->space, outer), *b = le_range_of(&g->space, inner);
+    if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || le_gen_drives_bounds(g, outer) ||
+        le_gen_drives_bounds(g, inner) || (kept && !le_gen_in_any_order(g->stage)))
+        return;
+    if (le_range_count(a) == 0 || le_range_count(b) == 0)
+        return; /* merged_count 0 says: not merged */
+    int into = g->merged_into[inner];
+    struct merge_check m = {.g = g, .outer = outer, .inner = into, .epoch = ++g->notes->epoch, .fits = true};
+    visit_access(&m, g->stage->target, g->stage->left, g->stage->left_count, 0, le_gen_target_is_trusted(g));
+    for (int k = 0; k < g->node_count; k++)
+        visit_merge(&m, g->nodes[k]);
+    int64_t count;
+    if (!m.fits || !le_mul_i64(le_gen_extent(g, into), le_range_count(a), &count))
+        return;
+    g->merged_count[into] = count;
+    g->merged_into[outer] = into;
+}
+
+static void merge_list(struct gen *g, const int *indices, int count, bool kept) {
+    for (int k = count - 2; k >= 0; k--)
+        try_merge(g, indices[k], indices[k + 1], kept);
+}
+
+#define REDUCTIONS_MAX 32 /* of one kernel that are looked at for merging */
+struct reductions {
+    struct le_node *at[REDUCTIONS_MAX];
+    int count;
+};
+
+static void find_reduction(struct le_node *node, void *user) {
+    struct reductions *r = user;
+    if (node->kind != LE_NODE_REDUCE)
+        return;
+    if (r->count < REDUCTIONS_MAX)
+        r->at[r->count] = node;
+    r->count++;
+}
+
+static bool shares_index(const struct le_node *a, const struct le_node *b) {
+    for (int k = 0; k < a->index_count; k++)
+        for (int q = 0; q < b->index_count; q++)
+            if (a->indices[k] == b->indices[q])
+                return true;
+    return false;
+}
+
+/* One of several siblings: they run in one loop nest. */
+static bool is_root(const struct gen *g, const struct le_node *node) {
+    bool root = false;
+    for (int k = 0; k < g->node_count; k++)
+        root |= g->nodes[k] == node;
+    return root && g->node_count > 1;
+}
+
+void le_gen_merge(struct gen *g) {
+    struct reductions r = {.count = 0};
+    merge_list(g, g->stage->indices, g->stage->index_count, true);
+    if (!g->stage->node->reduces)
+        return;
+    le_gen_walk(g, find_reduction, &r);
+    if (r.count > REDUCTIONS_MAX)
+        return;
+    for (int x = 0; x < r.count; x++) {
+        bool alone = true; /* an index of two reductions is merged for neither */
+        for (int y = 0; y < r.count; y++)
+            alone &= y == x || is_root(g, r.at[x]) || !shares_index(r.at[x], r.at[y]);
+        if (alone)
+            merge_list(g, r.at[x]->indices, r.at[x]->index_count, false);
+    }
+}
+
+/* ---- the lanes */
+
+struct index_score {
+    struct gen *g;
+    int index; /* the candidate */
+    int loads, strided;
+    double good;
+};
+
+static bool has_index(const int *set, int count, int index) {
+    for (int k = 0; k < count; k++)
+        if (set[k] == index)
+            return true;
+    return false;
+}
+
+/* Whether a tile of it will be read: some loop that is around those that it depends on computes it again. */
+static bool is_again(const struct index_score *s, const struct le_node *load) {
+    const struct gen *g = s->g;
+    int64_t elements = 1;
+    bool again = false;
+    for (int k = 0; k < g->all_count; k++) {
+        int index = g->all[k];
+        bool kept = has_index(g->stage->indices, g->stage->index_count, index);
+        if (has_index(load->free, load->free_count, index)) {
+            bool block = index == s->index && kept;
+            if (!le_mul_i64(elements, block ? g->block : le_gen_extent(g, index), &elements))
+                return false;
+        } else if (kept != has_index(g->stage->indices, g->stage->index_count, s->index)) {
+            again |= le_gen_extent(g, index) > 4;
+        }
+    }
+    return again && elements <= TILE_ELEMENTS;
+}
+
+static void score_load(struct le_node *node, void *user) {
+    struct index_score *s = user;
+    int64_t stride;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
+        return;
+    s->loads++;
+    if (!le_gen_stride(s->g, node->value, node->operands, node->operand_count, node->stretch, s->index, &stride))
+        return;
+    bool strided = stride != 0 && stride != (int64_t)le_type_size(s->g->ir->values.at[node->value].type);
+    s->strided += strided;
+    s->good += !strided ? 1 : is_again(s, node) ? 0.9 : 0;
+}
+
+static void score_stores(struct index_score *s, const struct le_node *node) {
+    for (int k = 0; k < node->region->step_count; k++) {
+        const struct le_region_step *step = &node->region->steps[k];
+        int64_t stride;
+        if (step->kind != LE_REGION_STORE)
+            continue;
+        int target = s->g->stage->pairs[step->target].target;
+        s->loads++;
+        if (le_gen_stride(s->g, target, node->operands + step->first_subscript, step->subscript_count, 0, s->index,
+                          &stride)) {
+            bool dense = stride == (int64_t)le_type_size(s->g->ir->values.at[target].type);
+            s->good += dense;
+            s->strided += !dense;
+        }
+    }
+}
+
+static double score_index(struct gen *g, struct le_node *node, int index) {
+    struct index_score s = {.g = g, .index = index};
+    le_node_walk(g->ir, node, score_load, &s);
+    if (node->kind == LE_NODE_REGION)
+        score_stores(&s, node);
+    double extent = (double)le_gen_extent(g, index), fill = extent >= 64 ? 0.9 : extent / 64 * 0.9;
+    return (fill + (extent >= 512 ? 0.1 : extent / 512 * 0.1)) * (s.good + 1) / (s.loads + 1);
+}
+
+struct full_search {
+    struct gen *g;
+    int last;              /* innermost kept index */
+    struct le_node *found; /* a reduction that is computed for each of its values */
+    int64_t extent;
+};
+
+static void find_full_reduction(struct le_node *node, void *user) {
+    struct full_search *f = user;
+    if (node->kind != LE_NODE_REDUCE)
+        return;
+    bool depends = false;
+    for (int k = 0; k < node->free_count; k++)
+        depends |= f->g->merged_into[node->free[k]] == f->last;
+    int64_t extent = le_gen_extent(f->g, node->indices[node->index_count - 1]);
+    if (!depends || (f->found && extent <= f->extent))
+        return;
+    f->found = node;
+    f->extent = extent;
+}
+
+static int best_kept(struct gen *g, double *best) {
+    int found = -1;
+    *best = -1;
+    for (int k = g->stage->index_count - 1; k >= 0; k--) {
+        int index = g->stage->indices[k];
+        if (g->merged_into[index] != index || le_gen_splits_bounds(g, index) || le_gen_by_moves(g, index))
+            continue;
+        double s = score_index(g, g->stage->node, index);
+        if (s > *best * 1.5) {
+            *best = s;
+            found = index;
+        }
+    }
+    return found;
+}
+
+static bool needs_kept(struct gen *g) {
+    return g->stage->node->reduces && !le_gen_is_safe(g, g->stage->node);
+}
+
+/* The store of an each's elements that may meet; le_gen_in_lanes: there is one. NULL: they write different places. */
+static const struct le_region_step *store_that_meets(const struct le_stage *stage) {
+    const struct le_region *region = stage->kind == LE_STAGE_EACH ? stage->node->region : NULL;
+    for (int k = 0; region && k < region->step_count; k++)
+        if (region->steps[k].kind == LE_REGION_STORE && !region->steps[k].own)
+            return &region->steps[k];
+    return NULL;
+}
+
+/* Whether it shows in what order elements meet: not in sums, products and extremes of integers. */
+static bool shows_order(const struct gen *g) {
+    const struct le_stage *stage = g->stage;
+    const struct le_region_step *s = store_that_meets(stage);
+    if (!s)
+        return stage->kind == LE_STAGE_SCATTER;
+    enum le_type type = g->ir->values.at[stage->pairs[s->target].target].type;
+    return s->scatter == LE_SCATTER_SET || !(le_type_is_int(type) || type == LE_BOOL);
+}
+
+/* Whether it stands alone in a subscript of what may meet: its values write different elements. */
+static bool is_apart(const struct gen *g, int index) {
+    const struct le_stage *stage = g->stage;
+    const struct le_region_step *s = store_that_meets(stage);
+    struct le_node *const *subscripts = s ? stage->node->operands + s->first_subscript : stage->left;
+    int count = s ? s->subscript_count : stage->left_count;
+    for (int d = 0; d < count; d++)
+        if (subscripts[d]->kind == LE_NODE_INDEX && subscripts[d]->index == index)
+            return true;
+    return false;
+}
+
+/* The lanes go in the order of the indices: those of the last, or of one before, if each element that is written has
+ * one value of all that follow. */
+static int lane_in_order(struct gen *g) {
+    int k = g->stage->index_count - 1;
+    while (k > 0 && le_gen_extent(g, g->stage->indices[k]) < FEW_LANES && is_apart(g, g->stage->indices[k]) &&
+           le_gen_extent(g, g->stage->indices[k - 1]) > le_gen_extent(g, g->stage->indices[k]))
+        k--;
+    int lane = g->stage->indices[k];
+    return le_gen_splits_bounds(g, lane) || le_gen_by_moves(g, lane) ? -1 : lane;
+}
+
+static void choose_lane(struct gen *g) {
+    if (g->stage->index_count == 0 || !le_gen_in_lanes(g))
+        return;
+    int last = g->merged_into[g->stage->indices[g->stage->index_count - 1]];
+    if (shows_order(g)) {
+        g->lane = lane_in_order(g);
+        return;
+    }
+    double kept;
+    int lane = best_kept(g, &kept);
+    struct full_search f = {.g = g, .last = last};
+    le_node_walk(g->ir, g->stage->node, find_full_reduction, &f);
+    if (!f.found || needs_kept(g)) {
+        g->lane = lane;
+        return;
+    }
+    int inner = f.found->indices[f.found->index_count - 1];
+    double own = le_gen_splits_bounds(g, inner) ? -1 : score_index(g, f.found->operands[0], inner);
+    g->lane = kept > own ? lane : -1;
+}
+
+/* Whether the index's loop may run inside the lanes'. */
+static bool runs_inside(const struct gen *g, int index) {
+    for (int k = 0; k < g->stage->index_count; k++) {
+        if (g->merged_into[g->stage->indices[k]] == g->lane)
+            break;
+        if (g->stage->indices[k] == index)
+            return false;
+    }
+    return g->merged_into[index] != g->lane;
+}
+
+/* Of the loops that index bounds. */
+static bool bounds_are_equal(struct gen *g, int index) {
+    for (int k = 0; k < g->all_count; k++) {
+        const struct le_range_nodes *r = &g->ir->indices.at[g->all[k]].range;
+        const struct le_node *bounds[] = {r->low, r->high, r->by};
+        for (int b = 0; r->low && le_range_of(&g->space, g->all[k])->dynamic && b < 3; b++)
+            if (bounds[b] && le_node_depends(bounds[b], index) &&
+                (le_gen_is_loose(g, bounds[b]) || !le_gen_is_equal(g, bounds[b], g->root)))
+                return false;
+    }
+    return true;
+}
+
+void le_gen_choose_lane(struct gen *g) {
+    g->lane = -1;
+    if (le_gen_choose_rows(g))
+        return;
+    choose_lane(g);
+    /* inside of lanes a loop's bounds are one number for all if they are simple */
+    for (int k = 0; k < g->all_count && g->lane >= 0; k++)
+        if (runs_inside(g, g->all[k]) && le_gen_splits_bounds(g, g->all[k]) && !bounds_are_equal(g, g->all[k]))
+            g->lane = -1;
+}
+
+bool le_gen_is_strided(struct gen *g) {
+    struct index_score s = {.g = g, .index = g->lane};
+    if (g->lane < 0)
+        return false;
+    le_node_walk(g->ir, g->stage->node, score_load, &s);
+    if (g->stage->node->kind == LE_NODE_REGION)
+        score_stores(&s, g->stage->node);
+    return s.strided > 0;
+}
+
+/* ---- work */
+
+struct work_estimate {
+    struct gen *g;
+    double time, operations, additions;
+};
+
+static double count_points(const struct gen *g, const int *indices, int count) {
+    double points = 1;
+    for (int k = 0; k < count; k++) {
+        const struct le_range *r = le_range_of(&g->space, indices[k]);
+        if (g->ir->indices.at[indices[k]].host)
+            continue;
+        points *= (double)(r->dynamic ? le_gen_extent(g, indices[k]) : le_range_count(r));
+    }
+    return points;
+}
+
+static void add_work(struct le_node *node, void *user) {
+    struct work_estimate *w = user;
+    int64_t own = node->cost;
+    for (int k = 0; k < node->operand_count; k++)
+        own -= node->operands[k]->cost;
+    own = node->kind == LE_NODE_REDUCE ? 1 : own < 0 ? 0 : own;
+    double points =
+        count_points(w->g, node->free, node->free_count) * count_points(w->g, node->indices, node->index_count);
+    int fused = node->kind == LE_NODE_OP && node->code >= LE_OPS ? 2 : 1; /* a multiply-add is two */
+    w->time += points * (double)own;
+    if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE) {
+        w->operations += points * fused;
+        w->additions += points * (double)(own > fused ? own : fused);
+    }
+}
+
+static struct work_estimate work_of(struct gen *g) {
+    struct work_estimate w = {.g = g};
+    le_gen_walk(g, add_work, &w);
+    w.time += count_points(g, g->stage->indices, g->stage->index_count);
+    return w;
+}
+
+static int64_t saturate_to_i64(double x) {
+    return x > 9e18 ? INT64_MAX : (int64_t)x;
+}
+
+int64_t le_gen_work(struct gen *g) {
+    return saturate_to_i64(work_of(g).time);
+}
+int64_t le_gen_operations(struct gen *g) {
+    return saturate_to_i64(work_of(g).operations);
+}
+int64_t le_gen_additions(struct gen *g) {
+    return saturate_to_i64(work_of(g).additions);
+}

@@ -1,0 +1,250 @@
+/* Finds the reductions of a stage that a team can compute: those over fixed ranges that every point needs, whatever the
+ * values. All others are computed by one thread each, where they are used. */
+#include "gen/mapping/group_reduce.h"
+#include <string.h>
+
+#define UNIFORM_POINTS 4096 /* a thread for each keeps a device busy */
+
+struct group_search {
+    struct codegen *c;
+    struct team_stage *t;
+    int epoch;
+    bool fits;
+};
+
+static bool is_kept(const struct le_stage *stage, int index) {
+    for (int k = 0; k < stage->index_count; k++)
+        if (stage->indices[k] == index)
+            return true;
+    return false;
+}
+
+static bool is_fixed(const struct codegen *c, int index) {
+    const struct le_range *r = le_range_of(c->space, index);
+    return !r->dynamic && !c->ir->indices.at[index].host;
+}
+
+/* Its value hangs on the kept indices alone, and its terms can be counted. */
+static bool is_shared(const struct codegen *c, const struct le_node *node) {
+    int64_t terms = 1;
+    if (node->changes || node->index_count > (le_node_is_arg(node) ? 1 : AXES_MAX))
+        return false;
+    for (int k = 0; k < node->free_count; k++)
+        if (!is_kept(c->stage, node->free[k]) && !c->ir->indices.at[node->free[k]].host)
+            return false;
+    for (int k = 0; k < node->index_count; k++)
+        if (!is_fixed(c, node->indices[k]) ||
+            !le_mul_i64(terms, le_range_count(le_range_of(c->space, node->indices[k])), &terms))
+            return false;
+    return true;
+}
+
+struct use_search {
+    const struct group *group;
+    bool found;
+};
+
+static void find_use(struct le_node *node, void *user) {
+    struct use_search *u = user;
+    for (int k = 0; k < u->group->node_count; k++)
+        u->found |= u->group->nodes[k] == node;
+    for (int k = 0; k < u->group->same_count; k++)
+        u->found |= u->group->same[k] == node;
+}
+
+static bool uses_total(const struct codegen *c, struct le_node *node, const struct group *group) {
+    struct use_search u = {.group = group};
+    le_node_walk(c->ir, node, find_use, &u);
+    return u.found;
+}
+
+struct inner {
+    const struct le_node *outer;
+    bool found;
+};
+
+static void find_inner_loop(struct le_node *node, void *user) {
+    struct inner *i = user;
+    for (int k = 0; node->index_count > 0 && k < i->outer->index_count; k++)
+        i->found |= le_node_depends(node, i->outer->indices[k]);
+}
+
+/* Loops inside of the term that know its indices have ranges of their own for each name of these. */
+static bool can_rename(const struct codegen *c, const struct le_node *node) {
+    struct inner i = {.outer = node};
+    le_node_walk(c->ir, node->operands[0], find_inner_loop, &i);
+    return !i.found;
+}
+
+/* The node may run over the group's indices in place of its own. */
+static bool same_ranges(const struct codegen *c, const struct group *g, const struct le_node *node) {
+    bool same = g->index_count == node->index_count;
+    if (same && memcmp(g->indices, node->indices, (size_t)g->index_count * sizeof(int)) == 0)
+        return true;
+    same = same && can_rename(c, node);
+    for (int k = 0; same && k < g->index_count; k++) {
+        const struct le_range *a = le_range_of(c->space, g->indices[k]), *b = le_range_of(c->space, node->indices[k]);
+        same = a->low == b->low && a->high == b->high && a->by == b->by;
+    }
+    return same;
+}
+
+/* The term over the group's indices. */
+static struct le_node *body_in(struct codegen *c, const struct group *g, const struct le_node *node) {
+    struct le_node *to[AXES_MAX];
+    if (memcmp(g->indices, node->indices, (size_t)g->index_count * sizeof(int)) == 0)
+        return node->operands[0];
+    for (int k = 0; k < g->index_count; k++)
+        to[k] = le_node_index(c->ir, g->indices[k]);
+    return le_node_substitute(c->ir, node->operands[0], node->indices, to, g->index_count);
+}
+
+/* The group makes the same total already, for a node that names its indices otherwise. */
+static bool is_made(struct group *g, struct le_node *node, const struct le_node *body) {
+    for (int k = 0; k < g->node_count; k++)
+        if (g->nodes[k]->code == node->code && g->bodies[k] == body && g->same_count < GROUP_NODES) {
+            g->same[g->same_count] = node;
+            g->same_as[g->same_count++] = k;
+            return true;
+        }
+    return false;
+}
+
+static bool is_known(const struct team_stage *t, const struct le_node *node) {
+    for (int g = 0; g < t->group_count; g++) {
+        for (int k = 0; k < t->groups[g].node_count; k++)
+            if (t->groups[g].nodes[k] == node)
+                return true;
+        for (int k = 0; k < t->groups[g].same_count; k++)
+            if (t->groups[g].same[k] == node)
+                return true;
+    }
+    return false;
+}
+
+static struct group *new_group(struct group_search *f, const struct le_node *node) {
+    struct team_stage *t = f->t;
+    if (t->group_count == GROUPS_MAX) {
+        f->fits = false;
+        return NULL;
+    }
+    struct group *g = &t->groups[t->group_count++];
+    bool as_before = t->group_count > 1 && same_ranges(f->c, &t->groups[0], node);
+    *g = (struct group){.terms = 1, .indices = as_before ? t->groups[0].indices : node->indices};
+    g->index_count = node->index_count;
+    for (int k = 0; k < node->index_count; k++)
+        g->terms *= le_range_count(le_range_of(f->c->space, node->indices[k]));
+    return g;
+}
+
+/* Into the last group, if that runs over the same and it uses none of its totals; else into one of its own. */
+static void add_to_group(struct group_search *f, struct le_node *node) {
+    struct team_stage *t = f->t;
+    if (is_known(t, node))
+        return;
+    for (int k = 0; k < t->group_count; k++)
+        if (same_ranges(f->c, &t->groups[k], node) && is_made(&t->groups[k], node, body_in(f->c, &t->groups[k], node)))
+            return;
+    struct group *g = t->group_count ? &t->groups[t->group_count - 1] : NULL;
+    if (!g || g->node_count == GROUP_NODES || le_group_room_bytes(g) + le_room_bytes(node) > ROOM_MOST ||
+        !same_ranges(f->c, g, node) || uses_total(f->c, node, g))
+        g = new_group(f, node);
+    if (!g)
+        return;
+    g->bodies[g->node_count] = body_in(f->c, g, node);
+    g->nodes[g->node_count++] = node;
+}
+
+/* always: nothing decides whether it is needed. */
+static void find_shared(struct group_search *f, struct le_node *node, bool always) {
+    if (!node->reduces || le_note_met(f->c->notes, node, f->epoch))
+        return;
+    if (node->kind == LE_NODE_REGION) {
+        f->fits = false;
+        return;
+    }
+    bool logic = node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR);
+    bool decides = node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || node->kind == LE_NODE_REDUCE || logic;
+    for (int k = 0; k < node->operand_count && f->fits; k++)
+        find_shared(f, node->operands[k], always && !decides);
+    if (f->fits && node->kind == LE_NODE_REDUCE && is_shared(f->c, node) && (always || le_codegen_is_safe(f->c, node)))
+        add_to_group(f, node);
+}
+
+static bool some_depends(const struct team_stage *t, int index) {
+    for (int g = 0; g < t->group_count; g++)
+        for (int k = 0; k < t->groups[g].node_count; k++)
+            if (le_node_depends(t->groups[g].nodes[k], index))
+                return true;
+    return false;
+}
+
+static bool find_points(struct codegen *c, const struct le_stage *stage, struct team_stage *t) {
+    t->points = t->rest = 1;
+    if (stage->index_count > POINTS_MAX)
+        return false;
+    for (int k = 0; k < stage->index_count; k++) {
+        int index = stage->indices[k];
+        bool point = some_depends(t, index);
+        if (!is_fixed(c, index))
+            return false;
+        int64_t count = le_range_count(le_range_of(c->space, index));
+        if (!le_mul_i64(point ? t->points : t->rest, count, point ? &t->points : &t->rest))
+            return false;
+        if (point)
+            t->points_at[t->points_count++] = index;
+        else
+            t->rest_at[t->rest_count++] = index;
+    }
+    return true;
+}
+
+/* Of stages that are made together: those of the others are as much needed as the first one's. */
+static void add_others(struct group_search *f, const struct le_stage *stages, int count) {
+    for (int k = 1; k < count && f->fits; k++) {
+        find_shared(f, stages[k].node, true);
+        f->t->siblings[f->t->sibling_count++] = &stages[k];
+    }
+}
+
+/* Reductions of the same array: what is one of a pass is made in it. */
+static void add_siblings(struct group_search *f, const struct le_stage *stage) {
+    for (int k = stage->sibling; k >= 0 && f->t->group_count == 1; k = f->c->ir->stages.at[k].sibling) {
+        const struct le_stage *s = &f->c->ir->stages.at[k];
+        struct group *g = &f->t->groups[0];
+        if (g->node_count == GROUP_NODES || !is_shared(f->c, s->node) || !same_ranges(f->c, g, s->node))
+            return;
+        add_to_group(f, s->node);
+        f->t->siblings[f->t->sibling_count++] = s;
+    }
+}
+
+/* Neighbours of one term are far apart for all points but the nearest; or, where many points have the same terms, all
+ * threads of a warp read the same at once. */
+static bool make_columns(struct codegen *c, const struct team_stage *t) {
+    bool across = t->points_count > 0, uniform = t->spread > 1 && t->points >= UNIFORM_POINTS;
+    for (int g = 0; g < t->group_count; g++) {
+        across = across && le_group_is_across(c, &t->groups[g], t->points_at[t->points_count - 1]);
+        uniform = uniform && le_group_is_uniform(c, &t->groups[g], t->points_at, t->points_count);
+    }
+    return across || uniform;
+}
+
+bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, struct team_stage *t) {
+    const struct le_stage *stage = &stages[0];
+    *t = (struct team_stage){.spread = count};
+    if (!stage->node->reduces)
+        return false;
+    struct group_search f = {.c = c, .t = t, .epoch = ++c->notes->epoch, .fits = true};
+    find_shared(&f, stage->node, true);
+    add_others(&f, stages, count);
+    add_siblings(&f, stage);
+    if (!f.fits || t->group_count == 0 || !find_points(c, stage, t))
+        return false;
+    for (int g = 0; g < t->group_count; g++) {
+        t->groups[g].share = t->spread > 1;
+        le_group_shape(c, &t->groups[g]);
+    }
+    t->are_columns = make_columns(c, t);
+    return true;
+}

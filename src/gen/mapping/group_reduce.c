@@ -1,0 +1,508 @@
+/* Chooses what computes the reductions of a stage for each point (a thread, a warp, a thread block or the whole grid),
+ * and generates these kernels. */
+#include "gen/mapping/group_reduce.h"
+
+#define SHORT_TERMS 24    /* one thread is done with them before a team has met */
+#define GRID_POINTS 65535 /* a grid's second axis */
+#define PARTS_FEW   4096  /* totals that the last block joins in no time */
+/* Of all resident blocks: then each takes two steps, and 2^28 f32 are read 0.7 to 1.9 % faster. */
+#define PAIR_ROUNDS 8
+
+int64_t le_reduce_terms(const struct team_stage *t) {
+    int64_t terms = 0;
+    for (int g = 0; g < t->group_count; g++)
+        terms = t->groups[g].terms > terms ? t->groups[g].terms : terms;
+    return terms;
+}
+
+/* ---- pieces of the kernels */
+
+/* Registers for what is read at once: left to itself a compiler would rather spill a few than have fewer warps. */
+static void set_bounds(struct codegen *c, const struct team_stage *t, int threads) {
+    int bytes = 0;
+    for (int g = 0; g < t->group_count; g++)
+        if (le_group_bytes(&t->groups[g]) > bytes)
+            bytes = le_group_bytes(&t->groups[g]);
+    int resident = (bytes > 4 ? 768 : 1024) / threads;
+    c->tree->threads = threads;
+    c->tree->resident = resident > 0 ? resident : 1;
+}
+
+bool le_team_takes(const struct team_stage *t) {
+    return (le_reduce_terms(t) > SHORT_TERMS || t->rest > SHORT_TERMS) && t->points <= INT32_MAX;
+}
+
+/* What the mapping says of the groups. */
+static void take_settings(const struct le_mapping *m, struct team_stage *t) {
+    int64_t unrolled = le_mapping_get(m, "unrolled");
+    for (int g = 0; g < t->group_count && t->groups[g].unroll > unrolled; g++)
+        t->groups[g].unroll = (int)unrolled;
+}
+
+/* A power of two of lines for each warp: as few as keep all of them busy. */
+static int lines_for(const struct group *g, int warps) {
+    int lines = g->unroll;
+    while (lines < WARP && (int64_t)lines * WARP * g->width * warps < g->terms)
+        lines *= 2;
+    return lines;
+}
+
+/* Shared memory where groups put totals together, one after the other: each has it after a barrier. */
+static struct le_variable *declare_room(struct codegen *c, const struct team_stage *t) {
+    size_t bytes = 0;
+    for (int g = 0; g < t->group_count; g++)
+        bytes = le_group_room_bytes(&t->groups[g]) > bytes ? le_group_room_bytes(&t->groups[g]) : bytes;
+    struct le_variable *room = le_ktree_array(c->tree, c->root, "room", LE_U8, LE_KTREE_SHARED, (int)bytes, 0);
+    c->root->list.at[c->root->list.count - 1]->aligned = true;
+    return room;
+}
+
+static struct le_expression *room_of(struct codegen *c, const struct group *g, struct le_variable *room) {
+    struct le_expression *x = le_ktree_use(c->tree, room);
+    return le_ktree_call(c->tree, LE_CALL_ROOM, LE_KTREE_VOID, &LE_STATIC_TYPE(g->type), &x);
+}
+
+/* What a warp, a block or the grid needs to know: lines of terms, how many are read at once, and what counts them. */
+struct statics {
+    struct le_static at[5];
+};
+static struct statics statics_of(const struct group *g, int lines, int unroll, int width, int counting) {
+    return (struct statics){{LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(lines), LE_STATIC_NUMBER(unroll),
+                             LE_STATIC_NUMBER(width), LE_STATIC_TYPE(counting)}};
+}
+
+/* The stage's value, and those of its siblings. */
+static void store_values(struct codegen *c, const struct team_stage *t, struct le_block *block) {
+    const struct le_stage *stage = c->stage;
+    le_codegen_store(c, le_codegen_node(c, stage->node, block, NULL), block);
+    for (int k = 0; k < t->sibling_count; k++) {
+        c->stage = t->siblings[k];
+        le_codegen_store(c, le_codegen_node(c, c->stage->node, block, NULL), block);
+    }
+    c->stage = stage;
+}
+
+/* The team's threads share the values of the kept indices that no reduction depends on; `own` is the thread's number
+ * in the team of `threads`. */
+static void make_rest(struct codegen *c, const struct team_stage *t, struct le_expression *own, int threads) {
+    struct le_kernel_tree *tree = c->tree;
+    bool narrow = t->rest <= INT32_MAX / 2;
+    if (t->rest_count == 0) {
+        le_ktree_end_if(tree, c->root, le_ktree_binary(tree, LE_OP_NE, own, le_ktree_int(tree, 0)));
+        store_values(c, t, c->root);
+        return;
+    }
+    int type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+    struct le_variable *along = le_ktree_variable(tree, "along", type);
+    struct le_expression *end = le_ktree_cast(tree, type, le_codegen_number(c, "rest_points", t->rest));
+    struct le_block *block = le_ktree_open_loop(tree, c->root, LE_ROLE_SERIAL, along, own, end,
+                                                le_ktree_constant(tree, type, (uint64_t)threads));
+    le_team_bind(c, block, t->rest_at, t->rest_count, le_ktree_use(tree, along), narrow);
+    store_values(c, t, block);
+    le_ktree_close(tree, block);
+}
+
+static struct le_expression *own_thread(struct codegen *c) {
+    return le_ktree_cast(c->tree, LE_KTREE_INT, le_ktree_thread(c->tree, LE_THREAD_X));
+}
+
+static void finish_launch(struct codegen *c, const struct team_stage *t, struct le_generated_launches *out, int threads,
+                          unsigned blocks, unsigned rows, const char *how) {
+    struct le_generated_launch *launch = le_codegen_finish(c, out);
+    launch->grid[0] = blocks;
+    launch->grid[1] = rows;
+    launch->block[0] = (unsigned)threads;
+    launch->elements = t->points * t->rest * t->spread;
+    launch->how = t->spread > 1 ? le_arena_format(c->arena, "%s, %d values at once", how, t->spread) : how;
+}
+
+/* ---- a warp or a block for each point */
+
+static void emit_warp(struct codegen *c, struct group *g) {
+    struct le_kernel_tree *t = c->tree;
+    le_group_emit(c, g, c->root);
+    struct statics s = statics_of(g, lines_for(g, 1), g->unroll, g->width, le_group_counting(g));
+    struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term)};
+    le_group_know(c, g, c->root,
+                  le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x)));
+}
+
+leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct reduction *r = found;
+    struct codegen *c = &r->c;
+    struct team_stage *t = &r->t;
+    struct le_kernel_tree *tree = c->tree;
+    take_settings(m, t);
+    tree->threads = tree->resident = 0;
+    int threads = 256, warps = threads / WARP;
+    struct le_expression *warp = le_ktree_int(tree, WARP), *thread = le_ktree_thread(tree, LE_THREAD_X);
+    struct le_expression *lane =
+        le_ktree_let(tree, c->root, "lane", LE_KTREE_INT, le_ktree_remainder(tree, own_thread(c), warp));
+    struct le_expression *before = le_times(tree, le_ktree_cast(tree, LE_KTREE_LONG, le_ktree_thread(tree, LE_BLOCK_X)),
+                                            le_ktree_int(tree, warps));
+    struct le_expression *point = le_ktree_let(tree, c->root, "point", LE_KTREE_LONG,
+                                               le_plus(tree, before, le_ktree_quotient(tree, thread, warp)));
+    le_ktree_end_if(tree, c->root, le_ktree_binary(tree, LE_OP_GE, point, le_codegen_number(c, "points", t->points)));
+    le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
+    for (int g = 0; g < t->group_count; g++)
+        emit_warp(c, &t->groups[g]);
+    make_rest(c, t, lane, WARP);
+    finish_launch(c, t, out, threads, (unsigned)((t->points + warps - 1) / warps), 1, "a warp for each row");
+    return c->status;
+}
+
+int le_reduce_threads(const struct team_stage *t) {
+    int64_t reads = 0; /* of the longest group */
+    int threads = 64;
+    for (int g = 0; g < t->group_count; g++)
+        if (t->groups[g].terms / t->groups[g].width > reads)
+            reads = t->groups[g].terms / t->groups[g].width;
+    while (threads < 512 && reads > threads * 8)
+        threads *= 2;
+    return threads;
+}
+
+static void emit_block(struct codegen *c, struct group *g, int threads, struct le_variable *room) {
+    struct le_kernel_tree *t = c->tree;
+    le_group_emit(c, g, c->root);
+    struct statics s = statics_of(g, lines_for(g, threads / WARP), g->unroll, g->width, le_group_counting(g));
+    struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term),
+                                 room_of(c, g, room)};
+    le_group_know(c, g, c->root,
+                  le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, s.at, x)));
+}
+
+leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct reduction *r = found;
+    struct codegen *c = &r->c;
+    struct team_stage *t = &r->t;
+    int threads = (int)le_mapping_get(m, "threads");
+    take_settings(m, t);
+    set_bounds(c, t, threads);
+    le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_X), true);
+    struct le_variable *room = declare_room(c, t);
+    for (int g = 0; g < t->group_count; g++)
+        emit_block(c, &t->groups[g], threads, room);
+    make_rest(c, t, own_thread(c), threads);
+    finish_launch(c, t, out, threads, (unsigned)t->points, 1, t->points == 1 ? "one block" : "a block for each row");
+    return c->status;
+}
+
+/* ---- many blocks for each point: each leaves the totals of its steps, and the last one puts them together */
+
+struct grid {
+    struct codegen *c;
+    struct team_stage *t;
+    size_t at_bytes;           /* of the work memory */
+    int64_t steps[GROUPS_MAX]; /* of a block */
+    int64_t most_steps;
+    struct le_variable *room, *parts[GROUPS_MAX];
+    struct le_expression *counts[GROUPS_MAX]; /* steps, as parameters */
+    bool are_short;                           /* a block makes some of them, one after the other */
+};
+
+static struct le_variable *work_of(struct grid *s) {
+    return le_codegen_parameter(s->c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, LE_KTREE_VOID, "work");
+}
+
+/* The group's totals in the work memory, from position `first` on. */
+static struct le_variable *parts_of(struct grid *s, const struct group *g, struct le_variable *work,
+                                    struct le_expression *first) {
+    struct le_kernel_tree *t = s->c->tree;
+    struct le_expression *x[] = {le_ktree_use(t, work), first};
+    return le_ktree_pointer(t, s->c->root, "parts", g->type, LE_KTREE_BUFFER,
+                            le_ktree_call(t, LE_CALL_POINTER, g->type, &LE_STATIC_TYPE(g->type), x));
+}
+
+static void emit_parts(struct grid *s, int number) {
+    struct codegen *c = s->c;
+    struct le_kernel_tree *t = c->tree;
+    struct group *g = &s->t->groups[number];
+    int lines = g->unroll;
+    while (lines < WARP && g->terms / ((int64_t)lines * WARP * g->width * 8) > PARTS_FEW)
+        lines *= 2;
+    int64_t step = (int64_t)lines * WARP * g->width * 8, count = (g->terms + step - 1) / step;
+    s->steps[number] = count;
+    s->most_steps = count > s->most_steps ? count : s->most_steps;
+    s->are_short |= lines < WARP || g->unroll == 1;
+    le_group_emit(c, g, c->root);
+    struct le_variable *work = work_of(s);
+    struct le_expression *steps =
+        le_ktree_cast(t, LE_KTREE_INT, le_codegen_number(c, le_arena_format(c->arena, "steps_%d", number), count));
+    struct le_expression *row = le_times(
+        t, le_ktree_quotient(t, le_plus(t, steps, le_ktree_int(t, 3)), le_ktree_int(t, 4)), le_ktree_int(t, 4));
+    s->counts[number] = steps;
+    s->parts[number] =
+        parts_of(s, g, work, le_times(t, le_ktree_cast(t, LE_KTREE_LONG, le_ktree_thread(t, LE_BLOCK_Y)), row));
+    s->at_bytes += (size_t)(count + 3) / 4 * 4 * (size_t)s->t->points * le_group_total_bytes(g);
+    if (number > 0)
+        le_ktree_barrier(t, c->root);
+    struct statics all = statics_of(g, lines, g->unroll, g->width, le_group_counting(g));
+    struct le_expression *x[] = {le_group_count(c, g),
+                                 steps,
+                                 le_ktree_use(t, g->many),
+                                 le_ktree_use(t, g->term),
+                                 le_ktree_use(t, s->parts[number]),
+                                 room_of(c, g, s->room)};
+    le_ktree_do(t, c->root, le_ktree_call(t, LE_CALL_GRID_PARTS, LE_KTREE_VOID, all.at, x));
+}
+
+/* Functions that give one part, or four parts joined, from part `at` on. */
+static struct le_block *open_part(struct grid *s, const struct group *g, struct le_block *block, const char *wish,
+                                  struct le_variable **function, struct le_expression **at) {
+    struct le_variable *parameter = le_ktree_variable(s->c->tree, "at", LE_KTREE_INT);
+    *function = le_ktree_variable(s->c->tree, wish, g->type);
+    *at = le_ktree_use(s->c->tree, parameter);
+    return le_ktree_open_function(s->c->tree, block, *function, &parameter, 1);
+}
+
+static struct le_variable *part_function(struct grid *s, int number) {
+    struct le_variable *function;
+    struct le_expression *at;
+    struct le_block *block = open_part(s, &s->t->groups[number], s->c->root, "part", &function, &at);
+    le_ktree_return(s->c->tree, block, le_ktree_element(s->c->tree, s->parts[number], at));
+    le_ktree_close(s->c->tree, block);
+    return function;
+}
+
+static struct le_variable *four_parts_function(struct grid *s, int number) {
+    struct le_kernel_tree *t = s->c->tree;
+    const struct group *g = &s->t->groups[number];
+    struct le_variable *function;
+    struct le_expression *at;
+    struct le_block *block = open_part(s, g, s->c->root, "four_parts", &function, &at);
+    struct le_expression *some = le_ktree_use(t, le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, 4, 0));
+    struct le_expression *x[] = {some, le_ktree_address(t, le_ktree_element(t, s->parts[number], at))};
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(4)};
+    le_ktree_do(t, block, le_ktree_call(t, LE_CALL_READ, LE_KTREE_VOID, &statics[1], x));
+    le_ktree_return(t, block, le_ktree_call(t, LE_CALL_JOINED, g->type, statics, &some));
+    le_ktree_close(t, block);
+    return function;
+}
+
+static void join_parts(struct grid *s, int number) {
+    struct codegen *c = s->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct group *g = &s->t->groups[number];
+    int width = le_group_bytes(g) > 8 ? 1 : 4;
+    struct le_variable *part = part_function(s, number), *many = width > 1 ? four_parts_function(s, number) : part;
+    struct statics all = statics_of(g, 8, g->unroll, width, LE_KTREE_INT);
+    struct le_expression *x[] = {s->counts[number], le_ktree_use(t, many), le_ktree_use(t, part),
+                                 room_of(c, g, s->room)};
+    le_group_know(c, g, c->root,
+                  le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, all.at, x)));
+}
+
+/* Ends all blocks but the one that arrives last at counter `number`, of `blocks`. more: what else ends a thread; NULL
+ */
+static void end_unless_last(struct codegen *c, struct le_expression *number, struct le_expression *blocks,
+                            struct le_expression *more) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_variable *arrived = le_codegen_parameter(c, LE_ARGUMENT_COUNTERS, -1, 0, LE_KTREE_UINT, "arrived");
+    struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, arrived, number)), blocks};
+    struct le_expression *ends = le_ktree_not(t, le_ktree_call(t, LE_CALL_IS_LAST, LE_BOOL, NULL, x));
+    le_ktree_end_if(t, c->root, more ? le_ktree_binary(t, LE_OP_LOR, ends, more) : ends);
+}
+
+leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct reduction *r = found;
+    struct codegen *c = &r->c;
+    struct team_stage *t = &r->t;
+    take_settings(m, t);
+    struct grid s = {.c = c, .t = t, .room = declare_room(c, t)};
+    set_bounds(c, t, 256);
+    le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_Y), true);
+    for (int g = 0; g < t->group_count; g++)
+        emit_parts(&s, g);
+    end_unless_last(c, le_ktree_thread(c->tree, LE_BLOCK_Y), le_ktree_thread(c->tree, LE_BLOCKS_X), NULL);
+    for (int g = 0; g < t->group_count; g++)
+        join_parts(&s, g);
+    make_rest(c, t, own_thread(c), 256);
+    int64_t most = (int64_t)c->tree->resident * c->job->facts->multiprocessors / t->points;
+    int64_t rounds = most > 0 ? (s.most_steps + most - 1) / most : s.most_steps;
+    if (!s.are_short) /* long ones: who is done early takes the next one */
+        rounds = rounds >= PAIR_ROUNDS ? 2 : 1;
+    unsigned blocks = (unsigned)((s.most_steps + rounds - 1) / rounds); /* that are done at the same time */
+    finish_launch(c, t, out, 256, blocks, (unsigned)t->points,
+                  t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
+    out->work_bytes = s.at_bytes;
+    out->counter_bytes = (size_t)t->points * 4;
+    return c->status;
+}
+
+/* ---- columns: a thread for each point, which takes a power of two of terms; the last block of those with the same
+ * points puts their totals together */
+
+#define CHUNK_LEAST      64
+#define IDLE_MOST        32                 /* of dear terms: one part of so many of a device's time */
+#define PARTS_BYTES      ((int64_t)1 << 27) /* of their totals */
+#define CHUNK_MOST       16384
+#define COLUMN_UNROLL(g) ((g)->unroll * 2)
+
+static int64_t chunk_for(const struct codegen *c, const struct team_stage *t, bool cut) {
+    int64_t threads = 4096 * (int64_t)c->job->facts->multiprocessors, terms = le_reduce_terms(t), chunk = CHUNK_LEAST,
+            all;
+    while (chunk < terms && (!cut || (chunk < CHUNK_MOST &&
+                                      (!le_mul_i64((terms + chunk - 1) / chunk, t->points, &all) || all > threads))))
+        chunk *= 2;
+    return chunk;
+}
+/* Where terms are dear: as much as leaves few multiprocessors idle while the last blocks run. */
+static int64_t dear_chunk(const struct codegen *c, const struct team_stage *t, int64_t blocks) {
+    int64_t resident = (int64_t)c->tree->resident * c->job->facts->multiprocessors, chunk = chunk_for(c, t, false);
+    int64_t bytes = t->points * (int64_t)le_group_total_bytes(&t->groups[0]);
+    for (; chunk > CHUNK_LEAST; chunk /= 2) {
+        int64_t steps = (le_reduce_terms(t) + chunk - 1) / chunk, all = steps * blocks;
+        int64_t turns = (all + resident - 1) / resident, idle = turns * resident - all;
+        if (idle * IDLE_MOST <= turns * resident || steps * 2 * bytes > PARTS_BYTES)
+            break;
+    }
+    return chunk;
+}
+
+/* Of the tree above what is read at once: few buckets, as each is a text of its own. */
+static int levels_for(const struct group *g, int64_t chunk) {
+    int levels = 5;
+    while (levels < 40 && (int64_t)COLUMN_UNROLL(g) << levels < chunk)
+        levels *= 2;
+    return levels;
+}
+
+/* The block of those threads that have a point. */
+static struct le_block *open_columns(struct codegen *c, const struct team_stage *t, int threads,
+                                     struct le_expression **point) {
+    struct le_kernel_tree *tree = c->tree;
+    struct le_expression *points = le_codegen_number(c, "points", t->points);
+    struct le_expression *before = le_times(tree, le_ktree_cast(tree, LE_KTREE_LONG, le_ktree_thread(tree, LE_BLOCK_X)),
+                                            le_ktree_int(tree, threads));
+    *point =
+        le_ktree_let(tree, c->root, "point", LE_KTREE_LONG, le_plus(tree, before, le_ktree_thread(tree, LE_THREAD_X)));
+    struct le_block *block = le_ktree_open_if(tree, c->root, le_less(tree, *point, points));
+    le_team_bind(c, block, t->points_at, t->points_count, *point, t->points <= INT32_MAX);
+    return block;
+}
+
+/* Terms from `first` on up to `end`. */
+static struct le_expression *emit_column(struct codegen *c, struct group *g, struct le_block *block, int levels,
+                                         struct le_expression *first, struct le_expression *end) {
+    struct le_kernel_tree *t = c->tree;
+    le_group_emit(c, g, block);
+    struct le_variable *quick = le_group_quick_term(c, g, block);
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(levels),
+                                        LE_STATIC_NUMBER(COLUMN_UNROLL(g)), LE_STATIC_TYPE(le_group_counting(g))};
+    struct le_expression *x[] = {first, end, le_ktree_use(t, g->term), quick ? le_ktree_use(t, quick) : NULL};
+    return le_ktree_let(
+        t, block, "all", g->type,
+        le_ktree_call(t, quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL, g->type, statics, x));
+}
+
+/* Without a second pass: a thread takes all terms. */
+static void whole_columns(struct codegen *c, struct team_stage *t, int threads) {
+    struct le_expression *point;
+    int64_t chunk = chunk_for(c, t, false);
+    struct le_block *block = open_columns(c, t, threads, &point);
+    for (int g = 0; g < t->group_count; g++) {
+        struct group *group = &t->groups[g];
+        le_group_know(
+            c, group, block,
+            emit_column(c, group, block, levels_for(group, chunk), le_ktree_int(c->tree, 0), le_group_count(c, group)));
+    }
+    store_values(c, t, block);
+    le_ktree_close(c->tree, block);
+}
+
+static void leave_parts(struct grid *s, int number, struct le_block *block, struct le_expression *point,
+                        int64_t chunk) {
+    struct codegen *c = s->c;
+    struct le_kernel_tree *t = c->tree;
+    struct group *g = &s->t->groups[number];
+    struct le_expression *count = le_group_count(c, g), *size = le_ktree_int(t, chunk);
+    struct le_expression *number_of_block = le_ktree_thread(t, LE_BLOCK_Y);
+    struct le_expression *first = le_ktree_let(t, block, "first", LE_KTREE_LONG,
+                                               le_times(t, le_ktree_cast(t, LE_KTREE_LONG, number_of_block), size));
+    struct le_expression *next = le_plus(t, first, size);
+    struct le_expression *end =
+        le_ktree_let(t, block, "end", LE_KTREE_LONG, le_ktree_select(t, le_less(t, next, count), next, count));
+    struct le_expression *total =
+        emit_column(c, g, block, levels_for(g, chunk), le_ktree_cast(t, le_group_counting(g), first),
+                    le_ktree_cast(t, le_group_counting(g), end));
+    s->parts[number] = parts_of(s, g, work_of(s), le_ktree_int(t, 0));
+    struct le_expression *row = le_times(t, number_of_block, le_codegen_number(c, "points", s->t->points));
+    le_ktree_set(t, block, le_ktree_element(t, s->parts[number], le_plus(t, row, point)), total);
+    s->at_bytes += (size_t)s->most_steps * (size_t)s->t->points * le_group_total_bytes(g);
+}
+
+static void take_parts(struct grid *s, int number, struct le_block *block, struct le_expression *point) {
+    struct codegen *c = s->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct group *g = &s->t->groups[number];
+    struct le_variable *part;
+    struct le_expression *at;
+    struct le_block *inner = open_part(s, g, block, "part", &part, &at);
+    struct le_expression *row = le_times(t, at, le_codegen_number(c, "points", s->t->points));
+    le_ktree_return(t, inner, le_ktree_element(t, s->parts[number], le_plus(t, row, point)));
+    le_ktree_close(t, inner);
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(s->most_steps <= 256 ? 5 : 13),
+                                        LE_STATIC_NUMBER(8), LE_STATIC_TYPE(LE_KTREE_INT)};
+    struct le_expression *x[] = {le_ktree_int(t, 0), le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_BLOCKS_Y)),
+                                 le_ktree_use(t, part)};
+    le_group_know(c, g, block,
+                  le_ktree_let(t, block, "all", g->type, le_ktree_call(t, LE_CALL_THREAD_TOTAL, g->type, statics, x)));
+}
+
+static void cut_columns(struct codegen *c, struct team_stage *t, int threads, struct grid *s, int64_t chunk) {
+    struct le_kernel_tree *tree = c->tree;
+    struct le_expression *point;
+    struct le_block *block = open_columns(c, t, threads, &point);
+    for (int g = 0; g < t->group_count; g++)
+        leave_parts(s, g, block, point, chunk);
+    le_ktree_close(tree, block);
+    end_unless_last(c, le_ktree_thread(tree, LE_BLOCK_X), le_ktree_thread(tree, LE_BLOCKS_Y),
+                    le_ktree_binary(tree, LE_OP_GE, point, le_codegen_number(c, "points", t->points)));
+    block = le_ktree_open(tree, c->root);
+    le_team_bind(c, block, t->points_at, t->points_count, point, t->points <= INT32_MAX);
+    for (int g = 0; g < t->group_count; g++)
+        take_parts(s, g, block, point);
+    store_values(c, t, block);
+    le_ktree_close(tree, block);
+}
+
+static int column_threads(const struct team_stage *t) {
+    return t->points >= 256 ? 256 : (int)(t->points + 31) / 32 * 32;
+}
+
+int64_t le_reduce_chunk(struct codegen *c, const struct team_stage *t) {
+    int threads = column_threads(t);
+    set_bounds(c, t, threads);
+    return t->spread > 1 ? dear_chunk(c, t, (t->points + threads - 1) / threads) : chunk_for(c, t, true);
+}
+
+/* Groups of a grid cannot use each other's totals: they are there at the end alone. */
+bool le_reduce_stands_alone(const struct team_stage *t) {
+    for (int g = 1; g < t->group_count; g++)
+        for (int k = 0; k < t->groups[g].node_count; k++)
+            if (t->groups[g].nodes[k]->operands[0]->reduces)
+                return false;
+    return true;
+}
+
+leat_status le_reduce_columns(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct reduction *r = found;
+    struct codegen *c = &r->c;
+    struct team_stage *t = &r->t;
+    int threads = column_threads(t);
+    int64_t blocks = (t->points + threads - 1) / threads, chunk = le_mapping_get(m, "chunk");
+    take_settings(m, t);
+    set_bounds(c, t, threads);
+    struct grid s = {.c = c, .t = t, .most_steps = (le_reduce_terms(t) + chunk - 1) / chunk};
+    bool cut = le_reduce_stands_alone(t) && s.most_steps > 1 && s.most_steps <= GRID_POINTS;
+    if (!cut)
+        whole_columns(c, t, threads);
+    else
+        cut_columns(c, t, threads, &s, chunk);
+    finish_launch(c, t, out, threads, (unsigned)blocks, cut ? (unsigned)s.most_steps : 1,
+                  cut ? "threads for each column, the last block joins their totals" : "a thread for each column");
+    out->work_bytes = cut ? s.at_bytes : 0;
+    out->counter_bytes = cut ? (size_t)blocks * 4 : 0;
+    return c->status;
+}

@@ -1,0 +1,563 @@
+/* The terms of a group: which of its axes are merged, how many terms a thread reads at once, and the lambdas that
+ * compute the total of one term or of several adjacent terms. */
+#include "gen/mapping/group_reduce.h"
+#include <stdio.h>
+#include <string.h>
+
+#define NARROW_TERMS ((int64_t)1 << 30) /* an int counts these, and what is looked at behind them */
+#define DEAR_COST    128                /* additions of all terms that a thread makes at once */
+#define QUICK_COST   16                 /* additions of a term whose quick way is worth a text of its own */
+
+static const struct le_range *range_at(const struct codegen *c, const struct group *g, int position) {
+    return le_range_of(c->space, g->indices[position]);
+}
+
+/* ---- what every load of a term has to be */
+
+struct load_check {
+    struct codegen *c;
+    const struct group *g;
+    int outer, inner; /* positions */
+    int64_t inner_count;
+    int width, largest;               /* elements; bytes of one */
+    struct le_node *loads[LOADS_MAX]; /* those that depend on the inner index */
+    int load_count;
+    int point, across; /* an index; loads that are, less those that are not */
+    bool fits;
+};
+
+/* Elements that one step of the index makes in the load; false: it is not affine. */
+static bool find_stride(const struct codegen *c, const struct le_node *load, int index, int64_t *stride) {
+    const struct le_layout *layout = &c->layouts[load->value];
+    *stride = 0;
+    for (int d = 0; d < load->operand_count; d++) {
+        struct le_affine f;
+        bool stretched = d < load->stretch && layout->shape[d] == 1;
+        if (stretched || !le_node_depends(load->operands[d], index))
+            continue;
+        if (!le_affine_of(c->space, load->operands[d], &f))
+            return false;
+        for (int k = 0; k < f.count; k++)
+            if (f.index[k] == index)
+                *stride += f.factor[k] * layout->strides[d];
+    }
+    return true;
+}
+
+/* All of its places are inside, as they are. */
+static bool is_plain(const struct codegen *c, const struct le_node *load) {
+    if (load->live)
+        return false;
+    for (int d = 0; d < load->operand_count && !load->trusted; d++)
+        if (!le_axis_is_safe(c->space, &c->layouts[load->value], load->operands[d], d, load->stretch))
+            return false;
+    return true;
+}
+
+/* Calls visit for the loads that depend on the inner index or the outer one; a subscript's own loads are not looked at.
+ */
+static void look_at(struct load_check *l, struct le_node *node, int epoch,
+                    void (*visit)(struct load_check *, struct le_node *)) {
+    bool outer = l->outer >= 0 && le_node_depends(node, l->g->indices[l->outer]);
+    if (!l->fits || (!outer && !le_node_depends(node, l->g->indices[l->inner])) ||
+        le_note_met(l->c->notes, node, epoch))
+        return;
+    if (node->kind == LE_NODE_REDUCE || node->kind == LE_NODE_REGION)
+        l->fits = false;
+    else if (node->kind == LE_NODE_LOAD || node->kind == LE_NODE_INDEX)
+        visit(l, node);
+    else
+        for (int k = 0; k < node->operand_count; k++)
+            look_at(l, node->operands[k], epoch, visit);
+}
+
+static bool all_fit(struct load_check *l, void (*visit)(struct load_check *, struct le_node *)) {
+    l->fits = true;
+    int epoch = ++l->c->notes->epoch;
+    for (int k = 0; k < l->g->node_count && l->fits; k++)
+        look_at(l, l->g->bodies[k], epoch, visit);
+    return l->fits;
+}
+
+/* ---- axes */
+
+static void visit_merge(struct load_check *l, struct le_node *node) {
+    int64_t outer, inner, whole;
+    l->fits = node->kind == LE_NODE_LOAD && is_plain(l->c, node) &&
+              find_stride(l->c, node, l->g->indices[l->outer], &outer) &&
+              find_stride(l->c, node, l->g->indices[l->inner], &inner) && le_mul_i64(inner, l->inner_count, &whole) &&
+              outer == whole;
+}
+
+static bool steps_by_one(const struct codegen *c, const struct group *g, int position) {
+    return range_at(c, g, position)->by == 1;
+}
+
+static bool merges(struct codegen *c, const struct group *g, int position, const struct term_axis *inner) {
+    struct load_check l = {.c = c, .g = g, .outer = position, .inner = inner->position, .inner_count = inner->count};
+    return steps_by_one(c, g, position) && steps_by_one(c, g, inner->position) && all_fit(&l, visit_merge);
+}
+
+/* From the last to the first, then turned round. An axis of one value is none, unless it is the last. */
+static void find_axes(struct codegen *c, struct group *g) {
+    for (int k = g->index_count - 1; k >= 0; k--) {
+        int64_t count = le_range_count(range_at(c, g, k));
+        struct term_axis *inner = g->axis_count ? &g->axes[g->axis_count - 1] : NULL;
+        if (inner && count == 1)
+            continue;
+        if (inner && inner->count > 0 && merges(c, g, k, inner))
+            inner->count *= count;
+        else
+            g->axes[g->axis_count++] = (struct term_axis){.position = k, .count = count};
+    }
+    for (int k = 0; k < g->axis_count / 2; k++) {
+        struct term_axis swapped = g->axes[k];
+        g->axes[k] = g->axes[g->axis_count - 1 - k];
+        g->axes[g->axis_count - 1 - k] = swapped;
+    }
+}
+
+/* ---- width */
+
+/* Bound to its low: one of the node's indices that is no axis. */
+static bool is_at_low(const struct load_check *l, int index, int64_t *low) {
+    for (int k = 0; k < l->g->index_count; k++) {
+        bool axis = false;
+        for (int a = 0; a < l->g->axis_count; a++)
+            axis |= l->g->axes[a].position == k;
+        if (l->g->indices[k] == index && !axis) {
+            *low = range_at(l->c, l->g, k)->low;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the place is a multiple of width elements where the inner index is at its low. */
+static bool axis_is_aligned(const struct load_check *l, const struct le_node *load, int d, int64_t *constant) {
+    int64_t stride = l->c->layouts[load->value].strides[d], low;
+    int inner = l->g->indices[l->inner];
+    struct le_affine f;
+    if (!le_affine_of(l->c->space, load->operands[d], &f))
+        return stride % l->width == 0 && !le_node_depends(load->operands[d], inner);
+    *constant += f.constant * stride;
+    for (int k = 0; k < f.count; k++) {
+        if (f.index[k] == inner)
+            *constant += f.factor[k] * stride * range_at(l->c, l->g, l->inner)->low;
+        else if (is_at_low(l, f.index[k], &low))
+            *constant += f.factor[k] * stride * low;
+        else if (f.factor[k] * stride % l->width != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_stretched(const struct codegen *c, const struct le_node *load, int d) {
+    return d < load->stretch && c->layouts[load->value].shape[d] == 1;
+}
+
+static void visit_size(struct load_check *l, struct le_node *node) {
+    if (node->kind != LE_NODE_LOAD)
+        return;
+    int64_t stride;
+    int size = (int)le_type_size(l->c->ir->values.at[node->value].type);
+    l->largest = size > l->largest ? size : l->largest;
+    l->fits = is_plain(l->c, node) && find_stride(l->c, node, l->g->indices[l->inner], &stride) && stride == 1;
+}
+
+static void visit_aligned(struct load_check *l, struct le_node *node) {
+    const struct le_device_facts *facts = l->c->job->facts;
+    if (node->kind != LE_NODE_LOAD)
+        return;
+    int64_t constant = l->c->layouts[node->value].offset;
+    l->fits = facts->is_aligned(facts->user, node->value);
+    for (int d = 0; d < node->operand_count && l->fits; d++)
+        if (!is_stretched(l->c, node, d))
+            l->fits = axis_is_aligned(l, node, d, &constant);
+    l->fits = l->fits && constant % l->width == 0;
+}
+
+int le_group_width(struct codegen *c, const struct group *g) {
+    const struct term_axis *last = &g->axes[g->axis_count - 1];
+    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = last->position};
+    if (!steps_by_one(c, g, last->position) || !all_fit(&l, visit_size) || l.largest == 0 || l.largest > 8)
+        return 1;
+    l.width = 16 / l.largest;
+    if (g->axis_count > 1 && last->count % l.width != 0)
+        return 1;
+    return all_fit(&l, visit_aligned) ? l.width : 1;
+}
+
+/* Counts the loads in which the next term is farther away than the next point. */
+static void visit_across(struct load_check *l, struct le_node *node) {
+    int64_t term, point;
+    if (node->kind != LE_NODE_LOAD || !find_stride(l->c, node, l->g->indices[l->inner], &term) ||
+        !find_stride(l->c, node, l->point, &point))
+        return;
+    term = term < 0 ? -term : term;
+    point = point < 0 ? -point : point;
+    if (point != 0)
+        l->across += point < term ? 1 : -1;
+}
+
+bool le_group_is_across(struct codegen *c, const struct group *g, int index) {
+    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position, .point = index};
+    return all_fit(&l, visit_across) && l.across > 0;
+}
+
+struct mixed_search {
+    const struct group *g;
+    const int *points;
+    int count;
+    bool found;
+};
+
+static void find_mixed(struct le_node *node, void *user) {
+    struct mixed_search *u = user;
+    bool term = false, point = false;
+    for (int k = 0; k < u->g->index_count; k++)
+        term |= le_node_depends(node, u->g->indices[k]);
+    for (int k = 0; k < u->count; k++)
+        point |= le_node_depends(node, u->points[k]);
+    u->found |= node->kind == LE_NODE_LOAD && term && point;
+}
+
+bool le_group_is_uniform(struct codegen *c, const struct group *g, const int *points, int count) {
+    struct mixed_search u = {.g = g, .points = points, .count = count};
+    for (int k = 0; k < g->node_count; k++)
+        le_node_walk(c->ir, g->bodies[k], find_mixed, &u);
+    return !u.found;
+}
+
+int le_group_bytes(const struct group *g) {
+    int bytes = 0;
+    for (int k = 0; k < g->node_count; k++)
+        bytes += (int)le_type_size(g->bodies[k]->type) + (le_node_is_arg(g->nodes[k]) ? (g->narrow ? 4 : 8) : 0);
+    return bytes;
+}
+
+/* How often it reads before it waits: as often as registers hold the totals, and what is dear needs no more of it. */
+static int find_unroll(const struct group *g, int64_t cost) {
+    int unroll = 8, bytes = le_group_bytes(g);
+    while (unroll > 1 && (cost * g->width * unroll * (bytes > 4 ? 2 : 1) > 2 * DEAR_COST || unroll * bytes > 64 ||
+                          unroll * g->width > 64))
+        unroll /= 2;
+    return unroll;
+}
+
+/* Of what this walk has not met yet. */
+static int64_t new_cost(struct codegen *c, struct le_node *node, int epoch) {
+    if (le_note_met(c->notes, node, epoch))
+        return 0;
+    int64_t cost = node->cost;
+    for (int k = 0; k < node->operand_count; k++)
+        cost += new_cost(c, node->operands[k], epoch) - node->operands[k]->cost;
+    return cost;
+}
+
+static int64_t cost_of(struct codegen *c, const struct group *g) {
+    int epoch = ++c->notes->epoch;
+    int64_t cost = 1;
+    for (int k = 0; k < g->node_count; k++)
+        cost += g->share ? new_cost(c, g->bodies[k], epoch) : g->bodies[k]->cost;
+    return cost;
+}
+
+void le_group_shape(struct codegen *c, struct group *g) {
+    int64_t cost = cost_of(c, g);
+    find_axes(c, g);
+    g->narrow = g->terms <= NARROW_TERMS;
+    g->width = cost > DEAR_COST / 4 ? 1 : le_group_width(c, g);
+    g->unroll = find_unroll(g, cost);
+}
+
+/* ---- totals */
+
+void le_group_declare(struct codegen *c, struct group *g) {
+    struct le_totals totals = {.count = g->node_count, .narrow = g->narrow};
+    for (int k = 0; k < g->node_count; k++) {
+        totals.part[k].reduction = (enum le_reduction)g->nodes[k]->code;
+        totals.part[k].type = g->nodes[k]->operands[0]->type;
+    }
+    g->type = le_ktree_totals(c->tree, c->root, &totals);
+}
+
+size_t le_group_total_bytes(const struct group *g) {
+    return 16 * (size_t)g->node_count;
+}
+
+size_t le_room_bytes(const struct le_node *node) {
+    size_t of_term = le_type_size(node->operands[0]->type), of_total = le_type_size(node->type);
+    size_t larger = of_term > of_total ? of_term : of_total;
+    return ROOM_TOTALS * ((larger + 7) / 8 * 8 + (le_node_is_arg(node) ? 8 : 0));
+}
+
+size_t le_group_room_bytes(const struct group *g) {
+    size_t bytes = 0;
+    for (int k = 0; k < g->node_count; k++)
+        bytes += le_room_bytes(g->nodes[k]);
+    return bytes;
+}
+
+static struct le_expression *number_of(struct codegen *c, int index, const char *what, int64_t value, int type) {
+    const char *name = le_arena_format(c->arena, "%s_%s_%d", c->ir->indices.at[index].name, what, index);
+    return le_ktree_cast(c->tree, type, le_codegen_number(c, name, value));
+}
+
+int le_group_counting(const struct group *g) {
+    return g->narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+}
+
+struct le_expression *le_group_count(struct codegen *c, const struct group *g) {
+    return number_of(c, g->indices[0], "terms", g->terms, le_group_counting(g));
+}
+
+void le_group_know(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *total) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *empty = le_ktree_binary(t, LE_OP_EQ, le_group_count(c, g), le_ktree_int(t, 0));
+    for (int k = 0; k < g->node_count; k++) {
+        struct le_node *node = g->nodes[k];
+        const struct le_range *r = range_at(c, g, 0);
+        const char *name = le_arena_format(c->arena, "%s_%s", le_reduction_name((enum le_reduction)node->code),
+                                           c->ir->indices.at[node->indices[0]].name);
+        struct le_expression *x =
+            le_ktree_let(t, block, name, (int)node->type, le_ktree_part(t, (int)node->type, total, k, empty));
+        if (le_node_is_arg(node) && (r->low != 0 || r->by != 1)) {
+            struct le_expression *at = le_ktree_cast(t, LE_KTREE_LONG, x);
+            struct le_expression *value =
+                le_plus(t, number_of(c, g->indices[0], "low", r->low, LE_KTREE_LONG),
+                        le_times(t, at, number_of(c, g->indices[0], "by", r->by, LE_KTREE_LONG)));
+            struct le_expression *none = le_less(t, at, le_ktree_int(t, 0));
+            x = le_ktree_let(t, block, name, LE_I64,
+                             le_codegen_wide(c, le_ktree_select(t, none, le_ktree_int(t, -1), value)));
+        }
+        le_codegen_know(c, node, block, x);
+        for (int q = 0; q < g->same_count; q++)
+            if (g->same_as[q] == k)
+                le_codegen_know(c, g->same[q], block, x);
+    }
+}
+
+/* ---- indices */
+
+void le_team_bind_one(struct codegen *c, struct le_block *block, int index, struct le_expression *place, int64_t past) {
+    const struct le_range *r = le_range_of(c->space, index);
+    struct le_kernel_tree *t = c->tree;
+    bool narrow = le_codegen_fits_int(r->low, r->high) && r->by <= INT32_MAX && r->high <= INT32_MAX - r->by - past;
+    int type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+    struct le_expression *x = place ? le_ktree_cast(t, type, place) : NULL;
+    if (x && r->by != 1)
+        x = le_times(t, x, number_of(c, index, "by", r->by, type));
+    if (!x || r->low != 0) {
+        struct le_expression *low = number_of(c, index, "low", r->low, type);
+        x = x ? le_plus(t, low, x) : low;
+    }
+    le_codegen_bind(c, block, index, le_ktree_let(t, block, c->ir->indices.at[index].name, type, x));
+}
+
+/* Splits place into a place along each axis; counts are the axes' extents, and the last axis runs fastest. */
+static void split_place(struct codegen *c, struct le_block *block, struct le_expression *place, bool narrow,
+                        struct le_expression *const *counts, int count, struct le_expression **places) {
+    struct le_kernel_tree *t = c->tree;
+    int type = narrow ? LE_KTREE_UINT : LE_KTREE_ULONG;
+    struct le_expression *rest = place;
+    for (int k = count - 1; k > 0; k--) {
+        struct le_expression *along = le_ktree_cast(t, type, counts[k]);
+        rest = le_ktree_cast(t, type, rest);
+        struct le_expression *next = le_ktree_let(t, block, "rest", type, le_ktree_quotient(t, rest, along));
+        places[k] = le_ktree_let(t, block, "place", type, le_minus(t, rest, le_times(t, next, along)));
+        rest = next;
+    }
+    if (count > 0)
+        places[0] = rest;
+}
+
+void le_team_bind(struct codegen *c, struct le_block *block, const int *indices, int count, struct le_expression *place,
+                  bool narrow) {
+    struct le_expression *counts[POINTS_MAX] = {NULL}, *places[POINTS_MAX] = {NULL};
+    for (int k = 1; k < count; k++)
+        counts[k] = number_of(c, indices[k], "count", le_range_count(le_range_of(c->space, indices[k])), LE_KTREE_LONG);
+    split_place(c, block, place, narrow, counts, count, places);
+    for (int k = 0; k < count; k++)
+        le_team_bind_one(c, block, indices[k], places[k], 0);
+}
+
+/* ---- the functions */
+
+/* Binds all indices of the group's terms but those of the last axis; gives the place along that. */
+static struct le_expression *bind_outer(struct codegen *c, const struct group *g, struct le_block *block,
+                                        struct le_expression *at) {
+    struct le_expression *counts[AXES_MAX] = {NULL}, *places[AXES_MAX] = {NULL};
+    for (int a = 1; a < g->axis_count; a++)
+        counts[a] = number_of(c, g->indices[g->axes[a].position], "along", g->axes[a].count, LE_KTREE_LONG);
+    split_place(c, block, at, g->narrow, counts, g->axis_count, places);
+    for (int p = 0; p < g->index_count; p++) {
+        struct le_expression *place = NULL;
+        int64_t past = 0;
+        if (p == g->axes[g->axis_count - 1].position)
+            continue;
+        for (int a = 0; a + 1 < g->axis_count; a++)
+            if (g->axes[a].position == p) {
+                place = places[a];
+                past = g->axes[a].count;
+            }
+        le_team_bind_one(c, block, g->indices[p], place, past);
+    }
+    return places[g->axis_count - 1];
+}
+
+static void bind_last(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *place) {
+    const struct term_axis *last = &g->axes[g->axis_count - 1];
+    le_team_bind_one(c, block, g->indices[last->position], place, last->count);
+}
+
+struct le_expression *le_group_total(struct codegen *c, const struct group *g, struct le_block *block,
+                                     struct le_expression *at) {
+    struct le_expression *x[GROUP_NODES + 1];
+    bool args = false;
+    c->term = at;
+    for (int k = 0; k < g->node_count; k++) {
+        x[k] = le_codegen_wide(c, le_codegen_node(c, g->bodies[k], block, NULL));
+        args |= le_node_is_arg(g->nodes[k]);
+    }
+    c->term = NULL;
+    x[g->node_count] = at;
+    return le_ktree_total(c->tree, g->type, x, g->node_count + args);
+}
+
+static struct le_block *open_term(struct codegen *c, const struct group *g, struct le_block *block, const char *wish,
+                                  struct le_variable **function, struct le_variable *usual, struct le_expression **at) {
+    struct le_variable *parameters[] = {le_ktree_variable(c->tree, "at", le_group_counting(g)), usual};
+    *function = le_ktree_variable(c->tree, wish, g->type);
+    *at = le_ktree_use(c->tree, parameters[0]);
+    return le_ktree_open_function(c->tree, block, *function, parameters, usual ? 2 : 1);
+}
+
+static void fill_term(struct codegen *c, const struct group *g, struct le_block *inner, struct le_expression *at) {
+    bind_last(c, g, inner, bind_outer(c, g, inner, at));
+    le_ktree_return(c->tree, inner, le_group_total(c, g, inner, at));
+    le_ktree_close(c->tree, inner);
+}
+
+static void emit_term(struct codegen *c, struct group *g, struct le_block *block) {
+    struct le_expression *at;
+    struct le_block *inner = open_term(c, g, block, "term", &g->term, NULL, &at);
+    fill_term(c, g, inner, at);
+}
+
+struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g, struct le_block *block) {
+    bool quick = false, safe = true;
+    struct le_variable *function;
+    struct le_expression *at;
+    for (int k = 0; k < g->node_count; k++) {
+        quick |= le_codegen_has_quick_ways(c, g->bodies[k]);
+        safe &= le_codegen_is_safe(c, g->bodies[k]) && !g->bodies[k]->reduces && !g->bodies[k]->changes;
+    }
+    if (!quick || !safe || g->width > 1 || cost_of(c, g) < QUICK_COST)
+        return NULL;
+    c->usual = le_ktree_variable(c->tree, "usual", LE_BOOL);
+    c->usual->changes = true;
+    struct le_block *inner = open_term(c, g, block, "quick_term", &function, c->usual, &at);
+    c->quick = inner;
+    fill_term(c, g, inner, at);
+    c->quick = NULL;
+    return function;
+}
+
+static void visit_load(struct load_check *l, struct le_node *node) {
+    bool known = node->kind != LE_NODE_LOAD || !is_plain(l->c, node);
+    for (int k = 0; k < l->load_count; k++)
+        known |= l->loads[k] == node;
+    l->fits = known || l->load_count < LOADS_MAX;
+    if (!known && l->fits)
+        l->loads[l->load_count++] = node;
+}
+
+int le_group_loads(struct codegen *c, const struct group *g, struct le_node **loads) {
+    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position};
+    if (!all_fit(&l, visit_load))
+        return -1;
+    for (int k = 0; k < l.load_count; k++)
+        loads[k] = l.loads[k];
+    return l.load_count;
+}
+
+bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width) {
+    struct group g = {.indices = index, .index_count = 1, .axis_count = 1};
+    struct load_check l = {.c = c, .g = &g, .outer = -1, .width = width, .fits = true};
+    visit_size(&l, load);
+    if (l.fits)
+        visit_aligned(&l, load);
+    return l.fits;
+}
+
+struct le_variable *le_group_array(struct codegen *c, struct le_block *block, const struct le_node *load,
+                                   const char *what, int width) {
+    const struct le_value *v = &c->ir->values.at[load->value];
+    const char *name = le_arena_format(c->arena, "%s_%s", v->name, what);
+    return le_ktree_array(c->tree, block, name, (int)v->type, LE_KTREE_LOCAL, width, 0);
+}
+
+void le_group_read(struct codegen *c, struct le_block *block, const struct le_node *load, int width,
+                   struct le_expression *to) {
+    struct le_expression *x[] = {to, le_ktree_address(c->tree, le_codegen_trusted_place(c, load, block))};
+    le_ktree_do(c->tree, block, le_ktree_call(c->tree, LE_CALL_READ, LE_KTREE_VOID, &LE_STATIC_NUMBER(width), x));
+}
+
+int le_group_open_wide(struct codegen *c, const struct group *g, struct le_block *base, struct le_node **loads,
+                       struct le_variable **some) {
+    int count = le_group_loads(c, g, loads);
+    for (int k = 0; k < count; k++) {
+        some[k] = le_group_array(c, base, loads[k], "some", g->width);
+        le_group_read(c, base, loads[k], g->width, le_ktree_use(c->tree, some[k]));
+    }
+    le_ktree_close(c->tree, base);
+    return count;
+}
+
+void le_group_know_read(struct codegen *c, struct le_node *load, struct le_block *each, struct le_expression *element) {
+    struct le_expression *x = le_codegen_from_memory(c, element, load->type);
+    le_codegen_know(c, load, each, le_ktree_let(c->tree, each, c->ir->values.at[load->value].name, (int)load->type, x));
+}
+
+void le_group_know_element(struct codegen *c, struct le_node *load, struct le_block *each, struct le_variable *some,
+                           struct le_expression *e) {
+    le_group_know_read(c, load, each, le_ktree_element(c->tree, some, e));
+}
+
+void le_group_return_joined(struct codegen *c, const struct group *g, struct le_block *function,
+                            struct le_variable *some) {
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(some->extents[0])};
+    struct le_expression *all = le_ktree_use(c->tree, some);
+    le_ktree_return(c->tree, function, le_ktree_call(c->tree, LE_CALL_JOINED, g->type, statics, &all));
+    le_ktree_close(c->tree, function);
+}
+
+static void emit_terms(struct codegen *c, struct group *g, struct le_block *block) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_node *loads[LOADS_MAX];
+    struct le_variable *names[LOADS_MAX];
+    struct le_expression *at;
+    struct le_block *inner = open_term(c, g, block, "terms", &g->many, NULL, &at);
+    struct le_expression *last = bind_outer(c, g, inner, at);
+    struct le_block *base = le_ktree_open(t, inner);
+    bind_last(c, g, base, last);
+    int count = le_group_open_wide(c, g, base, loads, names);
+    struct le_variable *some = le_ktree_array(t, inner, "some", g->type, LE_KTREE_LOCAL, g->width, 0);
+    struct le_expression *e;
+    struct le_block *each = le_ktree_open_each(t, inner, "e", g->width, &e);
+    bind_last(c, g, each, le_plus(t, last, e));
+    for (int k = 0; k < count; k++)
+        le_group_know_element(c, loads[k], each, names[k], e);
+    le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, le_plus(t, at, e)));
+    le_ktree_close(t, each);
+    le_group_return_joined(c, g, inner, some);
+}
+
+void le_group_emit(struct codegen *c, struct group *g, struct le_block *block) {
+    le_group_declare(c, g);
+    emit_term(c, g, block);
+    g->many = g->term;
+    if (g->width > 1)
+        emit_terms(c, g, block);
+}

@@ -1,0 +1,537 @@
+/* Plans a fast kernel that computes one value for each point: its axes, the reads that it makes ahead, and how many
+ * elements a thread computes. Generates no text. */
+#include "gen/mapping/map.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
+#define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)
+#define DEAREST_COST        1024 /* the same where one loop makes the elements that end a row */
+#define AHEAD_BYTES         16   /* that a thread reads before it computes: 2,048 threads are enough */
+#define SCATTER_AHEAD_BYTES 64   /* the same where a block's threads go on and on */
+#define SHIFT_MAX           8    /* elements between reads that share what they read */
+
+static const struct le_range *range_of(const struct map *m, int index) {
+    return le_range_of(m->c.space, index);
+}
+
+int le_map_size(const struct map *m, int value) {
+    return (int)le_type_size(m->c.ir->values.at[value].type);
+}
+
+const struct map_axis *le_map_inner(const struct map *m) {
+    return &m->axes[m->axis_count - 1];
+}
+
+int64_t le_map_parts(const struct map *m, int axis) {
+    bool inner = axis == m->axis_count - 1, row = axis == m->row;
+    int64_t part = 1, count = m->axes[axis].count + (inner ? m->phase : 0);
+    if (m->way == MAP_TILE)
+        part = inner ? m->tile_columns : row ? m->tile_rows : 1;
+    else if (m->way == MAP_ROWS)
+        part = inner ? 32 * m->width : row ? MAP_THREADS / 32 * m->unroll : 1;
+    else if (inner)
+        part = m->width;
+    return count / part + (count % part != 0);
+}
+
+/* ---- places of loads and stores */
+
+/* Elements that a subscript's step along an index makes, wrapping as addresses do. */
+static int64_t wrapping_product(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static void add_index(const struct map *m, struct map_place *p, int index, int64_t elements) {
+    for (int a = 0; a < m->axis_count; a++)
+        if (m->axes[a].index == index) {
+            p->start += wrapping_product(elements, range_of(m, index)->low);
+            p->strides[a] += wrapping_product(elements, range_of(m, index)->by);
+            return;
+        }
+    for (int k = 0; k < m->covered_count; k++)
+        if (m->covered[k] == index) {
+            p->start += wrapping_product(elements, range_of(m, index)->low);
+            return;
+        }
+    p->known = false;
+}
+
+/* false: not affine. */
+static bool find_place(const struct map *m, int value, struct le_node *const *subscripts, int rank, int stretch,
+                       struct map_place *p) {
+    const struct le_layout *layout = &m->c.layouts[value];
+    *p = (struct map_place){.start = layout->offset, .known = true};
+    for (int d = 0; d < rank; d++) {
+        struct le_affine f;
+        if (d < stretch && layout->shape[d] == 1)
+            continue;
+        if (!le_affine_of(m->c.space, subscripts[d], &f))
+            return false;
+        p->start += wrapping_product(f.constant, layout->strides[d]);
+        for (int k = 0; k < f.count; k++)
+            add_index(m, p, f.index[k], wrapping_product(f.factor[k], layout->strides[d]));
+    }
+    return true;
+}
+
+static bool is_inside(const struct map *m, int value, struct le_node *const *subscripts, int rank, int stretch) {
+    for (int d = 0; d < rank; d++)
+        if (!le_axis_is_safe(m->c.reach, &m->c.layouts[value], subscripts[d], d, stretch))
+            return false;
+    return true;
+}
+
+/* A load of places that can be counted and are all inside. */
+static bool is_plain(const struct map *m, struct le_node *load, struct map_place *p) {
+    return !load->live && load->operand_count > 0 &&
+           (load->trusted || is_inside(m, load->value, load->operands, load->operand_count, load->stretch)) &&
+           find_place(m, load->value, load->operands, load->operand_count, load->stretch, p);
+}
+
+/* ---- axes */
+
+static bool find_axes(struct map *m) {
+    const struct le_stage *stage = m->stage;
+    if (stage->index_count == 0 || stage->index_count > MAP_AXES_MAX)
+        return false;
+    for (int k = 0; k < stage->index_count; k++) {
+        const struct le_range *r = range_of(m, stage->indices[k]);
+        if (r->dynamic || m->c.ir->indices.at[stage->indices[k]].host)
+            return false;
+        if (le_range_count(r) == 1)
+            m->covered[m->covered_count++] = stage->indices[k];
+        else
+            m->axes[m->axis_count++] = (struct map_axis){.index = stage->indices[k], .count = le_range_count(r)};
+    }
+    return m->axis_count > 0;
+}
+
+static bool find_target(struct map *m) {
+    const struct le_stage *stage = m->stage;
+    const struct le_value *target = &m->c.ir->values.at[stage->target];
+    return target->rank > 0 && (target->symbol < 0 || is_inside(m, target->id, stage->left, stage->left_count, 0)) &&
+           find_place(m, target->id, stage->left, stage->left_count, 0, &m->target) && m->target.known;
+}
+
+/* By how far apart neighbours lie in the target, the farthest first. What may fault stays in order. */
+static void sort_axes(struct map *m) {
+    for (int k = 1; k < m->axis_count && m->safe; k++)
+        for (int q = k; q > 0 && llabs(m->target.strides[q - 1]) < llabs(m->target.strides[q]); q--) {
+            struct map_axis axis = m->axes[q];
+            int64_t stride = m->target.strides[q];
+            m->axes[q] = m->axes[q - 1];
+            m->target.strides[q] = m->target.strides[q - 1];
+            m->axes[q - 1] = axis;
+            m->target.strides[q - 1] = stride;
+        }
+}
+
+static bool node_merges(struct map *m, struct le_node *node, int outer, int epoch) {
+    const struct map_axis *a = &m->axes[outer], *b = a + 1;
+    struct map_place p;
+    if ((!le_node_depends(node, a->index) && !le_node_depends(node, b->index)) || le_note_met(m->c.notes, node, epoch))
+        return true;
+    if (node->kind == LE_NODE_INDEX)
+        return false;
+    if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p))
+        return p.strides[outer] == wrapping_product(p.strides[outer + 1], b->count);
+    for (int k = 0; k < node->operand_count; k++)
+        if (!node_merges(m, node->operands[k], outer, epoch))
+            return false;
+    return node->kind != LE_NODE_LOAD || !node->fill || node_merges(m, node->fill, outer, epoch);
+}
+
+/* Visits all that is computed for a point. */
+static void walk_point(const struct map *m, void (*visit)(struct le_node *node, void *user), void *user) {
+    le_node_walk(m->c.ir, m->stage->node, visit, user);
+    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
+        le_node_walk(m->c.ir, m->stage->left[d], visit, user);
+}
+
+static bool all_merge(struct map *m, int outer) {
+    int epoch = ++m->c.notes->epoch;
+    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
+        if (!node_merges(m, m->stage->left[d], outer, epoch))
+            return false;
+    return node_merges(m, m->stage->node, outer, epoch);
+}
+
+static void merge_with_next(struct map *m, int outer) {
+    struct map_axis *a = &m->axes[outer], *b = a + 1;
+    int64_t count;
+    if (range_of(m, a->index)->by != 1 || range_of(m, b->index)->by != 1 || !le_mul_i64(a->count, b->count, &count) ||
+        m->target.strides[outer] != wrapping_product(m->target.strides[outer + 1], b->count) || !all_merge(m, outer))
+        return;
+    m->covered[m->covered_count++] = a->index;
+    b->count = count;
+    b->merged = true;
+    m->axis_count--;
+    for (int k = outer; k < m->axis_count; k++) {
+        m->axes[k] = m->axes[k + 1];
+        m->target.strides[k] = m->target.strides[k + 1];
+    }
+}
+
+static void merge_axes(struct map *m) {
+    sort_axes(m);
+    for (int k = m->axis_count - 2; k >= 0; k--)
+        merge_with_next(m, k);
+    if (!m->scatters)
+        find_target(m); /* where the axes now are */
+    for (int k = 0; k < m->axis_count; k++) {
+        struct map_axis *a = &m->axes[k];
+        const struct le_range *r = range_of(m, a->index);
+        bool fits = a->merged ? le_codegen_fits_int(r->low - PLACES_MAX, r->low + PLACES_MAX)
+                              : le_codegen_fits_int(r->low - PLACES_MAX / 2, r->high + PLACES_MAX / 2) &&
+                                    r->by < PLACES_MAX / 8192;
+        a->narrow = fits && a->count <= (a->merged ? PLACES_MAX : INT32_MAX);
+    }
+}
+
+/* ---- streams */
+
+static bool depends_on_axes(const struct map *m, const struct le_node *load) {
+    for (int a = 0; a < m->axis_count; a++)
+        if (le_node_depends(load, m->axes[a].index))
+            return true;
+    return false;
+}
+
+static bool same_strides(const struct map *m, const struct map_place *a, const struct map_place *b) {
+    bool same = a->known && b->known;
+    for (int k = 0; k < m->axis_count; k++)
+        same &= a->strides[k] == b->strides[k];
+    return same;
+}
+
+/* What two reads are apart: some columns, or rows of the row axis and columns. */
+static bool find_shift(const struct map *m, const struct map_stream *s, const struct map_place *p, int *row,
+                       int *column) {
+    int64_t apart = p->start - s->place.start, pitch = m->row >= 0 ? s->place.strides[m->row] : 0;
+    *row = 0;
+    if (s->place.strides[m->axis_count - 1] != 1)
+        return false;
+    if (pitch > 2 * SHIFT_MAX && llabs(apart) > SHIFT_MAX)
+        *row = (int)((apart + (apart > 0 ? pitch / 2 : -pitch / 2)) / pitch);
+    apart -= *row * pitch;
+    *column = (int)apart;
+    return llabs(apart) <= SHIFT_MAX && abs(*row) <= SHIFT_MAX;
+}
+
+#define SEEN_MAX 8 /* places that others are compared with */
+struct neighbours {
+    struct map *m;
+    struct map_place at[SEEN_MAX];
+    int value[SEEN_MAX], count;
+};
+
+static bool is_rows_apart(const struct map_place *a, const struct map_place *b, int axis) {
+    int64_t pitch = llabs(a->strides[axis]), apart = llabs(a->start - b->start), rows;
+    if (pitch <= 2 * SHIFT_MAX || apart <= SHIFT_MAX || apart > SHIFT_MAX * pitch)
+        return false;
+    rows = (apart + pitch / 2) / pitch;
+    return llabs(apart - rows * pitch) <= SHIFT_MAX;
+}
+
+/* Looks for reads of one array that are some rows apart, and for those that may fall outside. */
+static void find_neighbour(struct le_node *node, void *user) {
+    struct neighbours *n = user;
+    struct map *m = n->m;
+    struct map_place p, unused;
+    if (node->kind != LE_NODE_LOAD || node->live || node->operand_count == 0 || !depends_on_axes(m, node) ||
+        !find_place(m, node->value, node->operands, node->operand_count, node->stretch, &p))
+        return;
+    m->asks |= !is_plain(m, node, &unused);
+    for (int k = 0; k < n->count; k++)
+        for (int a = 0; a < m->axis_count - 1 && !m->scatters; a++)
+            if (n->value[k] == node->value && same_strides(m, &n->at[k], &p) && is_rows_apart(&n->at[k], &p, a))
+                m->row = a;
+    if (n->count < SEEN_MAX) {
+        n->at[n->count] = p;
+        n->value[n->count++] = node->value;
+    }
+}
+
+static void find_rows(struct map *m) {
+    struct neighbours n = {.m = m};
+    walk_point(m, find_neighbour, &n);
+    if (m->row >= 0)
+        m->way = MAP_ROWS;
+}
+
+static void find_asking(struct le_node *node, void *user) {
+    struct map *m = user;
+    struct map_place p;
+    m->asks |= node->kind == LE_NODE_LOAD && !node->live && node->operand_count > 0 && depends_on_axes(m, node) &&
+               !is_plain(m, node, &p) &&
+               find_place(m, node->value, node->operands, node->operand_count, node->stretch, &p);
+}
+
+/* The axes' places where the box of indices is; false: one that covers others would be cut. */
+static bool find_box(struct map *m, const int64_t *low, const int64_t *high) {
+    for (int a = 0; a < m->axis_count; a++) {
+        m->inside_low[a] = 0;
+        m->inside_high[a] = m->axes[a].count;
+    }
+    for (int k = 0; k < m->stage->index_count; k++) {
+        const struct le_range *r = range_of(m, m->stage->indices[k]);
+        int a = 0;
+        while (a < m->axis_count && m->axes[a].index != m->stage->indices[k])
+            a++;
+        if (low[k] == r->low && high[k] == r->high)
+            continue;
+        if (a == m->axis_count || m->axes[a].merged || r->by != 1)
+            return false;
+        m->inside_low[a] = low[k] - r->low;
+        m->inside_high[a] = high[k] - r->low;
+    }
+    return true;
+}
+
+/* Whether most of the elements are inside. */
+static bool is_worth_splitting(const struct map *m) {
+    double share = 1;
+    for (int a = 0; a < m->axis_count; a++)
+        share *= (double)(m->inside_high[a] - m->inside_low[a]) / (double)m->axes[a].count;
+    return share >= 0.5;
+}
+
+/* Where some reads may fall outside: whether there is an interior, in which none does. */
+static void find_interior(struct map *m) {
+    int64_t low[MAP_AXES_MAX], high[MAP_AXES_MAX];
+    if (!m->asks || m->scatters || !le_gen_interior(&m->c.job->kernel, low, high) || !find_box(m, low, high) ||
+        !is_worth_splitting(m))
+        return;
+    struct le_space *inside = LE_NEW(m->c.arena, struct le_space);
+    *inside = *m->c.space;
+    for (int k = 0; k < m->stage->index_count; k++) {
+        struct le_range range = *range_of(m, m->stage->indices[k]);
+        range.low = low[k];
+        range.high = high[k];
+        le_space_narrow(inside, m->c.arena, m->stage->indices[k], range);
+    }
+    m->c.reach = inside;
+    m->asks = false;
+    walk_point(m, find_asking, m);
+    m->splits = !m->asks;
+    m->inside = m->splits ? inside : NULL;
+    m->c.reach = m->splits ? inside : m->c.space;
+}
+
+static struct map_stream widened(const struct map_stream *s, int row, int column) {
+    struct map_stream wide = *s;
+    wide.row_low = row < s->row_low ? row : s->row_low;
+    wide.row_high = row > s->row_high ? row : s->row_high;
+    wide.column_low = column < s->column_low ? column : s->column_low;
+    wide.column_high = column > s->column_high ? column : s->column_high;
+    return wide;
+}
+
+static void widen_interval(int64_t from, int64_t to, int64_t stride, int64_t *low, int64_t *high) {
+    int64_t first = wrapping_product(from, stride), last = wrapping_product(to, stride);
+    *low += first < last ? first : last;
+    *high += first < last ? last : first;
+}
+
+/* Whether the array has all that is read of rows and columns, where no load asks for some of it, too. */
+static bool has_all(const struct map *m, const struct map_stream *s) {
+    const struct le_layout *layout = &m->c.layouts[s->loads[0]->value];
+    int64_t low = layout->offset, high = low, first = s->place.start, last = first;
+    for (int d = 0; d < m->c.ir->values.at[s->loads[0]->value].rank; d++)
+        widen_interval(0, layout->shape[d] - 1, layout->strides[d], &low, &high);
+    for (int a = 0; a < m->axis_count; a++)
+        widen_interval(m->inside ? m->inside_low[a] : 0, (m->inside ? m->inside_high[a] : m->axes[a].count) - 1,
+                       s->place.strides[a], &first, &last);
+    widen_interval(s->column_low, s->column_high, 1, &first, &last);
+    if (m->row >= 0)
+        widen_interval(s->row_low, s->row_high, s->place.strides[m->row], &first, &last);
+    return first >= low && last <= high;
+}
+
+static void add_load(struct map *m, struct le_node *load, const struct map_place *p) {
+    int row, column;
+    for (int k = 0; k < m->stream_count; k++) {
+        struct map_stream *s = &m->streams[k];
+        if (s->loads[0]->value != load->value || s->load_count == MAP_LOADS_MAX || !same_strides(m, &s->place, p) ||
+            !find_shift(m, s, p, &row, &column))
+            continue;
+        struct map_stream wide = widened(s, row, column);
+        if (!has_all(m, &wide))
+            continue;
+        *s = wide;
+        s->loads[s->load_count] = load;
+        s->row[s->load_count] = row;
+        s->column[s->load_count++] = column;
+        return;
+    }
+    if (m->stream_count == MAP_STREAMS_MAX) {
+        m->loose = true;
+        return;
+    }
+    m->streams[m->stream_count++] = (struct map_stream){.loads = {load},
+                                                        .load_count = 1,
+                                                        .place = *p,
+                                                        .along = le_node_depends(load, le_map_inner(m)->index) &&
+                                                                 p->strides[m->axis_count - 1] != 0};
+}
+
+static void find_streams(struct map *m, struct le_node *node, int epoch) {
+    struct map_place p;
+    if (!node->loads || le_note_met(m->c.notes, node, epoch))
+        return;
+    if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p)) {
+        if (depends_on_axes(m, node))
+            add_load(m, node, &p);
+        return;
+    }
+    m->loose |= node->kind == LE_NODE_LOAD && depends_on_axes(m, node);
+    for (int k = 0; k < node->operand_count; k++)
+        find_streams(m, node->operands[k], epoch);
+}
+
+static void find_all_streams(struct map *m) {
+    int epoch = ++m->c.notes->epoch;
+    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
+        find_streams(m, m->stage->left[d], epoch);
+    find_streams(m, m->stage->node, epoch);
+}
+
+/* ---- vectors */
+
+int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width) {
+    const struct le_device_facts *facts = m->c.job->facts;
+    if (!p->known || p->strides[axis] != 1 || !facts->is_aligned(facts->user, value))
+        return -1;
+    for (int a = 0; a < m->axis_count; a++)
+        if (a != axis && p->strides[a] % width != 0)
+            return -1;
+    return (int)(((-p->start) % width + width) % width);
+}
+
+/* 0: nothing lies side by side. */
+static int widest(const struct map *m, int *least) {
+    int most = m->scatters ? 0 : le_map_size(m, m->stage->target);
+    *least = m->scatters ? 16 : most;
+    for (int k = 0; k < m->stream_count; k++) {
+        int size = le_map_size(m, m->streams[k].loads[0]->value);
+        if (m->streams[k].place.strides[m->axis_count - 1] != 1)
+            continue;
+        most = size > most ? size : most;
+        *least = size < *least ? size : *least;
+    }
+    return most;
+}
+
+/* Vectors begin where the target's do, or a scatter's first stream's. */
+void le_map_align(struct map *m) {
+    int first, value = m->stage->target, inner = m->axis_count - 1;
+    const struct map_place *place = &m->target;
+    for (int k = 0; m->scatters && k < m->stream_count; k++)
+        if (m->streams[k].place.strides[inner] == 1) {
+            value = m->streams[k].loads[0]->value;
+            place = &m->streams[k].place;
+            break;
+        }
+    while ((first = le_map_to_vector(m, value, place, inner, m->width)) < 0 && m->width > 1)
+        m->width /= 2;
+    m->phase = first > 0 ? m->width - first : 0;
+    for (int k = 0; k < m->stream_count; k++) {
+        struct map_stream *s = &m->streams[k];
+        s->align = m->width > 1 ? le_map_to_vector(m, s->loads[0]->value, &s->place, inner, m->width) : -1;
+        if (s->align >= 0)
+            s->align = (s->align + m->phase) % m->width;
+    }
+}
+
+int64_t le_map_cost(const struct map *m) {
+    int64_t cost = m->stage->node->cost + 1;
+    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
+        cost += m->stage->left[d]->cost;
+    return cost;
+}
+
+/* Only the last threads have elements that do not count: a loop for those takes a compiler less than to ask at each. */
+static bool ends_once(const struct map *m) {
+    bool plain = m->safe && !m->loose && !m->asks;
+    return plain && m->way == MAP_FLAT && m->axis_count == 1 && m->phase == 0 && m->width > 1;
+}
+
+static void find_width_within(struct map *m, int64_t most) {
+    int least, bytes = widest(m, &least);
+    int64_t cost = le_map_cost(m);
+    m->width = m->asks || bytes == 0 ? 1 : 16 / bytes;
+    if (!m->asks && m->width * least < 4)
+        m->width = 4 / least;
+    while (m->width > 1 && m->width * cost > most)
+        m->width /= 2;
+    le_map_align(m);
+}
+
+static void find_width(struct map *m) {
+    find_width_within(m, DEAREST_COST);
+    m->dear = m->width * le_map_cost(m) > MAP_DEAR_COST && ends_once(m);
+    if (!m->dear)
+        find_width_within(m, MAP_DEAR_COST);
+}
+
+static void find_unroll(struct map *m) {
+    int ahead = !m->scatters, least, bytes = widest(m, &least);
+    int64_t cost = le_map_cost(m), most = m->scatters ? SCATTER_AHEAD_BYTES : AHEAD_BYTES;
+    for (int k = 0; k < m->stream_count; k++)
+        ahead += m->streams[k].along;
+    if (ahead > 1 && !m->scatters)
+        ahead--;
+    m->unroll = m->way == MAP_ROWS ? 4 : 8;
+    while (m->unroll > 1 && (m->unroll * m->width * cost > MAP_DEAR_COST ||
+                             (m->way == MAP_FLAT && m->unroll * m->width * bytes * ahead > most)))
+        m->unroll /= 2;
+}
+
+/* ---- */
+
+static bool find_items(struct map *m) {
+    m->items = 1;
+    for (int a = 0; a < m->axis_count; a++)
+        if (!le_mul_i64(m->items, le_map_parts(m, a), &m->items))
+            return false;
+    return m->items <= ITEMS_MAX;
+}
+
+/* What is not made of reads and operations alone, or hangs on an order. */
+static void find_other(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->kind == LE_NODE_REDUCE || node->changes)
+        *(bool *)user = true;
+}
+
+bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles) {
+    bool other = false;
+    *m = (struct map){.stage = stage, .row = -1, .threads = MAP_THREADS, .scatters = stage->kind == LE_STAGE_SCATTER};
+    le_codegen_begin(&m->c, job, stage, "");
+    m->splits = m->scatters;
+    m->body = m->c.root;
+    walk_point(m, find_other, &other);
+    if (other || !find_axes(m) || (!m->scatters && !find_target(m)))
+        return false;
+    m->safe = !m->scatters && le_codegen_is_safe(&m->c, stage->node);
+    merge_axes(m);
+    find_rows(m);
+    find_interior(m);
+    find_all_streams(m);
+    if (m->way != MAP_FLAT || m->splits || !tiles || !le_map_find_tiles(m)) {
+        find_width(m);
+        find_unroll(m);
+        m->splits |= ends_once(m);
+    }
+    return find_items(m);
+}
+
+bool le_map_set(struct map *m, int width, int unroll) {
+    if (width < m->width) {
+        m->width = width;
+        le_map_align(m);
+        m->splits = m->splits && (m->inside || ends_once(m));
+    }
+    m->unroll = unroll;
+    return find_items(m);
+}

@@ -1,0 +1,274 @@
+/* Computes the positions of threads along a map's axes. Positions are unsigned ints. Instead of dividing, the kernel
+ * multiplies by numbers that the host computes. */
+#include "gen/mapping/map.h"
+
+bool le_map_is_simple(const struct map *m) {
+    return m->way == MAP_FLAT && m->width == 1 && m->unroll == 1 && !m->splits;
+}
+
+static const char *name_of(struct map *m, int axis, const char *what) {
+    return le_arena_format(m->c.arena, "%s_%s", le_codegen_index_name(&m->c, m->axes[axis].index), what);
+}
+
+struct le_expression *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value) {
+    return le_codegen_number(&m->c, name_of(m, axis, what), value);
+}
+
+static int type_of(const struct map *m, int axis) {
+    return m->axes[axis].narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+}
+
+static struct le_expression *typed_number(struct map *m, int axis, const char *what, int64_t value) {
+    return le_ktree_cast(m->c.tree, type_of(m, axis), le_map_axis_number(m, axis, what, value));
+}
+
+static struct le_expression *count_of(struct map *m, int axis) {
+    return typed_number(m, axis, "count", m->axes[axis].count);
+}
+
+/* ---- parts */
+
+/* As le_over wants it: n * number >> (31 + shift) is n / divisor for n below 2^31. */
+static int64_t packed_inverse(int64_t divisor) {
+    int shift = 0;
+    while ((int64_t)1 << shift < divisor)
+        shift++;
+    uint64_t number = ((uint64_t)1 << (31 + shift)) / (uint64_t)divisor + 1;
+    return (int64_t)number | (int64_t)shift << 32;
+}
+
+/* The parts of number `item` along the axes, the inner one's first. */
+static void split_item(struct map *m, struct le_block *block, struct le_expression *item,
+                       struct le_expression **parts) {
+    struct le_kernel_tree *t = m->c.tree;
+    int order[MAP_AXES_MAX], n = 0;
+    for (int a = m->axis_count - 1; a >= 0; a--)
+        if (a == m->axis_count - 1 || (m->way != MAP_FLAT && a == m->row))
+            order[n++] = a;
+    for (int a = m->axis_count - 2; a >= 0; a--)
+        if (m->way == MAP_FLAT || a != m->row)
+            order[n++] = a;
+    for (int k = 0; k < n - 1; k++) {
+        int a = order[k];
+        struct le_expression *x[] = {item, le_map_axis_number(m, a, "over", packed_inverse(le_map_parts(m, a)))};
+        struct le_expression *rest =
+            le_ktree_let(t, block, "rest", LE_KTREE_UINT, le_ktree_call(t, LE_CALL_OVER, LE_KTREE_UINT, NULL, x));
+        struct le_expression *count =
+            le_ktree_cast(t, LE_KTREE_UINT, le_map_axis_number(m, a, "parts", le_map_parts(m, a)));
+        parts[a] = le_ktree_let(t, block, "part", LE_KTREE_UINT, le_minus(t, item, le_times(t, rest, count)));
+        item = rest;
+    }
+    parts[order[n - 1]] = item;
+}
+
+void le_map_open_parts(struct map *m, int64_t parts, enum le_role role) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_variable *part = le_ktree_variable(t, "part", LE_KTREE_UINT);
+    struct le_expression *count = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(&m->c, "parts", parts));
+    m->body = le_ktree_open_loop(t, m->c.root, role, part, le_ktree_thread(t, LE_BLOCK_X), count,
+                                 le_ktree_thread(t, LE_BLOCKS_X));
+    m->part = le_ktree_use(t, part);
+}
+
+/* ---- places */
+
+/* part * 4 - phase */
+static struct le_expression *column_of(struct map *m, struct le_expression *part) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *x = le_ktree_cast(t, type_of(m, m->axis_count - 1), part);
+    x = le_times(t, x, le_ktree_int(t, m->width));
+    if (m->phase > 0)
+        x = le_minus(t, x, le_ktree_cast(t, LE_KTREE_INT, le_codegen_number(&m->c, "phase", m->phase)));
+    return x;
+}
+
+struct le_expression *le_map_place(struct map *m, int axis, struct le_expression *turn) {
+    struct le_kernel_tree *t = m->c.tree;
+    if (m->places[axis])
+        return le_ktree_element(t, m->places[axis], turn);
+    if (axis != m->row)
+        return m->place[axis];
+    int step = m->way == MAP_TILE ? MAP_THREADS / le_map_across(m) : 1;
+    return le_plus(t, m->place[axis], le_times(t, turn, le_ktree_int(t, step)));
+}
+
+/* turn NULL: there is one. */
+static void set_places(struct map *m, struct le_block *block, struct le_expression *const *parts,
+                       struct le_expression *turn) {
+    struct le_kernel_tree *t = m->c.tree;
+    for (int a = 0; a < m->axis_count; a++) {
+        int type = type_of(m, a);
+        struct le_expression *x = a == m->axis_count - 1 ? column_of(m, parts[a]) : le_ktree_cast(t, type, parts[a]);
+        if (turn)
+            le_ktree_set(t, block, le_map_place(m, a, turn), x);
+        else
+            m->place[a] = le_ktree_let(t, block, name_of(m, a, "place"), type, x);
+    }
+}
+
+/* ---- which elements count */
+
+static void declare_ends(struct map *m) {
+    struct le_kernel_tree *t = m->c.tree;
+    m->to = le_ktree_array(t, m->body, "end", m->width > 1 ? LE_KTREE_INT : LE_BOOL, LE_KTREE_LOCAL, m->unroll, 0);
+    if (m->phase > 0)
+        m->from = le_ktree_array(t, m->body, "start", LE_KTREE_INT, LE_KTREE_LOCAL, m->unroll, 0);
+    if (m->width > 1 || m->splits)
+        m->whole = le_ktree_declare(t, m->body, "whole", LE_BOOL, le_ktree_constant(t, LE_BOOL, 1));
+}
+
+/* Whether all that the turn's elements read is inside. */
+static void find_inside(struct map *m, struct le_block *block, struct le_expression *turn) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *whole = le_ktree_use(t, m->whole), *all = whole, *end;
+    for (int a = 0; a < m->axis_count; a++) {
+        struct le_expression *place = le_map_place(m, a, turn);
+        struct le_expression *elements = le_ktree_int(t, a == m->axis_count - 1 ? m->width : 1);
+        if (m->inside_low[a] > 0) {
+            end = typed_number(m, a, "inside", m->inside_low[a]);
+            all = le_both(t, all, le_ktree_binary(t, LE_OP_GE, place, end));
+        }
+        if (m->inside_high[a] < m->axes[a].count) {
+            end = le_minus(t, typed_number(m, a, "inside_end", m->inside_high[a]), elements);
+            all = le_both(t, all, le_ktree_binary(t, LE_OP_LE, place, end));
+        }
+    }
+    if (all != whole)
+        le_ktree_set(t, block, whole, all);
+}
+
+/* asks: whether the turn has elements at all. */
+static void find_ends(struct map *m, struct le_block *block, struct le_expression *turn, struct le_expression *asks) {
+    struct le_kernel_tree *t = m->c.tree;
+    int inner = m->axis_count - 1;
+    struct le_expression *place = le_map_place(m, inner, turn), *to = le_ktree_element(t, m->to, turn), *full = to;
+    if (m->width == 1 && m->way == MAP_FLAT) {
+        le_ktree_set(t, block, to, asks);
+    } else if (m->width == 1) {
+        le_ktree_set(t, block, to, le_both(t, asks, le_less(t, place, count_of(m, inner))));
+    } else {
+        struct le_expression *zero = le_ktree_int(t, 0), *width = le_ktree_int(t, m->width);
+        struct le_expression *left =
+            le_ktree_let(t, block, "left", type_of(m, inner), le_minus(t, count_of(m, inner), place));
+        struct le_expression *end =
+            le_ktree_select(t, le_less(t, left, width), le_ktree_cast(t, LE_KTREE_INT, left), width);
+        le_ktree_set(t, block, to, le_ktree_select(t, le_ktree_not(t, asks), zero, end));
+        if (m->from) {
+            struct le_expression *from = le_ktree_element(t, m->from, turn);
+            struct le_expression *before = le_ktree_cast(t, LE_KTREE_INT, le_minus(t, zero, place));
+            le_ktree_set(t, block, from, le_ktree_select(t, le_less(t, place, zero), before, zero));
+            full = le_minus(t, to, from);
+        }
+        full = le_ktree_binary(t, LE_OP_EQ, full, width);
+    }
+    if (m->whole)
+        le_ktree_set(t, block, le_ktree_use(t, m->whole), le_both(t, le_ktree_use(t, m->whole), full));
+    if (m->inside)
+        find_inside(m, block, turn);
+}
+
+/* ---- */
+
+static void find_flat(struct map *m) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *parts[MAP_AXES_MAX] = {NULL}, *turn;
+    struct le_expression *items = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(&m->c, "items", m->items));
+    struct le_expression *first = m->part ? m->part : le_ktree_thread(t, LE_BLOCK_X);
+    first = le_times(t, first, le_ktree_int(t, m->threads * m->unroll));
+    first = le_ktree_let(t, m->body, "first", LE_KTREE_UINT, le_plus(t, first, le_ktree_thread(t, LE_THREAD_X)));
+    if (le_map_is_simple(m)) {
+        le_ktree_end_if(t, m->body, le_ktree_binary(t, LE_OP_GE, first, items));
+        split_item(m, m->body, first, parts);
+        set_places(m, m->body, parts, NULL);
+        return;
+    }
+    for (int a = 0; a < m->axis_count; a++)
+        m->places[a] = le_ktree_array(t, m->body, name_of(m, a, "place"), type_of(m, a), LE_KTREE_LOCAL, m->unroll, 0);
+    declare_ends(m);
+    struct le_block *block = le_ktree_open_each(m->c.tree, m->body, "turn", m->unroll, &turn);
+    struct le_expression *threads = le_ktree_constant(t, LE_KTREE_UINT, (uint64_t)m->threads);
+    struct le_expression *item =
+        le_ktree_let(t, block, "item", LE_KTREE_UINT, le_plus(t, first, le_times(t, turn, threads)));
+    split_item(m, block, item, parts);
+    set_places(m, block, parts, turn);
+    find_ends(m, block, turn, le_less(t, item, items));
+    le_ktree_close(t, block);
+}
+
+/* The block's first row and column, and the thread's own. */
+static void find_corner(struct map *m, struct le_expression *const *parts) {
+    struct le_kernel_tree *t = m->c.tree;
+    bool tile = m->way == MAP_TILE;
+    int inner = m->axis_count - 1, row_type = type_of(m, m->row), type = type_of(m, inner);
+    int rows = tile ? m->tile_rows : MAP_THREADS / 32 * m->unroll, columns = tile ? m->tile_columns : 32;
+    struct le_expression *across = le_ktree_int(t, tile ? le_map_across(m) : 32);
+    struct le_expression *row = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), across);
+    struct le_expression *column = le_ktree_remainder(t, le_ktree_thread(t, LE_THREAD_X), across);
+    row = le_times(t, le_ktree_cast(t, LE_KTREE_INT, row), le_ktree_int(t, tile ? 1 : m->unroll));
+    m->row_start = le_ktree_let(t, m->body, "row_start", row_type,
+                                le_times(t, le_ktree_cast(t, row_type, parts[m->row]), le_ktree_int(t, rows)));
+    m->column_start = le_ktree_let(t, m->body, "column_start", type,
+                                   le_times(t, le_ktree_cast(t, type, parts[inner]), le_ktree_int(t, columns)));
+    if (tile)
+        column =
+            le_plus(t, m->column_start, le_times(t, le_ktree_cast(t, LE_KTREE_INT, column), le_ktree_int(t, m->width)));
+    else
+        column = column_of(m, le_plus(t, m->column_start, column));
+    m->place[m->row] = le_ktree_let(t, m->body, "row", row_type, le_plus(t, m->row_start, row));
+    m->place[inner] = le_ktree_let(t, m->body, "column", type, column);
+}
+
+static void find_blocks(struct map *m) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *parts[MAP_AXES_MAX] = {NULL}, *turn;
+    split_item(m, m->body, le_ktree_thread(t, LE_BLOCK_X), parts);
+    for (int a = 0; a < m->axis_count; a++)
+        m->place[a] = le_ktree_cast(t, type_of(m, a), parts[a]);
+    find_corner(m, parts);
+    declare_ends(m);
+    struct le_block *block = le_ktree_open_each(m->c.tree, m->body, "turn", m->unroll, &turn);
+    find_ends(m, block, turn, le_less(t, le_map_place(m, m->row, turn), count_of(m, m->row)));
+    le_ktree_close(t, block);
+}
+
+/* ---- indices */
+
+static struct le_expression *range_number(struct map *m, int index, const char *what, int64_t value, int type) {
+    const char *wish = le_arena_format(m->c.arena, "%s_%s", le_codegen_index_name(&m->c, index), what);
+    return le_ktree_cast(m->c.tree, type, le_codegen_number(&m->c, wish, value));
+}
+
+/* low + place * by; place NULL: low */
+static void bind(struct map *m, struct le_block *block, int index, int type, struct le_expression *place) {
+    struct codegen *c = &m->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct le_range *r = le_range_of(c->space, index);
+    struct le_expression *x = r->low ? range_number(m, index, "low", r->low, type) : le_ktree_constant(t, type, 0);
+    if (place && r->by != 1)
+        place = le_times(t, place, range_number(m, index, "by", r->by, type));
+    if (place)
+        x = le_ktree_cast(t, type, le_plus(t, x, place));
+    if (x->kind != LE_EXPRESSION_CONSTANT)
+        x = le_ktree_let(t, block, le_codegen_index_name(c, index), type, x);
+    le_codegen_bind(c, block, index, x);
+}
+
+void le_map_bind(struct map *m, struct le_block *block, int axis, struct le_expression *place) {
+    bind(m, block, m->axes[axis].index, type_of(m, axis), place);
+}
+
+void le_map_bind_outer(struct map *m, struct le_block *block, struct le_expression *turn) {
+    for (int a = 0; a < m->axis_count - 1; a++)
+        le_map_bind(m, block, a, le_map_place(m, a, turn));
+}
+
+void le_map_places(struct map *m) {
+    for (int k = 0; k < m->covered_count; k++) {
+        int64_t low = le_range_of(m->c.space, m->covered[k])->low;
+        bind(m, m->c.root, m->covered[k], le_codegen_fits_int(low, low) ? LE_KTREE_INT : LE_KTREE_LONG, NULL);
+    }
+    if (m->way == MAP_FLAT)
+        find_flat(m);
+    else
+        find_blocks(m);
+}

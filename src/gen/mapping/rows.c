@@ -1,0 +1,318 @@
+/* Rows that several passes run over (softmax, layer norms, variances). Each row is read once and kept in the registers
+ * of a warp or a thread block, and beyond these in shared memory. The terms of a warp form a complete subtree: its
+ * lines of 32 * width. */
+#include "gen/mapping/row.h"
+
+/* ---- lines */
+
+struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_expression *turned = r->turn ? le_ktree_binary(t, LE_OP_XOR, number, r->turn) : number;
+    struct le_expression *before = le_times(t, turned, le_ktree_int(t, WARP * r->all.width));
+    struct le_expression *at = le_ktree_let(t, block, "at", LE_KTREE_INT, le_plus(t, r->base, before));
+    return (struct row_line){.number = number, .at = at};
+}
+
+struct le_expression *le_row_has(struct row *r, struct le_expression *number) {
+    struct le_kernel_tree *t = r->c->tree;
+    return r->lines ? le_less(t, number, r->lines)
+                    : le_less(t, le_times(t, number, le_ktree_int(t, WARP * r->all.width)), r->left);
+}
+
+void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library_call get, struct row_line *line) {
+    struct codegen *c = r->c;
+    struct le_kernel_tree *t = c->tree;
+    struct le_block *first = le_ktree_open(t, block);
+    le_team_bind_one(c, first, r->all.indices[0], line->at, 0);
+    for (int k = 0; k < r->load_count; k++) {
+        if (!r->read[pass][k])
+            continue;
+        if (line->slot && r->ahead[k]) {
+            line->some[k] = r->ahead[k];
+            continue;
+        }
+        line->some[k] = le_group_array(c, first, r->loads[k], "line", r->all.width);
+        struct le_expression *to = le_ktree_use(t, line->some[k]);
+        if (r->kept[k]) {
+            struct le_expression *x[] = {le_ktree_use(t, r->objects[k]), line->number, to};
+            le_ktree_do(t, first, le_ktree_call(t, get, LE_KTREE_VOID, NULL, x));
+        } else {
+            le_group_read(c, first, r->loads[k], r->all.width, to);
+        }
+    }
+    le_ktree_close(t, first);
+}
+
+void le_row_know(struct row *r, int pass, struct le_block *each, const struct row_line *line, struct le_expression *e) {
+    for (int k = 0; k < r->load_count; k++) {
+        struct le_variable *some = line->some[k];
+        if (!some)
+            continue;
+        struct le_expression *x = some->axes == 2 ? le_ktree_element2(r->c->tree, some, line->slot, e)
+                                                  : le_ktree_element(r->c->tree, some, e);
+        if (r->late && k == r->late_load && pass > r->late_group)
+            le_codegen_know(r->c, r->late, each, x);
+        else
+            le_group_know_read(r->c, r->loads[k], each, x);
+    }
+}
+
+struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *block, const struct row_line *line,
+                                      struct le_expression **e) {
+    struct le_block *each = le_ktree_open_each(r->c->tree, block, "e", r->all.width, e);
+    le_team_bind_one(r->c, each, r->all.indices[0], le_plus(r->c->tree, line->at, *e), 0);
+    le_row_know(r, pass, each, line, *e);
+    return each;
+}
+
+/* ---- what is kept */
+
+/* at: where in memory what is to be line `number` begins */
+static void fetch_line(struct row *r, struct le_block *block, struct le_expression *number, struct le_expression *at) {
+    struct le_kernel_tree *t = r->c->tree;
+    le_team_bind_one(r->c, block, r->all.indices[0], at, 0);
+    for (int k = 0; k < r->load_count; k++) {
+        if (!r->kept[k])
+            continue;
+        struct le_expression *place = le_codegen_trusted_place(r->c, r->loads[k], block);
+        struct le_expression *x[] = {le_ktree_use(t, r->objects[k]), number, le_ktree_address(t, place)};
+        le_ktree_do(t, block, le_ktree_call(t, LE_CALL_KEPT_FETCH, LE_KTREE_VOID, NULL, x));
+    }
+}
+
+/* Where there are many lines nothing branches between them: one that the thread does not have is the first one again.
+ */
+static void fetch_rows(struct row *r) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_expression *number, *zero = le_ktree_int(t, 0);
+    struct le_block *some = r->rolled ? le_ktree_open_if(t, r->c->root, le_ktree_binary(t, LE_OP_GT, r->lines, zero))
+                                      : le_ktree_open(t, r->c->root);
+    struct le_block *lines = le_ktree_open_each(t, some, "line", r->shape.lines, &number);
+    struct le_expression *has = le_row_has(r, number);
+    struct row_line from = le_row_line(r, lines, r->rolled ? le_ktree_select(t, has, number, zero) : number);
+    struct le_block *inside = r->rolled ? le_ktree_open(t, lines) : le_ktree_open_if(t, lines, has);
+    fetch_line(r, inside, number, from.at);
+    le_ktree_close(t, inside);
+    le_ktree_close(t, lines);
+    le_ktree_close(t, some);
+}
+
+/* Declares the object that keeps a load's lines. far: the array in shared memory for lines that registers have no room
+ * for (NULL: none), of which far_bytes of each thread are in use. */
+static struct le_variable *declare_kept(struct row *r, const struct le_node *load, struct le_variable *far,
+                                        int64_t far_bytes) {
+    struct le_kernel_tree *t = r->c->tree;
+    const struct le_value *v = &r->c->ir->values.at[load->value];
+    const struct le_static statics[] = {LE_STATIC_TYPE((int)v->type), LE_STATIC_NUMBER(r->all.width),
+                                        LE_STATIC_NUMBER(r->shape.near)};
+    struct le_variable *kept =
+        le_ktree_declare(t, r->c->root, le_arena_format(r->c->arena, "%s_kept", v->name), LE_KTREE_VOID, NULL);
+    kept->object = le_ktree_call(t, LE_CALL_KEPT, LE_KTREE_VOID, statics, NULL);
+    if (far) {
+        struct le_expression *x[] = {le_ktree_use(t, kept), le_ktree_use(t, far), le_ktree_long(t, far_bytes),
+                                     le_ktree_int(t, r->shape.lines - r->shape.near)};
+        le_ktree_do(t, r->c->root, le_ktree_call(t, LE_CALL_KEPT_FAR, LE_KTREE_VOID, NULL, x));
+    }
+    return kept;
+}
+
+static void keep_rows(struct row *r) {
+    struct codegen *c = r->c;
+    struct le_kernel_tree *t = c->tree;
+    struct le_variable *far = NULL;
+    int64_t far_bytes = 0; /* for a thread, so far */
+    if (r->shape.near < r->shape.lines) {
+        far = le_ktree_array(t, c->root, "far", LE_KTREE_VOID, LE_KTREE_DYNAMIC, 0, 0);
+        far->object = le_ktree_call(t, LE_CALL_CHUNK, LE_KTREE_VOID, NULL, NULL);
+    }
+    for (int k = 0; k < r->load_count; k++) {
+        if (!r->kept[k])
+            continue;
+        r->objects[k] = declare_kept(r, r->loads[k], far, far_bytes);
+        far_bytes += (int64_t)(r->shape.lines - r->shape.near) * r->all.width *
+                     (int64_t)le_type_size(c->ir->values.at[r->loads[k]->value].type);
+    }
+    fetch_rows(r);
+    if (far)
+        le_ktree_do(t, c->root, le_ktree_call(t, LE_CALL_FETCHED, LE_KTREE_VOID, NULL, NULL));
+    if (r->shape.cluster > 1)
+        le_ktree_do(t, c->root, le_ktree_call(t, LE_CALL_CLUSTER_WAIT, LE_KTREE_VOID, NULL, NULL));
+}
+
+/* ---- passes */
+
+/* Joins the totals that the function gives for each line. */
+static void join_lines(struct row *r, struct group *g, struct le_variable *line_total) {
+    struct codegen *c = r->c;
+    struct le_kernel_tree *t = c->tree;
+    int lines = r->shape.lines, unroll = le_group_bytes(g) > 4 ? 4 : 8;
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(lines),
+                                        LE_STATIC_NUMBER(lines < unroll ? lines : unroll)};
+    struct le_expression *of_line = le_ktree_use(t, line_total);
+    struct le_expression *total = le_ktree_call(t, LE_CALL_ROW_TOTAL, g->type, statics, &of_line);
+    if (r->shape.rows == 1) {
+        int cluster = r->shape.cluster, totals = cluster * r->shape.most_threads / WARP;
+        struct le_variable *room =
+            le_ktree_array(t, c->root, "room", g->type, LE_KTREE_SHARED, totals < WARP ? WARP : totals, 0);
+        struct le_expression *x[] = {total, le_ktree_use(t, room)};
+        total = le_ktree_call(t, cluster > 1 ? LE_CALL_CLUSTER_JOIN : LE_CALL_BLOCK_JOIN, g->type,
+                              &LE_STATIC_NUMBER(cluster), x);
+    }
+    le_group_know(c, g, c->root, le_ktree_let(t, c->root, "all", g->type, total));
+}
+
+/* The function that gives the total of a line. */
+static struct le_variable *emit_group(struct row *r, int pass) {
+    struct codegen *c = r->c;
+    struct le_kernel_tree *t = c->tree;
+    struct group *g = &r->t->groups[pass];
+    struct le_variable *late = NULL, *parameter = le_ktree_variable(t, "line", LE_KTREE_INT);
+    struct le_expression *number = le_ktree_use(t, parameter), *e;
+    le_group_declare(c, g);
+    struct le_variable *function = le_ktree_variable(t, "line_total", g->type);
+    struct le_block *block = le_ktree_open_function(t, c->root, function, &parameter, 1);
+    struct row_line line = le_row_line(r, block, number);
+    struct le_block *outside = le_ktree_open_if(t, block, le_ktree_not(t, le_row_has(r, number)));
+    le_ktree_return(t, outside, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
+    le_ktree_close(t, outside);
+    struct le_variable *some = le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, r->all.width, 0);
+    if (r->late && r->late_group == pass)
+        late = le_group_array(c, block, r->loads[r->late_load], "late", r->all.width);
+    le_row_get(r, pass, block, LE_CALL_KEPT_GET, &line);
+    struct le_block *each = le_row_open_elements(r, pass, block, &line, &e);
+    le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, le_plus(t, line.at, e)));
+    if (late)
+        le_ktree_set(t, each, le_ktree_element(t, late, e), le_codegen_node(c, r->late, each, NULL));
+    le_ktree_close(t, each);
+    if (late) {
+        struct le_expression *x[] = {le_ktree_use(t, r->objects[r->late_load]), number, le_ktree_use(t, late)};
+        le_ktree_do(t, block, le_ktree_call(t, LE_CALL_KEPT_PUT, LE_KTREE_VOID, NULL, x));
+    }
+    le_group_return_joined(c, g, block, some);
+    return function;
+}
+
+/* ---- the kernel */
+
+/* One value a row. */
+static void emit_one(struct row *r, struct le_expression *own) {
+    struct codegen *c = r->c;
+    le_ktree_end_if(c->tree, c->root, le_ktree_binary(c->tree, LE_OP_NE, own, le_ktree_int(c->tree, 0)));
+    le_codegen_store(c, le_codegen_node(c, c->stage->node, c->root, NULL), c->root);
+}
+
+/* How many lines the thread has. Only a warp that has all of them may begin in their middle. */
+static void name_lines(struct row *r, struct le_expression *lane, struct le_expression *point) {
+    struct le_kernel_tree *t = r->c->tree;
+    int line = WARP * r->all.width, lines = r->shape.lines;
+    struct le_expression *most = le_ktree_int(t, (int64_t)(lines - 1) * line), *left = r->left;
+    struct le_expression *some =
+        le_ktree_quotient(t, le_plus(t, left, le_ktree_int(t, line - 1)), le_ktree_int(t, line)); /* if it has any */
+    some = le_ktree_select(t, le_ktree_binary(t, LE_OP_GT, left, most), le_ktree_int(t, lines), some);
+    some = le_ktree_select(t, le_ktree_binary(t, LE_OP_LE, left, le_ktree_int(t, 0)), le_ktree_int(t, 0), some);
+    r->lines = le_ktree_let(t, r->c->root, "lines", LE_KTREE_INT, some);
+    if (!r->reads)
+        return;
+    struct le_expression *before =
+        le_times(t, le_minus(t, lane, le_ktree_int(t, WARP - 1)), le_ktree_int(t, r->all.width));
+    struct le_expression *odd = le_ktree_cast(t, LE_KTREE_INT, le_ktree_remainder(t, point, le_ktree_int(t, 2)));
+    r->turn = le_ktree_let(t, r->c->root, "turn", LE_KTREE_INT,
+                           le_ktree_select(t, le_ktree_binary(t, LE_OP_GT, le_plus(t, left, before), most),
+                                           le_times(t, odd, le_ktree_int(t, lines / 2)), le_ktree_int(t, 0)));
+}
+
+/* A warp for each row: which one it is, and where the thread begins. */
+static struct le_expression *begin_warp(struct row *r, struct le_expression *lane) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_block *root = r->c->root;
+    struct le_expression *block = le_ktree_cast(t, LE_KTREE_LONG, le_ktree_thread(t, LE_BLOCK_X));
+    struct le_expression *warp = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), le_ktree_int(t, WARP));
+    struct le_expression *point = le_ktree_let(t, root, "point", LE_KTREE_LONG,
+                                               le_plus(t, le_times(t, block, le_ktree_int(t, r->shape.rows)), warp));
+    le_ktree_end_if(t, root, le_ktree_binary(t, LE_OP_GE, point, le_codegen_number(r->c, "points", r->t->points)));
+    /* A product even if the width is 1: from `base = lane` NVRTC makes other code, which has up to a tenth more
+     * instructions. */
+    struct le_expression *x[] = {lane, le_ktree_int(t, r->all.width)};
+    r->base = le_ktree_let(t, root, "base", LE_KTREE_INT, le_ktree_op(t, LE_OP_MUL, LE_KTREE_INT, x, 2));
+    return point;
+}
+
+/* The same of a block, or of a cluster; *own: the thread's number among those of the row. */
+static struct le_expression *begin_block(struct row *r, struct le_expression *lane, struct le_expression **own) {
+    struct le_kernel_tree *t = r->c->tree;
+    struct le_block *root = r->c->root;
+    struct le_expression *number = le_ktree_thread(t, LE_BLOCK_X);
+    *own = le_ktree_thread(t, LE_THREAD_X);
+    if (r->shape.cluster > 1) {
+        struct le_expression *cluster = le_ktree_int(t, r->shape.cluster);
+        struct le_expression *before =
+            le_times(t, le_ktree_remainder(t, number, cluster), le_ktree_thread(t, LE_THREADS_X));
+        le_ktree_do(t, root, le_ktree_call(t, LE_CALL_CLUSTER_ARRIVE, LE_KTREE_VOID, NULL, NULL));
+        *own = le_ktree_let(t, root, "own", LE_KTREE_UINT, le_plus(t, before, *own));
+        number = le_ktree_quotient(t, number, cluster);
+    }
+    struct le_expression *point =
+        le_ktree_let(t, root, "point", LE_KTREE_LONG, le_ktree_cast(t, LE_KTREE_LONG, number));
+    struct le_expression *before =
+        le_times(t, le_ktree_quotient(t, *own, le_ktree_int(t, WARP)), le_ktree_int(t, (int64_t)WARP * r->shape.lines));
+    struct le_expression *first = le_ktree_cast(t, LE_KTREE_INT, le_plus(t, before, lane));
+    r->base = le_ktree_let(t, root, "base", LE_KTREE_INT, le_times(t, first, le_ktree_int(t, r->all.width)));
+    return point;
+}
+
+/* Where the row is, and where in it the thread is; the answer: the thread's number among those of the row. */
+static struct le_expression *begin_row(struct row *r) {
+    struct codegen *c = r->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct team_stage *s = r->t;
+    struct le_expression *thread = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_THREAD_X));
+    struct le_expression *lane =
+        le_ktree_let(t, c->root, "lane", LE_KTREE_INT, le_ktree_remainder(t, thread, le_ktree_int(t, WARP)));
+    struct le_expression *own = lane;
+    struct le_expression *point = r->shape.rows > 1 ? begin_warp(r, lane) : begin_block(r, lane, &own);
+    r->left = le_ktree_let(t, c->root, "left", LE_KTREE_INT, le_minus(t, le_group_count(c, &s->groups[0]), r->base));
+    if (r->rolled)
+        name_lines(r, lane, point);
+    le_team_bind(c, c->root, s->points_at, s->points_count, point, s->points <= INT32_MAX);
+    return own;
+}
+
+static const char *describe_shape(const struct row *r) {
+    if (r->shape.cluster > 1)
+        return le_arena_format(r->c->arena, "a cluster of %d blocks for each row, which they keep", r->shape.cluster);
+    return r->shape.rows > 1 ? "a warp for each row, which it keeps" : "a block for each row, which it keeps";
+}
+
+static void set_launch(struct row *r, struct le_generated_launches *out) {
+    struct le_generated_launch *launch = le_codegen_finish(r->c, out);
+    const struct row_shape *s = &r->shape;
+    launch->grid[0] = (unsigned)((r->t->points + s->rows - 1) / s->rows * s->cluster);
+    launch->block[0] = (unsigned)(s->threads * s->rows);
+    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
+    launch->shared_bytes = s->far_bytes;
+    launch->elements = r->t->points * r->t->rest;
+    launch->how = describe_shape(r);
+}
+
+bool le_team_rows(struct codegen *c, struct team_stage *t, struct le_generated_launches *out) {
+    struct row r = {.c = c, .t = t};
+    if (!le_row_find(&r))
+        return false;
+    c->tree->threads = r.shape.most_threads;
+    c->tree->resident = r.shape.resident;
+    c->tree->cluster = r.shape.cluster;
+    struct le_expression *own = begin_row(&r);
+    keep_rows(&r);
+    for (int g = 0; g < t->group_count; g++) {
+        struct le_variable *line_total = emit_group(&r, g);
+        if (r.reads && g == t->group_count - 1)
+            le_row_start_reading(&r); /* what comes while the blocks wait for each other */
+        join_lines(&r, &t->groups[g], line_total);
+    }
+    if (r.value)
+        le_row_values(&r);
+    else
+        emit_one(&r, own);
+    set_launch(&r, out);
+    return true;
+}

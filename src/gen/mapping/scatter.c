@@ -1,0 +1,258 @@
+/* Scatters: several points may meet at one element of the target. If the order does not affect the result, or can be
+ * corrected (integers, minima and maxima, the last one that sets), all threads run in parallel (few elements:
+ * private_scatter.c). Sums and products of floats keep the order of NUMERICS: in chunks whose totals are joined
+ * in order (ordered_scatter.c). If the points cannot be counted, one thread processes them all. */
+#include "gen/tree/codegen.h"
+
+struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, enum le_type type,
+                                         struct le_expression *now, struct le_expression *x) {
+    static const enum le_op ops[] = {
+        [LE_SCATTER_ADD] = LE_OP_ADD, [LE_SCATTER_SUB] = LE_OP_SUB, [LE_SCATTER_MUL] = LE_OP_MUL,
+        [LE_SCATTER_DIV] = LE_OP_DIV, [LE_SCATTER_MIN] = LE_OP_MIN, [LE_SCATTER_MAX] = LE_OP_MAX};
+    if (op == LE_SCATTER_SET)
+        return x;
+    now = le_codegen_from_memory(c, now, le_type_compute(type));
+    return le_codegen_to_memory(c, le_ktree_binary(c->tree, (int)ops[op], now, x), type);
+}
+
+/* ---- at once */
+
+bool le_codegen_has_atomic_form(enum le_type type, enum le_scatter op) {
+    size_t size = le_type_size(type);
+    if (op == LE_SCATTER_SET)
+        return false;
+    if (type == LE_BOOL)
+        return true;
+    if (le_type_is_float(type))
+        return op == LE_SCATTER_MIN || op == LE_SCATTER_MAX;
+    return size > 1;
+}
+
+struct destination le_codegen_left_side(const struct codegen *c) {
+    return (struct destination){.value = c->stage->target,
+                                .rank = c->stage->left_count,
+                                .access = c->stage->access,
+                                .subscripts = c->stage->left};
+}
+
+/* What a thread in block does for its point, in the target or in the copy that begins at element `from` of `dense`;
+ * closes block and those around it. */
+static void update_place(struct codegen *c, struct le_block *block, bool atomic, struct le_variable *dense,
+                         struct le_expression *from) {
+    const struct le_stage *stage = c->stage;
+    enum le_type type = c->ir->values.at[stage->target].type;
+    struct le_expression *x = le_codegen_wide(c, le_codegen_node(c, stage->node, block, NULL)), *place;
+    struct destination to = le_codegen_left_side(c);
+    to.dense = dense;
+    to.from = from;
+    struct le_block *inner = le_codegen_place(c, &to, block, NULL, &place);
+    if (atomic)
+        le_ktree_add(
+            c->tree, inner,
+            (struct le_statement){.kind = LE_STATEMENT_UPDATE, .code = (int)stage->scatter, .to = place, .x = x});
+    else
+        le_ktree_set(c->tree, inner, place, le_codegen_updated(c, stage->scatter, type, place, x));
+    if (inner != block)
+        le_ktree_close(c->tree, inner);
+    le_codegen_close_all(c, block);
+}
+
+static leat_status scatter_at_once(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                   struct le_generated_launches *out) {
+    struct codegen c;
+    int64_t threads;
+    le_codegen_begin(&c, job, stage, "");
+    update_place(&c, le_codegen_points(&c, false, &threads), true, NULL, NULL);
+    struct le_generated_launch *launch = le_codegen_finish(&c, out);
+    launch->how = "a thread for each point, atomically";
+    return le_codegen_set_grid(&c, launch, threads);
+}
+
+/* ---- the last in order sets: first all tell their numbers where they would write, then the greatest one writes */
+
+static leat_status set_pass(const struct le_device_kernel_job *job, const struct le_stage *stage, size_t work,
+                            bool writes, struct le_generated_launches *out) {
+    struct codegen c;
+    int64_t threads;
+    struct le_expression *place, *number;
+    le_codegen_begin(&c, job, stage, writes ? "" : "_claim");
+    enum le_type type = c.ir->values.at[stage->target].type;
+    struct le_variable *winners =
+        le_codegen_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, LE_KTREE_ULONG, "winners");
+    struct le_block *block = le_codegen_points(&c, false, &threads);
+    struct destination to = le_codegen_left_side(&c), claim = to;
+    claim.dense = winners;
+    struct le_block *inner = le_codegen_place(&c, &claim, block, NULL, &number);
+    struct le_expression *own = le_codegen_claim(&c);
+    if (writes) {
+        struct le_block *winner = le_ktree_open_if(c.tree, inner, le_ktree_binary(c.tree, LE_OP_EQ, number, own));
+        winner->conditional = true;
+        to.trusted = true;
+        le_codegen_place(&c, &to, winner, NULL, &place);
+        le_ktree_set(c.tree, winner, place,
+                     le_codegen_to_memory(&c, le_codegen_node(&c, stage->node, winner, NULL), type));
+        le_ktree_close(c.tree, winner);
+    } else {
+        if (!le_codegen_is_safe(&c, stage->node)) /* its faults count, whoever wins */
+            le_codegen_node(&c, stage->node, block, NULL);
+        struct le_expression *x[] = {le_ktree_address(c.tree, number), own};
+        le_ktree_do(c.tree, inner, le_ktree_call(c.tree, LE_CALL_CLAIM, LE_KTREE_VOID, NULL, x));
+    }
+    if (inner != block)
+        le_ktree_close(c.tree, inner);
+    le_codegen_close_all(&c, block);
+    struct le_generated_launch *launch = le_codegen_finish(&c, out);
+    launch->how = writes ? "a thread for each point: the last one writes" : "a thread for each point claims its place";
+    return le_codegen_set_grid(&c, launch, threads);
+}
+
+static leat_status scatter_set(const struct le_device_kernel_job *job, const struct le_stage *stage, int64_t elements,
+                               struct le_generated_launches *out) {
+    size_t work = out->work_bytes;
+    out->work_bytes += (size_t)(elements ? elements : 1) * 8; /* a kernel is given some */
+    out->zeroed_bytes = out->work_bytes;
+    leat_status status = set_pass(job, stage, work, false, out);
+    return status == LEAT_OK ? set_pass(job, stage, work, true, out) : status;
+}
+
+/* ---- in order, in chunks */
+
+static leat_status scatter_in_order(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                    struct le_generated_launches *out) {
+    struct codegen c;
+    int64_t threads;
+    const struct chunks whole = {.count = 1};
+    leat_status status;
+    if (le_codegen_ordered(job, stage, &whole, out, &status))
+        return status;
+    le_codegen_begin(&c, job, stage, "");
+    update_place(&c, le_codegen_points(&c, true, &threads), false, NULL, NULL);
+    struct le_generated_launch *launch = le_codegen_finish(&c, out);
+    launch->how = "one thread, in order";
+    return le_codegen_set_grid(&c, launch, threads);
+}
+
+static struct le_variable *copies_of(struct codegen *c, const struct chunks *chunks) {
+    enum le_type type = c->ir->values.at[c->stage->target].type;
+    return le_codegen_parameter(c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work, (int)type, "copies");
+}
+
+static struct le_expression *open_threads(struct codegen *c, const char *name, int64_t count) {
+    struct le_expression *most = le_codegen_number(c, name, count);
+    struct le_expression *thread = le_codegen_thread(c, "thread", LE_KTREE_LONG);
+    le_ktree_end_if(c->tree, c->root, le_ktree_binary(c->tree, LE_OP_GE, thread, most));
+    return thread;
+}
+
+struct le_expression *le_codegen_minus_zero(struct codegen *c) {
+    enum le_type type = c->ir->values.at[c->stage->target].type;
+    uint64_t bits = (uint64_t)1 << (8 * le_type_size(type) - 1);
+    return le_ktree_constant(c->tree, (int)type, bits);
+}
+
+static leat_status clear_copies(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                const struct chunks *chunks, struct le_generated_launches *out) {
+    struct codegen c;
+    le_codegen_begin(&c, job, stage, "_clear");
+    struct le_expression *thread = open_threads(&c, "elements", chunks->count * chunks->elements);
+    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, copies_of(&c, chunks), thread), le_codegen_minus_zero(&c));
+    struct le_generated_launch *launch = le_codegen_finish(&c, out);
+    launch->how = "a thread for each element of the copies";
+    return le_codegen_set_grid(&c, launch, chunks->count * chunks->elements);
+}
+
+static leat_status scatter_chunks(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                  const struct chunks *chunks, struct le_generated_launches *out) {
+    struct codegen c;
+    le_codegen_begin(&c, job, stage, "_chunks");
+    struct le_expression *thread = open_threads(&c, "chunks", chunks->count);
+    struct le_expression *size = le_codegen_number(&c, "chunk_size", chunks->size);
+    struct le_block *block = le_codegen_part_loop(&c, c.root, stage->indices[0], thread, size);
+    for (int k = 1; k < stage->index_count; k++)
+        block = le_codegen_loop(&c, block, stage->indices[k], NULL);
+    struct le_expression *from = le_times(c.tree, thread, le_codegen_number(&c, "elements", chunks->elements));
+    update_place(&c, block, false, copies_of(&c, chunks), from);
+    struct le_generated_launch *launch = le_codegen_finish(&c, out);
+    launch->how = "a thread for each chunk, into a copy";
+    return le_codegen_set_grid(&c, launch, chunks->count);
+}
+
+/* target[e] += each copy's, in their order. */
+static leat_status join_copies(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                               const struct chunks *chunks, struct le_generated_launches *out) {
+    struct codegen c;
+    le_codegen_begin(&c, job, stage, "");
+    struct le_kernel_tree *t = c.tree;
+    enum le_type type = c.ir->values.at[stage->target].type;
+    struct le_expression *elements = le_codegen_number(&c, "elements", chunks->elements);
+    struct le_expression *thread = open_threads(&c, "elements", chunks->elements);
+    struct le_expression *place = le_codegen_dense_element(&c, stage->target, c.root, thread);
+    struct le_expression *total = le_ktree_use(t, le_ktree_declare(t, c.root, "total", (int)type, place));
+    struct le_variable *k = le_ktree_variable(t, "k", LE_KTREE_LONG);
+    struct le_block *loop = le_ktree_open_loop(t, c.root, LE_ROLE_SERIAL, k, le_ktree_long(t, 0),
+                                               le_codegen_number(&c, "chunks", chunks->count), NULL);
+    struct le_expression *at = le_plus(t, le_times(t, le_ktree_use(t, k), elements), thread);
+    struct le_expression *one = le_ktree_element(t, copies_of(&c, chunks), at);
+    le_ktree_set(t, loop, total, le_ktree_binary(t, LE_OP_ADD, total, one));
+    le_ktree_close(t, loop);
+    le_ktree_set(t, c.root, place, total);
+    struct le_generated_launch *launch = le_codegen_finish(&c, out);
+    launch->how = "a thread for each element joins the copies";
+    return le_codegen_set_grid(&c, launch, chunks->elements);
+}
+
+/* As on the CPU: by the extents alone, since it decides the order of additions. */
+static struct chunks find_chunks(const struct le_kernel *k, const struct le_stage *stage, int64_t elements) {
+    struct gen g = {
+        .kernel = k, .ir = k->ir, .stage = stage, .space = *k->space, .merged_count = k->work->merged_count};
+    struct chunks chunks = {.count = 1, .elements = elements};
+    const struct le_range *first = stage->index_count ? le_range_of(k->space, stage->indices[0]) : NULL;
+    int64_t terms = 1, size = (int64_t)le_type_size(k->ir->values.at[stage->target].type);
+    for (int q = 0; q < stage->index_count; q++) {
+        const struct le_range *r = le_range_of(k->space, stage->indices[q]);
+        bool by_host = le_gen_by_host(&g, stage->indices[q]);
+        if (!le_mul_i64(terms, by_host || !r->dynamic ? le_gen_extent(&g, stage->indices[q]) : 1, &terms))
+            terms = INT64_MAX;
+    }
+    int64_t count = le_gen_copies(stage->scatter, terms, elements, size);
+    if (count < 2 || !first || (first->dynamic && !le_gen_by_host(&g, stage->indices[0])))
+        return chunks;
+    int64_t turns = le_gen_extent(&g, stage->indices[0]);
+    chunks.size = (turns + count - 1) / count;
+    chunks.count = (turns + chunks.size - 1) / chunks.size;
+    return chunks;
+}
+
+static leat_status scatter_floats(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                  int64_t elements, struct le_generated_launches *out) {
+    struct chunks chunks = find_chunks(&job->kernel, stage, elements);
+    if (chunks.count < 2)
+        return scatter_in_order(job, stage, out);
+    chunks.work = out->work_bytes;
+    out->work_bytes += (size_t)(chunks.count * elements) * 8;
+    leat_status status;
+    if (!le_codegen_ordered_few(job, stage, &chunks, out, &status)) {
+        status = clear_copies(job, stage, &chunks, out);
+        if (status == LEAT_OK && !le_codegen_ordered(job, stage, &chunks, out, &status))
+            status = scatter_chunks(job, stage, &chunks, out);
+    }
+    return status == LEAT_OK ? join_copies(job, stage, &chunks, out) : status;
+}
+
+leat_status le_codegen_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                               struct le_generated_launches *out) {
+    const struct le_kernel *k = &job->kernel;
+    enum le_type type = k->ir->values.at[stage->target].type;
+    int64_t elements = le_codegen_elements(job, stage->target);
+    leat_status status;
+    if (le_codegen_has_atomic_form(type, stage->scatter) && type != LE_BOOL && stage->scatter != LE_SCATTER_MUL &&
+        le_codegen_scatter_own(job, stage, out, &status))
+        return status;
+    if (le_codegen_has_atomic_form(type, stage->scatter))
+        return scatter_at_once(job, stage, out);
+    if (stage->scatter == LE_SCATTER_SET)
+        return scatter_set(job, stage, elements, out);
+    if (stage->scatter == LE_SCATTER_ADD && le_type_is_float(type))
+        return scatter_floats(job, stage, elements, out);
+    return scatter_in_order(job, stage, out);
+}

@@ -1,0 +1,209 @@
+/* Unrolls a kept index with few values if the expensive part of the terms does not depend on it, such as the axes of
+ * the force between two bodies. The stage becomes one stage for each value, and one team computes all of them as totals
+ * of one group, so that the shared part is computed once for each term. The number of values is then part of the text.
+ */
+#include "gen/mapping/group_reduce.h"
+
+#define SPREAD_MOST 4  /* values */
+#define SPREAD_COST 12 /* additions of what they share that are worth it */
+#define FEW_TERMS   8
+#define FEW_COST    64 /* additions of all terms */
+
+/* It runs from 0 by 1, through as many values whatever the others are. */
+static bool is_counted(const struct codegen *c, int index) {
+    const struct le_range *r = le_range_of(c->space, index);
+    return !r->dynamic && !c->ir->indices.at[index].host && r->low == 0 && r->by == 1;
+}
+
+/* ---- reductions of few terms inside of terms, written out */
+
+static bool is_few(struct codegen *c, struct le_node *node) {
+    const struct le_node *term = node->kind == LE_NODE_REDUCE ? node->operands[0] : NULL;
+    int64_t terms = 1;
+    if (!term || (node->code != LE_RED_SUM && node->code != LE_RED_PROD) || !le_type_is_float(term->type) ||
+        term->reduces || term->changes || !le_codegen_is_safe(c, node))
+        return false;
+    for (int k = 0; k < node->index_count; k++)
+        if (!is_counted(c, node->indices[k]) ||
+            !le_mul_i64(terms, le_range_count(le_range_of(c->space, node->indices[k])), &terms))
+            return false;
+    return terms >= 1 && terms <= FEW_TERMS && terms * (term->cost + 1) <= FEW_COST;
+}
+
+static struct le_node *write_out(struct le_node *node, void *user) {
+    struct codegen *c = user;
+    struct gen g = {.ir = c->ir, .space = *c->space, .arena = c->arena};
+    return is_few(c, node) ? le_gen_unrolled(&g, node) : NULL;
+}
+
+/* ---- along which index */
+
+struct shared_terms {
+    struct codegen *c;
+    const struct group *group;
+    int index, epoch;
+    int64_t cost;
+};
+
+static bool depends_on_group(const struct group *g, const struct le_node *node) {
+    for (int k = 0; k < g->index_count; k++)
+        if (le_node_depends(node, g->indices[k]))
+            return true;
+    return false;
+}
+
+/* What changes from term to term, but not with the index. */
+static void add_shared(struct shared_terms *s, struct le_node *node) {
+    if (!depends_on_group(s->group, node) || le_note_met(s->c->notes, node, s->epoch))
+        return;
+    if (!le_node_depends(node, s->index)) {
+        s->cost += node->cost;
+        return;
+    }
+    for (int k = 0; k < node->operand_count; k++)
+        add_shared(s, node->operands[k]);
+}
+
+static int64_t shared_cost(struct codegen *c, const struct group *g, int index) {
+    struct shared_terms s = {.c = c, .group = g, .index = index, .epoch = ++c->notes->epoch};
+    for (int k = 0; k < g->node_count; k++)
+        add_shared(&s, g->bodies[k]);
+    return s.cost;
+}
+
+/* Values of another index hang on it: such ranges would become others. */
+struct ranges {
+    const struct le_ir *ir;
+    int index;
+    bool found;
+};
+
+static void find_range(struct le_node *node, void *user) {
+    struct ranges *r = user;
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range_nodes *range = &r->ir->indices.at[node->indices[k]].range;
+        struct le_node *bounds[] = {range->low, range->high, range->by};
+        for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+            r->found |= bounds[b] && le_node_depends(bounds[b], r->index);
+    }
+}
+
+static bool bounds_depend(const struct codegen *c, struct le_node *node, int index) {
+    struct ranges r = {.ir = c->ir, .index = index};
+    le_node_walk(c->ir, node, find_range, &r);
+    return r.found;
+}
+
+/* A kept index of the stage's; -1: there is none. */
+static int find_index(struct codegen *c, const struct le_stage *stage, const struct team_stage *t) {
+    const struct group *g = &t->groups[0];
+    for (int k = t->points_count - 1; k >= 0; k--) {
+        int index = t->points_at[k];
+        int64_t count = le_range_count(le_range_of(c->space, index));
+        if (is_counted(c, index) && count > 1 && count <= SPREAD_MOST && count * g->node_count <= GROUP_NODES &&
+            !bounds_depend(c, stage->node, index) && shared_cost(c, g, index) >= SPREAD_COST)
+            return index;
+    }
+    return -1;
+}
+
+/* ---- the stages */
+
+static struct le_stage at_value(struct codegen *c, const struct le_stage *stage, int index, int64_t value) {
+    struct le_stage made = *stage;
+    struct le_node *to = le_node_i64(c->ir, value);
+    made.indices = LE_NEW_ARRAY(c->arena, stage->index_count, int);
+    made.left = LE_NEW_ARRAY(c->arena, stage->left_count, struct le_node *);
+    made.index_count = 0;
+    for (int k = 0; k < stage->index_count; k++)
+        if (stage->indices[k] != index)
+            made.indices[made.index_count++] = stage->indices[k];
+    for (int d = 0; d < stage->left_count; d++)
+        made.left[d] = le_node_substitute(c->ir, stage->left[d], &index, &to, 1);
+    made.node = le_node_substitute(c->ir, stage->node, &index, &to, 1);
+    return made;
+}
+
+static bool find_all(struct codegen *c, const struct le_stage *stage, int index, struct team_stage *t) {
+    int count = (int)le_range_count(le_range_of(c->space, index));
+    struct le_stage *stages = LE_NEW_ARRAY(c->arena, count, struct le_stage);
+    for (int k = 0; k < count; k++)
+        stages[k] = at_value(c, stage, index, k);
+    c->stage = &stages[0];
+    return le_team_find(c, stages, count, t) && t->group_count == 1 && t->rest_count == 0;
+}
+
+bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team_stage *t) {
+    struct le_stage written = *stage;
+    if (stage->kind != LE_STAGE_MAP || stage->sibling >= 0 || stage->index_count == 0 || !stage->node->reduces ||
+        !le_codegen_is_safe(c, stage->node))
+        return false;
+    written.node = le_gen_replace(c->ir, stage->node, write_out, c);
+    if (!le_team_find(c, &written, 1, t) || t->group_count != 1 || t->rest_count != 0)
+        return false;
+    int index = find_index(c, &written, t);
+    if (index >= 0 && find_all(c, &written, index, t))
+        return true;
+    c->stage = stage;
+    return false;
+}
+
+/* ---- what is made where it is read */
+
+struct read_search {
+    const struct le_stage *maker;
+    bool found;
+};
+
+static bool is_read_of(const struct le_stage *maker, const struct le_node *node) {
+    return node->kind == LE_NODE_LOAD && node->value == maker->target;
+}
+
+static void find_read(struct le_node *node, void *user) {
+    struct read_search *r = user;
+    r->found |= is_read_of(r->maker, node);
+}
+
+bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker) {
+    struct read_search r = {.maker = maker};
+    if (stage->node)
+        le_node_walk(ir, stage->node, find_read, &r);
+    return r.found;
+}
+
+/* At the very point that the maker makes. */
+static struct le_node *make_there(struct le_node *node, void *user) {
+    const struct le_stage *maker = user;
+    if (!is_read_of(maker, node))
+        return NULL;
+    for (int d = 0; d < node->operand_count; d++)
+        if (node->operands[d] != maker->left[d])
+            return node;
+    return maker->node;
+}
+
+/* Nobody else reads it, and all of its elements are reductions of few terms. */
+static bool can_be_made_there(struct codegen *c, const struct le_stage *maker) {
+    const struct le_value *v = &c->ir->values.at[maker->target];
+    if (maker->kind != LE_STAGE_MAP || maker->base >= 0 || v->symbol >= 0 || v->wanted || v->uses != 1 || v->rank == 0)
+        return false;
+    for (int d = 0; d < maker->left_count; d++)
+        if (maker->left[d]->kind != LE_NODE_INDEX)
+            return false;
+    return is_few(c, maker->node);
+}
+
+struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker) {
+    struct codegen c;
+    struct team_stage t;
+    struct le_stage made = *job->kernel.stage;
+    struct le_device_kernel_job own = *job;
+    own.kernel = le_gen_begin(&job->kernel);
+    le_codegen_begin(&c, &own, &made, "");
+    if (!can_be_made_there(&c, maker))
+        return NULL;
+    made.node = le_gen_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
+    if (le_device_reads(c.ir, &made, maker) || !le_team_spread(&c, &made, &t) || !le_team_takes(&t))
+        return NULL;
+    return made.node;
+}

@@ -1,0 +1,315 @@
+/* Indices: their ranges as loops of one thread, and the distribution of the kept indices' points over the threads. */
+#include "gen/tree/codegen.h"
+
+#define SHORT_TERMS 32
+
+void le_codegen_bind(struct codegen *c, struct le_block *block, int index, struct le_expression *x) {
+    *LE_PUSH(c->arena, &block->binds) = index;
+    c->indices[index] = (struct held){.x = x, .block = block};
+}
+
+/* ---- ranges */
+
+/* What the kernel knows of a range. */
+struct range {
+    const struct le_ir_index *ix;
+    const struct le_range *known;
+    int type;                              /* of the index */
+    struct le_expression *low, *high, *by; /* by NULL: 1; high NULL: not asked for yet */
+};
+
+static struct le_expression *index_number(struct codegen *c, int index, const char *what, int64_t value, int type) {
+    const char *name = le_codegen_index_name(c, index);
+    return le_ktree_cast(c->tree, type, le_codegen_number(c, le_arena_format(c->arena, "%s_%s", name, what), value));
+}
+
+static void find_fixed(struct codegen *c, int index, struct range *r) {
+    const struct le_range *k = r->known;
+    bool narrow = le_codegen_fits_int(k->low, k->high) && k->by <= INT32_MAX && k->high <= INT32_MAX - k->by;
+    r->type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+    r->low = k->low == 0 ? le_ktree_constant(c->tree, r->type, 0) : index_number(c, index, "low", k->low, r->type);
+    r->by = k->by == 1 ? NULL : index_number(c, index, "by", k->by, r->type);
+}
+
+/* A step that is not positive is a fault. */
+static void ask_step(struct codegen *c, struct le_block *block, struct le_variable *outside, struct le_expression *by) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *x = le_ktree_binary(t, LE_OP_LE, by, le_ktree_long(t, 0));
+    if (outside)
+        x = le_both(t, x, le_ktree_not(t, le_ktree_use(t, outside)));
+    struct le_block *inner = le_ktree_open_if(t, block, x);
+    le_codegen_add_fault(c, inner, LE_FAULT_STEP, by);
+    le_ktree_close(t, inner);
+}
+
+/* Bounds that are found as it runs. */
+static void find_dynamic(struct codegen *c, struct le_block *block, struct le_variable *outside, struct range *r) {
+    const struct le_range_nodes *nodes = &r->ix->range;
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *low = le_codegen_node(c, nodes->low, block, outside);
+    struct le_expression *high = le_codegen_node(c, nodes->high, block, outside);
+    r->type =
+        le_ktree_is_narrow(low->type) && le_ktree_is_narrow(high->type) && !nodes->by ? LE_KTREE_INT : LE_KTREE_LONG;
+    r->low = le_ktree_cast(t, r->type, low);
+    r->high = le_ktree_cast(t, r->type, high);
+    if (!nodes->by)
+        return;
+    r->by = le_ktree_cast(t, LE_KTREE_LONG, le_codegen_node(c, nodes->by, block, outside));
+    bool is_positive = nodes->by->kind == LE_NODE_CONST && le_const_i64(nodes->by) > 0;
+    if (is_positive && le_const_i64(nodes->by) <= INT32_MAX)
+        return;
+    if (!is_positive)
+        ask_step(c, block, outside, r->by);
+    struct le_expression *x[] = {r->low, r->high, r->by};
+    r->by = le_ktree_let(t, block, "step", LE_KTREE_LONG, le_ktree_call(t, LE_CALL_STEP, LE_KTREE_LONG, NULL, x));
+    struct le_expression *steps = le_ktree_binary(t, LE_OP_GT, r->by, le_ktree_long(t, 0));
+    r->high = le_ktree_let(t, block, "end", LE_KTREE_LONG, le_ktree_select(t, steps, r->high, r->low));
+}
+
+static struct le_expression *end_of(struct codegen *c, int index, const struct range *r) {
+    return r->high ? r->high : index_number(c, index, "high", r->known->high, r->type);
+}
+
+static struct range find_range(struct codegen *c, int index, struct le_block *block, struct le_variable *outside) {
+    struct range r = {.ix = &c->ir->indices.at[index], .known = le_range_of(c->space, index)};
+    if (r.known->dynamic)
+        find_dynamic(c, block, outside, &r);
+    else
+        find_fixed(c, index, &r);
+    return r;
+}
+
+static struct le_block *open_range(struct codegen *c, struct le_block *block, int index, const struct range *r) {
+    struct le_variable *variable = le_codegen_index_variable(c, index, r->type);
+    struct le_block *inner =
+        le_ktree_open_loop(c->tree, block, LE_ROLE_SERIAL, variable, r->low, end_of(c, index, r), r->by);
+    le_codegen_bind(c, inner, index, le_ktree_use(c->tree, variable));
+    return inner;
+}
+
+struct le_block *le_codegen_loop(struct codegen *c, struct le_block *block, int index, struct le_variable *outside) {
+    struct range r = find_range(c, index, block, outside);
+    return open_range(c, block, index, &r);
+}
+
+struct le_block *le_codegen_run(struct codegen *c, struct le_block *block, int index, bool down) {
+    struct range r = find_range(c, index, block, NULL);
+    struct le_block *inner = open_range(c, block, index, &r);
+    inner->owner->down = down;
+    return inner;
+}
+
+struct le_block *le_codegen_part_loop(struct codegen *c, struct le_block *block, int index, struct le_expression *part,
+                                      struct le_expression *size) {
+    struct le_kernel_tree *t = c->tree;
+    struct range r = find_range(c, index, block, NULL);
+    struct le_expression *by = le_ktree_cast(t, LE_KTREE_LONG, r.by ? r.by : le_ktree_long(t, 1));
+    struct le_expression *turn = le_ktree_let(t, block, "turn", LE_KTREE_LONG, le_times(t, part, size));
+    struct le_expression *first =
+        le_ktree_let(t, block, "first", LE_KTREE_LONG, le_plus(t, r.low, le_times(t, turn, by)));
+    struct le_expression *last =
+        le_ktree_let(t, block, "last", LE_KTREE_LONG, le_plus(t, first, le_times(t, size, by)));
+    struct le_variable *variable = le_codegen_index_variable(c, index, LE_KTREE_LONG);
+    struct le_expression *end = le_ktree_cast(t, LE_KTREE_LONG, end_of(c, index, &r));
+    struct le_block *inner = le_ktree_open_loop(t, block, LE_ROLE_SERIAL, variable, first, end, by);
+    inner->owner->guard = le_less(t, le_ktree_use(t, variable), last);
+    le_codegen_bind(c, inner, index, le_ktree_use(t, variable));
+    return inner;
+}
+
+/* ---- the element's number, for faults */
+
+static int64_t most_of(const struct le_range *r) {
+    if (r->dynamic)
+        return r->bounded && r->high > r->low ? r->high - r->low : (int64_t)1 << 20;
+    return le_range_count(r);
+}
+
+/* How many of its values come before the index's own. */
+static struct le_expression *place_of(struct codegen *c, int index, const struct le_range *r) {
+    struct le_kernel_tree *t = c->tree;
+    if (!c->indices[index].x)
+        return le_ktree_long(t, 0); /* no value yet */
+    struct le_expression *at = le_ktree_cast(t, LE_KTREE_LONG, c->indices[index].x);
+    if (r->low != 0 && (!r->dynamic || r->bounded))
+        at = le_minus(t, at, index_number(c, index, "low", r->low, LE_KTREE_LONG));
+    if (r->by != 1 && !r->dynamic)
+        at = le_ktree_quotient(t, at, index_number(c, index, "by", r->by, LE_KTREE_LONG));
+    return at;
+}
+
+struct le_expression *le_codegen_point(struct codegen *c) {
+    const struct le_stage *stage = c->stage;
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *point = NULL;
+    for (int k = 0; k < stage->index_count; k++) {
+        int index = stage->indices[k];
+        const struct le_range *r = le_range_of(c->space, index);
+        struct le_expression *most = index_number(c, index, "most", most_of(r), LE_KTREE_LONG);
+        struct le_expression *at = place_of(c, index, r);
+        point = point ? le_plus(t, le_times(t, point, most), at) : at;
+    }
+    point = point ? le_ktree_cast(t, LE_KTREE_ULONG, point) : le_ktree_constant(t, LE_KTREE_ULONG, 0);
+    if (!c->terms)
+        return point;
+    struct le_expression *count = le_plus(t, c->terms, le_ktree_int(t, 1));
+    return le_plus(t, le_times(t, point, le_ktree_cast(t, LE_KTREE_ULONG, count)),
+                   le_ktree_cast(t, LE_KTREE_ULONG, c->term ? c->term : c->terms));
+}
+
+/* ---- threads to points */
+
+struct shared {
+    int at[16]; /* kept indices that threads share out */
+    int count;
+};
+
+enum { HULL_MOST = 1 << 24 };
+#define POINTS_MOST ((int64_t)1 << 36) /* a tenth of what a grid has */
+
+/* Threads share a range whose values they can count: a fixed one, or one that lies in fixed bounds, which may be far
+ * wider: an i32 of the data lies in 2^32 of them. Then it is a thread's loop. */
+static bool is_countable(const struct le_range *r, int64_t *points) {
+    int64_t all;
+    if (r->dynamic &&
+        (!r->bounded || most_of(r) > HULL_MOST || !le_mul_i64(*points, most_of(r), &all) || all > POINTS_MOST))
+        return false;
+    if (!le_mul_i64(*points, most_of(r), points))
+        *points = INT64_MAX;
+    return true;
+}
+
+struct deepest {
+    struct codegen *c;
+    int last; /* position of the last kept index that some reduction depends on */
+    bool found;
+};
+
+/* Few terms are rather added up again for every element. */
+static bool is_short(const struct codegen *c, const struct le_node *node) {
+    int64_t terms = 1;
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range *r = le_range_of(c->space, node->indices[k]);
+        if (r->dynamic || !le_mul_i64(terms, le_range_count(r), &terms))
+            return false;
+    }
+    return terms <= SHORT_TERMS && !node->operands[0]->reduces;
+}
+
+static void find_deepest(struct le_node *node, void *user) {
+    struct deepest *d = user;
+    if (node->kind != LE_NODE_REDUCE || is_short(d->c, node))
+        return;
+    d->found = true;
+    for (int k = 0; k < d->c->stage->index_count; k++)
+        if (le_node_depends(node, d->c->stage->indices[k]) && k > d->last)
+            d->last = k;
+}
+
+/* What is computed once for several elements is one thread's, which then makes them all. */
+static void find_shared(struct codegen *c, struct shared *s) {
+    const struct le_stage *stage = c->stage;
+    struct deepest d = {.c = c, .last = -1};
+    if (stage->kind == LE_STAGE_MAP || stage->kind == LE_STAGE_CONTRACT)
+        le_node_walk(c->ir, stage->node, find_deepest, &d);
+    int count = d.found ? d.last + 1 : stage->index_count;
+    int64_t points = 1;
+    for (int k = 0; k < count && s->count < 16; k++) {
+        if (!is_countable(le_range_of(c->space, stage->indices[k]), &points))
+            break;
+        s->at[s->count++] = stage->indices[k];
+    }
+}
+
+static int64_t count_points(const struct codegen *c, const struct shared *s) {
+    int64_t points = 1;
+    for (int k = 0; k < s->count; k++)
+        if (!le_mul_i64(points, most_of(le_range_of(c->space, s->at[k])), &points))
+            points = INT64_MAX;
+    return points;
+}
+
+int64_t le_codegen_threads(struct codegen *c) {
+    struct shared s = {.count = 0};
+    find_shared(c, &s);
+    return count_points(c, &s);
+}
+
+static bool is_shared(const struct shared *s, int index) {
+    for (int k = 0; k < s->count; k++)
+        if (s->at[k] == index)
+            return true;
+    return false;
+}
+
+struct le_expression *le_codegen_thread(struct codegen *c, const char *wish, int type) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *before =
+        le_times(t, le_ktree_cast(t, type, le_ktree_thread(t, LE_BLOCK_X)), le_ktree_thread(t, LE_THREADS_X));
+    return le_ktree_let(t, c->root, wish, type, le_plus(t, before, le_ktree_thread(t, LE_THREAD_X)));
+}
+
+/* Each thread's place along the shared indices, the last running fastest. */
+static void find_places(struct codegen *c, const struct shared *s, int64_t points, struct le_expression **place) {
+    struct le_kernel_tree *t = c->tree;
+    int type = points <= INT32_MAX - 1024 ? LE_KTREE_UINT : LE_KTREE_ULONG;
+    struct le_expression *rest = c->thread = le_codegen_thread(c, "thread", type);
+    le_ktree_end_if(t, c->root,
+                    le_ktree_binary(t, LE_OP_GE, rest, le_ktree_cast(t, type, le_codegen_number(c, "points", points))));
+    for (int k = s->count - 1; k > 0; k--) {
+        int index = s->at[k];
+        struct le_expression *count = index_number(c, index, "count", most_of(le_range_of(c->space, index)), type);
+        struct le_expression *next = le_ktree_let(t, c->root, "rest", type, le_ktree_quotient(t, rest, count));
+        const char *name = le_arena_format(c->arena, "%s_place", le_codegen_index_name(c, index));
+        place[k] = le_ktree_let(t, c->root, name, type, le_minus(t, rest, le_times(t, next, count)));
+        rest = next;
+    }
+    place[0] = rest;
+}
+
+/* low + place * by, where that is below the end. */
+static struct le_block *bind_place(struct codegen *c, struct le_block *block, int index, struct le_expression *place) {
+    struct le_kernel_tree *t = c->tree;
+    struct range r = find_range(c, index, block, NULL);
+    struct le_expression *x = le_ktree_cast(t, r.type, place);
+    x = le_plus(t, r.low, r.by ? le_times(t, x, r.by) : x);
+    struct le_variable *variable = le_codegen_index_variable(c, index, r.type);
+    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = variable, .x = x});
+    x = le_ktree_use(t, variable);
+    if (r.known->dynamic)
+        le_ktree_end_if(t, block, le_ktree_binary(t, LE_OP_GE, x, end_of(c, index, &r)));
+    struct le_block *inner = le_ktree_open(t, block);
+    le_codegen_bind(c, inner, index, x);
+    return inner;
+}
+
+void le_codegen_close_all(struct codegen *c, struct le_block *block) {
+    for (; block != c->root; block = block->parent)
+        le_ktree_close(c->tree, block);
+}
+
+struct le_block *le_codegen_points(struct codegen *c, bool in_order, int64_t *points) {
+    struct shared s = {.count = 0};
+    struct le_expression *place[16];
+    struct le_block *block = c->root;
+    if (!in_order)
+        find_shared(c, &s);
+    *points = count_points(c, &s);
+    if (s.count > 0)
+        find_places(c, &s, *points, place);
+    for (int k = 0, q = 0; k < c->stage->index_count; k++) {
+        int index = c->stage->indices[k];
+        if (is_shared(&s, index))
+            block = bind_place(c, block, index, place[q++]);
+        else
+            block = le_codegen_loop(c, block, index, NULL);
+    }
+    return block;
+}
+
+/* Threads share the first indices out in order, and each goes in order through the values of those that are left: of
+ * what one thread writes to a place the last stays. */
+struct le_expression *le_codegen_claim(struct codegen *c) {
+    struct le_expression *one = le_ktree_constant(c->tree, LE_KTREE_ULONG, 1);
+    return c->thread ? le_plus(c->tree, c->thread, one) : one;
+}
