@@ -69,11 +69,6 @@ static struct map_spot open_elements(struct map *m, struct le_block *block, enum
     return s;
 }
 
-static void close_within(struct map *m, struct le_block *inner, const struct le_block *block) {
-    for (; inner != block; inner = inner->parent)
-        le_ktree_close(m->c.tree, inner);
-}
-
 /* Branches: where all elements count (NULL: that is not asked), and where some may not. */
 static struct le_block *open_whole(struct map *m, struct le_block *block, struct le_block **rest) {
     struct le_kernel_tree *t = m->c.tree;
@@ -150,7 +145,7 @@ static void read_some(struct map *m, struct le_block *block) {
             le_ktree_set(m->c.tree, at.block, read_element(m, s, x, &at),
                          le_codegen_trusted_place(&m->c, s->loads[x], at.block));
     }
-    close_within(m, at.block, block);
+    le_ktree_close_to(m->c.tree, at.block, block);
 }
 
 /* whole: all elements count here. */
@@ -237,7 +232,7 @@ static void move_parts(struct map *m, bool puts) {
             put_part(m, &m->streams[q], within, &at);
         else if (m->streams[q].tile)
             read_part(m, &m->streams[q], within, &at);
-    close_within(m, within, m->body);
+    le_ktree_close_to(m->c.tree, within, m->body);
 }
 
 static void read_tiles(struct map *m) {
@@ -313,7 +308,7 @@ static void write_some(struct map *m, struct le_block *block) {
     struct map_spot at = open_elements(m, block, COUNTED);
     le_ktree_set(m->c.tree, at.block, target_place(m, at.block),
                  le_ktree_element2(m->c.tree, m->made, at.turn, at.element));
-    close_within(m, at.block, block);
+    le_ktree_close_to(m->c.tree, at.block, block);
 }
 
 static void write_whole(struct map *m, struct le_block *block) {
@@ -372,7 +367,7 @@ struct map_spot le_map_open_element(struct map *m, bool alike) {
 }
 
 void le_map_close_element(struct map *m, const struct map_spot *at, bool alike) {
-    close_within(m, at->block, alike ? m->all : m->others);
+    le_ktree_close_to(m->c.tree, at->block, alike ? m->all : m->others);
     m->c.quick = m->c.rare = NULL;
     if (alike)
         return;
@@ -390,7 +385,7 @@ static void make_split(struct map *m) {
     le_map_close_element(m, &at, true);
     struct le_block *writes = m->usual ? le_ktree_open_if(t, m->all, le_ktree_use(t, m->usual)) : m->all;
     write_whole(m, writes);
-    close_within(m, writes, m->all);
+    le_ktree_close_to(m->c.tree, writes, m->all);
     at = le_map_open_element(m, false);
     le_codegen_store(c, le_codegen_node(c, m->stage->node, at.block, NULL), at.block);
     le_map_close_element(m, &at, false);
@@ -406,7 +401,7 @@ static void make_all(struct map *m) {
     declare_made(m, m->body);
     struct map_spot at = open_known(m, m->body, asks ? COUNTED_TURNS : ALL);
     make_element(m, &at);
-    close_within(m, at.block, m->body);
+    le_ktree_close_to(m->c.tree, at.block, m->body);
     all = open_whole(m, m->body, &rest);
     if (all)
         write_whole(m, all);
@@ -451,7 +446,7 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
         make_split(m);
     else
         make_all(m);
-    close_within(m, m->body, m->c.root);
+    le_ktree_close_to(m->c.tree, m->body, m->c.root);
     struct le_generated_launch *launch = le_codegen_finish(&m->c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;

@@ -104,8 +104,7 @@ static void emit_unrolled(struct row *r) {
         le_codegen_store(c, le_codegen_node(c, r->value, each, NULL), each);
         le_ktree_close(t, each);
     }
-    le_ktree_close(t, inside);
-    le_ktree_close(t, lines);
+    le_ktree_close_to(t, inside, c->root);
 }
 
 /* ---- values of lines that are in shared memory, too: READ_AHEAD at a time while there are as many, then the lines in
@@ -140,8 +139,7 @@ void le_row_start_reading(struct row *r) {
         le_ktree_open_if(t, c->root, le_ktree_binary(t, LE_OP_GE, far, le_ktree_int(t, READ_AHEAD)));
     struct le_block *slots = le_ktree_open_each(t, some, "slot", READ_AHEAD, &slot);
     read_ahead(r, slots, slot, le_plus(t, near, slot));
-    le_ktree_close(t, slots);
-    le_ktree_close(t, some);
+    le_ktree_close_to(t, slots, c->root);
 }
 
 /* Whether what is read of arrays may be what the row's values are stored into: none that all rows read. */
@@ -199,8 +197,7 @@ static void make_far_lines(struct row *r, struct le_block *block, struct le_expr
         next = le_ktree_select(t, le_less(t, next, end), next, le_ktree_remainder(t, slot, near));
         read_ahead(r, slots, slot, le_ktree_let(t, slots, "next", LE_KTREE_INT, next));
     }
-    le_ktree_close(t, slots);
-    le_ktree_close(t, loop);
+    le_ktree_close_to(t, slots, block);
 }
 
 static void make_near_lines(struct row *r, struct le_block *block, struct le_variable *again) {

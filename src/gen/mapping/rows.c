@@ -92,9 +92,7 @@ static void fetch_rows(struct row *r) {
     struct row_line from = le_row_line(r, lines, r->rolled ? le_ktree_select(t, has, number, zero) : number);
     struct le_block *inside = r->rolled ? le_ktree_open(t, lines) : le_ktree_open_if(t, lines, has);
     fetch_line(r, inside, number, from.at);
-    le_ktree_close(t, inside);
-    le_ktree_close(t, lines);
-    le_ktree_close(t, some);
+    le_ktree_close_to(t, inside, t->root);
 }
 
 /* Declares the object that keeps a load's lines. far: the array in shared memory for lines that registers have no room

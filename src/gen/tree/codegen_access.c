@@ -163,11 +163,6 @@ static struct le_block *open_faults(const struct access *a, int access, struct l
     return block;
 }
 
-static void close_faults(const struct access *a, struct le_block *inner, const struct le_block *block) {
-    for (; inner != block; inner = inner->parent)
-        le_ktree_close(a->c->tree, inner);
-}
-
 /* ---- loads */
 
 static struct le_variable *array_of(struct codegen *c, int value) {
@@ -221,7 +216,7 @@ static struct le_expression *load_asking(struct access *a, struct le_node *node,
     }
     struct le_block *good = open_faults(a, node->access, block);
     le_ktree_set(t, good, value, x);
-    close_faults(a, good, block);
+    le_ktree_close_to(a->c->tree, good, block);
     return value;
 }
 
@@ -243,7 +238,7 @@ struct le_expression *le_codegen_load(struct codegen *c, struct le_node *node, s
 /* The faults, and the block where there is none. */
 static struct le_block *open_inside(const struct access *a, int access, struct le_block *block) {
     struct le_block *good = open_faults(a, access, block);
-    close_faults(a, good, block);
+    le_ktree_close_to(a->c->tree, good, block);
     struct le_block *inner = le_ktree_open_if(a->c->tree, block, all_inside(a));
     inner->conditional = true;
     return inner;
@@ -277,8 +272,7 @@ void le_codegen_store(struct codegen *c, struct le_expression *value, struct le_
     struct le_expression *place;
     struct le_block *inner = le_codegen_place(c, &to, block, NULL, &place);
     le_ktree_set(c->tree, inner, place, le_codegen_to_memory(c, value, target->type));
-    if (inner != block)
-        le_ktree_close(c->tree, inner);
+    le_ktree_close_to(c->tree, inner, block);
 }
 
 struct le_expression *le_codegen_dense_element(struct codegen *c, int value, struct le_block *block,

@@ -284,8 +284,7 @@ static struct le_block *bind_place(struct codegen *c, struct le_block *block, in
 }
 
 void le_codegen_close_all(struct codegen *c, struct le_block *block) {
-    for (; block != c->root; block = block->parent)
-        le_ktree_close(c->tree, block);
+    le_ktree_close_to(c->tree, block, c->root);
 }
 
 struct le_block *le_codegen_points(struct codegen *c, bool in_order, int64_t *points) {

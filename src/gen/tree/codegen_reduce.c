@@ -81,11 +81,6 @@ static struct le_block *open_loops(struct codegen *c, const struct le_node *node
     return block;
 }
 
-static void close_loops(struct codegen *c, struct le_block *inner, const struct le_block *outer) {
-    for (; inner != outer; inner = inner->parent)
-        le_ktree_close(c->tree, inner);
-}
-
 /* Several over the same indices run in one loop nest. */
 static void reduce_trees(struct codegen *c, struct le_node *const *nodes, int count, struct le_block *block,
                          struct le_variable *outside, struct le_expression **totals) {
@@ -104,7 +99,7 @@ static void reduce_trees(struct codegen *c, struct le_node *const *nodes, int co
         struct le_expression *x[] = {trees[k], le_codegen_node(c, nodes[k]->operands[0], inner, outside)};
         le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_TREE_ADD, LE_KTREE_VOID, NULL, x));
     }
-    close_loops(c, inner, block);
+    le_ktree_close_to(c->tree, inner, block);
     for (int k = 0; k < count; k++) {
         int type = (int)nodes[k]->operands[0]->type;
         totals[k] = le_ktree_let(t, block, name_of(c, nodes[k]), type,
@@ -130,7 +125,7 @@ static struct le_expression *reduce_arg(struct codegen *c, struct le_node *node,
     le_ktree_set(t, better, best, x);
     le_ktree_set(t, better, at, le_codegen_wide(c, c->indices[node->indices[0]].x));
     le_ktree_close(t, better);
-    close_loops(c, inner, block);
+    le_ktree_close_to(c->tree, inner, block);
     struct le_expression *none = le_ktree_constant(t, LE_I64, (uint64_t)-1);
     le_ktree_set(t, block, at, le_ktree_select(t, le_ktree_binary(t, LE_OP_EQ, at, nowhere), none, at));
     return at;
@@ -158,7 +153,7 @@ struct le_expression *le_codegen_reduce(struct codegen *c, struct le_node *node,
     struct le_block *inner = open_loops(c, node, block, outside);
     struct le_expression *x = le_codegen_wide(c, le_codegen_node(c, node->operands[0], inner, outside));
     le_ktree_set(t, inner, total, le_codegen_fold(c, code, type, total, x));
-    close_loops(c, inner, block);
+    le_ktree_close_to(c->tree, inner, block);
     if (!le_type_is_float(type))
         return total;
     return le_ktree_let(t, block, name, (int)type,

@@ -73,8 +73,7 @@ static void run_claimed(struct region *r, struct le_block *block, const struct l
         struct le_expression *operands[] = {le_ktree_address(c->tree, number), own};
         le_ktree_do(c->tree, inner, le_ktree_call(c->tree, LE_CALL_CLAIM, LE_KTREE_VOID, NULL, operands));
     }
-    if (inner != block)
-        le_ktree_close(c->tree, inner);
+    le_ktree_close_to(c->tree, inner, block);
 }
 
 /* How elements meet: each.c. */
@@ -100,8 +99,7 @@ static void run_store(struct region *r, struct le_block *block, const struct le_
         le_ktree_set(c->tree, inner, place, le_codegen_to_memory(c, x, target->type));
     else
         le_ktree_set(c->tree, inner, place, le_codegen_updated(c, s->scatter, target->type, place, x));
-    if (inner != block)
-        le_ktree_close(c->tree, inner);
+    le_ktree_close_to(c->tree, inner, block);
 }
 
 /* ---- ways through it */
@@ -130,8 +128,7 @@ static void run_fail(struct region *r, struct le_block *block, const struct le_r
         r->outside ? le_ktree_open_if(c->tree, block, le_ktree_not(c->tree, le_ktree_use(c->tree, r->outside))) : block;
     le_codegen_add_fault(c, inner, LE_FAULT_END,
                          le_ktree_long(c->tree, le_fault_location(s->location.line, s->location.column)));
-    if (inner != block)
-        le_ktree_close(c->tree, inner);
+    le_ktree_close_to(c->tree, inner, block);
 }
 
 /* The block is still open: what is hoisted out of it comes before it. x NULL: the other branch */

@@ -326,6 +326,8 @@ struct le_block *le_ktree_open_each(struct le_kernel_tree *t, struct le_block *p
 struct le_block *le_ktree_open_function(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *function,
                                         struct le_variable *const *parameters, int count);
 void le_ktree_close(struct le_kernel_tree *t, struct le_block *block);
+/* Closes inner and the blocks around it, up to outer, which stays open. */
+void le_ktree_close_to(struct le_kernel_tree *t, struct le_block *inner, const struct le_block *outer);
 
 /* ---- names.c */
 const char *le_ktree_name(struct le_kernel_tree *t, const char *wish); /* a C name like it that is not in use */

@@ -354,3 +354,8 @@ void le_ktree_close(struct le_kernel_tree *t, struct le_block *block) {
             *LE_PUSH(t->arena, &parent->list) = block->list.at[k];
     }
 }
+
+void le_ktree_close_to(struct le_kernel_tree *t, struct le_block *inner, const struct le_block *outer) {
+    for (; inner != outer; inner = inner->parent)
+        le_ktree_close(t, inner);
+}
