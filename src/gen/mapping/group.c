@@ -24,64 +24,34 @@ static bool is_fixed(const struct codegen *c, int index) {
     return !r->dynamic && !c->ir->indices.at[index].host;
 }
 
-/* Its value hangs on the kept indices alone, and its terms can be counted. */
+/* Its value depends on no index but kept ones, and its terms can be counted. */
 static bool is_shared(const struct codegen *c, const struct le_node *node) {
-    int64_t terms = 1;
     if (node->changes || node->index_count > (le_node_is_arg(node) ? 1 : AXES_MAX))
         return false;
     for (int k = 0; k < node->free_count; k++)
         if (!is_kept(c->stage, node->free[k]) && !c->ir->indices.at[node->free[k]].host)
             return false;
-    for (int k = 0; k < node->index_count; k++)
-        if (!is_fixed(c, node->indices[k]) ||
-            !le_mul_i64(terms, le_range_count(le_range_of(c->space, node->indices[k])), &terms))
-            return false;
-    return true;
+    return le_codegen_count(c, node->indices, node->index_count) >= 0;
 }
 
-struct use_search {
-    const struct group *group;
-    bool found;
-};
-
-static void find_use(struct le_node *node, void *user) {
-    struct use_search *u = user;
-    for (int k = 0; k < u->group->node_count; k++)
-        u->found |= u->group->nodes[k] == node;
-    for (int k = 0; k < u->group->same_count; k++)
-        u->found |= u->group->same[k] == node;
+static bool is_total_of(const struct le_node *node, const void *user) {
+    const struct group *group = user;
+    for (int k = 0; k < group->node_count; k++)
+        if (group->nodes[k] == node)
+            return true;
+    for (int k = 0; k < group->same_count; k++)
+        if (group->same[k] == node)
+            return true;
+    return false;
 }
 
-static bool uses_total(const struct codegen *c, struct le_node *node, const struct group *group) {
-    struct use_search u = {.group = group};
-    le_node_walk(c->ir, node, find_use, &u);
-    return u.found;
-}
-
-struct inner {
-    const struct le_node *outer;
-    bool found;
-};
-
-static void find_inner_loop(struct le_node *node, void *user) {
-    struct inner *i = user;
-    for (int k = 0; node->index_count > 0 && k < i->outer->index_count; k++)
-        i->found |= le_node_depends(node, i->outer->indices[k]);
-}
-
-/* Loops inside of the term that know its indices have ranges of their own for each name of these. */
-static bool can_rename(const struct codegen *c, const struct le_node *node) {
-    struct inner i = {.outer = node};
-    le_node_walk(c->ir, node->operands[0], find_inner_loop, &i);
-    return !i.found;
-}
-
-/* The node may run over the group's indices in place of its own. */
+/* Whether the node may run over the group's indices in place of its own. Loops inside the term that depend on the
+ * node's indices have ranges for those indices alone. */
 static bool same_ranges(const struct codegen *c, const struct group *g, const struct le_node *node) {
     bool same = g->index_count == node->index_count;
     if (same && memcmp(g->indices, node->indices, (size_t)g->index_count * sizeof(int)) == 0)
         return true;
-    same = same && can_rename(c, node);
+    same = same && !le_codegen_has_loop_over(c, node->operands[0], node->indices, node->index_count);
     for (int k = 0; same && k < g->index_count; k++) {
         const struct le_range *a = le_range_of(c->space, g->indices[k]), *b = le_range_of(c->space, node->indices[k]);
         same = a->low == b->low && a->high == b->high && a->by == b->by;
@@ -111,14 +81,9 @@ static bool is_made(struct group *g, struct le_node *node, const struct le_node 
 }
 
 static bool is_known(const struct team_stage *t, const struct le_node *node) {
-    for (int g = 0; g < t->group_count; g++) {
-        for (int k = 0; k < t->groups[g].node_count; k++)
-            if (t->groups[g].nodes[k] == node)
-                return true;
-        for (int k = 0; k < t->groups[g].same_count; k++)
-            if (t->groups[g].same[k] == node)
-                return true;
-    }
+    for (int g = 0; g < t->group_count; g++)
+        if (is_total_of(node, &t->groups[g]))
+            return true;
     return false;
 }
 
@@ -130,10 +95,9 @@ static struct group *new_group(struct group_search *f, const struct le_node *nod
     }
     struct group *g = &t->groups[t->group_count++];
     bool as_before = t->group_count > 1 && same_ranges(f->c, &t->groups[0], node);
-    *g = (struct group){.terms = 1, .indices = as_before ? t->groups[0].indices : node->indices};
-    g->index_count = node->index_count;
-    for (int k = 0; k < node->index_count; k++)
-        g->terms *= le_range_count(le_range_of(f->c->space, node->indices[k]));
+    *g = (struct group){.terms = le_codegen_count(f->c, node->indices, node->index_count),
+                        .indices = as_before ? t->groups[0].indices : node->indices,
+                        .index_count = node->index_count};
     return g;
 }
 
@@ -147,7 +111,7 @@ static void add_to_group(struct group_search *f, struct le_node *node) {
             return;
     struct group *g = t->group_count ? &t->groups[t->group_count - 1] : NULL;
     if (!g || g->node_count == GROUP_NODES || le_group_room_bytes(g) + le_room_bytes(node) > ROOM_MOST ||
-        !same_ranges(f->c, g, node) || uses_total(f->c, node, g))
+        !same_ranges(f->c, g, node) || le_codegen_any(f->c->ir, node, is_total_of, g))
         g = new_group(f, node);
     if (!g)
         return;

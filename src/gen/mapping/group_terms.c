@@ -209,24 +209,21 @@ struct mixed_search {
     const struct group *g;
     const int *points;
     int count;
-    bool found;
 };
 
-static void find_mixed(struct le_node *node, void *user) {
-    struct mixed_search *u = user;
-    bool term = false, point = false;
-    for (int k = 0; k < u->g->index_count; k++)
-        term |= le_node_depends(node, u->g->indices[k]);
-    for (int k = 0; k < u->count; k++)
-        point |= le_node_depends(node, u->points[k]);
-    u->found |= node->kind == LE_NODE_LOAD && term && point;
+/* A load that depends on both the term and the point. */
+static bool is_mixed(const struct le_node *node, const void *user) {
+    const struct mixed_search *s = user;
+    return node->kind == LE_NODE_LOAD && le_codegen_depends(node, s->g->indices, s->g->index_count) &&
+           le_codegen_depends(node, s->points, s->count);
 }
 
 bool le_group_is_uniform(struct codegen *c, const struct group *g, const int *points, int count) {
-    struct mixed_search u = {.g = g, .points = points, .count = count};
+    struct mixed_search s = {.g = g, .points = points, .count = count};
     for (int k = 0; k < g->node_count; k++)
-        le_node_walk(c->ir, g->bodies[k], find_mixed, &u);
-    return !u.found;
+        if (le_codegen_any(c->ir, g->bodies[k], is_mixed, &s))
+            return false;
+    return true;
 }
 
 int le_group_bytes(const struct group *g) {

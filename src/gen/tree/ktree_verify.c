@@ -1,4 +1,4 @@
-/* Checks that a kernel tree keeps what tree.h promises, so that printers need not: statements and scopes. */
+/* Checks that a kernel tree keeps what ktree.h promises, so that printers need not: statements and scopes. */
 #include "gen/tree/ktree_verify.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -23,6 +23,7 @@ struct surroundings {
 
 struct checker {
     struct le_ktree_verifier v;
+    struct surroundings around; /* of the statement that is checked */
     struct {
         const struct le_variable **at;
         int count, capacity;
@@ -233,20 +234,30 @@ static void verify_totals(struct checker *c, const struct le_statement *s) {
     v->totals_known[s->code] = true;
 }
 
-static void verify_return(struct checker *c, const struct le_statement *s, const struct surroundings *around) {
-    int type = around->function ? around->function->type : LE_KTREE_VOID;
+static void verify_return(struct checker *c, const struct le_statement *s) {
+    int type = c->around.function ? c->around.function->type : LE_KTREE_VOID;
     if (type == LE_KTREE_VOID && s->x)
         le_ktree_problem(&c->v, "a value is returned where none is asked for");
     else if (type != LE_KTREE_VOID)
         le_verify_fits(&c->v, type, s->x);
 }
 
-static void verify_leave(struct checker *c, const struct le_statement *s, const struct surroundings *around) {
-    const struct open_label *scope = around->scopes;
+static void verify_break(struct checker *c, const struct le_statement *s) {
+    (void)s;
+    if (!c->around.loop)
+        le_ktree_problem(&c->v, "it is not in a loop");
+}
+
+static void verify_leave(struct checker *c, const struct le_statement *s) {
+    const struct open_label *scope = c->around.scopes;
     while (scope && scope->label != s->variable)
         scope = scope->up;
     if (!scope || !s->variable)
         le_ktree_problem(&c->v, "no scope %s is open", s->variable ? s->variable->name : "");
+}
+
+static void verify_call(struct checker *c, const struct le_statement *s) {
+    le_verify_call(&c->v, s->x);
 }
 
 static void verify_comment(struct checker *c, const struct le_statement *s) {
@@ -255,60 +266,9 @@ static void verify_comment(struct checker *c, const struct le_statement *s) {
         le_ktree_problem(&c->v, "a comment of more than one line");
 }
 
-/* Statements without a block. */
-static void verify_plain(struct checker *c, const struct le_statement *s, const struct surroundings *around) {
-    switch (s->kind) {
-    case LE_STATEMENT_LET:
-        verify_let(c, s);
-        break;
-    case LE_STATEMENT_VARIABLE:
-        verify_variable(c, s);
-        break;
-    case LE_STATEMENT_ARRAY:
-        verify_array(c, s);
-        break;
-    case LE_STATEMENT_SET:
-        verify_set(c, s);
-        break;
-    case LE_STATEMENT_COPY:
-        verify_copy(c, s);
-        break;
-    case LE_STATEMENT_BREAK:
-        if (!around->loop)
-            le_ktree_problem(&c->v, "it is not in a loop");
-        break;
-    case LE_STATEMENT_LEAVE:
-        verify_leave(c, s, around);
-        break;
-    case LE_STATEMENT_RETURN:
-        verify_return(c, s, around);
-        break;
-    case LE_STATEMENT_TOTALS:
-        verify_totals(c, s);
-        break;
-    case LE_STATEMENT_CALL:
-        le_verify_call(&c->v, s->x);
-        break;
-    case LE_STATEMENT_UPDATE:
-        verify_update(c, s);
-        break;
-    case LE_STATEMENT_FAULT:
-    case LE_STATEMENT_NOTE:
-        verify_fault(c, s);
-        break;
-    case LE_STATEMENT_COMMENT:
-        verify_comment(c, s);
-        break;
-    default:
-        break;
-    }
-}
+/* ---- statements with a block: what stands before it. The variables that it defines belong to the block. */
 
-/* ---- blocks */
-
-static void verify_block(struct checker *c, const struct le_block *block, const struct surroundings *around);
-
-static void verify_loop(struct checker *c, const struct le_statement *s, struct surroundings *inner) {
+static void verify_loop(struct checker *c, const struct le_statement *s) {
     const struct le_variable *variable = s->variable;
     if (!variable || !le_ktree_is_position(variable->type) || variable->memory != LE_KTREE_NO_ARRAY ||
         variable->changes || variable->object) {
@@ -323,75 +283,83 @@ static void verify_loop(struct checker *c, const struct le_statement *s, struct 
     define(c, variable);
     if (s->guard)
         le_verify_condition(&c->v, s->guard);
-    inner->loop = true;
+    c->around.loop = true;
 }
 
-static void verify_function(struct checker *c, const struct le_statement *s, struct surroundings *inner) {
+static void verify_branch(struct checker *c, const struct le_statement *s) {
+    le_verify_condition(&c->v, s->x);
+    c->around.loop |= s->kind == LE_STATEMENT_WHILE;
+}
+
+static void verify_function(struct checker *c, const struct le_statement *s) {
     if (!s->variable || !s->variable->function)
         le_ktree_problem(&c->v, "a function is missing");
     else if (s->variable->type != LE_KTREE_VOID)
         le_verify_type(&c->v, s->variable->type);
     for (int k = 0; k < s->parameter_count && !c->v.problem; k++)
         check_parameter(c, s->parameters[k], true);
-    *inner = (struct surroundings){.function = s->variable};
+    c->around = (struct surroundings){.function = s->variable};
 }
 
-/* What stands before the block. The variables that it defines belong to the block. */
-static void verify_head(struct checker *c, const struct le_statement *s, struct surroundings *inner) {
-    switch (s->kind) {
-    case LE_STATEMENT_LOOP:
-        verify_loop(c, s, inner);
-        break;
-    case LE_STATEMENT_WHILE:
-        inner->loop = true;
-        le_verify_condition(&c->v, s->x);
-        break;
-    case LE_STATEMENT_BRANCH:
-        le_verify_condition(&c->v, s->x);
-        break;
-    case LE_STATEMENT_FUNCTION:
-        verify_function(c, s, inner);
-        break;
-    default:
-        break;
-    }
-}
+/* ---- blocks */
 
-static bool has_block(enum le_statement_kind kind) {
-    return kind == LE_STATEMENT_LOOP || kind == LE_STATEMENT_WHILE || kind == LE_STATEMENT_BRANCH ||
-           kind == LE_STATEMENT_SCOPE || kind == LE_STATEMENT_FUNCTION;
-}
+static const struct {
+    void (*verify)(struct checker *c, const struct le_statement *s); /* NULL: nothing of it can be wrong */
+    bool has_block;
+} rules[] = {
+    [LE_STATEMENT_LET] = {verify_let},
+    [LE_STATEMENT_VARIABLE] = {verify_variable},
+    [LE_STATEMENT_ARRAY] = {verify_array},
+    [LE_STATEMENT_SET] = {verify_set},
+    [LE_STATEMENT_COPY] = {verify_copy},
+    [LE_STATEMENT_LOOP] = {verify_loop, true},
+    [LE_STATEMENT_WHILE] = {verify_branch, true},
+    [LE_STATEMENT_BRANCH] = {verify_branch, true},
+    [LE_STATEMENT_SCOPE] = {NULL, true},
+    [LE_STATEMENT_BREAK] = {verify_break},
+    [LE_STATEMENT_LEAVE] = {verify_leave},
+    [LE_STATEMENT_RETURN] = {verify_return},
+    [LE_STATEMENT_FUNCTION] = {verify_function, true},
+    [LE_STATEMENT_TOTALS] = {verify_totals},
+    [LE_STATEMENT_CALL] = {verify_call},
+    [LE_STATEMENT_UPDATE] = {verify_update},
+    [LE_STATEMENT_FAULT] = {verify_fault},
+    [LE_STATEMENT_NOTE] = {verify_fault},
+    [LE_STATEMENT_BARRIER] = {NULL},
+    [LE_STATEMENT_COMMENT] = {verify_comment},
+};
 
-static void verify_statement(struct checker *c, const struct le_statement *s, const struct surroundings *around) {
-    struct surroundings inner = *around;
-    struct open_label scope = {.label = s->variable, .up = around->scopes};
+static void verify_block(struct checker *c, const struct le_block *block);
+
+static void verify_statement(struct checker *c, const struct le_statement *s) {
+    const struct surroundings around = c->around;
+    struct open_label scope = {.label = s->variable, .up = around.scopes};
     int count = c->defined.count;
-    if (!s->body && has_block(s->kind))
+    if (!s->body && rules[s->kind].has_block)
         le_ktree_problem(&c->v, "a statement without its block");
-    else if (!s->body)
-        verify_plain(c, s, around);
-    else
-        verify_head(c, s, &inner);
+    else if (rules[s->kind].verify)
+        rules[s->kind].verify(c, s);
     if (s->kind == LE_STATEMENT_SCOPE && s->variable) {
-        inner.scopes = &scope;
+        c->around.scopes = &scope;
         define(c, s->variable);
     }
     if (c->v.problem && !c->wrong)
         c->wrong = s;
     if (!s->body)
         return;
-    verify_block(c, s->body, &inner);
+    verify_block(c, s->body);
     end_scope(c, count);
+    c->around = around;
     if (s->otherwise)
-        verify_block(c, s->otherwise, around);
+        verify_block(c, s->otherwise);
     if (s->kind == LE_STATEMENT_FUNCTION && !c->v.problem)
         define(c, s->variable);
 }
 
-static void verify_block(struct checker *c, const struct le_block *block, const struct surroundings *around) {
+static void verify_block(struct checker *c, const struct le_block *block) {
     int count = c->defined.count;
     for (int k = 0; k < block->list.count && !c->v.problem; k++)
-        verify_statement(c, block->list.at[k], around);
+        verify_statement(c, block->list.at[k]);
     end_scope(c, count);
 }
 
@@ -409,7 +377,6 @@ static leat_status failed(const struct checker *c) {
 
 static leat_status verify_in(const struct le_kernel_tree *t, struct le_arena *arena) {
     struct checker c = {.v = {.t = t, .arena = arena}};
-    const struct surroundings around = {NULL, NULL, false};
     if (setjmp(arena->failure))
         return le_fail_out_of_memory(0);
     c.v.known = LE_NEW_ARRAY(arena, t->variable_count + 1, unsigned char);
@@ -417,7 +384,7 @@ static leat_status verify_in(const struct le_kernel_tree *t, struct le_arena *ar
     for (int k = 0; k < t->parameters.count && !c.v.problem; k++)
         check_parameter(&c, t->parameters.at[k], false);
     if (!c.v.problem)
-        verify_block(&c, t->root, &around);
+        verify_block(&c, t->root);
     return c.v.problem ? failed(&c) : LEAT_OK;
 }
 

@@ -186,7 +186,8 @@ static void verify_select(struct le_ktree_verifier *v, const struct le_expressio
 
 /* ---- places */
 
-static void verify_element(struct le_ktree_verifier *v, const struct le_expression *x, bool row) {
+/* row: it may have fewer subscripts than the array has axes */
+static void verify_subscripts(struct le_ktree_verifier *v, const struct le_expression *x, bool row) {
     const struct le_variable *array = x->variable;
     le_verify_use(v, array);
     if (!is_array(array))
@@ -203,6 +204,10 @@ static void verify_element(struct le_ktree_verifier *v, const struct le_expressi
     }
 }
 
+static void verify_element(struct le_ktree_verifier *v, const struct le_expression *x) {
+    verify_subscripts(v, x, false);
+}
+
 /* The array that an address points into; NULL: unknown. */
 static const struct le_variable *array_of(const struct le_expression *x) {
     if (x->kind == LE_EXPRESSION_ADDRESS)
@@ -213,7 +218,7 @@ static const struct le_variable *array_of(const struct le_expression *x) {
 static void verify_address(struct le_ktree_verifier *v, const struct le_expression *x) {
     const struct le_expression *of = x->x[0];
     if (of->kind == LE_EXPRESSION_ELEMENT)
-        verify_element(v, of, true);
+        verify_subscripts(v, of, true);
     else if (of->kind == LE_EXPRESSION_VARIABLE)
         le_verify_use(v, of->variable);
     else
@@ -291,49 +296,34 @@ static void verify_part(struct le_ktree_verifier *v, const struct le_expression 
 
 /* ---- all */
 
+static void verify_constant(struct le_ktree_verifier *v, const struct le_expression *x) {
+    if (!is_number(x->type))
+        le_ktree_problem(v, "a constant of type %s", name_of(v, x->type));
+}
+
+static void verify_variable(struct le_ktree_verifier *v, const struct le_expression *x) {
+    le_verify_use(v, x->variable);
+    if (x->type != x->variable->type)
+        le_ktree_problem(v, "%s is %s, not %s", x->variable->name, name_of(v, x->variable->type), name_of(v, x->type));
+}
+
 static void any(struct le_ktree_verifier *v, const struct le_expression *x) {
-    if (!x) {
+    static void (*const rules[])(struct le_ktree_verifier * v,
+                                 const struct le_expression *x) = {[LE_EXPRESSION_CONSTANT] = verify_constant,
+                                                                   [LE_EXPRESSION_VARIABLE] = verify_variable,
+                                                                   [LE_EXPRESSION_OP] = verify_op,
+                                                                   [LE_EXPRESSION_CAST] = verify_cast,
+                                                                   [LE_EXPRESSION_SELECT] = verify_select,
+                                                                   [LE_EXPRESSION_ELEMENT] = verify_element,
+                                                                   [LE_EXPRESSION_ADDRESS] = verify_address,
+                                                                   [LE_EXPRESSION_THREAD] = NULL,
+                                                                   [LE_EXPRESSION_CALL] = verify_call,
+                                                                   [LE_EXPRESSION_TOTAL] = verify_total,
+                                                                   [LE_EXPRESSION_PART] = verify_part};
+    if (!x)
         le_ktree_problem(v, "an expression is missing");
-        return;
-    }
-    switch (x->kind) {
-    case LE_EXPRESSION_CONSTANT:
-        if (!is_number(x->type))
-            le_ktree_problem(v, "a constant of type %s", name_of(v, x->type));
-        break;
-    case LE_EXPRESSION_VARIABLE:
-        le_verify_use(v, x->variable);
-        if (x->type != x->variable->type)
-            le_ktree_problem(v, "%s is %s, not %s", x->variable->name, name_of(v, x->variable->type),
-                             name_of(v, x->type));
-        break;
-    case LE_EXPRESSION_OP:
-        verify_op(v, x);
-        break;
-    case LE_EXPRESSION_CAST:
-        verify_cast(v, x);
-        break;
-    case LE_EXPRESSION_SELECT:
-        verify_select(v, x);
-        break;
-    case LE_EXPRESSION_ELEMENT:
-        verify_element(v, x, false);
-        break;
-    case LE_EXPRESSION_ADDRESS:
-        verify_address(v, x);
-        break;
-    case LE_EXPRESSION_CALL:
-        verify_call(v, x);
-        break;
-    case LE_EXPRESSION_TOTAL:
-        verify_total(v, x);
-        break;
-    case LE_EXPRESSION_PART:
-        verify_part(v, x);
-        break;
-    case LE_EXPRESSION_THREAD:
-        break;
-    }
+    else if (rules[x->kind])
+        rules[x->kind](v, x);
 }
 
 void le_verify_value(struct le_ktree_verifier *v, const struct le_expression *x) {
