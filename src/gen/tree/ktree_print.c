@@ -68,7 +68,16 @@ const char *const le_thread_number_names[LE_THREAD_NUMBERS] = {
 
 const char *const le_ktree_updates[] = {
     [LE_SCATTER_SET] = "set", [LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB] = "sub", [LE_SCATTER_MUL] = "mul",
-    [LE_SCATTER_DIV] = "div", [LE_SCATTER_MIN] = "min", [LE_SCATTER_MAX] = "max", NULL};
+    [LE_SCATTER_DIV] = "div", [LE_SCATTER_MIN] = "min", [LE_SCATTER_MAX] = "max"};
+
+const char *const le_ktree_words[] = {
+    [LE_STATEMENT_LET] = "let",           [LE_STATEMENT_VARIABLE] = "var",  [LE_STATEMENT_ARRAY] = "array",
+    [LE_STATEMENT_SET] = "set",           [LE_STATEMENT_COPY] = "copy",     [LE_STATEMENT_LOOP] = "loop",
+    [LE_STATEMENT_WHILE] = "while",       [LE_STATEMENT_BRANCH] = "if",     [LE_STATEMENT_SCOPE] = "scope",
+    [LE_STATEMENT_BREAK] = "break",       [LE_STATEMENT_LEAVE] = "leave",   [LE_STATEMENT_RETURN] = "return",
+    [LE_STATEMENT_FUNCTION] = "function", [LE_STATEMENT_TOTALS] = "totals", [LE_STATEMENT_CALL] = "call",
+    [LE_STATEMENT_UPDATE] = "update",     [LE_STATEMENT_FAULT] = "fault",   [LE_STATEMENT_NOTE] = "note",
+    [LE_STATEMENT_BARRIER] = "barrier",   [LE_STATEMENT_COMMENT] = "#"};
 
 const char *le_ktree_type_name(const struct le_kernel_tree *t, int type) {
     static const char *const positions[] = {"int", "uint", "long", "ulong"};
@@ -305,7 +314,7 @@ static void put_role(const struct printer *p, const struct le_statement *s) {
 }
 
 static void put_loop(const struct printer *p, const struct le_statement *s) {
-    le_text_add(p->out, "loop %s: ", s->variable->name);
+    le_text_add(p->out, " %s: ", s->variable->name);
     put_type(p, s->variable->type);
     put_value(p, " in ", s->x);
     put_value(p, "..", s->to);
@@ -317,7 +326,7 @@ static void put_loop(const struct printer *p, const struct le_statement *s) {
 }
 
 static void put_totals(const struct printer *p, const struct le_totals *totals) {
-    le_text_add(p->out, "totals %s =", totals->name);
+    le_text_add(p->out, " %s =", totals->name);
     for (int k = 0; k < totals->count; k++) {
         le_text_add(p->out, "%s %s ", k ? "," : "", le_reduction_name(totals->part[k].reduction));
         put_type(p, (int)totals->part[k].type);
@@ -326,62 +335,25 @@ static void put_totals(const struct printer *p, const struct le_totals *totals) 
 }
 
 static void put_function(const struct printer *p, const struct le_statement *s) {
-    le_text_add(p->out, "function %s", s->variable->name);
+    le_text_add(p->out, " %s", s->variable->name);
     put_parameters(p, s->parameters, s->parameter_count);
     le_text_add(p->out, ": ");
     put_type(p, s->variable->type);
 }
 
-static void put_definition(const struct printer *p, const char *word, const struct le_statement *s) {
-    le_text_add(p->out, "%s ", word);
+static void put_definition(const struct printer *p, const struct le_statement *s) {
+    le_text_add(p->out, " ");
     put_declared(p, s->variable);
     le_text_add(p->out, "%s%s", s->aligned ? " aligned" : "", s->zeroed ? " zeroed" : "");
     put_value(p, " = ", s->x);
 }
 
-static void put_named(const struct printer *p, const char *word, const struct le_variable *v) {
-    le_text_add(p->out, "%s%s%s", word, v ? " " : "", v ? v->name : "");
-}
-
-/* What has a block, or leaves one. */
-static void put_control(const struct printer *p, const struct le_statement *s) {
-    switch (s->kind) {
-    case LE_STATEMENT_LOOP:
-        put_loop(p, s);
-        break;
-    case LE_STATEMENT_WHILE:
-        put_value(p, "while ", s->x);
-        put_role(p, s);
-        break;
-    case LE_STATEMENT_BRANCH:
-        put_value(p, "if ", s->x);
-        break;
-    case LE_STATEMENT_SCOPE:
-        put_named(p, "scope", s->variable);
-        break;
-    case LE_STATEMENT_FUNCTION:
-        put_function(p, s);
-        break;
-    case LE_STATEMENT_BREAK:
-        le_text_add(p->out, "break");
-        break;
-    case LE_STATEMENT_LEAVE:
-        put_named(p, "leave", s->variable);
-        break;
-    case LE_STATEMENT_RETURN:
-        le_text_add(p->out, "return");
-        put_value(p, " ", s->x);
-        break;
-    default:
-        break;
-    }
-}
-
 static void put_fault(const struct printer *p, const struct le_statement *s) {
-    le_text_add(p->out, "fault %d", s->code);
+    le_text_add(p->out, " %d", s->code);
     put_value(p, ", ", s->to);
     put_value(p, " at ", s->x);
-    put_named(p, s->variable ? " sets" : "", s->variable);
+    if (s->variable)
+        le_text_add(p->out, " sets %s", s->variable->name);
 }
 
 /* Two operands: the place first. */
@@ -390,49 +362,51 @@ static void put_change(const struct printer *p, const struct le_statement *s, co
     put_value(p, between, s->x);
 }
 
+/* Word, and what follows it up to the block. */
 static void put_line(const struct printer *p, const struct le_statement *s) {
+    le_text_add(p->out, "%s", le_ktree_words[s->kind]);
     switch (s->kind) {
     case LE_STATEMENT_LET:
-        put_definition(p, "let", s);
-        break;
     case LE_STATEMENT_VARIABLE:
-        put_definition(p, "var", s);
-        break;
     case LE_STATEMENT_ARRAY:
-        put_definition(p, "array", s);
-        break;
-    case LE_STATEMENT_SET:
-        le_text_add(p->out, "set");
-        put_change(p, s, " = ");
+        put_definition(p, s);
         break;
     case LE_STATEMENT_COPY:
-        le_text_add(p->out, "copy %d", s->count);
+        le_text_add(p->out, " %d", s->count);
+        put_change(p, s, " = ");
+        break;
+    case LE_STATEMENT_SET:
         put_change(p, s, " = ");
         break;
     case LE_STATEMENT_UPDATE:
-        le_text_add(p->out, "update %s", le_ktree_updates[s->code]);
+        le_text_add(p->out, " %s", le_ktree_updates[s->code]);
         put_change(p, s, ", ");
+        break;
+    case LE_STATEMENT_LOOP:
+        put_loop(p, s);
+        break;
+    case LE_STATEMENT_FUNCTION:
+        put_function(p, s);
         break;
     case LE_STATEMENT_TOTALS:
         put_totals(p, &p->t->totals.at[s->code]);
-        break;
-    case LE_STATEMENT_CALL:
-        put_value(p, "call ", s->x);
         break;
     case LE_STATEMENT_FAULT:
         put_fault(p, s);
         break;
     case LE_STATEMENT_NOTE:
-        le_text_add(p->out, "note %d", s->code);
+        le_text_add(p->out, " %d", s->code);
         break;
-    case LE_STATEMENT_BARRIER:
-        le_text_add(p->out, "barrier");
+    case LE_STATEMENT_SCOPE:
+    case LE_STATEMENT_LEAVE:
+        le_text_add(p->out, s->variable ? " %s" : "", s->variable ? s->variable->name : NULL);
         break;
     case LE_STATEMENT_COMMENT:
-        le_text_add(p->out, "# %s", s->text);
+        le_text_add(p->out, " %s", s->text);
         break;
     default:
-        put_control(p, s);
+        put_value(p, " ", s->x);
+        put_role(p, s);
         break;
     }
 }

@@ -12,7 +12,8 @@ int le_ktree_op_binding(int code);
 enum { LE_BINDING_SELECT = 1, LE_BINDING_COMPARISON = 4, LE_BINDING_PREFIX = 11 };
 
 extern const char *const le_thread_number_names[LE_THREAD_NUMBERS];
-extern const char *const le_ktree_updates[]; /* by enum le_scatter; ends with NULL */
+extern const char *const le_ktree_updates[]; /* by enum le_scatter */
+extern const char *const le_ktree_words[];   /* by enum le_statement_kind: how the statement begins */
 
 /* The statement's first line, without its blocks. */
 void le_ktree_print_line(const struct le_kernel_tree *t, const struct le_statement *s, struct le_text *out);

@@ -11,18 +11,18 @@
 struct le_node *le_read_made(struct reader *r, const struct le_node *model) {
     struct le_node *n = le_node_make(r->ir, model);
     if (n->depth > READ_DEPTH_MAX)
-        le_read_fail(r, "the node is nested too deeply");
+        le_read_fail(&r->text, "the node is nested too deeply");
     return n;
 }
 
 /* Nodes up to `close`, separated by commas. */
 static int node_list(struct reader *r, char close, struct le_node **out, int most) {
     int count = 0;
-    while (!le_read_accept(r, close)) {
+    while (!le_read_accept(&r->text, close)) {
         if (count > 0)
-            le_read_expect(r, ',');
+            le_read_expect(&r->text, ',');
         if (count == most)
-            le_read_fail(r, "more than %d entries", most);
+            le_read_fail(&r->text, "more than %d entries", most);
         out[count++] = le_read_node(r);
     }
     return count;
@@ -30,9 +30,9 @@ static int node_list(struct reader *r, char close, struct le_node **out, int mos
 
 struct le_node **le_read_nodes(struct reader *r, int *count) {
     struct le_node *few[LEAT_RANK_MAX];
-    le_read_expect(r, '[');
+    le_read_expect(&r->text, '[');
     *count = node_list(r, ']', few, LEAT_RANK_MAX);
-    struct le_node **out = LE_NEW_ARRAY(r->arena, *count, struct le_node *);
+    struct le_node **out = LE_NEW_ARRAY(r->text.arena, *count, struct le_node *);
     memcpy(out, few, (size_t)*count * sizeof *out);
     return out;
 }
@@ -41,13 +41,13 @@ int *le_read_indices(struct reader *r, int *count) {
     struct {
         int *at;
         int count, capacity;
-    } out = {.at = LE_NEW_ARRAY(r->arena, 1, int)};
-    le_read_expect(r, '{');
-    while (!le_read_accept(r, '}')) {
+    } out = {.at = LE_NEW_ARRAY(r->text.arena, 1, int)};
+    le_read_expect(&r->text, '{');
+    while (!le_read_accept(&r->text, '}')) {
         if (out.count > 0)
-            le_read_expect(r, ',');
+            le_read_expect(&r->text, ',');
         int index = le_read_find(r, &r->indices, "index");
-        *LE_PUSH(r->arena, &out) = index;
+        *LE_PUSH(r->text.arena, &out) = index;
     }
     *count = out.count;
     return out.at;
@@ -106,15 +106,15 @@ static struct le_node *constant(struct reader *r, struct word w) {
     char text[64], *end = text;
     uint64_t bits = 0;
     if (w.length >= (int)sizeof text)
-        le_read_fail(r, "the number is too long");
+        le_read_fail(&r->text, "the number is too long");
     memcpy(text, w.at, (size_t)w.length);
     text[w.length] = 0;
-    if (le_read_peek(r) == ':') {
-        r->at++;
+    if (le_read_peek(&r->text) == ':') {
+        r->text.at++;
         type = le_read_type(r);
     }
     if (!constant_bits(type, text, &end, &bits) || end == text || *end)
-        le_read_fail(r, "'%s' is not a valid %s", text, le_type_name(type));
+        le_read_fail(&r->text, "'%s' is not a valid %s", text, le_type_name(type));
     return le_node_const(r->ir, type, bits);
 }
 
@@ -125,13 +125,13 @@ static void load_mode(struct reader *r, struct le_node *model) {
                                                 [LE_EDGE_MIRROR] = "mirror",
                                                 [LE_EDGE_SYMMETRIC] = "symmetric",
                                                 [LE_EDGE_FILL] = "fill"};
-    if (le_read_accept_word(r, "stretch")) {
+    if (le_read_accept_word(&r->text, "stretch")) {
         model->stretch = le_read_number(r, LEAT_RANK_MAX);
         return;
     }
     if (model->edge != LE_EDGE_NONE)
-        le_read_fail(r, "a second edge mode");
-    model->edge = (enum le_edge)le_read_choose(r, edges, LE_EDGES, "edge mode");
+        le_read_fail(&r->text, "a second edge mode");
+    model->edge = (enum le_edge)le_read_choose(&r->text, edges, LE_EDGES, "edge mode");
     if (model->edge == LE_EDGE_FILL)
         model->fill = le_read_node(r);
 }
@@ -141,21 +141,21 @@ static struct le_node *load(struct reader *r, int value) {
     struct le_node *x[LEAT_RANK_MAX];
     struct le_node model = {.kind = LE_NODE_LOAD, .value = value, .operands = x, .access = -1};
     model.type = le_type_compute(r->ir->values.at[value].type);
-    le_read_expect(r, '[');
-    while (!le_read_accept(r, ']')) {
-        if (le_read_accept(r, ';')) {
+    le_read_expect(&r->text, '[');
+    while (!le_read_accept(&r->text, ']')) {
+        if (le_read_accept(&r->text, ';')) {
             load_mode(r, &model);
             continue;
         }
         if (model.operand_count > 0)
-            le_read_expect(r, ',');
+            le_read_expect(&r->text, ',');
         if (model.operand_count == LEAT_RANK_MAX)
-            le_read_fail(r, "more than %d subscripts", LEAT_RANK_MAX);
+            le_read_fail(&r->text, "more than %d subscripts", LEAT_RANK_MAX);
         x[model.operand_count++] = le_read_node(r);
     }
-    model.live = le_read_accept(r, '!');
-    model.trusted = model.operand_count > 0 && !le_read_accept(r, '?');
-    if (model.operand_count > 0 && !model.trusted && le_is_digit(le_read_peek(r)))
+    model.live = le_read_accept(&r->text, '!');
+    model.trusted = model.operand_count > 0 && !le_read_accept(&r->text, '?');
+    if (model.operand_count > 0 && !model.trusted && le_is_digit(le_read_peek(&r->text)))
         model.access = le_read_access(r);
     return le_read_made(r, &model);
 }
@@ -171,7 +171,7 @@ int le_read_access(struct reader *r) {
 struct le_node *le_read_length(struct reader *r) {
     int symbol = le_read_find(r, &r->symbols, "symbol");
     int axis = le_read_number(r, LEAT_RANK_MAX - 1);
-    le_read_expect(r, ')');
+    le_read_expect(&r->text, ')');
     return le_node_len(r->ir, symbol, axis);
 }
 
@@ -182,10 +182,11 @@ struct head {
 };
 
 static struct head head_of(struct reader *r) {
-    struct head h = {.name = {.at = r->at}, .type = LE_NONE};
-    while (le_read_peek(r) != '\n' && le_read_peek(r) != ' ' && le_read_peek(r) != ')' && le_read_peek(r) != '(')
-        r->at++;
-    h.name.length = (int)(r->at - h.name.at);
+    struct head h = {.name = {.at = r->text.at}, .type = LE_NONE};
+    while (le_read_peek(&r->text) != '\n' && le_read_peek(&r->text) != ' ' && le_read_peek(&r->text) != ')' &&
+           le_read_peek(&r->text) != '(')
+        r->text.at++;
+    h.name.length = (int)(r->text.at - h.name.at);
     for (int k = h.name.length - 1; k > 0 && h.type == LE_NONE; k--)
         if (h.name.at[k] == '.') {
             h.type = le_type_parse(h.name.at + k + 1, (size_t)(h.name.length - k - 1));
@@ -229,7 +230,7 @@ static bool name_operation(struct reader *r, struct head h, struct le_node *m) {
     if (m->code < 0 || m->operand_count == 0)
         return false;
     if (gives_bool(m->code) && type != m->operands[0]->type)
-        le_read_fail(r, "the operand is %s, not %s", le_type_name(m->operands[0]->type), le_type_name(type));
+        le_read_fail(&r->text, "the operand is %s, not %s", le_type_name(m->operands[0]->type), le_type_name(type));
     if (gives_bool(m->code))
         m->type = LE_BOOL;
     return true;
@@ -271,20 +272,19 @@ static struct le_node *form(struct reader *r) {
     if (le_word_is(h.name, "len"))
         return le_read_length(r);
     if (++r->nesting > NESTING_MAX)
-        le_read_fail(r, "parentheses are nested too deeply");
-    le_read_skip_spaces(r);
-    if (le_read_peek(r) == '{')
+        le_read_fail(&r->text, "parentheses are nested too deeply");
+    if (le_read_next(&r->text) == '{')
         model.indices = le_read_indices(r, &model.index_count);
-    while (!le_read_accept(r, ')')) {
+    while (!le_read_accept(&r->text, ')')) {
         struct le_node *operand = le_read_node(r);
-        *LE_PUSH(r->arena, &x) = operand;
+        *LE_PUSH(r->text.arena, &x) = operand;
     }
     r->nesting--;
     model.operands = x.at;
     model.operand_count = x.count;
     if (!name_form(r, h, &model))
-        le_read_fail(r, "'%.*s' is not a node with %d operands", h.name.length < 60 ? h.name.length : 60, h.name.at,
-                     model.operand_count);
+        le_read_fail(&r->text, "'%.*s' is not a node with %d operands", h.name.length < 60 ? h.name.length : 60,
+                     h.name.at, model.operand_count);
     return le_read_made(r, &model);
 }
 
@@ -293,33 +293,33 @@ int le_read_local(struct reader *r) {
 }
 
 struct le_node *le_read_node(struct reader *r) {
-    if (le_read_accept(r, '$')) {
+    if (le_read_accept(&r->text, '$')) {
         int local = le_read_local(r);
         enum le_type type = le_type_compute(r->ir->locals.at[local].type);
         return le_node_make(r->ir, &(struct le_node){.kind = LE_NODE_LOCAL, .type = type, .local = local});
     }
-    if (le_read_accept(r, '('))
+    if (le_read_accept(&r->text, '('))
         return form(r);
-    if (le_read_accept(r, '%')) {
+    if (le_read_accept(&r->text, '%')) {
         if (r->numbered.count == 0)
-            le_read_fail(r, "no node is numbered on this line");
+            le_read_fail(&r->text, "no node is numbered on this line");
         return r->numbered.at[le_read_number(r, r->numbered.count - 1)];
     }
-    struct word w = le_read_take(r, "a node");
-    if (le_read_peek(r) == '[') {
+    struct word w = le_read_take(&r->text, "a node");
+    if (le_read_peek(&r->text) == '[') {
         int value = le_names_get(&r->values, w.at, (size_t)w.length);
         if (value < 0)
-            le_read_fail(r, "there is no value '%.*s'", w.length < 60 ? w.length : 60, w.at);
+            le_read_fail_none(&r->text, "value", w);
         if (++r->nesting > NESTING_MAX)
-            le_read_fail(r, "brackets are nested too deeply");
+            le_read_fail(&r->text, "brackets are nested too deeply");
         struct le_node *n = load(r, value);
         r->nesting--;
         return n;
     }
-    if (le_read_peek(r) == ':' || le_is_digit(*w.at) || *w.at == '-')
+    if (le_read_peek(&r->text) == ':' || le_is_digit(*w.at) || *w.at == '-')
         return constant(r, w);
     int index = le_names_get(&r->indices, w.at, (size_t)w.length);
     if (index < 0)
-        le_read_fail(r, "there is no index '%.*s'", w.length < 60 ? w.length : 60, w.at);
+        le_read_fail_none(&r->text, "index", w);
     return le_node_index(r->ir, index);
 }

@@ -8,9 +8,9 @@ static const char *const scatters[] = {[LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB
 
 enum le_scatter le_read_scatter(struct reader *r) {
     for (int k = LE_SCATTER_ADD; k <= LE_SCATTER_MAX; k++) {
-        struct word w = le_read_look(r);
-        if (le_word_is(w, scatters[k]) && r->at[w.length] == ' ') {
-            r->at += w.length;
+        struct word w = le_read_look(&r->text);
+        if (le_word_is(w, scatters[k]) && r->text.at[w.length] == ' ') {
+            r->text.at += w.length;
             return (enum le_scatter)k;
         }
     }
@@ -24,13 +24,13 @@ static int block_at(const struct reader *r) {
 }
 
 static void open_block(struct reader *r, enum le_stage_kind kind) {
-    struct open_block *b = LE_PUSH(r->arena, &r->open);
+    struct open_block *b = LE_PUSH(r->text.arena, &r->open);
     *b = (struct open_block){.kind = kind, .block = ++r->ir->block_count};
 }
 
 static void close_block(struct reader *r, bool by_else) {
     if (r->open.count == 0 || (by_else && r->open.at[r->open.count - 1].kind != LE_STAGE_IF))
-        le_read_fail(r, "there is no open block to end");
+        le_read_fail(&r->text, "there is no open block to end");
     r->open.count--;
 }
 
@@ -44,37 +44,36 @@ static void makes(struct reader *r, int value, int stage) {
 
 /* The node may be on the next line. */
 static struct le_node *node_below(struct reader *r) {
-    le_read_skip_spaces(r);
-    if (le_read_peek(r) == '\n' && r->at < r->end) {
-        r->line_start = ++r->at;
-        r->line++;
+    if (le_read_next(&r->text) == '\n' && r->text.at < r->text.end) {
+        r->text.line_start = ++r->text.at;
+        r->text.line++;
     }
     return le_read_node(r);
 }
 
 static void add_stage(struct reader *r, struct le_stage s) {
-    if (le_read_accept_word(r, "statement"))
+    if (le_read_accept_word(&r->text, "statement"))
         s.statement = le_read_number(r, r->ir->statements.count - 1);
     s.name = le_lower_stage_name(r->ir, s.statement);
     s.block = block_at(r);
     if (s.kind < LE_STAGE_MOVE && !s.dead) {
-        le_read_expect(r, '=');
+        le_read_expect(&r->text, '=');
         s.node = node_below(r);
         if (s.kind == LE_STAGE_CONTRACT)
-            s.product = le_read_accept_word(r, "as") ? node_below(r) : s.node;
+            s.product = le_read_accept_word(&r->text, "as") ? node_below(r) : s.node;
     }
     for (int k = 0; k < s.pair_count; k++)
         makes(r, s.pairs[k].target, r->ir->stages.count);
     if (s.target >= 0)
         makes(r, s.target, r->ir->stages.count);
-    *LE_PUSH(r->arena, &r->ir->stages) = s;
+    *LE_PUSH(r->text.arena, &r->ir->stages) = s;
 }
 
 /* Appends the stage after the leader's last sibling so far. */
 static void join(struct reader *r, struct le_stage *s) {
     s->leader = r->ir->values.at[le_read_find(r, &r->values, "value")].stage;
     if (s->leader < 0 || s->leader >= r->ir->stages.count || r->ir->stages.at[s->leader].leader >= 0)
-        le_read_fail(r, "there is no leader before this stage");
+        le_read_fail(&r->text, "there is no leader before this stage");
     int last = s->leader;
     while (r->ir->stages.at[last].sibling >= 0)
         last = r->ir->stages.at[last].sibling;
@@ -97,18 +96,16 @@ static void element_stage(struct reader *r, enum le_stage_kind kind) {
     struct le_stage s = blank(r, kind, false);
     s.scatter = kind == LE_STAGE_SCATTER ? le_read_scatter(r) : LE_SCATTER_SET;
     s.target = le_read_find(r, &r->values, "value");
-    le_read_skip_spaces(r);
-    if (le_read_peek(r) == '[')
+    if (le_read_next(&r->text) == '[')
         s.left = le_read_nodes(r, &s.left_count);
-    le_read_skip_spaces(r);
-    if (le_read_peek(r) == '{')
+    if (le_read_next(&r->text) == '{')
         s.indices = le_read_indices(r, &s.index_count);
-    if (le_read_accept_word(r, "over"))
+    if (le_read_accept_word(&r->text, "over"))
         s.base = le_read_find(r, &r->values, "value");
-    if (le_read_accept_word(r, "access"))
+    if (le_read_accept_word(&r->text, "access"))
         s.access = le_read_access(r);
-    s.guarded = kind == LE_STAGE_SCAN && le_read_accept_word(r, "guarded");
-    if (le_read_accept_word(r, "with"))
+    s.guarded = kind == LE_STAGE_SCAN && le_read_accept_word(&r->text, "guarded");
+    if (le_read_accept_word(&r->text, "with"))
         join(r, &s);
     add_stage(r, s);
 }
@@ -122,13 +119,13 @@ static void read_pairs(struct reader *r, struct le_stage *s, bool moves) {
     do {
         struct le_pair pair = {.target = le_read_find(r, &r->values, "value")};
         if (moves) {
-            le_read_expect(r, '<');
-            le_read_expect_word(r, "-");
+            le_read_expect(&r->text, '<');
+            le_read_expect_word(&r->text, "-");
         } else
-            le_read_expect_word(r, "over");
+            le_read_expect_word(&r->text, "over");
         pair.source = le_read_find(r, &r->values, "value");
-        *LE_PUSH(r->arena, &out) = pair;
-    } while (le_read_accept(r, ','));
+        *LE_PUSH(r->text.arena, &out) = pair;
+    } while (le_read_accept(&r->text, ','));
     s->pairs = out.at;
     s->pair_count = out.count;
     s->target = out.at[0].target;
@@ -137,8 +134,7 @@ static void read_pairs(struct reader *r, struct le_stage *s, bool moves) {
 
 static void each_stage(struct reader *r) {
     struct le_stage s = blank(r, LE_STAGE_EACH, false);
-    le_read_skip_spaces(r);
-    if (le_read_peek(r) == '{')
+    if (le_read_next(&r->text) == '{')
         s.indices = le_read_indices(r, &s.index_count);
     read_pairs(r, &s, false);
     add_stage(r, s);
@@ -147,7 +143,7 @@ static void each_stage(struct reader *r) {
 static void for_head(struct reader *r, struct le_stage *s) {
     s->index = le_read_find(r, &r->indices, "index");
     if (!r->ir->indices.at[s->index].host)
-        le_read_fail(r, "the index is not the host's");
+        le_read_fail(&r->text, "the index is not the host's");
     s->target = r->ir->indices.at[s->index].host_value;
 }
 
@@ -175,8 +171,8 @@ static void dead_stage(struct reader *r) {
     } out = {.at = NULL};
     do {
         int target = le_read_find(r, &r->values, "value");
-        *LE_PUSH(r->arena, &out) = (struct le_pair){.target = target, .source = -1};
-    } while (le_read_accept(r, ','));
+        *LE_PUSH(r->text.arena, &out) = (struct le_pair){.target = target, .source = -1};
+    } while (le_read_accept(&r->text, ','));
     s.target = out.at[0].target;
     if (out.count > 1) {
         s.pairs = out.at;
@@ -192,13 +188,14 @@ void le_read_stage(struct reader *r) {
         [LE_STAGE_MOVE] = "move",   [LE_STAGE_FOR] = "for",         [LE_STAGE_LOOP] = "loop",
         [LE_STAGE_TEST] = "test",   [LE_STAGE_IF] = "if",           [LE_STAGE_ELSE] = "else",
         [LE_STAGE_BREAK] = "break", [LE_STAGE_END] = "end"};
-    bool dead = le_read_accept_word(r, "dead");
-    struct word w = le_read_look(r);
+    bool dead = le_read_accept_word(&r->text, "dead");
+    struct word w = le_read_look(&r->text);
     if (dead && le_names_get(&r->values, w.at, (size_t)w.length) >= 0) {
         dead_stage(r);
         return;
     }
-    enum le_stage_kind kind = (enum le_stage_kind)le_read_choose(r, words, (int)ARRAY_LEN(words), "line of the IR");
+    enum le_stage_kind kind =
+        (enum le_stage_kind)le_read_choose(&r->text, words, (int)ARRAY_LEN(words), "line of the IR");
     if (kind >= LE_STAGE_MOVE)
         control_stage(r, kind, dead);
     else if (kind == LE_STAGE_EACH)
