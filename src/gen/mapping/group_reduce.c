@@ -103,7 +103,7 @@ static void make_rest(struct codegen *c, const struct team_stage *t, struct le_e
 }
 
 static struct le_expression *own_thread(struct codegen *c) {
-    return le_ktree_cast(c->tree, LE_KTREE_INT, le_ktree_thread(c->tree, LE_THREAD_X));
+    return le_to_int(c->tree, le_ktree_thread(c->tree, LE_THREAD_X));
 }
 
 static void finish_launch(struct codegen *c, const struct team_stage *t, struct le_generated_launches *out, int threads,
@@ -123,8 +123,7 @@ static void emit_warp(struct codegen *c, struct group *g) {
     le_group_emit(c, g, c->root);
     struct statics s = statics_of(g, lines_for(g, 1), g->unroll, g->width, le_group_counting(g));
     struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term)};
-    le_group_know(c, g, c->root,
-                  le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x)));
+    le_group_know(c, g, c->root, le_let(t, c->root, "all", le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x)));
 }
 
 leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
@@ -136,13 +135,12 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     tree->threads = tree->resident = 0;
     int threads = 256, warps = threads / WARP;
     struct le_expression *warp = le_ktree_int(tree, WARP), *thread = le_ktree_thread(tree, LE_THREAD_X);
-    struct le_expression *lane =
-        le_ktree_let(tree, c->root, "lane", LE_KTREE_INT, le_ktree_remainder(tree, own_thread(c), warp));
-    struct le_expression *before = le_times(tree, le_ktree_cast(tree, LE_KTREE_LONG, le_ktree_thread(tree, LE_BLOCK_X)),
-                                            le_ktree_int(tree, warps));
-    struct le_expression *point = le_ktree_let(tree, c->root, "point", LE_KTREE_LONG,
-                                               le_plus(tree, before, le_ktree_quotient(tree, thread, warp)));
-    le_ktree_end_if(tree, c->root, le_ktree_binary(tree, LE_OP_GE, point, le_codegen_number(c, "points", t->points)));
+    struct le_expression *lane = le_let(tree, c->root, "lane", le_ktree_remainder(tree, own_thread(c), warp));
+    struct le_expression *before =
+        le_times(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), le_ktree_int(tree, warps));
+    struct le_expression *point =
+        le_let(tree, c->root, "point", le_plus(tree, before, le_ktree_quotient(tree, thread, warp)));
+    le_ktree_end_if(tree, c->root, le_at_least(tree, point, le_codegen_number(c, "points", t->points)));
     le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)
         emit_warp(c, &t->groups[g]);
@@ -168,8 +166,7 @@ static void emit_block(struct codegen *c, struct group *g, int threads, struct l
     struct statics s = statics_of(g, lines_for(g, threads / WARP), g->unroll, g->width, le_group_counting(g));
     struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term),
                                  room_of(c, g, room)};
-    le_group_know(c, g, c->root,
-                  le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, s.at, x)));
+    le_group_know(c, g, c->root, le_let(t, c->root, "all", le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, s.at, x)));
 }
 
 leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
@@ -228,12 +225,11 @@ static void emit_parts(struct grid *s, int number) {
     le_group_emit(c, g, c->root);
     struct le_variable *work = work_of(s);
     struct le_expression *steps =
-        le_ktree_cast(t, LE_KTREE_INT, le_codegen_number(c, le_arena_format(c->arena, "steps_%d", number), count));
+        le_to_int(t, le_codegen_number(c, le_arena_format(c->arena, "steps_%d", number), count));
     struct le_expression *row = le_times(
         t, le_ktree_quotient(t, le_plus(t, steps, le_ktree_int(t, 3)), le_ktree_int(t, 4)), le_ktree_int(t, 4));
     s->counts[number] = steps;
-    s->parts[number] =
-        parts_of(s, g, work, le_times(t, le_ktree_cast(t, LE_KTREE_LONG, le_ktree_thread(t, LE_BLOCK_Y)), row));
+    s->parts[number] = parts_of(s, g, work, le_times(t, le_to_long(t, le_ktree_thread(t, LE_BLOCK_Y)), row));
     s->at_bytes += (size_t)(count + 3) / 4 * 4 * (size_t)s->t->points * le_group_total_bytes(g);
     if (number > 0)
         le_ktree_barrier(t, c->root);
@@ -244,7 +240,7 @@ static void emit_parts(struct grid *s, int number) {
                                  le_ktree_use(t, g->term),
                                  le_ktree_use(t, s->parts[number]),
                                  room_of(c, g, s->room)};
-    le_ktree_do(t, c->root, le_ktree_call(t, LE_CALL_GRID_PARTS, LE_KTREE_VOID, all.at, x));
+    le_do(t, c->root, LE_CALL_GRID_PARTS, all.at, x);
 }
 
 /* Functions that give one part, or four parts joined, from part `at` on. */
@@ -274,7 +270,7 @@ static struct le_variable *four_parts_function(struct grid *s, int number) {
     struct le_expression *some = le_ktree_use(t, le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, 4, 0));
     struct le_expression *x[] = {some, le_ktree_address(t, le_ktree_element(t, s->parts[number], at))};
     const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(4)};
-    le_ktree_do(t, block, le_ktree_call(t, LE_CALL_READ, LE_KTREE_VOID, &statics[1], x));
+    le_do(t, block, LE_CALL_READ, &statics[1], x);
     le_ktree_return(t, block, le_ktree_call(t, LE_CALL_JOINED, g->type, statics, &some));
     le_ktree_close(t, block);
     return function;
@@ -289,8 +285,7 @@ static void join_parts(struct grid *s, int number) {
     struct statics all = statics_of(g, 8, g->unroll, width, LE_KTREE_INT);
     struct le_expression *x[] = {s->counts[number], le_ktree_use(t, many), le_ktree_use(t, part),
                                  room_of(c, g, s->room)};
-    le_group_know(c, g, c->root,
-                  le_ktree_let(t, c->root, "all", g->type, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, all.at, x)));
+    le_group_know(c, g, c->root, le_let(t, c->root, "all", le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, all.at, x)));
 }
 
 /* Ends all blocks but the one that arrives last at counter `number`, of `blocks`. more: what else ends a thread; NULL
@@ -373,10 +368,9 @@ static struct le_block *open_columns(struct codegen *c, const struct team_stage 
                                      struct le_expression **point) {
     struct le_kernel_tree *tree = c->tree;
     struct le_expression *points = le_codegen_number(c, "points", t->points);
-    struct le_expression *before = le_times(tree, le_ktree_cast(tree, LE_KTREE_LONG, le_ktree_thread(tree, LE_BLOCK_X)),
-                                            le_ktree_int(tree, threads));
-    *point =
-        le_ktree_let(tree, c->root, "point", LE_KTREE_LONG, le_plus(tree, before, le_ktree_thread(tree, LE_THREAD_X)));
+    struct le_expression *before =
+        le_times(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), le_ktree_int(tree, threads));
+    *point = le_let(tree, c->root, "point", le_plus(tree, before, le_ktree_thread(tree, LE_THREAD_X)));
     struct le_block *block = le_ktree_open_if(tree, c->root, le_less(tree, *point, points));
     le_team_bind(c, block, t->points_at, t->points_count, *point, t->points <= INT32_MAX);
     return block;
@@ -391,9 +385,8 @@ static struct le_expression *emit_column(struct codegen *c, struct group *g, str
     const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(levels),
                                         LE_STATIC_NUMBER(COLUMN_UNROLL(g)), LE_STATIC_TYPE(le_group_counting(g))};
     struct le_expression *x[] = {first, end, le_ktree_use(t, g->term), quick ? le_ktree_use(t, quick) : NULL};
-    return le_ktree_let(
-        t, block, "all", g->type,
-        le_ktree_call(t, quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL, g->type, statics, x));
+    return le_let(t, block, "all",
+                  le_ktree_call(t, quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL, g->type, statics, x));
 }
 
 /* Without a second pass: a thread takes all terms. */
@@ -418,11 +411,9 @@ static void leave_parts(struct grid *s, int number, struct le_block *block, stru
     struct group *g = &s->t->groups[number];
     struct le_expression *count = le_group_count(c, g), *size = le_ktree_int(t, chunk);
     struct le_expression *number_of_block = le_ktree_thread(t, LE_BLOCK_Y);
-    struct le_expression *first = le_ktree_let(t, block, "first", LE_KTREE_LONG,
-                                               le_times(t, le_ktree_cast(t, LE_KTREE_LONG, number_of_block), size));
+    struct le_expression *first = le_let(t, block, "first", le_times(t, le_to_long(t, number_of_block), size));
     struct le_expression *next = le_plus(t, first, size);
-    struct le_expression *end =
-        le_ktree_let(t, block, "end", LE_KTREE_LONG, le_ktree_select(t, le_less(t, next, count), next, count));
+    struct le_expression *end = le_let(t, block, "end", le_ktree_select(t, le_less(t, next, count), next, count));
     struct le_expression *total =
         emit_column(c, g, block, levels_for(g, chunk), le_ktree_cast(t, le_group_counting(g), first),
                     le_ktree_cast(t, le_group_counting(g), end));
@@ -444,10 +435,9 @@ static void take_parts(struct grid *s, int number, struct le_block *block, struc
     le_ktree_close(t, inner);
     const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(s->most_steps <= 256 ? 5 : 13),
                                         LE_STATIC_NUMBER(8), LE_STATIC_TYPE(LE_KTREE_INT)};
-    struct le_expression *x[] = {le_ktree_int(t, 0), le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_BLOCKS_Y)),
+    struct le_expression *x[] = {le_ktree_int(t, 0), le_to_int(t, le_ktree_thread(t, LE_BLOCKS_Y)),
                                  le_ktree_use(t, part)};
-    le_group_know(c, g, block,
-                  le_ktree_let(t, block, "all", g->type, le_ktree_call(t, LE_CALL_THREAD_TOTAL, g->type, statics, x)));
+    le_group_know(c, g, block, le_let(t, block, "all", le_ktree_call(t, LE_CALL_THREAD_TOTAL, g->type, statics, x)));
 }
 
 static void cut_columns(struct codegen *c, struct team_stage *t, int threads, struct grid *s, int64_t chunk) {
@@ -458,7 +448,7 @@ static void cut_columns(struct codegen *c, struct team_stage *t, int threads, st
         leave_parts(s, g, block, point, chunk);
     le_ktree_close(tree, block);
     end_unless_last(c, le_ktree_thread(tree, LE_BLOCK_X), le_ktree_thread(tree, LE_BLOCKS_Y),
-                    le_ktree_binary(tree, LE_OP_GE, point, le_codegen_number(c, "points", t->points)));
+                    le_at_least(tree, point, le_codegen_number(c, "points", t->points)));
     block = le_ktree_open(tree, c->root);
     le_team_bind(c, block, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)

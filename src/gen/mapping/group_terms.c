@@ -317,16 +317,14 @@ void le_group_know(struct codegen *c, const struct group *g, struct le_block *bl
         const struct le_range *r = range_at(c, g, 0);
         const char *name = le_arena_format(c->arena, "%s_%s", le_reduction_name((enum le_reduction)node->code),
                                            c->ir->indices.at[node->indices[0]].name);
-        struct le_expression *x =
-            le_ktree_let(t, block, name, (int)node->type, le_ktree_part(t, (int)node->type, total, k, empty));
+        struct le_expression *x = le_let(t, block, name, le_ktree_part(t, (int)node->type, total, k, empty));
         if (le_node_is_arg(node) && (r->low != 0 || r->by != 1)) {
-            struct le_expression *at = le_ktree_cast(t, LE_KTREE_LONG, x);
+            struct le_expression *at = le_to_long(t, x);
             struct le_expression *value =
                 le_plus(t, number_of(c, g->indices[0], "low", r->low, LE_KTREE_LONG),
                         le_times(t, at, number_of(c, g->indices[0], "by", r->by, LE_KTREE_LONG)));
             struct le_expression *none = le_less(t, at, le_ktree_int(t, 0));
-            x = le_ktree_let(t, block, name, LE_I64,
-                             le_codegen_wide(c, le_ktree_select(t, none, le_ktree_int(t, -1), value)));
+            x = le_let(t, block, name, le_codegen_wide(c, le_ktree_select(t, none, le_ktree_int(t, -1), value)));
         }
         le_codegen_know(c, node, block, x);
         for (int q = 0; q < g->same_count; q++)
@@ -349,7 +347,7 @@ void le_team_bind_one(struct codegen *c, struct le_block *block, int index, stru
         struct le_expression *low = number_of(c, index, "low", r->low, type);
         x = x ? le_plus(t, low, x) : low;
     }
-    le_codegen_bind(c, block, index, le_ktree_let(t, block, c->ir->indices.at[index].name, type, x));
+    le_codegen_bind(c, block, index, le_let(t, block, c->ir->indices.at[index].name, x));
 }
 
 /* Splits place into a place along each axis; counts are the axes' extents, and the last axis runs fastest. */
@@ -361,8 +359,8 @@ static void split_place(struct codegen *c, struct le_block *block, struct le_exp
     for (int k = count - 1; k > 0; k--) {
         struct le_expression *along = le_ktree_cast(t, type, counts[k]);
         rest = le_ktree_cast(t, type, rest);
-        struct le_expression *next = le_ktree_let(t, block, "rest", type, le_ktree_quotient(t, rest, along));
-        places[k] = le_ktree_let(t, block, "place", type, le_minus(t, rest, le_times(t, next, along)));
+        struct le_expression *next = le_let(t, block, "rest", le_ktree_quotient(t, rest, along));
+        places[k] = le_let(t, block, "place", le_minus(t, rest, le_times(t, next, along)));
         rest = next;
     }
     if (count > 0)
@@ -498,7 +496,7 @@ struct le_variable *le_group_array(struct codegen *c, struct le_block *block, co
 void le_group_read(struct codegen *c, struct le_block *block, const struct le_node *load, int width,
                    struct le_expression *to) {
     struct le_expression *x[] = {to, le_ktree_address(c->tree, le_codegen_trusted_place(c, load, block))};
-    le_ktree_do(c->tree, block, le_ktree_call(c->tree, LE_CALL_READ, LE_KTREE_VOID, &LE_STATIC_NUMBER(width), x));
+    le_do(c->tree, block, LE_CALL_READ, &LE_STATIC_NUMBER(width), x);
 }
 
 int le_group_open_wide(struct codegen *c, const struct group *g, struct le_block *base, struct le_node **loads,
@@ -514,7 +512,7 @@ int le_group_open_wide(struct codegen *c, const struct group *g, struct le_block
 
 void le_group_know_read(struct codegen *c, struct le_node *load, struct le_block *each, struct le_expression *element) {
     struct le_expression *x = le_codegen_from_memory(c, element, load->type);
-    le_codegen_know(c, load, each, le_ktree_let(c->tree, each, c->ir->values.at[load->value].name, (int)load->type, x));
+    le_codegen_know(c, load, each, le_let(c->tree, each, c->ir->values.at[load->value].name, x));
 }
 
 void le_group_know_element(struct codegen *c, struct le_node *load, struct le_block *each, struct le_variable *some,

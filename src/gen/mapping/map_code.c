@@ -39,7 +39,7 @@ static struct le_expression *counts(struct map *m, const struct map_spot *s) {
     struct le_expression *below = le_less(t, s->element, to);
     if (!m->from)
         return below;
-    return le_both(t, le_ktree_binary(t, LE_OP_GE, s->element, le_ktree_element(t, m->from, s->turn)), below);
+    return le_both(t, le_at_least(t, s->element, le_ktree_element(t, m->from, s->turn)), below);
 }
 
 /* The turn's place and some elements more. */
@@ -55,7 +55,7 @@ static struct map_spot open_elements(struct map *m, struct le_block *block, enum
     if (which == COUNTED_TURNS) {
         struct le_expression *to = le_ktree_element(t, m->to, s.turn);
         bool many = m->width > 1;
-        s.turns = le_ktree_open_if(t, s.turns, many ? le_ktree_binary(t, LE_OP_GT, to, le_ktree_int(t, 0)) : to);
+        s.turns = le_ktree_open_if(t, s.turns, many ? le_greater(t, to, le_ktree_int(t, 0)) : to);
         s.turns->conditional = true;
     }
     le_map_bind_outer(m, s.turns, s.turn);
@@ -120,7 +120,7 @@ static void read_row(struct map *m, const struct map_stream *s, struct le_block 
         if (wide && columns == width)
             le_ktree_copy(t, base, width, row_address(m, s->array, row), addresses[1]);
         else if (wide)
-            le_ktree_do(t, base, le_ktree_call(t, LE_CALL_READ_AT, LE_KTREE_VOID, &LE_STATIC_NUMBER(width), addresses));
+            le_do(t, base, LE_CALL_READ_AT, &LE_STATIC_NUMBER(width), addresses);
         else
             le_ktree_set(t, base, to, from);
         le_ktree_close(t, base);
@@ -216,12 +216,12 @@ static void move_parts(struct map *m, bool puts) {
     struct le_expression *down = le_ktree_int(t, m->tile_rows / m->width);
     struct tile_spot at;
     struct le_block *turns = le_ktree_open_each(m->c.tree, m->body, "u", m->unroll, &at.turn);
-    struct le_expression *part = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_THREAD_X));
+    struct le_expression *part = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
     part = le_plus(t, part, le_times(t, at.turn, le_ktree_int(t, MAP_THREADS)));
-    part = le_ktree_let(t, turns, "at", LE_KTREE_INT, part);
+    part = le_let(t, turns, "at", part);
     at.row = le_times(t, le_ktree_remainder(t, part, down), le_ktree_int(t, m->width));
-    at.row = le_ktree_let(t, turns, "row", LE_KTREE_INT, at.row);
-    at.column = le_ktree_let(t, turns, "column", LE_KTREE_INT, le_ktree_quotient(t, part, down));
+    at.row = le_let(t, turns, "row", at.row);
+    at.column = le_let(t, turns, "column", le_ktree_quotient(t, part, down));
     struct le_expression *rows = le_map_axis_number(m, m->row, "count", m->axes[m->row].count);
     struct le_expression *columns = le_map_axis_number(m, inner, "count", m->axes[inner].count);
     struct le_expression *is_row = le_less(t, le_plus(t, m->row_start, at.row), rows);
@@ -273,8 +273,7 @@ static void know_stream(struct map *m, const struct map_stream *s, const struct 
         struct le_block *block = le_node_depends(load, le_map_inner(m)->index) ? at->block : at->turns;
         struct le_expression *read = s->tile ? put_element(m, s, at) : read_element(m, s, x, at);
         read = le_codegen_from_memory(c, read, load->type);
-        le_codegen_know(c, load, block,
-                        le_ktree_let(c->tree, block, le_codegen_value_name(c, load->value), (int)load->type, read));
+        le_codegen_know(c, load, block, le_let(c->tree, block, le_codegen_value_name(c, load->value), read));
     }
 }
 

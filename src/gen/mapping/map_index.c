@@ -51,11 +51,10 @@ static void split_item(struct map *m, struct le_block *block, struct le_expressi
     for (int k = 0; k < n - 1; k++) {
         int a = order[k];
         struct le_expression *x[] = {item, le_map_axis_number(m, a, "over", packed_inverse(le_map_parts(m, a)))};
-        struct le_expression *rest =
-            le_ktree_let(t, block, "rest", LE_KTREE_UINT, le_ktree_call(t, LE_CALL_OVER, LE_KTREE_UINT, NULL, x));
+        struct le_expression *rest = le_let(t, block, "rest", le_ktree_call(t, LE_CALL_OVER, LE_KTREE_UINT, NULL, x));
         struct le_expression *count =
             le_ktree_cast(t, LE_KTREE_UINT, le_map_axis_number(m, a, "parts", le_map_parts(m, a)));
-        parts[a] = le_ktree_let(t, block, "part", LE_KTREE_UINT, le_minus(t, item, le_times(t, rest, count)));
+        parts[a] = le_let(t, block, "part", le_minus(t, item, le_times(t, rest, count)));
         item = rest;
     }
     parts[order[n - 1]] = item;
@@ -78,7 +77,7 @@ static struct le_expression *column_of(struct map *m, struct le_expression *part
     struct le_expression *x = le_ktree_cast(t, type_of(m, m->axis_count - 1), part);
     x = le_times(t, x, le_ktree_int(t, m->width));
     if (m->phase > 0)
-        x = le_minus(t, x, le_ktree_cast(t, LE_KTREE_INT, le_codegen_number(&m->c, "phase", m->phase)));
+        x = le_minus(t, x, le_to_int(t, le_codegen_number(&m->c, "phase", m->phase)));
     return x;
 }
 
@@ -102,7 +101,7 @@ static void set_places(struct map *m, struct le_block *block, struct le_expressi
         if (turn)
             le_ktree_set(t, block, le_map_place(m, a, turn), x);
         else
-            m->place[a] = le_ktree_let(t, block, name_of(m, a, "place"), type, x);
+            m->place[a] = le_let(t, block, name_of(m, a, "place"), x);
     }
 }
 
@@ -126,7 +125,7 @@ static void find_inside(struct map *m, struct le_block *block, struct le_express
         struct le_expression *elements = le_ktree_int(t, a == m->axis_count - 1 ? m->width : 1);
         if (m->inside_low[a] > 0) {
             end = typed_number(m, a, "inside", m->inside_low[a]);
-            all = le_both(t, all, le_ktree_binary(t, LE_OP_GE, place, end));
+            all = le_both(t, all, le_at_least(t, place, end));
         }
         if (m->inside_high[a] < m->axes[a].count) {
             end = le_minus(t, typed_number(m, a, "inside_end", m->inside_high[a]), elements);
@@ -148,14 +147,12 @@ static void find_ends(struct map *m, struct le_block *block, struct le_expressio
         le_ktree_set(t, block, to, le_both(t, asks, le_less(t, place, count_of(m, inner))));
     } else {
         struct le_expression *zero = le_ktree_int(t, 0), *width = le_ktree_int(t, m->width);
-        struct le_expression *left =
-            le_ktree_let(t, block, "left", type_of(m, inner), le_minus(t, count_of(m, inner), place));
-        struct le_expression *end =
-            le_ktree_select(t, le_less(t, left, width), le_ktree_cast(t, LE_KTREE_INT, left), width);
+        struct le_expression *left = le_let(t, block, "left", le_minus(t, count_of(m, inner), place));
+        struct le_expression *end = le_ktree_select(t, le_less(t, left, width), le_to_int(t, left), width);
         le_ktree_set(t, block, to, le_ktree_select(t, le_ktree_not(t, asks), zero, end));
         if (m->from) {
             struct le_expression *from = le_ktree_element(t, m->from, turn);
-            struct le_expression *before = le_ktree_cast(t, LE_KTREE_INT, le_minus(t, zero, place));
+            struct le_expression *before = le_to_int(t, le_minus(t, zero, place));
             le_ktree_set(t, block, from, le_ktree_select(t, le_less(t, place, zero), before, zero));
             full = le_minus(t, to, from);
         }
@@ -175,9 +172,9 @@ static void find_flat(struct map *m) {
     struct le_expression *items = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(&m->c, "items", m->items));
     struct le_expression *first = m->part ? m->part : le_ktree_thread(t, LE_BLOCK_X);
     first = le_times(t, first, le_ktree_int(t, m->threads * m->unroll));
-    first = le_ktree_let(t, m->body, "first", LE_KTREE_UINT, le_plus(t, first, le_ktree_thread(t, LE_THREAD_X)));
+    first = le_let(t, m->body, "first", le_plus(t, first, le_ktree_thread(t, LE_THREAD_X)));
     if (le_map_is_simple(m)) {
-        le_ktree_end_if(t, m->body, le_ktree_binary(t, LE_OP_GE, first, items));
+        le_ktree_end_if(t, m->body, le_at_least(t, first, items));
         split_item(m, m->body, first, parts);
         set_places(m, m->body, parts, NULL);
         return;
@@ -187,8 +184,7 @@ static void find_flat(struct map *m) {
     declare_ends(m);
     struct le_block *block = le_ktree_open_each(m->c.tree, m->body, "turn", m->unroll, &turn);
     struct le_expression *threads = le_ktree_constant(t, LE_KTREE_UINT, (uint64_t)m->threads);
-    struct le_expression *item =
-        le_ktree_let(t, block, "item", LE_KTREE_UINT, le_plus(t, first, le_times(t, turn, threads)));
+    struct le_expression *item = le_let(t, block, "item", le_plus(t, first, le_times(t, turn, threads)));
     split_item(m, block, item, parts);
     set_places(m, block, parts, turn);
     find_ends(m, block, turn, le_less(t, item, items));
@@ -204,18 +200,17 @@ static void find_corner(struct map *m, struct le_expression *const *parts) {
     struct le_expression *across = le_ktree_int(t, tile ? le_map_across(m) : 32);
     struct le_expression *row = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), across);
     struct le_expression *column = le_ktree_remainder(t, le_ktree_thread(t, LE_THREAD_X), across);
-    row = le_times(t, le_ktree_cast(t, LE_KTREE_INT, row), le_ktree_int(t, tile ? 1 : m->unroll));
-    m->row_start = le_ktree_let(t, m->body, "row_start", row_type,
-                                le_times(t, le_ktree_cast(t, row_type, parts[m->row]), le_ktree_int(t, rows)));
-    m->column_start = le_ktree_let(t, m->body, "column_start", type,
-                                   le_times(t, le_ktree_cast(t, type, parts[inner]), le_ktree_int(t, columns)));
+    row = le_times(t, le_to_int(t, row), le_ktree_int(t, tile ? 1 : m->unroll));
+    m->row_start =
+        le_let(t, m->body, "row_start", le_times(t, le_ktree_cast(t, row_type, parts[m->row]), le_ktree_int(t, rows)));
+    m->column_start =
+        le_let(t, m->body, "column_start", le_times(t, le_ktree_cast(t, type, parts[inner]), le_ktree_int(t, columns)));
     if (tile)
-        column =
-            le_plus(t, m->column_start, le_times(t, le_ktree_cast(t, LE_KTREE_INT, column), le_ktree_int(t, m->width)));
+        column = le_plus(t, m->column_start, le_times(t, le_to_int(t, column), le_ktree_int(t, m->width)));
     else
         column = column_of(m, le_plus(t, m->column_start, column));
-    m->place[m->row] = le_ktree_let(t, m->body, "row", row_type, le_plus(t, m->row_start, row));
-    m->place[inner] = le_ktree_let(t, m->body, "column", type, column);
+    m->place[m->row] = le_let(t, m->body, "row", le_plus(t, m->row_start, row));
+    m->place[inner] = le_let(t, m->body, "column", column);
 }
 
 static void find_blocks(struct map *m) {
@@ -249,7 +244,7 @@ static void bind(struct map *m, struct le_block *block, int index, int type, str
     if (place)
         x = le_ktree_cast(t, type, le_plus(t, x, place));
     if (x->kind != LE_EXPRESSION_CONSTANT)
-        x = le_ktree_let(t, block, le_codegen_index_name(c, index), type, x);
+        x = le_let(t, block, le_codegen_index_name(c, index), x);
     le_codegen_bind(c, block, index, x);
 }
 

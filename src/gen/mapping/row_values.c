@@ -19,7 +19,7 @@ static void store_line(struct row *r, struct le_block *block, const struct row_l
     le_team_bind_one(r->c, first, r->t->rest_at[0], line->at, 0);
     struct le_expression *x[] = {le_ktree_address(t, le_codegen_trusted_place(r->c, &target, first)),
                                  le_ktree_use(t, out)};
-    le_ktree_do(t, first, le_ktree_call(t, LE_CALL_WRITE, LE_KTREE_VOID, &LE_STATIC_NUMBER(r->all.width), x));
+    le_do(t, first, LE_CALL_WRITE, &LE_STATIC_NUMBER(r->all.width), x);
     le_ktree_close(t, first);
 }
 
@@ -54,7 +54,7 @@ static struct le_variable *make_line(struct row *r, struct le_block *block, cons
 
 static void turn_array(struct row *r, struct le_block *block, struct le_variable *array) {
     struct le_expression *x = le_ktree_use(r->c->tree, array);
-    le_ktree_do(r->c->tree, block, le_ktree_call(r->c->tree, LE_CALL_TURN, LE_KTREE_VOID, NULL, &x));
+    le_do(r->c->tree, block, LE_CALL_TURN, NULL, &x);
 }
 
 static struct le_block *open_rolled(struct row *r, struct le_block *block, const char *wish, struct le_expression *from,
@@ -135,8 +135,7 @@ void le_row_start_reading(struct row *r) {
                                          LE_KTREE_LOCAL, READ_AHEAD, r->all.width);
     }
     struct le_expression *far = le_minus(t, r->lines, near);
-    struct le_block *some =
-        le_ktree_open_if(t, c->root, le_ktree_binary(t, LE_OP_GE, far, le_ktree_int(t, READ_AHEAD)));
+    struct le_block *some = le_ktree_open_if(t, c->root, le_at_least(t, far, le_ktree_int(t, READ_AHEAD)));
     struct le_block *slots = le_ktree_open_each(t, some, "slot", READ_AHEAD, &slot);
     read_ahead(r, slots, slot, le_plus(t, near, slot));
     le_ktree_close_to(t, slots, c->root);
@@ -188,12 +187,12 @@ static void make_far_lines(struct row *r, struct le_block *block, struct le_expr
     struct le_expression *near = le_ktree_int(t, r->shape.near), *first, *slot;
     struct le_block *loop = open_rolled(r, block, "first", near, end, READ_AHEAD, &first);
     struct le_block *slots = le_ktree_open_each(t, loop, "slot", READ_AHEAD, &slot);
-    struct le_expression *line = le_ktree_let(t, slots, "line", LE_KTREE_INT, le_plus(t, first, slot));
+    struct le_expression *line = le_let(t, slots, "line", le_plus(t, first, slot));
     make_rolled_line(r, slots, LE_CALL_KEPT_GET_FAR, line, slot, again);
     if (r->reads) {
         struct le_expression *next = le_plus(t, line, le_ktree_int(t, READ_AHEAD));
         next = le_ktree_select(t, le_less(t, next, end), next, le_ktree_remainder(t, slot, near));
-        read_ahead(r, slots, slot, le_ktree_let(t, slots, "next", LE_KTREE_INT, next));
+        read_ahead(r, slots, slot, le_let(t, slots, "next", next));
     }
     le_ktree_close_to(t, slots, block);
 }
@@ -202,7 +201,7 @@ static void make_near_lines(struct row *r, struct le_block *block, struct le_var
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *line, *ahead = le_ktree_int(t, READ_AHEAD);
     struct le_block *lines = le_ktree_open_each(t, block, "line", r->shape.near, &line);
-    struct le_expression *slot = le_ktree_let(t, lines, "slot", LE_KTREE_INT, le_ktree_remainder(t, line, ahead));
+    struct le_expression *slot = le_let(t, lines, "slot", le_ktree_remainder(t, line, ahead));
     make_rolled_line(r, lines, LE_CALL_KEPT_GET, line, slot, again);
     if (r->reads && r->shape.near > READ_AHEAD) {
         struct le_block *more =
@@ -219,7 +218,7 @@ static void make_lines_again(struct row *r, struct le_variable *again) {
     struct le_block *loop = le_ktree_open_while(t, r->c->root, le_ktree_binary(t, LE_OP_NE, bits, le_ktree_int(t, 0)));
     loop->owner->role = LE_ROLE_ROLLED;
     struct le_expression *number =
-        le_ktree_let(t, loop, "line", LE_KTREE_INT, le_ktree_call(t, LE_CALL_LOWEST_BIT, LE_KTREE_INT, NULL, &bits));
+        le_let(t, loop, "line", le_ktree_call(t, LE_CALL_LOWEST_BIT, LE_KTREE_INT, NULL, &bits));
     struct row_line line = le_row_line(r, loop, number);
     le_row_get(r, r->t->group_count, loop, LE_CALL_KEPT_GET_ANY, &line);
     struct le_variable *out = declare_out(r, loop);
@@ -235,14 +234,13 @@ static void emit_rolled(struct row *r) {
     struct le_expression *line, *ahead = le_ktree_int(t, READ_AHEAD), *none = le_ktree_int(t, 0);
     struct le_expression *far = le_minus(t, r->lines, le_ktree_int(t, r->shape.near));
     struct le_expression *whole = le_minus(t, r->lines, le_ktree_remainder(t, far, ahead));
-    struct le_expression *end =
-        le_ktree_let(t, c->root, "end", LE_KTREE_INT, le_ktree_select(t, le_less(t, far, ahead), none, whole));
+    struct le_expression *end = le_let(t, c->root, "end", le_ktree_select(t, le_less(t, far, ahead), none, whole));
     struct le_variable *again =
         le_ktree_declare(t, c->root, "again", LE_KTREE_UINT, le_ktree_constant(t, LE_KTREE_UINT, 0));
     struct le_block *rest = open_rolled(r, c->root, "line", end, r->lines, 1, &line);
     set_again(r, rest, again, line, NULL);
     le_ktree_close(t, rest);
-    struct le_block *most = le_ktree_open_if(t, c->root, le_ktree_binary(t, LE_OP_GT, end, none));
+    struct le_block *most = le_ktree_open_if(t, c->root, le_greater(t, end, none));
     make_far_lines(r, most, end, again);
     make_near_lines(r, most, again);
     le_ktree_close(t, most);

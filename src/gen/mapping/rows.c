@@ -9,7 +9,7 @@ struct row_line le_row_line(struct row *r, struct le_block *block, struct le_exp
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *turned = r->turn ? le_ktree_binary(t, LE_OP_XOR, number, r->turn) : number;
     struct le_expression *before = le_times(t, turned, le_ktree_int(t, WARP * r->all.width));
-    struct le_expression *at = le_ktree_let(t, block, "at", LE_KTREE_INT, le_plus(t, r->base, before));
+    struct le_expression *at = le_let(t, block, "at", le_plus(t, r->base, before));
     return (struct row_line){.number = number, .at = at};
 }
 
@@ -35,7 +35,7 @@ void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library
         struct le_expression *to = le_ktree_use(t, line->some[k]);
         if (r->kept[k]) {
             struct le_expression *x[] = {le_ktree_use(t, r->objects[k]), line->number, to};
-            le_ktree_do(t, first, le_ktree_call(t, get, LE_KTREE_VOID, NULL, x));
+            le_do(t, first, get, NULL, x);
         } else {
             le_group_read(c, first, r->loads[k], r->all.width, to);
         }
@@ -76,7 +76,7 @@ static void fetch_line(struct row *r, struct le_block *block, struct le_expressi
             continue;
         struct le_expression *place = le_codegen_trusted_place(r->c, r->loads[k], block);
         struct le_expression *x[] = {le_ktree_use(t, r->objects[k]), number, le_ktree_address(t, place)};
-        le_ktree_do(t, block, le_ktree_call(t, LE_CALL_KEPT_FETCH, LE_KTREE_VOID, NULL, x));
+        le_do(t, block, LE_CALL_KEPT_FETCH, NULL, x);
     }
 }
 
@@ -85,8 +85,8 @@ static void fetch_line(struct row *r, struct le_block *block, struct le_expressi
 static void fetch_rows(struct row *r) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *number, *zero = le_ktree_int(t, 0);
-    struct le_block *some = r->rolled ? le_ktree_open_if(t, r->c->root, le_ktree_binary(t, LE_OP_GT, r->lines, zero))
-                                      : le_ktree_open(t, r->c->root);
+    struct le_block *some =
+        r->rolled ? le_ktree_open_if(t, r->c->root, le_greater(t, r->lines, zero)) : le_ktree_open(t, r->c->root);
     struct le_block *lines = le_ktree_open_each(t, some, "line", r->shape.lines, &number);
     struct le_expression *has = le_row_has(r, number);
     struct row_line from = le_row_line(r, lines, r->rolled ? le_ktree_select(t, has, number, zero) : number);
@@ -109,7 +109,7 @@ static struct le_variable *declare_kept(struct row *r, const struct le_node *loa
     if (far) {
         struct le_expression *x[] = {le_ktree_use(t, kept), le_ktree_use(t, far), le_ktree_long(t, far_bytes),
                                      le_ktree_int(t, r->shape.lines - r->shape.near)};
-        le_ktree_do(t, r->c->root, le_ktree_call(t, LE_CALL_KEPT_FAR, LE_KTREE_VOID, NULL, x));
+        le_do(t, r->c->root, LE_CALL_KEPT_FAR, NULL, x);
     }
     return kept;
 }
@@ -132,9 +132,9 @@ static void keep_rows(struct row *r) {
     }
     fetch_rows(r);
     if (far)
-        le_ktree_do(t, c->root, le_ktree_call(t, LE_CALL_FETCHED, LE_KTREE_VOID, NULL, NULL));
+        le_do(t, c->root, LE_CALL_FETCHED, NULL, NULL);
     if (r->shape.cluster > 1)
-        le_ktree_do(t, c->root, le_ktree_call(t, LE_CALL_CLUSTER_WAIT, LE_KTREE_VOID, NULL, NULL));
+        le_do(t, c->root, LE_CALL_CLUSTER_WAIT, NULL, NULL);
 }
 
 /* ---- passes */
@@ -156,7 +156,7 @@ static void join_lines(struct row *r, struct group *g, struct le_variable *line_
         total = le_ktree_call(t, cluster > 1 ? LE_CALL_CLUSTER_JOIN : LE_CALL_BLOCK_JOIN, g->type,
                               &LE_STATIC_NUMBER(cluster), x);
     }
-    le_group_know(c, g, c->root, le_ktree_let(t, c->root, "all", g->type, total));
+    le_group_know(c, g, c->root, le_let(t, c->root, "all", total));
 }
 
 /* The function that gives the total of a line. */
@@ -184,7 +184,7 @@ static struct le_variable *emit_group(struct row *r, int pass) {
     le_ktree_close(t, each);
     if (late) {
         struct le_expression *x[] = {le_ktree_use(t, r->objects[r->late_load]), number, le_ktree_use(t, late)};
-        le_ktree_do(t, block, le_ktree_call(t, LE_CALL_KEPT_PUT, LE_KTREE_VOID, NULL, x));
+        le_do(t, block, LE_CALL_KEPT_PUT, NULL, x);
     }
     le_group_return_joined(c, g, block, some);
     return function;
@@ -206,32 +206,32 @@ static void name_lines(struct row *r, struct le_expression *lane, struct le_expr
     struct le_expression *most = le_ktree_int(t, (int64_t)(lines - 1) * line), *left = r->left;
     struct le_expression *some =
         le_ktree_quotient(t, le_plus(t, left, le_ktree_int(t, line - 1)), le_ktree_int(t, line)); /* if it has any */
-    some = le_ktree_select(t, le_ktree_binary(t, LE_OP_GT, left, most), le_ktree_int(t, lines), some);
+    some = le_ktree_select(t, le_greater(t, left, most), le_ktree_int(t, lines), some);
     some = le_ktree_select(t, le_ktree_binary(t, LE_OP_LE, left, le_ktree_int(t, 0)), le_ktree_int(t, 0), some);
-    r->lines = le_ktree_let(t, r->c->root, "lines", LE_KTREE_INT, some);
+    r->lines = le_let(t, r->c->root, "lines", some);
     if (!r->reads)
         return;
     struct le_expression *before =
         le_times(t, le_minus(t, lane, le_ktree_int(t, WARP - 1)), le_ktree_int(t, r->all.width));
-    struct le_expression *odd = le_ktree_cast(t, LE_KTREE_INT, le_ktree_remainder(t, point, le_ktree_int(t, 2)));
-    r->turn = le_ktree_let(t, r->c->root, "turn", LE_KTREE_INT,
-                           le_ktree_select(t, le_ktree_binary(t, LE_OP_GT, le_plus(t, left, before), most),
-                                           le_times(t, odd, le_ktree_int(t, lines / 2)), le_ktree_int(t, 0)));
+    struct le_expression *odd = le_to_int(t, le_ktree_remainder(t, point, le_ktree_int(t, 2)));
+    r->turn = le_let(t, r->c->root, "turn",
+                     le_ktree_select(t, le_greater(t, le_plus(t, left, before), most),
+                                     le_times(t, odd, le_ktree_int(t, lines / 2)), le_ktree_int(t, 0)));
 }
 
 /* A warp for each row: which one it is, and where the thread begins. */
 static struct le_expression *begin_warp(struct row *r, struct le_expression *lane) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_block *root = r->c->root;
-    struct le_expression *block = le_ktree_cast(t, LE_KTREE_LONG, le_ktree_thread(t, LE_BLOCK_X));
+    struct le_expression *block = le_to_long(t, le_ktree_thread(t, LE_BLOCK_X));
     struct le_expression *warp = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), le_ktree_int(t, WARP));
-    struct le_expression *point = le_ktree_let(t, root, "point", LE_KTREE_LONG,
-                                               le_plus(t, le_times(t, block, le_ktree_int(t, r->shape.rows)), warp));
-    le_ktree_end_if(t, root, le_ktree_binary(t, LE_OP_GE, point, le_codegen_number(r->c, "points", r->t->points)));
+    struct le_expression *point =
+        le_let(t, root, "point", le_plus(t, le_times(t, block, le_ktree_int(t, r->shape.rows)), warp));
+    le_ktree_end_if(t, root, le_at_least(t, point, le_codegen_number(r->c, "points", r->t->points)));
     /* A product even if the width is 1: from `base = lane` NVRTC makes other code, which has up to a tenth more
      * instructions. */
     struct le_expression *x[] = {lane, le_ktree_int(t, r->all.width)};
-    r->base = le_ktree_let(t, root, "base", LE_KTREE_INT, le_ktree_op(t, LE_OP_MUL, LE_KTREE_INT, x, 2));
+    r->base = le_let(t, root, "base", le_ktree_op(t, LE_OP_MUL, LE_KTREE_INT, x, 2));
     return point;
 }
 
@@ -245,16 +245,15 @@ static struct le_expression *begin_block(struct row *r, struct le_expression *la
         struct le_expression *cluster = le_ktree_int(t, r->shape.cluster);
         struct le_expression *before =
             le_times(t, le_ktree_remainder(t, number, cluster), le_ktree_thread(t, LE_THREADS_X));
-        le_ktree_do(t, root, le_ktree_call(t, LE_CALL_CLUSTER_ARRIVE, LE_KTREE_VOID, NULL, NULL));
-        *own = le_ktree_let(t, root, "own", LE_KTREE_UINT, le_plus(t, before, *own));
+        le_do(t, root, LE_CALL_CLUSTER_ARRIVE, NULL, NULL);
+        *own = le_let(t, root, "own", le_plus(t, before, *own));
         number = le_ktree_quotient(t, number, cluster);
     }
-    struct le_expression *point =
-        le_ktree_let(t, root, "point", LE_KTREE_LONG, le_ktree_cast(t, LE_KTREE_LONG, number));
+    struct le_expression *point = le_let(t, root, "point", le_to_long(t, number));
     struct le_expression *before =
         le_times(t, le_ktree_quotient(t, *own, le_ktree_int(t, WARP)), le_ktree_int(t, (int64_t)WARP * r->shape.lines));
-    struct le_expression *first = le_ktree_cast(t, LE_KTREE_INT, le_plus(t, before, lane));
-    r->base = le_ktree_let(t, root, "base", LE_KTREE_INT, le_times(t, first, le_ktree_int(t, r->all.width)));
+    struct le_expression *first = le_to_int(t, le_plus(t, before, lane));
+    r->base = le_let(t, root, "base", le_times(t, first, le_ktree_int(t, r->all.width)));
     return point;
 }
 
@@ -263,12 +262,11 @@ static struct le_expression *begin_row(struct row *r) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
     const struct team_stage *s = r->t;
-    struct le_expression *thread = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_THREAD_X));
-    struct le_expression *lane =
-        le_ktree_let(t, c->root, "lane", LE_KTREE_INT, le_ktree_remainder(t, thread, le_ktree_int(t, WARP)));
+    struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
+    struct le_expression *lane = le_let(t, c->root, "lane", le_ktree_remainder(t, thread, le_ktree_int(t, WARP)));
     struct le_expression *own = lane;
     struct le_expression *point = r->shape.rows > 1 ? begin_warp(r, lane) : begin_block(r, lane, &own);
-    r->left = le_ktree_let(t, c->root, "left", LE_KTREE_INT, le_minus(t, le_group_count(c, &s->groups[0]), r->base));
+    r->left = le_let(t, c->root, "left", le_minus(t, le_group_count(c, &s->groups[0]), r->base));
     if (r->rolled)
         name_lines(r, lane, point);
     le_team_bind(c, c->root, s->points_at, s->points_count, point, s->points <= INT32_MAX);

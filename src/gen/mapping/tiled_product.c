@@ -132,19 +132,19 @@ struct product_parts {
 };
 
 static struct le_expression *extent(struct codegen *c, const char *what, int64_t value) {
-    return le_ktree_cast(c->tree, LE_KTREE_INT, le_codegen_number(c, what, value));
+    return le_to_int(c->tree, le_codegen_number(c, what, value));
 }
 
 static struct le_expression *let_int(struct codegen *c, struct le_block *block, const char *wish,
                                      struct le_expression *x) {
-    return le_ktree_let(c->tree, block, wish, LE_KTREE_INT, x);
+    return le_let(c->tree, block, wish, x);
 }
 
 /* The block's tile, and its product of the batch. */
 static void emit_place(struct codegen *c, const struct product_stage *p, struct product_parts *n) {
     struct le_kernel_tree *t = c->tree;
     struct le_expression *side = le_ktree_int(t, p->side);
-    struct le_expression *block = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_BLOCK_X));
+    struct le_expression *block = le_to_int(t, le_ktree_thread(t, LE_BLOCK_X));
     struct le_expression *down = extent(c, "row_tiles", p->row_tiles);
     struct le_expression *across = extent(c, "column_tiles", p->column_tiles);
     struct le_expression *rest = let_int(c, c->root, "rest", le_ktree_quotient(t, block, across));
@@ -171,9 +171,9 @@ static struct le_expression *emit_side(struct codegen *c, const struct product_s
     struct le_expression *term = le_ktree_use(t, parameters[1]);
     struct le_expression *at = let_int(c, block, left ? "row" : "column",
                                        le_plus(t, left ? n->row : n->column, le_ktree_use(t, parameters[0])));
-    struct le_expression *beyond = le_ktree_binary(t, LE_OP_GE, at, left ? n->rows : n->columns);
+    struct le_expression *beyond = le_at_least(t, at, left ? n->rows : n->columns);
     struct le_block *outside =
-        le_ktree_open_if(t, block, le_ktree_binary(t, LE_OP_LOR, beyond, le_ktree_binary(t, LE_OP_GE, term, n->terms)));
+        le_ktree_open_if(t, block, le_ktree_binary(t, LE_OP_LOR, beyond, le_at_least(t, term, n->terms)));
     le_ktree_return(t, outside, le_ktree_constant(t, (int)load->type, 0));
     le_ktree_close(t, outside);
     le_team_bind(c, block, lines->at, lines->count, at, true);
@@ -202,7 +202,7 @@ static void emit_sums(struct codegen *c, const struct product_stage *p, struct p
     n->sums[k] =
         le_ktree_array(t, c->root, "sums", (int)p->said.products[k].sum->type, LE_KTREE_LOCAL, p->micro, p->micro);
     struct le_expression *x[] = {n->terms, left, right, le_ktree_use(t, n->room), le_ktree_use(t, n->sums[k])};
-    le_ktree_do(t, c->root, le_ktree_call(t, LE_CALL_TILE_SUMS, LE_KTREE_VOID, statics, x));
+    le_do(t, c->root, LE_CALL_TILE_SUMS, statics, x);
 }
 
 /* The m-th of the thread's lines; thread: its place among those of the lines. */
@@ -218,7 +218,7 @@ static void emit_end(struct codegen *c, const struct product_stage *p, const str
                      struct le_node *product) {
     struct le_kernel_tree *t = c->tree;
     struct le_variable *i = le_ktree_variable(t, "i", LE_KTREE_INT), *j = le_ktree_variable(t, "j", LE_KTREE_INT);
-    struct le_expression *thread = le_ktree_cast(t, LE_KTREE_INT, le_ktree_thread(t, LE_THREAD_X));
+    struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
     struct le_expression *across = le_ktree_int(t, p->side / p->micro);
     struct le_block *outer = le_ktree_open_unrolled(t, c->root, i, p->micro);
     struct le_expression *row =

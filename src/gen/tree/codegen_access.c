@@ -81,7 +81,7 @@ static struct le_expression *dense_number(const struct access *a) {
     struct le_kernel_tree *t = a->c->tree;
     struct le_expression *number = le_ktree_long(t, 0);
     for (int d = 0; d < a->rank; d++) {
-        struct le_expression *x = le_ktree_cast(t, LE_KTREE_LONG, a->subscript[d]);
+        struct le_expression *x = le_to_long(t, a->subscript[d]);
         number = d == 0 ? x : le_plus(t, le_times(t, number, length_of(a, d)), x);
     }
     return number;
@@ -113,7 +113,7 @@ static struct le_expression *moved(const struct access *a, int d, struct le_expr
     struct le_kernel_tree *t = a->c->tree;
     int type = axis_is_narrow(a, d) ? LE_KTREE_INT : LE_KTREE_LONG;
     struct le_expression *operands[] = {le_ktree_cast(t, type, x), le_ktree_cast(t, type, length_of(a, d))};
-    return le_ktree_let(t, block, "at", type, le_ktree_call(t, calls[edge], type, &LE_STATIC_TYPE(type), operands));
+    return le_let(t, block, "at", le_ktree_call(t, calls[edge], type, &LE_STATIC_TYPE(type), operands));
 }
 
 /* The subscripts' values, moved by the edge. */
@@ -191,7 +191,7 @@ struct le_expression *le_codegen_scalar(struct codegen *c, int value, enum le_ty
 
 static struct le_expression *load_scalar(struct codegen *c, const struct le_node *node) {
     struct le_expression *x = le_codegen_scalar(c, node->value, node->type);
-    return le_ktree_let(c->tree, c->root, le_codegen_value_name(c, node->value), (int)node->type, x);
+    return le_let(c->tree, c->root, le_codegen_value_name(c, node->value), x);
 }
 
 static struct le_expression *load_asking(struct access *a, struct le_node *node, struct le_block *block,
@@ -201,7 +201,7 @@ static struct le_expression *load_asking(struct access *a, struct le_node *node,
     struct le_expression *x = le_codegen_from_memory(c, element_at(a), node->type);
     if (node->edge == LE_EDGE_FILL) {
         struct le_expression *fill = le_codegen_wide(c, le_codegen_node(c, node->fill, block, NULL));
-        return le_ktree_let(t, block, a->name, (int)node->type, le_ktree_select(t, all_inside(a), x, fill));
+        return le_let(t, block, a->name, le_ktree_select(t, all_inside(a), x, fill));
     }
     struct le_variable *read =
         le_ktree_declare(t, block, a->name, (int)node->type, le_ktree_constant(t, (int)node->type, 0));
@@ -230,7 +230,7 @@ struct le_expression *le_codegen_load(struct codegen *c, struct le_node *node, s
     a.array = array_of(c, node->value);
     if (asks(&a))
         return load_asking(&a, node, block, outside);
-    return le_ktree_let(c->tree, block, a.name, (int)node->type, le_codegen_from_memory(c, element_at(&a), node->type));
+    return le_let(c->tree, block, a.name, le_codegen_from_memory(c, element_at(&a), node->type));
 }
 
 /* ---- stores */
@@ -284,10 +284,8 @@ struct le_expression *le_codegen_dense_element(struct codegen *c, int value, str
         a.subscript[d] = number;
         if (d == 0)
             break;
-        a.subscript[d] =
-            le_ktree_let(c->tree, block, "at", LE_KTREE_LONG, le_ktree_remainder(c->tree, number, length_of(&a, d)));
-        number =
-            le_ktree_let(c->tree, block, "rest", LE_KTREE_LONG, le_ktree_quotient(c->tree, number, length_of(&a, d)));
+        a.subscript[d] = le_let(c->tree, block, "at", le_ktree_remainder(c->tree, number, length_of(&a, d)));
+        number = le_let(c->tree, block, "rest", le_ktree_quotient(c->tree, number, length_of(&a, d)));
     }
     return element_at(&a);
 }

@@ -136,9 +136,8 @@ static const struct held *new_held(struct codegen *c, struct le_block *block, st
 }
 
 /* A variable of the block. */
-static const struct held *hold(struct codegen *c, struct le_block *block, int type, const char *wish,
-                               struct le_expression *x) {
-    return new_held(c, block, le_ktree_let(c->tree, block, wish, type, x));
+static const struct held *hold(struct codegen *c, struct le_block *block, const char *wish, struct le_expression *x) {
+    return new_held(c, block, le_let(c->tree, block, wish, x));
 }
 
 /* ---- kinds of nodes */
@@ -210,7 +209,7 @@ static const struct held *make_op(struct codegen *c, struct le_node *node, struc
     } else if (c->rare && is_open(c->rare, block)) {
         made->way = LE_WAY_SHORT;
     }
-    return hold(c, block, type, "t", made);
+    return hold(c, block, "t", made);
 }
 
 static const struct held *make_cast(struct codegen *c, struct le_node *node, struct le_block *block,
@@ -223,7 +222,7 @@ static const struct held *make_cast(struct codegen *c, struct le_node *node, str
         type = LE_KTREE_INT;
     else if (node->type != LE_F32 && node->type != LE_F64)
         x = le_codegen_wide(c, x);
-    return hold(c, block, type, "t", le_ktree_cast(c->tree, type, x));
+    return hold(c, block, "t", le_ktree_cast(c->tree, type, x));
 }
 
 /* ---- branches */
@@ -260,7 +259,7 @@ static const struct held *make_select(struct codegen *c, struct le_node *node, s
         bool narrow = node->type == LE_I64 && is_narrow(a) && is_narrow(b);
         struct le_expression *chosen =
             le_ktree_select(c->tree, x, narrow ? a : le_codegen_wide(c, a), narrow ? b : le_codegen_wide(c, b));
-        return hold(c, block, narrow ? LE_KTREE_INT : (int)node->type, "t", chosen);
+        return hold(c, block, "t", chosen);
     }
     struct le_variable *t = le_ktree_declare(c->tree, block, "t", (int)node->type, NULL);
     struct le_block *then = assign_in_branch(c, node->operands[1], block, x, t, outside);
@@ -275,7 +274,7 @@ static const struct held *make_logic(struct codegen *c, struct le_node *node, st
     struct le_expression *a = le_codegen_node(c, node->operands[0], block, outside);
     if (is_free(c, node->operands[1])) {
         struct le_expression *b = le_codegen_node(c, node->operands[1], block, outside);
-        return hold(c, block, LE_BOOL, "t", le_ktree_binary(c->tree, node->code, a, b));
+        return hold(c, block, "t", le_ktree_binary(c->tree, node->code, a, b));
     }
     struct le_variable *t = le_ktree_declare(c->tree, block, "t", LE_BOOL, a);
     struct le_expression *x = le_ktree_use(c->tree, t);
@@ -296,7 +295,7 @@ static const struct held *make_else(struct codegen *c, struct le_node *node, str
     struct le_expression *fell = le_ktree_use(c->tree, flag);
     if (is_free(c, node->operands[1])) {
         struct le_expression *other = le_codegen_wide(c, le_codegen_node(c, node->operands[1], block, outside));
-        return hold(c, block, (int)node->type, "t", le_ktree_select(c->tree, fell, other, term));
+        return hold(c, block, "t", le_ktree_select(c->tree, fell, other, term));
     }
     struct le_variable *t = le_ktree_declare(c->tree, block, "t", (int)node->type, term);
     struct le_block *inner = open_branch(c, block, fell);
@@ -323,8 +322,8 @@ static const struct held *make_rand(struct codegen *c, struct le_node *node, str
         enum le_library_call call = !last                        ? LE_CALL_RAND_KEY
                                     : node->code == LE_CODE_RAND ? LE_CALL_RAND
                                                                  : LE_CALL_RANDN;
-        const struct held *made = hold(c, block, last ? LE_F64 : LE_U64, last ? "random" : "key",
-                                       le_ktree_call(c->tree, call, LE_NONE, NULL, x));
+        const struct held *made =
+            hold(c, block, last ? "random" : "key", le_ktree_call(c->tree, call, LE_NONE, NULL, x));
         if (last)
             return made;
         x[0] = made->x;
@@ -347,9 +346,7 @@ static const struct held *make_len(struct codegen *c, const struct le_node *node
     int64_t length = c->space->shape[node->symbol][node->axis];
     const char *name = le_arena_format(c->arena, "%s_len%d", c->ir->tree->symbols[node->symbol]->name, node->axis);
     struct le_expression *x = le_codegen_number(c, name, length);
-    return new_held(c, c->root,
-                    le_codegen_fits_int(length, length) ? le_ktree_cast(c->tree, LE_KTREE_INT, x)
-                                                        : le_codegen_wide(c, x));
+    return new_held(c, c->root, le_codegen_fits_int(length, length) ? le_to_int(c->tree, x) : le_codegen_wide(c, x));
 }
 
 /* The host's: the value that holds it while its loop runs. */
@@ -357,7 +354,7 @@ static const struct held *make_index(struct codegen *c, struct le_node *node) {
     const struct le_ir_index *ix = &c->ir->indices.at[node->index];
     if (!ix->host)
         return &c->indices[node->index];
-    return hold(c, c->root, LE_I64, ix->name, le_codegen_scalar(c, ix->host_value, LE_I64));
+    return hold(c, c->root, ix->name, le_codegen_scalar(c, ix->host_value, LE_I64));
 }
 
 static const struct held *generate_value(struct codegen *c, struct le_node *node, struct le_block *block,

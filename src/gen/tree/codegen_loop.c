@@ -54,16 +54,16 @@ static void find_dynamic(struct codegen *c, struct le_block *block, struct le_va
     r->high = le_ktree_cast(t, r->type, high);
     if (!nodes->by)
         return;
-    r->by = le_ktree_cast(t, LE_KTREE_LONG, le_codegen_node(c, nodes->by, block, outside));
+    r->by = le_to_long(t, le_codegen_node(c, nodes->by, block, outside));
     bool is_positive = nodes->by->kind == LE_NODE_CONST && le_const_i64(nodes->by) > 0;
     if (is_positive && le_const_i64(nodes->by) <= INT32_MAX)
         return;
     if (!is_positive)
         ask_step(c, block, outside, r->by);
     struct le_expression *x[] = {r->low, r->high, r->by};
-    r->by = le_ktree_let(t, block, "step", LE_KTREE_LONG, le_ktree_call(t, LE_CALL_STEP, LE_KTREE_LONG, NULL, x));
-    struct le_expression *steps = le_ktree_binary(t, LE_OP_GT, r->by, le_ktree_long(t, 0));
-    r->high = le_ktree_let(t, block, "end", LE_KTREE_LONG, le_ktree_select(t, steps, r->high, r->low));
+    r->by = le_let(t, block, "step", le_ktree_call(t, LE_CALL_STEP, LE_KTREE_LONG, NULL, x));
+    struct le_expression *steps = le_greater(t, r->by, le_ktree_long(t, 0));
+    r->high = le_let(t, block, "end", le_ktree_select(t, steps, r->high, r->low));
 }
 
 static struct le_expression *end_of(struct codegen *c, int index, const struct range *r) {
@@ -103,14 +103,12 @@ struct le_block *le_codegen_part_loop(struct codegen *c, struct le_block *block,
                                       struct le_expression *size) {
     struct le_kernel_tree *t = c->tree;
     struct range r = find_range(c, index, block, NULL);
-    struct le_expression *by = le_ktree_cast(t, LE_KTREE_LONG, r.by ? r.by : le_ktree_long(t, 1));
-    struct le_expression *turn = le_ktree_let(t, block, "turn", LE_KTREE_LONG, le_times(t, part, size));
-    struct le_expression *first =
-        le_ktree_let(t, block, "first", LE_KTREE_LONG, le_plus(t, r.low, le_times(t, turn, by)));
-    struct le_expression *last =
-        le_ktree_let(t, block, "last", LE_KTREE_LONG, le_plus(t, first, le_times(t, size, by)));
+    struct le_expression *by = le_to_long(t, r.by ? r.by : le_ktree_long(t, 1));
+    struct le_expression *turn = le_let(t, block, "turn", le_times(t, part, size));
+    struct le_expression *first = le_let(t, block, "first", le_plus(t, r.low, le_times(t, turn, by)));
+    struct le_expression *last = le_let(t, block, "last", le_plus(t, first, le_times(t, size, by)));
     struct le_variable *variable = le_codegen_index_variable(c, index, LE_KTREE_LONG);
-    struct le_expression *end = le_ktree_cast(t, LE_KTREE_LONG, end_of(c, index, &r));
+    struct le_expression *end = le_to_long(t, end_of(c, index, &r));
     struct le_block *inner = le_ktree_open_loop(t, block, LE_ROLE_SERIAL, variable, first, end, by);
     inner->owner->guard = le_less(t, le_ktree_use(t, variable), last);
     le_codegen_bind(c, inner, index, le_ktree_use(t, variable));
@@ -130,7 +128,7 @@ static struct le_expression *place_of(struct codegen *c, int index, const struct
     struct le_kernel_tree *t = c->tree;
     if (!c->indices[index].x)
         return le_ktree_long(t, 0); /* no value yet */
-    struct le_expression *at = le_ktree_cast(t, LE_KTREE_LONG, c->indices[index].x);
+    struct le_expression *at = le_to_long(t, c->indices[index].x);
     if (r->low != 0 && (!r->dynamic || r->bounded))
         at = le_minus(t, at, index_number(c, index, "low", r->low, LE_KTREE_LONG));
     if (r->by != 1 && !r->dynamic)
@@ -241,7 +239,7 @@ struct le_expression *le_codegen_thread(struct codegen *c, const char *wish, int
     struct le_kernel_tree *t = c->tree;
     struct le_expression *before =
         le_times(t, le_ktree_cast(t, type, le_ktree_thread(t, LE_BLOCK_X)), le_ktree_thread(t, LE_THREADS_X));
-    return le_ktree_let(t, c->root, wish, type, le_plus(t, before, le_ktree_thread(t, LE_THREAD_X)));
+    return le_let(t, c->root, wish, le_plus(t, before, le_ktree_thread(t, LE_THREAD_X)));
 }
 
 /* Each thread's place along the shared indices, the last running fastest. */
@@ -249,14 +247,13 @@ static void find_places(struct codegen *c, const struct shared *s, int64_t point
     struct le_kernel_tree *t = c->tree;
     int type = points <= INT32_MAX - 1024 ? LE_KTREE_UINT : LE_KTREE_ULONG;
     struct le_expression *rest = c->thread = le_codegen_thread(c, "thread", type);
-    le_ktree_end_if(t, c->root,
-                    le_ktree_binary(t, LE_OP_GE, rest, le_ktree_cast(t, type, le_codegen_number(c, "points", points))));
+    le_ktree_end_if(t, c->root, le_at_least(t, rest, le_ktree_cast(t, type, le_codegen_number(c, "points", points))));
     for (int k = s->count - 1; k > 0; k--) {
         int index = s->at[k];
         struct le_expression *count = index_number(c, index, "count", most_of(le_range_of(c->space, index)), type);
-        struct le_expression *next = le_ktree_let(t, c->root, "rest", type, le_ktree_quotient(t, rest, count));
+        struct le_expression *next = le_let(t, c->root, "rest", le_ktree_quotient(t, rest, count));
         const char *name = le_arena_format(c->arena, "%s_place", le_codegen_index_name(c, index));
-        place[k] = le_ktree_let(t, c->root, name, type, le_minus(t, rest, le_times(t, next, count)));
+        place[k] = le_let(t, c->root, name, le_minus(t, rest, le_times(t, next, count)));
         rest = next;
     }
     place[0] = rest;
@@ -272,7 +269,7 @@ static struct le_block *bind_place(struct codegen *c, struct le_block *block, in
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = variable, .x = x});
     x = le_ktree_use(t, variable);
     if (r.known->dynamic)
-        le_ktree_end_if(t, block, le_ktree_binary(t, LE_OP_GE, x, end_of(c, index, &r)));
+        le_ktree_end_if(t, block, le_at_least(t, x, end_of(c, index, &r)));
     struct le_block *inner = le_ktree_open(t, block);
     le_codegen_bind(c, inner, index, x);
     return inner;

@@ -95,13 +95,12 @@ static void reduce_trees(struct codegen *c, struct le_node *const *nodes, int co
     struct le_block *inner = open_loops(c, nodes[0], block, outside);
     for (int k = 0; k < count; k++) {
         struct le_expression *x[] = {trees[k], le_codegen_node(c, nodes[k]->operands[0], inner, outside)};
-        le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_TREE_ADD, LE_KTREE_VOID, NULL, x));
+        le_do(t, inner, LE_CALL_TREE_ADD, NULL, x);
     }
     le_ktree_close_to(c->tree, inner, block);
     for (int k = 0; k < count; k++) {
         int type = (int)nodes[k]->operands[0]->type;
-        totals[k] = le_ktree_let(t, block, name_of(c, nodes[k]), type,
-                                 le_ktree_call(t, LE_CALL_TREE_TOTAL, type, NULL, &trees[k]));
+        totals[k] = le_let(t, block, name_of(c, nodes[k]), le_ktree_call(t, LE_CALL_TREE_TOTAL, type, NULL, &trees[k]));
     }
 }
 
@@ -154,8 +153,7 @@ struct le_expression *le_codegen_reduce(struct codegen *c, struct le_node *node,
     le_ktree_close_to(c->tree, inner, block);
     if (!le_type_is_float(type))
         return total;
-    return le_ktree_let(t, block, name, (int)type,
-                        le_ktree_call(t, LE_CALL_CANONICAL, (int)type, &LE_STATIC_TYPE((int)type), &total));
+    return le_let(t, block, name, le_ktree_call(t, LE_CALL_CANONICAL, (int)type, &LE_STATIC_TYPE((int)type), &total));
 }
 
 bool le_codegen_reduce_both(struct codegen *c, struct le_node *const nodes[2], struct le_block *block,

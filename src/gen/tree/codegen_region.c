@@ -71,7 +71,7 @@ static void run_claimed(struct region *r, struct le_block *block, const struct l
         le_ktree_close(c->tree, winner);
     } else {
         struct le_expression *operands[] = {le_ktree_address(c->tree, number), own};
-        le_ktree_do(c->tree, inner, le_ktree_call(c->tree, LE_CALL_CLAIM, LE_KTREE_VOID, NULL, operands));
+        le_do(c->tree, inner, LE_CALL_CLAIM, NULL, operands);
     }
     le_ktree_close_to(c->tree, inner, block);
 }

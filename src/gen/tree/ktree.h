@@ -272,6 +272,20 @@ static inline struct le_expression *le_less(struct le_kernel_tree *t, struct le_
                                             struct le_expression *b) {
     return le_ktree_binary(t, LE_OP_LT, a, b);
 }
+static inline struct le_expression *le_at_least(struct le_kernel_tree *t, struct le_expression *a,
+                                                struct le_expression *b) {
+    return le_ktree_binary(t, LE_OP_GE, a, b);
+}
+static inline struct le_expression *le_greater(struct le_kernel_tree *t, struct le_expression *a,
+                                               struct le_expression *b) {
+    return le_ktree_binary(t, LE_OP_GT, a, b);
+}
+static inline struct le_expression *le_to_int(struct le_kernel_tree *t, struct le_expression *x) {
+    return le_ktree_cast(t, LE_KTREE_INT, x);
+}
+static inline struct le_expression *le_to_long(struct le_kernel_tree *t, struct le_expression *x) {
+    return le_ktree_cast(t, LE_KTREE_LONG, x);
+}
 static inline struct le_expression *le_both(struct le_kernel_tree *t, struct le_expression *a,
                                             struct le_expression *b) {
     return !a ? b : !b ? a : le_ktree_binary(t, LE_OP_LAND, a, b);
@@ -280,7 +294,10 @@ static inline struct le_expression *le_both(struct le_kernel_tree *t, struct le_
 /* ---- statements, at the end of a block */
 
 struct le_statement *le_ktree_add(struct le_kernel_tree *t, struct le_block *block, struct le_statement model);
-/* A variable that never changes, and its value. */
+/* A variable that never changes, of x's type and with the value x. Returns its use. */
+struct le_expression *le_let(struct le_kernel_tree *t, struct le_block *block, const char *wish,
+                             struct le_expression *x);
+/* The same with the type that x has. */
 struct le_expression *le_ktree_let(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
                                    struct le_expression *x);
 struct le_variable *le_ktree_declare(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
@@ -298,6 +315,9 @@ void le_ktree_set(struct le_kernel_tree *t, struct le_block *block, struct le_ex
 void le_ktree_copy(struct le_kernel_tree *t, struct le_block *block, int count, struct le_expression *to,
                    struct le_expression *from);
 void le_ktree_do(struct le_kernel_tree *t, struct le_block *block, struct le_expression *call);
+/* A call that has no result. */
+void le_do(struct le_kernel_tree *t, struct le_block *block, enum le_library_call call, const struct le_static *statics,
+           struct le_expression *const *x);
 void le_ktree_barrier(struct le_kernel_tree *t, struct le_block *block);
 /* A type of totals, with `count` parts; the statement that tells printers of it. */
 int le_ktree_totals(struct le_kernel_tree *t, struct le_block *block, const struct le_totals *totals);
