@@ -296,17 +296,12 @@ size_t le_group_room_bytes(const struct group *g) {
     return bytes;
 }
 
-static struct le_expression *number_of(struct codegen *c, int index, const char *what, int64_t value, int type) {
-    const char *name = le_arena_format(c->arena, "%s_%s_%d", c->ir->indices.at[index].name, what, index);
-    return le_ktree_cast(c->tree, type, le_codegen_number(c, name, value));
-}
-
 int le_group_counting(const struct group *g) {
     return g->narrow ? LE_KTREE_INT : LE_KTREE_LONG;
 }
 
 struct le_expression *le_group_count(struct codegen *c, const struct group *g) {
-    return number_of(c, g->indices[0], "terms", g->terms, le_group_counting(g));
+    return le_codegen_index_number(c, g->indices[0], "terms", g->terms, le_group_counting(g));
 }
 
 void le_group_know(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *total) {
@@ -321,8 +316,8 @@ void le_group_know(struct codegen *c, const struct group *g, struct le_block *bl
         if (le_node_is_arg(node) && (r->low != 0 || r->by != 1)) {
             struct le_expression *at = le_to_long(t, x);
             struct le_expression *value =
-                le_plus(t, number_of(c, g->indices[0], "low", r->low, LE_KTREE_LONG),
-                        le_times(t, at, number_of(c, g->indices[0], "by", r->by, LE_KTREE_LONG)));
+                le_plus(t, le_codegen_index_number(c, g->indices[0], "low", r->low, LE_KTREE_LONG),
+                        le_times(t, at, le_codegen_index_number(c, g->indices[0], "by", r->by, LE_KTREE_LONG)));
             struct le_expression *none = le_less(t, at, le_ktree_int(t, 0));
             x = le_let(t, block, name, le_codegen_wide(c, le_ktree_select(t, none, le_ktree_int(t, -1), value)));
         }
@@ -336,43 +331,19 @@ void le_group_know(struct codegen *c, const struct group *g, struct le_block *bl
 /* ---- indices */
 
 void le_team_bind_one(struct codegen *c, struct le_block *block, int index, struct le_expression *place, int64_t past) {
-    const struct le_range *r = le_range_of(c->space, index);
-    struct le_kernel_tree *t = c->tree;
-    bool narrow = le_codegen_fits_int(r->low, r->high) && r->by <= INT32_MAX && r->high <= INT32_MAX - r->by - past;
-    int type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
-    struct le_expression *x = place ? le_ktree_cast(t, type, place) : NULL;
-    if (x && r->by != 1)
-        x = le_times(t, x, number_of(c, index, "by", r->by, type));
-    if (!x || r->low != 0) {
-        struct le_expression *low = number_of(c, index, "low", r->low, type);
-        x = x ? le_plus(t, low, x) : low;
-    }
-    le_codegen_bind(c, block, index, le_let(t, block, c->ir->indices.at[index].name, x));
-}
-
-/* Splits place into a place along each axis; counts are the axes' extents, and the last axis runs fastest. */
-static void split_place(struct codegen *c, struct le_block *block, struct le_expression *place, bool narrow,
-                        struct le_expression *const *counts, int count, struct le_expression **places) {
-    struct le_kernel_tree *t = c->tree;
-    int type = narrow ? LE_KTREE_UINT : LE_KTREE_ULONG;
-    struct le_expression *rest = place;
-    for (int k = count - 1; k > 0; k--) {
-        struct le_expression *along = le_ktree_cast(t, type, counts[k]);
-        rest = le_ktree_cast(t, type, rest);
-        struct le_expression *next = le_let(t, block, "rest", le_ktree_quotient(t, rest, along));
-        places[k] = le_let(t, block, "place", le_minus(t, rest, le_times(t, next, along)));
-        rest = next;
-    }
-    if (count > 0)
-        places[0] = rest;
+    int type = le_codegen_index_type(c, index, past);
+    le_codegen_bind_value(c, block, index,
+                          place ? le_codegen_index_value(c, index, type, place)
+                                : le_codegen_index_number(c, index, "low", le_range_of(c->space, index)->low, type));
 }
 
 void le_team_bind(struct codegen *c, struct le_block *block, const int *indices, int count, struct le_expression *place,
                   bool narrow) {
-    struct le_expression *counts[POINTS_MAX] = {NULL}, *places[POINTS_MAX] = {NULL};
+    struct le_expression *extents[POINTS_MAX] = {NULL}, *places[POINTS_MAX] = {NULL};
     for (int k = 1; k < count; k++)
-        counts[k] = number_of(c, indices[k], "count", le_range_count(le_range_of(c->space, indices[k])), LE_KTREE_LONG);
-    split_place(c, block, place, narrow, counts, count, places);
+        extents[k] = le_codegen_index_number(c, indices[k], "count", le_range_count(le_range_of(c->space, indices[k])),
+                                             LE_KTREE_LONG);
+    le_codegen_split(c, block, place, narrow ? LE_KTREE_UINT : LE_KTREE_ULONG, extents, count, places);
     for (int k = 0; k < count; k++)
         le_team_bind_one(c, block, indices[k], places[k], 0);
 }
@@ -382,10 +353,11 @@ void le_team_bind(struct codegen *c, struct le_block *block, const int *indices,
 /* Binds all indices of the group's terms but those of the last axis; gives the place along that. */
 static struct le_expression *bind_outer(struct codegen *c, const struct group *g, struct le_block *block,
                                         struct le_expression *at) {
-    struct le_expression *counts[AXES_MAX] = {NULL}, *places[AXES_MAX] = {NULL};
+    struct le_expression *extents[AXES_MAX] = {NULL}, *places[AXES_MAX] = {NULL};
     for (int a = 1; a < g->axis_count; a++)
-        counts[a] = number_of(c, g->indices[g->axes[a].position], "along", g->axes[a].count, LE_KTREE_LONG);
-    split_place(c, block, at, g->narrow, counts, g->axis_count, places);
+        extents[a] =
+            le_codegen_index_number(c, g->indices[g->axes[a].position], "along", g->axes[a].count, LE_KTREE_LONG);
+    le_codegen_split(c, block, at, g->narrow ? LE_KTREE_UINT : LE_KTREE_ULONG, extents, g->axis_count, places);
     for (int p = 0; p < g->index_count; p++) {
         struct le_expression *place = NULL;
         int64_t past = 0;

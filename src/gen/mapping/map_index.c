@@ -228,28 +228,9 @@ static void find_blocks(struct map *m) {
 
 /* ---- indices */
 
-static struct le_expression *range_number(struct map *m, int index, const char *what, int64_t value, int type) {
-    const char *wish = le_arena_format(m->c.arena, "%s_%s", le_codegen_index_name(&m->c, index), what);
-    return le_ktree_cast(m->c.tree, type, le_codegen_number(&m->c, wish, value));
-}
-
-/* low + place * by; place NULL: low */
-static void bind(struct map *m, struct le_block *block, int index, int type, struct le_expression *place) {
-    struct codegen *c = &m->c;
-    struct le_kernel_tree *t = c->tree;
-    const struct le_range *r = le_range_of(c->space, index);
-    struct le_expression *x = r->low ? range_number(m, index, "low", r->low, type) : le_ktree_constant(t, type, 0);
-    if (place && r->by != 1)
-        place = le_times(t, place, range_number(m, index, "by", r->by, type));
-    if (place)
-        x = le_ktree_cast(t, type, le_plus(t, x, place));
-    if (x->kind != LE_EXPRESSION_CONSTANT)
-        x = le_let(t, block, le_codegen_index_name(c, index), x);
-    le_codegen_bind(c, block, index, x);
-}
-
 void le_map_bind(struct map *m, struct le_block *block, int axis, struct le_expression *place) {
-    bind(m, block, m->axes[axis].index, type_of(m, axis), place);
+    int index = m->axes[axis].index;
+    le_codegen_bind_value(&m->c, block, index, le_codegen_index_value(&m->c, index, type_of(m, axis), place));
 }
 
 void le_map_bind_outer(struct map *m, struct le_block *block, struct le_expression *turn) {
@@ -260,7 +241,13 @@ void le_map_bind_outer(struct map *m, struct le_block *block, struct le_expressi
 void le_map_places(struct map *m) {
     for (int k = 0; k < m->covered_count; k++) {
         int64_t low = le_range_of(m->c.space, m->covered[k])->low;
-        bind(m, m->c.root, m->covered[k], le_codegen_fits_int(low, low) ? LE_KTREE_INT : LE_KTREE_LONG, NULL);
+        int type = le_codegen_fits_int(low, low) ? LE_KTREE_INT : LE_KTREE_LONG;
+        struct le_expression *first = le_ktree_constant(m->c.tree, type, 0);
+        if (low == 0)
+            le_codegen_bind(&m->c, m->c.root, m->covered[k], first);
+        else
+            le_codegen_bind_value(&m->c, m->c.root, m->covered[k],
+                                  le_codegen_index_number(&m->c, m->covered[k], "low", low, type));
     }
     if (m->way == MAP_FLAT)
         find_flat(m);

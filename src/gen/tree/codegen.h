@@ -159,6 +159,18 @@ struct le_expression *le_codegen_dense_element(struct codegen *c, int value, str
 /* codegen_loop.c: indices, ranges, points */
 void le_codegen_bind(struct codegen *c, struct le_block *block, int index, struct le_expression *x);
 struct le_block *le_codegen_loop(struct codegen *c, struct le_block *block, int index, struct le_variable *outside);
+/* A number of the index's range as a parameter: what: "low", "by", "count". */
+struct le_expression *le_codegen_index_number(struct codegen *c, int index, const char *what, int64_t value, int type);
+/* INT if the index's values are ints, even `past` beyond the last one; else LONG. */
+int le_codegen_index_type(const struct codegen *c, int index, int64_t past);
+/* The value at a position along the index: low + place * by, of a position's type. The range is not dynamic. */
+struct le_expression *le_codegen_index_value(struct codegen *c, int index, int type, struct le_expression *place);
+void le_codegen_bind_value(struct codegen *c, struct le_block *block, int index,
+                           struct le_expression *x); /* to a variable with the index's name */
+/* Splits a row-major position into positions along `count` axes with these extents: places[k] along axis k. type: UINT
+ * or ULONG, in which it divides. */
+void le_codegen_split(struct codegen *c, struct le_block *block, struct le_expression *position, int type,
+                      struct le_expression *const *extents, int count, struct le_expression **places);
 /* A range that is known, by 1, upwards or from its last value down. */
 struct le_block *le_codegen_run(struct codegen *c, struct le_block *block, int index, bool down);
 /* The loop from turn part * size on, for at most size turns: both expressions. */

@@ -8,6 +8,26 @@ void le_codegen_bind(struct codegen *c, struct le_block *block, int index, struc
     c->indices[index] = (struct held){.x = x, .block = block};
 }
 
+void le_codegen_bind_value(struct codegen *c, struct le_block *block, int index, struct le_expression *x) {
+    struct le_variable *variable = le_codegen_index_variable(c, index, x->type);
+    le_ktree_add(c->tree, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = variable, .x = x});
+    le_codegen_bind(c, block, index, le_ktree_use(c->tree, variable));
+}
+
+void le_codegen_split(struct codegen *c, struct le_block *block, struct le_expression *position, int type,
+                      struct le_expression *const *extents, int count, struct le_expression **places) {
+    struct le_kernel_tree *t = c->tree;
+    for (int k = count - 1; k > 0; k--) {
+        struct le_expression *extent = le_ktree_cast(t, type, extents[k]);
+        position = le_ktree_cast(t, type, position);
+        struct le_expression *rest = le_let(t, block, "rest", le_ktree_quotient(t, position, extent));
+        places[k] = le_let(t, block, "place", le_minus(t, position, le_times(t, rest, extent)));
+        position = rest;
+    }
+    if (count > 0)
+        places[0] = position;
+}
+
 /* ---- ranges */
 
 /* What the kernel knows of a range. */
@@ -18,17 +38,22 @@ struct range {
     struct le_expression *low, *high, *by; /* by NULL: 1; high NULL: not asked for yet */
 };
 
-static struct le_expression *index_number(struct codegen *c, int index, const char *what, int64_t value, int type) {
+struct le_expression *le_codegen_index_number(struct codegen *c, int index, const char *what, int64_t value, int type) {
     const char *name = le_codegen_index_name(c, index);
     return le_ktree_cast(c->tree, type, le_codegen_number(c, le_arena_format(c->arena, "%s_%s", name, what), value));
 }
 
+int le_codegen_index_type(const struct codegen *c, int index, int64_t past) {
+    const struct le_range *r = le_range_of(c->space, index);
+    bool narrow = le_codegen_fits_int(r->low, r->high) && r->by <= INT32_MAX && r->high <= INT32_MAX - r->by - past;
+    return narrow ? LE_KTREE_INT : LE_KTREE_LONG;
+}
+
 static void find_fixed(struct codegen *c, int index, struct range *r) {
     const struct le_range *k = r->known;
-    bool narrow = le_codegen_fits_int(k->low, k->high) && k->by <= INT32_MAX && k->high <= INT32_MAX - k->by;
-    r->type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
-    r->low = k->low == 0 ? le_ktree_constant(c->tree, r->type, 0) : index_number(c, index, "low", k->low, r->type);
-    r->by = k->by == 1 ? NULL : index_number(c, index, "by", k->by, r->type);
+    r->low = k->low == 0 ? le_ktree_constant(c->tree, r->type, 0)
+                         : le_codegen_index_number(c, index, "low", k->low, r->type);
+    r->by = k->by == 1 ? NULL : le_codegen_index_number(c, index, "by", k->by, r->type);
 }
 
 /* A step that is not positive is a fault. */
@@ -67,16 +92,29 @@ static void find_dynamic(struct codegen *c, struct le_block *block, struct le_va
 }
 
 static struct le_expression *end_of(struct codegen *c, int index, const struct range *r) {
-    return r->high ? r->high : index_number(c, index, "high", r->known->high, r->type);
+    return r->high ? r->high : le_codegen_index_number(c, index, "high", r->known->high, r->type);
 }
 
 static struct range find_range(struct codegen *c, int index, struct le_block *block, struct le_variable *outside) {
     struct range r = {.ix = &c->ir->indices.at[index], .known = le_range_of(c->space, index)};
-    if (r.known->dynamic)
+    if (r.known->dynamic) {
         find_dynamic(c, block, outside, &r);
-    else
+    } else {
+        r.type = le_codegen_index_type(c, index, 0);
         find_fixed(c, index, &r);
+    }
     return r;
+}
+
+static struct le_expression *value_at(struct codegen *c, const struct range *r, struct le_expression *place) {
+    struct le_expression *x = le_ktree_cast(c->tree, r->type, place);
+    return le_plus(c->tree, r->low, r->by ? le_times(c->tree, x, r->by) : x);
+}
+
+struct le_expression *le_codegen_index_value(struct codegen *c, int index, int type, struct le_expression *place) {
+    struct range r = {.known = le_range_of(c->space, index), .type = type};
+    find_fixed(c, index, &r);
+    return value_at(c, &r, place);
 }
 
 static struct le_block *open_range(struct codegen *c, struct le_block *block, int index, const struct range *r) {
@@ -130,9 +168,9 @@ static struct le_expression *place_of(struct codegen *c, int index, const struct
         return le_ktree_long(t, 0); /* no value yet */
     struct le_expression *at = le_to_long(t, c->indices[index].x);
     if (r->low != 0 && (!r->dynamic || r->bounded))
-        at = le_minus(t, at, index_number(c, index, "low", r->low, LE_KTREE_LONG));
+        at = le_minus(t, at, le_codegen_index_number(c, index, "low", r->low, LE_KTREE_LONG));
     if (r->by != 1 && !r->dynamic)
-        at = le_ktree_quotient(t, at, index_number(c, index, "by", r->by, LE_KTREE_LONG));
+        at = le_ktree_quotient(t, at, le_codegen_index_number(c, index, "by", r->by, LE_KTREE_LONG));
     return at;
 }
 
@@ -143,7 +181,7 @@ struct le_expression *le_codegen_point(struct codegen *c) {
     for (int k = 0; k < stage->index_count; k++) {
         int index = stage->indices[k];
         const struct le_range *r = le_range_of(c->space, index);
-        struct le_expression *most = index_number(c, index, "most", most_of(r), LE_KTREE_LONG);
+        struct le_expression *most = le_codegen_index_number(c, index, "most", most_of(r), LE_KTREE_LONG);
         struct le_expression *at = place_of(c, index, r);
         point = point ? le_plus(t, le_times(t, point, most), at) : at;
     }
@@ -246,26 +284,21 @@ struct le_expression *le_codegen_thread(struct codegen *c, const char *wish, int
 static void find_places(struct codegen *c, const struct shared *s, int64_t points, struct le_expression **place) {
     struct le_kernel_tree *t = c->tree;
     int type = points <= INT32_MAX - 1024 ? LE_KTREE_UINT : LE_KTREE_ULONG;
-    struct le_expression *rest = c->thread = le_codegen_thread(c, "thread", type);
-    le_ktree_end_if(t, c->root, le_at_least(t, rest, le_ktree_cast(t, type, le_codegen_number(c, "points", points))));
-    for (int k = s->count - 1; k > 0; k--) {
-        int index = s->at[k];
-        struct le_expression *count = index_number(c, index, "count", most_of(le_range_of(c->space, index)), type);
-        struct le_expression *next = le_let(t, c->root, "rest", le_ktree_quotient(t, rest, count));
-        const char *name = le_arena_format(c->arena, "%s_place", le_codegen_index_name(c, index));
-        place[k] = le_let(t, c->root, name, le_minus(t, rest, le_times(t, next, count)));
-        rest = next;
-    }
-    place[0] = rest;
+    struct le_expression *extents[16];
+    c->thread = le_codegen_thread(c, "thread", type);
+    le_ktree_end_if(t, c->root,
+                    le_at_least(t, c->thread, le_ktree_cast(t, type, le_codegen_number(c, "points", points))));
+    for (int k = s->count - 1; k > 0; k--)
+        extents[k] = le_codegen_index_number(c, s->at[k], "count", most_of(le_range_of(c->space, s->at[k])), type);
+    le_codegen_split(c, c->root, c->thread, type, extents, s->count, place);
 }
 
-/* low + place * by, where that is below the end. */
+/* The index's value at the place; ends threads whose value is not below the end. */
 static struct le_block *bind_place(struct codegen *c, struct le_block *block, int index, struct le_expression *place) {
     struct le_kernel_tree *t = c->tree;
     struct range r = find_range(c, index, block, NULL);
-    struct le_expression *x = le_ktree_cast(t, r.type, place);
-    x = le_plus(t, r.low, r.by ? le_times(t, x, r.by) : x);
     struct le_variable *variable = le_codegen_index_variable(c, index, r.type);
+    struct le_expression *x = value_at(c, &r, place);
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = variable, .x = x});
     x = le_ktree_use(t, variable);
     if (r.known->dynamic)
