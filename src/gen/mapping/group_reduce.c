@@ -123,7 +123,7 @@ static void emit_warp(struct codegen *c, struct group *g) {
     le_group_emit(c, g, c->root);
     struct statics s = statics_of(g, lines_for(g, 1), g->unroll, g->width, le_group_counting(g));
     struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term)};
-    le_group_know(c, g, c->root, le_let(t, c->root, "all", le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x)));
+    le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x));
 }
 
 leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
@@ -166,7 +166,7 @@ static void emit_block(struct codegen *c, struct group *g, int threads, struct l
     struct statics s = statics_of(g, lines_for(g, threads / WARP), g->unroll, g->width, le_group_counting(g));
     struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term),
                                  room_of(c, g, room)};
-    le_group_know(c, g, c->root, le_let(t, c->root, "all", le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, s.at, x)));
+    le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, s.at, x));
 }
 
 leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
@@ -190,8 +190,7 @@ leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_g
 struct grid {
     struct codegen *c;
     struct team_stage *t;
-    size_t at_bytes;           /* of the work memory */
-    int64_t steps[GROUPS_MAX]; /* of a block */
+    size_t at_bytes; /* of the work memory */
     int64_t most_steps;
     struct le_variable *room, *parts[GROUPS_MAX];
     struct le_expression *counts[GROUPS_MAX]; /* steps, as parameters */
@@ -219,7 +218,6 @@ static void emit_parts(struct grid *s, int number) {
     while (lines < WARP && g->terms / ((int64_t)lines * WARP * g->width * 8) > PARTS_FEW)
         lines *= 2;
     int64_t step = (int64_t)lines * WARP * g->width * 8, count = (g->terms + step - 1) / step;
-    s->steps[number] = count;
     s->most_steps = count > s->most_steps ? count : s->most_steps;
     s->are_short |= lines < WARP || g->unroll == 1;
     le_group_emit(c, g, c->root);
@@ -243,37 +241,24 @@ static void emit_parts(struct grid *s, int number) {
     le_do(t, c->root, LE_CALL_GRID_PARTS, all.at, x);
 }
 
-/* Functions that give one part, or four parts joined, from part `at` on. */
-static struct le_block *open_part(struct grid *s, const struct group *g, struct le_block *block, const char *wish,
-                                  struct le_variable **function, struct le_expression **at) {
-    struct le_variable *parameter = le_ktree_variable(s->c->tree, "at", LE_KTREE_INT);
-    *function = le_ktree_variable(s->c->tree, wish, g->type);
-    *at = le_ktree_use(s->c->tree, parameter);
-    return le_ktree_open_function(s->c->tree, block, *function, &parameter, 1);
-}
-
-static struct le_variable *part_function(struct grid *s, int number) {
-    struct le_variable *function;
-    struct le_expression *at;
-    struct le_block *block = open_part(s, &s->t->groups[number], s->c->root, "part", &function, &at);
-    le_ktree_return(s->c->tree, block, le_ktree_element(s->c->tree, s->parts[number], at));
-    le_ktree_close(s->c->tree, block);
-    return function;
-}
-
-static struct le_variable *four_parts_function(struct grid *s, int number) {
+/* A function of a part's number that returns the part, or four parts joined, from that one on. */
+static struct le_expression *part_function(struct grid *s, int number, bool four) {
     struct le_kernel_tree *t = s->c->tree;
     const struct group *g = &s->t->groups[number];
     struct le_variable *function;
     struct le_expression *at;
-    struct le_block *block = open_part(s, g, s->c->root, "four_parts", &function, &at);
-    struct le_expression *some = le_ktree_use(t, le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, 4, 0));
-    struct le_expression *x[] = {some, le_ktree_address(t, le_ktree_element(t, s->parts[number], at))};
-    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(4)};
-    le_do(t, block, LE_CALL_READ, &statics[1], x);
-    le_ktree_return(t, block, le_ktree_call(t, LE_CALL_JOINED, g->type, statics, &some));
-    le_ktree_close(t, block);
-    return function;
+    struct le_block *block = le_ktree_open_function_of(t, s->c->root, four ? "four_parts" : "part", g->type, "at",
+                                                       LE_KTREE_INT, &function, &at);
+    struct le_expression *part = le_ktree_element(t, s->parts[number], at);
+    if (four) {
+        struct le_expression *some = le_ktree_use(t, le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, 4, 0));
+        struct le_expression *x[] = {some, le_ktree_address(t, part)};
+        const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(4)};
+        le_do(t, block, LE_CALL_READ, &statics[1], x);
+        part = le_ktree_call(t, LE_CALL_JOINED, g->type, statics, &some);
+    }
+    le_ktree_close_with(t, block, part);
+    return le_ktree_use(t, function);
 }
 
 static void join_parts(struct grid *s, int number) {
@@ -281,11 +266,11 @@ static void join_parts(struct grid *s, int number) {
     struct le_kernel_tree *t = c->tree;
     const struct group *g = &s->t->groups[number];
     int width = le_group_bytes(g) > 8 ? 1 : 4;
-    struct le_variable *part = part_function(s, number), *many = width > 1 ? four_parts_function(s, number) : part;
+    struct le_expression *part = part_function(s, number, false);
+    struct le_expression *many = width > 1 ? part_function(s, number, true) : part;
     struct statics all = statics_of(g, 8, g->unroll, width, LE_KTREE_INT);
-    struct le_expression *x[] = {s->counts[number], le_ktree_use(t, many), le_ktree_use(t, part),
-                                 room_of(c, g, s->room)};
-    le_group_know(c, g, c->root, le_let(t, c->root, "all", le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, all.at, x)));
+    struct le_expression *x[] = {s->counts[number], many, part, room_of(c, g, s->room)};
+    le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, all.at, x));
 }
 
 /* Ends all blocks but the one that arrives last at counter `number`, of `blocks`. more: what else ends a thread; NULL
@@ -385,8 +370,7 @@ static struct le_expression *emit_column(struct codegen *c, struct group *g, str
     const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(levels),
                                         LE_STATIC_NUMBER(COLUMN_UNROLL(g)), LE_STATIC_TYPE(le_group_counting(g))};
     struct le_expression *x[] = {first, end, le_ktree_use(t, g->term), quick ? le_ktree_use(t, quick) : NULL};
-    return le_let(t, block, "all",
-                  le_ktree_call(t, quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL, g->type, statics, x));
+    return le_ktree_call(t, quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL, g->type, statics, x);
 }
 
 /* Without a second pass: a thread takes all terms. */
@@ -417,6 +401,7 @@ static void leave_parts(struct grid *s, int number, struct le_block *block, stru
     struct le_expression *total =
         emit_column(c, g, block, levels_for(g, chunk), le_ktree_cast(t, le_group_counting(g), first),
                     le_ktree_cast(t, le_group_counting(g), end));
+    total = le_let(t, block, "all", total);
     s->parts[number] = parts_of(s, g, work_of(s), le_ktree_int(t, 0));
     struct le_expression *row = le_times(t, number_of_block, le_codegen_number(c, "points", s->t->points));
     le_ktree_set(t, block, le_ktree_element(t, s->parts[number], le_plus(t, row, point)), total);
@@ -429,15 +414,14 @@ static void take_parts(struct grid *s, int number, struct le_block *block, struc
     const struct group *g = &s->t->groups[number];
     struct le_variable *part;
     struct le_expression *at;
-    struct le_block *inner = open_part(s, g, block, "part", &part, &at);
+    struct le_block *inner = le_ktree_open_function_of(t, block, "part", g->type, "at", LE_KTREE_INT, &part, &at);
     struct le_expression *row = le_times(t, at, le_codegen_number(c, "points", s->t->points));
-    le_ktree_return(t, inner, le_ktree_element(t, s->parts[number], le_plus(t, row, point)));
-    le_ktree_close(t, inner);
+    le_ktree_close_with(t, inner, le_ktree_element(t, s->parts[number], le_plus(t, row, point)));
     const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(s->most_steps <= 256 ? 5 : 13),
                                         LE_STATIC_NUMBER(8), LE_STATIC_TYPE(LE_KTREE_INT)};
     struct le_expression *x[] = {le_ktree_int(t, 0), le_to_int(t, le_ktree_thread(t, LE_BLOCKS_Y)),
                                  le_ktree_use(t, part)};
-    le_group_know(c, g, block, le_let(t, block, "all", le_ktree_call(t, LE_CALL_THREAD_TOTAL, g->type, statics, x)));
+    le_group_know(c, g, block, le_ktree_call(t, LE_CALL_THREAD_TOTAL, g->type, statics, x));
 }
 
 static void cut_columns(struct codegen *c, struct team_stage *t, int threads, struct grid *s, int64_t chunk) {

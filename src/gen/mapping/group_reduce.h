@@ -91,7 +91,7 @@ void le_group_return_joined(struct codegen *c, const struct group *g, struct le_
                             struct le_variable *some);
 /* Whether width elements along the index lie side by side, aligned. */
 bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width);
-/* The nodes' values from now on: those of total, a variable of the group's type. */
+/* The nodes' values from now on: those of total, which becomes a variable of the group's type. */
 void le_group_know(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *total);
 struct le_expression *le_group_count(struct codegen *c, const struct group *g); /* its terms, as the parameter */
 int le_group_counting(const struct group *g);                                   /* the type of terms' numbers */

@@ -307,6 +307,7 @@ struct le_expression *le_group_count(struct codegen *c, const struct group *g) {
 void le_group_know(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *total) {
     struct le_kernel_tree *t = c->tree;
     struct le_expression *empty = le_ktree_binary(t, LE_OP_EQ, le_group_count(c, g), le_ktree_int(t, 0));
+    total = le_let(t, block, "all", total);
     for (int k = 0; k < g->node_count; k++) {
         struct le_node *node = g->nodes[k];
         const struct le_range *r = range_at(c, g, 0);
@@ -402,8 +403,7 @@ static struct le_block *open_term(struct codegen *c, const struct group *g, stru
 
 static void fill_term(struct codegen *c, const struct group *g, struct le_block *inner, struct le_expression *at) {
     bind_last(c, g, inner, bind_outer(c, g, inner, at));
-    le_ktree_return(c->tree, inner, le_group_total(c, g, inner, at));
-    le_ktree_close(c->tree, inner);
+    le_ktree_close_with(c->tree, inner, le_group_total(c, g, inner, at));
 }
 
 static void emit_term(struct codegen *c, struct group *g, struct le_block *block) {
@@ -496,8 +496,7 @@ void le_group_return_joined(struct codegen *c, const struct group *g, struct le_
                             struct le_variable *some) {
     const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(some->extents[0])};
     struct le_expression *all = le_ktree_use(c->tree, some);
-    le_ktree_return(c->tree, function, le_ktree_call(c->tree, LE_CALL_JOINED, g->type, statics, &all));
-    le_ktree_close(c->tree, function);
+    le_ktree_close_with(c->tree, function, le_ktree_call(c->tree, LE_CALL_JOINED, g->type, statics, &all));
 }
 
 static void emit_terms(struct codegen *c, struct group *g, struct le_block *block) {

@@ -448,7 +448,6 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
     le_ktree_close_to(m->c.tree, m->body, m->c.root);
     struct le_generated_launch *launch = le_codegen_finish(&m->c, out);
     launch->grid[0] = (unsigned)blocks;
-    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->block[0] = MAP_THREADS;
     launch->how = describe_way(m);
     launch->elements = 1;

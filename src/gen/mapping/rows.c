@@ -156,7 +156,7 @@ static void join_lines(struct row *r, struct group *g, struct le_variable *line_
         total = le_ktree_call(t, cluster > 1 ? LE_CALL_CLUSTER_JOIN : LE_CALL_BLOCK_JOIN, g->type,
                               &LE_STATIC_NUMBER(cluster), x);
     }
-    le_group_know(c, g, c->root, le_let(t, c->root, "all", total));
+    le_group_know(c, g, c->root, total);
 }
 
 /* The function that gives the total of a line. */
@@ -164,15 +164,14 @@ static struct le_variable *emit_group(struct row *r, int pass) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct group *g = &r->t->groups[pass];
-    struct le_variable *late = NULL, *parameter = le_ktree_variable(t, "line", LE_KTREE_INT);
-    struct le_expression *number = le_ktree_use(t, parameter), *e;
+    struct le_variable *late = NULL, *function;
+    struct le_expression *number, *e;
     le_group_declare(c, g);
-    struct le_variable *function = le_ktree_variable(t, "line_total", g->type);
-    struct le_block *block = le_ktree_open_function(t, c->root, function, &parameter, 1);
+    struct le_block *block =
+        le_ktree_open_function_of(t, c->root, "line_total", g->type, "line", LE_KTREE_INT, &function, &number);
     struct row_line line = le_row_line(r, block, number);
     struct le_block *outside = le_ktree_open_if(t, block, le_ktree_not(t, le_row_has(r, number)));
-    le_ktree_return(t, outside, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
-    le_ktree_close(t, outside);
+    le_ktree_close_with(t, outside, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
     struct le_variable *some = le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, r->all.width, 0);
     if (r->late && r->late_group == pass)
         late = le_group_array(c, block, r->loads[r->late_load], "late", r->all.width);
@@ -284,7 +283,6 @@ static void set_launch(struct row *r, struct le_generated_launches *out) {
     const struct row_shape *s = &r->shape;
     launch->grid[0] = (unsigned)((r->t->points + s->rows - 1) / s->rows * s->cluster);
     launch->block[0] = (unsigned)(s->threads * s->rows);
-    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->shared_bytes = s->far_bytes;
     launch->elements = r->t->points * r->t->rest;
     launch->how = describe_shape(r);

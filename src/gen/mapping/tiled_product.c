@@ -135,11 +135,6 @@ static struct le_expression *extent(struct codegen *c, const char *what, int64_t
     return le_to_int(c->tree, le_codegen_number(c, what, value));
 }
 
-static struct le_expression *let_int(struct codegen *c, struct le_block *block, const char *wish,
-                                     struct le_expression *x) {
-    return le_let(c->tree, block, wish, x);
-}
-
 /* The block's tile, and its product of the batch. */
 static void emit_place(struct codegen *c, const struct product_stage *p, struct product_parts *n) {
     struct le_kernel_tree *t = c->tree;
@@ -147,12 +142,12 @@ static void emit_place(struct codegen *c, const struct product_stage *p, struct 
     struct le_expression *block = le_to_int(t, le_ktree_thread(t, LE_BLOCK_X));
     struct le_expression *down = extent(c, "row_tiles", p->row_tiles);
     struct le_expression *across = extent(c, "column_tiles", p->column_tiles);
-    struct le_expression *rest = let_int(c, c->root, "rest", le_ktree_quotient(t, block, across));
-    n->column = let_int(c, c->root, "first_column", le_times(t, le_minus(t, block, le_times(t, rest, across)), side));
-    n->row = let_int(c, c->root, "first_row", le_times(t, le_ktree_remainder(t, rest, down), side));
+    struct le_expression *rest = le_let(t, c->root, "rest", le_ktree_quotient(t, block, across));
+    n->column = le_let(t, c->root, "first_column", le_times(t, le_minus(t, block, le_times(t, rest, across)), side));
+    n->row = le_let(t, c->root, "first_row", le_times(t, le_ktree_remainder(t, rest, down), side));
     if (p->batch.count > 0)
         le_team_bind(c, c->root, p->batch.at, p->batch.count,
-                     let_int(c, c->root, "batch", le_ktree_quotient(t, rest, down)), true);
+                     le_let(t, c->root, "batch", le_ktree_quotient(t, rest, down)), true);
     n->rows = extent(c, "rows", p->rows.total);
     n->columns = extent(c, "columns", p->columns.total);
     n->terms = extent(c, "terms", p->terms.total);
@@ -169,17 +164,15 @@ static struct le_expression *emit_side(struct codegen *c, const struct product_s
                                         le_ktree_variable(t, "term", LE_KTREE_INT)};
     struct le_block *block = le_ktree_open_function(t, c->root, function, parameters, 2);
     struct le_expression *term = le_ktree_use(t, parameters[1]);
-    struct le_expression *at = let_int(c, block, left ? "row" : "column",
-                                       le_plus(t, left ? n->row : n->column, le_ktree_use(t, parameters[0])));
+    struct le_expression *at = le_let(t, block, left ? "row" : "column",
+                                      le_plus(t, left ? n->row : n->column, le_ktree_use(t, parameters[0])));
     struct le_expression *beyond = le_at_least(t, at, left ? n->rows : n->columns);
     struct le_block *outside =
         le_ktree_open_if(t, block, le_ktree_binary(t, LE_OP_LOR, beyond, le_at_least(t, term, n->terms)));
-    le_ktree_return(t, outside, le_ktree_constant(t, (int)load->type, 0));
-    le_ktree_close(t, outside);
+    le_ktree_close_with(t, outside, le_ktree_constant(t, (int)load->type, 0));
     le_team_bind(c, block, lines->at, lines->count, at, true);
     le_team_bind(c, block, p->terms.at, p->terms.count, term, true);
-    le_ktree_return(t, block, le_codegen_wide(c, le_codegen_node(c, load, block, NULL)));
-    le_ktree_close(t, block);
+    le_ktree_close_with(t, block, le_codegen_wide(c, le_codegen_node(c, load, block, NULL)));
     return le_ktree_use(t, function);
 }
 
@@ -222,10 +215,10 @@ static void emit_end(struct codegen *c, const struct product_stage *p, const str
     struct le_expression *across = le_ktree_int(t, p->side / p->micro);
     struct le_block *outer = le_ktree_open_unrolled(t, c->root, i, p->micro);
     struct le_expression *row =
-        let_int(c, outer, "row", le_plus(t, n->row, line_of(c, p, le_ktree_quotient(t, thread, across), i)));
+        le_let(t, outer, "row", le_plus(t, n->row, line_of(c, p, le_ktree_quotient(t, thread, across), i)));
     struct le_block *inner = le_ktree_open_unrolled(t, outer, j, p->micro);
     struct le_expression *column =
-        let_int(c, inner, "column", le_plus(t, n->column, line_of(c, p, le_ktree_remainder(t, thread, across), j)));
+        le_let(t, inner, "column", le_plus(t, n->column, line_of(c, p, le_ktree_remainder(t, thread, across), j)));
     struct le_block *block =
         le_ktree_open_if(t, inner, le_both(t, le_less(t, row, n->rows), le_less(t, column, n->columns)));
     block->conditional = true;

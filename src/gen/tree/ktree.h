@@ -345,6 +345,12 @@ struct le_block *le_ktree_open_each(struct le_kernel_tree *t, struct le_block *p
                                     struct le_expression **number);
 struct le_block *le_ktree_open_function(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *function,
                                         struct le_variable *const *parameters, int count);
+/* The same with one parameter of a position's type; *function: a new one that returns that type, *x: the parameter. */
+struct le_block *le_ktree_open_function_of(struct le_kernel_tree *t, struct le_block *parent, const char *wish,
+                                           int type, const char *parameter, int parameter_type,
+                                           struct le_variable **function, struct le_expression **x);
+/* Closes the block, which ends with a return of x. */
+void le_ktree_close_with(struct le_kernel_tree *t, struct le_block *block, struct le_expression *x);
 void le_ktree_close(struct le_kernel_tree *t, struct le_block *block);
 /* Closes inner and the blocks around it, up to outer, which stays open. */
 void le_ktree_close_to(struct le_kernel_tree *t, struct le_block *inner, const struct le_block *outer);

@@ -353,6 +353,20 @@ struct le_block *le_ktree_open_function(struct le_kernel_tree *t, struct le_bloc
     return block;
 }
 
+struct le_block *le_ktree_open_function_of(struct le_kernel_tree *t, struct le_block *parent, const char *wish,
+                                           int type, const char *parameter, int parameter_type,
+                                           struct le_variable **function, struct le_expression **x) {
+    struct le_variable *variable = le_ktree_variable(t, parameter, parameter_type);
+    *function = le_ktree_variable(t, wish, type);
+    *x = le_ktree_use(t, variable);
+    return le_ktree_open_function(t, parent, *function, &variable, 1);
+}
+
+void le_ktree_close_with(struct le_kernel_tree *t, struct le_block *block, struct le_expression *x) {
+    le_ktree_return(t, block, x);
+    le_ktree_close(t, block);
+}
+
 void le_ktree_close(struct le_kernel_tree *t, struct le_block *block) {
     struct le_block *parent = block->parent;
     if (block->owner) {
