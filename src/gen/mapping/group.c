@@ -3,8 +3,6 @@
 #include "gen/mapping/group_reduce.h"
 #include <string.h>
 
-#define UNIFORM_POINTS 4096 /* a thread for each keeps a device busy */
-
 struct group_search {
     struct codegen *c;
     struct team_stage *t;
@@ -24,18 +22,23 @@ static bool is_fixed(const struct codegen *c, int index) {
     return !r->dynamic && !c->ir->indices.at[index].host;
 }
 
-/* Its value depends on no index but kept ones, and its terms can be counted. */
+/* Its value hangs on the kept indices alone, and its terms can be counted. */
 static bool is_shared(const struct codegen *c, const struct le_node *node) {
+    int64_t terms = 1;
     if (node->changes || node->index_count > (le_node_is_arg(node) ? 1 : AXES_MAX))
         return false;
     for (int k = 0; k < node->free_count; k++)
         if (!is_kept(c->stage, node->free[k]) && !c->ir->indices.at[node->free[k]].host)
             return false;
-    return le_codegen_count(c, node->indices, node->index_count) >= 0;
+    for (int k = 0; k < node->index_count; k++)
+        if (!is_fixed(c, node->indices[k]) ||
+            !le_mul_i64(terms, le_range_count(le_range_of(c->space, node->indices[k])), &terms))
+            return false;
+    return true;
 }
 
-static bool is_total_of(const struct le_node *node, const void *user) {
-    const struct group *group = user;
+/* Whether the group computes the node's total. */
+static bool has_total(const struct group *group, const struct le_node *node) {
     for (int k = 0; k < group->node_count; k++)
         if (group->nodes[k] == node)
             return true;
@@ -45,13 +48,46 @@ static bool is_total_of(const struct le_node *node, const void *user) {
     return false;
 }
 
-/* Whether the node may run over the group's indices in place of its own. Loops inside the term that depend on the
- * node's indices have ranges for those indices alone. */
+struct use_search {
+    const struct group *group;
+    bool found;
+};
+
+static void find_use(struct le_node *node, void *user) {
+    struct use_search *u = user;
+    u->found |= has_total(u->group, node);
+}
+
+static bool uses_total(const struct codegen *c, struct le_node *node, const struct group *group) {
+    struct use_search u = {.group = group};
+    le_node_walk(c->ir, node, find_use, &u);
+    return u.found;
+}
+
+struct inner {
+    const struct le_node *outer;
+    bool found;
+};
+
+static void find_inner_loop(struct le_node *node, void *user) {
+    struct inner *i = user;
+    for (int k = 0; node->index_count > 0 && k < i->outer->index_count; k++)
+        i->found |= le_node_depends(node, i->outer->indices[k]);
+}
+
+/* Loops inside of the term that know its indices have ranges of their own for each name of these. */
+static bool can_rename(const struct codegen *c, const struct le_node *node) {
+    struct inner i = {.outer = node};
+    le_node_walk(c->ir, node->operands[0], find_inner_loop, &i);
+    return !i.found;
+}
+
+/* The node may run over the group's indices in place of its own. */
 static bool same_ranges(const struct codegen *c, const struct group *g, const struct le_node *node) {
     bool same = g->index_count == node->index_count;
     if (same && memcmp(g->indices, node->indices, (size_t)g->index_count * sizeof(int)) == 0)
         return true;
-    same = same && !le_codegen_has_loop_over(c, node->operands[0], node->indices, node->index_count);
+    same = same && can_rename(c, node);
     for (int k = 0; same && k < g->index_count; k++) {
         const struct le_range *a = le_range_of(c->space, g->indices[k]), *b = le_range_of(c->space, node->indices[k]);
         same = a->low == b->low && a->high == b->high && a->by == b->by;
@@ -82,7 +118,7 @@ static bool is_made(struct group *g, struct le_node *node, const struct le_node 
 
 static bool is_known(const struct team_stage *t, const struct le_node *node) {
     for (int g = 0; g < t->group_count; g++)
-        if (is_total_of(node, &t->groups[g]))
+        if (has_total(&t->groups[g], node))
             return true;
     return false;
 }
@@ -95,9 +131,10 @@ static struct group *new_group(struct group_search *f, const struct le_node *nod
     }
     struct group *g = &t->groups[t->group_count++];
     bool as_before = t->group_count > 1 && same_ranges(f->c, &t->groups[0], node);
-    *g = (struct group){.terms = le_codegen_count(f->c, node->indices, node->index_count),
-                        .indices = as_before ? t->groups[0].indices : node->indices,
-                        .index_count = node->index_count};
+    *g = (struct group){.terms = 1, .indices = as_before ? t->groups[0].indices : node->indices};
+    g->index_count = node->index_count;
+    for (int k = 0; k < node->index_count; k++)
+        g->terms *= le_range_count(le_range_of(f->c->space, node->indices[k]));
     return g;
 }
 
@@ -111,7 +148,7 @@ static void add_to_group(struct group_search *f, struct le_node *node) {
             return;
     struct group *g = t->group_count ? &t->groups[t->group_count - 1] : NULL;
     if (!g || g->node_count == GROUP_NODES || le_group_room_bytes(g) + le_room_bytes(node) > ROOM_MOST ||
-        !same_ranges(f->c, g, node) || le_codegen_any(f->c->ir, node, is_total_of, g))
+        !same_ranges(f->c, g, node) || uses_total(f->c, node, g))
         g = new_group(f, node);
     if (!g)
         return;
@@ -183,17 +220,6 @@ static void add_siblings(struct group_search *f, const struct le_stage *stage) {
     }
 }
 
-/* Neighbours of one term are far apart for all points but the nearest; or, where many points have the same terms, all
- * threads of a warp read the same at once. */
-static bool make_columns(struct codegen *c, const struct team_stage *t) {
-    bool across = t->points_count > 0, uniform = t->spread > 1 && t->points >= UNIFORM_POINTS;
-    for (int g = 0; g < t->group_count; g++) {
-        across = across && le_group_is_across(c, &t->groups[g], t->points_at[t->points_count - 1]);
-        uniform = uniform && le_group_is_uniform(c, &t->groups[g], t->points_at, t->points_count);
-    }
-    return across || uniform;
-}
-
 bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, struct team_stage *t) {
     const struct le_stage *stage = &stages[0];
     *t = (struct team_stage){.spread = count};
@@ -209,6 +235,5 @@ bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, s
         t->groups[g].share = t->spread > 1;
         le_group_shape(c, &t->groups[g]);
     }
-    t->are_columns = make_columns(c, t);
     return true;
 }

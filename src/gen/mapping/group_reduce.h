@@ -42,8 +42,7 @@ struct team_stage {
     int64_t points, rest;                         /* of their values */
     const struct le_stage *siblings[GROUP_NODES]; /* that this kernel makes, too */
     int sibling_count;
-    bool are_columns; /* a thread for each point */
-    int spread;       /* stages that are one, at so many values of a kept index; 1: it is not spread */
+    int spread; /* stages that are one, at so many values of a kept index; 1: it is not spread */
 };
 
 /* group.c: what the reductions of the stage are, and of those made with it; false: one thread has to make them
@@ -57,8 +56,6 @@ bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team
 /* group_terms.c */
 /* Whether the next value of the kept index lies nearer than the next term does. */
 bool le_group_is_across(struct codegen *c, const struct group *g, int index);
-/* What changes from term to term is the same for all points. */
-bool le_group_is_uniform(struct codegen *c, const struct group *g, const int *points, int count);
 void le_group_shape(struct codegen *c, struct group *g); /* axes, width and unroll */
 /* Declares the total's type and the lambdas. */
 void le_group_emit(struct codegen *c, struct group *g, struct le_block *block);

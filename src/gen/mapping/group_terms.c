@@ -205,27 +205,6 @@ bool le_group_is_across(struct codegen *c, const struct group *g, int index) {
     return all_fit(&l, visit_across) && l.across > 0;
 }
 
-struct mixed_search {
-    const struct group *g;
-    const int *points;
-    int count;
-};
-
-/* A load that depends on both the term and the point. */
-static bool is_mixed(const struct le_node *node, const void *user) {
-    const struct mixed_search *s = user;
-    return node->kind == LE_NODE_LOAD && le_codegen_depends(node, s->g->indices, s->g->index_count) &&
-           le_codegen_depends(node, s->points, s->count);
-}
-
-bool le_group_is_uniform(struct codegen *c, const struct group *g, const int *points, int count) {
-    struct mixed_search s = {.g = g, .points = points, .count = count};
-    for (int k = 0; k < g->node_count; k++)
-        if (le_codegen_any(c->ir, g->bodies[k], is_mixed, &s))
-            return false;
-    return true;
-}
-
 int le_group_bytes(const struct group *g) {
     int bytes = 0;
     for (int k = 0; k < g->node_count; k++)

@@ -144,7 +144,9 @@ void le_row_start_reading(struct row *r) {
 /* Whether what is read of arrays may be what the row's values are stored into: none that all rows read. */
 static bool may_read_target(const struct row *r) {
     for (int k = 0; k < r->load_count; k++) {
-        bool moves = r->t->points == 1 || le_codegen_depends(r->loads[k], r->t->points_at, r->t->points_count);
+        bool moves = r->t->points == 1;
+        for (int p = 0; p < r->t->points_count; p++)
+            moves |= le_node_depends(r->loads[k], r->t->points_at[p]);
         if (r->read[r->t->group_count][k] && !r->kept[k] && moves)
             return true;
     }

@@ -19,13 +19,14 @@ static bool is_counted(const struct codegen *c, int index) {
 
 static bool is_few(struct codegen *c, struct le_node *node) {
     const struct le_node *term = node->kind == LE_NODE_REDUCE ? node->operands[0] : NULL;
+    int64_t terms = 1;
     if (!term || (node->code != LE_RED_SUM && node->code != LE_RED_PROD) || !le_type_is_float(term->type) ||
         term->reduces || term->changes || !le_codegen_is_safe(c, node))
         return false;
     for (int k = 0; k < node->index_count; k++)
-        if (!is_counted(c, node->indices[k]))
+        if (!is_counted(c, node->indices[k]) ||
+            !le_mul_i64(terms, le_range_count(le_range_of(c->space, node->indices[k])), &terms))
             return false;
-    int64_t terms = le_codegen_count(c, node->indices, node->index_count);
     return terms >= 1 && terms <= FEW_TERMS && terms * (term->cost + 1) <= FEW_COST;
 }
 
@@ -44,9 +45,16 @@ struct shared_terms {
     int64_t cost;
 };
 
+static bool depends_on_group(const struct group *g, const struct le_node *node) {
+    for (int k = 0; k < g->index_count; k++)
+        if (le_node_depends(node, g->indices[k]))
+            return true;
+    return false;
+}
+
 /* What changes from term to term, but not with the index. */
 static void add_shared(struct shared_terms *s, struct le_node *node) {
-    if (!le_codegen_depends(node, s->group->indices, s->group->index_count) || le_note_met(s->c->notes, node, s->epoch))
+    if (!depends_on_group(s->group, node) || le_note_met(s->c->notes, node, s->epoch))
         return;
     if (!le_node_depends(node, s->index)) {
         s->cost += node->cost;
@@ -63,27 +71,27 @@ static int64_t shared_cost(struct codegen *c, const struct group *g, int index) 
     return s.cost;
 }
 
-struct bounds_search {
+/* Values of another index hang on it: such ranges would become others. */
+struct ranges {
     const struct le_ir *ir;
     int index;
+    bool found;
 };
 
-/* The node loops over an index whose range depends on the one that is looked for. */
-static bool has_bounds_with(const struct le_node *node, const void *user) {
-    const struct bounds_search *s = user;
+static void find_range(struct le_node *node, void *user) {
+    struct ranges *r = user;
     for (int k = 0; k < node->index_count; k++) {
-        const struct le_range_nodes *range = &s->ir->indices.at[node->indices[k]].range;
+        const struct le_range_nodes *range = &r->ir->indices.at[node->indices[k]].range;
         struct le_node *bounds[] = {range->low, range->high, range->by};
         for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
-            if (bounds[b] && le_node_depends(bounds[b], s->index))
-                return true;
+            r->found |= bounds[b] && le_node_depends(bounds[b], r->index);
     }
-    return false;
 }
 
-/* Unrolling an index changes ranges that depend on it. */
 static bool bounds_depend(const struct codegen *c, struct le_node *node, int index) {
-    return le_codegen_any(c->ir, node, has_bounds_with, &(struct bounds_search){c->ir, index});
+    struct ranges r = {.ir = c->ir, .index = index};
+    le_node_walk(c->ir, node, find_range, &r);
+    return r.found;
 }
 
 /* A kept index of the stage's; -1: there is none. */
@@ -142,19 +150,31 @@ bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team
 
 /* ---- what is made where it is read */
 
-static bool is_read_of(const struct le_node *node, const void *user) {
-    const struct le_stage *maker = user;
+struct read_search {
+    const struct le_stage *maker;
+    bool found;
+};
+
+static bool is_read_of(const struct le_stage *maker, const struct le_node *node) {
     return node->kind == LE_NODE_LOAD && node->value == maker->target;
 }
 
+static void find_read(struct le_node *node, void *user) {
+    struct read_search *r = user;
+    r->found |= is_read_of(r->maker, node);
+}
+
 bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker) {
-    return stage->node && le_codegen_any(ir, stage->node, is_read_of, maker);
+    struct read_search r = {.maker = maker};
+    if (stage->node)
+        le_node_walk(ir, stage->node, find_read, &r);
+    return r.found;
 }
 
 /* At the very point that the maker makes. */
 static struct le_node *make_there(struct le_node *node, void *user) {
     const struct le_stage *maker = user;
-    if (!is_read_of(node, maker))
+    if (!is_read_of(maker, node))
         return NULL;
     for (int d = 0; d < node->operand_count; d++)
         if (node->operands[d] != maker->left[d])

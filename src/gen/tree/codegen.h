@@ -117,15 +117,7 @@ void le_codegen_know(struct codegen *c, struct le_node *node, struct le_block *b
 bool le_codegen_is_safe(struct codegen *c,
                         struct le_node *node); /* it can neither fault nor go on for ever, nor tell notes */
 
-/* codegen_op.c: what is known of nodes before they are generated */
-/* Whether `is` holds for the node or for a node that its value is made of. */
-bool le_codegen_any(const struct le_ir *ir, struct le_node *node,
-                    bool (*is)(const struct le_node *node, const void *user), const void *user);
-bool le_codegen_depends(const struct le_node *node, const int *indices, int count); /* on one of the indices */
-/* Whether a loop inside the node has a range, or terms, that depend on one of the indices. */
-bool le_codegen_has_loop_over(const struct codegen *c, struct le_node *node, const int *indices, int count);
-/* Combinations of the indices' values; -1: too many, or known only when the kernel runs. */
-int64_t le_codegen_count(const struct codegen *c, const int *indices, int count);
+/* codegen_op.c: what is known of operations */
 bool le_codegen_has_quick_way(
     const struct le_node *node); /* an operation without a branch, where its numbers are usual */
 bool le_codegen_has_quick_ways(const struct codegen *c, struct le_node *node); /* it, or something that it is made of */
