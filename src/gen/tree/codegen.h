@@ -67,15 +67,13 @@ struct codegen {
      * its results count. */
     const struct le_block *quick;
     struct le_variable *usual;
-    const struct le_block *rare; /* not NULL: code in that block runs rarely, so short code is preferred to fast code */
-    struct le_variable
-        *failed; /* of a region with a `while`: the bool that faults set and that ends its loops; NULL: none */
-    struct le_node_notes *notes;          /* the job's */
+    const struct le_block *rare; /* not NULL: code of that block seldom runs, so that it may be slow if it is short */
+    struct le_variable *failed;  /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: none */
+    struct le_node_notes *notes; /* the job's */
     int epoch, moment, moments, branches; /* epoch: in the notes; moment: as bytecode_gen.h's */
     bool may_fault, may_note;
-    enum le_meet meet;            /* only in an EACH */
-    struct le_variable **winners; /* by pair of the EACH: an array with, for each element, the claim of the iteration
-                                     that writes it; NULL: no claims */
+    enum le_meet meet;            /* of an EACH */
+    struct le_variable **winners; /* by pair of the EACH: for each element the number of who writes it; NULL: all do */
     leat_status status;
 };
 
@@ -119,20 +117,19 @@ void le_codegen_both(struct codegen *c, struct le_node *a, struct le_node *b, st
 void le_codegen_reach(struct codegen *c, const struct le_space *ranges);
 /* In the block, from here on, the node has this value. */
 void le_codegen_know(struct codegen *c, struct le_node *node, struct le_block *block, struct le_expression *x);
-bool le_codegen_is_safe(struct codegen *c, struct le_node *node); /* it cannot fault, loop forever or record notes */
+bool le_codegen_is_safe(struct codegen *c,
+                        struct le_node *node); /* it can neither fault nor go on for ever, nor tell notes */
 
 /* codegen_op.c: what is known of operations */
 bool le_codegen_has_quick_way(
-    const struct le_node *node); /* an operation that LE_WAY_QUICK computes without a branch */
-bool le_codegen_has_quick_ways(const struct codegen *c,
-                               struct le_node *node); /* the node or one of its operands, at any depth, has one */
+    const struct le_node *node); /* an operation without a branch, where its numbers are usual */
+bool le_codegen_has_quick_ways(const struct codegen *c, struct le_node *node); /* it, or something that it is made of */
 bool le_codegen_may_note(const struct le_node *node);
 
 /* codegen_access.c */
 struct le_expression *le_codegen_load(struct codegen *c, struct le_node *node, struct le_block *block,
                                       struct le_variable *outside);
-struct le_expression *le_codegen_scalar(struct codegen *c, int value,
-                                        enum le_type type); /* a value of rank 0, as a parameter */
+struct le_expression *le_codegen_scalar(struct codegen *c, int value, enum le_type type); /* a value of rank 0 */
 bool le_codegen_load_is_safe(const struct codegen *c, const struct le_node *node);
 struct destination {
     int value, rank, access, stretch;
@@ -203,17 +200,15 @@ struct le_expression *le_codegen_fold(struct codegen *c, enum le_reduction code,
 /* The element `now`, updated with x. */
 struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, enum le_type type,
                                          struct le_expression *now, struct le_expression *x);
-/* Whether atomic updates of this kind give the same bits in any order. */
+/* Whether updates of one kind that meet come to the same in any order, and that update; where it lies is the text's. */
 bool le_codegen_has_atomic_form(enum le_type type, enum le_scatter op);
-/* How a scatter is split: each chunk of iterations of its first index updates its own copy of the target. count 1:
- * there are no copies. */
+/* Parts of a scatter that go to copies of the target, by the turns of its first index; count 1: there are none. */
 struct chunks {
-    int64_t count, size, elements; /* chunks; iterations of the first index in a chunk; elements of the target */
-    size_t work;                   /* offset of the copies in the work memory, in bytes */
+    int64_t count, size, elements; /* turns of the first index; of the target */
+    size_t work;                   /* where the copies are, side by side */
 };
 struct destination le_codegen_left_side(const struct codegen *c); /* the stage's left side */
-struct le_expression *
-le_codegen_minus_zero(struct codegen *c); /* -0.0 of the target's type: adding it changes no sum */
+struct le_expression *le_codegen_minus_zero(struct codegen *c);   /* of the target's type: -0.0, which changes no sum */
 leat_status le_codegen_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                struct le_generated_launches *out);
 
