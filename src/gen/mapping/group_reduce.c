@@ -2,9 +2,9 @@
  * and generates these kernels. */
 #include "gen/mapping/group_reduce.h"
 
-#define SHORT_TERMS 24    /* one thread is done with them before a team has met */
+#define SHORT_TERMS 24    /* one thread adds them up faster than threads can synchronize */
 #define GRID_POINTS 65535 /* a grid's second axis */
-#define PARTS_FEW   4096  /* totals that the last block joins in no time */
+#define PARTS_FEW   4096  /* totals that the last thread block joins in negligible time */
 /* Of all resident blocks: then each takes two steps, and 2^28 f32 are read 0.7 to 1.9 % faster. */
 #define PAIR_ROUNDS 8
 
@@ -17,7 +17,7 @@ int64_t le_reduce_terms(const struct team_stage *t) {
 
 /* ---- pieces of the kernels */
 
-/* Registers for what is read at once: left to itself a compiler would rather spill a few than have fewer warps. */
+/* Leaves enough registers for vectors in flight. Otherwise compilers spill registers to have more warps. */
 static void set_bounds(struct codegen *c, const struct team_stage *t, int threads) {
     int bytes = 0;
     for (int g = 0; g < t->group_count; g++)
@@ -32,14 +32,14 @@ bool le_team_takes(const struct team_stage *t) {
     return (le_reduce_terms(t) > SHORT_TERMS || t->rest > SHORT_TERMS) && t->points <= INT32_MAX;
 }
 
-/* What the mapping says of the groups. */
+/* Applies the mapping's settings to the groups. */
 static void take_settings(const struct le_mapping *m, struct team_stage *t) {
     int64_t unrolled = le_mapping_get(m, "unrolled");
     for (int g = 0; g < t->group_count && t->groups[g].unroll > unrolled; g++)
         t->groups[g].unroll = (int)unrolled;
 }
 
-/* A power of two of lines for each warp: as few as keep all of them busy. */
+/* Lines of terms that a warp adds up at a time: a power of two, as small as keeps all warps busy. */
 static int lines_for(const struct group *g, int warps) {
     int lines = g->unroll;
     while (lines < WARP && (int64_t)lines * WARP * g->width * warps < g->terms)
@@ -47,7 +47,7 @@ static int lines_for(const struct group *g, int warps) {
     return lines;
 }
 
-/* Shared memory where groups put totals together, one after the other: each has it after a barrier. */
+/* Declares the shared memory in which warps exchange totals. Groups use it in turn, separated by barriers. */
 static struct le_variable *declare_room(struct codegen *c, const struct team_stage *t) {
     size_t bytes = 0;
     for (int g = 0; g < t->group_count; g++)
@@ -62,7 +62,8 @@ static struct le_expression *room_of(struct codegen *c, const struct group *g, s
     return le_ktree_call(c->tree, LE_CALL_ROOM, LE_KTREE_VOID, &LE_STATIC_TYPE(g->type), &x);
 }
 
-/* What a warp, a block or the grid needs to know: lines of terms, how many are read at once, and what counts them. */
+/* Statics of the library's totals: type of totals, lines, vectors read before they are used, width, type of term
+ * numbers. */
 struct statics {
     struct le_static at[5];
 };
@@ -71,7 +72,7 @@ static struct statics statics_of(const struct group *g, int lines, int unroll, i
                              LE_STATIC_NUMBER(width), LE_STATIC_TYPE(counting)}};
 }
 
-/* The stage's value, and those of its siblings. */
+/* Stores the values of the stage and of its siblings. */
 static void store_values(struct codegen *c, const struct team_stage *t, struct le_block *block) {
     const struct le_stage *stage = c->stage;
     le_codegen_store(c, le_codegen_node(c, stage->node, block, NULL), block);
@@ -190,18 +191,18 @@ leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_g
 struct grid {
     struct codegen *c;
     struct team_stage *t;
-    size_t at_bytes; /* of the work memory */
+    size_t at_bytes; /* bytes of work memory used so far */
     int64_t most_steps;
     struct le_variable *room, *parts[GROUPS_MAX];
-    struct le_expression *counts[GROUPS_MAX]; /* steps, as parameters */
-    bool are_short;                           /* a block makes some of them, one after the other */
+    struct le_expression *counts[GROUPS_MAX]; /* number of steps, as parameters */
+    bool are_short;                           /* steps are short, so a thread block computes several */
 };
 
 static struct le_variable *work_of(struct grid *s) {
     return le_codegen_parameter(s->c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, LE_KTREE_VOID, "work");
 }
 
-/* The group's totals in the work memory, from position `first` on. */
+/* A pointer to the group's totals in the work memory, from total `first` on. */
 static struct le_variable *parts_of(struct grid *s, const struct group *g, struct le_variable *work,
                                     struct le_expression *first) {
     struct le_kernel_tree *t = s->c->tree;
@@ -241,7 +242,7 @@ static void emit_parts(struct grid *s, int number) {
     le_do(t, c->root, LE_CALL_GRID_PARTS, all.at, x);
 }
 
-/* A function of a part's number that returns the part, or four parts joined, from that one on. */
+/* Makes a function of a number that returns that total of the work memory, or the join of four from there on. */
 static struct le_expression *part_function(struct grid *s, int number, bool four) {
     struct le_kernel_tree *t = s->c->tree;
     const struct group *g = &s->t->groups[number];
@@ -273,8 +274,8 @@ static void join_parts(struct grid *s, int number) {
     le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, all.at, x));
 }
 
-/* Ends all blocks but the one that arrives last at counter `number`, of `blocks`. more: what else ends a thread; NULL
- */
+/* Ends all thread blocks except the last of `blocks` that arrives at counter `number`. more: another condition that
+ * ends a thread; NULL: none */
 static void end_unless_last(struct codegen *c, struct le_expression *number, struct le_expression *blocks,
                             struct le_expression *more) {
     struct le_kernel_tree *t = c->tree;
@@ -300,9 +301,9 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
     make_rest(c, t, own_thread(c), 256);
     int64_t most = (int64_t)c->tree->resident * c->job->facts->multiprocessors / t->points;
     int64_t rounds = most > 0 ? (s.most_steps + most - 1) / most : s.most_steps;
-    if (!s.are_short) /* long ones: who is done early takes the next one */
+    if (!s.are_short) /* long steps: blocks that finish early leave room for others */
         rounds = rounds >= PAIR_ROUNDS ? 2 : 1;
-    unsigned blocks = (unsigned)((s.most_steps + rounds - 1) / rounds); /* that are done at the same time */
+    unsigned blocks = (unsigned)((s.most_steps + rounds - 1) / rounds); /* that finish at about the same time */
     finish_launch(c, t, out, 256, blocks, (unsigned)t->points,
                   t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
     out->work_bytes = s.at_bytes;
@@ -314,8 +315,8 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
  * points puts their totals together */
 
 #define CHUNK_LEAST      64
-#define IDLE_MOST        32                 /* of dear terms: one part of so many of a device's time */
-#define PARTS_BYTES      ((int64_t)1 << 27) /* of their totals */
+#define IDLE_MOST        32                 /* if terms are expensive: at most 1/32 of the device's time may be idle */
+#define PARTS_BYTES      ((int64_t)1 << 27) /* most bytes of totals in work memory */
 #define CHUNK_MOST       16384
 #define COLUMN_UNROLL(g) ((g)->unroll * 2)
 
@@ -327,7 +328,7 @@ static int64_t chunk_for(const struct codegen *c, const struct team_stage *t, bo
         chunk *= 2;
     return chunk;
 }
-/* Where terms are dear: as much as leaves few multiprocessors idle while the last blocks run. */
+/* Terms of a thread, if terms are expensive: few enough that few multiprocessors idle while the last blocks run. */
 static int64_t dear_chunk(const struct codegen *c, const struct team_stage *t, int64_t blocks) {
     int64_t resident = (int64_t)c->tree->resident * c->job->facts->multiprocessors, chunk = chunk_for(c, t, false);
     int64_t bytes = t->points * (int64_t)le_group_total_bytes(&t->groups[0]);
@@ -340,7 +341,8 @@ static int64_t dear_chunk(const struct codegen *c, const struct team_stage *t, i
     return chunk;
 }
 
-/* Of the tree above what is read at once: few buckets, as each is a text of its own. */
+/* Levels of the tree of sums above one unrolled step. Rounded up to few values, as each value is another kernel text.
+ */
 static int levels_for(const struct group *g, int64_t chunk) {
     int levels = 5;
     while (levels < 40 && (int64_t)COLUMN_UNROLL(g) << levels < chunk)
@@ -348,7 +350,7 @@ static int levels_for(const struct group *g, int64_t chunk) {
     return levels;
 }
 
-/* The block of those threads that have a point. */
+/* Opens the block for threads that have a point. */
 static struct le_block *open_columns(struct codegen *c, const struct team_stage *t, int threads,
                                      struct le_expression **point) {
     struct le_kernel_tree *tree = c->tree;
@@ -361,7 +363,7 @@ static struct le_block *open_columns(struct codegen *c, const struct team_stage 
     return block;
 }
 
-/* Terms from `first` on up to `end`. */
+/* The total of terms from `first` to before `end`, by one thread. */
 static struct le_expression *emit_column(struct codegen *c, struct group *g, struct le_block *block, int levels,
                                          struct le_expression *first, struct le_expression *end) {
     struct le_kernel_tree *t = c->tree;
@@ -373,7 +375,7 @@ static struct le_expression *emit_column(struct codegen *c, struct group *g, str
     return le_ktree_call(t, quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL, g->type, statics, x);
 }
 
-/* Without a second pass: a thread takes all terms. */
+/* Without a second pass: a thread adds up all terms. */
 static void whole_columns(struct codegen *c, struct team_stage *t, int threads) {
     struct le_expression *point;
     int64_t chunk = chunk_for(c, t, false);
@@ -451,7 +453,7 @@ int64_t le_reduce_chunk(struct codegen *c, const struct team_stage *t) {
     return t->spread > 1 ? dear_chunk(c, t, (t->points + threads - 1) / threads) : chunk_for(c, t, true);
 }
 
-/* Groups of a grid cannot use each other's totals: they are there at the end alone. */
+/* Across the grid, groups cannot use each other's totals, which exist only at the end. */
 bool le_reduce_stands_alone(const struct team_stage *t) {
     for (int g = 1; g < t->group_count; g++)
         for (int k = 0; k < t->groups[g].node_count; k++)

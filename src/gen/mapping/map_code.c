@@ -1,14 +1,14 @@
 /* Generates a map's kernel: the reads ahead, the elements, and the writes. */
 #include "gen/mapping/map.h"
 
-#define PLACES_FOR_BLOCKS (2048 / MAP_THREADS) /* of a multiprocessor */
+#define PLACES_FOR_BLOCKS (2048 / MAP_THREADS) /* resident thread blocks of a multiprocessor */
 #define TURNS_MOST        8
 
 static int stored_type(const struct map *m, const struct map_stream *s) {
     return (int)m->c.ir->values.at[s->loads[0]->value].type;
 }
 
-/* An array of rows of elements, aligned if they are moved as the vectors that they are. */
+/* Declares a local array [rows, columns], aligned if its rows are moved as vectors. */
 static struct le_variable *declare_rows(struct map *m, struct le_block *block, const char *wish, int type, int rows,
                                         int columns, bool zeroed) {
     struct le_variable *array = le_ktree_array(m->c.tree, block, wish, type, LE_KTREE_LOCAL, rows, columns);
@@ -24,11 +24,11 @@ static struct le_expression *row_address(struct map *m, struct le_variable *arra
 
 /* ---- loops over a thread's turns and elements */
 
-/* What open_elements opens. COUNTED_TURNS: a turn's indices are bound only if one of its elements counts, because what
- * they read lies outside if none does. */
+/* Which elements open_elements runs for: all; those that exist; or all of the unrolled iterations in which at least one
+ * element exists, because loads of the others are out of range. */
 enum which { ALL, COUNTED, COUNTED_TURNS };
 
-/* Whether an element counts; NULL: it does. */
+/* Whether an element exists; NULL: it always does. */
 static struct le_expression *counts(struct map *m, const struct map_spot *s) {
     struct le_kernel_tree *t = m->c.tree;
     if (!m->to)
@@ -42,7 +42,7 @@ static struct le_expression *counts(struct map *m, const struct map_spot *s) {
     return le_both(t, le_at_least(t, s->element, le_ktree_element(t, m->from, s->turn)), below);
 }
 
-/* The turn's place and some elements more. */
+/* Binds the inner index to the position of the unrolled iteration plus some elements. */
 static void bind_inner(struct map *m, struct le_block *block, struct le_expression *turn, struct le_expression *more) {
     int inner = m->axis_count - 1;
     le_map_bind(m, block, inner, le_plus(m->c.tree, le_map_place(m, inner, turn), more));
@@ -69,7 +69,7 @@ static struct map_spot open_elements(struct map *m, struct le_block *block, enum
     return s;
 }
 
-/* Branches: where all elements count (NULL: that is not asked), and where some may not. */
+/* Opens the branch where all elements exist (NULL: that is not known), and the one where some may not. */
 static struct le_block *open_whole(struct map *m, struct le_block *block, struct le_block **rest) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_block *all = m->whole ? le_ktree_open_if(t, block, le_ktree_use(t, m->whole)) : NULL;
@@ -77,7 +77,7 @@ static struct le_block *open_whole(struct map *m, struct le_block *block, struct
     return all;
 }
 
-/* What is hoisted out of either comes before both. */
+/* Code hoisted out of either branch comes before both. */
 static void close_whole(struct map *m, struct le_block *all, struct le_block *rest) {
     if (all) {
         le_ktree_close(m->c.tree, all);
@@ -95,7 +95,7 @@ static const char *wish_of(struct map *m, const struct map_stream *s, const char
     return le_arena_format(m->c.arena, "%s_%s", le_codegen_value_name(&m->c, s->loads[0]->value), what);
 }
 
-/* What load number `load` reads for the element. */
+/* What was read ahead for load number `load` of the stream, at the element. */
 static struct le_expression *read_element(struct map *m, const struct map_stream *s, int load,
                                           const struct map_spot *at) {
     struct le_kernel_tree *t = m->c.tree;
@@ -104,7 +104,7 @@ static struct le_expression *read_element(struct map *m, const struct map_stream
     return le_ktree_element2(t, s->array, row, s->along ? le_plus(t, at->element, column) : column);
 }
 
-/* One row of a stream: vectors where they are aligned, else elements. */
+/* Reads one row of a stream: vectors where they are aligned, else elements. */
 static void read_row(struct map *m, const struct map_stream *s, struct le_block *block, struct le_expression *turn,
                      struct le_expression *row) {
     struct le_kernel_tree *t = m->c.tree;
@@ -136,7 +136,7 @@ static void read_rows(struct map *m, const struct map_stream *s, struct le_block
     le_ktree_close(m->c.tree, rows);
 }
 
-/* Every load by itself, where its element counts. */
+/* Reads each load separately, where its element exists. */
 static void read_some(struct map *m, struct le_block *block) {
     struct map_spot at = open_elements(m, block, COUNTED);
     for (int q = 0; q < m->stream_count; q++) {
@@ -148,7 +148,7 @@ static void read_some(struct map *m, struct le_block *block) {
     le_ktree_close_to(m->c.tree, at.block, block);
 }
 
-/* whole: all elements count here. */
+/* whole: all elements exist */
 static void read_ahead(struct map *m, struct le_block *block, bool whole) {
     bool some = false;
     for (int q = 0; q < m->stream_count; q++) {
@@ -174,7 +174,7 @@ static void read_ahead(struct map *m, struct le_block *block, bool whole) {
 /* ---- tiles in shared memory, by columns */
 
 struct tile_spot {
-    struct le_expression *turn, *row, *column; /* in the tile */
+    struct le_expression *turn, *row, *column; /* the unrolled iteration; the element's row and column in the tile */
 };
 
 static struct le_expression *tile_element(struct map *m, const struct map_stream *s, struct le_expression *column,
@@ -183,8 +183,8 @@ static struct le_expression *tile_element(struct map *m, const struct map_stream
     return le_ktree_element(t, s->array, le_plus(t, le_times(t, column, le_ktree_int(t, le_map_pitch(m))), row));
 }
 
-/* An element; of wide tiles a vector along the rows, which put_part puts into the tile when all that the thread reads
- * is under way. */
+/* Reads an element into the tile; in wide tiles a vector along the row axis into registers, which put_part stores in
+ * the tile once all of the thread's reads are in flight. */
 static void read_part(struct map *m, const struct map_stream *s, struct le_block *block, const struct tile_spot *at) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_block *base = le_ktree_open(t, block);
@@ -209,7 +209,7 @@ static void put_part(struct map *m, const struct map_stream *s, struct le_block 
     le_ktree_close(t, elements);
 }
 
-/* What a thread does for each of its parts of the tiles: it reads them, or puts what it has read. */
+/* For each of a thread's parts of the tiles: reads them, or (puts) stores in the tiles what it has read. */
 static void move_parts(struct map *m, bool puts) {
     struct le_kernel_tree *t = m->c.tree;
     int inner = m->axis_count - 1;
@@ -252,7 +252,7 @@ static void read_tiles(struct map *m) {
     le_ktree_barrier(t, m->body);
 }
 
-/* What the tile has for the element. */
+/* The element's value in the tile. */
 static struct le_expression *put_element(struct map *m, const struct map_stream *s, const struct map_spot *at) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *thread = le_ktree_thread(t, LE_THREAD_X), *across = le_ktree_int(t, le_map_across(m));
@@ -265,7 +265,7 @@ static struct le_expression *put_element(struct map *m, const struct map_stream 
 
 /* ---- the elements */
 
-/* What was read ahead, from now on: in the outermost block where the loads' nodes may stand. */
+/* Makes what was read ahead the value of the loads, in the outermost block where they are valid. */
 static void know_stream(struct map *m, const struct map_stream *s, const struct map_spot *at) {
     struct codegen *c = &m->c;
     for (int x = 0; x < s->load_count; x++) {
@@ -322,8 +322,8 @@ static void write_whole(struct map *m, struct le_block *block) {
 
 /* ---- threads whose elements are all alike, and the others */
 
-/* Each element by itself, where it counts; unless `usual`. That is asked by the loop, not before it, so that what comes
- * before it does not branch. */
+/* Opens a loop over elements that exist, one at a time, unless `usual` holds. The loop checks that itself, so that the
+ * code before it has no branch. */
 static struct map_spot open_apart(struct map *m) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *unless = m->usual ? le_ktree_not(t, le_ktree_use(t, m->usual)) : NULL;
@@ -341,7 +341,7 @@ static struct map_spot open_apart(struct map *m) {
         at.block->owner->guard = unless;
     }
     at.block->conditional = true;
-    le_map_bind_outer(m, at.block, at.turn); /* there may be no such row where none counts */
+    le_map_bind_outer(m, at.block, at.turn); /* where no element exists the row may not exist either */
     bind_inner(m, at.block, at.turn, at.element);
     return at;
 }
@@ -390,7 +390,7 @@ static void make_split(struct map *m) {
     le_map_close_element(m, &at, false);
 }
 
-/* All elements, made in the same way, and then written. */
+/* Computes all elements in the same way, then stores them. */
 static void make_all(struct map *m) {
     bool asks = m->to && (!m->safe || m->loose);
     struct le_block *rest, *all;
@@ -420,7 +420,7 @@ static const char *describe_way(const struct map *m) {
                                : "a thread for some elements";
 }
 
-/* As many blocks as leave the device with several for each place that it has for one. */
+/* Thread blocks for a loop over parts: enough that several follow each other on each multiprocessor. */
 static int64_t blocks_of_parts(const struct map *m, int64_t parts) {
     int64_t places = (int64_t)m->c.job->facts->multiprocessors * PLACES_FOR_BLOCKS;
     int64_t turns = parts / (places * 4);
@@ -436,7 +436,7 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
     int64_t blocks = m->items;
     if (m->way == MAP_FLAT)
         blocks = (m->items + MAP_THREADS * m->unroll - 1) / (MAP_THREADS * m->unroll);
-    if (m->dear) { /* goes round: what is the same for all elements is found once for several of a thread's */
+    if (m->dear) { /* a loop over parts: what is the same for all elements is computed once for several of them */
         le_map_open_parts(m, blocks, LE_ROLE_ROLLED);
         blocks = blocks_of_parts(m, blocks);
     }

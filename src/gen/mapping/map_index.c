@@ -28,7 +28,7 @@ static struct le_expression *count_of(struct map *m, int axis) {
 
 /* ---- parts */
 
-/* As le_over wants it: n * number >> (31 + shift) is n / divisor for n below 2^31. */
+/* The number for le_over: n * number >> (31 + shift) is n / divisor for n below 2^31. */
 static int64_t packed_inverse(int64_t divisor) {
     int shift = 0;
     while ((int64_t)1 << shift < divisor)
@@ -37,7 +37,7 @@ static int64_t packed_inverse(int64_t divisor) {
     return (int64_t)number | (int64_t)shift << 32;
 }
 
-/* The parts of number `item` along the axes, the inner one's first. */
+/* Splits the number `item` into parts along the axes; the inner axis varies fastest. */
 static void split_item(struct map *m, struct le_block *block, struct le_expression *item,
                        struct le_expression **parts) {
     struct le_kernel_tree *t = m->c.tree;
@@ -91,7 +91,7 @@ struct le_expression *le_map_place(struct map *m, int axis, struct le_expression
     return le_plus(t, m->place[axis], le_times(t, turn, le_ktree_int(t, step)));
 }
 
-/* turn NULL: there is one. */
+/* Sets the positions of unrolled iteration `turn` (NULL: there is only one). */
 static void set_places(struct map *m, struct le_block *block, struct le_expression *const *parts,
                        struct le_expression *turn) {
     struct le_kernel_tree *t = m->c.tree;
@@ -116,7 +116,7 @@ static void declare_ends(struct map *m) {
         m->whole = le_ktree_declare(t, m->body, "whole", LE_BOOL, le_ktree_constant(t, LE_BOOL, 1));
 }
 
-/* Whether all that the turn's elements read is inside. */
+/* Clears `whole` unless all reads of the iteration's elements are in range. */
 static void find_inside(struct map *m, struct le_block *block, struct le_expression *turn) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *whole = le_ktree_use(t, m->whole), *all = whole, *end;
@@ -136,7 +136,7 @@ static void find_inside(struct map *m, struct le_block *block, struct le_express
         le_ktree_set(t, block, whole, all);
 }
 
-/* asks: whether the turn has elements at all. */
+/* Computes which elements of the iteration exist. asks: whether it has any */
 static void find_ends(struct map *m, struct le_block *block, struct le_expression *turn, struct le_expression *asks) {
     struct le_kernel_tree *t = m->c.tree;
     int inner = m->axis_count - 1;
@@ -191,7 +191,7 @@ static void find_flat(struct map *m) {
     le_ktree_close(t, block);
 }
 
-/* The block's first row and column, and the thread's own. */
+/* Computes the first row and column of the thread block and of the thread. */
 static void find_corner(struct map *m, struct le_expression *const *parts) {
     struct le_kernel_tree *t = m->c.tree;
     bool tile = m->way == MAP_TILE;

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #define SIDE          32
-#define WIDE_SIDE     64 /* where threads read and write vectors of 16 bytes */
-#define WIDE_BYTES    4  /* of an element, at most */
+#define WIDE_SIDE     64 /* side of tiles in which threads read and write vectors of 16 bytes */
+#define WIDE_BYTES    4  /* greatest element in wide tiles */
 #define WIDE_ELEMENTS (WIDE_SIDE * WIDE_SIDE / MAP_THREADS)
-#define WIDE_STREAMS  2 /* that are read ahead, so that registers suffice */
-#define WIDE_BLOCKS   2 /* for each multiprocessor, at least */
+#define WIDE_STREAMS  2 /* most streams read ahead in wide tiles: registers limit them */
+#define WIDE_BLOCKS   2 /* fewest thread blocks per multiprocessor in wide tiles */
 #define TILES_MAX     4
 #define FEW_ROWS      8
 
@@ -31,7 +31,8 @@ static int row_of_tile(const struct map *m, const struct map_stream *s) {
     return -1;
 }
 
-/* Those of the streams that can be, and the row axis; bytes of their elements together, 0: there are none. */
+/* Marks the streams that can be read through tiles, and sets the row axis. Returns the bytes of one element of each; 0:
+ * there are none. */
 static int choose_streams(struct map *m) {
     int tiles = 0, bytes = 0;
     for (int k = 0; k < m->stream_count; k++) {
@@ -68,7 +69,7 @@ static bool has_blocks(const struct map *m, int64_t least) {
     return blocks >= least;
 }
 
-/* Whether all threads' vectors are whole and aligned, but for those at the columns' end. */
+/* Whether all vectors are whole and aligned, except at the end of the columns. */
 static bool has_vectors(struct map *m, int width) {
     m->width = width;
     le_map_align(m);

@@ -3,71 +3,77 @@
 #define LE_ROW_H
 #include "gen/mapping/group_reduce.h"
 
-/* row_shape.c: who keeps what of a row */
+/* row_shape.c: how a row is distributed over thread blocks, registers and shared memory */
 struct row_need {
-    int64_t reads;       /* of the row, each of as many elements as a thread reads at once */
-    int words;           /* of registers, that what is kept of one read takes */
-    bool is_wide;        /* more than 4 bytes of an element are kept */
-    bool are_totals_big; /* they have more than 4 bytes */
+    int64_t reads;       /* vectors of the row */
+    int words;           /* 32-bit registers for what is kept of one vector */
+    bool is_wide;        /* more than 4 bytes are kept for each element */
+    bool are_totals_big; /* totals have more than 4 bytes */
 };
 struct row_shape {
-    int cluster, rows; /* blocks for a row, or rows for a block */
-    int threads;       /* of a row in each of its blocks */
-    int lines, near;   /* that a warp keeps, and of these in registers */
-    int most_threads;  /* at most as many threads are in a block of a kernel with this text */
-    int resident;      /* blocks of so many that a multiprocessor is to have room for */
-    size_t far_bytes;  /* of shared memory, for the other lines of a block */
+    int cluster, rows; /* thread blocks per row; rows per thread block; one of them is 1 */
+    int threads;       /* per row in each of its thread blocks */
+    int lines, near;   /* lines of 32 vectors that a warp keeps; how many of them in registers */
+    int most_threads;  /* upper bound of a thread block's threads, part of the kernel's text */
+    int resident;      /* thread blocks of most_threads that are to fit on a multiprocessor */
+    size_t far_bytes;  /* dynamic shared memory of a thread block for its other lines */
 };
-/* false: nobody can keep it */
+/* false: the row does not fit on chip */
 bool le_row_shape(const struct le_device_facts *facts, const struct row_need *need, struct row_shape *shape);
 
 struct row {
     struct codegen *c;
     struct team_stage *t;
-    struct group all;      /* the groups' terms and, last, the value */
-    struct le_node *value; /* over the groups' index; NULL: there is one a row */
+    struct group all;      /* the terms of all groups and, last, the value */
+    struct le_node *value; /* the stage's value over the groups' index; NULL: one value per row */
     struct le_node *loads[LOADS_MAX];
     int load_count;
-    bool read[GROUPS_MAX + 1][LOADS_MAX]; /* by pass: which loads it reads. The last pass makes the values. */
+    bool read[GROUPS_MAX + 1]
+             [LOADS_MAX]; /* [pass][load]: the pass reads the load. The last pass computes the values. */
     bool kept[LOADS_MAX];
-    struct le_variable *objects[LOADS_MAX]; /* of le_kept */
-    int kept_bytes;                         /* of an element */
-    /* A dear node of a group's terms that the value uses, too: from that group on it has the place of a load that
-     * nobody needs then. */
+    struct le_variable *objects[LOADS_MAX]; /* objects of type le_kept, by load */
+    int kept_bytes;                         /* kept bytes per element */
+    /* An expensive node of a group's terms that later passes use, too. It is kept in place of a load that only that
+     * node needs. */
     struct le_node *late;
     int late_load, late_group;
     struct row_shape shape;
-    bool wide;                            /* values are written as vectors */
-    bool quick;                           /* they have a way without a branch, and are made so */
-    bool rolled;                          /* they are made by a loop over lines, of which some are in shared memory */
-    bool reads;                           /* rolled: they read more than the row */
-    struct le_variable *ahead[LOADS_MAX]; /* what of it was read ahead, by slot and element */
-    struct le_expression *base, *left;    /* where the thread's first element is; elements from there on */
-    struct le_expression *lines, *turn;   /* rolled: lines that the thread has; their order (NULL: as they come) */
+    bool wide;   /* values are stored as vectors */
+    bool quick;  /* values are computed the quick way (LE_WAY_QUICK) */
+    bool rolled; /* values are computed by a loop over lines, some of which are in shared memory */
+    bool reads;  /* if rolled: values read more than the row */
+    struct le_variable *ahead[LOADS_MAX]; /* by load: arrays [slot, element] of what was read ahead */
+    struct le_expression *base,
+        *left; /* position in the row of the thread's first element; elements from there to the row's end */
+    struct le_expression *lines, *turn; /* if rolled: the thread's number of lines; XORed with line numbers to change
+                                           their order (NULL: in order) */
 };
-/* What a thread has of a line. */
+/* A thread's part of a line. */
 struct row_line {
     struct le_expression *number;
-    struct le_expression *at;            /* the place of its first element */
-    struct le_expression *slot;          /* where what was read ahead is; NULL: nothing was */
-    struct le_variable *some[LOADS_MAX]; /* elements of what the pass reads; with two axes they are in the slot */
+    struct le_expression *at;            /* position in the row of its first element */
+    struct le_expression *slot;          /* slot with what was read ahead; NULL: nothing was */
+    struct le_variable *some[LOADS_MAX]; /* by load: the elements that the pass reads; with two axes: of all slots */
 };
 
-/* row_find.c: false: they cannot be kept */
+/* row_find.c: plans the kernel; false: rows cannot stay on chip */
 bool le_row_find(struct row *r);
 
 /* rows.c */
-struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number); /* nothing is read */
-struct le_expression *le_row_has(struct row *r, struct le_expression *number); /* whether the thread has the line */
-/* Reads what the pass needs. get: le_kept's function, by what is known of the line when the kernel is compiled */
+struct row_line le_row_line(struct row *r, struct le_block *block,
+                            struct le_expression *number); /* reads nothing yet */
+struct le_expression *le_row_has(struct row *r,
+                                 struct le_expression *number); /* whether the line is in the row for this thread */
+/* Reads what the pass needs of the line. get: the function of le_kept, which depends on whether the line is known to be
+ * in registers or in shared memory */
 void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library_call get, struct row_line *line);
-/* The value of each load, of which element e was read. */
+/* Makes element e of what was read the value of each load. */
 void le_row_know(struct row *r, int pass, struct le_block *each, const struct row_line *line, struct le_expression *e);
-/* A loop over a line's elements, whose index it binds, where what was read is known. */
+/* Opens a loop over a line's elements, which binds the index and makes what was read known. */
 struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *block, const struct row_line *line,
                                       struct le_expression **e);
 
 /* row_values.c */
-void le_row_start_reading(struct row *r); /* what values read more than the row */
+void le_row_start_reading(struct row *r); /* starts reading ahead what values read besides the row */
 void le_row_values(struct row *r);
 #endif

@@ -18,10 +18,10 @@
 #include "gen/mapping/row.h"
 
 enum {
-    CLUSTER_MOST = 8,        /* every GPU with clusters has room for it */
-    NEAR_WORDS = 32,         /* that a thread of 64 registers keeps */
-    CAPABILITY_CLUSTER = 90, /* from which on there are clusters */
-    ROOM_BYTES = 8192        /* of shared memory that is no row's */
+    CLUSTER_MOST = 8,        /* the size that every GPU with clusters supports */
+    NEAR_WORDS = 32,         /* registers of 64 that a thread uses for kept elements */
+    CAPABILITY_CLUSTER = 90, /* compute capability * 10 of the first GPUs with clusters */
+    ROOM_BYTES = 8192        /* shared memory that is not for rows */
 };
 
 static int power_below(int n) {
@@ -59,12 +59,12 @@ static bool find_block(const struct le_device_facts *facts, const struct row_nee
     return s->far_bytes + ROOM_BYTES <= facts->shared_most_bytes && s->threads * s->rows <= facts->block_threads;
 }
 
-/* A line of the table at the top. */
+/* A line of the table in the header comment. */
 struct shape_choice {
     int threads, resident, words, near;
 };
 
-/* The part's lines, as many as its share of the shared memory holds. false: it keeps none. */
+/* Finds how many lines fit into a thread block's share of shared memory. false: none does. */
 static bool find_lines(const struct le_device_facts *facts, const struct row_need *need,
                        const struct shape_choice *part, struct row_shape *s) {
     size_t share = (facts->shared_most_bytes + 1024) / (size_t)part->resident, line = (size_t)need->words * 4;

@@ -28,15 +28,15 @@ static struct le_variable *declare_out(struct row *r, struct le_block *block) {
     return le_group_array(r->c, block, &target, "out", r->all.width);
 }
 
-/* Sets an element of `out` to the value where the block's indices are. */
+/* Computes the value at the block's indices into element e of `out`. */
 static void make_element(struct row *r, struct le_block *block, struct le_variable *out, struct le_expression *e) {
     struct le_expression *x = le_codegen_node(r->c, r->value, block, NULL);
     le_ktree_set(r->c->tree, block, le_ktree_element(r->c->tree, out, e),
                  le_codegen_to_memory(r->c, x, (enum le_type)out->type));
 }
 
-/* The elements of a line in `out`, without a branch. The answer is the bool that says whether they count; NULL: they
- * do. */
+/* Computes a line's elements into `out` without a branch. Returns the bool that says whether they are valid; NULL: they
+ * are. */
 static struct le_variable *make_line(struct row *r, struct le_block *block, const struct row_line *line,
                                      struct le_variable *out) {
     struct codegen *c = r->c;
@@ -65,7 +65,7 @@ static struct le_block *open_rolled(struct row *r, struct le_block *block, const
     return le_ktree_open_loop(t, block, LE_ROLE_ROLLED, variable, from, below, le_ktree_int(t, step));
 }
 
-/* The same one at a time, in a few lines of text; unless `usual` (NULL: always). */
+/* The same, one element at a time and exactly, in short code; skipped if `usual` holds (NULL: never). */
 static void make_apart(struct row *r, struct le_block *block, const struct row_line *line, struct le_variable *out,
                        struct le_variable *usual) {
     struct codegen *c = r->c;
@@ -110,7 +110,7 @@ static void emit_unrolled(struct row *r) {
 /* ---- values of lines that are in shared memory, too: READ_AHEAD at a time while there are as many, then the lines in
  * registers, and last those that are left, or not usual, one element at a time */
 
-/* What the values read of a line apart from the row. */
+/* Reads into the slot what the values of a line need besides the row. */
 static void read_ahead(struct row *r, struct le_block *block, struct le_expression *slot,
                        struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
@@ -141,7 +141,7 @@ void le_row_start_reading(struct row *r) {
     le_ktree_close_to(t, slots, c->root);
 }
 
-/* Whether what is read of arrays may be what the row's values are stored into: none that all rows read. */
+/* Whether values read memory that this row's values may be stored to. Arrays that all rows read are not the target. */
 static bool may_read_target(const struct row *r) {
     for (int k = 0; k < r->load_count; k++) {
         bool moves = r->t->points == 1;
@@ -153,7 +153,7 @@ static bool may_read_target(const struct row *r) {
     return false;
 }
 
-/* Adds the line to those that are made again. */
+/* Marks the line to be computed again. */
 static void set_again(struct row *r, struct le_block *block, struct le_variable *again, struct le_expression *number,
                       struct le_variable *unless) {
     struct le_kernel_tree *t = r->c->tree;
@@ -178,11 +178,11 @@ static void make_rolled_line(struct row *r, struct le_block *block, enum le_libr
         return;
     }
     struct le_block *counts = le_ktree_open_if(t, block, le_ktree_use(t, usual));
-    store_line(r, counts, &line, out); /* else what is made again would read what stands there */
+    store_line(r, counts, &line, out); /* else computing it again would read the values stored here */
     le_ktree_close(t, counts);
 }
 
-/* Lines in shared memory up to `end`. What is read ahead behind them is of the lines in registers. */
+/* Computes the lines in shared memory up to `end`. Reading ahead continues with the lines in registers. */
 static void make_far_lines(struct row *r, struct le_block *block, struct le_expression *end,
                            struct le_variable *again) {
     struct le_kernel_tree *t = r->c->tree;

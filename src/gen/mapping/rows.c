@@ -67,7 +67,7 @@ struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *
 
 /* ---- what is kept */
 
-/* at: where in memory what is to be line `number` begins */
+/* Copies a line's loads into kept line `number`. at: position in the row of the thread's first element */
 static void fetch_line(struct row *r, struct le_block *block, struct le_expression *number, struct le_expression *at) {
     struct le_kernel_tree *t = r->c->tree;
     le_team_bind_one(r->c, block, r->all.indices[0], at, 0);
@@ -80,8 +80,8 @@ static void fetch_line(struct row *r, struct le_block *block, struct le_expressi
     }
 }
 
-/* Where there are many lines nothing branches between them: one that the thread does not have is the first one again.
- */
+/* With many lines there is no branch between them: instead of a line beyond the row's end the thread reads its first
+ * line again. */
 static void fetch_rows(struct row *r) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *number, *zero = le_ktree_int(t, 0);
@@ -95,8 +95,8 @@ static void fetch_rows(struct row *r) {
     le_ktree_close_to(t, inside, t->root);
 }
 
-/* Declares the object that keeps a load's lines. far: the array in shared memory for lines that registers have no room
- * for (NULL: none), of which far_bytes of each thread are in use. */
+/* Declares the object that keeps a load's lines. far: the array in shared memory for lines that do not fit in registers
+ * (NULL: none). far_bytes: bytes per thread that other loads use of it */
 static struct le_variable *declare_kept(struct row *r, const struct le_node *load, struct le_variable *far,
                                         int64_t far_bytes) {
     struct le_kernel_tree *t = r->c->tree;
@@ -118,7 +118,7 @@ static void keep_rows(struct row *r) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct le_variable *far = NULL;
-    int64_t far_bytes = 0; /* for a thread, so far */
+    int64_t far_bytes = 0; /* per thread, used so far */
     if (r->shape.near < r->shape.lines) {
         far = le_ktree_array(t, c->root, "far", LE_KTREE_VOID, LE_KTREE_DYNAMIC, 0, 0);
         far->object = le_ktree_call(t, LE_CALL_CHUNK, LE_KTREE_VOID, NULL, NULL);
@@ -139,7 +139,7 @@ static void keep_rows(struct row *r) {
 
 /* ---- passes */
 
-/* Joins the totals that the function gives for each line. */
+/* Computes the group's totals from those that the function returns for each line. */
 static void join_lines(struct row *r, struct group *g, struct le_variable *line_total) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
@@ -159,7 +159,7 @@ static void join_lines(struct row *r, struct group *g, struct le_variable *line_
     le_group_know(c, g, c->root, total);
 }
 
-/* The function that gives the total of a line. */
+/* Makes the function that returns a line's total. */
 static struct le_variable *emit_group(struct row *r, int pass) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
@@ -191,20 +191,20 @@ static struct le_variable *emit_group(struct row *r, int pass) {
 
 /* ---- the kernel */
 
-/* One value a row. */
+/* Stores one value per row. */
 static void emit_one(struct row *r, struct le_expression *own) {
     struct codegen *c = r->c;
     le_ktree_end_if(c->tree, c->root, le_ktree_binary(c->tree, LE_OP_NE, own, le_ktree_int(c->tree, 0)));
     le_codegen_store(c, le_codegen_node(c, c->stage->node, c->root, NULL), c->root);
 }
 
-/* How many lines the thread has. Only a warp that has all of them may begin in their middle. */
+/* Computes how many lines the thread has. Only a warp that has all lines may start in the middle. */
 static void name_lines(struct row *r, struct le_expression *lane, struct le_expression *point) {
     struct le_kernel_tree *t = r->c->tree;
     int line = WARP * r->all.width, lines = r->shape.lines;
     struct le_expression *most = le_ktree_int(t, (int64_t)(lines - 1) * line), *left = r->left;
-    struct le_expression *some =
-        le_ktree_quotient(t, le_plus(t, left, le_ktree_int(t, line - 1)), le_ktree_int(t, line)); /* if it has any */
+    struct le_expression *some = le_ktree_quotient(t, le_plus(t, left, le_ktree_int(t, line - 1)),
+                                                   le_ktree_int(t, line)); /* valid if it has any */
     some = le_ktree_select(t, le_greater(t, left, most), le_ktree_int(t, lines), some);
     some = le_ktree_select(t, le_ktree_binary(t, LE_OP_LE, left, le_ktree_int(t, 0)), le_ktree_int(t, 0), some);
     r->lines = le_let(t, r->c->root, "lines", some);
@@ -218,7 +218,7 @@ static void name_lines(struct row *r, struct le_expression *lane, struct le_expr
                                      le_times(t, odd, le_ktree_int(t, lines / 2)), le_ktree_int(t, 0)));
 }
 
-/* A warp for each row: which one it is, and where the thread begins. */
+/* A warp for each row: computes the row's number and the position of the thread's first element. */
 static struct le_expression *begin_warp(struct row *r, struct le_expression *lane) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_block *root = r->c->root;
@@ -234,7 +234,7 @@ static struct le_expression *begin_warp(struct row *r, struct le_expression *lan
     return point;
 }
 
-/* The same of a block, or of a cluster; *own: the thread's number among those of the row. */
+/* The same for a thread block or a cluster. *own: the thread's number among the row's threads */
 static struct le_expression *begin_block(struct row *r, struct le_expression *lane, struct le_expression **own) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_block *root = r->c->root;
@@ -256,7 +256,8 @@ static struct le_expression *begin_block(struct row *r, struct le_expression *la
     return point;
 }
 
-/* Where the row is, and where in it the thread is; the answer: the thread's number among those of the row. */
+/* Binds the row's indices and computes the thread's position in it. Returns the thread's number among the row's
+ * threads. */
 static struct le_expression *begin_row(struct row *r) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
@@ -300,7 +301,7 @@ bool le_team_rows(struct codegen *c, struct team_stage *t, struct le_generated_l
     for (int g = 0; g < t->group_count; g++) {
         struct le_variable *line_total = emit_group(&r, g);
         if (r.reads && g == t->group_count - 1)
-            le_row_start_reading(&r); /* what comes while the blocks wait for each other */
+            le_row_start_reading(&r); /* arrives while the blocks wait for each other */
         join_lines(&r, &t->groups[g], line_total);
     }
     if (r.value)
