@@ -51,8 +51,8 @@ struct team_stage {
 /* group.c: finds the reductions of the stages that can be shared by threads; false: one thread has to compute them */
 bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, struct team_stage *t);
 
-/* unroll_jam.c: the same, with all values of one kept index computed together; c->stage is then the stage for its first
- * value. false: that is not worthwhile. */
+/* unroll_jam.c: the same, if all values of one of its kept indices are to be made together; c has the first of
+ * these stages then. false: they are not. */
 bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team_stage *t);
 
 /* group_terms.c */
@@ -113,7 +113,8 @@ void le_team_bind(struct codegen *c, struct le_block *block, const int *indices,
 /* rows.c: computes rows that stay on chip during several passes; false: they cannot */
 bool le_team_rows(struct codegen *c, struct team_stage *t, struct le_generated_launches *out);
 
-/* scan_group.c: the turns of a scan, whose stage has the kept indices alone; false: one thread a row makes them */
+/* scan_group.c: the turns of a scan, whose stage has the kept indices alone; false: one thread a row makes them
+ */
 bool le_team_scan(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct scan *scan,
                   struct le_generated_launches *out, leat_status *status);
 

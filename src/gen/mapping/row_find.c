@@ -2,7 +2,7 @@
  * are computed. */
 #include "gen/mapping/row.h"
 
-#define LATE_COST 8 /* additions: the cost from which on a value is kept rather than computed again */
+#define LATE_COST 8 /* additions, for which a value is rather kept than made again */
 
 static bool is_one_axis(struct row *r) {
     const struct team_stage *t = r->t;
@@ -29,7 +29,7 @@ static void find_inner_loop(struct le_node *node, void *user) {
     i->found |= node->index_count > 0 && le_node_depends(node, i->index);
 }
 
-/* Sets the stage's value over the groups' index; false: the index cannot be substituted. */
+/* The stage's value over the groups' index; false: it cannot be named so. */
 static bool find_value(struct row *r) {
     struct le_ir *ir = r->c->ir;
     struct le_node *to = le_node_index(ir, r->t->groups[0].indices[0]);
@@ -52,7 +52,7 @@ static void gather_bodies(struct row *r) {
     if (r->value)
         r->all.bodies[r->all.node_count++] = r->value;
     r->all.width = le_group_width(r->c, &r->all);
-    if (r->all.terms % r->all.width != 0) /* a vector is either inside the row or outside it */
+    if (r->all.terms % r->all.width != 0) /* a vector lies in the row or outside it */
         r->all.width = 1;
 }
 
@@ -67,7 +67,7 @@ static void find_read(struct row *r, int pass, const struct group *g, int *passe
             }
 }
 
-/* Loads that more than one pass reads are kept. */
+/* What more than one pass reads is kept. */
 static bool find_loads(struct row *r) {
     int passes[LOADS_MAX] = {0};
     r->load_count = le_group_loads(r->c, &r->all, r->loads);
@@ -103,7 +103,7 @@ static void find_other_use(struct use_search *s, struct le_node *node, int epoch
         find_other_use(s, node->operands[k], epoch);
 }
 
-/* Whether passes after the group's use the node other than as an operand of `without`. */
+/* Whether passes behind the group's use the node where they do not use it through the other one. */
 static bool is_used_otherwise(struct row *r, int group, const struct le_node *node, const struct le_node *without) {
     struct use_search s = {.r = r, .without = without, .node = node};
     int epoch = ++r->c->notes->epoch;
@@ -141,7 +141,7 @@ static void add_cost(struct le_node *node, void *user) {
         a->cost += own;
 }
 
-/* Cost of the nodes that depend on the row's index. */
+/* Of what changes along the row. */
 static int64_t cost_along(struct row *r, struct le_node *node) {
     struct along a = {.r = r};
     le_node_walk(r->c->ir, node, add_cost, &a);
@@ -182,10 +182,10 @@ static bool is_kept(const struct row *r, const struct le_node *load) {
 }
 
 struct parts {
-    bool quick, reads; /* some operation has a quick way; some load is not kept */
+    bool quick, reads; /* one has a way without a branch; one is read from memory */
 };
 
-/* Of the value's nodes that depend on the row's index. */
+/* Of the value, as far as they change along the row. */
 static void find_parts(const struct row *r, struct le_node *node, int epoch, struct parts *parts) {
     if (node == r->late || !le_node_depends(node, r->all.indices[0]) || le_note_met(r->c->notes, node, epoch))
         return;

@@ -197,7 +197,7 @@ struct le_expression *le_codegen_fold(struct codegen *c, enum le_reduction code,
                                       struct le_expression *m, struct le_expression *a);
 
 /* scatter.c */
-/* The element `now`, updated with x. */
+/* What is there, updated with x: now and x are expressions. */
 struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, enum le_type type,
                                          struct le_expression *now, struct le_expression *x);
 /* Whether updates of one kind that meet come to the same in any order, and that update; where it lies is the text's. */
