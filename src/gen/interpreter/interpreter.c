@@ -9,14 +9,14 @@
     "\n#pragma unroll 1\n            for (m.lane = m.thread; m.lane < lanes; m.lane += LE_VM_THREADS)\n"               \
     "                "
 
-static const char *get_code(struct codegen *c, enum le_type type, char reg) {
+static const char *get_code(struct le_arena *arena, enum le_type type, char reg) {
     const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type((int)type);
-    return le_arena_format(c->arena, "le_vm_get<%s>(m, i.%c)", t, reg);
+    return le_arena_format(arena, "le_vm_get<%s>(m, i.%c)", t, reg);
 }
 
-static const char *set_code(struct codegen *c, enum le_type type, const char *value) {
+static const char *set_code(struct le_arena *arena, enum le_type type, const char *value) {
     const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type((int)type);
-    return le_arena_format(c->arena, LANES "le_vm_set<%s>(m, i.d, %s);", t, value);
+    return le_arena_format(arena, LANES "le_vm_set<%s>(m, i.d, %s);", t, value);
 }
 
 /* As memory has it: of a bool its byte. */
@@ -24,14 +24,15 @@ static const char *element_type(enum le_type type) {
     return type == LE_BOOL || le_type_is_half(type) ? le_cuda_stored((int)type) : le_cuda_type((int)type);
 }
 
-static const char *lane_element(struct codegen *c, enum le_type type, char reg) {
-    return le_arena_format(c->arena, type == LE_BOOL ? "(%c[m.lane] != 0)" : "%c[m.lane]", reg);
+static const char *lane_element(struct le_arena *arena, enum le_type type, char reg) {
+    return le_arena_format(arena, type == LE_BOOL ? "(%c[m.lane] != 0)" : "%c[m.lane]", reg);
 }
 
 /* d = value, an expression of the first `count` of the operands a, b and c, which have one type. */
-static const char *from_elements(struct codegen *c, enum le_type type, int count, enum le_type to, const char *value) {
+static const char *from_elements(struct le_arena *arena, enum le_type type, int count, enum le_type to,
+                                 const char *value) {
     static const char *const operands[] = {"", "a(m, i.a)", "a(m, i.a), b(m, i.b)", "a(m, i.a), b(m, i.b), c(m, i.c)"};
-    return le_arena_format(c->arena,
+    return le_arena_format(arena,
                            "{\n            const le_vm_of<%s> %s;\n            const le_vm_of<%s> d(m, i.d);" LANES
                            "d[m.lane] = %s;\n        }",
                            element_type(type), operands[count], element_type(to), value);
@@ -45,22 +46,22 @@ static enum le_type result_type(const struct le_instruction *one) {
 }
 
 /* The printer's own spelling, so that both ways give the same bits. */
-static const char *operation(struct codegen *c, const struct le_instruction *one) {
+static const char *operation(struct le_arena *arena, const struct le_instruction *one) {
     const char *x[3];
     for (int k = 0; k < 3; k++)
-        x[k] = lane_element(c, one->type, "abc"[k]);
+        x[k] = lane_element(arena, one->type, "abc"[k]);
     int arity = one->code < LE_OPS ? le_op_info((enum le_op)one->code)->arity : 3;
-    return from_elements(c, one->type, arity, result_type(one),
-                         le_cuda_op(c->arena, one->code, (int)one->type, x, LE_WAY_EXACT, NULL));
+    return from_elements(arena, one->type, arity, result_type(one),
+                         le_cuda_op(arena, one->code, (int)one->type, x, LE_WAY_EXACT, NULL));
 }
 
-static const char *rounded(struct codegen *c, const struct le_instruction *one) {
-    const char *half = le_cuda_cast(c->arena, lane_element(c, LE_F32, 'a'), LE_F32, (int)one->type2);
-    return from_elements(c, LE_F32, 1, LE_F32, le_cuda_cast(c->arena, half, (int)one->type2, LE_F32));
+static const char *rounded(struct le_arena *arena, const struct le_instruction *one) {
+    const char *half = le_cuda_cast(arena, lane_element(arena, LE_F32, 'a'), LE_F32, (int)one->type2);
+    return from_elements(arena, LE_F32, 1, LE_F32, le_cuda_cast(arena, half, (int)one->type2, LE_F32));
 }
 
 /* What holds a total, in C. */
-static const char *total_type(struct codegen *c, const struct le_instruction *one) {
+static const char *total_type(struct le_arena *arena, const struct le_instruction *one) {
     static const char *const names[LE_REDUCTIONS] = {
         [LE_RED_SUM] = "le_sum", [LE_RED_PROD] = "le_product", [LE_RED_MIN] = "le_least", [LE_RED_MAX] = "le_greatest"};
     const char *t = le_cuda_type((int)one->type);
@@ -71,22 +72,21 @@ static const char *total_type(struct codegen *c, const struct le_instruction *on
         return "le_all";
     case LE_RED_ARGMIN:
     case LE_RED_ARGMAX:
-        return le_arena_format(c->arena, "le_vm_first<%s, %s>", t, one->way == LE_RED_ARGMAX ? "true" : "false");
+        return le_arena_format(arena, "le_vm_first<%s, %s>", t, one->way == LE_RED_ARGMAX ? "true" : "false");
     default:
-        return le_arena_format(c->arena, "%s<%s>", names[one->way], t);
+        return le_arena_format(arena, "%s<%s>", names[one->way], t);
     }
 }
 
-static const char *term_code(struct codegen *c, const struct le_instruction *one, const char *total) {
-    const char *x = get_code(c, one->type, 'a');
+static const char *term_code(struct le_arena *arena, const struct le_instruction *one, const char *total) {
+    const char *x = get_code(arena, one->type, 'a');
     return le_instruction_has_place(one->way)
-               ? le_arena_format(c->arena, "%s::of(%s, le_vm_get<long long>(m, i.b))", total, x)
-               : le_arena_format(c->arena, "%s::of(%s)", total, x);
+               ? le_arena_format(arena, "%s::of(%s, le_vm_get<long long>(m, i.b))", total, x)
+               : le_arena_format(arena, "%s::of(%s)", total, x);
 }
 
-static const char *reduction_code(struct codegen *c, const struct le_instruction *one) {
-    struct le_arena *arena = c->arena;
-    const char *t = total_type(c, one);
+static const char *reduction_code(struct le_arena *arena, const struct le_instruction *one) {
+    const char *t = total_type(arena, one);
     enum le_type type = le_instruction_has_place(one->way) ? LE_I64 : one->type;
     switch (one->code) {
     case LE_CODE_ACC_INIT:
@@ -95,53 +95,53 @@ static const char *reduction_code(struct codegen *c, const struct le_instruction
         return le_arena_format(arena,
                                LANES "((%s *)m.room)[m.lane] = %s;\n            le_vm_add((le_vm_acc<%s> "
                                      "*)m.regs[i.d], (%s *)m.room, (%s *)m.warps, m.thread, m.n);",
-                               t, term_code(c, one, t), t, t, t);
+                               t, term_code(arena, one, t), t, t, t);
     case LE_CODE_ACC_END:
-        return set_code(c, type,
+        return set_code(arena, type,
                         le_arena_format(arena,
                                         "le_vm_end((const le_vm_acc<%s> *)m.regs[i.a]).value(le_vm_is_empty<%s>(m, i))",
                                         t, t));
     case LE_CODE_VEC_INIT:
         return le_arena_format(arena, LANES "le_vm_lanes_begin<%s>(m, i);", t);
     case LE_CODE_VEC_ADD:
-        return le_arena_format(arena, LANES "le_vm_lanes_add<%s>(m, i, %s);", t, term_code(c, one, t));
+        return le_arena_format(arena, LANES "le_vm_lanes_add<%s>(m, i, %s);", t, term_code(arena, one, t));
     default:
-        return set_code(c, type, le_arena_format(arena, "le_vm_lanes_end<%s>(m, i).value(le_vm_is_unseen(m, i))", t));
+        return set_code(arena, type,
+                        le_arena_format(arena, "le_vm_lanes_end<%s>(m, i).value(le_vm_is_unseen(m, i))", t));
     }
 }
 
-static const char *move_code(struct codegen *c, const struct le_instruction *one) {
-    struct le_arena *arena = c->arena;
+static const char *move_code(struct le_arena *arena, const struct le_instruction *one) {
     const char *t = le_cuda_type((int)one->type);
     switch (one->code) {
     case LE_CODE_SELECT:
-        return set_code(c, one->type,
-                        le_arena_format(arena, "le_vm_get<bool>(m, i.a) ? %s : %s", get_code(c, one->type, 'b'),
-                                        get_code(c, one->type, 'c')));
+        return set_code(arena, one->type,
+                        le_arena_format(arena, "le_vm_get<bool>(m, i.a) ? %s : %s", get_code(arena, one->type, 'b'),
+                                        get_code(arena, one->type, 'c')));
     case LE_CODE_SPLAT:
-        return set_code(c, one->type, le_arena_format(arena, "le_vm_one<%s>(m, i.a)", t));
+        return set_code(arena, one->type, le_arena_format(arena, "le_vm_one<%s>(m, i.a)", t));
     case LE_CODE_LOAD:
-        return set_code(c, one->type, le_arena_format(arena, "le_vm_load<%s>(m, i)", t));
+        return set_code(arena, one->type, le_arena_format(arena, "le_vm_load<%s>(m, i)", t));
     case LE_CODE_STORE:
         return le_arena_format(arena, LANES "le_vm_store<%s>(m, i);", t);
     case LE_CODE_GATHER:
-        return set_code(c, one->type, le_arena_format(arena, "le_vm_gather<%s>(m, i)", t));
+        return set_code(arena, one->type, le_arena_format(arena, "le_vm_gather<%s>(m, i)", t));
     default:
-        return from_elements(c, one->type, 1, one->type, lane_element(c, one->type, 'a'));
+        return from_elements(arena, one->type, 1, one->type, lane_element(arena, one->type, 'a'));
     }
 }
 
-static const char *subscript_code(struct codegen *c, const struct le_instruction *one) {
+static const char *subscript_code(struct le_arena *arena, const struct le_instruction *one) {
     switch (one->code) {
     case LE_CODE_IOTA:
-        return set_code(c, LE_I64,
+        return set_code(arena, LE_I64,
                         "(long long)(le_vm_one<unsigned long long>(m, i.a) + m.lane * (unsigned long long)i.imm)");
     case LE_CODE_INRANGE:
-        return set_code(c, LE_BOOL, "le_vm_in_range(m, i)");
+        return set_code(arena, LE_BOOL, "le_vm_in_range(m, i)");
     case LE_CODE_OUTSIDE:
-        return set_code(c, LE_BOOL, "le_vm_outside(m, i)");
+        return set_code(arena, LE_BOOL, "le_vm_outside(m, i)");
     case LE_CODE_EDGE:
-        return set_code(c, LE_I64,
+        return set_code(arena, LE_I64,
                         "le_vm_edge(le_vm_get<long long>(m, i.a), le_vm_one<long long>(m, i.e), (int)i.imm)");
     default:
         break;
@@ -149,27 +149,27 @@ static const char *subscript_code(struct codegen *c, const struct le_instruction
     const char *name = one->code == LE_CODE_RAND_KEY ? "le_rand_key"
                        : one->code == LE_CODE_RAND   ? "le_rand"
                                                      : "le_randn";
-    return set_code(c, one->code == LE_CODE_RAND_KEY ? LE_U64 : LE_F64,
-                    le_arena_format(c->arena,
+    return set_code(arena, one->code == LE_CODE_RAND_KEY ? LE_U64 : LE_F64,
+                    le_arena_format(arena,
                                     "%s(le_vm_get<unsigned long long>(m, i.a), le_vm_get<unsigned long long>(m, i.b), "
                                     "le_vm_get<unsigned long long>(m, i.c))",
                                     name));
 }
 
-static const char *text_of(struct codegen *c, const struct le_instruction *one) {
+static const char *text_of(struct le_arena *arena, const struct le_instruction *one) {
     if (one->code == LE_CODE_CAST)
-        return from_elements(c, one->type, 1, one->type2,
-                             le_cuda_cast(c->arena, lane_element(c, one->type, 'a'), (int)one->type, (int)one->type2));
+        return from_elements(arena, one->type, 1, one->type2,
+                             le_cuda_cast(arena, lane_element(arena, one->type, 'a'), (int)one->type, (int)one->type2));
     if (one->code == LE_CODE_ROUND)
-        return rounded(c, one);
+        return rounded(arena, one);
     if (one->code == LE_CODE_DISTANCE)
-        return set_code(c, one->type,
-                        le_arena_format(c->arena, "le_vm_distance<%s>(m, i)", le_cuda_type((int)one->type)));
+        return set_code(arena, one->type,
+                        le_arena_format(arena, "le_vm_distance<%s>(m, i)", le_cuda_type((int)one->type)));
     if (one->code < LE_OPS || (one->code >= LE_CODE_MULADD && one->code <= LE_CODE_NMULADD))
-        return operation(c, one);
+        return operation(arena, one);
     if (one->code >= LE_CODE_ACC_INIT && one->code <= LE_CODE_VEC_END)
-        return reduction_code(c, one);
-    return le_instruction_moves(one->code) ? move_code(c, one) : subscript_code(c, one);
+        return reduction_code(arena, one);
+    return le_instruction_moves(one->code) ? move_code(arena, one) : subscript_code(arena, one);
 }
 
 static const char head[] =
@@ -225,12 +225,11 @@ const char *le_interpreter_name(enum le_interpreter which) {
 }
 
 const char *le_interpreter_text(struct le_arena *arena, enum le_interpreter which) {
-    struct codegen c = {.arena = arena};
     const struct le_instructions all = le_instructions_list(arena, which);
     struct words kernel = {.at = NULL}, unit = {.at = NULL};
     le_words_add(arena, &kernel, "%s", head);
     for (int k = 0; k < all.count; k++) {
-        le_words_add(arena, &kernel, "        case %d: %s\n            break;", k, text_of(&c, &all.at[k]));
+        le_words_add(arena, &kernel, "        case %d: %s\n            break;", k, text_of(arena, &all.at[k]));
         add_comment(arena, &kernel, &all.at[k]);
     }
     le_words_add(arena, &kernel, "%s", tail);

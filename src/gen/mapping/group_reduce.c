@@ -108,13 +108,10 @@ static struct le_expression *own_thread(struct codegen *c) {
 }
 
 static void finish_launch(struct codegen *c, const struct team_stage *t, struct le_generated_launches *out, int threads,
-                          unsigned blocks, unsigned rows, const char *how) {
-    struct le_generated_launch *launch = le_codegen_finish(c, out);
-    launch->grid[0] = blocks;
-    launch->grid[1] = rows;
-    launch->block[0] = (unsigned)threads;
-    launch->elements = t->points * t->rest * t->spread;
-    launch->how = t->spread > 1 ? le_arena_format(c->arena, "%s, %d values at once", how, t->spread) : how;
+                          int64_t blocks, int64_t rows, const char *how) {
+    if (t->spread > 1)
+        how = le_arena_format(c->arena, "%s, %d values at once", how, t->spread);
+    le_codegen_launch(c, out, blocks, threads, t->points * t->rest * t->spread, how)->grid[1] = (unsigned)rows;
 }
 
 /* ---- a warp or a block for each point */
@@ -146,7 +143,7 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     for (int g = 0; g < t->group_count; g++)
         emit_warp(c, &t->groups[g]);
     make_rest(c, t, lane, WARP);
-    finish_launch(c, t, out, threads, (unsigned)((t->points + warps - 1) / warps), 1, "a warp for each row");
+    finish_launch(c, t, out, threads, (t->points + warps - 1) / warps, 1, "a warp for each row");
     return c->status;
 }
 
@@ -182,7 +179,7 @@ leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_g
     for (int g = 0; g < t->group_count; g++)
         emit_block(c, &t->groups[g], threads, room);
     make_rest(c, t, own_thread(c), threads);
-    finish_launch(c, t, out, threads, (unsigned)t->points, 1, t->points == 1 ? "one block" : "a block for each row");
+    finish_launch(c, t, out, threads, t->points, 1, t->points == 1 ? "one block" : "a block for each row");
     return c->status;
 }
 
@@ -303,8 +300,8 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
     int64_t rounds = most > 0 ? (s.most_steps + most - 1) / most : s.most_steps;
     if (!s.are_short) /* long steps: blocks that finish early leave room for others */
         rounds = rounds >= PAIR_ROUNDS ? 2 : 1;
-    unsigned blocks = (unsigned)((s.most_steps + rounds - 1) / rounds); /* that finish at about the same time */
-    finish_launch(c, t, out, 256, blocks, (unsigned)t->points,
+    int64_t blocks = (s.most_steps + rounds - 1) / rounds; /* that finish at about the same time */
+    finish_launch(c, t, out, 256, blocks, t->points,
                   t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
     out->work_bytes = s.at_bytes;
     out->counter_bytes = (size_t)t->points * 4;
@@ -476,7 +473,7 @@ leat_status le_reduce_columns(const struct le_mapping *m, void *found, struct le
         whole_columns(c, t, threads);
     else
         cut_columns(c, t, threads, &s, chunk);
-    finish_launch(c, t, out, threads, (unsigned)blocks, cut ? (unsigned)s.most_steps : 1,
+    finish_launch(c, t, out, threads, blocks, cut ? s.most_steps : 1,
                   cut ? "threads for each column, the last block joins their totals" : "a thread for each column");
     out->work_bytes = cut ? s.at_bytes : 0;
     out->counter_bytes = cut ? (size_t)blocks * 4 : 0;

@@ -446,12 +446,9 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
     else
         make_all(m);
     le_ktree_close_to(m->c.tree, m->body, m->c.root);
-    struct le_generated_launch *launch = le_codegen_finish(&m->c, out);
-    launch->grid[0] = (unsigned)blocks;
-    launch->block[0] = MAP_THREADS;
-    launch->how = describe_way(m);
-    launch->elements = 1;
+    int64_t elements = 1;
     for (int a = 0; a < m->axis_count; a++)
-        launch->elements *= m->axes[a].count;
+        elements *= m->axes[a].count;
+    le_codegen_launch(&m->c, out, blocks, MAP_THREADS, elements, describe_way(m));
     return m->c.status;
 }

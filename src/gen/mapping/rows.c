@@ -280,13 +280,10 @@ static const char *describe_shape(const struct row *r) {
 }
 
 static void set_launch(struct row *r, struct le_generated_launches *out) {
-    struct le_generated_launch *launch = le_codegen_finish(r->c, out);
     const struct row_shape *s = &r->shape;
-    launch->grid[0] = (unsigned)((r->t->points + s->rows - 1) / s->rows * s->cluster);
-    launch->block[0] = (unsigned)(s->threads * s->rows);
-    launch->shared_bytes = s->far_bytes;
-    launch->elements = r->t->points * r->t->rest;
-    launch->how = describe_shape(r);
+    int64_t blocks = (r->t->points + s->rows - 1) / s->rows * s->cluster;
+    le_codegen_launch(r->c, out, blocks, s->threads * s->rows, r->t->points * r->t->rest, describe_shape(r))
+        ->shared_bytes = s->far_bytes;
 }
 
 bool le_team_rows(struct codegen *c, struct team_stage *t, struct le_generated_launches *out) {

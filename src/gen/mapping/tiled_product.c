@@ -251,12 +251,11 @@ static leat_status make_product(const struct le_mapping *mapping, void *found, s
     for (int k = 0; k < p->said.product_count; k++)
         emit_sums(c, p, &n, k);
     emit_end(c, p, &n, le_gen_readable(&c->job->kernel, c->stage->product));
-    struct le_generated_launch *launch = le_codegen_finish(c, out);
-    launch->grid[0] = (unsigned)(p->row_tiles * p->column_tiles * p->batch.total);
-    launch->block[0] = (unsigned)c->tree->threads;
-    launch->elements = p->batch.total * p->rows.total * p->columns.total;
+    int64_t blocks = p->row_tiles * p->column_tiles * p->batch.total;
+    struct le_generated_launch *launch =
+        le_codegen_launch(c, out, blocks, c->tree->threads, p->batch.total * p->rows.total * p->columns.total,
+                          p->side == 128 ? "a block for each 128 x 128 elements" : "a block for each 64 x 64 elements");
     launch->operations = 2 * launch->elements * p->terms.total * p->said.product_count;
-    launch->how = p->side == 128 ? "a block for each 128 x 128 elements" : "a block for each 64 x 64 elements";
     return c->status;
 }
 

@@ -97,6 +97,10 @@ struct le_variable *le_codegen_index_variable(struct codegen *c, int index, int 
 /* Prints the kernel and adds its launch. The caller then sets grid and block. */
 struct le_generated_launch *le_codegen_finish(struct codegen *c, struct le_generated_launches *out);
 
+/* The same with a grid and thread blocks of one dimension. elements: of the target. how: for `--emit plan` */
+struct le_generated_launch *le_codegen_launch(struct codegen *c, struct le_generated_launches *out, int64_t blocks,
+                                              int threads, int64_t elements, const char *how);
+
 /* codegen_type.c: conversions */
 struct le_expression *le_codegen_wide(struct codegen *c, struct le_expression *x); /* a position becomes an i64 */
 /* Converts an element in memory to the type that is computed in, and back. */

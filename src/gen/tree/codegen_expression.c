@@ -168,27 +168,13 @@ static bool all_narrow(const struct le_node *node, struct le_expression *const *
     return true;
 }
 
+/* Whether the operation gives the same result on ints as on i64, if that fits an int. */
 static bool has_narrow_form(int code) {
-    switch (code) {
-    case LE_OP_ADD:
-    case LE_OP_SUB:
-    case LE_OP_MUL:
-    case LE_OP_NEG:
-    case LE_OP_FLOORDIV:
-    case LE_OP_MOD:
-    case LE_OP_MIN:
-    case LE_OP_MAX:
-    case LE_OP_CLAMP:
-    case LE_OP_EQ:
-    case LE_OP_NE:
-    case LE_OP_LT:
-    case LE_OP_LE:
-    case LE_OP_GT:
-    case LE_OP_GE:
-        return true;
-    default:
-        return false;
-    }
+    static const bool has[LE_CODES] = {
+        [LE_OP_ADD] = true, [LE_OP_SUB] = true, [LE_OP_MUL] = true, [LE_OP_NEG] = true,   [LE_OP_FLOORDIV] = true,
+        [LE_OP_MOD] = true, [LE_OP_MIN] = true, [LE_OP_MAX] = true, [LE_OP_CLAMP] = true, [LE_OP_EQ] = true,
+        [LE_OP_NE] = true,  [LE_OP_LT] = true,  [LE_OP_LE] = true,  [LE_OP_GT] = true,    [LE_OP_GE] = true};
+    return has[code];
 }
 
 static const struct held *make_op(struct codegen *c, struct le_node *node, struct le_block *block,

@@ -169,3 +169,13 @@ struct le_generated_launch *le_codegen_finish(struct codegen *c, struct le_gener
         launch->arguments[k] = c->parameters.at[k].argument;
     return launch;
 }
+
+struct le_generated_launch *le_codegen_launch(struct codegen *c, struct le_generated_launches *out, int64_t blocks,
+                                              int threads, int64_t elements, const char *how) {
+    struct le_generated_launch *launch = le_codegen_finish(c, out);
+    launch->grid[0] = (unsigned)blocks;
+    launch->block[0] = (unsigned)threads;
+    launch->elements = elements;
+    launch->how = how;
+    return launch;
+}

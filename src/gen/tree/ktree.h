@@ -149,6 +149,10 @@ enum le_statement_kind {
     LE_STATEMENT_BARRIER, /* of the thread block */
     LE_STATEMENT_COMMENT  /* text */
 };
+static inline bool le_ktree_has_block(enum le_statement_kind kind) {
+    return kind == LE_STATEMENT_LOOP || kind == LE_STATEMENT_WHILE || kind == LE_STATEMENT_BRANCH ||
+           kind == LE_STATEMENT_SCOPE || kind == LE_STATEMENT_FUNCTION;
+}
 /* Who runs the iterations of a LOOP. */
 enum le_role {
     LE_ROLE_SERIAL,
@@ -248,38 +252,20 @@ bool le_ktree_is_constant(const struct le_expression *x, int64_t value); /* of a
 #define LE_STATIC_TYPE(type)    ((struct le_static){true, (type)})
 #define LE_STATIC_NUMBER(value) ((struct le_static){false, (value)})
 
-static inline struct le_expression *le_plus(struct le_kernel_tree *t, struct le_expression *a,
-                                            struct le_expression *b) {
-    return le_ktree_binary(t, LE_OP_ADD, a, b);
-}
-static inline struct le_expression *le_minus(struct le_kernel_tree *t, struct le_expression *a,
-                                             struct le_expression *b) {
-    return le_ktree_binary(t, LE_OP_SUB, a, b);
-}
-static inline struct le_expression *le_times(struct le_kernel_tree *t, struct le_expression *a,
-                                             struct le_expression *b) {
-    return le_ktree_binary(t, LE_OP_MUL, a, b);
-}
-static inline struct le_expression *le_ktree_quotient(struct le_kernel_tree *t, struct le_expression *a,
-                                                      struct le_expression *b) {
-    return le_ktree_binary(t, LE_KTREE_QUOTIENT, a, b);
-}
-static inline struct le_expression *le_ktree_remainder(struct le_kernel_tree *t, struct le_expression *a,
-                                                       struct le_expression *b) {
-    return le_ktree_binary(t, LE_KTREE_REMAINDER, a, b);
-}
-static inline struct le_expression *le_less(struct le_kernel_tree *t, struct le_expression *a,
-                                            struct le_expression *b) {
-    return le_ktree_binary(t, LE_OP_LT, a, b);
-}
-static inline struct le_expression *le_at_least(struct le_kernel_tree *t, struct le_expression *a,
-                                                struct le_expression *b) {
-    return le_ktree_binary(t, LE_OP_GE, a, b);
-}
-static inline struct le_expression *le_greater(struct le_kernel_tree *t, struct le_expression *a,
-                                               struct le_expression *b) {
-    return le_ktree_binary(t, LE_OP_GT, a, b);
-}
+#define LE_BINARY(name, code)                                                                                          \
+    static inline struct le_expression *name(struct le_kernel_tree *t, struct le_expression *a,                        \
+                                             struct le_expression *b) {                                                \
+        return le_ktree_binary(t, code, a, b);                                                                         \
+    }
+LE_BINARY(le_plus, LE_OP_ADD)
+LE_BINARY(le_minus, LE_OP_SUB)
+LE_BINARY(le_times, LE_OP_MUL)
+LE_BINARY(le_ktree_quotient, LE_KTREE_QUOTIENT)
+LE_BINARY(le_ktree_remainder, LE_KTREE_REMAINDER)
+LE_BINARY(le_less, LE_OP_LT)
+LE_BINARY(le_at_least, LE_OP_GE)
+LE_BINARY(le_greater, LE_OP_GT)
+#undef LE_BINARY
 static inline struct le_expression *le_to_int(struct le_kernel_tree *t, struct le_expression *x) {
     return le_ktree_cast(t, LE_KTREE_INT, x);
 }

@@ -98,13 +98,6 @@ static void put_type(const struct printer *p, int type) {
 
 static void put(const struct printer *p, const struct le_expression *x, int least);
 
-static void put_list(const struct printer *p, struct le_expression *const *x, int count) {
-    for (int k = 0; k < count; k++) {
-        le_text_add(p->out, k ? ", " : "");
-        put(p, x[k], 0);
-    }
-}
-
 /* Bits that no decimal has are hexadecimal: of NaNs, but for the usual one, and of 16-bit floats. */
 static bool put_real(const struct printer *p, enum le_type type, uint64_t bits) {
     float single;
@@ -144,6 +137,17 @@ static void put_constant(const struct printer *p, const struct le_expression *x)
     put_type(p, x->type);
 }
 
+/* A word, operands, and what closes them. */
+static void put_applied(const struct printer *p, const char *word, char open, const struct le_expression *x,
+                        char close) {
+    le_text_add(p->out, "%s%c", word, open);
+    for (int k = 0; k < x->count; k++) {
+        le_text_add(p->out, k ? ", " : "");
+        put(p, x->x[k], 0);
+    }
+    le_text_add(p->out, "%c", close);
+}
+
 static void put_op(const struct printer *p, const struct le_expression *x) {
     const char *name = le_ktree_op_name(x->code);
     int binding = le_ktree_op_binding(x->code);
@@ -155,9 +159,7 @@ static void put_op(const struct printer *p, const struct le_expression *x) {
         le_text_add(p->out, "%s", name);
         put(p, x->x[0], LE_BINDING_PREFIX);
     } else {
-        le_text_add(p->out, "%s(", name ? name : "?");
-        put_list(p, x->x, x->count);
-        le_text_add(p->out, ")");
+        put_applied(p, name ? name : "?", '(', x, ')');
     }
 }
 
@@ -186,9 +188,7 @@ static void put_call(const struct printer *p, const struct le_expression *x) {
         le_text_add(p->out, ":");
         put_type(p, x->type);
     }
-    le_text_add(p->out, "(");
-    put_list(p, x->x, x->count);
-    le_text_add(p->out, ")");
+    put_applied(p, "", '(', x, ')');
 }
 
 static void put_select(const struct printer *p, const struct le_expression *x) {
@@ -197,14 +197,6 @@ static void put_select(const struct printer *p, const struct le_expression *x) {
     put(p, x->x[1], LE_BINDING_SELECT);
     le_text_add(p->out, " : ");
     put(p, x->x[2], LE_BINDING_SELECT);
-}
-
-/* A word, operands, and what closes them. */
-static void put_applied(const struct printer *p, const char *word, char open, const struct le_expression *x,
-                        char close) {
-    le_text_add(p->out, "%s%c", word, open);
-    put_list(p, x->x, x->count);
-    le_text_add(p->out, "%c", close);
 }
 
 static void put_bare(const struct printer *p, const struct le_expression *x) {
@@ -244,9 +236,8 @@ static void put_bare(const struct printer *p, const struct le_expression *x) {
         put_applied(p, le_ktree_type_name(p->t, x->type), '{', x, '}');
         break;
     case LE_EXPRESSION_PART:
-        le_text_add(p->out, "part<%d>:%s(", x->code, le_ktree_type_name(p->t, x->type));
-        put_list(p, x->x, x->count);
-        le_text_add(p->out, ")");
+        le_text_add(p->out, "part<%d>:", x->code);
+        put_applied(p, le_ktree_type_name(p->t, x->type), '(', x, ')');
         break;
     }
 }

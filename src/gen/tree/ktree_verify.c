@@ -303,30 +303,28 @@ static void verify_function(struct checker *c, const struct le_statement *s) {
 
 /* ---- blocks */
 
-static const struct {
-    void (*verify)(struct checker *c, const struct le_statement *s); /* NULL: nothing of it can be wrong */
-    bool has_block;
-} rules[] = {
-    [LE_STATEMENT_LET] = {verify_let},
-    [LE_STATEMENT_VARIABLE] = {verify_variable},
-    [LE_STATEMENT_ARRAY] = {verify_array},
-    [LE_STATEMENT_SET] = {verify_set},
-    [LE_STATEMENT_COPY] = {verify_copy},
-    [LE_STATEMENT_LOOP] = {verify_loop, true},
-    [LE_STATEMENT_WHILE] = {verify_branch, true},
-    [LE_STATEMENT_BRANCH] = {verify_branch, true},
-    [LE_STATEMENT_SCOPE] = {NULL, true},
-    [LE_STATEMENT_BREAK] = {verify_break},
-    [LE_STATEMENT_LEAVE] = {verify_leave},
-    [LE_STATEMENT_RETURN] = {verify_return},
-    [LE_STATEMENT_FUNCTION] = {verify_function, true},
-    [LE_STATEMENT_TOTALS] = {verify_totals},
-    [LE_STATEMENT_CALL] = {verify_call},
-    [LE_STATEMENT_UPDATE] = {verify_update},
-    [LE_STATEMENT_FAULT] = {verify_fault},
-    [LE_STATEMENT_NOTE] = {verify_fault},
-    [LE_STATEMENT_BARRIER] = {NULL},
-    [LE_STATEMENT_COMMENT] = {verify_comment},
+/* By kind; NULL: nothing of it can be wrong. */
+static void (*const rules[])(struct checker *c, const struct le_statement *s) = {
+    [LE_STATEMENT_LET] = verify_let,
+    [LE_STATEMENT_VARIABLE] = verify_variable,
+    [LE_STATEMENT_ARRAY] = verify_array,
+    [LE_STATEMENT_SET] = verify_set,
+    [LE_STATEMENT_COPY] = verify_copy,
+    [LE_STATEMENT_LOOP] = verify_loop,
+    [LE_STATEMENT_WHILE] = verify_branch,
+    [LE_STATEMENT_BRANCH] = verify_branch,
+    [LE_STATEMENT_SCOPE] = NULL,
+    [LE_STATEMENT_BREAK] = verify_break,
+    [LE_STATEMENT_LEAVE] = verify_leave,
+    [LE_STATEMENT_RETURN] = verify_return,
+    [LE_STATEMENT_FUNCTION] = verify_function,
+    [LE_STATEMENT_TOTALS] = verify_totals,
+    [LE_STATEMENT_CALL] = verify_call,
+    [LE_STATEMENT_UPDATE] = verify_update,
+    [LE_STATEMENT_FAULT] = verify_fault,
+    [LE_STATEMENT_NOTE] = verify_fault,
+    [LE_STATEMENT_BARRIER] = NULL,
+    [LE_STATEMENT_COMMENT] = verify_comment,
 };
 
 static void verify_block(struct checker *c, const struct le_block *block);
@@ -335,10 +333,10 @@ static void verify_statement(struct checker *c, const struct le_statement *s) {
     const struct surroundings around = c->around;
     struct open_label scope = {.label = s->variable, .up = around.scopes};
     int count = c->defined.count;
-    if (!s->body && rules[s->kind].has_block)
+    if (!s->body && le_ktree_has_block(s->kind))
         le_ktree_problem(&c->v, "a statement without its block");
-    else if (rules[s->kind].verify)
-        rules[s->kind].verify(c, s);
+    else if (rules[s->kind])
+        rules[s->kind](c, s);
     if (s->kind == LE_STATEMENT_SCOPE && s->variable) {
         c->around.scopes = &scope;
         define(c, s->variable);

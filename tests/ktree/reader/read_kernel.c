@@ -226,8 +226,8 @@ static void read_fault(struct kernel_reader *r, struct le_statement *s) {
         le_read_fail(&r->text, "the kernel reports no faults");
 }
 
-/* Reads what follows the statement's first word. */
-static void read_plain(struct kernel_reader *r, struct le_statement *s) {
+/* Reads what follows the statement's first word, up to its block. */
+static void read_details(struct kernel_reader *r, struct le_statement *s) {
     switch (s->kind) {
     case LE_STATEMENT_LET:
     case LE_STATEMENT_VARIABLE:
@@ -252,6 +252,19 @@ static void read_plain(struct kernel_reader *r, struct le_statement *s) {
         if (!strchr("\n;}", le_read_next(&r->text)))
             s->x = le_kernel_expression(r);
         break;
+    case LE_STATEMENT_LOOP:
+        read_loop(r, s);
+        break;
+    case LE_STATEMENT_WHILE:
+        s->x = le_kernel_expression(r);
+        read_role(r, s);
+        break;
+    case LE_STATEMENT_SCOPE:
+        read_scope(r, s);
+        break;
+    case LE_STATEMENT_FUNCTION:
+        read_function(r, s);
+        break;
     case LE_STATEMENT_TOTALS:
         read_totals(r, s);
         break;
@@ -267,24 +280,6 @@ static void read_plain(struct kernel_reader *r, struct le_statement *s) {
             le_read_fail(&r->text, "the kernel reports no notes");
         break;
     default:
-        break;
-    }
-}
-
-static void read_head(struct kernel_reader *r, struct le_statement *s) {
-    switch (s->kind) {
-    case LE_STATEMENT_LOOP:
-        read_loop(r, s);
-        break;
-    case LE_STATEMENT_SCOPE:
-        read_scope(r, s);
-        break;
-    case LE_STATEMENT_FUNCTION:
-        read_function(r, s);
-        break;
-    default:
-        s->x = le_kernel_expression(r);
-        read_role(r, s);
         break;
     }
 }
@@ -312,21 +307,13 @@ static void read_statement(struct kernel_reader *r, struct le_block *block) {
     }
     struct le_statement *s = add(
         r, block, (enum le_statement_kind)le_read_choose(&r->text, le_ktree_words, LE_STATEMENT_COMMENT, "statement"));
-    switch (s->kind) {
-    case LE_STATEMENT_LOOP:
-    case LE_STATEMENT_WHILE:
-    case LE_STATEMENT_SCOPE:
-    case LE_STATEMENT_FUNCTION:
-        read_head(r, s);
-        open_block(r, s, block);
-        break;
-    case LE_STATEMENT_BRANCH:
+    if (s->kind == LE_STATEMENT_BRANCH) {
         read_branch(r, s, block);
-        break;
-    default:
-        read_plain(r, s);
-        break;
+        return;
     }
+    read_details(r, s);
+    if (le_ktree_has_block(s->kind))
+        open_block(r, s, block);
 }
 
 /* ---- blocks */
