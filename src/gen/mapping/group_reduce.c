@@ -134,8 +134,7 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     int threads = 256, warps = threads / WARP;
     struct le_expression *warp = le_ktree_int(tree, WARP), *thread = le_ktree_thread(tree, LE_THREAD_X);
     struct le_expression *lane = le_let(tree, c->root, "lane", le_ktree_remainder(tree, own_thread(c), warp));
-    struct le_expression *before =
-        le_times(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), le_ktree_int(tree, warps));
+    struct le_expression *before = le_times_int(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), warps);
     struct le_expression *point =
         le_let(tree, c->root, "point", le_plus(tree, before, le_ktree_quotient(tree, thread, warp)));
     le_ktree_end_if(tree, c->root, le_at_least(tree, point, le_codegen_number(c, "points", t->points)));
@@ -222,8 +221,8 @@ static void emit_parts(struct grid *s, int number) {
     struct le_variable *work = work_of(s);
     struct le_expression *steps =
         le_to_int(t, le_codegen_number(c, le_arena_format(c->arena, "steps_%d", number), count));
-    struct le_expression *row = le_times(
-        t, le_ktree_quotient(t, le_plus(t, steps, le_ktree_int(t, 3)), le_ktree_int(t, 4)), le_ktree_int(t, 4));
+    struct le_expression *row =
+        le_times_int(t, le_ktree_quotient(t, le_plus(t, steps, le_ktree_int(t, 3)), le_ktree_int(t, 4)), 4);
     s->counts[number] = steps;
     s->parts[number] = parts_of(s, g, work, le_times(t, le_to_long(t, le_ktree_thread(t, LE_BLOCK_Y)), row));
     s->at_bytes += (size_t)(count + 3) / 4 * 4 * (size_t)s->t->points * le_group_total_bytes(g);
@@ -352,8 +351,7 @@ static struct le_block *open_columns(struct codegen *c, const struct team_stage 
                                      struct le_expression **point) {
     struct le_kernel_tree *tree = c->tree;
     struct le_expression *points = le_codegen_number(c, "points", t->points);
-    struct le_expression *before =
-        le_times(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), le_ktree_int(tree, threads));
+    struct le_expression *before = le_times_int(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), threads);
     *point = le_let(tree, c->root, "point", le_plus(tree, before, le_ktree_thread(tree, LE_THREAD_X)));
     struct le_block *block = le_ktree_open_if(tree, c->root, le_less(tree, *point, points));
     le_team_bind(c, block, t->points_at, t->points_count, *point, t->points <= INT32_MAX);

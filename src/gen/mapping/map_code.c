@@ -55,8 +55,7 @@ static struct map_spot open_elements(struct map *m, struct le_block *block, enum
     if (which == COUNTED_TURNS) {
         struct le_expression *to = le_ktree_element(t, m->to, s.turn);
         bool many = m->width > 1;
-        s.turns = le_ktree_open_if(t, s.turns, many ? le_greater(t, to, le_ktree_int(t, 0)) : to);
-        s.turns->conditional = true;
+        s.turns = le_codegen_open_branch(&m->c, s.turns, many ? le_greater(t, to, le_ktree_int(t, 0)) : to);
     }
     le_map_bind_outer(m, s.turns, s.turn);
     s.block = le_ktree_open_each(m->c.tree, s.turns, "e", m->width, &s.element);
@@ -180,7 +179,7 @@ struct tile_spot {
 static struct le_expression *tile_element(struct map *m, const struct map_stream *s, struct le_expression *column,
                                           struct le_expression *row) {
     struct le_kernel_tree *t = m->c.tree;
-    return le_ktree_element(t, s->array, le_plus(t, le_times(t, column, le_ktree_int(t, le_map_pitch(m))), row));
+    return le_ktree_element(t, s->array, le_plus(t, le_times_int(t, column, le_map_pitch(m)), row));
 }
 
 /* Reads an element into the tile; in wide tiles a vector along the row axis into registers, which put_part stores in
@@ -217,9 +216,9 @@ static void move_parts(struct map *m, bool puts) {
     struct tile_spot at;
     struct le_block *turns = le_ktree_open_each(m->c.tree, m->body, "u", m->unroll, &at.turn);
     struct le_expression *part = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
-    part = le_plus(t, part, le_times(t, at.turn, le_ktree_int(t, MAP_THREADS)));
+    part = le_plus(t, part, le_times_int(t, at.turn, MAP_THREADS));
     part = le_let(t, turns, "at", part);
-    at.row = le_times(t, le_ktree_remainder(t, part, down), le_ktree_int(t, m->width));
+    at.row = le_times_int(t, le_ktree_remainder(t, part, down), m->width);
     at.row = le_let(t, turns, "row", at.row);
     at.column = le_let(t, turns, "column", le_ktree_quotient(t, part, down));
     struct le_expression *rows = le_map_axis_number(m, m->row, "count", m->axes[m->row].count);
@@ -256,8 +255,8 @@ static void read_tiles(struct map *m) {
 static struct le_expression *put_element(struct map *m, const struct map_stream *s, const struct map_spot *at) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *thread = le_ktree_thread(t, LE_THREAD_X), *across = le_ktree_int(t, le_map_across(m));
-    struct le_expression *column = le_times(t, le_ktree_remainder(t, thread, across), le_ktree_int(t, m->width));
-    struct le_expression *row = le_times(t, at->turn, le_ktree_int(t, MAP_THREADS / le_map_across(m)));
+    struct le_expression *column = le_times_int(t, le_ktree_remainder(t, thread, across), m->width);
+    struct le_expression *row = le_times_int(t, at->turn, MAP_THREADS / le_map_across(m));
     row = le_plus(t, le_ktree_quotient(t, thread, across), row);
     return le_ktree_select(t, counts(m, at), tile_element(m, s, le_plus(t, column, at->element), row),
                            le_ktree_constant(t, stored_type(m, s), 0));

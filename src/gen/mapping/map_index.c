@@ -75,7 +75,7 @@ void le_map_open_parts(struct map *m, int64_t parts, enum le_role role) {
 static struct le_expression *column_of(struct map *m, struct le_expression *part) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *x = le_ktree_cast(t, type_of(m, m->axis_count - 1), part);
-    x = le_times(t, x, le_ktree_int(t, m->width));
+    x = le_times_int(t, x, m->width);
     if (m->phase > 0)
         x = le_minus(t, x, le_to_int(t, le_codegen_number(&m->c, "phase", m->phase)));
     return x;
@@ -88,7 +88,7 @@ struct le_expression *le_map_place(struct map *m, int axis, struct le_expression
     if (axis != m->row)
         return m->place[axis];
     int step = m->way == MAP_TILE ? MAP_THREADS / le_map_across(m) : 1;
-    return le_plus(t, m->place[axis], le_times(t, turn, le_ktree_int(t, step)));
+    return le_plus(t, m->place[axis], le_times_int(t, turn, step));
 }
 
 /* Sets the positions of unrolled iteration `turn` (NULL: there is only one). */
@@ -171,7 +171,7 @@ static void find_flat(struct map *m) {
     struct le_expression *parts[MAP_AXES_MAX] = {NULL}, *turn;
     struct le_expression *items = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(&m->c, "items", m->items));
     struct le_expression *first = m->part ? m->part : le_ktree_thread(t, LE_BLOCK_X);
-    first = le_times(t, first, le_ktree_int(t, m->threads * m->unroll));
+    first = le_times_int(t, first, m->threads * m->unroll);
     first = le_let(t, m->body, "first", le_plus(t, first, le_ktree_thread(t, LE_THREAD_X)));
     if (le_map_is_simple(m)) {
         le_ktree_end_if(t, m->body, le_at_least(t, first, items));
@@ -200,13 +200,12 @@ static void find_corner(struct map *m, struct le_expression *const *parts) {
     struct le_expression *across = le_ktree_int(t, tile ? le_map_across(m) : 32);
     struct le_expression *row = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), across);
     struct le_expression *column = le_ktree_remainder(t, le_ktree_thread(t, LE_THREAD_X), across);
-    row = le_times(t, le_to_int(t, row), le_ktree_int(t, tile ? 1 : m->unroll));
-    m->row_start =
-        le_let(t, m->body, "row_start", le_times(t, le_ktree_cast(t, row_type, parts[m->row]), le_ktree_int(t, rows)));
+    row = le_times_int(t, le_to_int(t, row), tile ? 1 : m->unroll);
+    m->row_start = le_let(t, m->body, "row_start", le_times_int(t, le_ktree_cast(t, row_type, parts[m->row]), rows));
     m->column_start =
-        le_let(t, m->body, "column_start", le_times(t, le_ktree_cast(t, type, parts[inner]), le_ktree_int(t, columns)));
+        le_let(t, m->body, "column_start", le_times_int(t, le_ktree_cast(t, type, parts[inner]), columns));
     if (tile)
-        column = le_plus(t, m->column_start, le_times(t, le_to_int(t, column), le_ktree_int(t, m->width)));
+        column = le_plus(t, m->column_start, le_times_int(t, le_to_int(t, column), m->width));
     else
         column = column_of(m, le_plus(t, m->column_start, column));
     m->place[m->row] = le_let(t, m->body, "row", le_plus(t, m->row_start, row));

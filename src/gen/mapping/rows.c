@@ -8,15 +8,14 @@
 struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *turned = r->turn ? le_ktree_binary(t, LE_OP_XOR, number, r->turn) : number;
-    struct le_expression *before = le_times(t, turned, le_ktree_int(t, WARP * r->all.width));
+    struct le_expression *before = le_times_int(t, turned, WARP * r->all.width);
     struct le_expression *at = le_let(t, block, "at", le_plus(t, r->base, before));
     return (struct row_line){.number = number, .at = at};
 }
 
 struct le_expression *le_row_has(struct row *r, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
-    return r->lines ? le_less(t, number, r->lines)
-                    : le_less(t, le_times(t, number, le_ktree_int(t, WARP * r->all.width)), r->left);
+    return r->lines ? le_less(t, number, r->lines) : le_less(t, le_times_int(t, number, WARP * r->all.width), r->left);
 }
 
 void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library_call get, struct row_line *line) {
@@ -210,12 +209,11 @@ static void name_lines(struct row *r, struct le_expression *lane, struct le_expr
     r->lines = le_let(t, r->c->root, "lines", some);
     if (!r->reads)
         return;
-    struct le_expression *before =
-        le_times(t, le_minus(t, lane, le_ktree_int(t, WARP - 1)), le_ktree_int(t, r->all.width));
+    struct le_expression *before = le_times_int(t, le_minus(t, lane, le_ktree_int(t, WARP - 1)), r->all.width);
     struct le_expression *odd = le_to_int(t, le_ktree_remainder(t, point, le_ktree_int(t, 2)));
     r->turn = le_let(t, r->c->root, "turn",
-                     le_ktree_select(t, le_greater(t, le_plus(t, left, before), most),
-                                     le_times(t, odd, le_ktree_int(t, lines / 2)), le_ktree_int(t, 0)));
+                     le_ktree_select(t, le_greater(t, le_plus(t, left, before), most), le_times_int(t, odd, lines / 2),
+                                     le_ktree_int(t, 0)));
 }
 
 /* A warp for each row: computes the row's number and the position of the thread's first element. */
@@ -224,8 +222,7 @@ static struct le_expression *begin_warp(struct row *r, struct le_expression *lan
     struct le_block *root = r->c->root;
     struct le_expression *block = le_to_long(t, le_ktree_thread(t, LE_BLOCK_X));
     struct le_expression *warp = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), le_ktree_int(t, WARP));
-    struct le_expression *point =
-        le_let(t, root, "point", le_plus(t, le_times(t, block, le_ktree_int(t, r->shape.rows)), warp));
+    struct le_expression *point = le_let(t, root, "point", le_plus(t, le_times_int(t, block, r->shape.rows), warp));
     le_ktree_end_if(t, root, le_at_least(t, point, le_codegen_number(r->c, "points", r->t->points)));
     /* A product even if the width is 1: from `base = lane` NVRTC makes other code, which has up to a tenth more
      * instructions. */
@@ -250,9 +247,9 @@ static struct le_expression *begin_block(struct row *r, struct le_expression *la
     }
     struct le_expression *point = le_let(t, root, "point", le_to_long(t, number));
     struct le_expression *before =
-        le_times(t, le_ktree_quotient(t, *own, le_ktree_int(t, WARP)), le_ktree_int(t, (int64_t)WARP * r->shape.lines));
+        le_times_int(t, le_ktree_quotient(t, *own, le_ktree_int(t, WARP)), (int64_t)WARP * r->shape.lines);
     struct le_expression *first = le_to_int(t, le_plus(t, before, lane));
-    r->base = le_let(t, root, "base", le_times(t, first, le_ktree_int(t, r->all.width)));
+    r->base = le_let(t, root, "base", le_times_int(t, first, r->all.width));
     return point;
 }
 

@@ -224,8 +224,7 @@ static void emit_end(struct codegen *c, const struct product_stage *p, const str
     struct le_expression *column =
         le_let(t, inner, "column", le_plus(t, n->column, line_of(c, p, le_ktree_remainder(t, thread, across), j)));
     struct le_block *block =
-        le_ktree_open_if(t, inner, le_both(t, le_less(t, row, n->rows), le_less(t, column, n->columns)));
-    block->conditional = true;
+        le_codegen_open_branch(c, inner, le_both(t, le_less(t, row, n->rows), le_less(t, column, n->columns)));
     le_team_bind(c, block, p->rows.at, p->rows.count, row, true);
     le_team_bind(c, block, p->columns.at, p->columns.count, column, true);
     for (int k = 0; k < p->said.product_count; k++)

@@ -101,6 +101,9 @@ struct le_generated_launch *le_codegen_finish(struct codegen *c, struct le_gener
 struct le_generated_launch *le_codegen_launch(struct codegen *c, struct le_generated_launches *out, int64_t blocks,
                                               int threads, int64_t elements, const char *how);
 
+/* A branch where x holds (NULL: the other branch of the `if` before), in which expensive nodes stay. */
+struct le_block *le_codegen_open_branch(struct codegen *c, struct le_block *block, struct le_expression *x);
+
 /* codegen_type.c: conversions */
 struct le_expression *le_codegen_wide(struct codegen *c, struct le_expression *x); /* a position becomes an i64 */
 /* Converts an element in memory to the type that is computed in, and back. */

@@ -157,8 +157,7 @@ static struct le_block *open_faults(const struct access *a, int access, struct l
         struct le_block *fault = le_ktree_open_if(t, block, le_ktree_not(t, inside(a, d)));
         le_codegen_add_fault(a->c, fault, (int64_t)access * 8 + d, a->subscript[d]);
         le_ktree_close(t, fault);
-        block = le_ktree_open_else(t, block);
-        block->conditional = true;
+        block = le_codegen_open_branch(a->c, block, NULL);
     }
     return block;
 }
@@ -239,9 +238,7 @@ struct le_expression *le_codegen_load(struct codegen *c, struct le_node *node, s
 static struct le_block *open_inside(const struct access *a, int access, struct le_block *block) {
     struct le_block *good = open_faults(a, access, block);
     le_ktree_close_to(a->c->tree, good, block);
-    struct le_block *inner = le_ktree_open_if(a->c->tree, block, all_inside(a));
-    inner->conditional = true;
-    return inner;
+    return le_codegen_open_branch(a->c, block, all_inside(a));
 }
 
 struct le_block *le_codegen_place(struct codegen *c, const struct destination *to, struct le_block *block,
@@ -262,13 +259,9 @@ struct le_block *le_codegen_place(struct codegen *c, const struct destination *t
 
 /* A temporary has exactly the elements that its indices reach. */
 void le_codegen_store(struct codegen *c, struct le_expression *value, struct le_block *block) {
-    const struct le_stage *stage = c->stage;
-    const struct le_value *target = &c->ir->values.at[stage->target];
-    struct destination to = {.value = target->id,
-                             .rank = stage->left_count,
-                             .access = stage->access,
-                             .subscripts = stage->left,
-                             .trusted = target->symbol < 0};
+    const struct le_value *target = &c->ir->values.at[c->stage->target];
+    struct destination to = le_codegen_left_side(c);
+    to.trusted = target->symbol < 0;
     struct le_expression *place;
     struct le_block *inner = le_codegen_place(c, &to, block, NULL, &place);
     le_ktree_set(c->tree, inner, place, le_codegen_to_memory(c, value, target->type));

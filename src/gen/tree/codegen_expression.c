@@ -213,7 +213,7 @@ static const struct held *make_cast(struct codegen *c, struct le_node *node, str
 
 /* ---- branches */
 
-static struct le_block *open_branch(struct codegen *c, struct le_block *block, struct le_expression *x) {
+struct le_block *le_codegen_open_branch(struct codegen *c, struct le_block *block, struct le_expression *x) {
     struct le_block *inner = x ? le_ktree_open_if(c->tree, block, x) : le_ktree_open_else(c->tree, block);
     inner->conditional = true;
     return inner;
@@ -224,7 +224,7 @@ static struct le_block *open_branch(struct codegen *c, struct le_block *block, s
 static struct le_block *assign_in_branch(struct codegen *c, struct le_node *node, struct le_block *block,
                                          struct le_expression *x, struct le_variable *variable,
                                          struct le_variable *outside) {
-    struct le_block *inner = open_branch(c, block, x);
+    struct le_block *inner = le_codegen_open_branch(c, block, x);
     c->branches++;
     struct le_expression *value = le_codegen_node(c, node, inner, outside);
     c->branches--;
@@ -284,7 +284,7 @@ static const struct held *make_else(struct codegen *c, struct le_node *node, str
         return hold(c, block, "t", le_ktree_select(c->tree, fell, other, term));
     }
     struct le_variable *t = le_ktree_declare(c->tree, block, "t", (int)node->type, term);
-    struct le_block *inner = open_branch(c, block, fell);
+    struct le_block *inner = le_codegen_open_branch(c, block, fell);
     struct le_expression *other = le_codegen_node(c, node->operands[1], inner, outside);
     le_ktree_set(c->tree, inner, le_ktree_use(c->tree, t), le_codegen_wide(c, other));
     le_ktree_close(c->tree, inner);

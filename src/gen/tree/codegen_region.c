@@ -63,8 +63,7 @@ static void run_claimed(struct region *r, struct le_block *block, const struct l
     claim.dense = c->winners[s->target];
     struct le_block *inner = le_codegen_place(c, &claim, block, r->outside, &number);
     if (x) {
-        struct le_block *winner = le_ktree_open_if(c->tree, inner, le_ktree_binary(c->tree, LE_OP_EQ, number, own));
-        winner->conditional = true;
+        struct le_block *winner = le_codegen_open_branch(c, inner, le_ktree_binary(c->tree, LE_OP_EQ, number, own));
         to.trusted = true;
         le_codegen_place(c, &to, winner, r->outside, &place);
         le_ktree_set(c->tree, winner, place, le_codegen_to_memory(c, x, type));
@@ -134,8 +133,7 @@ static void run_fail(struct region *r, struct le_block *block, const struct le_r
 /* The block is still open: what is hoisted out of it comes before it. x NULL: the other branch */
 static struct le_block *run_branch(struct region *r, struct le_block *block, struct le_expression *x, int from,
                                    int to) {
-    struct le_block *inner = x ? le_ktree_open_if(r->c->tree, block, x) : le_ktree_open_else(r->c->tree, block);
-    inner->conditional = true;
+    struct le_block *inner = le_codegen_open_branch(r->c, block, x);
     next_moment(r->c);
     run_steps(r, inner, from, to);
     next_moment(r->c);

@@ -266,6 +266,9 @@ LE_BINARY(le_less, LE_OP_LT)
 LE_BINARY(le_at_least, LE_OP_GE)
 LE_BINARY(le_greater, LE_OP_GT)
 #undef LE_BINARY
+static inline struct le_expression *le_times_int(struct le_kernel_tree *t, struct le_expression *x, int64_t n) {
+    return le_times(t, x, le_ktree_int(t, n));
+}
 static inline struct le_expression *le_to_int(struct le_kernel_tree *t, struct le_expression *x) {
     return le_ktree_cast(t, LE_KTREE_INT, x);
 }
