@@ -77,7 +77,7 @@ static struct spelled infix_text(const struct printer *p, const struct le_expres
                             own};
 }
 
-/* Positions, and what is alike for all numbers. */
+/* Operators with the meaning that C gives them: of positions, and && and || of bools. */
 static bool is_infix(const struct le_expression *x) {
     bool positions = le_ktree_is_position(x->x[0]->type);
     bool logic = x->code == LE_OP_LAND || x->code == LE_OP_LOR;
@@ -125,7 +125,7 @@ static const char *call_text(const struct printer *p, const struct le_expression
     return w.length ? w.at : "";
 }
 
-/* Without what makes a bool of a byte. */
+/* The element itself; a bool is its byte. */
 static const char *element_text(const struct printer *p, const struct le_expression *x) {
     struct words w = {0};
     le_words_add(p->arena, &w, "%s", x->variable->name);
@@ -171,7 +171,7 @@ static const char *part_text(const struct printer *p, const struct le_expression
     return w.at;
 }
 
-/* Of a SELECT. A literal is an int at least, which would make the other one wider, too. */
+/* An operand of a SELECT. A literal of a type narrower than int is cast, or the result would be an int. */
 static const char *choice_text(const struct printer *p, const struct le_expression *x) {
     bool narrow = x->kind == LE_EXPRESSION_CONSTANT && !le_ktree_is_position(x->type) && x->type != LE_BOOL &&
                   le_type_size((enum le_type)x->type) < 4;
@@ -191,7 +191,7 @@ static struct spelled constant_text(const struct printer *p, const struct le_exp
                             PRIMARY};
 }
 
-/* An array that a function is given to read: its bools are no bytes. */
+/* A parameter of a function that is an array to read. Its bools are bools, not bytes. */
 static bool is_given(const struct le_variable *v) {
     return v->memory == LE_KTREE_LOCAL && v->read_only;
 }
@@ -302,7 +302,7 @@ static void print_array(struct printer *p, const struct le_statement *s) {
     put(p, "%s%s%s;", w.at, v->memory == LE_KTREE_DYNAMIC ? "[]" : "", s->zeroed ? " = {}" : "");
 }
 
-/* A bool's byte is copied as it is. */
+/* Copies a bool's byte without a conversion. */
 static void print_set(struct printer *p, const struct le_statement *s) {
     bool element = s->to->kind == LE_EXPRESSION_ELEMENT;
     bool bytes = element && s->x->kind == LE_EXPRESSION_ELEMENT && s->x->type == LE_BOOL;
@@ -344,7 +344,7 @@ static void print_loop(struct printer *p, const struct le_statement *s) {
     print_body(p, head.at, s->body, "");
 }
 
-/* An `else` of one branch goes on with its `if`. */
+/* An `else` whose only statement is a branch is printed as `else if`. */
 static void print_branch(struct printer *p, const struct le_statement *s, const char *before) {
     print_body(p, le_arena_format(p->arena, "%sif (%s)", before, whole(p, s->x)), s->body, "");
     const struct le_block *otherwise = s->otherwise;
@@ -389,7 +389,7 @@ static void print_update(struct printer *p, const struct le_statement *s) {
                                         [LE_SCATTER_MIN] = "min",
                                         [LE_SCATTER_MAX] = "max"};
     bool raises = s->code == LE_SCATTER_ADD || s->code == LE_SCATTER_MAX;
-    if (s->to->type == LE_BOOL) /* all who change it write the same */
+    if (s->to->type == LE_BOOL) /* all threads that change it write the same value */
         put(p, "if (%s%s)\n    %s = %d;", raises ? "" : "!", text_of(p, s->x, UNARY), element_text(p, s->to), raises);
     else
         put(p, "le_atomic_%s<%s>(&%s, %s);", names[s->code], variable_type(p->t, s->to->type), element_text(p, s->to),
@@ -403,7 +403,7 @@ static void print_fault(struct printer *p, const struct le_statement *s) {
         put(p, "%s = true;", s->variable->name);
 }
 
-/* What has a block, or leaves one. */
+/* Statements that have a block or leave one. */
 static void print_control(struct printer *p, const struct le_statement *s) {
     switch (s->kind) {
     case LE_STATEMENT_LOOP:

@@ -36,15 +36,14 @@ static const char *special(enum le_type type, double x) {
                     : (t[0] == 'f' ? "-le_infinity<float>()" : "-le_infinity<double>()");
 }
 
-/* The fewest digits that are read as the same number. */
+/* The fewest digits that read back as the same number. */
 static const char *real_literal(struct le_arena *arena, enum le_type type, double x) {
     char text[40];
     bool single = type == LE_F32;
     if (!isfinite(x))
         return special(type, x);
     bool same = false;
-    for (int digits = 1; digits <= 17;
-         digits++) { /* and more, rather than an exponent, for numbers that people write */
+    for (int digits = 1; digits <= 17; digits++) { /* and more digits in place of an exponent, below 1e9 */
         snprintf(text, sizeof text, "%.*g", digits, x);
         same |= single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x;
         if (same && !(fabs(x) < 1e9 && strchr(text, '+')))

@@ -47,7 +47,7 @@ static bool has_name(const struct piece *p, const char *name, size_t length) {
     return false;
 }
 
-/* What the text itself says. */
+/* The pieces whose words the text contains. */
 static struct uses find_uses(const char *text, const char *end) {
     struct uses uses = {{0}};
     size_t length;
@@ -81,7 +81,7 @@ static const struct uses *uses_of(struct piece *p) {
     return &p->uses;
 }
 
-/* Adds what those need that are there. */
+/* Adds the pieces that the pieces in the set use. */
 static void close_uses(struct uses *uses) {
     struct uses done = {{0}};
     bool more = true;

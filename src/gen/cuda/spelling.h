@@ -6,9 +6,10 @@
 #include "gen/tree/ktree.h"
 
 /* type, from and to are types of the language or of positions. */
-enum le_type le_cuda_language_type(int type); /* with the same values: i32, u32, i64, u64 for positions */
-const char *le_cuda_type(int type);           /* of variables: bool is bool, 16-bit floats are float */
-const char *le_cuda_stored(int type);         /* in memory */
+enum le_type
+le_cuda_language_type(int type);    /* of positions the type of the language with the same values: i32, u32, i64, u64 */
+const char *le_cuda_type(int type); /* of variables: bool is bool, 16-bit floats are float */
+const char *le_cuda_stored(int type); /* in memory */
 const char *le_cuda_literal(struct le_arena *arena, enum le_type type, uint64_t bits);
 const char *le_cuda_position(struct le_arena *arena, int type, int64_t value);     /* a literal of a position's type */
 const char *le_cuda_cast(struct le_arena *arena, const char *x, int from, int to); /* any two */

@@ -2,7 +2,7 @@
 #include "gen/interpreter/instructions.h"
 #include <limits.h>
 
-enum { BESIDE_COST = 15 }; /* of the dearest operation that the interpreter for f32 has in f64: what numbers need */
+enum { BESIDE_COST = 15 }; /* cost of the most expensive f64 operation in the interpreter for f32: enough for scalars */
 
 static const enum le_type floats[] = {[LE_INTERPRETER_F32] = LE_F32, [LE_INTERPRETER_F64] = LE_F64};
 static const enum le_type stored[] = {LE_BOOL, LE_I8,  LE_I16, LE_I32,  LE_I64, LE_U8, LE_U16,
@@ -34,7 +34,7 @@ static bool has_operation(enum le_op op, enum le_type type) {
     }
 }
 
-/* most: what an operation costs at most. */
+/* most: the greatest cost of an operation that is added */
 static void add_operations(struct le_instructions *all, enum le_type type, int most) {
     for (enum le_op op = 0; op < LE_OPS; op++)
         if (has_operation(op, type) && le_op_info(op)->cost <= most)
@@ -52,7 +52,8 @@ static bool computes(const struct le_instructions *all, enum le_type type) {
     return false;
 }
 
-/* Between what computes and all that lies in memory: f64 beside f32 only what computes, floats of 16 bits only f32. */
+/* Casts between types that are computed in and types in memory. In the interpreter for f32, f64 is cast only from and
+ * to types that are computed in; 16-bit floats only from and to f32. */
 static bool has_cast(const struct le_instructions *all, enum le_type from, enum le_type to) {
     bool a = computes(all, from), b = computes(all, to);
     enum le_type inner = a ? from : to;
@@ -131,7 +132,7 @@ static enum le_type of_size(enum le_type type) {
     return size == 1 ? LE_U8 : size == 2 ? LE_U16 : size == 4 ? LE_U32 : LE_U64;
 }
 
-/* As it was added: moves by size alone, subscripts without a type. */
+/* The instruction as add_instruction listed it: moves by size, subscripts without a type. */
 static struct le_instruction kind_of(const struct le_instr *instr) {
     struct le_instruction x = {.code = instr->code == LE_CODE_STREAM ? LE_CODE_COPY : instr->code,
                                .type = (enum le_type)instr->type};

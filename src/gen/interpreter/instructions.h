@@ -12,17 +12,17 @@ struct le_instruction {
 };
 struct le_instructions {
     struct le_arena *arena;
-    enum le_type computing[4]; /* in what operations run; the first two in what reductions do, bools apart */
+    enum le_type computing[4]; /* types of operations; the first two, and bool, are the types of reductions */
     struct le_instruction *at; /* by number */
     int count, capacity;
 };
 struct le_instructions le_instructions_list(struct le_arena *arena, enum le_interpreter which);
-/* The number of the one that runs it; -1: there is none. */
+/* The number of the instruction that runs it; -1: none does. */
 int le_instructions_find(const struct le_instructions *all, const struct le_instr *instr);
 static inline bool le_instruction_moves(int code) {
     return code >= LE_CODE_SELECT && code <= LE_CODE_GATHER && code != LE_CODE_IOTA;
 }
-/* Of a reduction's number: its totals have an index beside them. */
+/* way: a reduction. Whether its totals have an index. */
 static inline bool le_instruction_has_place(int way) {
     return way == LE_RED_ARGMIN || way == LE_RED_ARGMAX;
 }

@@ -4,7 +4,7 @@
 #include "gen/interpreter/instructions.h"
 #include <string.h>
 
-/* The lanes of a thread. */
+/* A loop over the lanes of a thread. */
 #define LANES                                                                                                          \
     "\n#pragma unroll 1\n            for (m.lane = m.thread; m.lane < lanes; m.lane += LE_VM_THREADS)\n"               \
     "                "
@@ -19,7 +19,7 @@ static const char *set_code(struct le_arena *arena, enum le_type type, const cha
     return le_arena_format(arena, LANES "le_vm_set<%s>(m, i.d, %s);", t, value);
 }
 
-/* As memory has it: of a bool its byte. */
+/* The type in memory: a bool is a byte. */
 static const char *element_type(enum le_type type) {
     return type == LE_BOOL || le_type_is_half(type) ? le_cuda_stored((int)type) : le_cuda_type((int)type);
 }
@@ -45,7 +45,7 @@ static enum le_type result_type(const struct le_instruction *one) {
     return rule == LE_RULE_COMPARE || rule == LE_RULE_LOGIC || rule == LE_RULE_CLASSIFY ? LE_BOOL : one->type;
 }
 
-/* The printer's own spelling, so that both ways give the same bits. */
+/* Spelled as in compiled kernels, so that both give the same bits. */
 static const char *operation(struct le_arena *arena, const struct le_instruction *one) {
     const char *x[3];
     for (int k = 0; k < 3; k++)
@@ -60,7 +60,7 @@ static const char *rounded(struct le_arena *arena, const struct le_instruction *
     return from_elements(arena, LE_F32, 1, LE_F32, le_cuda_cast(arena, half, (int)one->type2, LE_F32));
 }
 
-/* What holds a total, in C. */
+/* The class of a total. */
 static const char *total_type(struct le_arena *arena, const struct le_instruction *one) {
     static const char *const names[LE_REDUCTIONS] = {
         [LE_RED_SUM] = "le_sum", [LE_RED_PROD] = "le_product", [LE_RED_MIN] = "le_least", [LE_RED_MAX] = "le_greatest"};

@@ -11,8 +11,8 @@ enum { LE_INTERPRETER_LANES = 512, LE_INTERPRETER_THREADS = 128, LE_INTERPRETER_
 enum { LE_INTERPRETER_SHARED_BYTES = (LE_INTERPRETER_LANES + LE_INTERPRETER_THREADS / 32) * 16 }; /* static */
 #define LE_INTERPRETER_KERNEL "le_interpreter" /* takes the tape, then LE_INTERPRETER_BUFFERS pointers */
 
-/* One for each type that floats are added up in: whatever it has costs its compiler time. That for f32 computes in f64,
- * too, as numbers that a caller gives do. */
+/* One interpreter for each float type of sums, because every instruction costs compile time. The one for f32 also
+ * computes in f64, the type of a caller's scalars. */
 enum le_interpreter { LE_INTERPRETER_F32, LE_INTERPRETER_F64, LE_INTERPRETERS };
 const char *le_interpreter_name(enum le_interpreter which); /* "the interpreter for f32" */
 /* Its text, which never changes. */

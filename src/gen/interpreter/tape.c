@@ -2,7 +2,7 @@
 #include "gen/interpreter/instructions.h"
 #include <string.h>
 
-/* DEPTH_MAX: of open bodies, one less than there is room for: control looks at the next one's place. */
+/* DEPTH_MAX: nesting of loops, one less than the interpreter's stack, because it looks at the next frame. */
 enum { DEPTH_MAX = 23, CONTROLS = 4, WORD_BYTES = 16, SLOT = 0x8000 };
 
 struct tape_head {
@@ -37,7 +37,7 @@ struct encoder {
     struct tape_stream *streams;
     struct tape_reg *regs;
     size_t room_bytes;
-    bool taken; /* so far there is nothing that the machine has not */
+    bool taken; /* the interpreter supports everything so far */
 };
 
 static uint16_t encode_operand(const struct encoder *e, uint16_t reg) {
@@ -99,7 +99,7 @@ static int buffer_number(struct encoder *e, int buffer) {
     return tape->buffer_count - 1;
 }
 
-/* Bytes of one total: an index beside it where that is asked for. */
+/* Bytes of one total, with its index if it has one. */
 static size_t total_bytes(const struct encoder *e, int reg, enum le_type type) {
     for (int k = 0; k < e->unit->instr_count; k++) {
         const struct le_instr *instr = &e->unit->instrs[k];

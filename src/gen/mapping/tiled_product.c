@@ -6,9 +6,9 @@
 #include "gen/mapping/group_reduce.h"
 #include "ir/passes/contract.h"
 
-#define SHORT_MIN  32 /* rows and columns: half a tile's */
+#define SHORT_MIN  32 /* least rows and columns: half a tile */
 #define TERMS_MIN  16
-#define LONG_TERMS 2048 /* that few tiles leave to kernels which share a sum */
+#define LONG_TERMS 2048 /* terms from which on kernels that share each sum are faster, if there are few tiles */
 #define EXTENT_MAX ((int64_t)1 << 30)
 
 struct loops {
@@ -92,7 +92,7 @@ static int64_t tiles_of(const struct product_stage *p, int side) {
     return (p->rows.total + side - 1) / side * ((p->columns.total + side - 1) / side);
 }
 
-/* The larger tile reads less, where there are enough of it for all of the device. */
+/* The larger tile reads less. It is used if there are enough tiles to fill the device. */
 static bool choose_tile(const struct codegen *c, struct product_stage *p) {
     const int64_t units = c->job->facts->multiprocessors;
     const size_t factor = le_type_size(p->factor_type), sum = le_type_size(p->said.products[0].sum->type);
@@ -128,7 +128,7 @@ struct product {
 
 /* ---- the kernel */
 
-/* What the kernel's parts know. row, column: the tile's first. Extents are INTs. */
+/* Expressions of the kernel, all INT. row, column: the first of the tile; rows, columns, terms: extents */
 struct product_parts {
     struct le_expression *row, *column, *rows, *columns, *terms;
     struct le_variable *room, *sums[LE_TERMS_MAX];
@@ -138,7 +138,7 @@ static struct le_expression *extent(struct codegen *c, const char *what, int64_t
     return le_to_int(c->tree, le_codegen_number(c, what, value));
 }
 
-/* The block's tile, and its product of the batch. */
+/* Computes the tile of the thread block, and binds the batch indices. */
 static void emit_place(struct codegen *c, const struct product_stage *p, struct product_parts *n) {
     struct le_kernel_tree *t = c->tree;
     struct le_expression *side = le_ktree_int(t, p->side);
@@ -156,7 +156,7 @@ static void emit_place(struct codegen *c, const struct product_stage *p, struct 
     n->terms = extent(c, "terms", p->terms.total);
 }
 
-/* A function that gives a side's element by line and term, or 0 outside. */
+/* Makes a function of (line, term) that returns a side's element, or 0 beyond the extents. */
 static struct le_expression *emit_side(struct codegen *c, const struct product_stage *p, const struct product_parts *n,
                                        bool left, int k) {
     struct le_kernel_tree *t = c->tree;
@@ -179,7 +179,7 @@ static struct le_expression *emit_side(struct codegen *c, const struct product_s
     return le_ktree_use(t, function);
 }
 
-/* Whether elements that follow each other in memory are of one line. */
+/* Whether consecutive elements in memory are of one line. */
 static bool by_terms(const struct codegen *c, const struct product_stage *p, const struct le_node *load, bool left) {
     const struct le_layout *layout = &c->layouts[load->value];
     for (int d = 0; d < load->operand_count; d++)
@@ -202,7 +202,7 @@ static void emit_sums(struct codegen *c, const struct product_stage *p, struct p
     le_do(t, c->root, LE_CALL_TILE_SUMS, statics, x);
 }
 
-/* The m-th of the thread's lines; thread: its place among those of the lines. */
+/* The thread's line number m. thread: its number among the threads of that side */
 static struct le_expression *line_of(struct codegen *c, const struct product_stage *p, struct le_expression *thread,
                                      struct le_variable *m) {
     const struct le_static statics[] = {LE_STATIC_NUMBER(p->side), LE_STATIC_NUMBER(p->micro)};
@@ -210,7 +210,7 @@ static struct le_expression *line_of(struct codegen *c, const struct product_sta
     return le_ktree_call(c->tree, LE_CALL_TILE_LINE, LE_KTREE_INT, statics, x);
 }
 
-/* The statement, for each of the thread's sums that has an element. */
+/* Computes the statement for each of the thread's sums that is inside the target. */
 static void emit_end(struct codegen *c, const struct product_stage *p, const struct product_parts *n,
                      struct le_node *product) {
     struct le_kernel_tree *t = c->tree;

@@ -29,7 +29,7 @@ struct access {
     bool narrow;      /* an int reaches all of it */
     struct le_variable *array;
     struct le_expression *subscript[LEAT_RANK_MAX]; /* moved by its edge already; NULL: stretched */
-    bool asked[LEAT_RANK_MAX];                      /* whether it is inside has to be asked */
+    bool asked[LEAT_RANK_MAX];                      /* its range must be checked */
 };
 
 static bool reaches_in_int(const struct le_layout *layout, int rank) {
@@ -57,7 +57,7 @@ static bool axis_is_narrow(const struct access *a, int d) {
     return le_ktree_is_narrow(a->subscript[d]->type) && a->layout->shape[d] <= INT32_MAX;
 }
 
-/* Without a sign one comparison asks for both ends. */
+/* Unsigned, one comparison checks both ends. */
 static struct le_expression *inside(const struct access *a, int d) {
     struct le_kernel_tree *t = a->c->tree;
     int type = axis_is_narrow(a, d) ? LE_KTREE_UINT : LE_KTREE_ULONG;
@@ -76,7 +76,7 @@ static struct le_expression *offset_term(const struct access *a, int d) {
     return le_times(t, subscript, le_ktree_cast(t, type, s));
 }
 
-/* ((i * n1) + j) * n2 + k, of elements side by side */
+/* The element's row-major number: ((i * n1) + j) * n2 + k. */
 static struct le_expression *dense_number(const struct access *a) {
     struct le_kernel_tree *t = a->c->tree;
     struct le_expression *number = le_ktree_long(t, 0);
@@ -116,7 +116,7 @@ static struct le_expression *moved(const struct access *a, int d, struct le_expr
     return le_let(t, block, "at", le_ktree_call(t, calls[edge], type, &LE_STATIC_TYPE(type), operands));
 }
 
-/* The subscripts' values, moved by the edge. */
+/* Computes the subscripts, and applies the edge mode to those that may be out of range. */
 static void find_subscripts(struct access *a, struct le_node *const *subscripts, enum le_edge edge, bool trusted,
                             struct le_block *block, struct le_variable *outside) {
     for (int d = 0; d < a->rank; d++) {
@@ -147,8 +147,8 @@ static struct le_expression *all_inside(const struct access *a) {
     return all;
 }
 
-/* The faults of axes that are outside: the first one's. The block where there is none, which is open if `last`; with
- * those around it up to block. */
+/* Records a fault for the first axis that is out of range. Returns the block that runs if none is, with the blocks
+ * around it up to `block` still open. */
 static struct le_block *open_faults(const struct access *a, int access, struct le_block *block) {
     struct le_kernel_tree *t = a->c->tree;
     for (int d = 0; d < a->rank; d++) {
@@ -173,7 +173,7 @@ static struct le_variable *array_of(struct codegen *c, int value) {
     return le_codegen_parameter(c, kind, value, 0, (int)v->type, NULL);
 }
 
-/* As its bytes lie in memory: of a bool one that may be any but 0. */
+/* Its bytes are as in memory: a bool's byte may be any value but 0. */
 struct le_expression *le_codegen_scalar(struct codegen *c, int value, enum le_type type) {
     enum le_type stored = c->ir->values.at[value].type, bytes = stored;
     struct le_variable *scalar = le_codegen_parameter(c, LE_ARGUMENT_SCALAR, value, 0, (int)stored, NULL);
@@ -234,7 +234,7 @@ struct le_expression *le_codegen_load(struct codegen *c, struct le_node *node, s
 
 /* ---- stores */
 
-/* The faults, and the block where there is none. */
+/* Records faults. Returns the block that runs if there is none. */
 static struct le_block *open_inside(const struct access *a, int access, struct le_block *block) {
     struct le_block *good = open_faults(a, access, block);
     le_ktree_close_to(a->c->tree, good, block);
@@ -257,7 +257,7 @@ struct le_block *le_codegen_place(struct codegen *c, const struct destination *t
     return asks(&a) ? open_inside(&a, to->access, block) : block;
 }
 
-/* A temporary has exactly the elements that its indices reach. */
+/* A temporary has exactly the elements that its indices cover, so it needs no range check. */
 void le_codegen_store(struct codegen *c, struct le_expression *value, struct le_block *block) {
     const struct le_value *target = &c->ir->values.at[c->stage->target];
     struct destination to = le_codegen_left_side(c);

@@ -3,14 +3,14 @@
  * operands are cheap and safe. */
 #include "gen/tree/codegen.h"
 
-#define CHEAP_COST 8 /* additions that are rather made in vain than jumped over */
+#define CHEAP_COST 8 /* additions: cheaper to compute than to branch around */
 
-#define NARROW_DEPTH 8 /* of nodes whose interval is looked for */
-#define COPIES_MAX   2 /* of what is dear, in branches; then it is made before them */
+#define NARROW_DEPTH 8 /* of nodes whose interval is computed */
+#define COPIES_MAX   2 /* of an expensive node in branches, before it is computed ahead of them */
 
 /* ---- what is known of a node */
 
-/* A region that must not run in vain: a `while` might not end. */
+/* A region that may only run where its value is needed: a `while` might not end. */
 static bool only_when_reached(const struct le_node *node) {
     return le_region_has_while(node) || le_region_fails(node);
 }
@@ -28,7 +28,7 @@ static bool find_safe(struct codegen *c, struct le_node *node) {
         if (r->low && (!le_codegen_is_safe(c, r->low) || !le_codegen_is_safe(c, r->high)))
             return false;
         if (by && by->kind != LE_NODE_CONST)
-            return false; /* it may turn out not to be positive */
+            return false; /* it may not be positive */
     }
     return true;
 }
@@ -53,7 +53,7 @@ static leat_status no_value(void *user, struct le_node *node, int64_t *value) {
     return LEAT_MISSING;
 }
 
-/* By ranges and types: the numbers of a run are not asked for. */
+/* Decided from ranges and types, not from the numbers of a run. */
 static bool fits_narrow(const struct codegen *c, struct le_node *node) {
     int64_t low, high;
     struct le_space space = *c->space;
@@ -76,8 +76,8 @@ static struct held *first_memo(struct codegen *c, struct le_node *node) {
     return note->code_epoch == c->epoch ? note->code : NULL;
 }
 
-/* Whether it was made in so many branches that a further one is no gain: without this, choices inside of choices would
- * make what they share 2 to the power of their depth times. */
+/* Whether it was computed in COPIES_MAX branches already. Without this limit, nested choices would repeat what they
+ * share 2 to the power of their depth times. */
 static bool is_repeated(struct codegen *c, struct le_node *node) {
     int copies = 0;
     for (const struct held *h = first_memo(c, node); h && copies < COPIES_MAX; h = h->next)
@@ -135,7 +135,7 @@ static const struct held *new_held(struct codegen *c, struct le_block *block, st
     return h;
 }
 
-/* A variable of the block. */
+/* x as a variable of the block. */
 static const struct held *hold(struct codegen *c, struct le_block *block, const char *wish, struct le_expression *x) {
     return new_held(c, block, le_let(c->tree, block, wish, x));
 }
@@ -219,8 +219,8 @@ struct le_block *le_codegen_open_branch(struct codegen *c, struct le_block *bloc
     return inner;
 }
 
-/* variable = node's value in a branch (x NULL: the other one), which is still open: what is hoisted out of it comes
- * before it. */
+/* Sets the variable to the node's value in a branch (x NULL: the other one). The branch stays open, so that code
+ * hoisted out of it comes before it. */
 static struct le_block *assign_in_branch(struct codegen *c, struct le_node *node, struct le_block *block,
                                          struct le_expression *x, struct le_variable *variable,
                                          struct le_variable *outside) {
@@ -270,7 +270,7 @@ static const struct held *make_logic(struct codegen *c, struct le_node *node, st
     return new_held(c, block, le_ktree_use(c->tree, t));
 }
 
-/* The term; where one of its reads falls outside, the other. */
+/* The first operand; where one of its reads is out of range, the second. */
 static const struct held *make_else(struct codegen *c, struct le_node *node, struct le_block *block,
                                     struct le_variable *outside) {
     if (le_codegen_is_safe(c, node->operands[0]))
@@ -293,8 +293,8 @@ static const struct held *make_else(struct codegen *c, struct le_node *node, str
 
 /* ---- the rest */
 
-/* Key and two words of counter at a time; a missing one is 0. The earlier blocks' low halves are the later ones' keys.
- */
+/* Each step takes a key and two words of the counter; a missing word is 0. The result of one step is the key of the
+ * next. */
 static const struct held *make_rand(struct codegen *c, struct le_node *node, struct le_block *block,
                                     struct le_variable *outside) {
     struct le_expression *x[3] = {le_codegen_node(c, node->operands[0], block, outside), NULL, NULL};
@@ -335,7 +335,7 @@ static const struct held *make_len(struct codegen *c, const struct le_node *node
     return new_held(c, c->root, le_codegen_fits_int(length, length) ? le_to_int(c->tree, x) : le_codegen_wide(c, x));
 }
 
-/* The host's: the value that holds it while its loop runs. */
+/* An index of a loop on the host is stored in a value while that loop runs. */
 static const struct held *make_index(struct codegen *c, struct le_node *node) {
     const struct le_ir_index *ix = &c->ir->indices.at[node->index];
     if (!ix->host)
@@ -384,7 +384,7 @@ static const struct held *generate_value(struct codegen *c, struct le_node *node
     return NULL;
 }
 
-/* Where a node is made that is needed in block under outside, and under what. */
+/* Finds the block in which a node that is needed in *block is computed, and the bool for its out-of-range reads. */
 static void choose_block(struct codegen *c, struct le_node *node, struct le_block **block,
                          struct le_variable **outside) {
     if (!le_codegen_is_safe(c, node))

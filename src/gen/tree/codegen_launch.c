@@ -103,7 +103,7 @@ static const char *kernel_name(struct codegen *c, const char *suffix) {
     return le_ktree_name(c->tree, le_arena_format(c->arena, "%s_%s%s", clean, kinds[stage->kind], suffix));
 }
 
-/* The statement's text: one line, and none that goes on in the next. */
+/* The first line of the statement's text, without backslashes, which would continue the comment. */
 static const char *comment_of(struct codegen *c) {
     const char *text = c->ir->statements.at[c->stage->statement].text;
     char *line = le_arena_copy(c->arena, text ? text : "", text ? strcspn(text, "\n") : 0);
@@ -134,7 +134,7 @@ void le_codegen_begin(struct codegen *c, const struct le_device_kernel_job *job,
     c->tree->name = kernel_name(c, suffix);
 }
 
-/* Parameters that the sweep has left. */
+/* Drops parameters that the sweep removed. */
 static void keep_parameters(struct codegen *c) {
     int kept = 0;
     for (int k = 0; k < c->parameters.count && kept < c->tree->parameters.count; k++)

@@ -30,12 +30,12 @@ void le_codegen_split(struct codegen *c, struct le_block *block, struct le_expre
 
 /* ---- ranges */
 
-/* What the kernel knows of a range. */
+/* A range in the kernel. */
 struct range {
     const struct le_ir_index *ix;
     const struct le_range *known;
     int type;                              /* of the index */
-    struct le_expression *low, *high, *by; /* by NULL: 1; high NULL: not asked for yet */
+    struct le_expression *low, *high, *by; /* by NULL: 1; high NULL: not a parameter yet */
 };
 
 struct le_expression *le_codegen_index_number(struct codegen *c, int index, const char *what, int64_t value, int type) {
@@ -67,7 +67,7 @@ static void ask_step(struct codegen *c, struct le_block *block, struct le_variab
     le_ktree_close(t, inner);
 }
 
-/* Bounds that are found as it runs. */
+/* Bounds that the kernel computes. */
 static void find_dynamic(struct codegen *c, struct le_block *block, struct le_variable *outside, struct range *r) {
     const struct le_range_nodes *nodes = &r->ix->range;
     struct le_kernel_tree *t = c->tree;
@@ -161,11 +161,11 @@ static int64_t most_of(const struct le_range *r) {
     return le_range_count(r);
 }
 
-/* How many of its values come before the index's own. */
+/* How many values of the index come before the current one. */
 static struct le_expression *place_of(struct codegen *c, int index, const struct le_range *r) {
     struct le_kernel_tree *t = c->tree;
     if (!c->indices[index].x)
-        return le_ktree_long(t, 0); /* no value yet */
+        return le_ktree_long(t, 0); /* it has no value yet */
     struct le_expression *at = le_to_long(t, c->indices[index].x);
     if (r->low != 0 && (!r->dynamic || r->bounded))
         at = le_minus(t, at, le_codegen_index_number(c, index, "low", r->low, LE_KTREE_LONG));
@@ -196,15 +196,15 @@ struct le_expression *le_codegen_point(struct codegen *c) {
 /* ---- threads to points */
 
 struct shared {
-    int at[16]; /* kept indices that threads share out */
+    int at[16]; /* kept indices that are distributed over threads */
     int count;
 };
 
 enum { HULL_MOST = 1 << 24 };
-#define POINTS_MOST ((int64_t)1 << 36) /* a tenth of what a grid has */
+#define POINTS_MOST ((int64_t)1 << 36) /* a tenth of the most threads of a grid */
 
-/* Threads share a range whose values they can count: a fixed one, or one that lies in fixed bounds, which may be far
- * wider: an i32 of the data lies in 2^32 of them. Then it is a thread's loop. */
+/* A range is distributed over threads if its values can be counted: it is fixed, or lies in fixed bounds that are not
+ * much wider. The bounds of an i32 read from data are 2^32 values apart; such a range is a loop in each thread. */
 static bool is_countable(const struct le_range *r, int64_t *points) {
     int64_t all;
     if (r->dynamic &&
@@ -221,7 +221,7 @@ struct deepest {
     bool found;
 };
 
-/* Few terms are rather added up again for every element. */
+/* It is cheaper to add up few terms again for every element. */
 static bool is_short(const struct codegen *c, const struct le_node *node) {
     int64_t terms = 1;
     for (int k = 0; k < node->index_count; k++) {
@@ -242,7 +242,7 @@ static void find_deepest(struct le_node *node, void *user) {
             d->last = k;
 }
 
-/* What is computed once for several elements is one thread's, which then makes them all. */
+/* Elements that share a reduction are computed by one thread. */
 static void find_shared(struct codegen *c, struct shared *s) {
     const struct le_stage *stage = c->stage;
     struct deepest d = {.c = c, .last = -1};
@@ -285,7 +285,7 @@ struct le_expression *le_codegen_thread(struct codegen *c, const char *wish, int
     return le_let(t, c->root, wish, le_plus(t, before, le_ktree_thread(t, LE_THREAD_X)));
 }
 
-/* Each thread's place along the shared indices, the last running fastest. */
+/* Computes the thread's position along each shared index; the last one varies fastest. */
 static void find_places(struct codegen *c, const struct shared *s, int64_t points, struct le_expression **place) {
     struct le_kernel_tree *t = c->tree;
     int type = points <= INT32_MAX - 1024 ? LE_KTREE_UINT : LE_KTREE_ULONG;
@@ -298,7 +298,7 @@ static void find_places(struct codegen *c, const struct shared *s, int64_t point
     le_codegen_split(c, c->root, c->thread, type, extents, s->count, place);
 }
 
-/* The index's value at the place; ends threads whose value is not below the end. */
+/* Binds the index to its value at the position. Ends threads whose value is not below the range's end. */
 static struct le_block *bind_place(struct codegen *c, struct le_block *block, int index, struct le_expression *place) {
     struct le_kernel_tree *t = c->tree;
     struct range r = find_range(c, index, block, NULL);
@@ -336,8 +336,8 @@ struct le_block *le_codegen_points(struct codegen *c, bool in_order, int64_t *po
     return block;
 }
 
-/* Threads share the first indices out in order, and each goes in order through the values of those that are left: of
- * what one thread writes to a place the last stays. */
+/* Threads take the values of the first indices in order, and each thread loops over the other indices in order. Of
+ * several writes of one thread to an element the last one stays. */
 struct le_expression *le_codegen_claim(struct codegen *c) {
     struct le_expression *one = le_ktree_constant(c->tree, LE_KTREE_ULONG, 1);
     return c->thread ? le_plus(c->tree, c->thread, one) : one;

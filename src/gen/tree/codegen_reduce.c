@@ -81,7 +81,7 @@ static struct le_block *open_loops(struct codegen *c, const struct le_node *node
     return block;
 }
 
-/* Several over the same indices run in one loop nest. */
+/* Computes several sums or products over the same indices in one loop nest. */
 static void reduce_trees(struct codegen *c, struct le_node *const *nodes, int count, struct le_block *block,
                          struct le_variable *outside, struct le_expression **totals) {
     struct le_kernel_tree *t = c->tree;

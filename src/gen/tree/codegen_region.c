@@ -10,10 +10,10 @@ struct region {
     const struct le_region_step *steps;
     int count;
     struct le_variable *outside;
-    struct le_block *scope;         /* all of it */
-    struct le_variable *results[2]; /* of what it gives; NULL: it does not */
-    bool *first;                    /* by step: the first SET of its variable, which nothing has read yet */
-    const char *told;               /* the statement that stands there as a comment last */
+    struct le_block *scope;         /* the whole region */
+    struct le_variable *results[2]; /* its results; NULL: it has none */
+    bool *first;                    /* by step: it is the first SET of its variable, which nothing has read yet */
+    const char *told;               /* the last statement that was added as a comment */
 };
 
 static void run_steps(struct region *r, struct le_block *block, int from, int to);
@@ -52,7 +52,8 @@ static void run_set(struct region *r, struct le_block *block, const struct le_re
 
 /* ---- stores */
 
-/* Where the last one wins: claims the place, or writes it, if no other one's claim is greater. */
+/* For EACHs where the last iteration wins: claims the element, or writes it if no claim is greater than the thread's
+ * own. */
 static void run_claimed(struct region *r, struct le_block *block, const struct le_region_step *s,
                         struct destination to) {
     struct codegen *c = r->c;
@@ -75,7 +76,7 @@ static void run_claimed(struct region *r, struct le_block *block, const struct l
     le_ktree_close_to(c->tree, inner, block);
 }
 
-/* How elements meet: each.c. */
+/* each.c says how iterations that write the same element are ordered. */
 static void run_store(struct region *r, struct le_block *block, const struct le_region_step *s) {
     struct codegen *c = r->c;
     const struct le_value *target = &c->ir->values.at[c->stage->pairs[s->target].target];
@@ -120,7 +121,7 @@ static void run_return(struct region *r, struct le_block *block, int step) {
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LEAVE, .variable = r->scope->owner->variable});
 }
 
-/* An element one of whose reads fell outside has lost its value already. */
+/* No fault if a read was out of range: then the value is not used. */
 static void run_fail(struct region *r, struct le_block *block, const struct le_region_step *s) {
     struct codegen *c = r->c;
     struct le_block *inner =
@@ -130,7 +131,7 @@ static void run_fail(struct region *r, struct le_block *block, const struct le_r
     le_ktree_close_to(c->tree, inner, block);
 }
 
-/* The block is still open: what is hoisted out of it comes before it. x NULL: the other branch */
+/* Runs steps in a branch (x NULL: the other one), which stays open, so that code hoisted out of it comes before it. */
 static struct le_block *run_branch(struct region *r, struct le_block *block, struct le_expression *x, int from,
                                    int to) {
     struct le_block *inner = le_codegen_open_branch(r->c, block, x);
@@ -158,8 +159,8 @@ static void break_if(struct region *r, struct le_block *block, struct le_express
     le_ktree_close(r->c->tree, inner);
 }
 
-/* An element one of whose reads fell outside will not be asked for its value: it need not go on. After a fault what is
- * read is 0, with which a `while` might never end. */
+/* A `while` ends after an out-of-range read, because its value is not used, and after a fault, because reads then give
+ * 0 and it might never end. */
 static int run_loop(struct region *r, struct le_block *block, int step) {
     const struct le_region_step *s = &r->steps[step];
     struct le_kernel_tree *t = r->c->tree;
@@ -179,7 +180,7 @@ static int run_loop(struct region *r, struct le_block *block, int step) {
     return s->partner;
 }
 
-/* Of one line, which none goes on behind. */
+/* Adds the statement as a comment, if it is one line without a backslash. */
 static void tell_statement(struct region *r, struct le_block *block, const char *text) {
     if (!text || !*text || strpbrk(text, "\\\n") || (r->told && strcmp(text, r->told) == 0))
         return;
@@ -207,7 +208,7 @@ static void run_steps(struct region *r, struct le_block *block, int from, int to
             break;
         case LE_REGION_BREAK:
             le_ktree_add(r->c->tree, block, (struct le_statement){.kind = LE_STATEMENT_BREAK});
-            return; /* nothing behind it is reached */
+            return; /* steps after it are not reached */
         case LE_REGION_RETURN:
             run_return(r, block, k);
             return;

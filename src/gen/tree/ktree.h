@@ -175,21 +175,22 @@ struct le_statement {
 };
 struct le_block {
     struct le_block *parent;
-    struct le_statement *owner; /* whose body it is; NULL: its statements go to the parent when it is closed */
+    struct le_statement
+        *owner; /* the statement whose body it is; NULL: its statements move to the parent when it is closed */
     struct {
         struct le_statement **at;
         int count, capacity;
     } list;
-    bool is_otherwise; /* of the branch that was closed last in the parent */
+    bool is_otherwise; /* it is the `else` of the BRANCH that was closed last in the parent */
     /* While the tree is made: */
-    bool conditional; /* it may not run: what is expensive stays inside */
+    bool conditional; /* it may not run, so expensive nodes are not hoisted out of it */
     struct {
         int *at;
         int count, capacity;
     } binds; /* indices of the IR */
 };
 
-/* Reductions whose totals one value holds. */
+/* A type of values that hold the totals of several reductions. */
 struct le_totals {
     const char *name;
     int count;
@@ -197,14 +198,14 @@ struct le_totals {
         enum le_reduction reduction;
         enum le_type type; /* of the terms */
     } part[8];
-    bool narrow; /* positions of args are INT, not LONG */
+    bool narrow; /* positions of ARGMIN and ARGMAX are INT, not LONG */
 };
 
 struct le_kernel_tree {
     struct le_arena *arena;
     const char *name, *comment;
-    int threads, resident,
-        cluster; /* at most in a block; blocks for a multiprocessor; blocks of a cluster. 0: not said */
+    int threads, resident, cluster; /* upper bound of a thread block's threads; thread blocks that are to fit on a
+                                       multiprocessor; thread blocks of a cluster. 0: unspecified */
     struct {
         struct le_variable **at;
         int count, capacity;
@@ -216,14 +217,15 @@ struct le_kernel_tree {
     struct le_variable *fault;    /* the parameter that FAULT and NOTE write to; NULL: there is none */
     struct le_expression *action; /* the number that faults are recorded for */
     struct le_block *root;
-    struct le_names names; /* in use */
+    struct le_names names; /* names in use */
     int variable_count;
 };
 
 /* ---- build.c: expressions. Sums and products of positions are folded as far as they are constants. */
 
 struct le_kernel_tree *le_ktree_new(struct le_arena *arena);
-struct le_variable *le_ktree_variable(struct le_kernel_tree *t, const char *wish, int type); /* with a name like wish */
+struct le_variable *le_ktree_variable(struct le_kernel_tree *t, const char *wish,
+                                      int type); /* its name is `wish`, with a suffix if that is in use */
 struct le_expression *le_ktree_constant(struct le_kernel_tree *t, int type, uint64_t bits);
 struct le_expression *le_ktree_int(struct le_kernel_tree *t, int64_t value);
 struct le_expression *le_ktree_long(struct le_kernel_tree *t, int64_t value);
@@ -294,7 +296,7 @@ struct le_variable *le_ktree_declare(struct le_kernel_tree *t, struct le_block *
 /* An array with one or two axes (columns 0: one). */
 struct le_variable *le_ktree_array(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
                                    enum le_ktree_memory memory, int rows, int columns);
-/* An array that begins at an address in that memory: what is there already, by another name. */
+/* A pointer: an array of that memory which begins at the address. */
 struct le_variable *le_ktree_pointer(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
                                      enum le_ktree_memory memory, struct le_expression *address);
 /* An array of objects of the type that a CALL names; count 0: one object. */
@@ -308,7 +310,7 @@ void le_ktree_do(struct le_kernel_tree *t, struct le_block *block, struct le_exp
 void le_do(struct le_kernel_tree *t, struct le_block *block, enum le_library_call call, const struct le_static *statics,
            struct le_expression *const *x);
 void le_ktree_barrier(struct le_kernel_tree *t, struct le_block *block);
-/* A type of totals, with `count` parts; the statement that tells printers of it. */
+/* Adds a type of totals and the statement that declares it. Returns the type. */
 int le_ktree_totals(struct le_kernel_tree *t, struct le_block *block, const struct le_totals *totals);
 /* Returns from the kernel if x holds. */
 void le_ktree_end_if(struct le_kernel_tree *t, struct le_block *block, struct le_expression *x);
@@ -345,8 +347,9 @@ void le_ktree_close(struct le_kernel_tree *t, struct le_block *block);
 void le_ktree_close_to(struct le_kernel_tree *t, struct le_block *inner, const struct le_block *outer);
 
 /* ---- names.c */
-const char *le_ktree_name(struct le_kernel_tree *t, const char *wish); /* a C name like it that is not in use */
-char *le_ktree_clean_name(struct le_arena *arena, const char *wish);   /* letters, digits and single underscores */
+const char *le_ktree_name(struct le_kernel_tree *t,
+                          const char *wish); /* `wish` as a C name, with a suffix if that is in use */
+char *le_ktree_clean_name(struct le_arena *arena, const char *wish); /* letters, digits and single underscores */
 
 /* ---- simplify.c: removes what is never used: variables that are not read, and parameters */
 void le_ktree_sweep(struct le_kernel_tree *t);

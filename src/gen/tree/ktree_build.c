@@ -62,14 +62,14 @@ static bool compares(int code) {
     return code >= LE_OP_EQ && code <= LE_OP_GE;
 }
 
-/* The type that two positions have together, as in C. */
+/* The common type of two positions, as in C. */
 static int wider(int a, int b) {
     if (le_ktree_is_narrow(a) && le_ktree_is_narrow(b))
         return a == LE_KTREE_UINT || b == LE_KTREE_UINT ? LE_KTREE_UINT : LE_KTREE_INT;
     return a == LE_KTREE_ULONG || b == LE_KTREE_ULONG ? LE_KTREE_ULONG : LE_KTREE_LONG;
 }
 
-/* What needs no operation; NULL: it does. */
+/* The result, if it needs no operation; else NULL. */
 static struct le_expression *folded(struct le_kernel_tree *t, int code, int type, struct le_expression *a,
                                     struct le_expression *b) {
     bool zero = le_ktree_is_constant(b, 0), one = le_ktree_is_constant(b, 1);
@@ -323,7 +323,7 @@ struct le_block *le_ktree_open_loop(struct le_kernel_tree *t, struct le_block *p
                                             .step = step ? step : le_ktree_constant(t, variable->type, 1)});
 }
 
-/* A loop of one iteration is none: each that is unrolled costs the compiler as much as 40 operations. */
+/* One iteration needs no loop: each unrolled loop costs the compiler as much time as 40 operations. */
 struct le_block *le_ktree_open_unrolled(struct le_kernel_tree *t, struct le_block *parent, struct le_variable *variable,
                                         int count) {
     if (count != 1)

@@ -98,7 +98,7 @@ static void put_type(const struct printer *p, int type) {
 
 static void put(const struct printer *p, const struct le_expression *x, int least);
 
-/* Bits that no decimal has are hexadecimal: of NaNs, but for the usual one, and of 16-bit floats. */
+/* Values without a decimal form are printed as hexadecimal bits: 16-bit floats, and NaNs except the usual one. */
 static bool put_real(const struct printer *p, enum le_type type, uint64_t bits) {
     float single;
     double wide;
@@ -137,7 +137,7 @@ static void put_constant(const struct printer *p, const struct le_expression *x)
     put_type(p, x->type);
 }
 
-/* A word, operands, and what closes them. */
+/* A word and its operands in brackets. */
 static void put_applied(const struct printer *p, const char *word, char open, const struct le_expression *x,
                         char close) {
     le_text_add(p->out, "%s%c", word, open);
