@@ -68,7 +68,7 @@ static void add_term(const struct ordered *o, struct le_block *block, struct le_
     struct le_expression *term = le_ktree_let(c->tree, block, "term", o->type, from);
     struct le_block *inner = le_ktree_open_if(c->tree, block, le_ktree_binary(c->tree, LE_OP_EQ, place, o->own));
     le_ktree_set(c->tree, inner, o->total,
-                 le_codegen_updated(c, c->stage->scatter, (enum le_type)o->type, o->total, term));
+                 le_codegen_updated(c, c->stage->scatter, (enum le_type)o->type, true, o->total, term));
     le_ktree_close(c->tree, inner);
 }
 
@@ -89,7 +89,7 @@ static void take_term(const struct ordered *o, struct le_block *block, struct le
         at = le_plus(t, le_times(t, o->chunk, o->elements), at);
     struct le_expression *element = le_ktree_element(t, o->array, at);
     le_ktree_set(t, inner, element,
-                 le_codegen_updated(c, c->stage->scatter, (enum le_type)o->array->type, element, term));
+                 le_codegen_updated(c, c->stage->scatter, (enum le_type)o->array->type, true, element, term));
     le_ktree_close(t, inner);
 }
 

@@ -5,7 +5,7 @@
 #include "gen/mapping/scatter.h"
 #include <math.h>
 
-struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, enum le_type type,
+struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, enum le_type type, bool meets,
                                          struct le_expression *now, struct le_expression *x) {
     static const enum le_op ops[] = {
         [LE_SCATTER_ADD] = LE_OP_ADD, [LE_SCATTER_SUB] = LE_OP_SUB, [LE_SCATTER_MUL] = LE_OP_MUL,
@@ -13,6 +13,10 @@ struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, 
     if (op == LE_SCATTER_SET)
         return x;
     now = le_codegen_from_memory(c, now, le_type_compute(type));
+    if (meets && le_type_is_float(type) && (op == LE_SCATTER_MIN || op == LE_SCATTER_MAX)) {
+        enum le_reduction code = op == LE_SCATTER_MIN ? LE_RED_MIN : LE_RED_MAX;
+        return le_codegen_to_memory(c, le_codegen_fold(c, code, le_type_compute(type), now, x), type);
+    }
     return le_codegen_to_memory(c, le_ktree_binary(c->tree, (int)ops[op], now, x), type);
 }
 
@@ -52,7 +56,7 @@ static void update_place(struct codegen *c, struct le_block *block, bool atomic,
             c->tree, inner,
             (struct le_statement){.kind = LE_STATEMENT_UPDATE, .code = (int)stage->scatter, .to = place, .x = x});
     else
-        le_ktree_set(c->tree, inner, place, le_codegen_updated(c, stage->scatter, type, place, x));
+        le_ktree_set(c->tree, inner, place, le_codegen_updated(c, stage->scatter, type, true, place, x));
     if (inner != block)
         le_ktree_close(c->tree, inner);
     le_codegen_close_all(c, block);

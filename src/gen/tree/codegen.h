@@ -180,8 +180,9 @@ struct le_expression *le_codegen_fold(struct codegen *c, enum le_reduction code,
                                       struct le_expression *m, struct le_expression *a);
 
 /* scatter.c */
-/* What is there, updated with x: now and x are expressions. */
-struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, enum le_type type,
+/* What is there, updated with x: now and x are expressions. meets: other points may update it, too, so that of the
+ * zeros -0.0 is the lower one, as in an atomic update. */
+struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, enum le_type type, bool meets,
                                          struct le_expression *now, struct le_expression *x);
 /* Whether updates of one kind that meet come to the same in any order, and that update; where it lies is the text's. */
 bool le_codegen_has_atomic_form(enum le_type type, enum le_scatter op);
