@@ -63,7 +63,7 @@ const char *le_mapping_forced(const char *text, enum le_mapping_kind kind);
 bool le_mapping_forced_number(const char *settings, const char *name, int64_t *value); /* settings may be NULL */
 
 /* Proposals: each adds the mappings that fit. */
-void le_propose_loop(struct le_mapping_search *search); /* loop.c: fits every stage of one target */
+void le_propose_loop(struct le_mapping_search *search); /* loop.c: fits every map and reduction */
 void le_propose_maps(struct le_mapping_search *search);
 void le_propose_reductions(struct le_mapping_search *search);
 void le_propose_product(struct le_mapping_search *search);  /* tiled_product.c */
