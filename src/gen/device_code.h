@@ -68,7 +68,7 @@ struct le_device_fault {
 struct le_device_facts {
     int multiprocessors, multiprocessor_threads, block_threads;
     double bytes_per_second, operations_per_second; /* of memory; additions of f32 */
-    const char *mapping;                            /* the value of LEAT_MAPPING; NULL: it is not set */
+    const char *mapping;                            /* LEAT_MAPPING, checked; NULL: it is not set */
     size_t shared_bytes, shared_most_bytes;         /* of a block; and of one that asks for it (dynamic) */
     int capability;
     /* by value: whether element 0's address is a multiple of 16 bytes (a new array's always is) */
@@ -80,6 +80,8 @@ struct le_device_kernel_job {
     const struct le_device_facts *facts;
     int action; /* its number in the plan, for the fault record */
 };
+/* LEAT_INVALID, with the names that there are, if the value of LEAT_MAPPING has other ones or is malformed. */
+leat_status le_mapping_check(const char *text);
 /* LEAT_UNSUPPORTED, with the statement's place, where it cannot be written for a device. */
 leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_generated_launches *out);
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/store.h"
 #include "device/device_open.h"
+#include "gen/device_code.h"
 #include "run/compiled_code.h"
 #include "run/host_info.h"
 #include <stdio.h>
@@ -81,6 +82,12 @@ static leat_status resolve_interpret(const leat_options *options, leat_interpret
                 : LEAT_OK;
 }
 
+/* The text belongs to the environment's copy, which the context holds. */
+static leat_status resolve_mapping(const char **mapping) {
+    *mapping = environment_variable("LEAT_MAPPING");
+    return *mapping ? le_mapping_check(*mapping) : LEAT_OK;
+}
+
 static leat_status check_options(const leat_options *options) {
     bool some = options->allocate || options->reallocate || options->release;
     if (some && !(options->allocate && options->reallocate && options->release))
@@ -149,6 +156,8 @@ static leat_status resolve_options(leat_context *ctx, const leat_options *option
         status = resolve_simd(options->simd, &ctx->simd);
     if (!status)
         status = resolve_interpret(options, &ctx->interpret);
+    if (!status)
+        status = resolve_mapping(&ctx->mapping);
     if (!status)
         status = le_pool_new(threads, &ctx->threads);
     if (!status && options->keep_code)

@@ -24,6 +24,7 @@ static void clear_environment(void) {
     unsetenv("LEAT_DEVICE");
     unsetenv("LEAT_THREADS");
     unsetenv("LEAT_SIMD");
+    unsetenv("LEAT_MAPPING");
 }
 
 static void *never_allocate(size_t size_bytes, void *user) {
@@ -85,6 +86,9 @@ static void test_environment(void **state) {
         {"LEAT_SIMD", "baseline", {0}, LEAT_OK},
         {"LEAT_SIMD", "mmx", {0}, LEAT_INVALID},
         {"LEAT_SIMD", "mmx", {.simd = "baseline"}, LEAT_OK},
+        {"LEAT_MAPPING", "", {0}, LEAT_OK},
+        {"LEAT_MAPPING", "columns chunk=64; warp", {0}, LEAT_OK},
+        {"LEAT_MAPPING", "colums", {0}, LEAT_INVALID},
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(cases); k++) {

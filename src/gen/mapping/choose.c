@@ -1,55 +1,24 @@
 /* Collects the mappings that fit a stage, and chooses one. */
 #include "base/text.h"
 #include "gen/mapping/mapping.h"
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
-/* ---- LEAT_MAPPING */
-
-static bool is_word_end(char c) {
-    return c == 0 || c == ' ' || c == ';';
-}
-
-/* The settings that LEAT_MAPPING has for mappings of that name; NULL: it does not name them. */
-static const char *find_forced(const char *text, const char *name) {
-    size_t length = strlen(name);
-    for (const char *at = text; at; at = strchr(at, ';')) {
-        at += strspn(at, "; ");
-        if (strncmp(at, name, length) == 0 && is_word_end(at[length]))
-            return at + length;
-    }
-    return NULL;
-}
-
-static bool find_number(const char *settings, const char *name, int64_t *value) {
-    size_t length = strlen(name);
-    for (const char *at = settings; at && *at && *at != ';'; at += strcspn(at, " ;")) {
-        at += strspn(at, " ");
-        if (strncmp(at, name, length) != 0 || at[length] != '=')
-            continue;
-        char *end;
-        *value = strtoll(at + length + 1, &end, 10);
-        return end > at + length + 1 && is_word_end(*end);
-    }
-    return false;
-}
-
-/* ---- */
-
-struct le_mapping *le_mapping_add(struct le_mapping_search *search, const char *name,
+struct le_mapping *le_mapping_add(struct le_mapping_search *search, enum le_mapping_kind kind,
                                   leat_status (*make)(const struct le_mapping *mapping, void *found,
                                                       struct le_generated_launches *out),
                                   void *found) {
     struct le_mapping *m = &search->at[search->count++];
     *m = (struct le_mapping){
-        .name = name, .make = make, .found = found, .forced = find_forced(search->job->facts->mapping, name)};
+        .kind = kind, .make = make, .found = found, .forced = le_mapping_forced(search->job->facts->mapping, kind)};
     return m;
 }
 
 int64_t le_mapping_set(struct le_mapping *mapping, const char *name, int64_t chosen, int64_t least, int64_t most,
                        bool powers) {
     int64_t value;
-    if (find_number(mapping->forced, name, &value) && value >= least && value <= most &&
+    assert(le_mapping_has_setting(mapping->kind, name));
+    if (le_mapping_forced_number(mapping->forced, name, &value) && value >= least && value <= most &&
         !(powers && (value & (value - 1))))
         chosen = value;
     mapping->settings[mapping->count++] = (struct le_setting){name, chosen};
@@ -64,7 +33,7 @@ int64_t le_mapping_get(const struct le_mapping *mapping, const char *name) {
 }
 
 static const char *mapping_text(struct le_arena *arena, const struct le_mapping *mapping) {
-    const char *text = mapping->name;
+    const char *text = le_mapping_name(mapping->kind);
     for (int k = 0; k < mapping->count; k++)
         text = le_arena_format(arena, "%s %s=%lld", text, mapping->settings[k].name,
                                (long long)mapping->settings[k].value);
@@ -79,13 +48,13 @@ static bool is_worth_it(const struct le_mapping *m, const struct le_mapping *sim
     return m->seconds < GAIN * simpler->seconds && m->seconds < simpler->seconds - GAIN_SECONDS;
 }
 
-/* The one that LEAT_MAPPING names first, or else the fastest. The simplest are proposed first. */
+/* The one that LEAT_MAPPING names first, or else the preferred or the fastest one. The simplest are proposed first. */
 static const struct le_mapping *choose(const struct le_mapping_search *search) {
-    const struct le_mapping *best = &search->at[0];
-    for (int k = 1; k < search->count; k++) {
+    const struct le_mapping *best = search->preferred ? search->preferred : &search->at[0];
+    for (int k = 0; k < search->count; k++) {
         const struct le_mapping *m = &search->at[k];
         bool sooner = m->forced && (!best->forced || m->forced < best->forced);
-        if (sooner || (!best->forced && is_worth_it(m, best)))
+        if (sooner || (!best->forced && !search->preferred && is_worth_it(m, best)))
             best = m;
     }
     return best;

@@ -1,5 +1,6 @@
 /* Predicts how long a mapping's kernels take: the longest of what memory takes, what arithmetic takes, and what the
  * teams take that have to wait for room. The constants were measured on an H100 with forced mappings of 30 works. */
+#include "gen/bytecode/bytecode_gen.h"
 #include "gen/mapping/mapping.h"
 #include <math.h>
 
@@ -110,9 +111,36 @@ double le_cost_bytes_outside(const struct le_device_kernel_job *job, struct le_n
     return s.bytes;
 }
 
-double le_cost_target_bytes(const struct le_device_kernel_job *job, const struct le_stage *stage, int index) {
-    double elements = 1;
+double le_cost_points(const struct le_device_kernel_job *job, const struct le_stage *stage) {
+    double points = 1;
     for (int k = 0; k < stage->index_count; k++)
-        elements *= le_cost_extent(job, stage->indices[k]);
-    return elements * bytes_of_element(job, stage->target, stage->left, stage->left_count, index);
+        points *= le_cost_extent(job, stage->indices[k]);
+    return points;
+}
+
+double le_cost_target_bytes(const struct le_device_kernel_job *job, const struct le_stage *stage, int index) {
+    return le_cost_points(job, stage) * bytes_of_element(job, stage->target, stage->left, stage->left_count, index);
+}
+
+struct le_cost le_cost_of_points(const struct le_device_kernel_job *job, const struct le_stage *stage, double threads) {
+    int last = stage->index_count ? stage->indices[stage->index_count - 1] : -1;
+    double points = le_cost_points(job, stage);
+    return (struct le_cost){.bytes = le_cost_bytes(job, &stage->node, 1, last) +
+                                     le_cost_bytes(job, stage->left, stage->left_count, last),
+                            .operations = (double)le_gen_count_operations(&job->kernel),
+                            .requests = (le_cost_requests(job, &stage->node, 1, last) + 1) * points / WARP_THREADS,
+                            .threads = threads,
+                            .bytes_in_flight = 8,
+                            .team_seconds = ceil(points / threads) * LE_TERM_SECONDS,
+                            .launches = 1};
+}
+
+struct le_cost le_cost_twice(struct le_cost cost) {
+    cost.bytes *= 2;
+    cost.operations *= 2;
+    cost.requests *= 2;
+    cost.team_seconds *= 2;
+    cost.tail_seconds *= 2;
+    cost.launches *= 2;
+    return cost;
 }

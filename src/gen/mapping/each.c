@@ -1,6 +1,7 @@
 /* EACH stages. Elements that write disjoint locations, or meet only in atomic updates, run in parallel. If the last of
  * several writes to one location must win, all elements first run without writing and claim their locations with their
  * thread numbers; then they run again, and the greatest number writes. Otherwise one thread runs them in order. */
+#include "gen/mapping/mapping.h"
 #include "gen/tree/codegen.h"
 
 /* Whether all stores to its array meet in the same way. */
@@ -83,23 +84,69 @@ static leat_status generate_each(const struct le_device_kernel_job *job, const s
     return le_codegen_set_grid(&c, launch, threads);
 }
 
-leat_status le_codegen_each(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            struct le_generated_launches *out) {
-    const struct le_kernel *k = &job->kernel;
-    enum le_meet meet = find_meet(k->ir, stage);
-    int64_t *work = LE_NEW_ARRAY(k->arena, stage->pair_count, int64_t);
+struct each {
+    const struct le_device_kernel_job *job;
+    const struct le_stage *stage;
+    enum le_meet meet;
+};
+
+static leat_status make_each(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    const struct each *e = found;
+    const struct le_stage *stage = e->stage;
+    int64_t *work = LE_NEW_ARRAY(e->job->kernel.arena, stage->pair_count, int64_t);
+    (void)m;
     for (int p = 0; p < stage->pair_count; p++) {
         int target = stage->pairs[p].target;
         work[p] = -1;
-        if (meet != LE_MEET_CLAIM || !has_winners(stage, p))
+        if (e->meet != LE_MEET_CLAIM || !has_winners(stage, p))
             continue;
-        int64_t elements = le_codegen_elements(job, target);
+        int64_t elements = le_codegen_elements(e->job, target);
         work[p] = (int64_t)out->work_bytes;
         out->work_bytes += (size_t)(elements ? elements : 1) * 8; /* a kernel is given some */
         out->zeroed_bytes = out->work_bytes;
     }
-    if (meet != LE_MEET_CLAIM)
-        return generate_each(job, stage, meet, work, out);
-    leat_status status = generate_each(job, stage, LE_MEET_CLAIM, work, out);
-    return status == LEAT_OK ? generate_each(job, stage, LE_MEET_LAST, work, out) : status;
+    leat_status status = generate_each(e->job, stage, e->meet, work, out);
+    if (e->meet != LE_MEET_CLAIM || status != LEAT_OK)
+        return status;
+    return generate_each(e->job, stage, LE_MEET_LAST, work, out);
+}
+
+/* ---- proposals */
+
+static double stored_bytes(const struct le_mapping_search *search) {
+    struct le_stage one = *search->stage;
+    const struct le_region *region = one.node->region;
+    int last = one.index_count ? one.indices[one.index_count - 1] : -1;
+    double bytes = 0;
+    for (int k = 0; k < region->step_count; k++) {
+        const struct le_region_step *s = &region->steps[k];
+        if (s->kind != LE_REGION_STORE)
+            continue;
+        one.target = one.pairs[s->target].target;
+        one.left = one.node->operands + s->first_subscript;
+        one.left_count = s->subscript_count;
+        bytes += le_cost_target_bytes(search->job, &one, last);
+    }
+    return bytes;
+}
+
+static void propose(struct le_mapping_search *search, enum le_mapping_kind kind, enum le_meet meet) {
+    struct each *e = LE_NEW(search->job->kernel.arena, struct each);
+    struct codegen c;
+    *e = (struct each){search->job, search->stage, meet};
+    le_codegen_begin(&c, search->job, search->stage, "");
+    double threads = meet == LE_MEET_IN_ORDER ? 1 : (double)le_codegen_threads(&c);
+    struct le_cost cost = le_cost_of_points(search->job, search->stage, threads);
+    cost.bytes += stored_bytes(search);
+    if (meet == LE_MEET_CLAIM)
+        cost = le_cost_twice(cost);
+    le_mapping_add(search, kind, make_each, e)->seconds = le_cost_seconds(search->job->facts, &cost);
+}
+
+void le_propose_each(struct le_mapping_search *search) {
+    enum le_meet meet = find_meet(search->job->kernel.ir, search->stage);
+    if (meet != LE_MEET_IN_ORDER)
+        propose(search, meet == LE_MEET_CLAIM ? LE_MAPPING_EACH_CLAIM : LE_MAPPING_EACH_THREADS, meet);
+    propose(search, LE_MAPPING_EACH_LOOP, LE_MEET_IN_ORDER);
+    search->preferred = &search->at[0];
 }

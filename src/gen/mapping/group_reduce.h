@@ -113,11 +113,6 @@ void le_team_bind(struct codegen *c, struct le_block *block, const int *indices,
 /* rows.c: computes rows that stay on chip during several passes; false: they cannot */
 bool le_team_rows(struct codegen *c, struct team_stage *t, struct le_generated_launches *out);
 
-/* scan_group.c: the turns of a scan, whose stage has the kept indices alone; false: one thread a row makes them
- */
-bool le_team_scan(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct scan *scan,
-                  struct le_generated_launches *out, leat_status *status);
-
 /* group_reduce.c: the kernels, and what mappings set */
 struct reduction {
     struct codegen c;
@@ -134,7 +129,4 @@ leat_status le_reduce_warp(const struct le_mapping *mapping, void *found, struct
 leat_status le_reduce_block(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 leat_status le_reduce_grid(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 leat_status le_reduce_columns(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
-
-/* mapping/reductions.c */
-void le_propose_reductions(struct le_mapping_search *search);
 #endif

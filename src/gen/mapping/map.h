@@ -126,7 +126,4 @@ bool le_map_is_simple(const struct map *m); /* each thread has one element; thre
 struct map_spot le_map_open_element(struct map *m, bool alike);
 void le_map_close_element(struct map *m, const struct map_spot *s, bool alike);
 leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
-
-/* mapping/maps.c */
-void le_propose_maps(struct le_mapping_search *search);
 #endif

@@ -9,13 +9,20 @@
 #define LE_MAPPING_H
 #include "gen/device_code.h"
 
+enum le_mapping_kind {
+#define LE_MAPPING(kind, name, settings) LE_MAPPING_##kind,
+#include "gen/mapping/mapping.def"
+#undef LE_MAPPING
+    LE_MAPPING_KINDS
+};
+
 enum { LE_SETTINGS_MAX = 8, LE_MAPPINGS_MAX = 12 };
 struct le_setting {
     const char *name;
     int64_t value;
 };
 struct le_mapping {
-    const char *name;
+    enum le_mapping_kind kind;
     struct le_setting settings[LE_SETTINGS_MAX];
     int count;
     double seconds; /* predicted */
@@ -31,9 +38,12 @@ struct le_mapping_search {
     const struct le_stage *stage;
     struct le_mapping at[LE_MAPPINGS_MAX];
     int count;
+    /* Chosen whatever is predicted, unless another is forced. Set for kinds of stages whose costs have not been
+     * compared with measured times. NULL: the fastest is chosen. */
+    const struct le_mapping *preferred;
 };
 /* A mapping that fits; its cost and settings are to be filled in. */
-struct le_mapping *le_mapping_add(struct le_mapping_search *search, const char *name,
+struct le_mapping *le_mapping_add(struct le_mapping_search *search, enum le_mapping_kind kind,
                                   leat_status (*make)(const struct le_mapping *mapping, void *found,
                                                       struct le_generated_launches *out),
                                   void *found);
@@ -45,8 +55,24 @@ int64_t le_mapping_get(const struct le_mapping *mapping, const char *name); /* a
 /* Makes the kernels by the best of the search's mappings, of which there is one at least. */
 leat_status le_mapping_make(struct le_mapping_search *search, struct le_generated_launches *out);
 
-/* loop.c: the mapping that fits every stage */
-void le_propose_loop(struct le_mapping_search *search);
+/* forced_mapping.c: the names, and LEAT_MAPPING (text; NULL: not set) */
+const char *le_mapping_name(enum le_mapping_kind kind);
+bool le_mapping_has_setting(enum le_mapping_kind kind, const char *name);
+/* The settings that it has for mappings of that kind; NULL: it does not name them. */
+const char *le_mapping_forced(const char *text, enum le_mapping_kind kind);
+bool le_mapping_forced_number(const char *settings, const char *name, int64_t *value); /* settings may be NULL */
+
+/* Proposals: each adds the mappings that fit. */
+void le_propose_loop(struct le_mapping_search *search); /* loop.c: fits every map and reduction */
+void le_propose_maps(struct le_mapping_search *search);
+void le_propose_reductions(struct le_mapping_search *search);
+void le_propose_product(struct le_mapping_search *search);  /* tiled_product.c */
+void le_propose_scatters(struct le_mapping_search *search); /* scatter.c */
+void le_propose_each(struct le_mapping_search *search);
+void le_propose_fill(struct le_mapping_search *search);
+/* scans.c: a scan consists of up to two stages, for which it proposes mappings. */
+leat_status le_scan_generate(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                             struct le_generated_launches *out);
 
 /* ---- cost.c: the cost model */
 
@@ -61,6 +87,17 @@ struct le_cost {
     double tail_seconds;    /* of what comes after all teams */
     int launches;
 };
+/* Measured as the constants in cost.c. */
+#define LE_TERM_SECONDS  0.3e-6  /* of a term whose read is waited for before the next one starts */
+#define LE_READ_SECONDS  0.7e-6  /* of a round of reads, until their terms are joined */
+#define LE_WARP_SECONDS  0.45e-6 /* in which a warp joins its threads' totals */
+#define LE_BLOCK_SECONDS 2e-6    /* the same of a thread block, through shared memory */
+/* A thread that reads along a row of its own fetches whole sectors, and the caches keep part of them until it comes to
+ * their other elements. At most this many times the elements' bytes move if it waits for each read, and if it has
+ * several reads in flight. */
+#define LE_WASTE_ONE_READ      5
+#define LE_WASTE_SEVERAL_READS 2.5
+
 double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost *cost);
 /* Bytes that the loads in the nodes move over all points of the indices that they depend on, if the threads of a warp
  * have neighbouring values of the index (-1: the same). A sector has 32 bytes. */
@@ -71,6 +108,11 @@ double le_cost_bytes_outside(const struct le_device_kernel_job *job, struct le_n
 double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index);
 /* Values of an index; a guess where they are found as the kernel runs. */
 double le_cost_extent(const struct le_device_kernel_job *job, int index);
+double le_cost_points(const struct le_device_kernel_job *job, const struct le_stage *stage); /* of its indices */
 /* Bytes that the stage's target moves. */
 double le_cost_target_bytes(const struct le_device_kernel_job *job, const struct le_stage *stage, int index);
+/* A kernel in which so many threads share the stage's points, and each makes its own one after the other. What they
+ * write is not counted. */
+struct le_cost le_cost_of_points(const struct le_device_kernel_job *job, const struct le_stage *stage, double threads);
+struct le_cost le_cost_twice(struct le_cost cost); /* of the same kernel two times */
 #endif

@@ -30,7 +30,7 @@ static struct map *find(struct le_mapping_search *search, bool tiles) {
 void le_propose_maps(struct le_mapping_search *search) {
     struct map *m = find(search, true);
     if (m && m->way == MAP_TILE) {
-        struct le_mapping *mapping = le_mapping_add(search, "tile", le_map_make, m);
+        struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_TILE, le_map_make, m);
         le_mapping_set(mapping, "rows", m->tile_rows, m->tile_rows, m->tile_rows, false);
         le_mapping_set(mapping, "columns", m->tile_columns, m->tile_columns, m->tile_columns, false);
         le_mapping_set(mapping, "vector", m->width, m->width, m->width, false);
@@ -39,7 +39,7 @@ void le_propose_maps(struct le_mapping_search *search) {
     }
     if (!m)
         return;
-    struct le_mapping *mapping = le_mapping_add(search, "map", le_map_make, m);
+    struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_MAP, le_map_make, m);
     le_mapping_set(mapping, "vector", m->width, 1, m->width, true);
     le_mapping_set(mapping, "unrolled", m->unroll, 1, 16, true);
     finish(mapping, m, le_map_inner(m)->index);

@@ -4,15 +4,15 @@
  * indices, whatever the number of threads. If there are few elements, a thread owns one of them and keeps its total in
  * a register. */
 #include "gen/mapping/group_reduce.h"
+#include "gen/mapping/scatter.h"
 
-#define BLOCK   256  /* threads, points at once, and owners of places */
-#define FEW_MAX 2048 /* elements: so many blocks go through all of a chunk's points */
+enum { BLOCK = SCATTER_THREADS }; /* threads, points at once, and owners of places */
 
-static bool is_countable(const struct le_kernel *k, const struct le_stage *stage) {
-    for (int q = 0; q < stage->index_count; q++)
-        if (le_range_of(k->space, stage->indices[q])->dynamic)
+bool le_scatter_is_countable(const struct scatter_stage *s) {
+    for (int q = 0; q < s->stage->index_count; q++)
+        if (le_range_of(s->job->kernel.space, s->stage->indices[q])->dynamic)
             return false;
-    return stage->index_count > 0 && stage->index_count <= POINTS_MAX;
+    return s->stage->index_count > 0 && s->stage->index_count <= POINTS_MAX;
 }
 
 static int64_t count_points(const struct le_kernel *k, const struct le_stage *stage, int from) {
@@ -48,7 +48,7 @@ static void make_terms(const struct ordered *o, struct le_block *block, struct l
     inner->conditional = true;
     le_team_bind(c, inner, stage->indices, stage->index_count, point, false);
     struct le_expression *x = le_codegen_wide(c, le_codegen_node(c, stage->node, inner, NULL)), *element;
-    struct destination to = le_codegen_left_side(c);
+    struct destination to = le_scatter_left_side(c);
     to.numbered = o->chunks->count > 1;
     struct le_block *inside = le_codegen_place(c, &to, inner, NULL, &element);
     le_ktree_set(t, inside, term, x);
@@ -68,7 +68,7 @@ static void add_term(const struct ordered *o, struct le_block *block, struct le_
     struct le_expression *term = le_ktree_let(c->tree, block, "term", o->type, from);
     struct le_block *inner = le_ktree_open_if(c->tree, block, le_ktree_binary(c->tree, LE_OP_EQ, place, o->own));
     le_ktree_set(c->tree, inner, o->total,
-                 le_codegen_updated(c, c->stage->scatter, (enum le_type)o->type, o->total, term));
+                 le_codegen_updated(c, c->stage->scatter, (enum le_type)o->type, true, o->total, term));
     le_ktree_close(c->tree, inner);
 }
 
@@ -89,7 +89,7 @@ static void take_term(const struct ordered *o, struct le_block *block, struct le
         at = le_plus(t, le_times(t, o->chunk, o->elements), at);
     struct le_expression *element = le_ktree_element(t, o->array, at);
     le_ktree_set(t, inner, element,
-                 le_codegen_updated(c, c->stage->scatter, (enum le_type)o->array->type, element, term));
+                 le_codegen_updated(c, c->stage->scatter, (enum le_type)o->array->type, true, element, term));
     le_ktree_close(t, inner);
 }
 
@@ -124,7 +124,7 @@ static void begin_few(struct ordered *o, int64_t parts) {
     struct le_expression *part = le_minus(t, block, le_times(t, o->chunk, over));
     struct le_expression *own = le_plus(t, le_times(t, part, le_ktree_int(t, BLOCK)), le_ktree_thread(t, LE_THREAD_X));
     o->own = le_ktree_let(t, c->root, "own", LE_KTREE_INT, le_ktree_cast(t, LE_KTREE_INT, own));
-    o->total = le_ktree_use(t, le_ktree_declare(t, c->root, "total", o->type, le_codegen_minus_zero(c)));
+    o->total = le_ktree_use(t, le_ktree_declare(t, c->root, "total", o->type, le_scatter_minus_zero(c)));
 }
 
 static void leave_total(const struct ordered *o) {
@@ -152,9 +152,11 @@ static void take_points(const struct ordered *o, int64_t points, int64_t of_chun
     le_ktree_close(t, loop);
 }
 
-static leat_status generate(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            const struct chunks *chunks, bool few, struct le_generated_launches *out) {
+static leat_status generate(const struct scatter_stage *s, bool few, struct le_generated_launches *out) {
     struct codegen c;
+    const struct le_device_kernel_job *job = s->job;
+    const struct le_stage *stage = s->stage;
+    const struct chunks *chunks = &s->chunks;
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
     bool copied = chunks->count > 1;
     struct ordered o = {.c = &c, .chunks = chunks, .few = few, .type = (int)le_type_compute(target->type)};
@@ -180,18 +182,10 @@ static leat_status generate(const struct le_device_kernel_job *job, const struct
     return status;
 }
 
-bool le_codegen_ordered_few(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            const struct chunks *chunks, struct le_generated_launches *out, leat_status *status) {
-    if (!is_countable(&job->kernel, stage) || chunks->elements > FEW_MAX)
-        return false;
-    *status = generate(job, stage, chunks, true, out);
-    return true;
+leat_status le_scatter_by_owners(const struct scatter_stage *s, struct le_generated_launches *out) {
+    return generate(s, true, out);
 }
 
-bool le_codegen_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                        const struct chunks *chunks, struct le_generated_launches *out, leat_status *status) {
-    if (!is_countable(&job->kernel, stage) || job->kernel.ir->values.at[stage->target].rank == 0)
-        return false;
-    *status = generate(job, stage, chunks, false, out);
-    return true;
+leat_status le_scatter_by_blocks(const struct scatter_stage *s, struct le_generated_launches *out) {
+    return generate(s, false, out);
 }

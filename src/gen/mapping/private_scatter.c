@@ -3,6 +3,8 @@
  * that changed. If the copies fit, each lane of a warp has its own, so that collisions cost nothing. The text does not
  * depend on the extents: the number of copies is an argument. */
 #include "gen/mapping/map.h"
+#include "gen/mapping/scatter.h"
+#include <math.h>
 
 #define COPIES_BYTES   ((int64_t)48 << 10) /* of a block; several are resident */
 #define LANES          32
@@ -58,14 +60,19 @@ static void find_form(struct own *o) {
     o->bytes = o->elements * (wide && o->form != FORM_COUNT ? 8 : 4);
 }
 
-/* false: the copies would not fit, or not pay. */
+/* Of points that are few, or few for each element, the copies cost more than they save. */
+static bool is_worth_copies(const struct own *o) {
+    return o->points >= POINTS_MIN && o->points >= o->elements * POINTS_A_PLACE;
+}
+
+/* false: the copies do not fit. */
 static bool find_copies(struct own *o) {
     struct map *m = &o->m;
     const struct le_device_facts *facts = m->c.job->facts;
     int64_t most =
         (int64_t)(facts->shared_most_bytes > facts->shared_bytes ? facts->shared_most_bytes : facts->shared_bytes);
     int64_t blocks = facts->multiprocessors, part, few;
-    if (o->bytes > most || o->points < POINTS_MIN || o->points < o->elements * POINTS_A_PLACE)
+    if (o->bytes > most)
         return false;
     if (o->bytes > COPIES_BYTES) {
         m->threads = LARGE_THREADS;
@@ -80,7 +87,7 @@ static bool find_copies(struct own *o) {
     o->parts = (m->items + part - 1) / part;
     few = o->points / (o->elements * POINTS_A_PLACE);
     blocks = blocks < o->parts ? blocks : o->parts;
-    o->blocks = blocks < few ? blocks : few;
+    o->blocks = blocks < few ? blocks : few > 1 ? few : 1;
     return o->points / o->blocks < (int64_t)1 << 31; /* what a word counts to */
 }
 
@@ -138,7 +145,7 @@ static void update_copy(struct own *o, struct le_block *block) {
     bool pair = o->form == FORM_PAIR, sum = pair || o->form == FORM_WORD;
     int type = (int)(pair ? LE_U64 : o->word);
     struct le_expression *x = le_codegen_wide(c, le_codegen_node(c, stage->node, block, NULL)), *number;
-    struct destination to = le_codegen_left_side(c);
+    struct destination to = le_scatter_left_side(c);
     to.numbered = true;
     struct le_block *inner = le_codegen_place(c, &to, block, NULL, &number);
     struct le_expression *of[] = {le_ktree_use(t, o->mine), number, o->count};
@@ -208,9 +215,10 @@ static void join_copies(struct own *o) {
 
 static bool can_use_copies(struct own *o, const struct le_device_kernel_job *job, const struct le_stage *stage) {
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
-    if (target->rank == 0 || !le_map_find(&o->m, job, stage, false))
-        return false;
     o->type = target->type;
+    if (target->rank == 0 || !le_codegen_has_atomic_form(o->type, stage->scatter) || o->type == LE_BOOL ||
+        stage->scatter == LE_SCATTER_MUL || !le_map_find(&o->m, job, stage, false))
+        return false;
     o->elements = o->points = 1;
     for (int d = 0; d < target->rank; d++)
         if (!le_mul_i64(o->elements, job->kernel.layouts[target->id].shape[d], &o->elements))
@@ -224,31 +232,46 @@ static bool can_use_copies(struct own *o, const struct le_device_kernel_job *job
     return find_copies(o);
 }
 
-bool le_codegen_scatter_own(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            struct le_generated_launches *out, leat_status *status) {
-    struct own o = {.copies = 1};
-    struct map *m = &o.m;
+static leat_status make_private(const struct le_mapping *mapping, void *found, struct le_generated_launches *out) {
+    struct own *o = found;
+    struct map *m = &o->m;
     struct codegen *c = &m->c;
-    if (!can_use_copies(&o, job, stage))
-        return false;
+    o->copies = (int)le_mapping_get(mapping, "copies");
     c->tree->threads = m->threads;
-    clear_copies(&o);
-    le_map_open_parts(m, o.parts, LE_ROLE_SERIAL);
+    clear_copies(o);
+    le_map_open_parts(m, o->parts, LE_ROLE_SERIAL);
     le_map_places(m);
     for (int alike = 1; alike >= 0; alike--) {
         struct map_spot at = le_map_open_element(m, alike);
-        update_copy(&o, at.block);
+        update_copy(o, at.block);
         le_map_close_element(m, &at, alike);
     }
     le_ktree_close(c->tree, m->body);
-    join_copies(&o);
+    join_copies(o);
     struct le_generated_launch *launch = le_codegen_finish(c, out);
-    launch->grid[0] = (unsigned)o.blocks;
+    launch->grid[0] = (unsigned)o->blocks;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->block[0] = (unsigned)m->threads;
-    launch->shared_bytes = (size_t)(o.bytes * o.copies);
-    launch->elements = o.points;
+    launch->shared_bytes = (size_t)(o->bytes * o->copies);
+    launch->elements = o->points;
     launch->how = "a block into copies of its own";
-    *status = c->status;
-    return true;
+    return c->status;
+}
+
+void le_propose_private_scatter(struct le_mapping_search *search) {
+    const struct le_stage *stage = search->stage;
+    struct own *o = LE_NEW(search->job->kernel.arena, struct own);
+    o->copies = 1;
+    if (!can_use_copies(o, search->job, stage))
+        return;
+    struct le_mapping *m = le_mapping_add(search, LE_MAPPING_SCATTER_PRIVATE, make_private, o);
+    le_mapping_set(m, "copies", o->copies, 1, o->copies, true);
+    double threads = (double)o->blocks * o->m.threads;
+    struct le_cost cost = le_cost_of_points(search->job, stage, threads);
+    cost.bytes += (double)o->elements * (double)le_type_size(o->type);
+    cost.bytes_in_flight = 16;
+    cost.team_seconds = ceil((double)o->parts / (double)o->blocks) * LE_READ_SECONDS + 2 * LE_BLOCK_SECONDS;
+    m->seconds = le_cost_seconds(search->job->facts, &cost);
+    if (is_worth_copies(o))
+        search->preferred = m;
 }

@@ -67,16 +67,12 @@ static int value_of(const struct device_test_run *r, const char *name) {
 }
 
 /* Sums of floats, which keep their order: chunk after chunk. */
-static void weights(void **state) {
-    (void)state;
-    enum { POINTS = 131073, BINS = 100 };
-    struct device_test_run r;
-    float wanted[BINS], chunk[BINS];
-    start_run(&r, "in x: u8[n]\nin w: f32[n]\nout h: f32[100]\nh[x[i] % 100] += w[i]", "x 131073, w 131073", false);
-    const struct le_stage *stage = scatter_of(&r);
-    const unsigned char *x = r.buffers[value_of(&r, "x")];
-    const float *w = r.buffers[value_of(&r, "w")];
-    memcpy(wanted, r.buffers[stage->target], sizeof wanted);
+enum { POINTS = 131073, BINS = 100 };
+
+static void add_weights(const struct device_test_run *r, float *sums) {
+    const unsigned char *x = r->buffers[value_of(r, "x")];
+    const float *w = r->buffers[value_of(r, "w")];
+    float chunk[BINS];
     int64_t copies = le_gen_copies(LE_SCATTER_ADD, POINTS, BINS, 4), size = (POINTS + copies - 1) / copies;
     assert_true(copies > 1);
     for (int64_t first = 0; first < POINTS; first += size) {
@@ -85,14 +81,49 @@ static void weights(void **state) {
         for (int64_t i = first; i < first + size && i < POINTS; i++)
             chunk[x[i] % BINS] += w[i];
         for (int b = 0; b < BINS; b++)
-            wanted[b] += chunk[b];
+            sums[b] += chunk[b];
     }
+}
+
+static void weights(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {{NULL, "a thread for each element of a chunk, in order"},
+                                           {"scatter-blocks", "a thread for each element of the copies"},
+                                           {"scatter-loop; scatter-blocks", "a thread for each element of the copies"}};
+    struct device_test_run r;
+    float wanted[BINS];
+    start_run(&r, "in x: u8[n]\nin w: f32[n]\nout h: f32[100]\nh[x[i] % 100] += w[i]", "x 131073, w 131073", false);
+    const struct le_stage *stage = scatter_of(&r);
+    memcpy(wanted, r.buffers[stage->target], sizeof wanted);
+    add_weights(&r, wanted);
     float *found = calloc(r.bytes[stage->target] + 8, 1);
-    run_on_device(&r, stage, found);
-    assert_string_equal(r.how, "a thread for each element of a chunk, in order");
-    assert_memory_equal(found, wanted, sizeof wanted);
+    for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+        r.mapping = cases[k][0];
+        run_on_device(&r, stage, found);
+        assert_string_equal(r.how, cases[k][1]);
+        assert_memory_equal(found, wanted, sizeof wanted);
+    }
     free(found);
     finish(&r);
+}
+
+/* Copies of points that are too few to pay, and fewer copies than fit. */
+static void forced(void **state) {
+    (void)state;
+    static const char *const mappings[] = {"scatter-private", "scatter-private copies=1"};
+    for (size_t k = 0; k < ARRAY_LEN(mappings); k++) {
+        struct device_test_run r;
+        start_run(&r, "in x: u8[n]\nout h: i64[256]\nh[x[i]] += 1", "x 203", false);
+        const struct le_stage *stage = scatter_of(&r);
+        char *found = calloc(r.bytes[stage->target] + 8, 1);
+        r.mapping = mappings[k];
+        run_on_device(&r, stage, found);
+        assert_string_equal(r.how, OWN);
+        run_on_cpu(&r, stage);
+        compare(&r, stage, found);
+        free(found);
+        finish(&r);
+    }
 }
 
 /* The first point that falls outside, as the CPU finds it. */
@@ -118,6 +149,6 @@ static void faults(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(counts),  cmocka_unit_test(sums),    cmocka_unit_test(extremes),
                                        cmocka_unit_test(lengths), cmocka_unit_test(layouts), cmocka_unit_test(weights),
-                                       cmocka_unit_test(faults)};
+                                       cmocka_unit_test(forced),  cmocka_unit_test(faults)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

@@ -3,15 +3,11 @@
 #include "gen/mapping/row.h"
 #include <math.h>
 
-#define GRID_POINTS   65535   /* a grid's second axis */
-#define WARP_TERMS    1024    /* that a warp's tree has room for, times the width */
-#define READ_SECONDS  0.7e-6  /* of a round of reads, until their terms are joined */
-#define WARP_SECONDS  0.45e-6 /* in which a warp joins its threads' totals */
-#define BLOCK_SECONDS 2e-6    /* the same of a thread block, through shared memory */
-#define GRID_SECONDS  2e-6    /* in which the last block begins to join the others' totals */
-#define PART_SECONDS  54e-9   /* for each of these that one thread joins */
-#define ARG_JOINS     6
-#define ROW_WASTE     2.5 /* as in loop.c; less, as a column's thread has several reads in flight */
+#define GRID_POINTS  65535 /* a grid's second axis */
+#define WARP_TERMS   1024  /* that a warp's tree has room for, times the width */
+#define GRID_SECONDS 2e-6  /* in which the last block begins to join the others' totals */
+#define PART_SECONDS 54e-9 /* for each of these that one thread joins */
+#define ARG_JOINS    6
 
 /* What all proposals have in common. */
 struct shared_terms {
@@ -67,7 +63,7 @@ static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m
                             .requests = requests_of(s, index, threads > 1),
                             .threads = s->points * threads,
                             .bytes_in_flight = fmin(own, ahead) * bytes / (s->terms * s->points),
-                            .team_seconds = ceil(own / ahead) * READ_SECONDS * s->r->t.group_count,
+                            .team_seconds = ceil(own / ahead) * LE_READ_SECONDS * s->r->t.group_count,
                             .launches = 1};
 }
 
@@ -86,17 +82,17 @@ static void propose_warp(const struct shared_terms *s) {
     for (int g = 0; g < t->group_count; g++)
         if (t->groups[g].terms > WARP_TERMS * t->groups[g].width)
             return;
-    struct le_mapping *m = le_mapping_add(s->search, "warp", le_reduce_warp, s->r);
+    struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_WARP, le_reduce_warp, s->r);
     struct le_cost cost = cost_of(s, m, term_index(t), WARP);
-    cost.team_seconds += WARP_SECONDS * joins_of(t);
+    cost.team_seconds += LE_WARP_SECONDS * joins_of(t);
     finish(s, m, cost, false);
 }
 
 static void propose_block(const struct shared_terms *s) {
-    struct le_mapping *m = le_mapping_add(s->search, "block", le_reduce_block, s->r);
+    struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_BLOCK, le_reduce_block, s->r);
     int64_t threads = le_mapping_set(m, "threads", le_reduce_threads(&s->r->t), 64, 512, true);
     struct le_cost cost = cost_of(s, m, term_index(&s->r->t), (double)threads);
-    cost.team_seconds += BLOCK_SECONDS * joins_of(&s->r->t);
+    cost.team_seconds += LE_BLOCK_SECONDS * joins_of(&s->r->t);
     finish(s, m, cost, false);
 }
 
@@ -105,11 +101,11 @@ static void propose_grid(const struct shared_terms *s) {
     const struct le_device_facts *facts = s->search->job->facts;
     if (le_reduce_terms(t) == 0 || t->rest_count > 0 || t->points > GRID_POINTS || !le_reduce_stands_alone(t))
         return;
-    struct le_mapping *m = le_mapping_add(s->search, "grid", le_reduce_grid, s->r);
+    struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_GRID, le_reduce_grid, s->r);
     double room = (double)facts->multiprocessors * facts->multiprocessor_threads / s->points;
     struct le_cost cost = cost_of(s, m, term_index(t), fmax(256, fmin(room, s->terms / t->groups[0].width)));
-    cost.team_seconds = READ_SECONDS + BLOCK_SECONDS;
-    cost.tail_seconds = GRID_SECONDS + BLOCK_SECONDS;
+    cost.team_seconds = LE_READ_SECONDS + LE_BLOCK_SECONDS;
+    cost.tail_seconds = GRID_SECONDS + LE_BLOCK_SECONDS;
     finish(s, m, cost, false);
 }
 
@@ -118,7 +114,7 @@ static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_co
     const struct group *g = &s->r->t.groups[0];
     double parts = ceil(s->terms / (double)chunk), rounds = ceil(fmin(s->terms, (double)chunk) / (2 * g->unroll));
     cost.threads = s->points * parts;
-    cost.team_seconds = rounds * READ_SECONDS * s->r->t.group_count;
+    cost.team_seconds = rounds * LE_READ_SECONDS * s->r->t.group_count;
     cost.tail_seconds = parts > 1 ? GRID_SECONDS + parts * PART_SECONDS : 0;
     return cost;
 }
@@ -150,10 +146,10 @@ static void propose_columns(const struct shared_terms *s) {
     struct team_stage *t = &s->r->t;
     if (t->rest_count > 0 || t->points_count == 0)
         return;
-    struct le_mapping *m = le_mapping_add(s->search, "columns", le_reduce_columns, s->r);
+    struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_COLUMNS, le_reduce_columns, s->r);
     struct le_cost cost = cost_of(s, m, t->points_at[t->points_count - 1], 1);
     if (are_terms_dense(s))
-        cost.bytes = fmin(cost.bytes, ROW_WASTE * bytes_of(s, -1));
+        cost.bytes = fmin(cost.bytes, LE_WASTE_SEVERAL_READS * bytes_of(s, -1));
     int64_t least = least_chunk(s);
     int64_t chunk = t->spread > 1 ? le_reduce_chunk(&s->r->c, t) : best_chunk(s, cost, least);
     chunk = le_mapping_set(m, "chunk", chunk, least, (int64_t)1 << 40, true);
@@ -171,16 +167,16 @@ static void propose_rows(const struct shared_terms *s) {
     struct row row = {.c = &s->r->c, .t = &s->r->t};
     if (s->r->t.spread > 1 || !le_row_find(&row))
         return;
-    struct le_mapping *m = le_mapping_add(s->search, "rows", make_rows, s->r);
+    struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_ROWS, make_rows, s->r);
     const struct row_shape *shape = &row.shape;
     double threads = (double)shape->cluster * shape->threads;
     double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, term_index(&s->r->t));
-    double join = shape->rows > 1 ? WARP_SECONDS : BLOCK_SECONDS;
+    double join = shape->rows > 1 ? LE_WARP_SECONDS : LE_BLOCK_SECONDS;
     struct le_cost cost = {.bytes = bytes,
                            .operations = s->operations,
                            .threads = s->points * threads,
                            .bytes_in_flight = bytes / (s->points * threads),
-                           .team_seconds = 2 * READ_SECONDS + join * s->r->t.group_count,
+                           .team_seconds = 2 * LE_READ_SECONDS + join * s->r->t.group_count,
                            .launches = 1};
     finish(s, m, cost, true);
 }

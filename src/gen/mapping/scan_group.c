@@ -1,160 +1,26 @@
-/* Scans by many threads. A lane takes groups of 16 terms. Rows that are adjacent in memory go to the lanes of one warp,
- * a short row to a few lanes, and other rows to a thread block, which stages its terms in shared memory. Few long rows
- * are cut into tiles, one for each block; a block looks back for the total before its tile. */
-#include "gen/mapping/group_reduce.h"
-#include <string.h>
+/* The kernels of scans by many threads. A lane takes groups of 16 terms. Rows that are adjacent in memory go to the
+ * lanes of one warp, a short row to a few lanes, and other rows to a thread block, which stages its terms in shared
+ * memory. Few long rows are cut into tiles, one for each block; a block looks back for the total before its tile. */
+#include "gen/mapping/scan_group.h"
 
-#define GROUP        16
-#define COLUMNS      16    /* that make good use of what a warp reads at once */
-#define BUSY_WARPS   32    /* of a multiprocessor that has enough to read */
-#define LOOK_BACK    128   /* totals that a tile has room for */
-#define TILE_BYTES   65536 /* of terms, unless their order wants more */
-#define CHUNK_GROUPS 1024  /* of the chunks that the order of floats' totals knows */
-#define REGISTERS    65536
-
-enum way { WAY_COLUMNS, WAY_FEW, WAY_ROW, WAY_TILES };
-
-struct team {
-    struct codegen *c;
-    const struct scan *scan;
-    struct group g; /* its terms are those of the turns */
-    int points_at[POINTS_MAX], points_count;
-    int64_t points, head; /* head: terms of it */
-    enum le_type type;    /* of the terms */
-    bool is_arg, ordered, across;
-    enum way way;
-    int slot, out_width;         /* bytes; as g.width, of what is written */
-    int threads, groups;         /* of a block; of a tile */
-    int warps, lanes;            /* that share a column's groups; that have a row of few terms */
-    int counting, result;        /* the types of a term's number and of what the totals give */
-    struct le_expression *count; /* of the turns */
-    struct le_variable *some, *one, *of, *put, *put_one; /* functions */
-};
-
-static int size_of(enum le_type type) {
-    return le_type_is_half(type) ? 4 : (int)le_type_size(type);
-}
-
-/* ---- whether, and how */
-
-static bool find_points(struct team *s, const struct le_stage *stage) {
-    s->points = 1;
-    if (stage->index_count > POINTS_MAX)
-        return false;
-    for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = le_range_of(s->c->space, stage->indices[k]);
-        if (r->dynamic || !le_mul_i64(s->points, le_range_count(r), &s->points))
-            return false;
-        s->points_at[s->points_count++] = stage->indices[k];
-    }
-    return s->points <= INT32_MAX;
-}
-
-/* An index along which neighbours lie nearer than terms do runs fastest. */
-static void find_across(struct team *s) {
-    for (int k = s->points_count - 1; k >= 0 && !s->across; k--) {
-        int index = s->points_at[k];
-        s->across = le_range_count(le_range_of(s->c->space, index)) > 1 && le_group_is_across(s->c, &s->g, index);
-        if (!s->across)
-            continue;
-        memmove(&s->points_at[k], &s->points_at[k + 1], (size_t)(s->points_count - 1 - k) * sizeof(int));
-        s->points_at[s->points_count - 1] = index;
-    }
-}
-
-/* From the end on, or in rows of few terms, W elements at a time have to end with the row. */
-static void find_widths(struct team *s) {
-    struct le_node target = le_codegen_target(s->c);
-    int width = 16 / (int)le_type_size(s->c->ir->values.at[target.value].type);
-    bool whole = s->scan->down || s->way == WAY_FEW;
-    s->out_width = le_team_is_wide(s->c, &target, &s->scan->index, width) ? width : 1;
-    if (whole && s->g.terms % s->out_width != 0)
-        s->out_width = 1;
-    if (whole && s->g.terms % s->g.width != 0)
-        s->g.width = 1;
-    int steps = s->way == WAY_ROW || s->way == WAY_TILES ? s->groups / s->threads : 1;
-    while (s->g.unroll > steps * GROUP / s->g.width)
-        s->g.unroll /= 2;
-}
-
-static size_t tile_bytes(const struct team *s) {
-    return (size_t)s->groups * GROUP * (size_t)s->slot;
-}
-
-/* Whether rows are so few that their tiles are shared; a tile of floats' totals is a chunk of their order. */
-static bool find_tiles(struct team *s) {
-    const struct le_device_facts *facts = s->c->job->facts;
-    s->groups = s->ordered ? CHUNK_GROUPS : TILE_BYTES / GROUP / (s->slot > 4 ? s->slot : 4);
-    s->threads = tile_bytes(s) > TILE_BYTES ? 512 : 256;
-    size_t room = (size_t)(s->groups + LOOK_BACK + 2 * WARP + 2) * (size_t)le_group_bytes(&s->g) * 2;
-    return s->points < 4 * (int64_t)facts->multiprocessors && s->g.terms > 2 * (int64_t)s->groups * GROUP &&
-           tile_bytes(s) + room <= facts->shared_most_bytes &&
-           s->g.terms / ((int64_t)s->groups * GROUP) < INT32_MAX / s->points;
-}
-
-static enum way choose_way(struct team *s) {
-    int64_t busy = (int64_t)s->c->job->facts->multiprocessors * BUSY_WARPS * WARP, terms = s->g.terms;
-    if ((s->across && s->points >= COLUMNS) || terms <= GROUP) {
-        for (s->warps = 1; s->warps < 16 && terms > GROUP * s->warps && s->points * s->warps < busy; s->warps *= 4)
-            ;
-        s->threads = s->warps == 16 ? 512 : 256;
-        return WAY_COLUMNS;
-    }
-    s->threads = 256;
-    for (s->lanes = 2; s->lanes < WARP && s->lanes * GROUP < terms; s->lanes *= 2)
-        ;
-    if (terms <= WARP * GROUP)
-        return WAY_FEW;
-    if (find_tiles(s))
-        return WAY_TILES;
-    for (s->threads = 64; s->threads < 256 && (int64_t)s->threads * GROUP < terms; s->threads *= 2)
-        ;
-    s->groups = s->threads;
-    return WAY_ROW;
-}
-
-static bool find_team(struct team *s, const struct le_stage *stage) {
-    struct codegen *c = s->c;
-    const struct scan *scan = s->scan;
-    struct le_node *n = scan->reduction;
-    if (!find_points(s, stage))
-        return false;
-    s->type = n->operands[0]->type;
-    s->is_arg = le_node_is_arg(n);
-    s->ordered = le_node_is_ordered(n);
-    s->head = scan->head.low < scan->head.high ? scan->head.high - scan->head.low : 0;
-    s->g = (struct group){.nodes = {n}, .bodies = {scan->term}, .node_count = 1, .index_count = 1};
-    s->g.indices = &scan->index;
-    s->g.terms = le_range_count(&scan->turns) + s->head;
-    le_group_shape(c, &s->g);
-    s->g.terms -= s->head;
-    find_across(s);
-    s->counting = le_group_counting(&s->g);
-    s->result = s->is_arg ? s->counting : (int)s->type;
-    s->slot = size_of(s->type);
-    if (s->is_arg && s->slot < (s->g.narrow ? 4 : 8))
-        s->slot = s->g.narrow ? 4 : 8;
-    s->way = choose_way(s);
-    find_widths(s);
-    return true;
-}
+#define REGISTERS 65536
 
 /* ---- faults: a row's head, then term, element, term, element, ... */
 
-static bool is_safe(struct team *s) {
+static bool is_safe(struct scan_team *s) {
     struct codegen *c = s->c;
     struct le_node target = le_codegen_target(c);
     return le_codegen_is_safe(c, s->scan->term) && le_codegen_load_is_safe(c, &target) &&
            (s->head == 0 || le_codegen_is_safe(c, s->scan->reduction->operands[0]));
 }
 
-static void number_terms(struct team *s) {
+static void number_terms(struct scan_team *s) {
     if (!is_safe(s))
         s->c->terms = le_codegen_number(s->c, "terms", s->head + 2 * s->g.terms);
 }
 
 /* The number of term `at`, or, one more, of its element; NULL: faults need none. */
-static struct le_expression *numbered(struct team *s, struct le_expression *at, int more) {
+static struct le_expression *numbered(struct scan_team *s, struct le_expression *at, int more) {
     struct le_kernel_tree *t = s->c->tree;
     if (!s->c->terms)
         return NULL;
@@ -165,7 +31,7 @@ static struct le_expression *numbered(struct team *s, struct le_expression *at, 
 /* ---- the functions */
 
 /* Function `wish` of one or two parameters (b NULL). */
-static struct le_block *open_function(struct team *s, const char *wish, int type, struct le_variable *a,
+static struct le_block *open_function(struct scan_team *s, const char *wish, int type, struct le_variable *a,
                                       struct le_variable *b, struct le_variable **function) {
     struct le_variable *parameters[] = {a, b};
     *function = le_ktree_variable(s->c->tree, wish, type);
@@ -173,7 +39,7 @@ static struct le_block *open_function(struct team *s, const char *wish, int type
 }
 
 /* Several terms, or results. */
-static struct le_variable *array_parameter(struct team *s, const char *wish, int type, int width, bool read_only) {
+static struct le_variable *array_parameter(struct scan_team *s, const char *wish, int type, int width, bool read_only) {
     struct le_variable *v = le_ktree_variable(s->c->tree, wish, type);
     v->memory = LE_KTREE_LOCAL;
     v->read_only = read_only;
@@ -183,7 +49,7 @@ static struct le_variable *array_parameter(struct team *s, const char *wish, int
 }
 
 /* Binds the scan's index to the at'th turn, or to the first in memory of `width` turns from that on. */
-static void bind_turn(struct team *s, struct le_block *block, struct le_expression *at, int width) {
+static void bind_turn(struct scan_team *s, struct le_block *block, struct le_expression *at, int width) {
     struct le_kernel_tree *t = s->c->tree;
     if (s->scan->down)
         at = le_minus(t, le_minus(t, s->count, le_ktree_int(t, width)), at);
@@ -191,19 +57,19 @@ static void bind_turn(struct team *s, struct le_block *block, struct le_expressi
 }
 
 /* Element e in memory of `width` turns, as the turns count them. */
-static struct le_expression *turn_of(const struct team *s, struct le_expression *e, int width) {
+static struct le_expression *turn_of(const struct scan_team *s, struct le_expression *e, int width) {
     return s->scan->down ? le_minus(s->c->tree, le_ktree_int(s->c->tree, width - 1), e) : e;
 }
 
 /* Of the turn that block binds. */
-static struct le_expression *term_of(struct team *s, struct le_block *block, struct le_expression *at) {
+static struct le_expression *term_of(struct scan_team *s, struct le_block *block, struct le_expression *at) {
     s->c->term = numbered(s, at, 0);
     struct le_expression *x = le_codegen_wide(s->c, le_codegen_node(s->c, s->scan->term, block, NULL));
     s->c->term = NULL;
     return x;
 }
 
-static void emit_one(struct team *s) {
+static void emit_one(struct scan_team *s) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_variable *v = le_ktree_variable(t, "at", s->counting);
     struct le_expression *at = le_ktree_use(t, v);
@@ -214,7 +80,7 @@ static void emit_one(struct team *s) {
 }
 
 /* Reads `width` elements of every load, and makes their terms. */
-static void emit_wide(struct team *s, struct le_block *inner, struct le_expression *at, struct le_variable *to) {
+static void emit_wide(struct scan_team *s, struct le_block *inner, struct le_expression *at, struct le_variable *to) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
     struct le_node *loads[LOADS_MAX];
@@ -231,7 +97,7 @@ static void emit_wide(struct team *s, struct le_block *inner, struct le_expressi
     le_ktree_close(t, each);
 }
 
-static void emit_some(struct team *s) {
+static void emit_some(struct scan_team *s) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_variable *v = le_ktree_variable(t, "at", s->counting);
     struct le_variable *to = array_parameter(s, "to", (int)s->type, s->g.width, false);
@@ -246,17 +112,17 @@ static void emit_some(struct team *s) {
 }
 
 /* A term's total; at: its place, which only args keep. */
-static struct le_expression *total_of(struct team *s, struct le_expression *x, struct le_expression *at) {
+static struct le_expression *total_of(struct scan_team *s, struct le_expression *x, struct le_expression *at) {
     struct le_expression *both[] = {x, at};
     return le_ktree_total(s->c->tree, s->g.type, both, s->is_arg ? 2 : 1);
 }
 
-static struct le_expression *head_terms(struct team *s) {
+static struct le_expression *head_terms(struct scan_team *s) {
     return le_ktree_cast(s->c->tree, s->counting, le_codegen_number(s->c, "head_terms", s->head));
 }
 
 /* A place is counted from the first of all terms on, as they lie. */
-static void emit_of(struct team *s) {
+static void emit_of(struct scan_team *s) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_variable *v = le_ktree_variable(t, "at", s->counting), *x = le_ktree_variable(t, "x", (int)s->type);
     struct le_block *inner = open_function(s, "total_of", s->g.type, x, v, &s->of);
@@ -270,13 +136,13 @@ static void emit_of(struct team *s) {
 }
 
 /* A result as the reduction's value. */
-static struct le_expression *value_of(struct team *s, struct le_expression *x) {
+static struct le_expression *value_of(struct scan_team *s, struct le_expression *x) {
     if (s->is_arg && s->scan->terms.low != 0)
         x = le_plus(s->c->tree, le_codegen_number(s->c, "first", s->scan->terms.low), x);
     return le_codegen_wide(s->c, x);
 }
 
-static void emit_put_one(struct team *s) {
+static void emit_put_one(struct scan_team *s) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
     struct le_variable *v = le_ktree_variable(t, "at", s->counting), *x = le_ktree_variable(t, "x", s->result);
@@ -288,7 +154,8 @@ static void emit_put_one(struct team *s) {
     le_ktree_close(t, inner);
 }
 
-static void emit_wide_put(struct team *s, struct le_block *inner, struct le_expression *at, struct le_variable *from) {
+static void emit_wide_put(struct scan_team *s, struct le_block *inner, struct le_expression *at,
+                          struct le_variable *from) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
     struct le_node target = le_codegen_target(c);
@@ -306,7 +173,7 @@ static void emit_wide_put(struct team *s, struct le_block *inner, struct le_expr
     le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_WRITE, LE_KTREE_VOID, &LE_STATIC_NUMBER(s->out_width), both));
 }
 
-static void emit_put(struct team *s) {
+static void emit_put(struct scan_team *s) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_variable *at = le_ktree_variable(t, "at", s->counting);
     struct le_variable *from = array_parameter(s, "from", s->result, s->out_width, true);
@@ -320,11 +187,11 @@ static void emit_put(struct team *s) {
     le_ktree_close(t, inner);
 }
 
-static void emit_functions(struct team *s) {
+static void emit_functions(struct scan_team *s) {
     emit_one(s);
     emit_of(s);
     emit_put_one(s);
-    if (s->way == WAY_COLUMNS)
+    if (s->kind == LE_MAPPING_SCAN_COLUMNS)
         return;
     emit_some(s);
     emit_put(s);
@@ -332,14 +199,14 @@ static void emit_functions(struct team *s) {
 
 /* ---- the terms before the first element's own */
 
-static struct le_expression *declare_start(struct team *s) {
+static struct le_expression *declare_start(struct scan_team *s) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_expression *none = le_ktree_call(t, LE_CALL_NONE, s->g.type, &LE_STATIC_TYPE(s->g.type), NULL);
     return le_ktree_use(t, le_ktree_declare(t, t->root, "start", s->g.type, none));
 }
 
 /* By each thread: their total. */
-static struct le_expression *own_head(struct team *s) {
+static struct le_expression *own_head(struct scan_team *s) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
     const struct scan *scan = s->scan;
@@ -360,7 +227,7 @@ static struct le_expression *own_head(struct team *s) {
 }
 
 /* By a block, of which all threads come here, into start. */
-static void take_head(struct team *s, struct le_block *block, struct le_expression *start) {
+static void take_head(struct scan_team *s, struct le_block *block, struct le_expression *start) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
     const struct scan *scan = s->scan;
@@ -385,7 +252,7 @@ static void take_head(struct team *s, struct le_block *block, struct le_expressi
 }
 
 /* By each block, or by those for which `when` holds. */
-static struct le_expression *block_head(struct team *s, struct le_expression *when) {
+static struct le_expression *block_head(struct scan_team *s, struct le_expression *when) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_expression *start = declare_start(s);
     if (s->head == 0)
@@ -399,11 +266,11 @@ static struct le_expression *block_head(struct team *s, struct le_expression *wh
 
 /* ---- kernels */
 
-static void begin_team(struct team *s) {
+static void begin_team(struct scan_team *s) {
     struct codegen *c = s->c;
     int bytes = le_group_bytes(&s->g), blocks = REGISTERS / (s->threads * (bytes > 8 ? 128 : bytes > 4 ? 96 : 64));
-    if (s->way == WAY_TILES)
-        blocks = tile_bytes(s) > TILE_BYTES ? 1 : 3;
+    if (s->kind == LE_MAPPING_SCAN_TILES)
+        blocks = le_scan_tile_bytes(s) > SCAN_TILE_BYTES ? 1 : 3;
     c->tree->threads = s->threads;
     c->tree->resident = blocks > 0 ? blocks : 1;
     le_group_declare(c, &s->g);
@@ -411,8 +278,8 @@ static void begin_team(struct team *s) {
     number_terms(s);
 }
 
-static void finish_launch(struct team *s, struct le_generated_launches *out, int64_t blocks, size_t shared,
-                          const char *how) {
+static leat_status finish_launch(struct scan_team *s, struct le_generated_launches *out, int64_t blocks, size_t shared,
+                                 const char *how) {
     struct le_generated_launch *launch = le_codegen_finish(s->c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->block[0] = (unsigned)s->threads;
@@ -420,26 +287,27 @@ static void finish_launch(struct team *s, struct le_generated_launches *out, int
     launch->elements = s->points * s->g.terms;
     launch->operations = launch->elements * (s->scan->term->cost + 1);
     launch->how = how;
+    return s->c->status;
 }
 
-static struct le_expression *let(struct team *s, const char *wish, int type, struct le_expression *x) {
+static struct le_expression *let(struct scan_team *s, const char *wish, int type, struct le_expression *x) {
     return le_ktree_let(s->c->tree, s->c->root, wish, type, x);
 }
 
 /* The thread's number, as that type, over n. */
-static struct le_expression *thread_over(struct team *s, int n, int type) {
+static struct le_expression *thread_over(struct scan_team *s, int n, int type) {
     struct le_kernel_tree *t = s->c->tree;
     return le_ktree_quotient(t, le_ktree_cast(t, type, le_ktree_thread(t, LE_THREAD_X)), le_ktree_int(t, n));
 }
 
 /* The block's first of `count` points. */
-static struct le_expression *first_point(struct team *s, int count) {
+static struct le_expression *first_point(struct scan_team *s, int count) {
     struct le_kernel_tree *t = s->c->tree;
     return le_times(t, le_ktree_cast(t, LE_KTREE_LONG, le_ktree_thread(t, LE_BLOCK_X)), le_ktree_int(t, count));
 }
 
 /* Binds the points' indices to one that there is, also where a lane has none; the bool that tells. */
-static struct le_expression *bind_lane(struct team *s, struct le_expression *point) {
+static struct le_expression *bind_lane(struct scan_team *s, struct le_expression *point) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_expression *points = le_codegen_number(s->c, "points", s->points);
     struct le_expression *active = let(s, "active", LE_BOOL, le_less(t, point, points));
@@ -450,13 +318,16 @@ static struct le_expression *bind_lane(struct team *s, struct le_expression *poi
 }
 
 /* An object of the totals' class, shared by the block; number: as the class says. */
-static struct le_variable *share(struct team *s, enum le_library_call class, const char *wish, int number, int count) {
+static struct le_variable *share(struct scan_team *s, enum le_library_call class, const char *wish, int number,
+                                 int count) {
     const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type), LE_STATIC_NUMBER(number)};
     return le_ktree_object(s->c->tree, s->c->root, wish, LE_KTREE_SHARED, count,
                            le_ktree_call(s->c->tree, class, LE_KTREE_VOID, statics, NULL));
 }
 
-static void make_columns(struct team *s, struct le_generated_launches *out) {
+leat_status le_scan_make_columns(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct scan_team *s = found;
+    (void)m;
     struct le_kernel_tree *t = s->c->tree;
     int side = s->threads / WARP / s->warps;
     begin_team(s);
@@ -469,7 +340,7 @@ static void make_columns(struct team *s, struct le_generated_launches *out) {
     struct le_expression *active = bind_lane(s, let(s, "point", LE_KTREE_LONG, le_plus(t, before, lane)));
     emit_functions(s);
     struct le_expression *start = own_head(s);
-    const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type), LE_STATIC_NUMBER(s->g.unroll >= 4 ? GROUP : 1),
+    const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type), LE_STATIC_NUMBER(s->g.unroll >= 4 ? SCAN_GROUP : 1),
                                         LE_STATIC_NUMBER(s->warps), LE_STATIC_TYPE(s->counting)};
     struct le_expression *x[] = {le_ktree_element(t, room, own),
                                  le_ktree_remainder(t, warp, warps),
@@ -481,12 +352,12 @@ static void make_columns(struct team *s, struct le_generated_launches *out) {
                                  le_ktree_use(t, s->put_one)};
     le_ktree_do(t, t->root, le_ktree_call(t, LE_CALL_SCAN_COLUMNS, LE_KTREE_VOID, statics, x));
     int64_t points = (int64_t)side * WARP;
-    finish_launch(s, out, (s->points + points - 1) / points, 0,
-                  s->warps > 1 ? "warps for each 32 rows, a thread each" : "a thread for each row");
+    return finish_launch(s, out, (s->points + points - 1) / points, 0,
+                         s->warps > 1 ? "warps for each 32 rows, a thread each" : "a thread for each row");
 }
 
 /* A call whose last operands are the functions, after `count` others. last: its last static. */
-static void call_scan(struct team *s, enum le_library_call call, int last, struct le_expression *const *first,
+static void call_scan(struct scan_team *s, enum le_library_call call, int last, struct le_expression *const *first,
                       int count) {
     struct le_kernel_tree *t = s->c->tree;
     const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type),      LE_STATIC_TYPE((int)s->type),
@@ -502,13 +373,15 @@ static void call_scan(struct team *s, enum le_library_call call, int last, struc
     le_ktree_do(t, t->root, le_ktree_call(t, call, LE_KTREE_VOID, statics, x));
 }
 
-static struct le_variable *declare_tile(struct team *s) {
+static struct le_variable *declare_tile(struct scan_team *s) {
     struct le_kernel_tree *t = s->c->tree;
     return le_ktree_object(t, t->root, "tile", LE_KTREE_DYNAMIC, 0,
                            le_ktree_call(t, LE_CALL_CHUNK, LE_KTREE_VOID, NULL, NULL));
 }
 
-static void make_few(struct team *s, struct le_generated_launches *out) {
+leat_status le_scan_make_lanes(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct scan_team *s = found;
+    (void)m;
     struct le_kernel_tree *t = s->c->tree;
     int rows = s->threads / s->lanes;
     begin_team(s);
@@ -522,11 +395,13 @@ static void make_few(struct team *s, struct le_generated_launches *out) {
     struct le_expression *own = le_times(t, thread_over(s, WARP, LE_KTREE_UINT), le_ktree_int(t, WARP * s->slot));
     struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, tile, own)), count, start};
     call_scan(s, LE_CALL_SCAN_FEW, s->lanes, x, 3);
-    finish_launch(s, out, (s->points + rows - 1) / rows, (size_t)(s->threads * GROUP * s->slot),
-                  "some lanes for each row");
+    return finish_launch(s, out, (s->points + rows - 1) / rows, (size_t)(s->threads * SCAN_GROUP * s->slot),
+                         "some lanes for each row");
 }
 
-static void make_rows(struct team *s, struct le_generated_launches *out) {
+leat_status le_scan_make_block(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct scan_team *s = found;
+    (void)m;
     struct le_kernel_tree *t = s->c->tree;
     begin_team(s);
     struct le_variable *tile = declare_tile(s), *room = share(s, LE_CALL_SCAN_ROOM, "room", s->groups, 0);
@@ -535,14 +410,17 @@ static void make_rows(struct team *s, struct le_generated_launches *out) {
     struct le_expression *start = block_head(s, NULL);
     struct le_expression *x[] = {le_ktree_use(t, tile), le_ktree_use(t, room), s->count, start};
     call_scan(s, LE_CALL_SCAN_ROW, s->groups, x, 4);
-    finish_launch(s, out, s->points, tile_bytes(s), "a block for each row");
+    return finish_launch(s, out, s->points, le_scan_tile_bytes(s), "a block for each row");
 }
 
 /* Rows go on side by side, so that what is before a tile has been there for long. */
-static void make_tiles(struct team *s, struct le_generated_launches *out) {
+leat_status le_scan_make_tiles(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    struct scan_team *s = found;
+    (void)m;
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
-    int64_t tile_terms = (int64_t)s->groups * GROUP, tiles = (s->g.terms + tile_terms - 1) / tile_terms * s->points;
+    int64_t tile_terms = (int64_t)s->groups * SCAN_GROUP,
+            tiles = (s->g.terms + tile_terms - 1) / tile_terms * s->points;
     size_t told_bytes = (size_t)tiles * 2 * (le_group_total_bytes(&s->g) / 4) * 8;
     int64_t work = (int64_t)(out->work_bytes + 15) / 16 * 16;
     begin_team(s);
@@ -571,30 +449,6 @@ static void make_tiles(struct team *s, struct le_generated_launches *out) {
                                  s->count,
                                  start};
     call_scan(s, LE_CALL_SCAN_TILE, s->groups, x, 8);
-    finish_launch(s, out, tiles, tile_bytes(s), "a block for each tile of the rows, which looks back");
     out->zeroed_bytes = out->work_bytes = (size_t)work + 16 + told_bytes;
-}
-
-bool le_team_scan(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct scan *scan,
-                  struct le_generated_launches *out, leat_status *status) {
-    struct codegen c;
-    struct team s = {.c = &c, .scan = scan};
-    le_codegen_begin(&c, job, stage, "");
-    if (!find_team(&s, stage))
-        return false;
-    switch (s.way) {
-    case WAY_COLUMNS:
-        make_columns(&s, out);
-        break;
-    case WAY_FEW:
-        make_few(&s, out);
-        break;
-    case WAY_ROW:
-        make_rows(&s, out);
-        break;
-    default:
-        make_tiles(&s, out);
-    }
-    *status = c.status;
-    return true;
+    return finish_launch(s, out, tiles, le_scan_tile_bytes(s), "a block for each tile of the rows, which looks back");
 }

@@ -9,12 +9,15 @@
 #define LANES   "a thread for each row"
 #define COLUMNS "warps for each 32 rows, a thread each"
 
-/* how: of the scan's first kernel, which is another one where some elements have no terms; NULL: any. */
-static void scan_as(const char *program, const char *arrays, const char *how, bool aligned, bool check) {
+/* mapping: LEAT_MAPPING; NULL: not set. how: of the scan's first kernel, which is another one where some elements have
+ * no terms; NULL: any. */
+static void scan_as(const char *program, const char *arrays, const char *mapping, const char *how, bool aligned,
+                    bool check) {
     struct device_test_run r;
     bool made = false;
     start_run(&r, program, arrays, check);
     r.aligned = aligned;
+    r.mapping = mapping;
     for (int k = 0; k < r.kernel.ir->stages.count; k++) {
         const struct le_stage *stage = &r.kernel.ir->stages.at[k];
         if (stage->dead || (stage->kind != LE_STAGE_MAP && stage->kind != LE_STAGE_SCAN))
@@ -32,7 +35,7 @@ static void scan_as(const char *program, const char *arrays, const char *how, bo
 }
 
 static void check_scan(const char *program, const char *arrays, const char *how) {
-    scan_as(program, arrays, how, true, false);
+    scan_as(program, arrays, NULL, how, true, false);
 }
 
 /* One more of a kind. */
@@ -97,11 +100,31 @@ static void heads(void **state) {
 
 static void with_checks(void **state) {
     (void)state;
-    scan_as("y[i] = sum(k in 0..i+1: x[k])", "x 50001", TILES, true, true);
-    scan_as("in x: i64[n]\ny[i] = sum(k in i..len(x,0): x[k])", "x 9000", ROWS, false, true);
+    scan_as("y[i] = sum(k in 0..i+1: x[k])", "x 50001", NULL, TILES, true, true);
+    scan_as("in x: i64[n]\ny[i] = sum(k in i..len(x,0): x[k])", "x 9000", NULL, ROWS, false, true);
     if (getenv("LEAT_TEST_ALL"))
-        scan_as("in x: bool[n,m]\ny[i,j] = any(k in 0..j+1: x[i,k])", "x 5 111", FEW, true, true);
-    scan_as("y[i,j] = sum(k in 0..i+1: x[k,j])", "x 300 40", COLUMNS, true, true);
+        scan_as("in x: bool[n,m]\ny[i,j] = any(k in 0..j+1: x[i,k])", "x 5 111", NULL, FEW, true, true);
+    scan_as("y[i,j] = sum(k in 0..i+1: x[k,j])", "x 300 40", NULL, COLUMNS, true, true);
+}
+
+/* Each mapping, where the default is another one. */
+static void forced(void **state) {
+    (void)state;
+    static const char sums[] = "y[i] = sum(k in 0..i+1: x[k])", least[] = "y[i] = min(k in i..len(x, 0): x[k])",
+                      places[] = "in x: f64[n]\ny[i] = argmax(k in 0..i+1: x[k])";
+    static const struct {
+        const char *program, *arrays, *mapping, *how;
+    } cases[] = {{sums, "x 300", "scan-tiles", TILES},
+                 {sums, "x 300", "scan-block threads=256", ROWS},
+                 {sums, "x 40001", "scan-block threads=64", ROWS},
+                 {sums, "x 40001", "scan-columns warps=8", COLUMNS},
+                 {sums, "x 40001", "scan-loop", LANES},
+                 {least, "x 40001", "scan-tiles groups=256", TILES},
+                 {least, "x 301", "scan-lanes lanes=32", FEW},
+                 {places, "x 5000", "scan-lanes; scan-columns warps=2", COLUMNS},
+                 {places, "x 12", "scan-loop; scan-lanes", LANES}};
+    for (size_t k = 0; k < ARRAY_LEN(cases); k++)
+        scan_as(cases[k].program, cases[k].arrays, cases[k].mapping, cases[k].how, true, false);
 }
 
 /* ---- looking back: blocks whose tiles come the other way round, so that all wait for the one that comes last */
@@ -220,6 +243,7 @@ static void looking_back(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(looking_back), cmocka_unit_test(borders),
                                        cmocka_unit_test(every_total),  cmocka_unit_test(rows),
-                                       cmocka_unit_test(heads),        cmocka_unit_test(with_checks)};
+                                       cmocka_unit_test(heads),        cmocka_unit_test(forced),
+                                       cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * and walks along the terms with its sums in registers. Indices are sorted by the side that depends on them: rows are
  * the left side's, columns the right side's. The loads compute the addresses, so strides, windows and stretched axes
  * need no special treatment here. For every tile size, an element's products are added in the order of the terms. */
-#include "gen/mapping/tiled_product.h"
+#include "gen/mapping/mapping.h"
 #include "gen/mapping/group_reduce.h"
 #include "ir/passes/contract.h"
 
@@ -258,6 +258,7 @@ static leat_status make_product(const struct le_mapping *mapping, void *found, s
     return c->status;
 }
 
+/* If it fits, no other mapping may be chosen: its sums are in the order of the terms, as a library's are. */
 void le_propose_product(struct le_mapping_search *search) {
     const struct le_stage *stage = search->stage;
     struct product *own = LE_NEW(search->job->kernel.arena, struct product);
@@ -265,7 +266,7 @@ void le_propose_product(struct le_mapping_search *search) {
     if (!find_product(&own->c, stage, &own->p))
         return;
     const struct product_stage *p = &own->p;
-    struct le_mapping *m = le_mapping_add(search, "product", make_product, own);
+    struct le_mapping *m = le_mapping_add(search, LE_MAPPING_PRODUCT, make_product, own);
     le_mapping_set(m, "tile", p->side, p->side, p->side, false);
     double blocks = (double)(p->row_tiles * p->column_tiles * p->batch.total);
     double terms = (double)p->terms.total * p->said.product_count, side = p->side,

@@ -5,10 +5,10 @@
  * code that maps threads to points (codegen_loop.c) knows nothing about bodies, and bodies (codegen_expression.c and
  * its callees) know nothing about threads: a body only needs an open block that binds its indices to names.
  *
- * Specialized kernels: generate_device.c tries, for each kind of stage, the generators that may handle it. A kernel in
- * which many threads share a reduction binds the kept indices like le_codegen_points, opens the reduction's loop with
- * its own start and step (le_codegen_bind), lets le_codegen_node emit the term, joins the threads' totals, and makes
- * the total known to the nodes around it with le_codegen_know. */
+ * Mappings (gen/mapping/mapping.h) make the kernels. One in which many threads share a reduction binds the kept indices
+ * like le_codegen_points, opens the reduction's loop with its own start and step (le_codegen_bind), lets
+ * le_codegen_node emit the term, joins the threads' totals, and makes the total known to the nodes around it with
+ * le_codegen_know. */
 #ifndef LE_CODEGEN_H
 #define LE_CODEGEN_H
 #include "base/hash.h"
@@ -204,43 +204,14 @@ struct le_expression *le_codegen_fold(struct codegen *c, enum le_reduction code,
                                       struct le_expression *m, struct le_expression *a);
 
 /* scatter.c */
-/* What is there, updated with x: now and x are expressions. */
-struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, enum le_type type,
+/* What is there, updated with x: now and x are expressions. meets: other points may update it, too, so that of the
+ * zeros -0.0 is the lower one, as in an atomic update. */
+struct le_expression *le_codegen_updated(struct codegen *c, enum le_scatter op, enum le_type type, bool meets,
                                          struct le_expression *now, struct le_expression *x);
 /* Whether updates of one kind that meet come to the same in any order, and that update; where it lies is the text's. */
 bool le_codegen_has_atomic_form(enum le_type type, enum le_scatter op);
-/* Parts of a scatter that go to copies of the target, by the turns of its first index; count 1: there are none. */
-struct chunks {
-    int64_t count, size, elements; /* turns of the first index; of the target */
-    size_t work;                   /* where the copies are, side by side */
-};
-struct destination le_codegen_left_side(const struct codegen *c); /* the stage's left side */
-struct le_expression *le_codegen_minus_zero(struct codegen *c);   /* of the target's type: -0.0, which changes no sum */
-leat_status le_codegen_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                               struct le_generated_launches *out);
 
-/* private_scatter.c: into copies that each block has; false: they would not fit, or not pay */
-bool le_codegen_scatter_own(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            struct le_generated_launches *out, leat_status *status);
-
-/* ordered_scatter.c: false: its points cannot be counted; few: or its elements are many; it needs no cleared
- * copies */
-bool le_codegen_ordered_few(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            const struct chunks *chunks, struct le_generated_launches *out, leat_status *status);
-bool le_codegen_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                        const struct chunks *chunks, struct le_generated_launches *out, leat_status *status);
-
-/* scan_row.c */
-leat_status le_codegen_scan(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            struct le_generated_launches *out);
-
-/* each.c */
-leat_status le_codegen_each(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            struct le_generated_launches *out);
-
-/* generate_device.c: a thread for each point */
-leat_status le_codegen_map(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                           struct le_generated_launches *out);
+/* generate_device.c */
 int64_t le_codegen_elements(const struct le_device_kernel_job *job, int value);
 /* Sets a one-dimensional grid with at least that many threads. LEAT_UNSUPPORTED: there are too many. */
 leat_status le_codegen_set_grid(const struct codegen *c, struct le_generated_launch *launch, int64_t threads);

@@ -260,8 +260,11 @@ struct le_block *le_codegen_place(struct codegen *c, const struct destination *t
 /* A temporary has exactly the elements that its indices cover, so it needs no range check. */
 void le_codegen_store(struct codegen *c, struct le_expression *value, struct le_block *block) {
     const struct le_value *target = &c->ir->values.at[c->stage->target];
-    struct destination to = le_codegen_left_side(c);
-    to.trusted = target->symbol < 0;
+    struct destination to = {.value = target->id,
+                             .rank = c->stage->left_count,
+                             .access = c->stage->access,
+                             .subscripts = c->stage->left,
+                             .trusted = target->symbol < 0};
     struct le_expression *place;
     struct le_block *inner = le_codegen_place(c, &to, block, NULL, &place);
     le_ktree_set(c->tree, inner, place, le_codegen_to_memory(c, value, target->type));

@@ -98,7 +98,7 @@ static void run_store(struct region *r, struct le_block *block, const struct le_
     else if (s->scatter == LE_SCATTER_SET)
         le_ktree_set(c->tree, inner, place, le_codegen_to_memory(c, x, target->type));
     else
-        le_ktree_set(c->tree, inner, place, le_codegen_updated(c, s->scatter, target->type, place, x));
+        le_ktree_set(c->tree, inner, place, le_codegen_updated(c, s->scatter, target->type, !s->own, place, x));
     le_ktree_close_to(c->tree, inner, block);
 }
 

@@ -1,6 +1,5 @@
 /* See device_run.h: plans an action as launches of kernels. Kernels are generated, then compiled or found, and their
  * arguments are laid out, so that a run only fills in addresses and numbers. */
-#include "base/environment.h"
 #include "base/text.h"
 #include "run/device/device_run.h"
 #include <stdio.h>
@@ -56,7 +55,7 @@ static struct le_device_facts facts_of(struct leat_call *call) {
                                                             : USUAL_BYTES_PER_SECOND,
                                     .operations_per_second = UNIT_OPERATIONS * limits->multiprocessors *
                                                              (limits->clock_hz > 0 ? limits->clock_hz : USUAL_CLOCK_HZ),
-                                    .mapping = le_environment_get("LEAT_MAPPING"),
+                                    .mapping = call->program->ctx->mapping,
                                     .shared_bytes = limits->shared_bytes,
                                     .shared_most_bytes = limits->shared_optin_bytes,
                                     .capability = limits->capability,

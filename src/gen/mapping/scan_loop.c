@@ -1,7 +1,6 @@
-/* Scans by one thread along each row, for rows that cannot be counted before the kernel starts. Teams compute all
- * others (scan_group.c). Each iteration of the loop adds the term that distinguishes its total from its
- * neighbour's (scan_code.c). Elements with an empty range are computed by a separate kernel. */
-#include "gen/mapping/group_reduce.h"
+/* Scans by one thread along each row, which need not be counted before the kernel starts. Each iteration of the loop
+ * adds the term that distinguishes its total from its neighbour's (scan_code.c). */
+#include "gen/mapping/scan_group.h"
 
 /* What takes the terms. */
 struct state {
@@ -76,11 +75,13 @@ static void take_head(struct state *s, struct le_block *block) {
     le_ktree_close(s->c->tree, inner);
 }
 
-static leat_status generate_turns(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                                  struct scan *scan, struct le_generated_launches *out) {
+leat_status le_scan_make_loop(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
+    const struct scan_stage *own = found;
+    const struct scan *scan = own->scan;
     struct codegen c;
     int64_t threads;
-    le_codegen_begin(&c, job, stage, "");
+    (void)m;
+    le_codegen_begin(&c, own->job, own->stage, "");
     struct state s = {.c = &c, .scan = scan, .reduction = scan->reduction, .type = scan->reduction->operands[0]->type};
     s.is_arg = le_node_is_arg(s.reduction);
     s.ordered = le_node_is_ordered(s.reduction);
@@ -96,54 +97,5 @@ static leat_status generate_turns(const struct le_device_kernel_job *job, const 
     leat_status status = le_codegen_set_grid(&c, launch, threads);
     launch->elements = threads * le_range_count(&scan->turns);
     launch->operations = launch->elements * (scan->term->cost + 1);
-    return status;
-}
-
-static leat_status scan_turns(const struct le_device_kernel_job *job, const struct le_stage *whole, struct scan *scan,
-                              struct le_generated_launches *out) {
-    const struct le_kernel *k = &job->kernel;
-    struct le_stage stage = *whole;
-    struct le_device_kernel_job own = *job;
-    struct le_space space = *job->kernel.space;
-    stage.indices = LE_NEW_ARRAY(k->arena, stage.index_count, int);
-    stage.index_count = 0;
-    for (int q = 0; q < whole->index_count; q++)
-        if (whole->indices[q] != scan->index)
-            stage.indices[stage.index_count++] = whole->indices[q];
-    stage.node = scan->term = le_node_substitute(k->ir, scan->reduction->operands[0], &scan->scanned, &scan->own, 1);
-    own.kernel.stage = &stage;
-    own.kernel.space = &space;
-    le_space_narrow(&space, k->arena, scan->index, scan->turns);
-    le_space_narrow(&space, k->arena, scan->scanned, scan->head);
-    leat_status status;
-    return le_team_scan(&own, &stage, scan, out, &status) ? status : generate_turns(&own, &stage, scan, out);
-}
-
-static leat_status fill_empty(const struct le_device_kernel_job *job, const struct le_stage *whole,
-                              const struct scan *scan, struct le_generated_launches *out) {
-    struct le_stage stage = *whole;
-    struct le_device_kernel_job own = *job;
-    struct le_space space = *job->kernel.space;
-    stage.kind = LE_STAGE_MAP;
-    stage.node = le_gen_empty_total(job->kernel.ir, scan->reduction);
-    own.kernel.stage = &stage;
-    own.kernel.space = &space;
-    le_space_narrow(&space, job->kernel.arena, scan->index, scan->empty);
-    return le_codegen_map(&own, &stage, out);
-}
-
-leat_status le_codegen_scan(const struct le_device_kernel_job *job, const struct le_stage *stage,
-                            struct le_generated_launches *out) {
-    struct scan scan;
-    const struct le_kernel *k = &job->kernel;
-    leat_status status = LEAT_OK;
-    if (!le_gen_is_made(k, stage))
-        return LEAT_OK;
-    if (!le_gen_find_scan(k, stage, &scan))
-        return le_codegen_map(job, stage, out);
-    if (scan.empty.low < scan.empty.high)
-        status = fill_empty(job, stage, &scan, out);
-    if (status == LEAT_OK && scan.turns.low < scan.turns.high)
-        status = scan_turns(job, stage, &scan, out);
     return status;
 }
