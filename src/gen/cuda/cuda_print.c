@@ -403,87 +403,52 @@ static void print_fault(struct printer *p, const struct le_statement *s) {
         put(p, "%s = true;", s->variable->name);
 }
 
-/* Statements that have a block or leave one. */
-static void print_control(struct printer *p, const struct le_statement *s) {
-    switch (s->kind) {
-    case LE_STATEMENT_LOOP:
-        print_loop(p, s);
-        break;
-    case LE_STATEMENT_WHILE:
-        print_body(p, le_arena_format(p->arena, "%swhile (%s)", role_text(p, s), whole(p, s->x)), s->body, "");
-        break;
-    case LE_STATEMENT_BRANCH:
-        print_branch(p, s, "");
-        break;
-    case LE_STATEMENT_SCOPE:
-        print_body(p, "", s->body, "");
-        if (s->variable)
-            put(p, "%s:;", s->variable->name);
-        break;
-    case LE_STATEMENT_BREAK:
-        put(p, "break;");
-        break;
-    case LE_STATEMENT_LEAVE:
-        put(p, "goto %s;", s->variable->name);
-        break;
-    case LE_STATEMENT_RETURN:
-        put(p, s->x ? "return %s;" : "return;", s->x ? whole(p, s->x) : NULL);
-        break;
-    case LE_STATEMENT_FUNCTION:
-        print_function(p, s);
-        break;
-    default:
-        break;
-    }
+static void print_while(struct printer *p, const struct le_statement *s) {
+    print_body(p, le_arena_format(p->arena, "%swhile (%s)", role_text(p, s), whole(p, s->x)), s->body, "");
 }
 
-static void print_statement(struct printer *p, const struct le_statement *s) {
-    switch (s->kind) {
-    case LE_STATEMENT_LET:
-        print_let(p, s);
-        break;
-    case LE_STATEMENT_VARIABLE:
-        print_variable(p, s);
-        break;
-    case LE_STATEMENT_ARRAY:
-        print_array(p, s);
-        break;
-    case LE_STATEMENT_SET:
-        print_set(p, s);
-        break;
-    case LE_STATEMENT_COPY:
-        print_copy(p, s);
-        break;
-    case LE_STATEMENT_TOTALS:
-        print_totals(p, s);
-        break;
-    case LE_STATEMENT_CALL:
+static void print_scope(struct printer *p, const struct le_statement *s) {
+    print_body(p, "", s->body, "");
+    if (s->variable)
+        put(p, "%s:;", s->variable->name);
+}
+
+static void print_if(struct printer *p, const struct le_statement *s) {
+    print_branch(p, s, "");
+}
+
+/* Statements of one line. */
+static void print_line(struct printer *p, const struct le_statement *s) {
+    if (s->kind == LE_STATEMENT_BREAK)
+        put(p, "break;");
+    else if (s->kind == LE_STATEMENT_LEAVE)
+        put(p, "goto %s;", s->variable->name);
+    else if (s->kind == LE_STATEMENT_RETURN)
+        put(p, s->x ? "return %s;" : "return;", s->x ? whole(p, s->x) : NULL);
+    else if (s->kind == LE_STATEMENT_CALL)
         put(p, "%s;", whole(p, s->x));
-        break;
-    case LE_STATEMENT_UPDATE:
-        print_update(p, s);
-        break;
-    case LE_STATEMENT_FAULT:
-        print_fault(p, s);
-        break;
-    case LE_STATEMENT_NOTE:
+    else if (s->kind == LE_STATEMENT_NOTE)
         put(p, "le_note(%s, %du);", p->t->fault->name, s->code);
-        break;
-    case LE_STATEMENT_BARRIER:
+    else if (s->kind == LE_STATEMENT_BARRIER)
         put(p, "__syncthreads();");
-        break;
-    case LE_STATEMENT_COMMENT:
+    else
         put(p, "// %s", s->text);
-        break;
-    default:
-        print_control(p, s);
-        break;
-    }
 }
 
 static void print_block(struct printer *p, const struct le_block *block) {
+    static void (*const printers[])(struct printer * p, const struct le_statement *s) = {
+        [LE_STATEMENT_LET] = print_let,           [LE_STATEMENT_VARIABLE] = print_variable,
+        [LE_STATEMENT_ARRAY] = print_array,       [LE_STATEMENT_SET] = print_set,
+        [LE_STATEMENT_COPY] = print_copy,         [LE_STATEMENT_LOOP] = print_loop,
+        [LE_STATEMENT_WHILE] = print_while,       [LE_STATEMENT_BRANCH] = print_if,
+        [LE_STATEMENT_SCOPE] = print_scope,       [LE_STATEMENT_BREAK] = print_line,
+        [LE_STATEMENT_LEAVE] = print_line,        [LE_STATEMENT_RETURN] = print_line,
+        [LE_STATEMENT_FUNCTION] = print_function, [LE_STATEMENT_TOTALS] = print_totals,
+        [LE_STATEMENT_CALL] = print_line,         [LE_STATEMENT_UPDATE] = print_update,
+        [LE_STATEMENT_FAULT] = print_fault,       [LE_STATEMENT_NOTE] = print_line,
+        [LE_STATEMENT_BARRIER] = print_line,      [LE_STATEMENT_COMMENT] = print_line};
     for (int k = 0; k < block->list.count; k++)
-        print_statement(p, block->list.at[k]);
+        printers[block->list.at[k]->kind](p, block->list.at[k]);
 }
 
 /* ---- the kernel */

@@ -204,9 +204,9 @@ static void emit_sums(struct codegen *c, const struct product_stage *p, struct p
 
 /* The thread's line number m. thread: its number among the threads of that side */
 static struct le_expression *line_of(struct codegen *c, const struct product_stage *p, struct le_expression *thread,
-                                     struct le_variable *m) {
+                                     struct le_expression *m) {
     const struct le_static statics[] = {LE_STATIC_NUMBER(p->side), LE_STATIC_NUMBER(p->micro)};
-    struct le_expression *x[] = {thread, le_ktree_use(c->tree, m)};
+    struct le_expression *x[] = {thread, m};
     return le_ktree_call(c->tree, LE_CALL_TILE_LINE, LE_KTREE_INT, statics, x);
 }
 
@@ -214,13 +214,13 @@ static struct le_expression *line_of(struct codegen *c, const struct product_sta
 static void emit_end(struct codegen *c, const struct product_stage *p, const struct product_parts *n,
                      struct le_node *product) {
     struct le_kernel_tree *t = c->tree;
-    struct le_variable *i = le_ktree_variable(t, "i", LE_KTREE_INT), *j = le_ktree_variable(t, "j", LE_KTREE_INT);
+    struct le_expression *i, *j;
     struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
     struct le_expression *across = le_ktree_int(t, p->side / p->micro);
-    struct le_block *outer = le_ktree_open_unrolled(t, c->root, i, p->micro);
+    struct le_block *outer = le_ktree_open_each(t, c->root, "i", p->micro, &i);
     struct le_expression *row =
         le_let(t, outer, "row", le_plus(t, n->row, line_of(c, p, le_ktree_quotient(t, thread, across), i)));
-    struct le_block *inner = le_ktree_open_unrolled(t, outer, j, p->micro);
+    struct le_block *inner = le_ktree_open_each(t, outer, "j", p->micro, &j);
     struct le_expression *column =
         le_let(t, inner, "column", le_plus(t, n->column, line_of(c, p, le_ktree_remainder(t, thread, across), j)));
     struct le_block *block =
@@ -228,8 +228,7 @@ static void emit_end(struct codegen *c, const struct product_stage *p, const str
     le_team_bind(c, block, p->rows.at, p->rows.count, row, true);
     le_team_bind(c, block, p->columns.at, p->columns.count, column, true);
     for (int k = 0; k < p->said.product_count; k++)
-        le_codegen_know(c, p->said.products[k].sum, block,
-                        le_ktree_element2(t, n->sums[k], le_ktree_use(t, i), le_ktree_use(t, j)));
+        le_codegen_know(c, p->said.products[k].sum, block, le_ktree_element2(t, n->sums[k], i, j));
     le_codegen_store(c, le_codegen_node(c, product, block, NULL), block);
     le_codegen_close_all(c, block);
 }

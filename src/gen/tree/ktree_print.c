@@ -390,7 +390,8 @@ static void put_line(const struct printer *p, const struct le_statement *s) {
         break;
     case LE_STATEMENT_SCOPE:
     case LE_STATEMENT_LEAVE:
-        le_text_add(p->out, s->variable ? " %s" : "", s->variable ? s->variable->name : NULL);
+        if (s->variable)
+            le_text_add(p->out, " %s", s->variable->name);
         break;
     case LE_STATEMENT_COMMENT:
         le_text_add(p->out, " %s", s->text);
