@@ -38,20 +38,13 @@ static const char *from_elements(struct le_arena *arena, enum le_type type, int 
                            element_type(type), operands[count], element_type(to), value);
 }
 
-static enum le_type result_type(const struct le_instruction *one) {
-    if (one->code >= LE_OPS)
-        return one->type;
-    enum le_rule rule = le_op_info((enum le_op)one->code)->rule;
-    return rule == LE_RULE_COMPARE || rule == LE_RULE_LOGIC || rule == LE_RULE_CLASSIFY ? LE_BOOL : one->type;
-}
-
 /* Spelled as in compiled kernels, so that both give the same bits. */
 static const char *operation(struct le_arena *arena, const struct le_instruction *one) {
     const char *x[3];
     for (int k = 0; k < 3; k++)
         x[k] = lane_element(arena, one->type, "abc"[k]);
     int arity = one->code < LE_OPS ? le_op_info((enum le_op)one->code)->arity : 3;
-    return from_elements(arena, one->type, arity, result_type(one),
+    return from_elements(arena, one->type, arity, le_ktree_gives_bool(one->code) ? LE_BOOL : one->type,
                          le_cuda_op(arena, one->code, (int)one->type, x, LE_WAY_EXACT, NULL));
 }
 

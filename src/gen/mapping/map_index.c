@@ -11,7 +11,7 @@ static const char *name_of(struct map *m, int axis, const char *what) {
 }
 
 struct le_expression *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value) {
-    return le_codegen_number(&m->c, name_of(m, axis, what), value);
+    return le_codegen_index_number(&m->c, m->axes[axis].index, what, value, LE_KTREE_LONG);
 }
 
 static int type_of(const struct map *m, int axis) {
@@ -19,7 +19,7 @@ static int type_of(const struct map *m, int axis) {
 }
 
 static struct le_expression *typed_number(struct map *m, int axis, const char *what, int64_t value) {
-    return le_ktree_cast(m->c.tree, type_of(m, axis), le_map_axis_number(m, axis, what, value));
+    return le_codegen_index_number(&m->c, m->axes[axis].index, what, value, type_of(m, axis));
 }
 
 static struct le_expression *count_of(struct map *m, int axis) {

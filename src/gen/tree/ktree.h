@@ -30,6 +30,10 @@ static inline bool le_ktree_is_narrow(int type) {
 static inline bool le_ktree_is_totals(int type) {
     return type >= LE_KTREE_TOTALS;
 }
+/* The common type of two positions, as in C: INT, UINT, LONG, ULONG. */
+static inline int le_ktree_wider(int a, int b) {
+    return a > b ? a : b;
+}
 
 /* ---- variables */
 
@@ -251,6 +255,11 @@ struct le_expression *le_ktree_total(struct le_kernel_tree *t, int type, struct 
 struct le_expression *le_ktree_part(struct le_kernel_tree *t, int type, struct le_expression *totals, int number,
                                     struct le_expression *empty);
 bool le_ktree_is_constant(const struct le_expression *x, int64_t value); /* of a position */
+/* Whether the operation's result is a bool, whatever its operands are. */
+static inline bool le_ktree_gives_bool(int code) {
+    enum le_rule rule = code < LE_OPS ? le_op_info((enum le_op)code)->rule : LE_RULE_ARITH;
+    return rule == LE_RULE_COMPARE || rule == LE_RULE_LOGIC || rule == LE_RULE_CLASSIFY;
+}
 #define LE_STATIC_TYPE(type)    ((struct le_static){true, (type)})
 #define LE_STATIC_NUMBER(value) ((struct le_static){false, (value)})
 

@@ -62,13 +62,6 @@ static bool compares(int code) {
     return code >= LE_OP_EQ && code <= LE_OP_GE;
 }
 
-/* The common type of two positions, as in C. */
-static int wider(int a, int b) {
-    if (le_ktree_is_narrow(a) && le_ktree_is_narrow(b))
-        return a == LE_KTREE_UINT || b == LE_KTREE_UINT ? LE_KTREE_UINT : LE_KTREE_INT;
-    return a == LE_KTREE_ULONG || b == LE_KTREE_ULONG ? LE_KTREE_ULONG : LE_KTREE_LONG;
-}
-
 /* The result, if it needs no operation; else NULL. */
 static struct le_expression *folded(struct le_kernel_tree *t, int code, int type, struct le_expression *a,
                                     struct le_expression *b) {
@@ -104,7 +97,7 @@ struct le_expression *le_ktree_binary(struct le_kernel_tree *t, int code, struct
         return le_ktree_op(t, code, LE_BOOL, x, 2);
     if (!le_ktree_is_position(a->type))
         return le_ktree_op(t, code, a->type, x, 2);
-    int type = wider(a->type, b->type);
+    int type = le_ktree_wider(a->type, b->type);
     struct le_expression *known = folded(t, code, type, a, b);
     return known ? known : le_ktree_op(t, code, type, x, 2);
 }
@@ -124,8 +117,8 @@ struct le_expression *le_ktree_cast(struct le_kernel_tree *t, int type, struct l
 struct le_expression *le_ktree_select(struct le_kernel_tree *t, struct le_expression *condition,
                                       struct le_expression *a, struct le_expression *b) {
     struct le_expression *x[] = {condition, a, b};
-    return new_expression(t, LE_EXPRESSION_SELECT, le_ktree_is_position(a->type) ? wider(a->type, b->type) : a->type, x,
-                          3);
+    return new_expression(t, LE_EXPRESSION_SELECT,
+                          le_ktree_is_position(a->type) ? le_ktree_wider(a->type, b->type) : a->type, x, 3);
 }
 
 static struct le_expression *element(struct le_kernel_tree *t, struct le_variable *array,

@@ -72,11 +72,6 @@ static void any(struct le_ktree_verifier *v, const struct le_expression *x);
 
 /* ---- operations */
 
-static bool gives_bool(int code) {
-    enum le_rule rule = code < LE_OPS ? le_op_info((enum le_op)code)->rule : LE_RULE_ARITH;
-    return rule == LE_RULE_COMPARE || rule == LE_RULE_LOGIC || rule == LE_RULE_CLASSIFY;
-}
-
 /* Positions have the arithmetic of integers, but a division of their own. */
 static bool has_positions(int code) {
     switch (code) {
@@ -121,11 +116,6 @@ static bool has_type(int code, enum le_type type) {
     }
 }
 
-/* Of two positions: INT, UINT, LONG, ULONG. */
-static int wider(int a, int b) {
-    return a > b ? a : b;
-}
-
 /* The type of the result; LE_KTREE_VOID: there is no such operation. */
 static int type_of_op(const struct le_expression *x) {
     int type = x->x[0]->type;
@@ -134,12 +124,12 @@ static int type_of_op(const struct le_expression *x) {
         if (le_ktree_is_position(type) != le_ktree_is_position(own) || !is_number(own) || is_half(own))
             return LE_KTREE_VOID;
         if (le_ktree_is_position(type))
-            type = wider(type, own);
+            type = le_ktree_wider(type, own);
         else if (own != type)
             return LE_KTREE_VOID;
     }
     bool has = le_ktree_is_position(type) ? has_positions(x->code) : has_type(x->code, (enum le_type)type);
-    return !has ? LE_KTREE_VOID : gives_bool(x->code) ? LE_BOOL : type;
+    return !has ? LE_KTREE_VOID : le_ktree_gives_bool(x->code) ? LE_BOOL : type;
 }
 
 static void verify_op(struct le_ktree_verifier *v, const struct le_expression *x) {
@@ -180,7 +170,7 @@ static void verify_select(struct le_ktree_verifier *v, const struct le_expressio
         return;
     int a = x->x[1]->type, b = x->x[2]->type;
     bool positions = le_ktree_is_position(a) && le_ktree_is_position(b);
-    if (positions ? x->type != wider(a, b) : a != b || x->type != a)
+    if (positions ? x->type != le_ktree_wider(a, b) : a != b || x->type != a)
         le_ktree_problem(v, "a choice of %s and %s gives %s", name_of(v, a), name_of(v, b), name_of(v, x->type));
 }
 

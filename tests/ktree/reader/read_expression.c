@@ -120,12 +120,11 @@ static struct operands list(struct kernel_reader *r, char open, char close) {
 static struct le_expression *operation(struct kernel_reader *r, int code, struct le_expression *const *x, int count) {
     if (count != le_ktree_op_arity(code))
         le_read_fail(&r->text, "%s has %d operands, not %d", le_ktree_op_name(code), le_ktree_op_arity(code), count);
-    enum le_rule rule = code < LE_OPS ? le_op_info((enum le_op)code)->rule : LE_RULE_ARITH;
     int type = x[0]->type;
     for (int k = 1; k < count && le_ktree_is_position(type); k++)
-        if (le_ktree_is_position(x[k]->type) && x[k]->type > type)
-            type = x[k]->type;
-    if (rule == LE_RULE_COMPARE || rule == LE_RULE_LOGIC || rule == LE_RULE_CLASSIFY)
+        if (le_ktree_is_position(x[k]->type))
+            type = le_ktree_wider(type, x[k]->type);
+    if (le_ktree_gives_bool(code))
         type = LE_BOOL;
     return le_ktree_op(r->tree, code, type, x, count);
 }
