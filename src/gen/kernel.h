@@ -3,13 +3,7 @@
  */
 #ifndef LE_KERNEL_H
 #define LE_KERNEL_H
-#include "gen/node_notes.h"
-#include "ir/ranges.h"
-
-/* Where a value's elements lie: element [i,j] at offset + i * strides[0] + j * strides[1]. */
-struct le_layout {
-    int64_t shape[LEAT_RANK_MAX], strides[LEAT_RANK_MAX], offset; /* in elements */
-};
+#include "ir/analysis/analysis.h"
 
 struct le_launch {
     struct le_unit *unit;
@@ -59,12 +53,31 @@ struct le_kernel {
     struct le_arena *arena; /* of the launches and the generator's nodes */
     struct le_kernel_work *work;
 };
+/* kernel.c: what every generator asks about a kernel. The kernel with a fork of its program, for one generation. */
+struct le_kernel le_kernel_begin(const struct le_kernel *kernel);
+int64_t le_kernel_operations(const struct le_kernel *kernel); /* of its stage: arithmetic alone, one each */
+/* Of the stage, as far as they can be counted before it runs. */
+int64_t le_kernel_points(const struct le_kernel *kernel, const struct le_stage *stage);
+/* How many copies of a target of so many elements so many terms of a scatter go to: by the extents alone, since it
+ * decides the order of additions. */
+int64_t le_scatter_copies(enum le_scatter op, int64_t terms, int64_t elements, int64_t size);
+/* The parts of a scatter that go to copies of its target: turns of the stage's first index. */
+struct le_chunks {
+    int64_t count, size, elements; /* count 0: there are no copies; turns of each; of the target */
+};
+struct le_chunks le_scatter_chunks(const struct le_kernel *kernel, const struct le_stage *stage);
+
+/* interior.c: values of a stage's indices, in their order */
+struct le_box {
+    int64_t low[16], high[16];
+};
+/* The box where all reads of one index an axis are inside their arrays; false: that is nowhere, or everywhere. */
+bool le_kernel_interior(const struct le_kernel *kernel, struct le_box *whole, struct le_box *interior);
+
+/* gen/bytecode/generate.c */
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out);
 /* A node without indices, computed by one task and written to buffer LE_PARTS as it is stored in an array of that type.
  */
 leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
                              struct le_launch *out);
-/* Whether a load's or store's subscript of axis d stays inside, whatever its indices are. */
-bool le_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
-                     int stretch);
 #endif

@@ -335,9 +335,12 @@ le_node_make(struct le_ir *ir,
 bool le_node_has_free_local(const struct le_ir *ir, struct le_node *node);
 /* The equal node whose number is less than `below`; NULL: none. Does not look into the parent. */
 struct le_node *le_node_find(const struct le_ir *ir, const struct le_node *node, int below);
-bool le_region_fails(const struct le_node *node);       /* whether it is a REGION that may fail (region.c) */
-bool le_region_has_while(const struct le_node *node);   /* whether it is a REGION with a WHILE */
-bool le_region_gives_two(const struct le_node *region); /* whether every RETURN has two values */
+bool le_region_fails(const struct le_node *node);     /* whether it is a REGION that may fail (region.c) */
+bool le_region_has_while(const struct le_node *node); /* whether it is a REGION with a WHILE */
+bool le_region_has_value(enum le_region_kind kind);   /* whether such a step has one */
+bool le_region_is_loop(enum le_region_kind kind);
+bool le_stage_in_any_order(const struct le_stage *stage); /* its elements write different places */
+bool le_region_gives_two(const struct le_node *region);   /* whether every RETURN has two values */
 bool le_node_is_const(const struct le_node *node);
 int64_t le_const_i64(const struct le_node *node); /* node: a CONST of an integer type or bool */
 double le_const_real(const struct le_node *node);
@@ -360,6 +363,9 @@ bool le_node_is_hosts(const struct le_ir *ir, const struct le_node *node);
 /* Returns node with index from[k] replaced by to[k]. */
 struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                    int count);
+/* The same with what `choose` gives in place of the nodes for which it gives any. */
+struct le_node *le_node_replace(struct le_ir *ir, struct le_node *node,
+                                struct le_node *(*choose)(struct le_node *node, void *user), void *user);
 /* Substitution creates a new index for a dependent range that it changes. This adds the indices from number `from` on
  * to those whose ranges the statement finds. */
 void le_ir_adopt_indices(struct le_ir *ir, int statement, int from);

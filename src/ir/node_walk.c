@@ -1,4 +1,4 @@
-/* Walks over nodes, and what walks remember of them by their numbers. */
+/* Walks over nodes, what walks remember of them by their numbers, and replacing. */
 #include "ir/ir.h"
 #include <string.h>
 
@@ -68,4 +68,34 @@ void le_node_walk_through(const struct le_ir *ir, struct le_node *node, void (*v
         le_node_walk(ir, m.found.at[k]->node, visit, user);
         le_node_walk(ir, m.found.at[k]->node, find_maker, &m);
     }
+}
+
+struct replacing {
+    struct le_ir *ir;
+    int epoch;
+    struct le_node *(*choose)(struct le_node *node, void *user);
+    void *user;
+};
+
+static struct le_node *replace_node(const struct replacing *r, struct le_node *node) {
+    struct le_node *known = le_walk_memo(r->ir, node, r->epoch), *few[8];
+    if (known)
+        return known;
+    struct le_node *made = r->choose(node, r->user);
+    if (!made) {
+        struct le_node copy = *node;
+        copy.operands = few; /* it is copied if it is new */
+        if (node->operand_count > (int)ARRAY_LEN(few))
+            copy.operands = LE_NEW_ARRAY(r->ir->arena, node->operand_count, struct le_node *);
+        for (int k = 0; k < node->operand_count; k++)
+            copy.operands[k] = replace_node(r, node->operands[k]);
+        made = node->operand_count > 0 ? le_node_make(r->ir, &copy) : node;
+    }
+    return le_walk_remember(r->ir, node, r->epoch, made);
+}
+
+struct le_node *le_node_replace(struct le_ir *ir, struct le_node *node,
+                                struct le_node *(*choose)(struct le_node *node, void *user), void *user) {
+    const struct replacing r = {.ir = ir, .epoch = le_walk_begin(ir), .choose = choose, .user = user};
+    return replace_node(&r, node);
 }

@@ -33,22 +33,26 @@ bool le_region_equal(const struct le_region *a, const struct le_region *b) {
     return true;
 }
 
-static bool has_value(enum le_region_kind kind) {
+bool le_region_has_value(enum le_region_kind kind) {
     return kind == LE_REGION_SET || kind == LE_REGION_STORE || kind == LE_REGION_WHILE || kind == LE_REGION_IF ||
            kind == LE_REGION_RETURN;
+}
+
+bool le_region_is_loop(enum le_region_kind kind) {
+    return kind == LE_REGION_FOR || kind == LE_REGION_WHILE;
 }
 
 int64_t le_region_cost(const struct le_node *node) {
     int64_t cost = 0, most = (int64_t)1 << 40, weight = 1;
     for (int k = 0; k < node->region->step_count; k++) {
         const struct le_region_step *s = &node->region->steps[k];
-        bool loops = s->kind == LE_REGION_FOR || s->kind == LE_REGION_WHILE;
+        bool loops = le_region_is_loop(s->kind);
         enum le_region_kind ends = s->kind == LE_REGION_END ? node->region->steps[s->partner].kind : LE_REGION_END;
-        if (ends == LE_REGION_FOR || ends == LE_REGION_WHILE)
+        if (le_region_is_loop(ends))
             weight /= TURNS;
         if (loops && weight <= most)
             weight *= TURNS;
-        int64_t own = 1 + (has_value(s->kind) ? node->operands[s->value]->cost : 0);
+        int64_t own = 1 + (le_region_has_value(s->kind) ? node->operands[s->value]->cost : 0);
         own += s->second ? node->operands[s->second]->cost : 0;
         for (int d = 0; s->kind == LE_REGION_STORE && d < s->subscript_count; d++)
             own += node->operands[s->first_subscript + d]->cost;
@@ -130,4 +134,13 @@ bool le_node_has_free_local(const struct le_ir *ir, struct le_node *node) {
 bool le_node_changes(const struct le_ir *ir, struct le_node *node) {
     node->changes = true; /* is_open skips nodes without it */
     return find_open(&(struct free_search){.ir = ir, .loads = true}, node);
+}
+
+bool le_stage_in_any_order(const struct le_stage *stage) {
+    if (stage->kind != LE_STAGE_EACH)
+        return stage->kind != LE_STAGE_SCATTER;
+    for (int k = 0; k < stage->node->region->step_count; k++)
+        if (stage->node->region->steps[k].kind == LE_REGION_STORE && !stage->node->region->steps[k].own)
+            return false;
+    return true;
 }

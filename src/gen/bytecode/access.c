@@ -28,7 +28,7 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
             continue;
         if (!le_node_depends(subscripts[d], index))
             continue;
-        if (!le_affine_of(&g->space, subscripts[d], &f))
+        if (!le_affine_of(g->space, subscripts[d], &f))
             return false;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
@@ -37,21 +37,13 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
     return true;
 }
 
-bool le_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
-                     int stretch) {
-    int64_t low, high;
-    if (is_stretched(layout, d, stretch))
-        return true;
-    return le_interval(space, subscript, &low, &high) && low >= 0 && high < layout->shape[d];
-}
-
 bool le_gen_load_is_safe(struct gen *g, const struct le_node *node) {
     if (g->fors.count > 0 && le_gen_is_loose(g, node))
         return false;
     if (node->trusted)
         return true;
     for (int d = 0; d < node->operand_count; d++)
-        if (!le_axis_is_safe(&g->space, &g->kernel->layouts[node->value], node->operands[d], d, node->stretch))
+        if (!le_axis_is_safe(g->space, &g->kernel->layouts[node->value], node->operands[d], d, node->stretch))
             return false;
     return true;
 }
@@ -59,8 +51,8 @@ bool le_gen_load_is_safe(struct gen *g, const struct le_node *node) {
 /* The axis may be in the pointer: an affine subscript that stays inside. */
 static bool is_plain(const struct gen *g, const struct le_layout *layout, struct le_node *subscript, int d, int stretch,
                      bool trusted, struct le_affine *f) {
-    return (trusted || le_axis_is_safe(&g->space, layout, subscript, d, stretch)) &&
-           le_affine_of(&g->space, subscript, f);
+    return (trusted || le_axis_is_safe(g->space, layout, subscript, d, stretch)) &&
+           le_affine_of(g->space, subscript, f);
 }
 
 bool le_gen_is_linear(struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch,
@@ -73,7 +65,7 @@ bool le_gen_is_linear(struct gen *g, int value, struct le_node *const *subscript
         if (!is_plain(g, layout, subscripts[d], d, stretch, trusted, &f))
             return false;
         for (int k = 0; k < f.count; k++)
-            if (le_gen_is_for(g, f.index[k]) && le_range_of(&g->space, f.index[k])->dynamic)
+            if (le_gen_is_for(g, f.index[k]) && le_range_of(g->space, f.index[k])->dynamic)
                 return false;
     }
     return true;
@@ -118,7 +110,7 @@ static bool by_lane(const struct access *a, const struct le_affine *f) {
 
 static bool moves_with_lane(const struct access *a, int d, const struct scope *lane) {
     struct le_affine f;
-    if (!lane || !le_affine_of(&a->g->space, a->subscripts[d], &f))
+    if (!lane || !le_affine_of(a->g->space, a->subscripts[d], &f))
         return true;
     for (int k = 0; k < f.count; k++)
         if (a->g->merged_into[f.index[k]] == lane->index)
@@ -148,7 +140,7 @@ static int64_t pointer_stride(const struct access *a, int index) {
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
         if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) ||
-            !le_affine_of(&a->g->space, a->subscripts[d], &f))
+            !le_affine_of(a->g->space, a->subscripts[d], &f))
             continue;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
@@ -162,12 +154,12 @@ static int64_t pointer_start(const struct access *a) {
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
         if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) ||
-            !le_affine_of(&a->g->space, a->subscripts[d], &f))
+            !le_affine_of(a->g->space, a->subscripts[d], &f))
             continue;
         start += wrapping_product(f.constant, a->layout->strides[d]);
         for (int k = 0; k < f.count; k++) /* an index whose loop was merged into another's starts at its low end */
             if (a->g->merged_into[f.index[k]] != f.index[k])
-                start += wrapping_product(wrapping_product(f.factor[k], le_range_of(&a->g->space, f.index[k])->low),
+                start += wrapping_product(wrapping_product(f.factor[k], le_range_of(a->g->space, f.index[k])->low),
                                           a->layout->strides[d]);
     }
     return start;
@@ -236,7 +228,7 @@ static void check_axis(struct access *a, int d, int subscript, int length) {
 static int checked_subscript(struct access *a, int d) {
     struct gen *g = a->g;
     int subscript = le_gen_use(g, le_gen_node(g, a->subscripts[d], a->scope, a->c), a->scope);
-    if (a->trusted || le_axis_is_safe(&g->space, a->layout, a->subscripts[d], d, a->stretch))
+    if (a->trusted || le_axis_is_safe(g->space, a->layout, a->subscripts[d], d, a->stretch))
         return subscript;
     int length = le_gen_const(g, LE_I64, (uint64_t)a->layout->shape[d]);
     if (a->edge == LE_EDGE_NONE) {

@@ -2,7 +2,7 @@
  * allocate.c packs the slots. */
 #ifndef LE_BYTECODE_GEN_H
 #define LE_BYTECODE_GEN_H
-#include "gen/kernel.h"
+#include "gen/scan_find.h"
 
 enum scope_kind { SCOPE_ROOT, SCOPE_LOOP, SCOPE_REPEAT, SCOPE_SKIP };
 struct scope {
@@ -59,7 +59,7 @@ struct gen {
     const struct le_stage *stage;
     struct le_node *nodes[8]; /* the stage's, and its siblings' if they are made together */
     int node_count;
-    struct le_space space; /* its ranges are those of this box */
+    const struct le_space *space; /* its ranges are those of this box */
     struct le_arena *arena;
     struct {
         struct le_instr *at;
@@ -104,16 +104,10 @@ struct gen {
     leat_status status;
 };
 
-/* What a SCAN stage's generator knows. */
+/* A SCAN stage while its code is made. */
 struct scan {
-    struct le_node *reduction;
-    struct le_node *term, *own;   /* what a turn of the loop adds, and which of the terms that is */
-    int index, scanned;           /* the loop's, of the stage; the reduction's */
-    bool suffix, down;            /* all from a term on; from the last turn on */
-    bool along, chunks;           /* the lanes go along the scan; tasks take chunks of it */
-    struct le_range range;        /* of index */
-    struct le_range turns, empty; /* those of its values that have terms, and that have none */
-    struct le_range head, terms;  /* terms before the first turn's own; all terms */
+    struct le_scan of;
+    bool along, chunks; /* the lanes go along the scan; tasks take chunks of it */
 };
 
 /* emit.c */
@@ -150,16 +144,10 @@ bool le_gen_is_safe(struct gen *g, struct le_node *node);
 struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 struct operand *le_gen_second(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 struct operand *le_gen_local(struct gen *g, const struct le_node *node);
-bool le_gen_has_value(enum le_region_kind kind);
-bool le_gen_in_any_order(const struct le_stage *stage); /* its elements write different places */
-bool le_gen_in_lanes(const struct gen *g);              /* several elements at once give what one by one would */
+bool le_gen_in_lanes(const struct gen *g); /* several elements at once give what one by one would */
 
-/* unroll.c: reductions of a few terms as their sum */
-bool le_gen_is_short(struct gen *g, const struct le_node *node);
-struct le_node *le_gen_unrolled(struct gen *g, const struct le_node *node);
-/* unroll.c, too: the same with what `choose` gives in place of the nodes for which it gives any */
-struct le_node *le_gen_replace(struct le_ir *ir, struct le_node *node,
-                               struct le_node *(*choose)(struct le_node *node, void *user), void *user);
+/* unroll.c */
+bool le_gen_is_short(struct gen *g, const struct le_node *node); /* a reduction of a few terms, to be written out */
 
 /* rows.c: sums over ranges that differ from lane to lane */
 bool le_gen_choose_rows(struct gen *g); /* the lane, if all ranges that differ in its lanes are such */
@@ -209,32 +197,15 @@ bool le_gen_drives_bounds(const struct gen *g, int index);        /* a dynamic r
 bool le_gen_splits_bounds(struct gen *g, int index);
 
 /* generate.c */
-/* The kernel with a fork of its program, for one generation. */
-struct le_kernel le_gen_begin(const struct le_kernel *kernel);
 leat_status le_gen_stage(const struct le_kernel *kernel, struct le_launches *out); /* between two of those */
-/* How many copies of a target of so many elements so many terms of a scatter go to: by the extents alone, since it
- * decides the order of additions. */
-int64_t le_gen_copies(enum le_scatter op, int64_t terms, int64_t elements, int64_t size);
-/* The indices' values, in the order of the stage's, where all reads of one index an axis are inside their arrays;
- * false: that is nowhere, or everywhere. */
-bool le_gen_interior(const struct le_kernel *kernel, int64_t low[16], int64_t high[16]);
-int64_t le_gen_count_operations(const struct le_kernel *kernel); /* of the whole stage: arithmetic alone, one each */
 /* One box of a map; scan: or the turns of a scan, whose stage has the kept indices alone, and its term */
 leat_status le_gen_map(const struct le_kernel *kernel, struct scan *scan, struct le_launches *out);
 
 /* scan_code.c */
 bool le_gen_scan_stage(const struct le_kernel *kernel, struct le_launches *out, leat_status *status); /* false: a map */
-bool le_gen_find_scan(const struct le_kernel *kernel, const struct le_stage *stage,
-                      struct scan *scan); /* false: the bounds are not known before it runs, or reach too far */
-/* Whether the stage is made: all that it reads, though no element may ask for it, lies inside. */
-bool le_gen_is_made(const struct le_kernel *kernel, const struct le_stage *stage);
-struct le_node *le_gen_empty_total(struct le_ir *ir, const struct le_node *reduction); /* of no terms */
 void le_gen_choose_scan_lane(struct gen *g, struct scan *scan);
 bool le_gen_cut_scan(struct gen *g, struct scan *scan, struct le_launch *launch); /* into chunks; false: it is not */
 void le_gen_scan(struct gen *g, const struct scan *scan, struct scope *scope);
-/* The node as kernels compute it: a load of a scan that is not made is replaced by the scan's reduction, and a count
- * over a range that differs from element to element by a sum of ones, whose loops the schedule then knows. */
-struct le_node *le_gen_readable(const struct le_kernel *kernel, struct le_node *node);
 
 /* schedule.c */
 /* Calls visit for every node of the kernel: those of its nodes and of the left side's subscripts. */
@@ -242,14 +213,11 @@ void le_gen_walk(struct gen *g, void (*visit)(struct le_node *node, void *user),
 void le_gen_find_indices(struct gen *g);
 void le_gen_merge(struct gen *g);
 void le_gen_choose_lane(struct gen *g);
-int64_t le_gen_extent(const struct gen *g, int index); /* iterations; 64 for a dynamic one of unknown bounds */
+int64_t le_gen_extent(const struct gen *g, int index); /* iterations */
 bool le_gen_is_strided(struct gen *g);                 /* in lanes there are reads or stores with gaps between them */
 bool le_gen_is_loose(const struct gen *g, const struct le_node *node); /* depends on a FOR index that is */
 bool le_gen_is_for(const struct gen *g, int index);
-bool le_gen_by_host(const struct gen *g, int index); /* dynamic, but all bounds are known before the kernel starts */
-int64_t le_gen_work(struct gen *g);                  /* of the whole stage: its time in additions */
-int64_t le_gen_operations(struct gen *g);            /* of the whole stage: arithmetic alone, one each */
-int64_t le_gen_additions(struct gen *g);             /* the same, each as the additions that take as long */
+struct le_work le_gen_work(const struct gen *g); /* of the whole stage */
 
 /* combine.c: squares of differences in one instruction each; bodies' ends are known */
 void le_gen_combine(struct gen *g);

@@ -51,11 +51,11 @@ static int bound_reg(struct gen *g, struct scope *scope, struct le_node *node, s
 
 bool le_gen_by_moves(const struct gen *g, int index) {
     const struct le_node *by = g->ir->indices.at[index].range.by;
-    return by && (by->free_count || by->reduces || (le_range_of(&g->space, index)->dynamic && by->untrusted));
+    return by && (by->free_count || by->reduces || (le_range_of(g->space, index)->dynamic && by->untrusted));
 }
 
 struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip, struct condition c) {
-    const struct le_range *r = le_range_of(&g->space, index);
+    const struct le_range *r = le_range_of(g->space, index);
     const struct le_ir_index *ix = &g->ir->indices.at[index];
     struct scope *scope = LE_NEW(g->arena, struct scope);
     struct le_loop loop = {

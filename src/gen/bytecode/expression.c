@@ -295,10 +295,7 @@ static struct operand *generate_rand(struct gen *g, struct le_node *node, struct
 }
 
 static struct operand *generate_count(struct gen *g, const struct le_node *node) {
-    int64_t points = 1;
-    for (int k = 0; k < node->index_count; k++)
-        if (!le_mul_i64(points, le_range_count(le_range_of(&g->space, node->indices[k])), &points))
-            points = INT64_MAX;
+    int64_t points = le_points(g->space, node->indices, node->index_count);
     return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)points), g->root, false);
 }
 
@@ -338,7 +335,7 @@ static struct operand *generate_value(struct gen *g, struct le_node *node, struc
     case LE_NODE_CONST:
         return new_operand(g, le_gen_const(g, node->type, node->bits), g->root, false);
     case LE_NODE_LEN:
-        return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)g->space.shape[node->symbol][node->axis]), g->root,
+        return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)g->space->shape[node->symbol][node->axis]), g->root,
                            false);
     case LE_NODE_INDEX:
         return index_value(g, scope);

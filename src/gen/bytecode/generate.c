@@ -7,31 +7,9 @@
 #define TASK_WORK_MIN    65536 /* additions worth waking a thread for */
 #define TASKS_PER_THREAD 4
 #define PART_TERMS_MIN   16384 /* a power of two: parts are whole subtrees of the sum's tree */
-#define COPY_TERMS_MIN   65536 /* terms of a scatter worth a copy of its target */
-#define COPIES_MAX       16
-#define COPIES_BYTES_MAX ((int64_t)64 << 20)
-
-void le_kernel_work_init(struct le_kernel_work *work, struct le_arena *arena) {
-    *work = (struct le_kernel_work){.arena = arena, .marks.arena = arena, .notes.arena = arena};
-}
-
-struct le_kernel le_gen_begin(const struct le_kernel *kernel) {
-    struct le_kernel own = *kernel;
-    struct le_kernel_work *work = kernel->work;
-    own.ir = le_ir_fork(kernel->ir, kernel->arena, &work->marks);
-    if (work->merged_size < own.ir->indices.count) {
-        work->merged_size = own.ir->indices.count;
-        work->merged_into = LE_NEW_ARRAY(work->arena, work->merged_size, int);
-        work->merged_count = LE_NEW_ARRAY(work->arena, work->merged_size, int64_t); /* zeros */
-        for (int k = 0; k < work->merged_size; k++)
-            work->merged_into[k] = k;
-    }
-    return own;
-}
 
 static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage *stage) {
-    struct gen g = {
-        .kernel = kernel, .ir = kernel->ir, .stage = stage, .space = *kernel->space, .arena = kernel->arena};
+    struct gen g = {.kernel = kernel, .ir = kernel->ir, .stage = stage, .space = kernel->space, .arena = kernel->arena};
     g.merged_into = kernel->work->merged_into;
     g.merged_count = kernel->work->merged_count;
     g.notes = &kernel->work->notes;
@@ -72,8 +50,8 @@ static void find_wide(struct le_node *node, void *user) {
 static void cap_block(struct gen *g) {
     int64_t most = BLOCK_MIN;
     for (int k = 0; k < g->all_count; k++) {
-        const struct le_range *r = le_range_of(&g->space, g->all[k]);
-        if (!r->solved || (r->dynamic && !(r->bounded && le_gen_by_host(g, g->all[k]))))
+        const struct le_range *r = le_range_of(g->space, g->all[k]);
+        if (!r->solved || (r->dynamic && !(r->bounded && le_index_by_host(g->space, g->all[k]))))
             return;
         int64_t extent = le_gen_extent(g, g->all[k]);
         most = extent > most ? extent : most;
@@ -105,7 +83,7 @@ static int64_t round_up(int64_t x, int64_t to) {
 static int64_t share_out_loop(struct gen *g, struct le_launch *launch, int c, int index, int64_t tasks) {
     int64_t count = le_gen_extent(g, index), grain = index == g->lane ? g->block : 1;
     int64_t size = round_up((count + tasks - 1) / tasks, grain), pieces = (count + size - 1) / size;
-    if (le_gen_by_host(g, index)) {
+    if (le_index_by_host(g->space, index)) {
         launch->clip_pieces[c] = pieces;
     } else {
         launch->clip_count[c] = count;
@@ -116,8 +94,8 @@ static int64_t share_out_loop(struct gen *g, struct le_launch *launch, int c, in
 
 static void cut_into_tasks(struct gen *g, struct le_launch *launch, int first, bool has_lane) {
     launch->tasks = 1;
-    int64_t work = le_gen_work(g), target = (int64_t)g->kernel->threads * TASKS_PER_THREAD;
-    if (first < 0 || g->kernel->threads == 1 || work < 2 * TASK_WORK_MIN || !le_gen_in_any_order(g->stage))
+    int64_t work = le_gen_work(g).time, target = (int64_t)g->kernel->threads * TASKS_PER_THREAD;
+    if (first < 0 || g->kernel->threads == 1 || work < 2 * TASK_WORK_MIN || !le_stage_in_any_order(g->stage))
         return;
     if (target > work / TASK_WORK_MIN)
         target = work / TASK_WORK_MIN;
@@ -136,7 +114,7 @@ static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
         int index = g->stage->indices[k], clip = -1;
         if (g->merged_into[index] != index)
             continue;
-        bool counts = !le_range_of(&g->space, index)->dynamic || le_gen_by_host(g, index);
+        bool counts = !le_range_of(g->space, index)->dynamic || le_index_by_host(g->space, index);
         if (scope == g->base && counts)
             clip = 0;
         else if (index == g->lane && counts && *first >= 0)
@@ -149,22 +127,9 @@ static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
     return scope;
 }
 
-static int64_t points(const struct gen *g) {
-    int64_t n = 1;
-    for (int k = 0; k < g->stage->index_count; k++) {
-        const struct le_range *r = le_range_of(&g->space, g->stage->indices[k]);
-        int64_t count = le_gen_by_host(g, g->stage->indices[k]) ? le_gen_extent(g, g->stage->indices[k])
-                        : r->dynamic                            ? 1
-                                                                : le_range_count(r);
-        if (!le_mul_i64(n, count, &n))
-            return INT64_MAX;
-    }
-    return n;
-}
-
 static void add_launch(struct gen *g, struct le_launches *out, struct le_launch launch, int64_t turns) {
     launch.unit = le_gen_finish(g);
-    if (!le_mul_i64(points(g), turns, &launch.elements))
+    if (!le_mul_i64(le_kernel_points(g->kernel, g->stage), turns, &launch.elements))
         launch.elements = INT64_MAX;
     if (turns > 1)
         launch.operations += launch.elements;
@@ -183,7 +148,7 @@ leat_status le_gen_map(const struct le_kernel *kernel, struct scan *scan, struct
     else
         le_gen_choose_lane(&g);
     choose_block(&g);
-    launch.operations = le_gen_additions(&g);
+    launch.operations = le_gen_work(&g).additions;
     bool chunks = scan && le_gen_cut_scan(&g, scan, &launch);
     le_gen_open_hosts(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
@@ -197,7 +162,7 @@ leat_status le_gen_map(const struct le_kernel *kernel, struct scan *scan, struct
         cut_into_tasks(&g, &launch, first, lane_clip);
     le_gen_close_all(&g, scope);
     if (g.status == LEAT_OK)
-        add_launch(&g, out, launch, scan ? le_range_count(&scan->turns) : 1);
+        add_launch(&g, out, launch, scan ? le_range_count(&scan->of.turns) : 1);
     unmerge_indices(&g);
     return g.status;
 }
@@ -248,7 +213,7 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
     bool fits = terms >= 2 * PART_TERMS_MIN && all_safe(&g);
     if (fits) {
         struct operand *totals[ARRAY_LEN(g.nodes)];
-        launch.operations = le_gen_additions(&g);
+        launch.operations = le_gen_work(&g).additions;
         launch.clip_count[0] = terms;
         launch.clip_size[0] = part_size(terms, kernel->threads);
         launch.tasks = (terms + launch.clip_size[0] - 1) / launch.clip_size[0];
@@ -267,42 +232,27 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
 
 /* ---- scatters */
 
-int64_t le_gen_copies(enum le_scatter op, int64_t terms, int64_t elements, int64_t size) {
-    if (op != LE_SCATTER_ADD && op != LE_SCATTER_MIN && op != LE_SCATTER_MAX)
-        return 1;
-    int64_t bytes = elements > 0 ? elements * size : 1;
-    int64_t copies = terms / (elements * 4 > COPY_TERMS_MIN ? elements * 4 : COPY_TERMS_MIN);
-    if (copies > COPIES_MAX)
-        copies = COPIES_MAX;
-    if (copies > COPIES_BYTES_MAX / bytes)
-        copies = COPIES_BYTES_MAX / bytes;
-    return copies < 2 ? 1 : copies;
-}
-
 static leat_status generate_scatter(const struct le_kernel *kernel, struct le_launches *out) {
     struct gen g = new_gen(kernel, kernel->stage);
     struct le_launch launch = {.tasks = 1};
-    const struct le_value *target = &g.ir->values.at[g.stage->target];
+    const struct le_chunks chunks = le_scatter_chunks(kernel, kernel->stage);
     int first;
     bool lane_clip;
-    int64_t size = (int64_t)le_type_size(target->type), elements = 1;
-    for (int d = 0; d < target->rank; d++)
-        elements *= kernel->layouts[target->id].shape[d];
     le_gen_find_indices(&g);
     le_gen_choose_lane(&g);
     choose_block(&g);
-    launch.operations = le_gen_additions(&g);
-    int64_t copies = le_gen_copies(g.stage->scatter, points(&g), elements, size);
+    launch.operations = le_gen_work(&g).additions;
     le_gen_open_hosts(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
     struct operand *value = le_gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1});
-    if (copies > 1 && first >= 0) {
+    if (chunks.count > 0) {
         launch.copies = true;
         launch.clip_count[0] = le_gen_extent(&g, first);
-        launch.clip_size[0] = (launch.clip_count[0] + copies - 1) / copies;
-        launch.tasks = (launch.clip_count[0] + launch.clip_size[0] - 1) / launch.clip_size[0];
+        launch.clip_size[0] = chunks.size;
+        launch.tasks = chunks.count;
     }
-    le_gen_scatter(&g, value, scope, launch.copies, elements * size);
+    le_gen_scatter(&g, value, scope, launch.copies,
+                   chunks.elements * (int64_t)le_type_size(g.ir->values.at[g.stage->target].type));
     le_gen_close_all(&g, scope);
     if (g.status == LEAT_OK)
         add_launch(&g, out, launch, 1);
@@ -312,67 +262,7 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
 
 /* ---- boxes */
 
-struct box {
-    int64_t low[16], high[16];
-};
-
-struct box_narrowing {
-    const struct le_kernel *kernel;
-    struct box *box;
-};
-
-static int64_t floor_div(int64_t a, int64_t b) {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-/* Narrows the box to where a subscript of one kept index stays in its axis, the others being anything. */
-static void narrow_axis(struct box_narrowing *n, const struct le_affine *f, int64_t length) {
-    const struct le_stage *stage = n->kernel->stage;
-    for (int k = 0; k < stage->index_count; k++) {
-        int64_t c = 0;
-        __int128 lo = f->constant, hi = f->constant;
-        for (int q = 0; q < f->count; q++) {
-            const struct le_range *r = le_range_of(n->kernel->space, f->index[q]);
-            if (f->index[q] == stage->indices[k]) {
-                c = f->factor[q];
-                continue;
-            }
-            if ((r->dynamic && !r->bounded) || r->high <= r->low)
-                return;
-            __int128 a = (__int128)f->factor[q] * r->low, b = (__int128)f->factor[q] * le_range_last(r);
-            lo += a < b ? a : b;
-            hi += a < b ? b : a;
-        }
-        if (c == 0 || lo < INT64_MIN / 4 || hi > INT64_MAX / 4)
-            continue;
-        int64_t low = c > 0 ? -floor_div((int64_t)lo, c) : -floor_div(length - 1 - (int64_t)hi, -c);
-        int64_t high = c > 0 ? floor_div(length - 1 - (int64_t)hi, c) + 1 : floor_div((int64_t)lo, -c) + 1;
-        if (low > n->box->low[k])
-            n->box->low[k] = low;
-        if (high < n->box->high[k])
-            n->box->high[k] = high;
-        return; /* the first index that it moves with bounds it */
-    }
-}
-
-static void narrow_load(struct le_node *node, void *user) {
-    struct box_narrowing *n = user;
-    if (node->kind != LE_NODE_LOAD || node->trusted)
-        return;
-    const struct le_layout *layout = &n->kernel->layouts[node->value];
-    for (int d = 0; d < node->operand_count; d++) {
-        struct le_affine f;
-        int64_t low, high;
-        if (d < node->stretch && layout->shape[d] == 1)
-            continue;
-        if (le_interval(n->kernel->space, node->operands[d], &low, &high) && low >= 0 && high < layout->shape[d])
-            continue;
-        if (le_affine_of(n->kernel->space, node->operands[d], &f))
-            narrow_axis(n, &f, layout->shape[d]);
-    }
-}
-
-static leat_status generate_box(const struct le_kernel *kernel, const struct box *box, struct le_launches *out) {
+static leat_status generate_box(const struct le_kernel *kernel, const struct le_box *box, struct le_launches *out) {
     struct le_kernel own = *kernel;
     struct le_space space = *kernel->space;
     own.space = &space;
@@ -387,11 +277,11 @@ static leat_status generate_box(const struct le_kernel *kernel, const struct box
 }
 
 /* The whole without the interior, a slab at a time, then the interior. */
-static leat_status generate_boxes(const struct le_kernel *kernel, struct box whole, const struct box *interior,
+static leat_status generate_boxes(const struct le_kernel *kernel, struct le_box whole, const struct le_box *interior,
                                   struct le_launches *out) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < kernel->stage->index_count && status == LEAT_OK; k++) {
-        struct box below = whole, above = whole;
+        struct le_box below = whole, above = whole;
         below.high[k] = interior->low[k];
         above.low[k] = interior->high[k];
         if (below.low[k] < below.high[k])
@@ -404,44 +294,9 @@ static leat_status generate_boxes(const struct le_kernel *kernel, struct box who
     return status == LEAT_OK ? generate_box(kernel, &whole, out) : status;
 }
 
-static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct box *interior) {
-    const struct le_stage *stage = kernel->stage;
-    bool split = false;
-    if (stage->index_count > 16)
-        return false;
-    for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
-        whole->low[k] = r->low;
-        whole->high[k] = r->high;
-    }
-    *interior = *whole;
-    struct box_narrowing n = {.kernel = kernel, .box = interior};
-    le_node_walk(kernel->ir, stage->node, narrow_load, &n);
-    for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
-        if (r->dynamic || r->by != 1) {
-            interior->low[k] = whole->low[k];
-            interior->high[k] = whole->high[k];
-        }
-        if (interior->low[k] >= interior->high[k])
-            return false; /* all border */
-        split |= interior->low[k] != whole->low[k] || interior->high[k] != whole->high[k];
-    }
-    return split;
-}
-
-bool le_gen_interior(const struct le_kernel *kernel, int64_t low[16], int64_t high[16]) {
-    struct box whole, interior;
-    if (!find_boxes(kernel, &whole, &interior))
-        return false;
-    memcpy(low, interior.low, sizeof interior.low);
-    memcpy(high, interior.high, sizeof interior.high);
-    return true;
-}
-
 static leat_status generate_stage(const struct le_kernel *kernel, struct le_launches *out) {
     const struct le_stage *stage = kernel->stage;
-    struct box whole, interior;
+    struct le_box whole, interior;
     leat_status status = LEAT_OK;
     for (int k = 0; k < stage->index_count; k++) {
         const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
@@ -455,38 +310,30 @@ static leat_status generate_stage(const struct le_kernel *kernel, struct le_laun
         return status;
     if (stage->kind == LE_STAGE_SCAN && le_gen_scan_stage(kernel, out, &status))
         return status;
-    if (le_gen_in_any_order(stage) && find_boxes(kernel, &whole, &interior))
+    if (le_stage_in_any_order(stage) && le_kernel_interior(kernel, &whole, &interior))
         return generate_boxes(kernel, whole, &interior, out);
     return le_gen_map(kernel, NULL, out);
-}
-
-int64_t le_gen_count_operations(const struct le_kernel *kernel) {
-    struct gen g = new_gen(kernel, kernel->stage);
-    le_gen_find_indices(&g);
-    int64_t operations = le_gen_operations(&g);
-    unmerge_indices(&g);
-    return operations;
 }
 
 leat_status le_gen_stage(const struct le_kernel *kernel, struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel readable = *kernel;
-    stage.node = le_gen_readable(kernel, stage.node);
+    stage.node = le_kernel_readable(kernel, stage.node);
     readable.stage = &stage;
     return generate_stage(&readable, out);
 }
 
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
-    struct le_kernel own = le_gen_begin(kernel);
+    struct le_kernel own = le_kernel_begin(kernel);
     return le_gen_stage(&own, out);
 }
 
 leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
                              struct le_launch *out) {
-    struct le_kernel own = le_gen_begin(kernel);
+    struct le_kernel own = le_kernel_begin(kernel);
     struct le_stage stage = {.name = "a scalar",
                              .statement = -1,
-                             .node = le_gen_readable(&own, node),
+                             .node = le_kernel_readable(&own, node),
                              .target = -1,
                              .base = -1,
                              .access = -1};

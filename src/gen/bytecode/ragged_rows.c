@@ -7,7 +7,7 @@
 
 static bool is_bound_by(const struct gen *g, int index, int lane) {
     const struct le_range_nodes *r = &g->ir->indices.at[index].range;
-    if (!r->low || !le_range_of(&g->space, index)->dynamic)
+    if (!r->low || !le_range_of(g->space, index)->dynamic)
         return false;
     return le_node_depends(r->low, lane) || le_node_depends(r->high, lane) || (r->by && le_node_depends(r->by, lane));
 }
@@ -52,7 +52,7 @@ bool le_gen_choose_rows(struct gen *g) {
     int lane = stage->indices[stage->index_count - 1];
     struct row_search f = {.g = g, .lane = lane, .fits = true};
     le_gen_walk(g, find_row_sum, &f);
-    if (!f.fits || (f.chooses && f.faults) || f.found == 0 || le_range_of(&g->space, lane)->dynamic ||
+    if (!f.fits || (f.chooses && f.faults) || f.found == 0 || le_range_of(g->space, lane)->dynamic ||
         le_gen_extent(g, lane) < ROWS_MIN)
         return false;
     g->lane = lane;

@@ -28,7 +28,7 @@ static bool splits(struct gen *g, int range, int index) {
     const struct le_range_nodes *r = &g->ir->indices.at[range].range;
     struct le_node *bounds[] = {r->low, r->high, r->by};
     bool inside = !is_around(g, range, index);
-    for (size_t b = 0; r->low && le_range_of(&g->space, range)->dynamic && b < ARRAY_LEN(bounds); b++)
+    for (size_t b = 0; r->low && le_range_of(g->space, range)->dynamic && b < ARRAY_LEN(bounds); b++)
         if (bounds[b] && (le_node_depends(bounds[b], index) || bounds[b]->changes || le_gen_is_loose(g, bounds[b]) ||
                           (inside && !le_gen_is_safe(g, bounds[b]))))
             return true;
@@ -45,7 +45,7 @@ bool le_gen_splits_bounds(struct gen *g, int index) {
 
 static bool depends_on_index(const struct gen *g, int range, int index) {
     const struct le_range_nodes *r = &g->ir->indices.at[range].range;
-    return r->low && le_range_of(&g->space, range)->dynamic &&
+    return r->low && le_range_of(g->space, range)->dynamic &&
            (le_node_depends(r->low, index) || le_node_depends(r->high, index) ||
             (r->by && le_node_depends(r->by, index)));
 }
@@ -68,7 +68,7 @@ bool le_gen_drives_bounds(const struct gen *g, int index) {
 static bool bounds_are_single(struct gen *g, int index) {
     const struct le_range_nodes *r = &g->ir->indices.at[index].range;
     const struct le_node *bounds[] = {r->low, r->high, r->by};
-    for (size_t b = 0; r->low && le_range_of(&g->space, index)->dynamic && b < ARRAY_LEN(bounds); b++)
+    for (size_t b = 0; r->low && le_range_of(g->space, index)->dynamic && b < ARRAY_LEN(bounds); b++)
         if (bounds[b] && !le_gen_is_equal(g, bounds[b], g->root))
             return false;
     return true;
@@ -104,7 +104,7 @@ static bool takes_lanes(struct gen *g, struct le_node *node, const struct scope 
 static int levels_for(struct gen *g, const struct le_node *node) {
     int64_t count = 1;
     for (int k = 0; k < node->index_count; k++) {
-        const struct le_range *r = le_range_of(&g->space, node->indices[k]);
+        const struct le_range *r = le_range_of(g->space, node->indices[k]);
         int64_t extent = r->dynamic ? (r->bounded ? r->high - r->low : (int64_t)1 << 20) : le_range_count(r);
         if (extent > 0 && (!le_mul_i64(count, extent, &count) || count > (int64_t)1 << 46))
             count = (int64_t)1 << 46;
@@ -177,7 +177,7 @@ struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope 
     if (scope->in_lane && le_gen_is_row_sum(g, node))
         return le_gen_rows(g, node, scope, c);
     if (scope->in_lane && le_gen_is_short(g, node))
-        return le_gen_node(g, le_gen_unrolled(g, node), scope, c);
+        return le_gen_node(g, le_written_out(g->ir, g->space, node), scope, c);
     generate_reductions(g, &node, 1, scope, c, false, &total);
     return total;
 }
@@ -207,7 +207,7 @@ int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count)
         int index = node->indices[k];
         if (g->merged_into[index] != index)
             continue;
-        if (le_range_of(&g->space, index)->dynamic || !le_mul_i64(terms, le_gen_extent(g, index), &terms))
+        if (le_range_of(g->space, index)->dynamic || !le_mul_i64(terms, le_gen_extent(g, index), &terms))
             return 0;
         if (loops++ > 0)
             *row_count = le_gen_extent(g, index);

@@ -210,23 +210,14 @@ bool le_gen_in_lanes(const struct gen *g) {
     int shared = 0;
     for (int k = 0, depth = 0; k < node->region->step_count; k++) {
         const struct le_region_step *s = &node->region->steps[k];
-        if (le_gen_is_loop(s->kind))
+        if (le_region_is_loop(s->kind))
             depth++;
-        if (s->kind == LE_REGION_END && le_gen_is_loop(node->region->steps[s->partner].kind))
+        if (s->kind == LE_REGION_END && le_region_is_loop(node->region->steps[s->partner].kind))
             depth--;
         if (s->kind == LE_REGION_STORE && !s->own)
             shared += depth > 0 ? 2 : 1;
     }
     return shared <= 1;
-}
-
-bool le_gen_in_any_order(const struct le_stage *stage) {
-    if (stage->kind != LE_STAGE_EACH)
-        return stage->kind != LE_STAGE_SCATTER;
-    for (int k = 0; k < stage->node->region->step_count; k++)
-        if (stage->node->region->steps[k].kind == LE_REGION_STORE && !stage->node->region->steps[k].own)
-            return false;
-    return true;
 }
 
 /* ---- leaving */
@@ -446,14 +437,14 @@ static void run_for_by_lane(struct region *r, struct block *b, int step, int ind
     emit_instr(r, inner.scope, LE_OP_LT, LE_I64, within, at, end, -1);
     stay(r, &inner, new_operand(r, within, inner.scope));
     run_steps(r, &inner, step + 1, r->steps[step].partner);
-    int by = use_constant(r, inner.scope, LE_I64, (uint64_t)le_range_of(&r->g->space, index)->by);
+    int by = use_constant(r, inner.scope, LE_I64, (uint64_t)le_range_of(r->g->space, index)->by);
     emit_instr(r, inner.scope, LE_OP_ADD, LE_I64, at, at, by, -1);
     le_gen_close_body(r->g, inner.scope, -1);
 }
 
 static bool bounds_are_equal(struct region *r, const struct block *b, int index) {
     const struct le_range_nodes *range = &r->g->ir->indices.at[index].range;
-    if (!r->lanes || !le_range_of(&r->g->space, index)->dynamic)
+    if (!r->lanes || !le_range_of(r->g->space, index)->dynamic)
         return true;
     struct scope *low = le_gen_natural(r->g, range->low, b->scope), *high = le_gen_natural(r->g, range->high, b->scope);
     return (!low->in_lane || le_gen_is_equal(r->g, range->low, low)) && !range->low->changes &&
@@ -499,7 +490,7 @@ static int run_step(struct region *r, struct block *b, int step) {
         run_fail(r, b, s);
     else if (s->kind == LE_REGION_IF)
         return run_if(r, b, step);
-    else if (le_gen_is_loop(s->kind))
+    else if (le_region_is_loop(s->kind))
         return run_loop(r, b, step);
     return step;
 }
@@ -514,7 +505,7 @@ static void run_steps(struct region *r, struct block *b, int from, int to) {
                     (r->lanes ? le_gen_escapes(&r->text, first, k, first) : le_gen_returns_early(&r->text, first, k));
         if (left && k + 1 < to)
             start_rest(r, b, k + 1);
-        else if (left && !r->lanes && le_gen_is_loop(r->steps[first].kind) && r->text.around[first] >= 0)
+        else if (left && !r->lanes && le_region_is_loop(r->steps[first].kind) && r->text.around[first] >= 0)
             emit_leave(r, b, r->running->reg); /* a RETURN has left the inner loop only */
     }
     end_rests(r, b, to);

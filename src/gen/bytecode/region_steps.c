@@ -1,24 +1,15 @@
 /* See region_steps.h. */
 #include "gen/bytecode/region_steps.h"
 
-bool le_gen_has_value(enum le_region_kind kind) {
-    return kind == LE_REGION_SET || kind == LE_REGION_STORE || kind == LE_REGION_WHILE || kind == LE_REGION_IF ||
-           kind == LE_REGION_RETURN;
-}
-
-bool le_gen_is_loop(enum le_region_kind kind) {
-    return kind == LE_REGION_FOR || kind == LE_REGION_WHILE;
-}
-
 static void find_loops(struct gen *g, struct region_steps *out) {
     int innermost = -1;
     out->around = LE_NEW_ARRAY(g->arena, out->count, int);
     for (int k = 0; k < out->count; k++) {
         const struct le_region_step *s = &out->at[k];
-        if (s->kind == LE_REGION_END && le_gen_is_loop(out->at[s->partner].kind))
+        if (s->kind == LE_REGION_END && le_region_is_loop(out->at[s->partner].kind))
             innermost = out->around[s->partner];
         out->around[k] = innermost;
-        if (le_gen_is_loop(s->kind))
+        if (le_region_is_loop(s->kind))
             innermost = k;
     }
 }
@@ -95,7 +86,7 @@ static void find_reads(const struct step_search *l, struct le_node *node) {
 static void look_at(const struct step_search *l) {
     const struct le_region_step *s = &l->steps->at[l->step];
     struct le_node *node = l->steps->node;
-    if (le_gen_has_value(s->kind))
+    if (le_region_has_value(s->kind))
         find_reads(l, node->operands[s->value]);
     if (s->second)
         find_reads(l, node->operands[s->second]);

@@ -18,7 +18,6 @@ struct region_steps {
 
 void le_gen_find_steps(struct gen *g, struct le_node *node, struct region_steps *out);
 const struct region_variable *le_gen_variable(const struct region_steps *steps, int number);
-bool le_gen_is_loop(enum le_region_kind kind);
 /* Whether steps from..to-1 have a RETURN that is not the region's last step. */
 bool le_gen_returns_early(const struct region_steps *steps, int from, int to);
 /* That, or a BREAK out of a loop that began before step `loops_from`. */

@@ -5,18 +5,6 @@
 #define TILE_ELEMENTS 16384 /* that tile.c takes at once */
 #define FEW_LANES     128   /* that make an instruction dear */
 
-bool le_gen_by_host(const struct gen *g, int index) {
-    const struct le_range_nodes *r = &g->ir->indices.at[index].range;
-    const struct le_node *bounds[] = {r->low, r->high, r->by};
-    if (!le_range_of(&g->space, index)->dynamic)
-        return false;
-    for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
-        for (int k = 0; bounds[b] && k < bounds[b]->free_count; k++)
-            if (!g->ir->indices.at[bounds[b]->free[k]].host || bounds[b]->changes)
-                return false;
-    return !(r->low->changes || r->high->changes);
-}
-
 static int by_index(const void *a, const void *b) {
     const struct for_index *x = a, *y = b;
     return (x->index > y->index) - (x->index < y->index);
@@ -41,12 +29,7 @@ bool le_gen_is_loose(const struct gen *g, const struct le_node *node) {
 }
 
 int64_t le_gen_extent(const struct gen *g, int index) {
-    const struct le_range *r = le_range_of(&g->space, index);
-    if (r->dynamic && r->bounded && le_gen_by_host(g, index))
-        return r->high > r->low ? r->high - r->low : 1;
-    if (r->dynamic)
-        return r->bounded && r->high - r->low < 64 ? r->high - r->low : 64;
-    return g->merged_count[index] ? g->merged_count[index] : le_range_count(r);
+    return g->merged_count[index] ? g->merged_count[index] : le_index_extent(g->space, index);
 }
 
 /* ---- the indices in play */
@@ -145,13 +128,13 @@ static void find_fors(struct gen *g) {
         qsort(g->fors.at, (size_t)g->fors.count, sizeof *g->fors.at, by_index);
     for (int k = 0; k < g->fors.count; k++) {
         struct for_index *f = &g->fors.at[k];
-        f->loose = le_range_of(&g->space, f->index)->dynamic && !le_gen_by_host(g, f->index);
+        f->loose = le_range_of(g->space, f->index)->dynamic && !le_index_by_host(g->space, f->index);
         g->loose |= f->loose;
     }
     g->splitting = LE_NEW_ARRAY(g->arena, g->all_count, int);
     for (int k = 0; k < g->all_count; k++) {
         g->merged_count[g->all[k]] = 0;
-        if (le_range_of(&g->space, g->all[k])->dynamic && !le_gen_is_for(g, g->all[k]))
+        if (le_range_of(g->space, g->all[k])->dynamic && !le_gen_is_for(g, g->all[k]))
             g->splitting[g->splitting_count++] = g->all[k];
     }
 }
@@ -213,7 +196,7 @@ static bool *visit_stores(struct merge_check *m, const struct le_node *node) {
             subscript[s->first_subscript + d] = true;
     }
     for (int k = 0; k < node->region->step_count; k++)
-        if (le_gen_has_value(node->region->steps[k].kind))
+        if (le_region_has_value(node->region->steps[k].kind))
             subscript[node->region->steps[k].value] = false;
     return subscript;
 }
@@ -223,7 +206,7 @@ static void visit_bounds(struct merge_check *m, const struct le_node *node) {
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *r = &m->g->ir->indices.at[node->indices[k]].range;
         struct le_node *bounds[] = {r->low, r->high, r->by};
-        for (size_t b = 0; le_range_of(&m->g->space, node->indices[k])->dynamic && b < ARRAY_LEN(bounds); b++)
+        for (size_t b = 0; le_range_of(m->g->space, node->indices[k])->dynamic && b < ARRAY_LEN(bounds); b++)
             if (bounds[b])
                 visit_merge(m, bounds[b]);
     }
@@ -250,9 +233,9 @@ static void visit_merge(struct merge_check *m, struct le_node *node) {
 }
 
 static void try_merge(struct gen *g, int outer, int inner, bool kept) {
-    const struct le_range *a = le_range_of(&g->space, outer), *b = le_range_of(&g->space, inner);
+    const struct le_range *a = le_range_of(g->space, outer), *b = le_range_of(g->space, inner);
     if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || le_gen_drives_bounds(g, outer) ||
-        le_gen_drives_bounds(g, inner) || (kept && !le_gen_in_any_order(g->stage)))
+        le_gen_drives_bounds(g, inner) || (kept && !le_stage_in_any_order(g->stage)))
         return;
     if (le_range_count(a) == 0 || le_range_count(b) == 0)
         return; /* merged_count 0 says: not merged */
@@ -515,7 +498,7 @@ static bool bounds_are_equal(struct gen *g, int index) {
     for (int k = 0; k < g->all_count; k++) {
         const struct le_range_nodes *r = &g->ir->indices.at[g->all[k]].range;
         const struct le_node *bounds[] = {r->low, r->high, r->by};
-        for (int b = 0; r->low && le_range_of(&g->space, g->all[k])->dynamic && b < 3; b++)
+        for (int b = 0; r->low && le_range_of(g->space, g->all[k])->dynamic && b < 3; b++)
             if (bounds[b] && le_node_depends(bounds[b], index) &&
                 (le_gen_is_loose(g, bounds[b]) || !le_gen_is_equal(g, bounds[b], g->root)))
                 return false;
@@ -544,57 +527,6 @@ bool le_gen_is_strided(struct gen *g) {
     return s.strided > 0;
 }
 
-/* ---- work */
-
-struct work_estimate {
-    struct gen *g;
-    double time, operations, additions;
-};
-
-static double count_points(const struct gen *g, const int *indices, int count) {
-    double points = 1;
-    for (int k = 0; k < count; k++) {
-        const struct le_range *r = le_range_of(&g->space, indices[k]);
-        if (g->ir->indices.at[indices[k]].host)
-            continue;
-        points *= (double)(r->dynamic ? le_gen_extent(g, indices[k]) : le_range_count(r));
-    }
-    return points;
-}
-
-static void add_work(struct le_node *node, void *user) {
-    struct work_estimate *w = user;
-    int64_t own = node->cost;
-    for (int k = 0; k < node->operand_count; k++)
-        own -= node->operands[k]->cost;
-    own = node->kind == LE_NODE_REDUCE ? 1 : own < 0 ? 0 : own;
-    double points =
-        count_points(w->g, node->free, node->free_count) * count_points(w->g, node->indices, node->index_count);
-    int fused = node->kind == LE_NODE_OP && node->code >= LE_OPS ? 2 : 1; /* a multiply-add is two */
-    w->time += points * (double)own;
-    if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE) {
-        w->operations += points * fused;
-        w->additions += points * (double)(own > fused ? own : fused);
-    }
-}
-
-static struct work_estimate work_of(struct gen *g) {
-    struct work_estimate w = {.g = g};
-    le_gen_walk(g, add_work, &w);
-    w.time += count_points(g, g->stage->indices, g->stage->index_count);
-    return w;
-}
-
-static int64_t saturate_to_i64(double x) {
-    return x > 9e18 ? INT64_MAX : (int64_t)x;
-}
-
-int64_t le_gen_work(struct gen *g) {
-    return saturate_to_i64(work_of(g).time);
-}
-int64_t le_gen_operations(struct gen *g) {
-    return saturate_to_i64(work_of(g).operations);
-}
-int64_t le_gen_additions(struct gen *g) {
-    return saturate_to_i64(work_of(g).additions);
+struct le_work le_gen_work(const struct gen *g) {
+    return le_work_of(g->ir, g->space, g->stage, g->nodes, g->node_count);
 }

@@ -40,7 +40,7 @@ static bool is_dear(const struct gen *g, const struct le_node *node, const struc
 
 /* Its extent is known, and the same for all tasks. */
 static bool is_whole(const struct gen *g, const struct scope *scope) {
-    const struct le_range *r = le_range_of(&g->space, scope->index);
+    const struct le_range *r = le_range_of(g->space, scope->index);
     bool terms = g->stage->index_count == 0 && g->loops.at[scope->loop].clip >= 0;
     return !r->dynamic && r->by == 1 && !terms && !g->loops.at[scope->loop].once;
 }
@@ -118,7 +118,7 @@ struct operand *le_gen_tile(struct gen *g, struct le_node *node, struct scope *s
     int room = le_gen_reg(g, LE_REG_SCRATCH, node->type);
     g->regs.at[room].bits = (uint64_t)t.bytes;
     for (int k = 0; k < t.loop_count; k++)
-        g->regs.at[room].offset -= t.strides[k] * le_range_of(&g->space, t.loops[k]->index)->low;
+        g->regs.at[room].offset -= t.strides[k] * le_range_of(g->space, t.loops[k]->index)->low;
     fill_tile(g, node, &t, room);
     for (int k = 0; k < t.loop_count; k++)
         le_gen_stream_loop(g, room, t.loops[k], t.strides[k]);

@@ -127,7 +127,7 @@ struct le_cost le_cost_of_points(const struct le_device_kernel_job *job, const s
     double points = le_cost_points(job, stage);
     return (struct le_cost){.bytes = le_cost_bytes(job, &stage->node, 1, last) +
                                      le_cost_bytes(job, stage->left, stage->left_count, last),
-                            .operations = (double)le_gen_count_operations(&job->kernel),
+                            .operations = (double)le_kernel_operations(&job->kernel),
                             .requests = (le_cost_requests(job, &stage->node, 1, last) + 1) * points / WARP_THREADS,
                             .threads = threads,
                             .bytes_in_flight = 8,

@@ -17,11 +17,7 @@ leat_status le_codegen_set_grid(const struct codegen *c, struct le_generated_lau
 }
 
 int64_t le_codegen_elements(const struct le_device_kernel_job *job, int value) {
-    int64_t count = 1;
-    for (int d = 0; d < job->kernel.ir->values.at[value].rank; d++)
-        if (!le_mul_i64(count, job->kernel.layouts[value].shape[d], &count))
-            return INT64_MAX;
-    return count;
+    return le_layout_elements(&job->kernel.layouts[value], job->kernel.ir->values.at[value].rank);
 }
 
 static leat_status unsupported(const struct le_device_kernel_job *job, const char *what) {
@@ -75,18 +71,18 @@ static void count_operations(const struct le_kernel *kernel, int first, struct l
         if (out->at[k].operations > 0)
             return;
     if (out->count > first)
-        out->at[out->count - 1].operations = le_gen_count_operations(kernel);
+        out->at[out->count - 1].operations = le_kernel_operations(kernel);
 }
 
 leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_generated_launches *out) {
     struct le_stage stage = *job->kernel.stage;
     struct le_device_kernel_job own = *job;
     int first = out->count;
-    own.kernel = le_gen_begin(&job->kernel);
+    own.kernel = le_kernel_begin(&job->kernel);
     own.kernel.stage = &stage;
     if (is_empty(&own.kernel))
         return LEAT_OK;
-    stage.node = le_gen_readable(&own.kernel, stage.node);
+    stage.node = le_kernel_readable(&own.kernel, stage.node);
     leat_status status = generate_stage(&own, &stage, out);
     if (status == LEAT_OK)
         count_operations(&own.kernel, first, out);

@@ -38,7 +38,7 @@ void le_propose_loop(struct le_mapping_search *search) {
     int last = stage->index_count ? stage->indices[stage->index_count - 1] : -1;
     struct codegen c;
     le_codegen_begin(&c, search->job, stage, "");
-    double threads = (double)le_codegen_threads(&c), operations = (double)le_gen_count_operations(&search->job->kernel);
+    double threads = (double)le_codegen_threads(&c), operations = (double)le_kernel_operations(&search->job->kernel);
     struct term_count terms = {.job = search->job, .terms = 1};
     le_node_walk(search->job->kernel.ir, stage->node, count_terms, &terms);
     double bytes = fmin(le_cost_bytes(search->job, &stage->node, 1, last),

@@ -299,16 +299,16 @@ static bool is_worth_splitting(const struct map *m) {
 
 /* Where some reads may fall outside: whether there is an interior, in which none does. */
 static void find_interior(struct map *m) {
-    int64_t low[MAP_AXES_MAX], high[MAP_AXES_MAX];
-    if (!m->asks || m->scatters || !le_gen_interior(&m->c.job->kernel, low, high) || !find_box(m, low, high) ||
-        !is_worth_splitting(m))
+    struct le_box whole, box;
+    if (!m->asks || m->scatters || !le_kernel_interior(&m->c.job->kernel, &whole, &box) ||
+        !find_box(m, box.low, box.high) || !is_worth_splitting(m))
         return;
     struct le_space *inside = LE_NEW(m->c.arena, struct le_space);
     *inside = *m->c.space;
     for (int k = 0; k < m->stage->index_count; k++) {
         struct le_range range = *range_of(m, m->stage->indices[k]);
-        range.low = low[k];
-        range.high = high[k];
+        range.low = box.low[k];
+        range.high = box.high[k];
         le_space_narrow(inside, m->c.arena, m->stage->indices[k], range);
     }
     m->c.reach = inside;

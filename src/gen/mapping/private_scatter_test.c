@@ -1,7 +1,6 @@
 /* Scatters into private copies of thread blocks: the bytes equal the CPU's for all types, extents and strides, and
  * faults are the same as without copies. */
 #include "gen/device_kernel_testing.h"
-#include "gen/bytecode/bytecode_gen.h"
 
 #define OWN  "a block into copies of its own"
 #define EACH "a thread for each point, atomically"
@@ -73,7 +72,7 @@ static void add_weights(const struct device_test_run *r, float *sums) {
     const unsigned char *x = r->buffers[value_of(r, "x")];
     const float *w = r->buffers[value_of(r, "w")];
     float chunk[BINS];
-    int64_t copies = le_gen_copies(LE_SCATTER_ADD, POINTS, BINS, 4), size = (POINTS + copies - 1) / copies;
+    int64_t copies = le_scatter_copies(LE_SCATTER_ADD, POINTS, BINS, 4), size = (POINTS + copies - 1) / copies;
     assert_true(copies > 1);
     for (int64_t first = 0; first < POINTS; first += size) {
         for (int b = 0; b < BINS; b++)

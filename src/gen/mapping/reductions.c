@@ -204,7 +204,7 @@ static double operations_of(const struct le_device_kernel_job *job, const struct
 void le_propose_reductions(struct le_mapping_search *search) {
     const struct le_stage *stage = search->stage;
     struct reduction *r = LE_NEW(search->job->kernel.arena, struct reduction);
-    if (!stage->node->reduces || !le_gen_in_any_order(stage))
+    if (!stage->node->reduces || !le_stage_in_any_order(stage))
         return;
     le_codegen_begin(&r->c, search->job, stage, "");
     if (!le_team_spread(&r->c, stage, &r->t) && !le_team_find(&r->c, stage, 1, &r->t))

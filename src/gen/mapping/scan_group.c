@@ -209,7 +209,7 @@ static struct le_expression *declare_start(struct scan_team *s) {
 static struct le_expression *own_head(struct scan_team *s) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
-    const struct scan *scan = s->scan;
+    const struct le_scan *scan = s->scan;
     if (s->head > 0 && s->ordered)
         return le_ktree_let(t, c->root, "start", s->g.type,
                             total_of(s, le_codegen_node(c, scan->reduction, c->root, NULL), NULL));
@@ -230,7 +230,7 @@ static struct le_expression *own_head(struct scan_team *s) {
 static void take_head(struct scan_team *s, struct le_block *block, struct le_expression *start) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
-    const struct scan *scan = s->scan;
+    const struct le_scan *scan = s->scan;
     struct group h = {.nodes = {scan->reduction}, .bodies = {scan->reduction->operands[0]}, .node_count = 1};
     h.indices = &scan->scanned;
     h.index_count = 1;

@@ -12,12 +12,12 @@ enum {
 struct scan_stage {
     const struct le_device_kernel_job *job;
     const struct le_stage *stage;
-    const struct scan *scan;
+    const struct le_scan *scan;
 };
 
 struct scan_team {
     struct codegen *c;
-    const struct scan *scan;
+    const struct le_scan *scan;
     enum le_mapping_kind kind;
     struct group g; /* its terms are those of the turns */
     int points_at[POINTS_MAX], points_count;

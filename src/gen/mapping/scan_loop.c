@@ -5,7 +5,7 @@
 /* What takes the terms. */
 struct state {
     struct codegen *c;
-    const struct scan *scan;
+    const struct le_scan *scan;
     const struct le_node *reduction;
     enum le_type type; /* of the terms */
     struct le_expression *so_far, *best;
@@ -15,7 +15,7 @@ struct state {
 static void begin_state(struct state *s, struct le_block *block) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
-    const struct scan *scan = s->scan;
+    const struct le_scan *scan = s->scan;
     int type = (int)s->type;
     if (s->ordered) {
         const struct le_static statics[] = {LE_STATIC_TYPE(type), LE_STATIC_NUMBER(s->reduction->code == LE_RED_PROD)};
@@ -67,7 +67,7 @@ static struct le_expression *take_term(struct state *s, struct le_block *block, 
 
 /* The terms before the first element's own, which a float's total has as one number. */
 static void take_head(struct state *s, struct le_block *block) {
-    const struct scan *scan = s->scan;
+    const struct le_scan *scan = s->scan;
     if (s->ordered || scan->head.low >= scan->head.high)
         return;
     struct le_block *inner = le_codegen_run(s->c, block, scan->scanned, scan->suffix);
@@ -77,7 +77,7 @@ static void take_head(struct state *s, struct le_block *block) {
 
 leat_status le_scan_make_loop(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
     const struct scan_stage *own = found;
-    const struct scan *scan = own->scan;
+    const struct le_scan *scan = own->scan;
     struct codegen c;
     int64_t threads;
     (void)m;

@@ -46,7 +46,7 @@ static void find_across(struct scan_team *s) {
 
 static bool find_team(struct scan_team *s, const struct le_stage *stage) {
     struct codegen *c = s->c;
-    const struct scan *scan = s->scan;
+    const struct le_scan *scan = s->scan;
     struct le_node *n = scan->reduction;
     if (!find_points(s, stage))
         return false;
@@ -213,7 +213,7 @@ static void propose_loop(struct le_mapping_search *search, struct scan_stage *ow
     m->seconds = seconds_of(own, last, rows, terms, LE_TERM_SECONDS);
 }
 
-static void propose_scans(struct le_mapping_search *search, const struct scan *scan) {
+static void propose_scans(struct le_mapping_search *search, const struct le_scan *scan) {
     struct le_arena *arena = search->job->kernel.arena;
     struct scan_stage *own = LE_NEW(arena, struct scan_stage);
     struct scan_team base = {.c = LE_NEW(arena, struct codegen), .scan = scan};
@@ -231,56 +231,42 @@ static void propose_scans(struct le_mapping_search *search, const struct scan *s
 
 /* ---- the stages that a scan consists of */
 
-static leat_status generate_turns(const struct le_device_kernel_job *job, const struct le_stage *whole,
-                                  struct scan *scan, struct le_generated_launches *out) {
-    const struct le_kernel *k = &job->kernel;
-    struct le_stage stage = *whole;
+static leat_status generate_turns(const struct le_device_kernel_job *job, struct le_scan *scan,
+                                  struct le_generated_launches *out) {
+    struct le_scan_part part;
     struct le_device_kernel_job own = *job;
-    struct le_space space = *job->kernel.space;
-    struct le_mapping_search search = {.job = &own, .stage = &stage};
-    stage.indices = LE_NEW_ARRAY(k->arena, stage.index_count, int);
-    stage.index_count = 0;
-    for (int q = 0; q < whole->index_count; q++)
-        if (whole->indices[q] != scan->index)
-            stage.indices[stage.index_count++] = whole->indices[q];
-    stage.node = scan->term = le_node_substitute(k->ir, scan->reduction->operands[0], &scan->scanned, &scan->own, 1);
-    own.kernel.stage = &stage;
-    own.kernel.space = &space;
-    le_space_narrow(&space, k->arena, scan->index, scan->turns);
-    le_space_narrow(&space, k->arena, scan->scanned, scan->head);
+    struct le_mapping_search search = {.job = &own, .stage = &part.stage};
+    le_scan_turns_part(&job->kernel, scan, &part);
+    own.kernel = part.kernel;
     propose_scans(&search, scan);
     return le_mapping_make(&search, out);
 }
 
-static leat_status generate_empty(const struct le_device_kernel_job *job, const struct le_stage *whole,
-                                  const struct scan *scan, struct le_generated_launches *out) {
-    struct le_stage stage = *whole;
+static leat_status generate_empty(const struct le_device_kernel_job *job, const struct le_scan *scan,
+                                  struct le_generated_launches *out) {
+    struct le_scan_part part;
     struct le_device_kernel_job own = *job;
-    struct le_space space = *job->kernel.space;
-    struct le_mapping_search search = {.job = &own, .stage = &stage};
-    stage.kind = LE_STAGE_MAP;
-    stage.node = le_gen_empty_total(job->kernel.ir, scan->reduction);
-    own.kernel.stage = &stage;
-    own.kernel.space = &space;
-    le_space_narrow(&space, job->kernel.arena, scan->index, scan->empty);
+    struct le_mapping_search search = {.job = &own, .stage = &part.stage};
+    le_scan_empty_part(&job->kernel, scan, &part);
+    own.kernel = part.kernel;
     le_propose_loop(&search);
     return le_mapping_make(&search, out);
 }
 
 leat_status le_scan_generate(const struct le_device_kernel_job *job, const struct le_stage *stage,
                              struct le_generated_launches *out) {
-    struct scan scan;
+    struct le_scan scan;
     struct le_mapping_search search = {.job = job, .stage = stage};
     leat_status status = LEAT_OK;
-    if (!le_gen_is_made(&job->kernel, stage))
+    if (!le_scan_is_made(&job->kernel, stage))
         return LEAT_OK;
-    if (!le_gen_find_scan(&job->kernel, stage, &scan)) {
+    if (!le_scan_find(&job->kernel, stage, &scan)) {
         le_propose_loop(&search);
         return le_mapping_make(&search, out);
     }
     if (scan.empty.low < scan.empty.high)
-        status = generate_empty(job, stage, &scan, out);
+        status = generate_empty(job, &scan, out);
     if (status == LEAT_OK && scan.turns.low < scan.turns.high)
-        status = generate_turns(job, stage, &scan, out);
+        status = generate_turns(job, &scan, out);
     return status;
 }

@@ -204,26 +204,10 @@ static leat_status join_copies(const struct scatter_stage *s, struct le_generate
     return le_codegen_set_grid(&c, launch, chunks->elements);
 }
 
-/* As on the CPU: by the extents alone, since it decides the order of additions. */
-static struct chunks find_chunks(const struct le_kernel *k, const struct le_stage *stage, int64_t elements) {
-    struct gen g = {
-        .kernel = k, .ir = k->ir, .stage = stage, .space = *k->space, .merged_count = k->work->merged_count};
-    struct chunks chunks = {.count = 1, .elements = elements};
-    const struct le_range *first = stage->index_count ? le_range_of(k->space, stage->indices[0]) : NULL;
-    int64_t terms = 1, size = (int64_t)le_type_size(k->ir->values.at[stage->target].type);
-    for (int q = 0; q < stage->index_count; q++) {
-        const struct le_range *r = le_range_of(k->space, stage->indices[q]);
-        bool by_host = le_gen_by_host(&g, stage->indices[q]);
-        if (!le_mul_i64(terms, by_host || !r->dynamic ? le_gen_extent(&g, stage->indices[q]) : 1, &terms))
-            terms = INT64_MAX;
-    }
-    int64_t count = le_gen_copies(stage->scatter, terms, elements, size);
-    if (count < 2 || !first || (first->dynamic && !le_gen_by_host(&g, stage->indices[0])))
-        return chunks;
-    int64_t turns = le_gen_extent(&g, stage->indices[0]);
-    chunks.size = (turns + count - 1) / count;
-    chunks.count = (turns + chunks.size - 1) / chunks.size;
-    return chunks;
+/* As on the CPU. */
+static struct chunks find_chunks(const struct le_kernel *k, const struct le_stage *stage) {
+    const struct le_chunks found = le_scatter_chunks(k, stage);
+    return (struct chunks){found.count < 2 ? 1 : found.count, found.size, found.elements, 0};
 }
 
 /* take: the kernel, or one of several, that takes the points in order. clears: it adds to copies that exist. */
@@ -305,7 +289,7 @@ void le_propose_scatters(struct le_mapping_search *search) {
     int64_t elements = le_codegen_elements(search->job, stage->target);
     bool chunks = stage->scatter == LE_SCATTER_ADD && le_type_is_float(k->ir->values.at[stage->target].type);
     *s = (struct scatter_stage){.job = search->job, .stage = stage};
-    s->chunks = chunks ? find_chunks(k, stage, elements) : (struct chunks){.count = 1, .elements = elements};
+    s->chunks = chunks ? find_chunks(k, stage) : (struct chunks){.count = 1, .elements = elements};
     le_propose_private_scatter(search);
     const struct le_mapping *first = &search->at[search->count];
     propose_at_once(search, s);

@@ -110,7 +110,7 @@ static bool choose_tile(const struct codegen *c, struct product_stage *p) {
 static bool find_product(const struct codegen *c, const struct le_stage *stage, struct product_stage *p) {
     *p = (struct product_stage){.side = 0};
     if (stage->kind != LE_STAGE_CONTRACT || stage->left_count == 0 ||
-        !le_contraction_of(le_gen_readable(&c->job->kernel, stage->product), &p->said))
+        !le_contraction_of(le_kernel_readable(&c->job->kernel, stage->product), &p->said))
         return false;
     p->factor_type = p->said.factor_type;
     if (p->factor_type == LE_BOOL || !find_loops(c, stage, p))
@@ -248,7 +248,7 @@ static leat_status make_product(const struct le_mapping *mapping, void *found, s
                              le_ktree_call(c->tree, LE_CALL_TILE_ROOM, LE_KTREE_VOID, statics, NULL));
     for (int k = 0; k < p->said.product_count; k++)
         emit_sums(c, p, &n, k);
-    emit_end(c, p, &n, le_gen_readable(&c->job->kernel, c->stage->product));
+    emit_end(c, p, &n, le_kernel_readable(&c->job->kernel, c->stage->product));
     int64_t blocks = p->row_tiles * p->column_tiles * p->batch.total;
     struct le_generated_launch *launch =
         le_codegen_launch(c, out, blocks, c->tree->threads, p->batch.total * p->rows.total * p->columns.total,

@@ -32,8 +32,7 @@ static bool is_few(struct codegen *c, struct le_node *node) {
 
 static struct le_node *write_out(struct le_node *node, void *user) {
     struct codegen *c = user;
-    struct gen g = {.ir = c->ir, .space = *c->space, .arena = c->arena};
-    return is_few(c, node) ? le_gen_unrolled(&g, node) : NULL;
+    return is_few(c, node) ? le_written_out(c->ir, c->space, node) : NULL;
 }
 
 /* ---- along which index */
@@ -138,7 +137,7 @@ bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team
     if (stage->kind != LE_STAGE_MAP || stage->sibling >= 0 || stage->index_count == 0 || !stage->node->reduces ||
         !le_codegen_is_safe(c, stage->node))
         return false;
-    written.node = le_gen_replace(c->ir, stage->node, write_out, c);
+    written.node = le_node_replace(c->ir, stage->node, write_out, c);
     if (!le_team_find(c, &written, 1, t) || t->group_count != 1 || t->rest_count != 0)
         return false;
     int index = find_index(c, &written, t);
@@ -198,11 +197,11 @@ struct le_node *le_device_make_there(const struct le_device_kernel_job *job, con
     struct team_stage t;
     struct le_stage made = *job->kernel.stage;
     struct le_device_kernel_job own = *job;
-    own.kernel = le_gen_begin(&job->kernel);
+    own.kernel = le_kernel_begin(&job->kernel);
     le_codegen_begin(&c, &own, &made, "");
     if (!can_be_made_there(&c, maker))
         return NULL;
-    made.node = le_gen_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
+    made.node = le_node_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
     if (le_device_reads(c.ir, &made, maker) || !le_team_spread(&c, &made, &t) || !le_team_takes(&t))
         return NULL;
     return made.node;

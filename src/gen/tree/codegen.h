@@ -15,7 +15,7 @@
 #include "gen/cuda/cuda_print.h"
 #include "gen/cuda/spelling.h"
 #include "gen/device_code.h"
-#include "gen/bytecode/bytecode_gen.h"
+#include "gen/scan_find.h"
 
 enum { WARP = 32 }; /* threads */
 
@@ -70,7 +70,8 @@ struct codegen {
     const struct le_block *rare; /* not NULL: code of that block seldom runs, so that it may be slow if it is short */
     struct le_variable *failed;  /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: none */
     struct le_node_notes *notes; /* the job's */
-    int epoch, moment, moments, branches; /* epoch: in the notes; moment: as bytecode_gen.h's */
+    int epoch, moment, moments,
+        branches; /* epoch: in the notes; moment: of what changes variables or arrays the last */
     bool may_fault, may_note;
     enum le_meet meet;            /* of an EACH */
     struct le_variable **winners; /* by pair of the EACH: for each element the number of who writes it; NULL: all do */

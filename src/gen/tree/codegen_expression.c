@@ -317,15 +317,13 @@ static const struct held *make_rand(struct codegen *c, struct le_node *node, str
 }
 
 static const struct held *make_count(struct codegen *c, const struct le_node *node) {
-    int64_t points = 1;
     struct words name = {0};
-    for (int k = 0; k < node->index_count; k++) {
-        if (!le_mul_i64(points, le_range_count(le_range_of(c->space, node->indices[k])), &points))
-            points = INT64_MAX;
+    for (int k = 0; k < node->index_count; k++)
         le_words_add(c->arena, &name, "%s_", le_codegen_index_name(c, node->indices[k]));
-    }
     le_words_add(c->arena, &name, "points");
-    return new_held(c, c->root, le_codegen_wide(c, le_codegen_number(c, name.at, points)));
+    return new_held(
+        c, c->root,
+        le_codegen_wide(c, le_codegen_number(c, name.at, le_points(c->space, node->indices, node->index_count))));
 }
 
 static const struct held *make_len(struct codegen *c, const struct le_node *node) {

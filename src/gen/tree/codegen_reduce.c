@@ -7,29 +7,8 @@
 #define FEW_TERMS 8
 #define FEW_COST  256 /* additions of all terms */
 
-/* The bits of an integer type's least or greatest value, or of a bool's. */
-static uint64_t integer_end(enum le_type type, bool greatest) {
-    int bits = le_type_bits(type);
-    if (type == LE_BOOL)
-        return greatest;
-    if (le_type_is_unsigned(type))
-        return greatest ? UINT64_MAX >> (64 - bits) : 0;
-    int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
-    return (uint64_t)(greatest ? most : -most - 1);
-}
-
 struct le_expression *le_codegen_empty(struct codegen *c, enum le_reduction code, enum le_type type) {
-    bool one = code == LE_RED_PROD || code == LE_RED_ALL, low = code == LE_RED_MIN;
-    double real = code == LE_RED_MIN ? INFINITY : code == LE_RED_MAX ? -INFINITY : one;
-    float single = (float)real;
-    uint64_t bits = code == LE_RED_MIN || code == LE_RED_MAX ? integer_end(type, low) : one;
-    if (type == LE_F32) {
-        bits = 0;
-        memcpy(&bits, &single, sizeof single);
-    } else if (type == LE_F64) {
-        memcpy(&bits, &real, sizeof real);
-    }
-    return le_ktree_constant(c->tree, (int)type, bits);
+    return le_ktree_constant(c->tree, (int)type, le_empty_total_bits(code, type));
 }
 
 struct le_expression *le_codegen_fold(struct codegen *c, enum le_reduction code, enum le_type type,
@@ -137,10 +116,8 @@ struct le_expression *le_codegen_reduce(struct codegen *c, struct le_node *node,
     struct le_expression *sum;
     enum le_type type = node->operands[0]->type;
     struct le_kernel_tree *t = c->tree;
-    if (is_written_out(c, node)) {
-        struct gen g = {.ir = c->ir, .space = *c->space, .arena = c->arena};
-        return le_codegen_node(c, le_gen_unrolled(&g, node), block, outside);
-    }
+    if (is_written_out(c, node))
+        return le_codegen_node(c, le_written_out(c->ir, c->space, node), block, outside);
     if (le_node_is_ordered(node)) {
         reduce_trees(c, &node, 1, block, outside, &sum);
         return sum;

@@ -1,5 +1,5 @@
 /* See node_notes.h. */
-#include "gen/node_notes.h"
+#include "ir/analysis/node_notes.h"
 #include <string.h>
 
 #define COUNT_MIN 64

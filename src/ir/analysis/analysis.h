@@ -1,0 +1,36 @@
+/* What every generator asks about a program with the numbers of one run: where accesses lie, what may be computed
+ * early, which loops run as one, which sums are short, and how much work a stage is. */
+#ifndef LE_ANALYSIS_H
+#define LE_ANALYSIS_H
+#include "ir/analysis/node_notes.h"
+#include "ir/ranges.h"
+
+/* Where a value's elements lie: element [i,j] at offset + i * strides[0] + j * strides[1]. */
+struct le_layout {
+    int64_t shape[LEAT_RANK_MAX], strides[LEAT_RANK_MAX], offset; /* in elements */
+};
+
+int64_t le_layout_elements(const struct le_layout *layout, int rank); /* INT64_MAX: or more */
+
+/* Whether a load's or store's subscript of axis d stays inside, whatever its indices are. */
+bool le_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
+                     int stretch);
+
+/* reduction_terms.c */
+uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type); /* of no terms of the type */
+/* The terms of a reduction over fixed ranges as one expression, in the order of a sum's tree. */
+struct le_node *le_written_out(struct le_ir *ir, const struct le_space *space, const struct le_node *reduction);
+
+/* stage_work.c */
+int64_t le_points(const struct le_space *space, const int *indices, int count); /* INT64_MAX: or more */
+/* Its range is dynamic, but all bounds are known before the kernel starts. */
+bool le_index_by_host(const struct le_space *space, int index);
+int64_t le_index_extent(const struct le_space *space, int index); /* values; 64 for unknown bounds */
+/* Of a whole stage, whose nodes are given. */
+struct le_work {
+    int64_t time;                  /* in additions */
+    int64_t operations, additions; /* arithmetic alone, one each; each as the additions that take as long */
+};
+struct le_work le_work_of(const struct le_ir *ir, const struct le_space *space, const struct le_stage *stage,
+                          struct le_node *const *nodes, int count);
+#endif

@@ -1,0 +1,59 @@
+/* What reductions come to: of no terms, and of few terms, written out one after the other. */
+#include "ir/analysis/analysis.h"
+#include <string.h>
+
+/* The bits of an integer type's least or greatest value, or of a bool's. */
+static uint64_t integer_end(enum le_type type, bool greatest) {
+    int bits = le_type_bits(type);
+    if (type == LE_BOOL)
+        return greatest;
+    if (le_type_is_unsigned(type))
+        return greatest ? UINT64_MAX >> (64 - bits) : 0;
+    uint64_t most = UINT64_MAX >> (65 - bits);
+    return greatest ? most : ~most;
+}
+
+uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type) {
+    bool one = code == LE_RED_PROD || code == LE_RED_ALL, low = code == LE_RED_MIN, end = low || code == LE_RED_MAX;
+    double real = !end ? one : low ? __builtin_inf() : -__builtin_inf();
+    float single = (float)real;
+    uint64_t bits = 0;
+    if (code == LE_RED_ARGMIN || code == LE_RED_ARGMAX)
+        return UINT64_MAX;
+    if (type == LE_F32)
+        memcpy(&bits, &single, sizeof single);
+    else if (type == LE_F64)
+        memcpy(&bits, &real, sizeof real);
+    else
+        bits = end ? integer_end(type, low) : one;
+    return bits;
+}
+
+/* ---- terms written out */
+
+/* Term number at: the last index runs fastest. */
+static struct le_node *term_at(struct le_ir *ir, const struct le_space *space, const struct le_node *node, int64_t at) {
+    struct le_node **to = LE_NEW_ARRAY(ir->arena, node->index_count, struct le_node *);
+    for (int k = node->index_count - 1; k >= 0; k--) {
+        const struct le_range *r = le_range_of(space, node->indices[k]);
+        int64_t turns = le_range_count(r);
+        to[k] = le_node_i64(ir, r->low + at % turns * r->by);
+        at /= turns;
+    }
+    return le_node_substitute(ir, node->operands[0], node->indices, to, node->index_count);
+}
+
+static struct le_node *tree(struct le_ir *ir, const struct le_space *space, const struct le_node *node, int64_t first,
+                            int64_t count) {
+    if (count == 1)
+        return term_at(ir, space, node, first);
+    int64_t half = 1;
+    while (2 * half < count)
+        half *= 2;
+    struct le_node *x[] = {tree(ir, space, node, first, half), tree(ir, space, node, first + half, count - half)};
+    return le_node_op(ir, node->code == LE_RED_SUM ? LE_OP_ADD : LE_OP_MUL, node->type, x, 2);
+}
+
+struct le_node *le_written_out(struct le_ir *ir, const struct le_space *space, const struct le_node *reduction) {
+    return tree(ir, space, reduction, 0, le_points(space, reduction->indices, reduction->index_count));
+}

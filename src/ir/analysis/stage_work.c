@@ -1,0 +1,79 @@
+/* How often loops turn, and how much work a stage is. */
+#include "ir/analysis/analysis.h"
+
+#define UNKNOWN_EXTENT 64 /* of a range whose bounds are found as the stage runs */
+
+int64_t le_points(const struct le_space *space, const int *indices, int count) {
+    int64_t points = 1;
+    for (int k = 0; k < count; k++)
+        if (!le_mul_i64(points, le_range_count(le_range_of(space, indices[k])), &points))
+            points = INT64_MAX;
+    return points;
+}
+
+bool le_index_by_host(const struct le_space *space, int index) {
+    const struct le_range_nodes *r = &space->ir->indices.at[index].range;
+    const struct le_node *bounds[] = {r->low, r->high, r->by};
+    if (!le_range_of(space, index)->dynamic)
+        return false;
+    for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+        for (int k = 0; bounds[b] && k < bounds[b]->free_count; k++)
+            if (!space->ir->indices.at[bounds[b]->free[k]].host || bounds[b]->changes)
+                return false;
+    return !(r->low->changes || r->high->changes);
+}
+
+int64_t le_index_extent(const struct le_space *space, int index) {
+    const struct le_range *r = le_range_of(space, index);
+    if (!r->dynamic)
+        return le_range_count(r);
+    if (r->bounded && le_index_by_host(space, index))
+        return r->high > r->low ? r->high - r->low : 1;
+    return r->bounded && r->high - r->low < UNKNOWN_EXTENT ? r->high - r->low : UNKNOWN_EXTENT;
+}
+
+/* ---- work */
+
+struct work_search {
+    const struct le_space *space;
+    double time, operations, additions;
+};
+
+static double count_points(const struct le_space *space, const int *indices, int count) {
+    double points = 1;
+    for (int k = 0; k < count; k++)
+        if (!space->ir->indices.at[indices[k]].host)
+            points *= (double)le_index_extent(space, indices[k]);
+    return points;
+}
+
+static void add_work(struct le_node *node, void *user) {
+    struct work_search *s = user;
+    int64_t own = node->cost;
+    for (int k = 0; k < node->operand_count; k++)
+        own -= node->operands[k]->cost;
+    own = node->kind == LE_NODE_REDUCE ? 1 : own < 0 ? 0 : own;
+    double points =
+        count_points(s->space, node->free, node->free_count) * count_points(s->space, node->indices, node->index_count);
+    int fused = node->kind == LE_NODE_OP && node->code >= LE_OPS ? 2 : 1; /* a multiply-add is two */
+    s->time += points * (double)own;
+    if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE) {
+        s->operations += points * fused;
+        s->additions += points * (double)(own > fused ? own : fused);
+    }
+}
+
+static int64_t saturate(double x) {
+    return x > 9e18 ? INT64_MAX : (int64_t)x;
+}
+
+struct le_work le_work_of(const struct le_ir *ir, const struct le_space *space, const struct le_stage *stage,
+                          struct le_node *const *nodes, int count) {
+    struct work_search s = {.space = space};
+    for (int k = 0; k < count; k++)
+        le_node_walk(ir, nodes[k], add_work, &s);
+    for (int d = 0; d < stage->left_count; d++)
+        le_node_walk(ir, stage->left[d], add_work, &s);
+    s.time += count_points(space, stage->indices, stage->index_count);
+    return (struct le_work){saturate(s.time), saturate(s.operations), saturate(s.additions)};
+}
