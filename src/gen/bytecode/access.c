@@ -37,17 +37,6 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
     return true;
 }
 
-bool le_gen_load_is_safe(struct gen *g, const struct le_node *node) {
-    if (g->fors.count > 0 && le_gen_is_loose(g, node))
-        return false;
-    if (node->trusted)
-        return true;
-    for (int d = 0; d < node->operand_count; d++)
-        if (!le_axis_is_safe(g->space, &g->kernel->layouts[node->value], node->operands[d], d, node->stretch))
-            return false;
-    return true;
-}
-
 /* The axis may be in the pointer: an affine subscript that stays inside. */
 static bool is_plain(const struct gen *g, const struct le_layout *layout, struct le_node *subscript, int d, int stretch,
                      bool trusted, struct le_affine *f) {

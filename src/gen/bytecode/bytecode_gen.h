@@ -47,12 +47,6 @@ struct memo {
     int outside, moment;
 };
 
-/* An index of a region's FOR. */
-struct for_index {
-    int index;
-    bool loose; /* its bounds may differ from lane to lane */
-};
-
 struct gen {
     const struct le_kernel *kernel;
     struct le_ir *ir;
@@ -80,10 +74,9 @@ struct gen {
         int count, capacity;
     } hosts; /* indices of those */
     struct {
-        struct for_index *at;
+        int *at;
         int count, capacity;
-    } fors;         /* in ascending order */
-    bool loose;     /* one of them is */
+    } fors;         /* indices of the regions' FORs, in ascending order */
     int *splitting; /* those of `all` but for FORs whose ranges are dynamic */
     int splitting_count;
     bool regions, whiles;    /* there are some */
@@ -98,7 +91,7 @@ struct gen {
     int lane;                    /* kept index that is the lane; -1: reductions choose theirs */
     bool rows;                   /* inside its lanes there are loops of rows */
     struct le_node_notes *notes; /* the kernel's */
-    int epoch;                   /* in the notes */
+    struct le_safety safety;
     int block;
     int branches; /* of selects around what is generated now: it may be computed in vain */
     leat_status status;
@@ -138,7 +131,6 @@ struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *s
 int le_gen_reached(struct gen *g, struct scope *scope, struct condition c, int reg, int other);
 /* Both will be asked for, there and then: sums over the same indices are made in one loop. */
 void le_gen_both(struct gen *g, struct le_node *a, struct le_node *b, struct scope *scope, struct condition c);
-bool le_gen_is_safe(struct gen *g, struct le_node *node);
 
 /* region_code.c, region_steps.c */
 struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
@@ -161,7 +153,6 @@ struct operand *le_gen_tile(struct gen *g, struct le_node *node, struct scope *s
 
 /* access.c */
 struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
-bool le_gen_load_is_safe(struct gen *g, const struct le_node *node);
 void le_gen_store(struct gen *g, struct operand *value, struct scope *scope);
 /* What a step of an EACH stage stores: op=, but only SET where it is the element's own place. */
 struct stored {
@@ -215,7 +206,6 @@ void le_gen_merge(struct gen *g);
 void le_gen_choose_lane(struct gen *g);
 int64_t le_gen_extent(const struct gen *g, int index); /* iterations */
 bool le_gen_is_strided(struct gen *g);                 /* in lanes there are reads or stores with gaps between them */
-bool le_gen_is_loose(const struct gen *g, const struct le_node *node); /* depends on a FOR index that is */
 bool le_gen_is_for(const struct gen *g, int index);
 struct le_work le_gen_work(const struct gen *g); /* of the whole stage */
 

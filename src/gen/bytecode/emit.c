@@ -42,7 +42,7 @@ int le_gen_result(struct gen *g, const struct scope *scope, enum le_type type) {
 
 /* Where it is not needed, or a read of it falls outside: the other register. */
 static int bound_reg(struct gen *g, struct scope *scope, struct le_node *node, struct condition c, int other) {
-    bool always = le_gen_is_safe(g, node) || (!c.mask && c.outside < 0);
+    bool always = le_node_is_safe(&g->safety, node) || (!c.mask && c.outside < 0);
     struct operand *x = le_gen_node(g, node, scope, always ? (struct condition){.outside = -1} : c);
     if (x->vector && g->status == LEAT_OK)
         g->status = le_fail(LEAT_INTERNAL, "%s: a loop's bound differs from lane to lane", g->stage->name);
@@ -180,8 +180,7 @@ static bool is_simple(const struct le_node *node, int *budget) {
 
 bool le_gen_is_equal(struct gen *g, const struct le_node *node, const struct scope *scope) {
     int budget = 32;
-    return !node->changes && !varies(g, node, scope) && is_simple(node, &budget) &&
-           le_gen_is_safe(g, (struct le_node *)(uintptr_t)node);
+    return !node->changes && !varies(g, node, scope) && is_simple(node, &budget) && le_node_is_safe(&g->safety, node);
 }
 
 struct scope *le_gen_single(struct gen *g, struct scope *scope) {

@@ -8,56 +8,6 @@ static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, 
     return x;
 }
 
-/* ---- safety */
-
-/* A region that must not run in vain: a `while` might not end. */
-static bool only_when_reached(const struct le_node *node) {
-    return le_region_has_while(node) || le_region_fails(node);
-}
-
-/* An integer's divisor may be 0, or its exponent negative. */
-static bool may_note(const struct le_node *node) {
-    bool power = node->code == LE_OP_POW, divides = node->code == LE_OP_FLOORDIV || node->code == LE_OP_MOD;
-    if (node->kind != LE_NODE_OP || !(power || divides) || !le_type_is_int(node->type))
-        return false;
-    if (power && le_type_is_unsigned(node->type))
-        return false;
-    const struct le_node *right = node->operands[node->operand_count - 1];
-    return right->kind != LE_NODE_CONST || (power ? le_const_i64(right) < 0 : right->bits == 0);
-}
-
-/* In regions notes are only for what runs. */
-static bool find_safe(struct gen *g, struct le_node *node) {
-    if (node->kind == LE_NODE_LOAD && !le_gen_load_is_safe(g, node))
-        return false;
-    if (only_when_reached(node) || (g->regions && may_note(node)))
-        return false;
-    for (int k = 0; k < node->operand_count; k++)
-        if (!le_gen_is_safe(g, node->operands[k]))
-            return false;
-    for (int k = 0; k < node->index_count; k++) {
-        const struct le_range_nodes *r = &g->ir->indices.at[node->indices[k]].range;
-        if (r->low && (!le_gen_is_safe(g, r->low) || !le_gen_is_safe(g, r->high)))
-            return false;
-        if (r->by && !le_gen_is_safe(g, r->by))
-            return false;
-    }
-    return true;
-}
-
-bool le_gen_is_safe(struct gen *g, struct le_node *node) {
-    if (node->operand_count == 0 && !node->loads && node->index_count == 0 && !g->regions)
-        return true;
-    const struct le_node_note *known = le_note_of(g->notes, node);
-    if (known->safe_epoch == g->epoch)
-        return known->safe;
-    bool safe = find_safe(g, node);
-    struct le_node_note *note = le_note_of(g->notes, node);
-    note->safe_epoch = g->epoch;
-    note->safe = safe;
-    return safe;
-}
-
 /* ---- memo */
 
 static const struct scope *real_scope(const struct scope *scope) {
@@ -79,7 +29,7 @@ static bool is_gone(const struct operand *x) {
 
 static struct operand *find_memo(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c) {
     const struct le_node_note *note = le_note_of(g->notes, node);
-    if (note->code_epoch != g->epoch)
+    if (note->code_epoch != g->safety.epoch)
         return NULL;
     for (struct memo *m = note->code; m; m = m->next)
         if (m->mask == c.mask && m->outside == c.outside && !is_gone(&m->operand) &&
@@ -90,13 +40,13 @@ static struct operand *find_memo(struct gen *g, struct le_node *node, const stru
 
 static struct operand *add_memo(struct gen *g, struct le_node *node, struct operand *x, struct condition c) {
     struct le_node_note *note = le_note_of(g->notes, node);
-    struct memo *known = note->code_epoch == g->epoch ? note->code : NULL;
+    struct memo *known = note->code_epoch == g->safety.epoch ? note->code : NULL;
     if (known && node->changes && known->moment != g->moment)
         known = NULL; /* it will hardly be asked for again */
     struct memo *m = LE_NEW(g->arena, struct memo);
     *m = (struct memo){.next = known, .operand = *x, .mask = c.mask, .outside = c.outside, .moment = g->moment};
     m->operand.origin = x;
-    note->code_epoch = g->epoch;
+    note->code_epoch = g->safety.epoch;
     note->code = m;
     return &m->operand;
 }
@@ -142,7 +92,7 @@ static void add_note(struct gen *g, const struct le_node *node, struct scope *sc
                      struct condition c) {
     bool power = node->code == LE_OP_POW;
     const struct le_node *right = node->operands[node->operand_count - 1];
-    if (!may_note(node) || g->branches > 0)
+    if (!le_node_may_note(node) || g->branches > 0)
         return;
     struct operand zero = {.reg = le_gen_const(g, right->type, 0), .scope = g->root, .splat = -1};
     struct le_instr instr = {.code = power ? LE_OP_LT : LE_OP_EQ,
@@ -243,7 +193,7 @@ static struct operand *generate_select(struct gen *g, struct le_node *node, stru
     struct operand *x = le_gen_node(g, node->operands[0], scope, c), *branch[2];
     for (int k = 0; k < 2; k++) {
         struct condition inner =
-            le_gen_is_safe(g, node->operands[1 + k]) ? c : narrow_condition(g, scope, c, x, k == 0);
+            le_node_is_safe(&g->safety, node->operands[1 + k]) ? c : narrow_condition(g, scope, c, x, k == 0);
         g->branches++;
         branch[k] = le_gen_node(g, node->operands[1 + k], scope, inner);
         g->branches--;
@@ -262,7 +212,7 @@ static struct operand *generate_select(struct gen *g, struct le_node *node, stru
 
 static struct operand *generate_logic(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *a = le_gen_node(g, node->operands[0], scope, c);
-    if (!le_gen_is_safe(g, node->operands[1]))
+    if (!le_node_is_safe(&g->safety, node->operands[1]))
         c = narrow_condition(g, scope, c, a, node->code == LE_OP_LAND);
     g->branches++;
     struct operand *b = le_gen_node(g, node->operands[1], scope, c);
@@ -301,7 +251,7 @@ static struct operand *generate_count(struct gen *g, const struct le_node *node)
 
 /* The term; where one of its reads falls outside, the other. */
 static struct operand *generate_else(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
-    if (le_gen_is_safe(g, node->operands[0]))
+    if (le_node_is_safe(&g->safety, node->operands[0]))
         return le_gen_node(g, node->operands[0], scope, c);
     struct operand none = {.reg = le_gen_const(g, LE_BOOL, 0), .scope = g->root, .splat = -1};
     int outside = le_gen_result(g, scope, LE_BOOL);
@@ -316,7 +266,8 @@ static struct operand *generate_else(struct gen *g, struct le_node *node, struct
     struct operand *flag = new_operand(g, outside, scope, scope->in_lane);
     struct condition inner = {.mask = c.mask, .outside = outside};
     struct operand *term = le_gen_node(g, node->operands[0], scope, inner);
-    struct condition other = le_gen_is_safe(g, node->operands[1]) ? c : narrow_condition(g, scope, c, flag, true);
+    struct condition other =
+        le_node_is_safe(&g->safety, node->operands[1]) ? c : narrow_condition(g, scope, c, flag, true);
     struct operand *otherwise = le_gen_node(g, node->operands[1], scope, other);
     struct le_instr instr = {.code = LE_CODE_SELECT,
                              .type = (uint8_t)node->type,
@@ -371,7 +322,7 @@ static struct operand *generate_value(struct gen *g, struct le_node *node, struc
 
 /* Where a node's code goes, and under what, if it is needed in scope under c. */
 static void choose_scope(struct gen *g, struct le_node *node, struct scope **scope, struct condition *c) {
-    bool safe = le_gen_is_safe(g, node);
+    bool safe = le_node_is_safe(&g->safety, node);
     if (safe)
         *c = (struct condition){.mask = NULL, .outside = -1};
     if (safe && !node->changes)
@@ -389,7 +340,7 @@ struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *s
     struct operand *x = find_memo(g, node, scope, c);
     if (x)
         return x;
-    x = le_gen_is_safe(g, node) && !node->changes ? le_gen_tile(g, node, scope) : NULL;
+    x = le_node_is_safe(&g->safety, node) && !node->changes ? le_gen_tile(g, node, scope) : NULL;
     return add_memo(g, node, x ? x : generate_value(g, node, scope, c), c);
 }
 
@@ -404,7 +355,7 @@ void le_gen_both(struct gen *g, struct le_node *a, struct le_node *b, struct sco
     bool together = scope == other && c.mask == under.mask && c.outside == under.outside && a->changes == b->changes;
     if (!together || find_memo(g, a, scope, c) || find_memo(g, b, scope, c))
         return;
-    struct operand *tile = le_gen_is_safe(g, a) && !a->changes ? le_gen_tile(g, a, scope) : NULL;
+    struct operand *tile = le_node_is_safe(&g->safety, a) && !a->changes ? le_gen_tile(g, a, scope) : NULL;
     if (tile)
         add_memo(g, a, tile, c);
     else if (le_gen_reduce_both(g, (struct le_node *[]){a, b}, scope, c, totals)) {

@@ -13,7 +13,8 @@ static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage 
     g.merged_into = kernel->work->merged_into;
     g.merged_count = kernel->work->merged_count;
     g.notes = &kernel->work->notes;
-    g.epoch = ++g.notes->epoch;
+    g.safety = (struct le_safety){
+        .ir = g.ir, .space = g.space, .layouts = kernel->layouts, .notes = g.notes, .epoch = ++g.notes->epoch};
     g.lane = -1;
     g.block = kernel->block ? kernel->block : LE_BLOCK_MAX;
     g.nodes[0] = stage->node;
@@ -66,7 +67,7 @@ static void choose_block(struct gen *g) {
         le_node_walk(g->ir, g->nodes[k], find_wide, &wide);
     if (wide && g->block > LE_BLOCK_MAX / 2)
         g->block = LE_BLOCK_MAX / 2;
-    if (g->whiles || g->loose)
+    if (g->whiles || g->safety.loose_count > 0)
         g->block = wide ? BLOCK_WAITING / 2 : BLOCK_WAITING;
     if (g->fors.count > 0 && le_gen_is_strided(g))
         g->block = BLOCK_STRIDED;
@@ -195,7 +196,7 @@ static void store_total(struct gen *g, int k, const struct operand *total, int64
 
 static bool all_safe(struct gen *g) {
     for (int k = 0; k < g->node_count && !g->regions; k++)
-        if (!le_gen_is_safe(g, g->nodes[k]))
+        if (!le_node_is_safe(&g->safety, g->nodes[k]))
             return false;
     return true;
 }

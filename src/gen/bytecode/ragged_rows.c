@@ -41,7 +41,7 @@ static void find_row_sum(struct le_node *node, void *user) {
         const struct le_range_nodes *r = &f->g->ir->indices.at[node->indices[k]].range;
         f->found++;
         f->fits &= is_row_sum(f->g, node, f->lane);
-        f->faults |= !le_gen_is_safe(f->g, r->low) || !le_gen_is_safe(f->g, r->high);
+        f->faults |= !le_node_is_safe(&f->g->safety, r->low) || !le_node_is_safe(&f->g->safety, r->high);
     }
 }
 

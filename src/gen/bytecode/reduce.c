@@ -29,8 +29,9 @@ static bool splits(struct gen *g, int range, int index) {
     struct le_node *bounds[] = {r->low, r->high, r->by};
     bool inside = !is_around(g, range, index);
     for (size_t b = 0; r->low && le_range_of(g->space, range)->dynamic && b < ARRAY_LEN(bounds); b++)
-        if (bounds[b] && (le_node_depends(bounds[b], index) || bounds[b]->changes || le_gen_is_loose(g, bounds[b]) ||
-                          (inside && !le_gen_is_safe(g, bounds[b]))))
+        if (bounds[b] &&
+            (le_node_depends(bounds[b], index) || bounds[b]->changes || le_depends_on_loose(&g->safety, bounds[b]) ||
+             (inside && !le_node_is_safe(&g->safety, bounds[b]))))
             return true;
     return false;
 }

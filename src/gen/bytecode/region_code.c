@@ -449,7 +449,7 @@ static bool bounds_are_equal(struct region *r, const struct block *b, int index)
     struct scope *low = le_gen_natural(r->g, range->low, b->scope), *high = le_gen_natural(r->g, range->high, b->scope);
     return (!low->in_lane || le_gen_is_equal(r->g, range->low, low)) && !range->low->changes &&
            (!high->in_lane || le_gen_is_equal(r->g, range->high, high)) && !range->high->changes &&
-           le_gen_is_safe(r->g, range->low) && le_gen_is_safe(r->g, range->high);
+           le_node_is_safe(&r->g->safety, range->low) && le_node_is_safe(&r->g->safety, range->high);
 }
 
 static void run_for(struct region *r, struct block *b, int step) {
@@ -518,7 +518,7 @@ static void start_result(struct region *r, struct scope *scope) {
     if (node->type == LE_NONE)
         return;
     const struct le_node_note *note = le_note_of(r->g->notes, node);
-    bool unknown = note->read_epoch != r->g->epoch; /* made by the generator itself */
+    bool unknown = note->read_epoch != r->g->safety.epoch; /* made by the generator itself */
     if (unknown || note->reads_first)
         r->results[0] = le_gen_result(r->g, scope, node->type);
     if (unknown ? le_region_gives_two(node) : note->reads_second)
@@ -537,7 +537,7 @@ static void make_given(struct region *r, struct scope *scope, struct condition c
     r->given = LE_NEW_ARRAY(r->g->arena, r->node->operand_count, struct operand *);
     for (int k = 0; k < r->count && r->steps[k].kind == LE_REGION_SET; k++) {
         struct le_node *node = r->node->operands[r->steps[k].value];
-        if (!node->changes && !le_gen_is_safe(r->g, node))
+        if (!node->changes && !le_node_is_safe(&r->g->safety, node))
             r->given[r->steps[k].value] = le_gen_node(r->g, node, scope, c);
     }
 }

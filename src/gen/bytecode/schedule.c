@@ -1,31 +1,11 @@
 /* Chooses how a stage's loops run: which are merged into one, and which one the lanes run along. */
 #include "gen/bytecode/bytecode_gen.h"
-#include <stdlib.h>
 
 #define TILE_ELEMENTS 16384 /* that tile.c takes at once */
 #define FEW_LANES     128   /* that make an instruction dear */
 
-static int by_index(const void *a, const void *b) {
-    const struct for_index *x = a, *y = b;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-static const struct for_index *find_for(const struct gen *g, int index) {
-    const struct for_index key = {.index = index};
-    return g->fors.count ? bsearch(&key, g->fors.at, (size_t)g->fors.count, sizeof key, by_index) : NULL;
-}
-
 bool le_gen_is_for(const struct gen *g, int index) {
-    return find_for(g, index) != NULL;
-}
-
-bool le_gen_is_loose(const struct gen *g, const struct le_node *node) {
-    for (int k = 0; k < node->free_count && g->loose; k++) {
-        const struct for_index *f = find_for(g, node->free[k]);
-        if (f && f->loose)
-            return true;
-    }
-    return false;
+    return le_index_is_among(g->fors.at, g->fors.count, index);
 }
 
 int64_t le_gen_extent(const struct gen *g, int index) {
@@ -70,9 +50,9 @@ static void note_read(const struct gen *g, struct le_node *node, bool second) {
     if (node->kind != LE_NODE_REGION)
         return;
     struct le_node_note *note = le_note_of(g->notes, node);
-    if (note->read_epoch != g->epoch)
+    if (note->read_epoch != g->safety.epoch)
         note->reads_first = note->reads_second = false;
-    note->read_epoch = g->epoch;
+    note->read_epoch = g->safety.epoch;
     note->reads_first |= !second;
     note->reads_second |= second;
 }
@@ -83,7 +63,7 @@ static void add_node(struct le_node *node, void *user) {
     for (int k = 0; k < node->index_count; k++) {
         add_index(c, node->indices[k]);
         if (region)
-            *LE_PUSH(c->g->arena, &c->g->fors) = (struct for_index){.index = node->indices[k]};
+            *LE_PUSH(c->g->arena, &c->g->fors) = node->indices[k];
     }
     c->g->regions |= region;
     for (int k = 0; k < node->operand_count; k++)
@@ -124,13 +104,13 @@ static void find_hosts(struct gen *g) {
 }
 
 static void find_fors(struct gen *g) {
-    if (g->fors.count)
-        qsort(g->fors.at, (size_t)g->fors.count, sizeof *g->fors.at, by_index);
-    for (int k = 0; k < g->fors.count; k++) {
-        struct for_index *f = &g->fors.at[k];
-        f->loose = le_range_of(g->space, f->index)->dynamic && !le_index_by_host(g->space, f->index);
-        g->loose |= f->loose;
-    }
+    int *loose = LE_NEW_ARRAY(g->arena, g->fors.count, int);
+    le_sort_indices(g->fors.at, g->fors.count);
+    g->safety.loose = loose;
+    for (int k = 0; k < g->fors.count; k++)
+        if (le_range_of(g->space, g->fors.at[k])->dynamic && !le_index_by_host(g->space, g->fors.at[k]))
+            loose[g->safety.loose_count++] = g->fors.at[k];
+    g->safety.notes_count = g->regions;
     g->splitting = LE_NEW_ARRAY(g->arena, g->all_count, int);
     for (int k = 0; k < g->all_count; k++) {
         g->merged_count[g->all[k]] = 0;
@@ -416,7 +396,7 @@ static int best_kept(struct gen *g, double *best) {
 }
 
 static bool needs_kept(struct gen *g) {
-    return g->stage->node->reduces && !le_gen_is_safe(g, g->stage->node);
+    return g->stage->node->reduces && !le_node_is_safe(&g->safety, g->stage->node);
 }
 
 /* The store of an each's elements that may meet; le_gen_in_lanes: there is one. NULL: they write different places. */
@@ -500,7 +480,7 @@ static bool bounds_are_equal(struct gen *g, int index) {
         const struct le_node *bounds[] = {r->low, r->high, r->by};
         for (int b = 0; r->low && le_range_of(g->space, g->all[k])->dynamic && b < 3; b++)
             if (bounds[b] && le_node_depends(bounds[b], index) &&
-                (le_gen_is_loose(g, bounds[b]) || !le_gen_is_equal(g, bounds[b], g->root)))
+                (le_depends_on_loose(&g->safety, bounds[b]) || !le_gen_is_equal(g, bounds[b], g->root)))
                 return false;
     }
     return true;

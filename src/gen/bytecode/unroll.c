@@ -9,7 +9,7 @@ bool le_gen_is_short(struct gen *g, const struct le_node *node) {
     int64_t terms = 1;
     if ((node->code != LE_RED_SUM && node->code != LE_RED_PROD) || !le_type_is_float(node->type))
         return false;
-    if (node->operands[0]->reduces || node->operands[0]->changes || !le_gen_is_safe(g, node->operands[0]))
+    if (node->operands[0]->reduces || node->operands[0]->changes || !le_node_is_safe(&g->safety, node->operands[0]))
         return false;
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range *r = le_range_of(g->space, node->indices[k]);

@@ -168,7 +168,8 @@ static void find_shared(struct group_search *f, struct le_node *node, bool alway
     bool decides = node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || node->kind == LE_NODE_REDUCE || logic;
     for (int k = 0; k < node->operand_count && f->fits; k++)
         find_shared(f, node->operands[k], always && !decides);
-    if (f->fits && node->kind == LE_NODE_REDUCE && is_shared(f->c, node) && (always || le_codegen_is_safe(f->c, node)))
+    if (f->fits && node->kind == LE_NODE_REDUCE && is_shared(f->c, node) &&
+        (always || le_node_is_safe(&f->c->safety, node)))
         add_to_group(f, node);
 }
 

@@ -397,7 +397,7 @@ struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g
     struct le_expression *at;
     for (int k = 0; k < g->node_count; k++) {
         quick |= le_codegen_has_quick_ways(c, g->bodies[k]);
-        safe &= le_codegen_is_safe(c, g->bodies[k]) && !g->bodies[k]->reduces && !g->bodies[k]->changes;
+        safe &= le_node_is_safe(&c->safety, g->bodies[k]) && !g->bodies[k]->reduces && !g->bodies[k]->changes;
     }
     if (!quick || !safe || g->width > 1 || cost_of(c, g) < QUICK_COST)
         return NULL;

@@ -77,7 +77,7 @@ static bool find_place(const struct map *m, int value, struct le_node *const *su
 
 static bool is_inside(const struct map *m, int value, struct le_node *const *subscripts, int rank, int stretch) {
     for (int d = 0; d < rank; d++)
-        if (!le_axis_is_safe(m->c.reach, &m->c.layouts[value], subscripts[d], d, stretch))
+        if (!le_axis_is_safe(m->c.safety.space, &m->c.layouts[value], subscripts[d], d, stretch))
             return false;
     return true;
 }
@@ -311,12 +311,12 @@ static void find_interior(struct map *m) {
         range.high = box.high[k];
         le_space_narrow(inside, m->c.arena, m->stage->indices[k], range);
     }
-    m->c.reach = inside;
+    m->c.safety.space = inside;
     m->asks = false;
     walk_point(m, find_asking, m);
     m->splits = !m->asks;
     m->inside = m->splits ? inside : NULL;
-    m->c.reach = m->splits ? inside : m->c.space;
+    m->c.safety.space = m->splits ? inside : m->c.space;
 }
 
 static struct map_stream widened(const struct map_stream *s, int row, int column) {
@@ -513,7 +513,7 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     walk_point(m, find_other, &other);
     if (other || !find_axes(m) || (!m->scatters && !find_target(m)))
         return false;
-    m->safe = !m->scatters && le_codegen_is_safe(&m->c, stage->node);
+    m->safe = !m->scatters && le_node_is_safe(&m->c.safety, stage->node);
     merge_axes(m);
     find_rows(m);
     find_interior(m);

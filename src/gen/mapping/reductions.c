@@ -211,7 +211,7 @@ void le_propose_reductions(struct le_mapping_search *search) {
         return;
     if (r->t.points > INT32_MAX || r->t.points == 0)
         return;
-    if (!le_codegen_is_safe(&r->c, stage->node))
+    if (!le_node_is_safe(&r->c.safety, stage->node))
         r->c.terms = le_codegen_number(&r->c, "terms", le_reduce_terms(&r->t));
     struct shared_terms s = {.search = search,
                              .r = r,

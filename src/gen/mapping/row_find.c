@@ -154,7 +154,7 @@ static void try_late(struct row *r, int group, struct le_node *node) {
     for (int k = 0; k < r->load_count; k++) {
         enum le_type stored = r->c->ir->values.at[r->loads[k]->value].type;
         bool fits = r->kept[k] && node->type == stored && (stored == LE_F32 || stored == LE_F64);
-        if (!fits || (r->late && r->late->cost >= node->cost) || !le_codegen_is_safe(r->c, node))
+        if (!fits || (r->late && r->late->cost >= node->cost) || !le_node_is_safe(&r->c->safety, node))
             continue;
         if (!is_used_otherwise(r, group, node, NULL) || is_used_otherwise(r, group, r->loads[k], node))
             continue;
@@ -211,7 +211,7 @@ static void find_ways(struct row *r) {
     struct parts parts = {0};
     if (!r->value)
         return;
-    bool safe = le_codegen_is_safe(r->c, r->value);
+    bool safe = le_node_is_safe(&r->c->safety, r->value);
     find_parts(r, r->value, ++r->c->notes->epoch, &parts);
     r->wide = r->all.width > 1 && le_team_is_wide(r->c, &target, r->t->rest_at, r->all.width);
     r->rolled = safe && r->wide && r->shape.near < r->shape.lines;

@@ -10,8 +10,8 @@
 static bool is_safe(struct scan_team *s) {
     struct codegen *c = s->c;
     struct le_node target = le_codegen_target(c);
-    return le_codegen_is_safe(c, s->scan->term) && le_codegen_load_is_safe(c, &target) &&
-           (s->head == 0 || le_codegen_is_safe(c, s->scan->reduction->operands[0]));
+    return le_node_is_safe(&c->safety, s->scan->term) && le_load_is_safe(&c->safety, &target) &&
+           (s->head == 0 || le_node_is_safe(&c->safety, s->scan->reduction->operands[0]));
 }
 
 static void number_terms(struct scan_team *s) {

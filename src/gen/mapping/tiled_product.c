@@ -81,11 +81,11 @@ static bool sort_sides(const struct codegen *c, struct product_stage *p) {
         if (some_depends(p->said.products[k].left, &p->columns))
             swap_sides(p, k);
         const struct le_node *left = p->said.products[k].left, *right = p->said.products[k].right;
-        if (some_depends(left, &p->columns) || some_depends(right, &p->rows) || !le_codegen_load_is_safe(c, left) ||
-            !le_codegen_load_is_safe(c, right) || left->type != p->factor_type || right->type != p->factor_type)
+        if (some_depends(left, &p->columns) || some_depends(right, &p->rows) || !le_load_is_safe(&c->safety, left) ||
+            !le_load_is_safe(&c->safety, right) || left->type != p->factor_type || right->type != p->factor_type)
             return false;
     }
-    return !p->said.kept || le_codegen_load_is_safe(c, p->said.kept);
+    return !p->said.kept || le_load_is_safe(&c->safety, p->said.kept);
 }
 
 static int64_t tiles_of(const struct product_stage *p, int side) {

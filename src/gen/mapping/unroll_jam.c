@@ -21,7 +21,7 @@ static bool is_few(struct codegen *c, struct le_node *node) {
     const struct le_node *term = node->kind == LE_NODE_REDUCE ? node->operands[0] : NULL;
     int64_t terms = 1;
     if (!term || (node->code != LE_RED_SUM && node->code != LE_RED_PROD) || !le_type_is_float(term->type) ||
-        term->reduces || term->changes || !le_codegen_is_safe(c, node))
+        term->reduces || term->changes || !le_node_is_safe(&c->safety, node))
         return false;
     for (int k = 0; k < node->index_count; k++)
         if (!is_counted(c, node->indices[k]) ||
@@ -135,7 +135,7 @@ static bool find_all(struct codegen *c, const struct le_stage *stage, int index,
 bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team_stage *t) {
     struct le_stage written = *stage;
     if (stage->kind != LE_STAGE_MAP || stage->sibling >= 0 || stage->index_count == 0 || !stage->node->reduces ||
-        !le_codegen_is_safe(c, stage->node))
+        !le_node_is_safe(&c->safety, stage->node))
         return false;
     written.node = le_node_replace(c->ir, stage->node, write_out, c);
     if (!le_team_find(c, &written, 1, t) || t->group_count != 1 || t->rest_count != 0)

@@ -46,7 +46,6 @@ struct codegen {
     struct le_ir *ir;
     const struct le_stage *stage;
     const struct le_space *space;
-    const struct le_space *reach; /* the indices' ranges where code is made now: what a read may touch there */
     const struct le_layout *layouts;
     struct le_arena *arena;
     struct le_kernel_tree *tree;
@@ -70,8 +69,8 @@ struct codegen {
     const struct le_block *rare; /* not NULL: code of that block seldom runs, so that it may be slow if it is short */
     struct le_variable *failed;  /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: none */
     struct le_node_notes *notes; /* the job's */
-    int epoch, moment, moments,
-        branches; /* epoch: in the notes; moment: of what changes variables or arrays the last */
+    struct le_safety safety;     /* its space: the indices' ranges where code is made now */
+    int moment, moments, branches; /* moment: of what changes variables or arrays the last */
     bool may_fault, may_note;
     enum le_meet meet;            /* of an EACH */
     struct le_variable **winners; /* by pair of the EACH: for each element the number of who writes it; NULL: all do */
@@ -125,20 +124,16 @@ void le_codegen_both(struct codegen *c, struct le_node *a, struct le_node *b, st
 void le_codegen_reach(struct codegen *c, const struct le_space *ranges);
 /* In the block, from here on, the node has this value. */
 void le_codegen_know(struct codegen *c, struct le_node *node, struct le_block *block, struct le_expression *x);
-bool le_codegen_is_safe(struct codegen *c,
-                        struct le_node *node); /* it can neither fault nor go on for ever, nor tell notes */
 
 /* codegen_op.c: what is known of operations */
 bool le_codegen_has_quick_way(
     const struct le_node *node); /* an operation without a branch, where its numbers are usual */
 bool le_codegen_has_quick_ways(const struct codegen *c, struct le_node *node); /* it, or something that it is made of */
-bool le_codegen_may_note(const struct le_node *node);
 
 /* codegen_access.c */
 struct le_expression *le_codegen_load(struct codegen *c, struct le_node *node, struct le_block *block,
                                       struct le_variable *outside);
 struct le_expression *le_codegen_scalar(struct codegen *c, int value, enum le_type type); /* a value of rank 0 */
-bool le_codegen_load_is_safe(const struct codegen *c, const struct le_node *node);
 struct destination {
     int value, rank, access, stretch;
     struct le_node *const *subscripts;

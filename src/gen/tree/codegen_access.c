@@ -7,18 +7,6 @@ static bool is_stretched(const struct le_layout *layout, int d, int stretch) {
     return d < stretch && layout->shape[d] == 1;
 }
 
-bool le_codegen_load_is_safe(const struct codegen *c, const struct le_node *node) {
-    const struct le_layout *layout = &c->layouts[node->value];
-    if (node->trusted)
-        return true;
-    for (int d = 0; d < node->operand_count; d++) {
-        bool edge = node->edge != LE_EDGE_NONE && layout->shape[d] > 0;
-        if (!edge && !le_axis_is_safe(c->reach, layout, node->operands[d], d, node->stretch))
-            return false;
-    }
-    return !node->fill || le_codegen_is_safe((struct codegen *)(uintptr_t)c, node->fill);
-}
-
 /* ---- places */
 
 struct access {
@@ -123,7 +111,7 @@ static void find_subscripts(struct access *a, struct le_node *const *subscripts,
         if (is_stretched(a->layout, d, a->stretch))
             continue;
         a->subscript[d] = le_codegen_node(a->c, subscripts[d], block, outside);
-        if (trusted || le_axis_is_safe(a->c->reach, a->layout, subscripts[d], d, a->stretch))
+        if (trusted || le_axis_is_safe(a->c->safety.space, a->layout, subscripts[d], d, a->stretch))
             continue;
         if (edge == LE_EDGE_NONE || edge == LE_EDGE_FILL || a->layout->shape[d] == 0)
             a->asked[d] = true;

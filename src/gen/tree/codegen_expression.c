@@ -10,40 +10,6 @@
 
 /* ---- what is known of a node */
 
-/* A region that may only run where its value is needed: a `while` might not end. */
-static bool only_when_reached(const struct le_node *node) {
-    return le_region_has_while(node) || le_region_fails(node);
-}
-
-static bool find_safe(struct codegen *c, struct le_node *node) {
-    if ((node->kind == LE_NODE_LOAD && !le_codegen_load_is_safe(c, node)) || only_when_reached(node) ||
-        le_codegen_may_note(node))
-        return false;
-    for (int k = 0; k < node->operand_count; k++)
-        if (!le_codegen_is_safe(c, node->operands[k]))
-            return false;
-    for (int k = 0; k < node->index_count; k++) {
-        const struct le_range_nodes *r = &c->ir->indices.at[node->indices[k]].range;
-        const struct le_node *by = le_range_of(c->space, node->indices[k])->dynamic ? r->by : NULL;
-        if (r->low && (!le_codegen_is_safe(c, r->low) || !le_codegen_is_safe(c, r->high)))
-            return false;
-        if (by && by->kind != LE_NODE_CONST)
-            return false; /* it may not be positive */
-    }
-    return true;
-}
-
-bool le_codegen_is_safe(struct codegen *c, struct le_node *node) {
-    const struct le_node_note *known = le_note_of(c->notes, node);
-    if (known->safe_epoch == c->epoch)
-        return known->safe;
-    bool safe = find_safe(c, node);
-    struct le_node_note *note = le_note_of(c->notes, node);
-    note->safe_epoch = c->epoch;
-    note->safe = safe;
-    return safe;
-}
-
 static bool is_cheap(const struct le_node *node) {
     return node->cost <= CHEAP_COST && !node->reduces && node->kind != LE_NODE_REGION;
 }
@@ -73,7 +39,7 @@ static bool block_binds(const struct le_block *block, const struct le_node *node
 
 static struct held *first_memo(struct codegen *c, struct le_node *node) {
     const struct le_node_note *note = le_note_of(c->notes, node);
-    return note->code_epoch == c->epoch ? note->code : NULL;
+    return note->code_epoch == c->safety.epoch ? note->code : NULL;
 }
 
 /* Whether it was computed in COPIES_MAX branches already. Without this limit, nested choices would repeat what they
@@ -107,7 +73,7 @@ static const struct held *add_memo(struct codegen *c, struct le_node *node, cons
     h->moment = c->moment;
     h->next = node->changes && known && known->moment != c->moment ? NULL : known;
     struct le_node_note *note = le_note_of(c->notes, node);
-    note->code_epoch = c->epoch;
+    note->code_epoch = c->safety.epoch;
     note->code = h;
     return h;
 }
@@ -121,8 +87,8 @@ static const struct held *find_memo(struct codegen *c, struct le_node *node, con
 }
 
 void le_codegen_reach(struct codegen *c, const struct le_space *ranges) {
-    c->reach = ranges ? ranges : c->space;
-    c->epoch = ++c->notes->epoch;
+    c->safety.space = ranges ? ranges : c->space;
+    c->safety.epoch = ++c->notes->epoch;
 }
 
 void le_codegen_know(struct codegen *c, struct le_node *node, struct le_block *block, struct le_expression *x) {
@@ -144,7 +110,7 @@ static const struct held *hold(struct codegen *c, struct le_block *block, const 
 
 static void add_note(struct codegen *c, const struct le_node *node, struct le_block *block,
                      struct le_expression *right) {
-    if (!le_codegen_may_note(node) || c->branches > 0)
+    if (!le_node_may_note(node) || c->branches > 0)
         return;
     bool power = node->code == LE_OP_POW;
     c->may_note = true;
@@ -233,7 +199,7 @@ static struct le_block *assign_in_branch(struct codegen *c, struct le_node *node
 }
 
 static bool is_free(struct codegen *c, struct le_node *node) {
-    return is_cheap(node) && le_codegen_is_safe(c, node);
+    return is_cheap(node) && le_node_is_safe(&c->safety, node);
 }
 
 static const struct held *make_select(struct codegen *c, struct le_node *node, struct le_block *block,
@@ -273,7 +239,7 @@ static const struct held *make_logic(struct codegen *c, struct le_node *node, st
 /* The first operand; where one of its reads is out of range, the second. */
 static const struct held *make_else(struct codegen *c, struct le_node *node, struct le_block *block,
                                     struct le_variable *outside) {
-    if (le_codegen_is_safe(c, node->operands[0]))
+    if (le_node_is_safe(&c->safety, node->operands[0]))
         return new_held(c, block, le_codegen_node(c, node->operands[0], block, outside));
     struct le_variable *flag =
         le_ktree_declare(c->tree, block, "outside", LE_BOOL, le_ktree_constant(c->tree, LE_BOOL, 0));
@@ -385,7 +351,7 @@ static const struct held *generate_value(struct codegen *c, struct le_node *node
 /* Finds the block in which a node that is needed in *block is computed, and the bool for its out-of-range reads. */
 static void choose_block(struct codegen *c, struct le_node *node, struct le_block **block,
                          struct le_variable **outside) {
-    if (!le_codegen_is_safe(c, node))
+    if (!le_node_is_safe(&c->safety, node))
         return;
     *outside = NULL;
     if (!node->changes)

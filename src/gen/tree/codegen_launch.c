@@ -119,12 +119,18 @@ void le_codegen_begin(struct codegen *c, const struct le_device_kernel_job *job,
                           .ir = k->ir,
                           .stage = stage,
                           .space = k->space,
-                          .reach = k->space,
                           .layouts = k->layouts,
                           .arena = k->arena,
                           .tree = le_ktree_new(k->arena),
-                          .notes = &k->work->notes,
-                          .epoch = ++k->work->notes.epoch};
+                          .notes = &k->work->notes};
+    c->safety = (struct le_safety){.ir = k->ir,
+                                   .space = k->space,
+                                   .layouts = k->layouts,
+                                   .notes = c->notes,
+                                   .epoch = ++c->notes->epoch,
+                                   .edges_move = true,
+                                   .notes_count = true,
+                                   .steps_fault = true};
     c->indices = LE_NEW_ARRAY(c->arena, k->ir->indices.count + 1, struct held);
     c->value_names = LE_NEW_ARRAY(c->arena, k->ir->values.count + 1, const char *);
     c->index_names = LE_NEW_ARRAY(c->arena, k->ir->indices.count + 1, const char *);

@@ -1,17 +1,6 @@
 /* What is known of operations before they are generated. */
 #include "gen/tree/codegen.h"
 
-/* An integer's divisor may be 0, or its exponent negative. */
-bool le_codegen_may_note(const struct le_node *node) {
-    bool power = node->code == LE_OP_POW, divides = node->code == LE_OP_FLOORDIV || node->code == LE_OP_MOD;
-    if (node->kind != LE_NODE_OP || !(power || divides) || !le_type_is_int(node->type))
-        return false;
-    if (power && le_type_is_unsigned(node->type))
-        return false;
-    const struct le_node *right = node->operands[node->operand_count - 1];
-    return right->kind != LE_NODE_CONST || (power ? le_const_i64(right) < 0 : right->bits == 0);
-}
-
 bool le_codegen_has_quick_way(const struct le_node *node) {
     if (node->kind != LE_NODE_OP || node->code >= LE_OPS)
         return false;

@@ -42,7 +42,7 @@ static bool has_few_terms(const struct codegen *c, const struct le_node *node) {
 
 static bool is_written_out(struct codegen *c, struct le_node *node) {
     const struct le_node *term = node->operands[0];
-    return le_node_is_ordered(node) && !term->reduces && !term->changes && le_codegen_is_safe(c, node) &&
+    return le_node_is_ordered(node) && !term->reduces && !term->changes && le_node_is_safe(&c->safety, node) &&
            has_few_terms(c, node);
 }
 

@@ -16,6 +16,27 @@ int64_t le_layout_elements(const struct le_layout *layout, int rank); /* INT64_M
 bool le_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
                      int stretch);
 
+/* safety.c: how code is made, for what may be computed where nothing asks for it */
+struct le_safety {
+    const struct le_ir *ir;
+    const struct le_space *space; /* the indices' ranges where code is made: what a read may touch there */
+    const struct le_layout *layouts;
+    struct le_node_notes *notes;
+    int epoch;        /* of what the notes say of values and of safety */
+    const int *loose; /* sorted: indices whose bounds may differ from lane to lane; what they reach is not known */
+    int loose_count;
+    bool edges_move;  /* a read with an edge mode is moved inside before anything is read */
+    bool notes_count; /* notes are for what runs alone */
+    bool steps_fault; /* a step may turn out not to be positive */
+};
+/* It can neither fault nor go on for ever, nor tell notes that count. */
+bool le_node_is_safe(const struct le_safety *safety, const struct le_node *node);
+bool le_load_is_safe(const struct le_safety *safety, const struct le_node *load);
+bool le_depends_on_loose(const struct le_safety *safety, const struct le_node *node);
+bool le_node_may_note(const struct le_node *node); /* an integer's divisor may be 0, or its exponent negative */
+void le_sort_indices(int *indices, int count);
+bool le_index_is_among(const int *sorted, int count, int index);
+
 /* reduction_terms.c */
 uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type); /* of no terms of the type */
 /* The terms of a reduction over fixed ranges as one expression, in the order of a sum's tree. */
