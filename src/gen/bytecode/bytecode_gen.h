@@ -138,9 +138,6 @@ struct operand *le_gen_second(struct gen *g, struct le_node *node, struct scope 
 struct operand *le_gen_local(struct gen *g, const struct le_node *node);
 bool le_gen_in_lanes(const struct gen *g); /* several elements at once give what one by one would */
 
-/* unroll.c */
-bool le_gen_is_short(struct gen *g, const struct le_node *node); /* a reduction of a few terms, to be written out */
-
 /* rows.c: sums over ranges that differ from lane to lane */
 bool le_gen_choose_rows(struct gen *g); /* the lane, if all ranges that differ in its lanes are such */
 bool le_gen_is_row_sum(const struct gen *g, const struct le_node *node);

@@ -1,7 +1,9 @@
 /* Reductions: in the lanes of their own loop, or one for each lane of a loop around them. */
 #include "gen/bytecode/bytecode_gen.h"
 
-#define LANE_EXTENT_MIN 16 /* a loop of fewer iterations leaves the lanes to one inside it */
+#define SHORT_TERMS     16
+#define SHORT_COST      256 /* additions of all terms */
+#define LANE_EXTENT_MIN 16  /* a loop of fewer iterations leaves the lanes to one inside it */
 
 struct inner_search {
     struct gen *g;
@@ -173,11 +175,17 @@ static void generate_reductions(struct gen *g, struct le_node *const *nodes, int
     }
 }
 
+/* Inside of lanes a short one is written out: parts of a term that do not change in a loop around are then computed
+ * once, outside of that loop. */
+static bool is_short(const struct gen *g, const struct le_node *node) {
+    return le_is_short(&g->safety, node, SHORT_TERMS, SHORT_COST);
+}
+
 struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *total;
     if (scope->in_lane && le_gen_is_row_sum(g, node))
         return le_gen_rows(g, node, scope, c);
-    if (scope->in_lane && le_gen_is_short(g, node))
+    if (scope->in_lane && is_short(g, node))
         return le_gen_node(g, le_written_out(g->ir, g->space, node), scope, c);
     generate_reductions(g, &node, 1, scope, c, false, &total);
     return total;
@@ -186,7 +194,7 @@ struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope 
 bool le_gen_reduce_both(struct gen *g, struct le_node *const nodes[2], struct scope *scope, struct condition c,
                         struct operand *totals[2]) {
     for (int k = 0; k < 2; k++)
-        if (scope->in_lane && (le_gen_is_row_sum(g, nodes[k]) || le_gen_is_short(g, nodes[k])))
+        if (scope->in_lane && (le_gen_is_row_sum(g, nodes[k]) || is_short(g, nodes[k])))
             return false;
     generate_reductions(g, nodes, 2, scope, c, false, totals);
     return true;

@@ -17,17 +17,11 @@ static bool is_counted(const struct codegen *c, int index) {
 
 /* ---- reductions of few terms inside of terms, written out */
 
-static bool is_few(struct codegen *c, struct le_node *node) {
-    const struct le_node *term = node->kind == LE_NODE_REDUCE ? node->operands[0] : NULL;
-    int64_t terms = 1;
-    if (!term || (node->code != LE_RED_SUM && node->code != LE_RED_PROD) || !le_type_is_float(term->type) ||
-        term->reduces || term->changes || !le_node_is_safe(&c->safety, node))
-        return false;
-    for (int k = 0; k < node->index_count; k++)
-        if (!is_counted(c, node->indices[k]) ||
-            !le_mul_i64(terms, le_range_count(le_range_of(c->space, node->indices[k])), &terms))
+static bool is_few(const struct codegen *c, const struct le_node *node) {
+    for (int k = 0; k < node->index_count && node->kind == LE_NODE_REDUCE; k++)
+        if (!is_counted(c, node->indices[k]))
             return false;
-    return terms >= 1 && terms <= FEW_TERMS && terms * (term->cost + 1) <= FEW_COST;
+    return le_is_short(&c->safety, node, FEW_TERMS, FEW_COST);
 }
 
 static struct le_node *write_out(struct le_node *node, void *user) {

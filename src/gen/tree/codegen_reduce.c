@@ -25,25 +25,16 @@ struct le_expression *le_codegen_fold(struct codegen *c, enum le_reduction code,
 
 /* ---- few terms: their tree, written out. Such an extent is part of the text. */
 
-static bool has_few_terms(const struct codegen *c, const struct le_node *node) {
-    int64_t terms = 1;
+static bool is_written_out(const struct codegen *c, const struct le_node *node) {
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range *r = le_range_of(c->space, node->indices[k]);
         const struct le_range_nodes *nodes = &c->ir->indices.at[node->indices[k]].range;
-        bool is_written = nodes->low && le_node_is_const(nodes->low) && le_node_is_const(nodes->high) &&
-                          (!nodes->by || le_node_is_const(nodes->by));
-        if (r->dynamic || (!is_written && (r->low != 0 || r->by != 1)))
-            return false;
-        if (!le_mul_i64(terms, le_range_count(r), &terms))
+        bool is_fixed = nodes->low && le_node_is_const(nodes->low) && le_node_is_const(nodes->high) &&
+                        (!nodes->by || le_node_is_const(nodes->by));
+        if (!is_fixed && (r->low != 0 || r->by != 1))
             return false;
     }
-    return terms >= 1 && terms <= FEW_TERMS && terms * (node->operands[0]->cost + 1) <= FEW_COST;
-}
-
-static bool is_written_out(struct codegen *c, struct le_node *node) {
-    const struct le_node *term = node->operands[0];
-    return le_node_is_ordered(node) && !term->reduces && !term->changes && le_node_is_safe(&c->safety, node) &&
-           has_few_terms(c, node);
+    return le_is_short(&c->safety, node, FEW_TERMS, FEW_COST);
 }
 
 /* ---- loops */

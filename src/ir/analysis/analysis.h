@@ -39,7 +39,10 @@ bool le_index_is_among(const int *sorted, int count, int index);
 
 /* reduction_terms.c */
 uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type); /* of no terms of the type */
-/* The terms of a reduction over fixed ranges as one expression, in the order of a sum's tree. */
+/* Whether node is a sum or product of floats over fixed ranges that makes so many terms at most, of so many additions
+ * together, which may be computed anywhere. */
+bool le_is_short(const struct le_safety *safety, const struct le_node *node, int64_t terms_most, int64_t cost_most);
+/* The terms of such a reduction as one expression, in the order of a sum's tree. */
 struct le_node *le_written_out(struct le_ir *ir, const struct le_space *space, const struct le_node *reduction);
 
 /* stage_work.c */
