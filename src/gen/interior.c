@@ -45,16 +45,11 @@ static void narrow_load(struct le_node *node, void *user) {
     struct box_narrowing *n = user;
     if (node->kind != LE_NODE_LOAD || node->trusted)
         return;
-    const struct le_layout *layout = &n->kernel->layouts[node->value];
-    for (int d = 0; d < node->operand_count; d++) {
+    const struct le_place place = le_load_place(n->kernel->layouts, node);
+    for (int d = 0; d < place.rank; d++) {
         struct le_affine f;
-        int64_t low, high;
-        if (d < node->stretch && layout->shape[d] == 1)
-            continue;
-        if (le_interval(n->kernel->space, node->operands[d], &low, &high) && low >= 0 && high < layout->shape[d])
-            continue;
-        if (le_affine_of(n->kernel->space, node->operands[d], &f))
-            narrow_axis(n, &f, layout->shape[d]);
+        if (!le_axis_is_safe(n->kernel->space, &place, d) && le_affine_of(n->kernel->space, node->operands[d], &f))
+            narrow_axis(n, &f, place.layout->shape[d]);
     }
 }
 

@@ -54,12 +54,8 @@ static void find_outside(struct le_node *node, void *user) {
     struct outside_search *o = user;
     if (node->kind != LE_NODE_LOAD || node->trusted || node->edge != LE_EDGE_NONE)
         return;
-    for (int d = 0; d < node->operand_count; d++) {
-        int64_t low, high, length = o->kernel->layouts[node->value].shape[d];
-        if (d < node->stretch && length == 1)
-            continue;
-        o->found |= !le_interval(o->kernel->space, node->operands[d], &low, &high) || low < 0 || high >= length;
-    }
+    const struct le_place place = le_load_place(o->kernel->layouts, node);
+    o->found |= !le_place_is_safe(o->kernel->space, &place);
 }
 
 bool le_scan_is_made(const struct le_kernel *kernel, const struct le_stage *stage) {

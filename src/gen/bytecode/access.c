@@ -5,53 +5,19 @@
 #define STREAM_BYTES_MIN                                                                                               \
     ((int64_t)8 << 20) /* a result of so many bytes will have left the near caches when it is read */
 
-/* Of addresses, which wrap: a factor may be enormous where its index never moves. */
-static int64_t wrapping_product(int64_t a, int64_t b) {
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 static int64_t size_of(const struct gen *g, int value) {
     return (int64_t)le_type_size(g->ir->values.at[value].type);
 }
 
-static bool is_stretched(const struct le_layout *layout, int d, int stretch) {
-    return d < stretch && layout->shape[d] == 1;
-}
-
-bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
-                   int64_t *stride) {
-    const struct le_layout *layout = &g->kernel->layouts[value];
-    *stride = 0;
-    for (int d = 0; d < rank; d++) {
-        struct le_affine f;
-        if (is_stretched(layout, d, stretch))
-            continue;
-        if (!le_node_depends(subscripts[d], index))
-            continue;
-        if (!le_affine_of(g->space, subscripts[d], &f))
-            return false;
-        for (int k = 0; k < f.count; k++)
-            if (f.index[k] == index)
-                *stride += wrapping_product(wrapping_product(f.factor[k], layout->strides[d]), size_of(g, value));
-    }
-    return true;
-}
-
 /* The axis may be in the pointer: an affine subscript that stays inside. */
-static bool is_plain(const struct gen *g, const struct le_layout *layout, struct le_node *subscript, int d, int stretch,
-                     bool trusted, struct le_affine *f) {
-    return (trusted || le_axis_is_safe(g->space, layout, subscript, d, stretch)) &&
-           le_affine_of(g->space, subscript, f);
+static bool is_plain(const struct gen *g, const struct le_place *place, int d, bool trusted, struct le_affine *f) {
+    return (trusted || le_axis_is_safe(g->space, place, d)) && le_axis_elements(g->space, place, d, f);
 }
 
-bool le_gen_is_linear(struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch,
-                      bool trusted) {
-    const struct le_layout *layout = &g->kernel->layouts[value];
-    for (int d = 0; d < rank; d++) {
+bool le_gen_is_linear(const struct gen *g, const struct le_place *place, bool trusted) {
+    for (int d = 0; d < place->rank; d++) {
         struct le_affine f;
-        if (is_stretched(layout, d, stretch))
-            continue;
-        if (!is_plain(g, layout, subscripts[d], d, stretch, trusted, &f))
+        if (!is_plain(g, place, d, trusted, &f))
             return false;
         for (int k = 0; k < f.count; k++)
             if (le_gen_is_for(g, f.index[k]) && le_range_of(g->space, f.index[k])->dynamic)
@@ -64,13 +30,12 @@ bool le_gen_is_linear(struct gen *g, int value, struct le_node *const *subscript
 
 struct access {
     struct gen *g;
-    int value, rank, stretch, number;
-    struct le_node *const *subscripts;
+    int value, number;
+    struct le_place place;
     enum le_edge edge;
     bool trusted;
     struct scope *scope;
     struct condition c;
-    const struct le_layout *layout;
     bool streams[LEAT_RANK_MAX]; /* the axis is in the pointer */
     int mask, inside;            /* lanes that may read; lanes where a fill edge is inside; LE_NO_REG: all */
     int offset;                  /* computed part, in elements; LE_NO_REG: none */
@@ -99,7 +64,7 @@ static bool by_lane(const struct access *a, const struct le_affine *f) {
 
 static bool moves_with_lane(const struct access *a, int d, const struct scope *lane) {
     struct le_affine f;
-    if (!lane || !le_affine_of(a->g->space, a->subscripts[d], &f))
+    if (!lane || !le_axis_elements(a->g->space, &a->place, d, &f))
         return true;
     for (int k = 0; k < f.count; k++)
         if (a->g->merged_into[f.index[k]] == lane->index)
@@ -111,45 +76,44 @@ static bool moves_with_lane(const struct access *a, int d, const struct scope *l
 static void split_axes(struct access *a) {
     const struct scope *lane = a->scope->in_lane ? lane_scope(a->scope) : NULL;
     bool plain[LEAT_RANK_MAX], all = true;
-    for (int d = 0; d < a->rank; d++) {
+    for (int d = 0; d < a->place.rank; d++) {
         struct le_affine f;
-        plain[d] = is_stretched(a->layout, d, a->stretch) ||
-                   (is_plain(a->g, a->layout, a->subscripts[d], d, a->stretch, a->trusted, &f) && !by_lane(a, &f));
+        plain[d] = is_plain(a->g, &a->place, d, a->trusted, &f) && !by_lane(a, &f);
         all &= plain[d];
     }
-    for (int d = 0; d < a->rank; d++) {
-        bool stretched = is_stretched(a->layout, d, a->stretch);
-        a->streams[d] = plain[d] && (all || stretched || (lane && !moves_with_lane(a, d, lane)));
-    }
+    for (int d = 0; d < a->place.rank; d++)
+        a->streams[d] =
+            plain[d] && (all || le_place_is_stretched(&a->place, d) || (lane && !moves_with_lane(a, d, lane)));
 }
 
-/* Elements that index moves the pointer by, and adds the constant part to *offset. */
+/* What axis d adds to the pointer. */
+static bool streams_axis(const struct access *a, int d, struct le_affine *f) {
+    return a->streams[d] && le_axis_elements(a->g->space, &a->place, d, f);
+}
+
+/* Elements that index moves the pointer by. */
 static int64_t pointer_stride(const struct access *a, int index) {
     int64_t stride = 0;
-    for (int d = 0; d < a->rank; d++) {
+    for (int d = 0; d < a->place.rank; d++) {
         struct le_affine f;
-        if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) ||
-            !le_affine_of(a->g->space, a->subscripts[d], &f))
-            continue;
-        for (int k = 0; k < f.count; k++)
+        bool streams = streams_axis(a, d, &f);
+        for (int k = 0; streams && k < f.count; k++)
             if (f.index[k] == index)
-                stride += wrapping_product(f.factor[k], a->layout->strides[d]);
+                stride += f.factor[k];
     }
     return stride;
 }
 
 static int64_t pointer_start(const struct access *a) {
-    int64_t start = a->layout->offset;
-    for (int d = 0; d < a->rank; d++) {
+    int64_t start = a->place.layout->offset;
+    for (int d = 0; d < a->place.rank; d++) {
         struct le_affine f;
-        if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) ||
-            !le_affine_of(a->g->space, a->subscripts[d], &f))
+        if (!streams_axis(a, d, &f))
             continue;
-        start += wrapping_product(f.constant, a->layout->strides[d]);
+        start += f.constant;
         for (int k = 0; k < f.count; k++) /* an index whose loop was merged into another's starts at its low end */
             if (a->g->merged_into[f.index[k]] != f.index[k])
-                start += wrapping_product(wrapping_product(f.factor[k], le_range_of(a->g->space, f.index[k])->low),
-                                          a->layout->strides[d]);
+                start += le_wrapping_product(f.factor[k], le_range_of(a->g->space, f.index[k])->low);
     }
     return start;
 }
@@ -159,7 +123,7 @@ static int make_pointer(struct access *a) {
     int64_t size = size_of(g, a->value);
     int reg = le_gen_reg(g, LE_REG_STREAM, g->ir->values.at[a->value].type);
     g->regs.at[reg].buffer = a->value;
-    g->regs.at[reg].offset = wrapping_product(pointer_start(a), size);
+    g->regs.at[reg].offset = le_wrapping_product(pointer_start(a), size);
     for (struct scope *s = a->scope; s->parent; s = s->parent)
         le_gen_stream_loop(g, reg, s, pointer_stride(a, s->index) * size);
     return reg;
@@ -216,17 +180,17 @@ static void check_axis(struct access *a, int d, int subscript, int length) {
 
 static int checked_subscript(struct access *a, int d) {
     struct gen *g = a->g;
-    int subscript = le_gen_use(g, le_gen_node(g, a->subscripts[d], a->scope, a->c), a->scope);
-    if (a->trusted || le_axis_is_safe(g->space, a->layout, a->subscripts[d], d, a->stretch))
+    int subscript = le_gen_use(g, le_gen_node(g, a->place.subscripts[d], a->scope, a->c), a->scope);
+    if (a->trusted || le_axis_is_safe(g->space, &a->place, d))
         return subscript;
-    int length = le_gen_const(g, LE_I64, (uint64_t)a->layout->shape[d]);
+    int length = le_gen_const(g, LE_I64, (uint64_t)a->place.layout->shape[d]);
     if (a->edge == LE_EDGE_NONE) {
         check_axis(a, d, subscript, length);
     } else if (a->edge == LE_EDGE_FILL) {
         a->inside = emit_result(a, LE_CODE_INRANGE, LE_I64, LE_BOOL, subscript, a->inside, LE_NO_REG, length, 0);
     } else {
         int moved = emit_result(a, LE_CODE_EDGE, LE_I64, LE_I64, subscript, LE_NO_REG, LE_NO_REG, length, a->edge);
-        if (a->layout->shape[d] == 0)
+        if (a->place.layout->shape[d] == 0)
             check_axis(a, d, subscript, length);
         subscript = moved;
     }
@@ -235,7 +199,7 @@ static int checked_subscript(struct access *a, int d) {
 
 static void add_axis(struct access *a, int d) {
     int x = checked_subscript(a, d);
-    int64_t stride = a->layout->strides[d];
+    int64_t stride = a->place.layout->strides[d];
     if (stride != 1)
         x = emit_result(a, LE_OP_MUL, LE_I64, LE_I64, x, use_constant(a, LE_I64, stride), LE_NO_REG, LE_NO_REG, 0);
     a->offset =
@@ -246,11 +210,10 @@ static void begin_access(struct access *a, struct gen *g, struct scope *scope, s
     a->g = g;
     a->scope = scope;
     a->c = c;
-    a->layout = &g->kernel->layouts[a->value];
     a->inside = a->offset = LE_NO_REG;
     a->mask = c.mask ? le_gen_use(g, c.mask, scope) : LE_NO_REG;
     split_axes(a);
-    for (int d = 0; d < a->rank; d++)
+    for (int d = 0; d < a->place.rank; d++)
         if (!a->streams[d])
             add_axis(a, d);
 }
@@ -293,10 +256,8 @@ static struct operand *load_stream(struct access *a, enum le_type type) {
 
 struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct access a = {.value = node->value,
-                       .rank = node->operand_count,
-                       .stretch = node->stretch,
+                       .place = le_load_place(g->kernel->layouts, node),
                        .number = node->access,
-                       .subscripts = node->operands,
                        .edge = node->edge,
                        .trusted = node->trusted};
     begin_access(&a, g, scope, c);
@@ -323,12 +284,15 @@ bool le_gen_target_is_trusted(const struct gen *g) {
     return g->ir->values.at[g->stage->target].symbol < 0;
 }
 
+struct le_place le_gen_target(const struct gen *g) {
+    return (struct le_place){&g->kernel->layouts[g->stage->target], g->stage->left, g->stage->left_count, 0};
+}
+
 static struct access left_side(struct gen *g) {
     const struct le_stage *stage = g->stage;
     return (struct access){.value = stage->target,
-                           .rank = stage->left_count,
+                           .place = le_gen_target(g),
                            .number = stage->access,
-                           .subscripts = stage->left,
                            .trusted = le_gen_target_is_trusted(g)};
 }
 
@@ -348,8 +312,8 @@ bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, 
 
 static int64_t value_bytes(const struct access *a) {
     int64_t bytes = size_of(a->g, a->value);
-    for (int d = 0; d < a->rank; d++)
-        bytes *= a->layout->shape[d];
+    for (int d = 0; d < a->place.rank; d++)
+        bytes *= a->place.layout->shape[d];
     return bytes;
 }
 
@@ -446,7 +410,9 @@ static void store_masked(struct access *a, struct operand *value) {
 /* Lanes that may meet at one place store one after the other. */
 void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *value, struct scope *scope,
                        struct condition c) {
-    struct access a = {.value = to->value, .rank = to->rank, .number = to->access, .subscripts = to->subscripts};
+    struct access a = {.value = to->value,
+                       .place = {&g->kernel->layouts[to->value], to->subscripts, to->rank, 0},
+                       .number = to->access};
     if (to->own) {
         begin_access(&a, g, scope, c);
         if (a.offset != LE_NO_REG)
@@ -460,10 +426,9 @@ void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *v
     a.g = g;
     a.scope = scope;
     a.c = c;
-    a.layout = &g->kernel->layouts[a.value];
     a.inside = a.offset = LE_NO_REG;
     a.mask = c.mask ? le_gen_use(g, c.mask, scope) : LE_NO_REG;
-    for (int d = 0; d < a.rank; d++)
+    for (int d = 0; d < a.place.rank; d++)
         add_axis(&a, d);
     emit_scatter(&a, value, to->op, make_pointer(&a));
 }
@@ -474,9 +439,8 @@ void le_gen_scatter(struct gen *g, struct operand *value, struct scope *scope, b
     a.g = g;
     a.scope = scope;
     a.c = (struct condition){.outside = -1};
-    a.layout = &g->kernel->layouts[a.value];
     a.mask = a.inside = a.offset = LE_NO_REG;
-    for (int d = 0; d < a.rank; d++)
+    for (int d = 0; d < a.place.rank; d++)
         add_axis(&a, d);
     int pointer = make_pointer(&a);
     if (copies) {

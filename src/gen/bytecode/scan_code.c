@@ -15,26 +15,28 @@
 
 struct access_score {
     struct gen *g;
-    int index, accesses, good;
+    int index, good;
 };
 
-static void score_access(struct access_score *s, int value, struct le_node *const *subscripts, int rank, int stretch) {
-    int64_t stride, size = (int64_t)le_type_size(s->g->ir->values.at[value].type);
-    s->accesses++;
-    if (le_gen_stride(s->g, value, subscripts, rank, stretch, s->index, &stride) && (stride == 0 || stride == size))
-        s->good++;
+static void score_access(struct access_score *s, const struct le_place *place) {
+    int64_t stride;
+    s->good += le_place_stride(s->g->space, place, s->index, &stride) && (stride == 0 || stride == 1);
 }
 
 static void score_load(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_LOAD && node->operand_count > 0)
-        score_access(user, node->value, node->operands, node->operand_count, node->stretch);
+    struct access_score *s = user;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
+        return;
+    const struct le_place place = le_load_place(s->g->kernel->layouts, node);
+    score_access(s, &place);
 }
 
 /* Accesses that lie together, or stay, from lane to lane. */
 static int lane_score(struct gen *g, int index) {
     struct access_score s = {.g = g, .index = index};
+    const struct le_place target = le_gen_target(g);
     le_node_walk(g->ir, g->stage->node, score_load, &s);
-    score_access(&s, g->stage->target, g->stage->left, g->stage->left_count, 0);
+    score_access(&s, &target);
     return s.good;
 }
 

@@ -145,20 +145,24 @@ static void visit_merge(struct merge_check *m, struct le_node *node);
 
 /* An access that depends on the loops must be a pointer in all axes: a computed offset would take the merged index for
  * both of them. Subscripts of any other access may still hold something that depends on the loops. */
-static void visit_access(struct merge_check *m, int value, struct le_node *const *subscripts, int rank, int stretch,
-                         bool trusted) {
+static void visit_access(struct merge_check *m, const struct le_place *place, bool trusted) {
     struct gen *g = m->g;
     int64_t outer, inner, whole;
     bool depends = false;
-    for (int d = 0; d < rank; d++)
-        depends |= le_node_depends(subscripts[d], m->outer) || le_node_depends(subscripts[d], m->inner);
-    for (int d = 0; d < rank && !depends; d++)
-        visit_merge(m, subscripts[d]);
+    for (int d = 0; d < place->rank; d++)
+        depends |= le_node_depends(place->subscripts[d], m->outer) || le_node_depends(place->subscripts[d], m->inner);
+    for (int d = 0; d < place->rank && !depends; d++)
+        visit_merge(m, place->subscripts[d]);
     if (depends)
-        m->fits = m->fits && le_gen_is_linear(g, value, subscripts, rank, stretch, trusted) &&
-                  le_gen_stride(g, value, subscripts, rank, stretch, m->outer, &outer) &&
-                  le_gen_stride(g, value, subscripts, rank, stretch, m->inner, &inner) &&
+        m->fits = m->fits && le_gen_is_linear(g, place, trusted) &&
+                  le_place_stride(g->space, place, m->outer, &outer) &&
+                  le_place_stride(g->space, place, m->inner, &inner) &&
                   le_mul_i64(inner, le_gen_extent(g, m->inner), &whole) && outer == whole;
+}
+
+static struct le_place store_place(const struct gen *g, const struct le_node *node, const struct le_region_step *s) {
+    return (struct le_place){&g->kernel->layouts[g->stage->pairs[s->target].target],
+                             node->operands + s->first_subscript, s->subscript_count, 0};
 }
 
 /* Returns which of a region's operands are subscripts of stores; NULL if none are. */
@@ -170,8 +174,8 @@ static bool *visit_stores(struct merge_check *m, const struct le_node *node) {
         const struct le_region_step *s = &node->region->steps[k];
         if (s->kind != LE_REGION_STORE)
             continue;
-        visit_access(m, m->g->stage->pairs[s->target].target, node->operands + s->first_subscript, s->subscript_count,
-                     0, false);
+        const struct le_place place = store_place(m->g, node, s);
+        visit_access(m, &place, false);
         for (int d = 0; d < s->subscript_count; d++)
             subscript[s->first_subscript + d] = true;
     }
@@ -203,7 +207,8 @@ static void visit_merge(struct merge_check *m, struct le_node *node) {
         return;
     }
     if (node->kind == LE_NODE_LOAD) {
-        visit_access(m, node->value, node->operands, node->operand_count, node->stretch, node->trusted);
+        const struct le_place place = le_load_place(m->g->kernel->layouts, node);
+        visit_access(m, &place, node->trusted);
         return;
     }
     bool *subscript = visit_stores(m, node);
@@ -221,7 +226,8 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept) {
         return; /* merged_count 0 says: not merged */
     int into = g->merged_into[inner];
     struct merge_check m = {.g = g, .outer = outer, .inner = into, .epoch = ++g->notes->epoch, .fits = true};
-    visit_access(&m, g->stage->target, g->stage->left, g->stage->left_count, 0, le_gen_target_is_trusted(g));
+    const struct le_place target = le_gen_target(g);
+    visit_access(&m, &target, le_gen_target_is_trusted(g));
     for (int k = 0; k < g->node_count; k++)
         visit_merge(&m, g->nodes[k]);
     int64_t count;
@@ -325,9 +331,10 @@ static void score_load(struct le_node *node, void *user) {
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
     s->loads++;
-    if (!le_gen_stride(s->g, node->value, node->operands, node->operand_count, node->stretch, s->index, &stride))
+    const struct le_place place = le_load_place(s->g->kernel->layouts, node);
+    if (!le_place_stride(s->g->space, &place, s->index, &stride))
         return;
-    bool strided = stride != 0 && stride != (int64_t)le_type_size(s->g->ir->values.at[node->value].type);
+    bool strided = stride != 0 && stride != 1;
     s->strided += strided;
     s->good += !strided ? 1 : is_again(s, node) ? 0.9 : 0;
 }
@@ -338,13 +345,11 @@ static void score_stores(struct index_score *s, const struct le_node *node) {
         int64_t stride;
         if (step->kind != LE_REGION_STORE)
             continue;
-        int target = s->g->stage->pairs[step->target].target;
+        const struct le_place place = store_place(s->g, node, step);
         s->loads++;
-        if (le_gen_stride(s->g, target, node->operands + step->first_subscript, step->subscript_count, 0, s->index,
-                          &stride)) {
-            bool dense = stride == (int64_t)le_type_size(s->g->ir->values.at[target].type);
-            s->good += dense;
-            s->strided += !dense;
+        if (le_place_stride(s->g->space, &place, s->index, &stride)) {
+            s->good += stride == 1;
+            s->strided += stride != 1;
         }
     }
 }

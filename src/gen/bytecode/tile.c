@@ -34,8 +34,8 @@ static bool is_dear(const struct gen *g, const struct le_node *node, const struc
         return node->reduces || node->cost >= DEAR_COST;
     if (node->operand_count == 0)
         return false;
-    return !le_gen_stride(g, node->value, node->operands, node->operand_count, node->stretch, lane->index, &stride) ||
-           stride != (int64_t)le_type_size(g->ir->values.at[node->value].type);
+    const struct le_place place = le_load_place(g->kernel->layouts, node);
+    return !le_place_stride(g->space, &place, lane->index, &stride) || stride != 1;
 }
 
 /* Its extent is known, and the same for all tasks. */

@@ -38,19 +38,11 @@ double le_cost_extent(const struct le_device_kernel_job *job, int index) {
  * that is not known, far. */
 static double bytes_apart(const struct le_device_kernel_job *job, int value, struct le_node *const *subscripts,
                           int rank, int index) {
-    const struct le_layout *layout = &job->kernel.layouts[value];
-    double stride = 0;
-    for (int d = 0; d < rank; d++) {
-        struct le_affine f;
-        if (index < 0 || !le_node_depends(subscripts[d], index))
-            continue;
-        if (!le_affine_of(job->kernel.space, subscripts[d], &f))
-            return LINE_BYTES;
-        for (int k = 0; k < f.count; k++)
-            if (f.index[k] == index)
-                stride += (double)f.factor[k] * (double)layout->strides[d];
-    }
-    return fabs(stride) * (double)le_type_size(job->kernel.ir->values.at[value].type);
+    const struct le_place place = {&job->kernel.layouts[value], subscripts, rank, 0};
+    int64_t stride = 0;
+    if (index >= 0 && !le_place_stride(job->kernel.space, &place, index, &stride))
+        return LINE_BYTES;
+    return fabs((double)stride) * (double)le_type_size(job->kernel.ir->values.at[value].type);
 }
 
 /* Bytes that move for each element: a share of a sector, or all of it. */

@@ -26,32 +26,15 @@ struct load_check {
     bool fits;
 };
 
-/* Elements that one step of the index makes in the load; false: it is not affine. */
 static bool find_stride(const struct codegen *c, const struct le_node *load, int index, int64_t *stride) {
-    const struct le_layout *layout = &c->layouts[load->value];
-    *stride = 0;
-    for (int d = 0; d < load->operand_count; d++) {
-        struct le_affine f;
-        bool stretched = d < load->stretch && layout->shape[d] == 1;
-        if (stretched || !le_node_depends(load->operands[d], index))
-            continue;
-        if (!le_affine_of(c->space, load->operands[d], &f))
-            return false;
-        for (int k = 0; k < f.count; k++)
-            if (f.index[k] == index)
-                *stride += f.factor[k] * layout->strides[d];
-    }
-    return true;
+    const struct le_place place = le_load_place(c->layouts, load);
+    return le_place_stride(c->space, &place, index, stride);
 }
 
 /* All of its places are inside, as they are. */
 static bool is_plain(const struct codegen *c, const struct le_node *load) {
-    if (load->live)
-        return false;
-    for (int d = 0; d < load->operand_count && !load->trusted; d++)
-        if (!le_axis_is_safe(c->space, &c->layouts[load->value], load->operands[d], d, load->stretch))
-            return false;
-    return true;
+    const struct le_place place = le_load_place(c->layouts, load);
+    return !load->live && (load->trusted || le_place_is_safe(c->space, &place));
 }
 
 /* Calls visit for the loads that depend on the inner index or the outer one; a subscript's own loads are not looked at.
@@ -134,26 +117,22 @@ static bool is_at_low(const struct load_check *l, int index, int64_t *low) {
 }
 
 /* Whether the place is a multiple of width elements where the inner index is at its low. */
-static bool axis_is_aligned(const struct load_check *l, const struct le_node *load, int d, int64_t *constant) {
-    int64_t stride = l->c->layouts[load->value].strides[d], low;
+static bool axis_is_aligned(const struct load_check *l, const struct le_place *place, int d, int64_t *constant) {
+    int64_t low;
     int inner = l->g->indices[l->inner];
     struct le_affine f;
-    if (!le_affine_of(l->c->space, load->operands[d], &f))
-        return stride % l->width == 0 && !le_node_depends(load->operands[d], inner);
-    *constant += f.constant * stride;
+    if (!le_axis_elements(l->c->space, place, d, &f))
+        return place->layout->strides[d] % l->width == 0 && !le_node_depends(place->subscripts[d], inner);
+    *constant += f.constant;
     for (int k = 0; k < f.count; k++) {
         if (f.index[k] == inner)
-            *constant += f.factor[k] * stride * range_at(l->c, l->g, l->inner)->low;
+            *constant += f.factor[k] * range_at(l->c, l->g, l->inner)->low;
         else if (is_at_low(l, f.index[k], &low))
-            *constant += f.factor[k] * stride * low;
-        else if (f.factor[k] * stride % l->width != 0)
+            *constant += f.factor[k] * low;
+        else if (f.factor[k] % l->width != 0)
             return false;
     }
     return true;
-}
-
-static bool is_stretched(const struct codegen *c, const struct le_node *load, int d) {
-    return d < load->stretch && c->layouts[load->value].shape[d] == 1;
 }
 
 static void visit_size(struct load_check *l, struct le_node *node) {
@@ -169,11 +148,11 @@ static void visit_aligned(struct load_check *l, struct le_node *node) {
     const struct le_device_facts *facts = l->c->job->facts;
     if (node->kind != LE_NODE_LOAD)
         return;
-    int64_t constant = l->c->layouts[node->value].offset;
+    const struct le_place place = le_load_place(l->c->layouts, node);
+    int64_t constant = place.layout->offset;
     l->fits = facts->is_aligned(facts->user, node->value);
-    for (int d = 0; d < node->operand_count && l->fits; d++)
-        if (!is_stretched(l->c, node, d))
-            l->fits = axis_is_aligned(l, node, d, &constant);
+    for (int d = 0; d < place.rank && l->fits; d++)
+        l->fits = axis_is_aligned(l, &place, d, &constant);
     l->fits = l->fits && constant % l->width == 0;
 }
 

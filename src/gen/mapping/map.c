@@ -37,56 +37,45 @@ int64_t le_map_parts(const struct map *m, int axis) {
 
 /* ---- places of loads and stores */
 
-/* Elements that a subscript's step along an index makes, wrapping as addresses do. */
-static int64_t wrapping_product(int64_t a, int64_t b) {
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 static void add_index(const struct map *m, struct map_place *p, int index, int64_t elements) {
     for (int a = 0; a < m->axis_count; a++)
         if (m->axes[a].index == index) {
-            p->start += wrapping_product(elements, range_of(m, index)->low);
-            p->strides[a] += wrapping_product(elements, range_of(m, index)->by);
+            p->start += le_wrapping_product(elements, range_of(m, index)->low);
+            p->strides[a] += le_wrapping_product(elements, range_of(m, index)->by);
             return;
         }
     for (int k = 0; k < m->covered_count; k++)
         if (m->covered[k] == index) {
-            p->start += wrapping_product(elements, range_of(m, index)->low);
+            p->start += le_wrapping_product(elements, range_of(m, index)->low);
             return;
         }
     p->known = false;
 }
 
 /* false: not affine. */
-static bool find_place(const struct map *m, int value, struct le_node *const *subscripts, int rank, int stretch,
-                       struct map_place *p) {
-    const struct le_layout *layout = &m->c.layouts[value];
-    *p = (struct map_place){.start = layout->offset, .known = true};
-    for (int d = 0; d < rank; d++) {
+static bool find_place(const struct map *m, const struct le_place *place, struct map_place *p) {
+    *p = (struct map_place){.start = place->layout->offset, .known = true};
+    for (int d = 0; d < place->rank; d++) {
         struct le_affine f;
-        if (d < stretch && layout->shape[d] == 1)
-            continue;
-        if (!le_affine_of(m->c.space, subscripts[d], &f))
+        if (!le_axis_elements(m->c.space, place, d, &f))
             return false;
-        p->start += wrapping_product(f.constant, layout->strides[d]);
+        p->start += f.constant;
         for (int k = 0; k < f.count; k++)
-            add_index(m, p, f.index[k], wrapping_product(f.factor[k], layout->strides[d]));
+            add_index(m, p, f.index[k], f.factor[k]);
     }
     return true;
 }
 
-static bool is_inside(const struct map *m, int value, struct le_node *const *subscripts, int rank, int stretch) {
-    for (int d = 0; d < rank; d++)
-        if (!le_axis_is_safe(m->c.safety.space, &m->c.layouts[value], subscripts[d], d, stretch))
-            return false;
-    return true;
+static bool find_load(const struct map *m, const struct le_node *load, struct map_place *p) {
+    const struct le_place place = le_load_place(m->c.layouts, load);
+    return find_place(m, &place, p);
 }
 
 /* A load of places that can be counted and are all inside. */
-static bool is_plain(const struct map *m, struct le_node *load, struct map_place *p) {
-    return !load->live && load->operand_count > 0 &&
-           (load->trusted || is_inside(m, load->value, load->operands, load->operand_count, load->stretch)) &&
-           find_place(m, load->value, load->operands, load->operand_count, load->stretch, p);
+static bool is_plain(const struct map *m, const struct le_node *load, struct map_place *p) {
+    const struct le_place place = le_load_place(m->c.layouts, load);
+    return !load->live && load->operand_count > 0 && (load->trusted || le_place_is_safe(m->c.safety.space, &place)) &&
+           find_place(m, &place, p);
 }
 
 /* ---- axes */
@@ -108,10 +97,10 @@ static bool find_axes(struct map *m) {
 }
 
 static bool find_target(struct map *m) {
-    const struct le_stage *stage = m->stage;
-    const struct le_value *target = &m->c.ir->values.at[stage->target];
-    return target->rank > 0 && (target->symbol < 0 || is_inside(m, target->id, stage->left, stage->left_count, 0)) &&
-           find_place(m, target->id, stage->left, stage->left_count, 0, &m->target) && m->target.known;
+    const struct le_value *target = &m->c.ir->values.at[m->stage->target];
+    const struct le_place place = {&m->c.layouts[target->id], m->stage->left, m->stage->left_count, 0};
+    return target->rank > 0 && (target->symbol < 0 || le_place_is_safe(m->c.safety.space, &place)) &&
+           find_place(m, &place, &m->target) && m->target.known;
 }
 
 /* By how far apart neighbours lie in the target, the farthest first. What may fault stays in order. */
@@ -135,7 +124,7 @@ static bool node_merges(struct map *m, struct le_node *node, int outer, int epoc
     if (node->kind == LE_NODE_INDEX)
         return false;
     if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p))
-        return p.strides[outer] == wrapping_product(p.strides[outer + 1], b->count);
+        return p.strides[outer] == le_wrapping_product(p.strides[outer + 1], b->count);
     for (int k = 0; k < node->operand_count; k++)
         if (!node_merges(m, node->operands[k], outer, epoch))
             return false;
@@ -161,7 +150,7 @@ static void merge_with_next(struct map *m, int outer) {
     struct map_axis *a = &m->axes[outer], *b = a + 1;
     int64_t count;
     if (range_of(m, a->index)->by != 1 || range_of(m, b->index)->by != 1 || !le_mul_i64(a->count, b->count, &count) ||
-        m->target.strides[outer] != wrapping_product(m->target.strides[outer + 1], b->count) || !all_merge(m, outer))
+        m->target.strides[outer] != le_wrapping_product(m->target.strides[outer + 1], b->count) || !all_merge(m, outer))
         return;
     m->covered[m->covered_count++] = a->index;
     b->count = count;
@@ -240,7 +229,7 @@ static void find_neighbour(struct le_node *node, void *user) {
     struct map *m = n->m;
     struct map_place p, unused;
     if (node->kind != LE_NODE_LOAD || node->live || node->operand_count == 0 || !depends_on_axes(m, node) ||
-        !find_place(m, node->value, node->operands, node->operand_count, node->stretch, &p))
+        !find_load(m, node, &p))
         return;
     m->asks |= !is_plain(m, node, &unused);
     for (int k = 0; k < n->count; k++)
@@ -264,8 +253,7 @@ static void find_asking(struct le_node *node, void *user) {
     struct map *m = user;
     struct map_place p;
     m->asks |= node->kind == LE_NODE_LOAD && !node->live && node->operand_count > 0 && depends_on_axes(m, node) &&
-               !is_plain(m, node, &p) &&
-               find_place(m, node->value, node->operands, node->operand_count, node->stretch, &p);
+               !is_plain(m, node, &p) && find_load(m, node, &p);
 }
 
 /* The axes' places where the box of indices is; false: one that covers others would be cut. */
@@ -329,7 +317,7 @@ static struct map_stream widened(const struct map_stream *s, int row, int column
 }
 
 static void widen_interval(int64_t from, int64_t to, int64_t stride, int64_t *low, int64_t *high) {
-    int64_t first = wrapping_product(from, stride), last = wrapping_product(to, stride);
+    int64_t first = le_wrapping_product(from, stride), last = le_wrapping_product(to, stride);
     *low += first < last ? first : last;
     *high += first < last ? last : first;
 }

@@ -3,10 +3,6 @@
  * can index all of it, and which axes need no check. All numbers are parameters. */
 #include "gen/tree/codegen.h"
 
-static bool is_stretched(const struct le_layout *layout, int d, int stretch) {
-    return d < stretch && layout->shape[d] == 1;
-}
-
 /* ---- places */
 
 struct access {
@@ -107,11 +103,12 @@ static struct le_expression *moved(const struct access *a, int d, struct le_expr
 /* Computes the subscripts, and applies the edge mode to those that may be out of range. */
 static void find_subscripts(struct access *a, struct le_node *const *subscripts, enum le_edge edge, bool trusted,
                             struct le_block *block, struct le_variable *outside) {
+    const struct le_place place = {a->layout, subscripts, a->rank, a->stretch};
     for (int d = 0; d < a->rank; d++) {
-        if (is_stretched(a->layout, d, a->stretch))
+        if (le_place_is_stretched(&place, d))
             continue;
         a->subscript[d] = le_codegen_node(a->c, subscripts[d], block, outside);
-        if (trusted || le_axis_is_safe(a->c->safety.space, a->layout, subscripts[d], d, a->stretch))
+        if (trusted || le_axis_is_safe(a->c->safety.space, &place, d))
             continue;
         if (edge == LE_EDGE_NONE || edge == LE_EDGE_FILL || a->layout->shape[d] == 0)
             a->asked[d] = true;

@@ -12,9 +12,27 @@ struct le_layout {
 
 int64_t le_layout_elements(const struct le_layout *layout, int rank); /* INT64_MAX: or more */
 
-/* Whether a load's or store's subscript of axis d stays inside, whatever its indices are. */
-bool le_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
-                     int stretch);
+/* places.c: the place of a load or store */
+struct le_place {
+    const struct le_layout *layout;
+    struct le_node *const *subscripts;
+    int rank, stretch; /* stretch: as of a LOAD */
+};
+static inline struct le_place le_load_place(const struct le_layout *layouts, const struct le_node *load) {
+    return (struct le_place){&layouts[load->value], load->operands, load->operand_count, load->stretch};
+}
+bool le_place_is_stretched(const struct le_place *place, int d); /* axis d has one element, whatever the subscript */
+/* Whether the subscript of axis d, or all of them, stay inside, whatever the indices are. */
+bool le_axis_is_safe(const struct le_space *space, const struct le_place *place, int d);
+bool le_place_is_safe(const struct le_space *space, const struct le_place *place);
+/* What axis d adds to the place, in elements. The numbers wrap, as addresses do: a factor may be enormous where its
+ * index never moves. false: it is not affine. */
+bool le_axis_elements(const struct le_space *space, const struct le_place *place, int d, struct le_affine *out);
+/* Elements from one value of index to the next; false: not affine. */
+bool le_place_stride(const struct le_space *space, const struct le_place *place, int index, int64_t *stride);
+static inline int64_t le_wrapping_product(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
 
 /* safety.c: how code is made, for what may be computed where nothing asks for it */
 struct le_safety {

@@ -1,10 +1,6 @@
 /* Where accesses lie. */
 #include "ir/analysis/analysis.h"
 
-static bool is_stretched(const struct le_layout *layout, int d, int stretch) {
-    return d < stretch && layout->shape[d] == 1;
-}
-
 int64_t le_layout_elements(const struct le_layout *layout, int rank) {
     int64_t count = 1;
     for (int d = 0; d < rank; d++)
@@ -13,10 +9,47 @@ int64_t le_layout_elements(const struct le_layout *layout, int rank) {
     return count;
 }
 
-bool le_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
-                     int stretch) {
+bool le_place_is_stretched(const struct le_place *place, int d) {
+    return d < place->stretch && place->layout->shape[d] == 1;
+}
+
+bool le_axis_is_safe(const struct le_space *space, const struct le_place *place, int d) {
     int64_t low, high;
-    if (is_stretched(layout, d, stretch))
+    return le_place_is_stretched(place, d) ||
+           (le_interval(space, place->subscripts[d], &low, &high) && low >= 0 && high < place->layout->shape[d]);
+}
+
+bool le_place_is_safe(const struct le_space *space, const struct le_place *place) {
+    for (int d = 0; d < place->rank; d++)
+        if (!le_axis_is_safe(space, place, d))
+            return false;
+    return true;
+}
+
+bool le_axis_elements(const struct le_space *space, const struct le_place *place, int d, struct le_affine *out) {
+    int64_t stride = place->layout->strides[d];
+    *out = (struct le_affine){.count = 0};
+    if (le_place_is_stretched(place, d))
         return true;
-    return le_interval(space, subscript, &low, &high) && low >= 0 && high < layout->shape[d];
+    if (!le_affine_of(space, place->subscripts[d], out))
+        return false;
+    out->constant = le_wrapping_product(out->constant, stride);
+    for (int k = 0; k < out->count; k++)
+        out->factor[k] = le_wrapping_product(out->factor[k], stride);
+    return true;
+}
+
+bool le_place_stride(const struct le_space *space, const struct le_place *place, int index, int64_t *stride) {
+    *stride = 0;
+    for (int d = 0; d < place->rank; d++) {
+        struct le_affine f;
+        if (!le_node_depends(place->subscripts[d], index))
+            continue;
+        if (!le_axis_elements(space, place, d, &f))
+            return false;
+        for (int k = 0; k < f.count; k++)
+            if (f.index[k] == index)
+                *stride += f.factor[k];
+    }
+    return true;
 }

@@ -51,23 +51,23 @@ static bool add_host(struct loops *l, struct le_contract_operand *out, int index
 static bool find_offset(struct loops *l, int value, struct le_node *const *subscripts, int rank, int stretch,
                         struct le_contract_operand *out, int64_t *strides) {
     const struct le_space *space = &l->s->plan->space;
-    const struct le_layout *layout = &l->s->plan->layouts[value];
+    const struct le_place place = {&l->s->plan->layouts[value], subscripts, rank, stretch};
     const int symbol = l->s->ir->values.at[value].symbol;
-    *out = (struct le_contract_operand){.value = value, .offset = layout->offset};
+    *out = (struct le_contract_operand){.value = value, .offset = place.layout->offset};
     for (int d = 0; d < rank; d++) {
         struct le_affine f;
         int64_t low, high;
-        if (d < stretch && layout->shape[d] == 1)
+        if (le_place_is_stretched(&place, d))
             continue;
-        if (!le_affine_of(space, subscripts[d], &f) || !le_interval(space, subscripts[d], &low, &high))
+        if (!le_axis_elements(space, &place, d, &f))
             return false;
-        if (symbol >= 0 && (low < 0 || high >= layout->shape[d]))
+        if (symbol >= 0 ? !le_axis_is_safe(space, &place, d) : !le_interval(space, subscripts[d], &low, &high))
             return false;
-        out->offset += f.constant * layout->strides[d];
+        out->offset += f.constant;
         for (int k = 0; k < f.count; k++) {
             if (!is_host(l, f.index[k]))
-                strides[f.index[k]] += f.factor[k] * layout->strides[d];
-            else if (!add_host(l, out, f.index[k], f.factor[k] * layout->strides[d]))
+                strides[f.index[k]] += f.factor[k];
+            else if (!add_host(l, out, f.index[k], f.factor[k]))
                 return false;
         }
     }

@@ -382,9 +382,10 @@ struct inside_check {
 
 static void check_inside(struct le_node *node, void *user) {
     struct inside_check *fit = user;
-    for (int d = 0; node->kind == LE_NODE_LOAD && node->trusted && d < node->operand_count; d++)
-        fit->all = fit->all && le_axis_is_safe(&fit->plan->space, &fit->plan->layouts[node->value], node->operands[d],
-                                               d, node->stretch);
+    if (node->kind != LE_NODE_LOAD || !node->trusted || !fit->all)
+        return;
+    const struct le_place place = le_load_place(fit->plan->layouts, node);
+    fit->all = le_place_is_safe(&fit->plan->space, &place);
 }
 
 /* The siblings' own statements check their accesses, but these statements come later. Until then the leader's kernel
