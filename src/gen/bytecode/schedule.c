@@ -133,105 +133,33 @@ void le_gen_find_indices(struct gen *g) {
     g->locals = LE_NEW_ARRAY(g->arena, g->local_count, struct operand *);
 }
 
-/* ---- merging: two loops that every access walks as one */
+/* ---- merging. An access that moves with the loops has to be a pointer in all axes: a computed offset would take the
+ * merged index for both of them. */
 
-struct merge_check {
-    struct gen *g;
-    int outer, inner, epoch;
-    bool fits;
-};
-
-static void visit_merge(struct merge_check *m, struct le_node *node);
-
-/* An access that depends on the loops must be a pointer in all axes: a computed offset would take the merged index for
- * both of them. Subscripts of any other access may still hold something that depends on the loops. */
-static void visit_access(struct merge_check *m, const struct le_place *place, bool trusted) {
-    struct gen *g = m->g;
-    int64_t outer, inner, whole;
-    bool depends = false;
-    for (int d = 0; d < place->rank; d++)
-        depends |= le_node_depends(place->subscripts[d], m->outer) || le_node_depends(place->subscripts[d], m->inner);
-    for (int d = 0; d < place->rank && !depends; d++)
-        visit_merge(m, place->subscripts[d]);
-    if (depends)
-        m->fits = m->fits && le_gen_is_linear(g, place, trusted) &&
-                  le_place_stride(g->space, place, m->outer, &outer) &&
-                  le_place_stride(g->space, place, m->inner, &inner) &&
-                  le_mul_i64(inner, le_gen_extent(g, m->inner), &whole) && outer == whole;
-}
-
-static struct le_place store_place(const struct gen *g, const struct le_node *node, const struct le_region_step *s) {
-    return (struct le_place){&g->kernel->layouts[g->stage->pairs[s->target].target],
-                             node->operands + s->first_subscript, s->subscript_count, 0};
-}
-
-/* Returns which of a region's operands are subscripts of stores; NULL if none are. */
-static bool *visit_stores(struct merge_check *m, const struct le_node *node) {
-    if (node->kind != LE_NODE_REGION)
-        return NULL;
-    bool *subscript = LE_NEW_ARRAY(m->g->arena, node->operand_count, bool);
-    for (int k = 0; k < node->region->step_count; k++) {
-        const struct le_region_step *s = &node->region->steps[k];
-        if (s->kind != LE_REGION_STORE)
-            continue;
-        const struct le_place place = store_place(m->g, node, s);
-        visit_access(m, &place, false);
-        for (int d = 0; d < s->subscript_count; d++)
-            subscript[s->first_subscript + d] = true;
-    }
-    for (int k = 0; k < node->region->step_count; k++)
-        if (le_region_has_value(node->region->steps[k].kind))
-            subscript[node->region->steps[k].value] = false;
-    return subscript;
-}
-
-/* What the bounds of the node's own loops compute. */
-static void visit_bounds(struct merge_check *m, const struct le_node *node) {
-    for (int k = 0; k < node->index_count; k++) {
-        const struct le_range_nodes *r = &m->g->ir->indices.at[node->indices[k]].range;
-        struct le_node *bounds[] = {r->low, r->high, r->by};
-        for (size_t b = 0; le_range_of(m->g->space, node->indices[k])->dynamic && b < ARRAY_LEN(bounds); b++)
-            if (bounds[b])
-                visit_merge(m, bounds[b]);
-    }
-}
-
-static void visit_merge(struct merge_check *m, struct le_node *node) {
-    if (!m->fits || le_note_met(m->g->notes, node, m->epoch))
-        return;
-    visit_bounds(m, node);
-    if (node->fill)
-        visit_merge(m, node->fill);
-    if (node->kind == LE_NODE_INDEX) {
-        m->fits = node->index != m->outer && node->index != m->inner;
-        return;
-    }
-    if (node->kind == LE_NODE_LOAD) {
-        const struct le_place place = le_load_place(m->g->kernel->layouts, node);
-        visit_access(m, &place, node->trusted);
-        return;
-    }
-    bool *subscript = visit_stores(m, node);
-    for (int k = 0; k < node->operand_count; k++)
-        if (!subscript || !subscript[k])
-            visit_merge(m, node->operands[k]);
+static bool is_counted(const void *user, const struct le_place *place, bool trusted, bool live) {
+    (void)live;
+    return le_gen_is_linear(user, place, trusted);
 }
 
 static void try_merge(struct gen *g, int outer, int inner, bool kept) {
-    const struct le_range *a = le_range_of(g->space, outer), *b = le_range_of(g->space, inner);
-    if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || le_gen_drives_bounds(g, outer) ||
-        le_gen_drives_bounds(g, inner) || (kept && !le_stage_in_any_order(g->stage)))
-        return;
-    if (le_range_count(a) == 0 || le_range_count(b) == 0)
-        return; /* merged_count 0 says: not merged */
+    int64_t count, outer_count = le_range_count(le_range_of(g->space, outer));
     int into = g->merged_into[inner];
-    struct merge_check m = {.g = g, .outer = outer, .inner = into, .epoch = ++g->notes->epoch, .fits = true};
+    if (le_gen_drives_bounds(g, outer) || le_gen_drives_bounds(g, inner) ||
+        (kept && !le_stage_in_any_order(g->stage)) || outer_count == 0 ||
+        le_range_count(le_range_of(g->space, inner)) == 0)
+        return; /* merged_count 0 says: not merged */
     const struct le_place target = le_gen_target(g);
-    visit_access(&m, &target, le_gen_target_is_trusted(g));
-    for (int k = 0; k < g->node_count; k++)
-        visit_merge(&m, g->nodes[k]);
-    int64_t count;
-    if (!m.fits || !le_mul_i64(le_gen_extent(g, into), le_range_count(a), &count))
+    struct le_merging m = {.code = &g->safety,
+                           .stage = g->stage,
+                           .outer = outer,
+                           .inner = into,
+                           .inner_count = le_gen_extent(g, into),
+                           .loops = true,
+                           .is_counted = is_counted,
+                           .user = g};
+    if (!le_loops_merge(&m, g->nodes, g->node_count) ||
+        !le_place_merges(&m, &target, le_gen_target_is_trusted(g), false) ||
+        !le_mul_i64(m.inner_count, outer_count, &count))
         return;
     g->merged_count[into] = count;
     g->merged_into[outer] = into;
@@ -345,7 +273,7 @@ static void score_stores(struct index_score *s, const struct le_node *node) {
         int64_t stride;
         if (step->kind != LE_REGION_STORE)
             continue;
-        const struct le_place place = store_place(s->g, node, step);
+        const struct le_place place = le_store_place(s->g->kernel->layouts, s->g->stage, node, step);
         s->loads++;
         if (le_place_stride(s->g->space, &place, s->index, &stride)) {
             s->good += stride == 1;

@@ -17,8 +17,7 @@ static const struct le_range *range_at(const struct codegen *c, const struct gro
 struct load_check {
     struct codegen *c;
     const struct group *g;
-    int outer, inner; /* positions */
-    int64_t inner_count;
+    int inner;                        /* position */
     int width, largest;               /* elements; bytes of one */
     struct le_node *loads[LOADS_MAX]; /* those that depend on the inner index */
     int load_count;
@@ -31,19 +30,22 @@ static bool find_stride(const struct codegen *c, const struct le_node *load, int
     return le_place_stride(c->space, &place, index, stride);
 }
 
+static bool is_counted(const void *user, const struct le_place *place, bool trusted, bool live) {
+    const struct codegen *c = user;
+    return !live && (trusted || le_place_is_safe(c->space, place));
+}
+
 /* All of its places are inside, as they are. */
 static bool is_plain(const struct codegen *c, const struct le_node *load) {
     const struct le_place place = le_load_place(c->layouts, load);
-    return !load->live && (load->trusted || le_place_is_safe(c->space, &place));
+    return is_counted(c, &place, load->trusted, load->live);
 }
 
-/* Calls visit for the loads that depend on the inner index or the outer one; a subscript's own loads are not looked at.
+/* Calls visit for the loads that depend on the inner index; a subscript's own loads are not looked at.
  */
 static void look_at(struct load_check *l, struct le_node *node, int epoch,
                     void (*visit)(struct load_check *, struct le_node *)) {
-    bool outer = l->outer >= 0 && le_node_depends(node, l->g->indices[l->outer]);
-    if (!l->fits || (!outer && !le_node_depends(node, l->g->indices[l->inner])) ||
-        le_note_met(l->c->notes, node, epoch))
+    if (!l->fits || !le_node_depends(node, l->g->indices[l->inner]) || le_note_met(l->c->notes, node, epoch))
         return;
     if (node->kind == LE_NODE_REDUCE || node->kind == LE_NODE_REGION)
         l->fits = false;
@@ -64,21 +66,15 @@ static bool all_fit(struct load_check *l, void (*visit)(struct load_check *, str
 
 /* ---- axes */
 
-static void visit_merge(struct load_check *l, struct le_node *node) {
-    int64_t outer, inner, whole;
-    l->fits = node->kind == LE_NODE_LOAD && is_plain(l->c, node) &&
-              find_stride(l->c, node, l->g->indices[l->outer], &outer) &&
-              find_stride(l->c, node, l->g->indices[l->inner], &inner) && le_mul_i64(inner, l->inner_count, &whole) &&
-              outer == whole;
-}
-
-static bool steps_by_one(const struct codegen *c, const struct group *g, int position) {
-    return range_at(c, g, position)->by == 1;
-}
-
 static bool merges(struct codegen *c, const struct group *g, int position, const struct term_axis *inner) {
-    struct load_check l = {.c = c, .g = g, .outer = position, .inner = inner->position, .inner_count = inner->count};
-    return steps_by_one(c, g, position) && steps_by_one(c, g, inner->position) && all_fit(&l, visit_merge);
+    struct le_merging m = {.code = &c->safety,
+                           .stage = c->stage,
+                           .outer = g->indices[position],
+                           .inner = g->indices[inner->position],
+                           .inner_count = inner->count,
+                           .is_counted = is_counted,
+                           .user = c};
+    return le_loops_merge(&m, g->bodies, g->node_count);
 }
 
 /* From the last to the first, then turned round. An axis of one value is none, unless it is the last. */
@@ -158,8 +154,8 @@ static void visit_aligned(struct load_check *l, struct le_node *node) {
 
 int le_group_width(struct codegen *c, const struct group *g) {
     const struct term_axis *last = &g->axes[g->axis_count - 1];
-    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = last->position};
-    if (!steps_by_one(c, g, last->position) || !all_fit(&l, visit_size) || l.largest == 0 || l.largest > 8)
+    struct load_check l = {.c = c, .g = g, .inner = last->position};
+    if (range_at(c, g, last->position)->by != 1 || !all_fit(&l, visit_size) || l.largest == 0 || l.largest > 8)
         return 1;
     l.width = 16 / l.largest;
     if (g->axis_count > 1 && last->count % l.width != 0)
@@ -180,7 +176,7 @@ static void visit_across(struct load_check *l, struct le_node *node) {
 }
 
 bool le_group_is_across(struct codegen *c, const struct group *g, int index) {
-    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position, .point = index};
+    struct load_check l = {.c = c, .g = g, .inner = g->axes[g->axis_count - 1].position, .point = index};
     return all_fit(&l, visit_across) && l.across > 0;
 }
 
@@ -399,7 +395,7 @@ static void visit_load(struct load_check *l, struct le_node *node) {
 }
 
 int le_group_loads(struct codegen *c, const struct group *g, struct le_node **loads) {
-    struct load_check l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position};
+    struct load_check l = {.c = c, .g = g, .inner = g->axes[g->axis_count - 1].position};
     if (!all_fit(&l, visit_load))
         return -1;
     for (int k = 0; k < l.load_count; k++)
@@ -409,7 +405,7 @@ int le_group_loads(struct codegen *c, const struct group *g, struct le_node **lo
 
 bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width) {
     struct group g = {.indices = index, .index_count = 1, .axis_count = 1};
-    struct load_check l = {.c = c, .g = &g, .outer = -1, .width = width, .fits = true};
+    struct load_check l = {.c = c, .g = &g, .width = width, .fits = true};
     visit_size(&l, load);
     if (l.fits)
         visit_aligned(&l, load);

@@ -71,11 +71,21 @@ static bool find_load(const struct map *m, const struct le_node *load, struct ma
     return find_place(m, &place, p);
 }
 
-/* A load of places that can be counted and are all inside. */
+/* Whether all its places can be counted and are inside. */
+static bool is_plain_place(const struct map *m, const struct le_place *place, bool trusted, bool live,
+                           struct map_place *p) {
+    return !live && place->rank > 0 && (trusted || le_place_is_safe(m->c.safety.space, place)) &&
+           find_place(m, place, p);
+}
+
 static bool is_plain(const struct map *m, const struct le_node *load, struct map_place *p) {
     const struct le_place place = le_load_place(m->c.layouts, load);
-    return !load->live && load->operand_count > 0 && (load->trusted || le_place_is_safe(m->c.safety.space, &place)) &&
-           find_place(m, &place, p);
+    return is_plain_place(m, &place, load->trusted, load->live, p);
+}
+
+static bool is_counted(const void *user, const struct le_place *place, bool trusted, bool live) {
+    struct map_place p;
+    return is_plain_place(user, place, trusted, live, &p);
 }
 
 /* ---- axes */
@@ -116,21 +126,6 @@ static void sort_axes(struct map *m) {
         }
 }
 
-static bool node_merges(struct map *m, struct le_node *node, int outer, int epoch) {
-    const struct map_axis *a = &m->axes[outer], *b = a + 1;
-    struct map_place p;
-    if ((!le_node_depends(node, a->index) && !le_node_depends(node, b->index)) || le_note_met(m->c.notes, node, epoch))
-        return true;
-    if (node->kind == LE_NODE_INDEX)
-        return false;
-    if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p))
-        return p.strides[outer] == le_wrapping_product(p.strides[outer + 1], b->count);
-    for (int k = 0; k < node->operand_count; k++)
-        if (!node_merges(m, node->operands[k], outer, epoch))
-            return false;
-    return node->kind != LE_NODE_LOAD || !node->fill || node_merges(m, node->fill, outer, epoch);
-}
-
 /* Visits all that is computed for a point. */
 static void walk_point(const struct map *m, void (*visit)(struct le_node *node, void *user), void *user) {
     le_node_walk(m->c.ir, m->stage->node, visit, user);
@@ -139,17 +134,22 @@ static void walk_point(const struct map *m, void (*visit)(struct le_node *node, 
 }
 
 static bool all_merge(struct map *m, int outer) {
-    int epoch = ++m->c.notes->epoch;
-    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
-        if (!node_merges(m, m->stage->left[d], outer, epoch))
-            return false;
-    return node_merges(m, m->stage->node, outer, epoch);
+    struct le_merging merging = {.code = &m->c.safety,
+                                 .stage = m->stage,
+                                 .outer = m->axes[outer].index,
+                                 .inner = m->axes[outer + 1].index,
+                                 .inner_count = m->axes[outer + 1].count,
+                                 .gathers = true,
+                                 .is_counted = is_counted,
+                                 .user = m};
+    return le_loops_merge(&merging, &m->stage->node, 1) &&
+           (!m->scatters || le_loops_merge(&merging, m->stage->left, m->stage->left_count));
 }
 
 static void merge_with_next(struct map *m, int outer) {
     struct map_axis *a = &m->axes[outer], *b = a + 1;
     int64_t count;
-    if (range_of(m, a->index)->by != 1 || range_of(m, b->index)->by != 1 || !le_mul_i64(a->count, b->count, &count) ||
+    if (!le_mul_i64(a->count, b->count, &count) ||
         m->target.strides[outer] != le_wrapping_product(m->target.strides[outer + 1], b->count) || !all_merge(m, outer))
         return;
     m->covered[m->covered_count++] = a->index;

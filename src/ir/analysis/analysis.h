@@ -21,6 +21,11 @@ struct le_place {
 static inline struct le_place le_load_place(const struct le_layout *layouts, const struct le_node *load) {
     return (struct le_place){&layouts[load->value], load->operands, load->operand_count, load->stretch};
 }
+static inline struct le_place le_store_place(const struct le_layout *layouts, const struct le_stage *stage,
+                                             const struct le_node *region, const struct le_region_step *store) {
+    return (struct le_place){&layouts[stage->pairs[store->target].target], region->operands + store->first_subscript,
+                             store->subscript_count, 0};
+}
 bool le_place_is_stretched(const struct le_place *place, int d); /* axis d has one element, whatever the subscript */
 /* Whether the subscript of axis d, or all of them, stay inside, whatever the indices are. */
 bool le_axis_is_safe(const struct le_space *space, const struct le_place *place, int d);
@@ -54,6 +59,24 @@ bool le_depends_on_loose(const struct le_safety *safety, const struct le_node *n
 bool le_node_may_note(const struct le_node *node); /* an integer's divisor may be 0, or its exponent negative */
 void le_sort_indices(int *indices, int count);
 bool le_index_is_among(const int *sorted, int count, int index);
+
+/* merge_loops.c: whether two loops, one inside the other, may run as one of the inner one's index: each access that
+ * moves with them goes as far in a step of the outer one as in inner_count steps of the inner one. */
+struct le_merging {
+    const struct le_safety *code; /* how it is made */
+    const struct le_stage *stage;
+    int epoch; /* in the notes */
+    int outer, inner;
+    int64_t inner_count;
+    bool loops;   /* reductions and regions inside may move with them */
+    bool gathers; /* and accesses whose places are not counted */
+    /* Whether an access's place is counted as the loops run. live: as of a LOAD */
+    bool (*is_counted)(const void *user, const struct le_place *place, bool trusted, bool live);
+    const void *user;
+};
+bool le_loops_merge(struct le_merging *merging, struct le_node *const *nodes, int count);
+bool le_place_merges(const struct le_merging *merging, const struct le_place *place, bool trusted,
+                     bool live); /* after that */
 
 /* reduction_terms.c */
 uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type); /* of no terms of the type */
