@@ -54,6 +54,8 @@ bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, s
 /* unroll_jam.c: the same, if all values of one of its kept indices are to be made together; c has the first of
  * these stages then. false: they are not. */
 bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team_stage *t);
+/* A sum or product of so few terms over counted indices that it is written out. */
+bool le_team_is_few(const struct codegen *c, const struct le_node *node);
 
 /* group_terms.c */
 /* Whether most loads have a smaller stride along the kept index than along the terms. */

@@ -17,7 +17,7 @@ static bool is_counted(const struct codegen *c, int index) {
 
 /* ---- reductions of few terms inside of terms, written out */
 
-static bool is_few(const struct codegen *c, const struct le_node *node) {
+bool le_team_is_few(const struct codegen *c, const struct le_node *node) {
     for (int k = 0; k < node->index_count && node->kind == LE_NODE_REDUCE; k++)
         if (!is_counted(c, node->indices[k]))
             return false;
@@ -26,7 +26,7 @@ static bool is_few(const struct codegen *c, const struct le_node *node) {
 
 static struct le_node *write_out(struct le_node *node, void *user) {
     struct codegen *c = user;
-    return is_few(c, node) ? le_written_out(c->ir, c->space, node) : NULL;
+    return le_team_is_few(c, node) ? le_written_out(c->ir, c->space, node) : NULL;
 }
 
 /* ---- along which index */
@@ -139,64 +139,4 @@ bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team
         return true;
     c->stage = stage;
     return false;
-}
-
-/* ---- what is made where it is read */
-
-struct read_search {
-    const struct le_stage *maker;
-    bool found;
-};
-
-static bool is_read_of(const struct le_stage *maker, const struct le_node *node) {
-    return node->kind == LE_NODE_LOAD && node->value == maker->target;
-}
-
-static void find_read(struct le_node *node, void *user) {
-    struct read_search *r = user;
-    r->found |= is_read_of(r->maker, node);
-}
-
-bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker) {
-    struct read_search r = {.maker = maker};
-    if (stage->node)
-        le_node_walk(ir, stage->node, find_read, &r);
-    return r.found;
-}
-
-/* At the very point that the maker makes. */
-static struct le_node *make_there(struct le_node *node, void *user) {
-    const struct le_stage *maker = user;
-    if (!is_read_of(maker, node))
-        return NULL;
-    for (int d = 0; d < node->operand_count; d++)
-        if (node->operands[d] != maker->left[d])
-            return node;
-    return maker->node;
-}
-
-/* Nobody else reads it, and all of its elements are reductions of few terms. */
-static bool can_be_made_there(struct codegen *c, const struct le_stage *maker) {
-    const struct le_value *v = &c->ir->values.at[maker->target];
-    if (maker->kind != LE_STAGE_MAP || maker->base >= 0 || v->symbol >= 0 || v->wanted || v->uses != 1 || v->rank == 0)
-        return false;
-    for (int d = 0; d < maker->left_count; d++)
-        if (maker->left[d]->kind != LE_NODE_INDEX)
-            return false;
-    return is_few(c, maker->node);
-}
-
-struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker) {
-    struct codegen c;
-    struct team_stage t;
-    struct le_stage made = *job->kernel.stage;
-    struct le_device_kernel_job own = *job;
-    own.kernel = le_kernel_begin(&job->kernel);
-    le_codegen_begin(&c, &own, &made, "");
-    if (!can_be_made_there(&c, maker))
-        return NULL;
-    made.node = le_node_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
-    if (le_device_reads(c.ir, &made, maker) || !le_team_spread(&c, &made, &t) || !le_team_takes(&t))
-        return NULL;
-    return made.node;
 }

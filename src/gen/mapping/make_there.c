@@ -1,0 +1,63 @@
+/* Fuses a stage into its only reader: what the maker computes for an element, a sum of few terms, is computed where the
+ * reader needs it, if that lets the reader unroll a kept index (unroll_jam.c). Planning calls it for each stage that a
+ * device runs. It cannot be a pass of the IR: whether sums are short, and whether a team takes the reader as it is
+ * then, depends on the extents of one binding and on the device, which passes do not know. */
+#include "gen/mapping/group_reduce.h"
+
+struct read_search {
+    const struct le_stage *maker;
+    bool found;
+};
+
+static bool is_read_of(const struct le_stage *maker, const struct le_node *node) {
+    return node->kind == LE_NODE_LOAD && node->value == maker->target;
+}
+
+static void find_read(struct le_node *node, void *user) {
+    struct read_search *r = user;
+    r->found |= is_read_of(r->maker, node);
+}
+
+bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const struct le_stage *maker) {
+    struct read_search r = {.maker = maker};
+    if (stage->node)
+        le_node_walk(ir, stage->node, find_read, &r);
+    return r.found;
+}
+
+/* At the very point that the maker makes. */
+static struct le_node *make_there(struct le_node *node, void *user) {
+    const struct le_stage *maker = user;
+    if (!is_read_of(maker, node))
+        return NULL;
+    for (int d = 0; d < node->operand_count; d++)
+        if (node->operands[d] != maker->left[d])
+            return node;
+    return maker->node;
+}
+
+/* Nobody else reads it, and all of its elements are reductions of few terms. */
+static bool can_be_made_there(struct codegen *c, const struct le_stage *maker) {
+    const struct le_value *v = &c->ir->values.at[maker->target];
+    if (maker->kind != LE_STAGE_MAP || maker->base >= 0 || v->symbol >= 0 || v->wanted || v->uses != 1 || v->rank == 0)
+        return false;
+    for (int d = 0; d < maker->left_count; d++)
+        if (maker->left[d]->kind != LE_NODE_INDEX)
+            return false;
+    return le_team_is_few(c, maker->node);
+}
+
+struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker) {
+    struct codegen c;
+    struct team_stage t;
+    struct le_stage made = *job->kernel.stage;
+    struct le_device_kernel_job own = *job;
+    own.kernel = le_kernel_begin(&job->kernel);
+    le_codegen_begin(&c, &own, &made, "");
+    if (!can_be_made_there(&c, maker))
+        return NULL;
+    made.node = le_node_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
+    if (le_device_reads(c.ir, &made, maker) || !le_team_spread(&c, &made, &t) || !le_team_takes(&t))
+        return NULL;
+    return made.node;
+}
