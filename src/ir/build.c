@@ -40,6 +40,13 @@ bool le_node_depends(const struct le_node *node, int index) {
     return false;
 }
 
+bool le_node_depends_on_any(const struct le_node *node, const int *indices, int count) {
+    for (int k = 0; k < count; k++)
+        if (le_node_depends(node, indices[k]))
+            return true;
+    return false;
+}
+
 bool le_node_chooses(const struct le_node *node) {
     bool logic = node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR);
     return node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || logic;
@@ -488,13 +495,6 @@ static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int
         copy->operands[k] = substitute_node(ir, copy->operands[k], old, fresh, made, inner);
 }
 
-static bool depends_on_any(const struct le_node *node, const int *from, int count) {
-    for (int k = 0; k < count; k++)
-        if (le_node_depends(node, from[k]))
-            return true;
-    return false;
-}
-
 /* An index with an explicit range need not cover the whole axis. */
 static bool is_bare(const struct le_ir *ir, const struct le_node *load) {
     for (int k = 0; k < load->operand_count; k++)
@@ -505,7 +505,7 @@ static bool is_bare(const struct le_ir *ir, const struct le_node *load) {
 
 static struct le_node *substitute_node(struct le_ir *ir, struct le_node *node, const int *from,
                                        struct le_node *const *to, int count, int epoch) {
-    if (!depends_on_any(node, from, count))
+    if (!le_node_depends_on_any(node, from, count))
         return node;
     if (node->kind == LE_NODE_INDEX) {
         for (int k = 0; k < count; k++)

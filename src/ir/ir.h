@@ -345,6 +345,7 @@ bool le_node_is_const(const struct le_node *node);
 int64_t le_const_i64(const struct le_node *node); /* node: a CONST of an integer type or bool */
 double le_const_real(const struct le_node *node);
 bool le_node_depends(const struct le_node *node, int index);
+bool le_node_depends_on_any(const struct le_node *node, const int *indices, int count);
 /* Of a REDUCE: its value is an index; its floats are added or multiplied in the order of NUMERICS. */
 static inline bool le_node_is_arg(const struct le_node *node) {
     return node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;

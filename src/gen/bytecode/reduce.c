@@ -81,9 +81,7 @@ static void find_inner_reduction(struct le_node *node, void *user) {
     struct inner_search *f = user;
     if (node->kind != LE_NODE_REDUCE || node == f->outer)
         return;
-    bool depends = false;
-    for (int k = 0; k < f->outer->index_count; k++)
-        depends |= le_node_depends(node, f->outer->indices[k]);
+    bool depends = le_node_depends_on_any(node, f->outer->indices, f->outer->index_count);
     int64_t extent = le_gen_extent(f->g, node->indices[node->index_count - 1]);
     if (depends && extent > f->extent)
         f->extent = extent;

@@ -1,5 +1,6 @@
 /* Chooses how a stage's loops run: which are merged into one, and which one the lanes run along. */
 #include "gen/bytecode/bytecode_gen.h"
+#include "ir/path.h"
 
 #define TILE_ELEMENTS 16384 /* that tile.c takes at once */
 #define FEW_LANES     128   /* that make an instruction dear */
@@ -227,13 +228,6 @@ struct index_score {
     double good;
 };
 
-static bool has_index(const int *set, int count, int index) {
-    for (int k = 0; k < count; k++)
-        if (set[k] == index)
-            return true;
-    return false;
-}
-
 /* Whether a tile of it will be read: some loop that is around those that it depends on computes it again. */
 static bool is_again(const struct index_score *s, const struct le_node *load) {
     const struct gen *g = s->g;
@@ -241,12 +235,12 @@ static bool is_again(const struct index_score *s, const struct le_node *load) {
     bool again = false;
     for (int k = 0; k < g->all_count; k++) {
         int index = g->all[k];
-        bool kept = has_index(g->stage->indices, g->stage->index_count, index);
-        if (has_index(load->free, load->free_count, index)) {
+        bool kept = le_has_index(g->stage->indices, g->stage->index_count, index);
+        if (le_has_index(load->free, load->free_count, index)) {
             bool block = index == s->index && kept;
             if (!le_mul_i64(elements, block ? g->block : le_gen_extent(g, index), &elements))
                 return false;
-        } else if (kept != has_index(g->stage->indices, g->stage->index_count, s->index)) {
+        } else if (kept != le_has_index(g->stage->indices, g->stage->index_count, s->index)) {
             again |= le_gen_extent(g, index) > 4;
         }
     }

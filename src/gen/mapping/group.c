@@ -1,6 +1,7 @@
 /* Finds the reductions of a stage that a team can compute: those over fixed ranges that every point needs, whatever the
  * values. All others are computed by one thread each, where they are used. */
 #include "gen/mapping/group_reduce.h"
+#include "ir/path.h"
 #include <string.h>
 
 struct group_search {
@@ -10,13 +11,6 @@ struct group_search {
     bool fits;
 };
 
-static bool is_kept(const struct le_stage *stage, int index) {
-    for (int k = 0; k < stage->index_count; k++)
-        if (stage->indices[k] == index)
-            return true;
-    return false;
-}
-
 static bool is_fixed(const struct codegen *c, int index) {
     const struct le_range *r = le_range_of(c->space, index);
     return !r->dynamic && !c->ir->indices.at[index].host;
@@ -24,17 +18,14 @@ static bool is_fixed(const struct codegen *c, int index) {
 
 /* Its value hangs on the kept indices alone, and its terms can be counted. */
 static bool is_shared(const struct codegen *c, const struct le_node *node) {
-    int64_t terms = 1;
     if (node->changes || node->index_count > (le_node_is_arg(node) ? 1 : AXES_MAX))
         return false;
     for (int k = 0; k < node->free_count; k++)
-        if (!is_kept(c->stage, node->free[k]) && !c->ir->indices.at[node->free[k]].host)
+        if (!le_has_index(c->stage->indices, c->stage->index_count, node->free[k]) &&
+            !c->ir->indices.at[node->free[k]].host)
             return false;
-    for (int k = 0; k < node->index_count; k++)
-        if (!is_fixed(c, node->indices[k]) ||
-            !le_mul_i64(terms, le_range_count(le_range_of(c->space, node->indices[k])), &terms))
-            return false;
-    return true;
+    return le_ranges_are_fixed(c->space, node->indices, node->index_count) &&
+           le_points(c->space, node->indices, node->index_count) < INT64_MAX;
 }
 
 /* Whether the group computes the node's total. */
@@ -64,22 +55,21 @@ static bool uses_total(const struct codegen *c, struct le_node *node, const stru
     return u.found;
 }
 
-struct inner {
-    const struct le_node *outer;
+struct inner_loop {
+    const int *indices;
+    int count;
     bool found;
 };
 
 static void find_inner_loop(struct le_node *node, void *user) {
-    struct inner *i = user;
-    for (int k = 0; node->index_count > 0 && k < i->outer->index_count; k++)
-        i->found |= le_node_depends(node, i->outer->indices[k]);
+    struct inner_loop *i = user;
+    i->found |= node->index_count > 0 && le_node_depends_on_any(node, i->indices, i->count);
 }
 
-/* Loops inside of the term that know its indices have ranges of their own for each name of these. */
-static bool can_rename(const struct codegen *c, const struct le_node *node) {
-    struct inner i = {.outer = node};
-    le_node_walk(c->ir, node->operands[0], find_inner_loop, &i);
-    return !i.found;
+bool le_team_has_inner_loop(const struct codegen *c, struct le_node *node, const int *indices, int count) {
+    struct inner_loop i = {.indices = indices, .count = count};
+    le_node_walk(c->ir, node, find_inner_loop, &i);
+    return i.found;
 }
 
 /* The node may run over the group's indices in place of its own. */
@@ -87,7 +77,7 @@ static bool same_ranges(const struct codegen *c, const struct group *g, const st
     bool same = g->index_count == node->index_count;
     if (same && memcmp(g->indices, node->indices, (size_t)g->index_count * sizeof(int)) == 0)
         return true;
-    same = same && can_rename(c, node);
+    same = same && !le_team_has_inner_loop(c, node->operands[0], node->indices, node->index_count);
     for (int k = 0; same && k < g->index_count; k++) {
         const struct le_range *a = le_range_of(c->space, g->indices[k]), *b = le_range_of(c->space, node->indices[k]);
         same = a->low == b->low && a->high == b->high && a->by == b->by;
@@ -131,10 +121,8 @@ static struct group *new_group(struct group_search *f, const struct le_node *nod
     }
     struct group *g = &t->groups[t->group_count++];
     bool as_before = t->group_count > 1 && same_ranges(f->c, &t->groups[0], node);
-    *g = (struct group){.terms = 1, .indices = as_before ? t->groups[0].indices : node->indices};
-    g->index_count = node->index_count;
-    for (int k = 0; k < node->index_count; k++)
-        g->terms *= le_range_count(le_range_of(f->c->space, node->indices[k]));
+    *g = (struct group){.indices = as_before ? t->groups[0].indices : node->indices, .index_count = node->index_count};
+    g->terms = le_points(f->c->space, node->indices, node->index_count);
     return g;
 }
 
@@ -164,8 +152,7 @@ static void find_shared(struct group_search *f, struct le_node *node, bool alway
         f->fits = false;
         return;
     }
-    bool logic = node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR);
-    bool decides = node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || node->kind == LE_NODE_REDUCE || logic;
+    bool decides = le_node_chooses(node) || node->kind == LE_NODE_REDUCE;
     for (int k = 0; k < node->operand_count && f->fits; k++)
         find_shared(f, node->operands[k], always && !decides);
     if (f->fits && node->kind == LE_NODE_REDUCE && is_shared(f->c, node) &&

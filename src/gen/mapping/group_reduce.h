@@ -51,6 +51,9 @@ struct team_stage {
 /* group.c: finds the reductions of the stages that can be shared by threads; false: one thread has to compute them */
 bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, struct team_stage *t);
 
+/* Whether loops inside of the node know one of the indices: they have ranges of their own for each name of it. */
+bool le_team_has_inner_loop(const struct codegen *c, struct le_node *node, const int *indices, int count);
+
 /* unroll_jam.c: the same, if all values of one of its kept indices are to be made together; c has the first of
  * these stages then. false: they are not. */
 bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team_stage *t);

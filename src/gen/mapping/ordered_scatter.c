@@ -9,18 +9,9 @@
 enum { BLOCK = SCATTER_THREADS }; /* threads, points at once, and owners of places */
 
 bool le_scatter_is_countable(const struct scatter_stage *s) {
-    for (int q = 0; q < s->stage->index_count; q++)
-        if (le_range_of(s->job->kernel.space, s->stage->indices[q])->dynamic)
-            return false;
-    return s->stage->index_count > 0 && s->stage->index_count <= POINTS_MAX;
-}
-
-static int64_t count_points(const struct le_kernel *k, const struct le_stage *stage, int from) {
-    int64_t points = 1;
-    for (int q = from; q < stage->index_count; q++)
-        if (!le_mul_i64(points, le_range_count(le_range_of(k->space, stage->indices[q])), &points))
-            return INT64_MAX;
-    return points;
+    const struct le_stage *stage = s->stage;
+    return le_ranges_are_fixed(s->job->kernel.space, stage->indices, stage->index_count) && stage->index_count > 0 &&
+           stage->index_count <= POINTS_MAX;
 }
 
 /* One kernel. A block takes the points of one chunk; few: of a chunk, those for 256 of its elements. */
@@ -160,7 +151,7 @@ static leat_status generate(const struct scatter_stage *s, bool few, struct le_g
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
     bool copied = chunks->count > 1;
     struct ordered o = {.c = &c, .chunks = chunks, .few = few, .type = (int)le_type_compute(target->type)};
-    int64_t points = count_points(&job->kernel, stage, 0), parts = few ? (chunks->elements + BLOCK - 1) / BLOCK : 1;
+    int64_t points = le_kernel_points(&job->kernel, stage), parts = few ? (chunks->elements + BLOCK - 1) / BLOCK : 1;
     le_codegen_begin(&c, job, stage, copied ? "_chunks" : "");
     o.places = share(&o, "places", few ? LE_KTREE_INT : LE_KTREE_LONG);
     o.terms = share(&o, "terms", o.type);
@@ -170,7 +161,9 @@ static leat_status generate(const struct scatter_stage *s, bool few, struct le_g
     o.chunk = le_ktree_thread(c.tree, LE_BLOCK_X);
     if (few)
         begin_few(&o, parts);
-    take_points(&o, points, copied ? chunks->size * count_points(&job->kernel, stage, 1) : points);
+    take_points(&o, points,
+                copied ? chunks->size * le_points(job->kernel.space, stage->indices + 1, stage->index_count - 1)
+                       : points);
     if (few)
         leave_total(&o);
     struct le_generated_launch *launch = le_codegen_finish(&c, out);

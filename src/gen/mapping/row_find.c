@@ -19,26 +19,16 @@ static bool is_one_axis(struct row *r) {
     return j->low == k->low && j->high == k->high && j->by == 1;
 }
 
-struct inner {
-    int index;
-    bool found;
-};
-
-static void find_inner_loop(struct le_node *node, void *user) {
-    struct inner *i = user;
-    i->found |= node->index_count > 0 && le_node_depends(node, i->index);
-}
-
 /* The stage's value over the groups' index; false: it cannot be named so. */
 static bool find_value(struct row *r) {
     struct le_ir *ir = r->c->ir;
     struct le_node *to = le_node_index(ir, r->t->groups[0].indices[0]);
     if (r->t->rest_count == 0)
         return true;
-    struct inner i = {.index = r->t->rest_at[0]};
-    le_node_walk(ir, r->c->stage->node, find_inner_loop, &i);
-    r->value = i.found ? NULL : le_node_substitute(ir, r->c->stage->node, &i.index, &to, 1);
-    return !i.found;
+    if (le_team_has_inner_loop(r->c, r->c->stage->node, r->t->rest_at, 1))
+        return false;
+    r->value = le_node_substitute(ir, r->c->stage->node, r->t->rest_at, &to, 1);
+    return true;
 }
 
 static void gather_bodies(struct row *r) {

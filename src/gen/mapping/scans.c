@@ -20,15 +20,11 @@ static int size_of(enum le_type type) {
 }
 
 static bool find_points(struct scan_team *s, const struct le_stage *stage) {
-    s->points = 1;
-    if (stage->index_count > POINTS_MAX)
+    if (stage->index_count > POINTS_MAX || !le_ranges_are_fixed(s->c->space, stage->indices, stage->index_count))
         return false;
-    for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = le_range_of(s->c->space, stage->indices[k]);
-        if (r->dynamic || !le_mul_i64(s->points, le_range_count(r), &s->points))
-            return false;
+    s->points = le_points(s->c->space, stage->indices, stage->index_count);
+    for (int k = 0; k < stage->index_count; k++)
         s->points_at[s->points_count++] = stage->indices[k];
-    }
     return s->points <= INT32_MAX;
 }
 

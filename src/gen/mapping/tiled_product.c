@@ -34,11 +34,8 @@ static bool add_loop(const struct codegen *c, struct loops *to, int index) {
     return to->total > 0 && to->total < EXTENT_MAX;
 }
 
-static bool some_depends(const struct le_node *node, const struct loops *loops) {
-    for (int k = 0; k < loops->count; k++)
-        if (le_node_depends(node, loops->at[k]))
-            return true;
-    return false;
+static bool depends(const struct le_node *node, const struct loops *loops) {
+    return le_node_depends_on_any(node, loops->at, loops->count);
 }
 
 static void swap_sides(struct product_stage *p, int k) {
@@ -66,7 +63,7 @@ static bool find_loops(const struct codegen *c, const struct le_stage *stage, st
 /* The columns are to run along the target's last axis. */
 static void choose_columns(const struct le_stage *stage, struct product_stage *p) {
     const struct le_node *last = stage->left[stage->left_count - 1];
-    if (!some_depends(last, &p->rows) || some_depends(last, &p->columns))
+    if (!depends(last, &p->rows) || depends(last, &p->columns))
         return;
     struct loops rows = p->rows;
     p->rows = p->columns;
@@ -78,10 +75,10 @@ static void choose_columns(const struct le_stage *stage, struct product_stage *p
 /* Every product has the rows on one side and the columns on the other, and reads nothing that may be outside. */
 static bool sort_sides(const struct codegen *c, struct product_stage *p) {
     for (int k = 0; k < p->said.product_count; k++) {
-        if (some_depends(p->said.products[k].left, &p->columns))
+        if (depends(p->said.products[k].left, &p->columns))
             swap_sides(p, k);
         const struct le_node *left = p->said.products[k].left, *right = p->said.products[k].right;
-        if (some_depends(left, &p->columns) || some_depends(right, &p->rows) || !le_load_is_safe(&c->safety, left) ||
+        if (depends(left, &p->columns) || depends(right, &p->rows) || !le_load_is_safe(&c->safety, left) ||
             !le_load_is_safe(&c->safety, right) || left->type != p->factor_type || right->type != p->factor_type)
             return false;
     }
@@ -184,8 +181,7 @@ static bool by_terms(const struct codegen *c, const struct product_stage *p, con
     const struct le_layout *layout = &c->layouts[load->value];
     for (int d = 0; d < load->operand_count; d++)
         if (layout->strides[d] == 1 && layout->shape[d] != 1)
-            return some_depends(load->operands[d], &p->terms) &&
-                   !some_depends(load->operands[d], left ? &p->rows : &p->columns);
+            return depends(load->operands[d], &p->terms) && !depends(load->operands[d], left ? &p->rows : &p->columns);
     return false;
 }
 

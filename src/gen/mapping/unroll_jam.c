@@ -38,16 +38,10 @@ struct shared_terms {
     int64_t cost;
 };
 
-static bool depends_on_group(const struct group *g, const struct le_node *node) {
-    for (int k = 0; k < g->index_count; k++)
-        if (le_node_depends(node, g->indices[k]))
-            return true;
-    return false;
-}
-
 /* What changes from term to term, but not with the index. */
 static void add_shared(struct shared_terms *s, struct le_node *node) {
-    if (!depends_on_group(s->group, node) || le_note_met(s->c->notes, node, s->epoch))
+    if (!le_node_depends_on_any(node, s->group->indices, s->group->index_count) ||
+        le_note_met(s->c->notes, node, s->epoch))
         return;
     if (!le_node_depends(node, s->index)) {
         s->cost += node->cost;

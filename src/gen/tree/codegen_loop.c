@@ -223,13 +223,8 @@ struct deepest {
 
 /* It is cheaper to add up few terms again for every element. */
 static bool is_short(const struct codegen *c, const struct le_node *node) {
-    int64_t terms = 1;
-    for (int k = 0; k < node->index_count; k++) {
-        const struct le_range *r = le_range_of(c->space, node->indices[k]);
-        if (r->dynamic || !le_mul_i64(terms, le_range_count(r), &terms))
-            return false;
-    }
-    return terms <= SHORT_TERMS && !node->operands[0]->reduces;
+    return le_ranges_are_fixed(c->space, node->indices, node->index_count) &&
+           le_points(c->space, node->indices, node->index_count) <= SHORT_TERMS && !node->operands[0]->reduces;
 }
 
 static void find_deepest(struct le_node *node, void *user) {

@@ -87,7 +87,8 @@ bool le_is_short(const struct le_safety *safety, const struct le_node *node, int
 struct le_node *le_written_out(struct le_ir *ir, const struct le_space *space, const struct le_node *reduction);
 
 /* stage_work.c */
-int64_t le_points(const struct le_space *space, const int *indices, int count); /* INT64_MAX: or more */
+int64_t le_points(const struct le_space *space, const int *indices, int count);        /* INT64_MAX: or more */
+bool le_ranges_are_fixed(const struct le_space *space, const int *indices, int count); /* none is dynamic */
 /* Its range is dynamic, but all bounds are known before the kernel starts. */
 bool le_index_by_host(const struct le_space *space, int index);
 int64_t le_index_extent(const struct le_space *space, int index); /* values; 64 for unknown bounds */

@@ -33,11 +33,9 @@ uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type) {
 
 bool le_is_short(const struct le_safety *safety, const struct le_node *node, int64_t terms_most, int64_t cost_most) {
     const struct le_node *term = node->kind == LE_NODE_REDUCE ? node->operands[0] : NULL;
-    if (!term || !le_node_is_ordered(node) || term->reduces || term->changes || !le_node_is_safe(safety, node))
+    if (!term || !le_node_is_ordered(node) || term->reduces || term->changes || !le_node_is_safe(safety, node) ||
+        !le_ranges_are_fixed(safety->space, node->indices, node->index_count))
         return false;
-    for (int k = 0; k < node->index_count; k++)
-        if (le_range_of(safety->space, node->indices[k])->dynamic)
-            return false;
     int64_t terms = le_points(safety->space, node->indices, node->index_count);
     return terms >= 1 && terms <= terms_most && terms * (term->cost + 1) <= cost_most;
 }

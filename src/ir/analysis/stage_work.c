@@ -11,6 +11,13 @@ int64_t le_points(const struct le_space *space, const int *indices, int count) {
     return points;
 }
 
+bool le_ranges_are_fixed(const struct le_space *space, const int *indices, int count) {
+    for (int k = 0; k < count; k++)
+        if (le_range_of(space, indices[k])->dynamic)
+            return false;
+    return true;
+}
+
 bool le_index_by_host(const struct le_space *space, int index) {
     const struct le_range_nodes *r = &space->ir->indices.at[index].range;
     const struct le_node *bounds[] = {r->low, r->high, r->by};
