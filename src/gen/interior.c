@@ -78,3 +78,14 @@ bool le_kernel_interior(const struct le_kernel *kernel, struct le_box *whole, st
     }
     return split;
 }
+
+void le_space_narrow_to(struct le_space *space, const struct le_kernel *kernel, const struct le_box *box) {
+    for (int k = 0; k < kernel->stage->index_count; k++) {
+        int index = kernel->stage->indices[k];
+        struct le_range range = *le_range_of(kernel->space, index);
+        range.low = box->low[k];
+        range.high = box->high[k];
+        if (!range.dynamic)
+            le_space_narrow(space, kernel->arena, index, range);
+    }
+}

@@ -25,6 +25,15 @@ struct le_kernel le_kernel_begin(const struct le_kernel *kernel) {
 
 /* ---- what the extents decide */
 
+bool le_kernel_is_empty(const struct le_kernel *kernel) {
+    for (int k = 0; k < kernel->stage->index_count; k++) {
+        const struct le_range *r = le_range_of(kernel->space, kernel->stage->indices[k]);
+        if (!r->dynamic && r->low >= r->high)
+            return true;
+    }
+    return false;
+}
+
 int64_t le_kernel_points(const struct le_kernel *kernel, const struct le_stage *stage) {
     int64_t points = 1;
     for (int k = 0; k < stage->index_count; k++) {

@@ -67,12 +67,16 @@ struct le_chunks {
 };
 struct le_chunks le_scatter_chunks(const struct le_kernel *kernel, const struct le_stage *stage);
 
+bool le_kernel_is_empty(const struct le_kernel *kernel); /* its stage has no points */
+
 /* interior.c: values of a stage's indices, in their order */
 struct le_box {
     int64_t low[16], high[16];
 };
 /* The box where all reads of one index an axis are inside their arrays; false: that is nowhere, or everywhere. */
 bool le_kernel_interior(const struct le_kernel *kernel, struct le_box *whole, struct le_box *interior);
+/* Code is made for the elements in the box alone. */
+void le_space_narrow_to(struct le_space *space, const struct le_kernel *kernel, const struct le_box *box);
 
 /* gen/bytecode/generate.c */
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out);

@@ -267,13 +267,7 @@ static leat_status generate_box(const struct le_kernel *kernel, const struct le_
     struct le_kernel own = *kernel;
     struct le_space space = *kernel->space;
     own.space = &space;
-    for (int k = 0; k < own.stage->index_count; k++) {
-        struct le_range range = *le_range_of(kernel->space, own.stage->indices[k]);
-        range.low = box->low[k];
-        range.high = box->high[k];
-        if (!range.dynamic)
-            le_space_narrow(&space, kernel->arena, own.stage->indices[k], range);
-    }
+    le_space_narrow_to(&space, kernel, box);
     return le_gen_map(&own, NULL, out);
 }
 
@@ -299,11 +293,8 @@ static leat_status generate_stage(const struct le_kernel *kernel, struct le_laun
     const struct le_stage *stage = kernel->stage;
     struct le_box whole, interior;
     leat_status status = LEAT_OK;
-    for (int k = 0; k < stage->index_count; k++) {
-        const struct le_range *r = le_range_of(kernel->space, stage->indices[k]);
-        if (!r->dynamic && r->low >= r->high)
-            return LEAT_OK;
-    }
+    if (le_kernel_is_empty(kernel))
+        return LEAT_OK;
     if (stage->kind == LE_STAGE_SCATTER)
         return generate_scatter(kernel, out);
     bool is_total = stage->node->kind == LE_NODE_REDUCE && stage->index_count == 0 && stage->left_count == 0;

@@ -26,15 +26,6 @@ static leat_status unsupported(const struct le_device_kernel_job *job, const cha
                       "%s cannot run on a device yet", what);
 }
 
-static bool is_empty(const struct le_kernel *k) {
-    for (int q = 0; q < k->stage->index_count; q++) {
-        const struct le_range *r = le_range_of(k->space, k->stage->indices[q]);
-        if (!r->dynamic && r->low >= r->high)
-            return true;
-    }
-    return false;
-}
-
 static leat_status generate_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                   struct le_generated_launches *out) {
     struct le_mapping_search search = {.job = job, .stage = stage};
@@ -80,7 +71,7 @@ leat_status le_device_generate(const struct le_device_kernel_job *job, struct le
     int first = out->count;
     own.kernel = le_kernel_begin(&job->kernel);
     own.kernel.stage = &stage;
-    if (is_empty(&own.kernel))
+    if (le_kernel_is_empty(&own.kernel))
         return LEAT_OK;
     stage.node = le_kernel_readable(&own.kernel, stage.node);
     leat_status status = generate_stage(&own, &stage, out);

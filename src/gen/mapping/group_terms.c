@@ -196,21 +196,11 @@ static int find_unroll(const struct group *g, int64_t cost) {
     return unroll;
 }
 
-/* Of what this walk has not met yet. */
-static int64_t new_cost(struct codegen *c, struct le_node *node, int epoch) {
-    if (le_note_met(c->notes, node, epoch))
-        return 0;
-    int64_t cost = node->cost;
-    for (int k = 0; k < node->operand_count; k++)
-        cost += new_cost(c, node->operands[k], epoch) - node->operands[k]->cost;
-    return cost;
-}
-
 static int64_t cost_of(struct codegen *c, const struct group *g) {
     int epoch = ++c->notes->epoch;
     int64_t cost = 1;
     for (int k = 0; k < g->node_count; k++)
-        cost += g->share ? new_cost(c, g->bodies[k], epoch) : g->bodies[k]->cost;
+        cost += g->share ? le_new_cost(c->notes, g->bodies[k], epoch) : g->bodies[k]->cost;
     return cost;
 }
 

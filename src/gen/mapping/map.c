@@ -293,12 +293,7 @@ static void find_interior(struct map *m) {
         return;
     struct le_space *inside = LE_NEW(m->c.arena, struct le_space);
     *inside = *m->c.space;
-    for (int k = 0; k < m->stage->index_count; k++) {
-        struct le_range range = *range_of(m, m->stage->indices[k]);
-        range.low = box.low[k];
-        range.high = box.high[k];
-        le_space_narrow(inside, m->c.arena, m->stage->indices[k], range);
-    }
+    le_space_narrow_to(inside, &m->c.job->kernel, &box);
     m->c.safety.space = inside;
     m->asks = false;
     walk_point(m, find_asking, m);

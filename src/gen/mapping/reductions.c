@@ -181,23 +181,13 @@ static void propose_rows(const struct shared_terms *s) {
     finish(s, m, cost, true);
 }
 
-/* Of one evaluation of a node, each node that was not met before once. */
-static double own_operations(struct le_node_notes *notes, struct le_node *node, int epoch) {
-    double operations = (double)node->cost;
-    if (le_note_met(notes, node, epoch))
-        return 0;
-    for (int k = 0; k < node->operand_count; k++)
-        operations += own_operations(notes, node->operands[k], epoch) - (double)node->operands[k]->cost;
-    return fmax(0, operations);
-}
-
 static double operations_of(const struct le_device_kernel_job *job, const struct team_stage *t) {
     struct le_node_notes *notes = &job->kernel.work->notes;
     double operations = 0;
     int epoch = ++notes->epoch;
     for (int g = 0; g < t->group_count; g++)
         for (int k = 0; k < t->groups[g].node_count; k++)
-            operations += (double)t->groups[g].terms * (own_operations(notes, t->groups[g].bodies[k], epoch) + 1);
+            operations += (double)t->groups[g].terms * ((double)le_new_cost(notes, t->groups[g].bodies[k], epoch) + 1);
     return operations * (double)t->points;
 }
 

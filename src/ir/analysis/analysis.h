@@ -92,6 +92,8 @@ bool le_ranges_are_fixed(const struct le_space *space, const int *indices, int c
 /* Its range is dynamic, but all bounds are known before the kernel starts. */
 bool le_index_by_host(const struct le_space *space, int index);
 int64_t le_index_extent(const struct le_space *space, int index); /* values; 64 for unknown bounds */
+/* Of one evaluation of a node, in additions: what the walk of that epoch has not met yet. */
+int64_t le_new_cost(struct le_node_notes *notes, const struct le_node *node, int epoch);
 /* Of a whole stage, whose nodes are given. */
 struct le_work {
     int64_t time;                  /* in additions */

@@ -41,6 +41,15 @@ int64_t le_index_extent(const struct le_space *space, int index) {
 
 /* ---- work */
 
+int64_t le_new_cost(struct le_node_notes *notes, const struct le_node *node, int epoch) {
+    int64_t cost = node->cost;
+    if (le_note_met(notes, node, epoch))
+        return 0;
+    for (int k = 0; k < node->operand_count; k++)
+        cost += le_new_cost(notes, node->operands[k], epoch) - node->operands[k]->cost;
+    return cost > 0 ? cost : 0;
+}
+
 struct work_search {
     const struct le_space *space;
     double time, operations, additions;
