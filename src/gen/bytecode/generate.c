@@ -2,7 +2,6 @@
  * has no checks, and a border. Each box is a launch. The tasks of a launch divide the outermost loop, the lanes, or the
  * terms of a single reduction. */
 #include "gen/bytecode/bytecode_gen.h"
-#include <string.h>
 
 #define TASK_WORK_MIN    65536 /* additions worth waking a thread for */
 #define TASKS_PER_THREAD 4

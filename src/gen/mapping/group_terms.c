@@ -1,8 +1,6 @@
 /* The terms of a group: which of its axes are merged, how many terms a thread reads at once, and the lambdas that
  * compute the total of one term or of several adjacent terms. */
 #include "gen/mapping/group_reduce.h"
-#include <stdio.h>
-#include <string.h>
 
 #define NARROW_TERMS ((int64_t)1 << 30) /* an int counts these, and what is looked at behind them */
 #define DEAR_COST    128                /* additions of all terms that a thread makes at once */

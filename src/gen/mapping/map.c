@@ -2,7 +2,6 @@
  * elements a thread computes. Generates no text. */
 #include "gen/mapping/map.h"
 #include <stdlib.h>
-#include <string.h>
 
 #define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
 #define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)

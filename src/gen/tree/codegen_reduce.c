@@ -1,8 +1,6 @@
 /* Reductions in one thread. Sums and products of floats use the same tree as all devices (prelude: le_tree). All others
  * accumulate term by term, because their order does not affect the result. */
 #include "gen/tree/codegen.h"
-#include <math.h>
-#include <string.h>
 
 #define FEW_TERMS 8
 #define FEW_COST  256 /* additions of all terms */
