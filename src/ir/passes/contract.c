@@ -12,6 +12,7 @@
  * becomes one stage. Otherwise the sum becomes a stage that the rest of the statement reads. `node` is unchanged: when
  * a run is planned, the extents alone decide whether `node` or `product` is computed. */
 #include "ir/passes/contract.h"
+#include "ir/path.h"
 
 #define SUBSCRIPT_COST_MAX 64
 #define SIDES_MAX          16 /* prologues of one statement that are shared */
@@ -39,10 +40,7 @@ struct index_set {
 };
 
 static bool has_index(const struct index_set *set, int index) {
-    for (int k = 0; k < set->count; k++)
-        if (set->at[k] == index)
-            return true;
-    return false;
+    return le_has_index(set->at, set->count, index);
 }
 
 static void add_indices(const struct le_ir *ir, struct index_set *set, const int *indices, int count) {
@@ -389,23 +387,10 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
 }
 
 /* Sums inside other reductions are left alone: they could have many more values than the statement. */
-static struct le_node *replace_sums(struct contract *c, struct le_node *node, int epoch) {
+static struct le_node *replace_sum(struct le_node *node, void *user) {
     if (!node->reduces || node->kind == LE_NODE_REGION)
         return node;
-    if (node->kind == LE_NODE_REDUCE)
-        return own_stage(c, node);
-    struct le_node copy = *node, *made = node, *known = le_walk_memo(c->ir, node, epoch);
-    if (known)
-        return known;
-    bool changed = false;
-    copy.operands = LE_NEW_ARRAY(c->ir->arena, node->operand_count, struct le_node *);
-    for (int k = 0; k < node->operand_count; k++) {
-        copy.operands[k] = replace_sums(c, node->operands[k], epoch);
-        changed |= copy.operands[k] != node->operands[k];
-    }
-    if (changed)
-        made = le_node_make(c->ir, &copy);
-    return le_walk_remember(c->ir, node, epoch, made);
+    return node->kind == LE_NODE_REDUCE ? own_stage(user, node) : NULL;
 }
 
 /* ---- the sum is the whole statement: alpha * sum + beta * target */
@@ -490,7 +475,7 @@ static void contract_stage(struct contract *c, struct le_stage stage) {
         c->conditions = facts_of(c->ir, stage.node).condition;
         c->side_count = 0;
         if (!contract_statement(c, &stage))
-            stage.node = replace_sums(c, stage.node, le_walk_begin(c->ir));
+            stage.node = le_node_replace(c->ir, stage.node, replace_sum, c);
     }
     *LE_PUSH(c->ir->arena, &c->out) = stage;
 }
