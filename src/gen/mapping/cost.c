@@ -1,6 +1,5 @@
 /* Predicts how long a mapping's kernels take: the longest of what memory takes, what arithmetic takes, and what the
  * teams take that have to wait for room. The constants were measured on an H100 with forced mappings of 30 works. */
-#include "gen/bytecode/bytecode_gen.h"
 #include "gen/mapping/mapping.h"
 #include <math.h>
 
