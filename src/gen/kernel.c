@@ -69,6 +69,8 @@ struct le_chunks le_scatter_chunks(const struct le_kernel *kernel, const struct 
     int64_t turns = le_index_extent(kernel->space, first);
     chunks.size = (turns + copies - 1) / copies;
     chunks.count = (turns + chunks.size - 1) / chunks.size;
+    if (chunks.count < 2) /* the terms go to the target itself, as those of few do */
+        chunks.size = chunks.count = 0;
     return chunks;
 }
 

@@ -56,7 +56,7 @@ static void make_terms(const struct ordered *o, struct le_block *block, struct l
 static void add_term(const struct ordered *o, struct le_block *block, struct le_expression *place,
                      struct le_expression *from) {
     struct codegen *c = o->c;
-    struct le_expression *term = le_ktree_let(c->tree, block, "term", o->type, from);
+    struct le_expression *term = le_let(c->tree, block, "term", from);
     struct le_block *inner = le_ktree_open_if(c->tree, block, le_ktree_binary(c->tree, LE_OP_EQ, place, o->own));
     le_ktree_set(c->tree, inner, o->total,
                  le_codegen_updated(c, c->stage->scatter, (enum le_type)o->type, true, o->total, term));
@@ -68,7 +68,7 @@ static void take_term(const struct ordered *o, struct le_block *block, struct le
                       struct le_expression *term) {
     struct codegen *c = o->c;
     struct le_kernel_tree *t = c->tree;
-    struct le_expression *at = le_ktree_let(t, block, "at", LE_KTREE_LONG, place);
+    struct le_expression *at = le_let(t, block, "at", place);
     struct le_expression *mixed =
         le_ktree_binary(t, LE_OP_XOR, at, le_ktree_binary(t, LE_OP_SHR, at, le_ktree_int(t, 8)));
     struct le_expression *owner =
@@ -111,10 +111,10 @@ static void begin_few(struct ordered *o, int64_t parts) {
     struct le_kernel_tree *t = c->tree;
     struct le_expression *over = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(c, "parts", parts));
     struct le_expression *block = le_ktree_thread(t, LE_BLOCK_X);
-    o->chunk = le_ktree_let(t, c->root, "number", LE_KTREE_UINT, le_ktree_quotient(t, block, over));
+    o->chunk = le_let(t, c->root, "number", le_ktree_quotient(t, block, over));
     struct le_expression *part = le_minus(t, block, le_times(t, o->chunk, over));
     struct le_expression *own = le_plus(t, le_times(t, part, le_ktree_int(t, BLOCK)), le_ktree_thread(t, LE_THREAD_X));
-    o->own = le_ktree_let(t, c->root, "own", LE_KTREE_INT, le_ktree_cast(t, LE_KTREE_INT, own));
+    o->own = le_let(t, c->root, "own", le_ktree_cast(t, LE_KTREE_INT, own));
     o->total = le_ktree_use(t, le_ktree_declare(t, c->root, "total", o->type, le_scatter_minus_zero(c)));
 }
 
@@ -131,14 +131,13 @@ static void take_points(const struct ordered *o, int64_t points, int64_t of_chun
     struct codegen *c = o->c;
     struct le_kernel_tree *t = c->tree;
     struct le_expression *size = le_codegen_number(c, "chunk", of_chunk), *all = le_codegen_number(c, "points", points);
-    struct le_expression *begin = le_ktree_let(t, c->root, "begin", LE_KTREE_LONG, le_times(t, o->chunk, size));
+    struct le_expression *begin = le_let(t, c->root, "begin", le_times(t, o->chunk, size));
     struct le_expression *next = le_plus(t, begin, size);
-    struct le_expression *end =
-        le_ktree_let(t, c->root, "end", LE_KTREE_LONG, le_ktree_select(t, le_less(t, next, all), next, all));
+    struct le_expression *end = le_let(t, c->root, "end", le_ktree_select(t, le_less(t, next, all), next, all));
     struct le_variable *some = le_ktree_variable(t, "some", LE_KTREE_LONG);
     struct le_block *loop = le_ktree_open_loop(t, c->root, LE_ROLE_SERIAL, some, begin, end, le_ktree_int(t, BLOCK));
     struct le_expression *own = le_plus(t, le_ktree_use(t, some), le_ktree_thread(t, LE_THREAD_X));
-    make_terms(o, loop, le_ktree_let(t, loop, "point", LE_KTREE_LONG, own), end);
+    make_terms(o, loop, le_let(t, loop, "point", own), end);
     take_terms(o, loop);
     le_ktree_close(t, loop);
 }

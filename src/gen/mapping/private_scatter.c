@@ -120,7 +120,7 @@ static void clear_copies(struct own *o) {
     o->count = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(c, "copies", o->copies));
     o->length = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(c, "elements", o->elements));
     o->own = le_ktree_array(t, c->root, "own", (int)o->word, LE_KTREE_DYNAMIC, 0, 0);
-    struct le_expression *words = le_ktree_let(t, c->root, "words", LE_KTREE_UINT, le_times(t, o->length, o->count));
+    struct le_expression *words = le_let(t, c->root, "words", le_times(t, o->length, o->count));
     struct le_block *block = open_shared(o, "k", le_times(t, words, le_ktree_int(t, o->form == FORM_PAIR ? 2 : 1)), &k);
     le_ktree_set(t, block, le_ktree_element(t, o->own, k), empty(o, (int)o->word));
     le_ktree_close(t, block);
@@ -156,7 +156,7 @@ static void update_copy(struct own *o, struct le_block *block) {
         x = le_ktree_binary(t, LE_OP_SUB, le_ktree_constant(t, type, 0), x);
     struct le_expression *operands[] = {le_ktree_use(t, copy), le_times(t, o->length, o->count), x};
     if (pair)
-        le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_PAIR_ADD, LE_KTREE_VOID, NULL, operands));
+        le_do(t, inner, LE_CALL_PAIR_ADD, NULL, operands);
     else
         update(o, inner, o->form == FORM_BEST ? stage->scatter : LE_SCATTER_ADD,
                le_ktree_element(t, copy, le_ktree_int(t, 0)), x);
@@ -178,7 +178,7 @@ static struct le_expression *total(struct own *o, struct le_block *block, struct
         bool least = o->m.stage->scatter == LE_SCATTER_MIN;
         int type = (int)le_type_compute(o->type);
         sum = copies_call(o, least ? LE_CALL_COPIES_LEAST : LE_CALL_COPIES_GREATEST, first);
-        return le_ktree_let(t, block, "total", type, le_ktree_cast(t, type, sum));
+        return le_let(t, block, "total", le_ktree_cast(t, type, sum));
     }
     sum = copies_call(o, LE_CALL_COPIES_SUM, first);
     if (o->form == FORM_PAIR) {
@@ -187,7 +187,7 @@ static struct le_expression *total(struct own *o, struct le_block *block, struct
         high = le_ktree_binary(t, LE_OP_MUL, high, le_ktree_constant(t, LE_U64, (uint64_t)1 << 32));
         sum = le_ktree_binary(t, LE_OP_ADD, sum, high);
     }
-    return le_ktree_let(t, block, "total", LE_U64, sum);
+    return le_let(t, block, "total", sum);
 }
 
 static void join_copies(struct own *o) {

@@ -106,6 +106,13 @@ static void weights(void **state) {
     finish(&r);
 }
 
+/* Sums of floats whose first index has one value: there is nothing to cut into chunks, so no device takes copies. */
+static void one_chunk(void **state) {
+    (void)state;
+    same_checked("in w: f32[n,m]\nout h: f32[7]\nh[(i + j * 5 + j // 3) % 7] += w[i,j]", "w 1 140001",
+                 "one block, in order", true, false);
+}
+
 /* Copies of points that are too few to pay, and fewer copies than fit. */
 static void forced(void **state) {
     (void)state;
@@ -146,8 +153,9 @@ static void faults(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(counts),  cmocka_unit_test(sums),    cmocka_unit_test(extremes),
-                                       cmocka_unit_test(lengths), cmocka_unit_test(layouts), cmocka_unit_test(weights),
-                                       cmocka_unit_test(forced),  cmocka_unit_test(faults)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts),    cmocka_unit_test(sums),    cmocka_unit_test(extremes),
+        cmocka_unit_test(lengths),   cmocka_unit_test(layouts), cmocka_unit_test(weights),
+        cmocka_unit_test(one_chunk), cmocka_unit_test(forced),  cmocka_unit_test(faults)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

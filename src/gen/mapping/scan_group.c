@@ -170,7 +170,7 @@ static void emit_wide_put(struct scan_team *s, struct le_block *inner, struct le
     bind_turn(s, inner, at, s->out_width);
     struct le_expression *both[] = {le_ktree_address(t, le_codegen_trusted_place(c, &target, inner)),
                                     le_ktree_use(t, out)};
-    le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_WRITE, LE_KTREE_VOID, &LE_STATIC_NUMBER(s->out_width), both));
+    le_do(t, inner, LE_CALL_WRITE, &LE_STATIC_NUMBER(s->out_width), both);
 }
 
 static void emit_put(struct scan_team *s) {
@@ -183,7 +183,7 @@ static void emit_put(struct scan_team *s) {
     if (s->out_width > 1)
         emit_wide_put(s, inner, x[1], from);
     else
-        le_ktree_do(t, inner, le_ktree_call(t, LE_CALL_APPLY_PAIR, LE_KTREE_VOID, NULL, x));
+        le_do(t, inner, LE_CALL_APPLY_PAIR, NULL, x);
     le_ktree_close(t, inner);
 }
 
@@ -211,8 +211,7 @@ static struct le_expression *own_head(struct scan_team *s) {
     struct le_kernel_tree *t = c->tree;
     const struct le_scan *scan = s->scan;
     if (s->head > 0 && s->ordered)
-        return le_ktree_let(t, c->root, "start", s->g.type,
-                            total_of(s, le_codegen_node(c, scan->reduction, c->root, NULL), NULL));
+        return le_let(t, c->root, "start", total_of(s, le_codegen_node(c, scan->reduction, c->root, NULL), NULL));
     struct le_expression *start = declare_start(s);
     if (s->head == 0)
         return start;
@@ -248,7 +247,7 @@ static void take_head(struct scan_team *s, struct le_block *block, struct le_exp
     le_ktree_set(t, block, start, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, s->g.type, statics, x));
     struct le_expression *moved[] = {start, s->count};
     if (s->is_arg && scan->suffix)
-        le_ktree_do(t, block, le_ktree_call(t, LE_CALL_TOTAL_MOVE, LE_KTREE_VOID, NULL, moved));
+        le_do(t, block, LE_CALL_TOTAL_MOVE, NULL, moved);
 }
 
 /* By each block, or by those for which `when` holds. */
@@ -290,8 +289,8 @@ static leat_status finish_launch(struct scan_team *s, struct le_generated_launch
     return s->c->status;
 }
 
-static struct le_expression *let(struct scan_team *s, const char *wish, int type, struct le_expression *x) {
-    return le_ktree_let(s->c->tree, s->c->root, wish, type, x);
+static struct le_expression *let(struct scan_team *s, const char *wish, struct le_expression *x) {
+    return le_let(s->c->tree, s->c->root, wish, x);
 }
 
 /* The thread's number, as that type, over n. */
@@ -310,9 +309,9 @@ static struct le_expression *first_point(struct scan_team *s, int count) {
 static struct le_expression *bind_lane(struct scan_team *s, struct le_expression *point) {
     struct le_kernel_tree *t = s->c->tree;
     struct le_expression *points = le_codegen_number(s->c, "points", s->points);
-    struct le_expression *active = let(s, "active", LE_BOOL, le_less(t, point, points));
+    struct le_expression *active = let(s, "active", le_less(t, point, points));
     struct le_expression *last = le_minus(t, points, le_ktree_int(t, 1));
-    struct le_expression *own = let(s, "row", LE_KTREE_LONG, le_ktree_select(t, active, point, last));
+    struct le_expression *own = let(s, "row", le_ktree_select(t, active, point, last));
     le_team_bind(s->c, t->root, s->points_at, s->points_count, own, true);
     return active;
 }
@@ -332,12 +331,12 @@ leat_status le_scan_make_columns(const struct le_mapping *m, void *found, struct
     int side = s->threads / WARP / s->warps;
     begin_team(s);
     struct le_variable *room = share(s, LE_CALL_SCAN_LANES, "totals", s->warps, side);
-    struct le_expression *warp = let(s, "warp", LE_KTREE_INT, thread_over(s, WARP, LE_KTREE_INT));
+    struct le_expression *warp = let(s, "warp", thread_over(s, WARP, LE_KTREE_INT));
     struct le_expression *warps = le_ktree_int(t, s->warps), *lanes = le_ktree_int(t, WARP);
     struct le_expression *own = le_ktree_quotient(t, warp, warps);
     struct le_expression *before = le_times(t, le_plus(t, first_point(s, side), own), lanes);
     struct le_expression *lane = le_ktree_remainder(t, le_ktree_thread(t, LE_THREAD_X), lanes);
-    struct le_expression *active = bind_lane(s, let(s, "point", LE_KTREE_LONG, le_plus(t, before, lane)));
+    struct le_expression *active = bind_lane(s, let(s, "point", le_plus(t, before, lane)));
     emit_functions(s);
     struct le_expression *start = own_head(s);
     const struct le_static statics[] = {LE_STATIC_TYPE(s->g.type), LE_STATIC_NUMBER(s->g.unroll >= 4 ? SCAN_GROUP : 1),
@@ -350,7 +349,7 @@ leat_status le_scan_make_columns(const struct le_mapping *m, void *found, struct
                                  le_ktree_use(t, s->one),
                                  le_ktree_use(t, s->of),
                                  le_ktree_use(t, s->put_one)};
-    le_ktree_do(t, t->root, le_ktree_call(t, LE_CALL_SCAN_COLUMNS, LE_KTREE_VOID, statics, x));
+    le_do(t, t->root, LE_CALL_SCAN_COLUMNS, statics, x);
     int64_t points = (int64_t)side * WARP;
     return finish_launch(s, out, (s->points + points - 1) / points, 0,
                          s->warps > 1 ? "warps for each 32 rows, a thread each" : "a thread for each row");
@@ -370,7 +369,7 @@ static void call_scan(struct scan_team *s, enum le_library_call call, int last, 
         x[k] = first[k];
     for (int k = 0; k < (int)ARRAY_LEN(functions); k++)
         x[count + k] = le_ktree_use(t, functions[k]);
-    le_ktree_do(t, t->root, le_ktree_call(t, call, LE_KTREE_VOID, statics, x));
+    le_do(t, t->root, call, statics, x);
 }
 
 static struct le_variable *declare_tile(struct scan_team *s) {
@@ -387,11 +386,11 @@ leat_status le_scan_make_lanes(const struct le_mapping *m, void *found, struct l
     begin_team(s);
     struct le_variable *tile = declare_tile(s);
     struct le_expression *point =
-        let(s, "point", LE_KTREE_LONG, le_plus(t, first_point(s, rows), thread_over(s, s->lanes, LE_KTREE_UINT)));
+        let(s, "point", le_plus(t, first_point(s, rows), thread_over(s, s->lanes, LE_KTREE_UINT)));
     struct le_expression *active = bind_lane(s, point);
     emit_functions(s);
     struct le_expression *start = own_head(s), *count = le_ktree_cast(t, LE_KTREE_INT, s->count);
-    count = let(s, "count", LE_KTREE_INT, le_ktree_select(t, active, count, le_ktree_int(t, 0)));
+    count = let(s, "count", le_ktree_select(t, active, count, le_ktree_int(t, 0)));
     struct le_expression *own = le_times(t, thread_over(s, WARP, LE_KTREE_UINT), le_ktree_int(t, WARP * s->slot));
     struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, tile, own)), count, start};
     call_scan(s, LE_CALL_SCAN_FEW, s->lanes, x, 3);
@@ -430,12 +429,11 @@ leat_status le_scan_make_tiles(const struct le_mapping *m, void *found, struct l
     struct le_variable *told = le_codegen_parameter(c, LE_ARGUMENT_WORK, -1, work + 16, LE_KTREE_ULONG, "told");
     struct le_expression *first = le_ktree_use(t, next), *all = le_codegen_number(c, "points", s->points);
     struct le_expression *points = le_ktree_cast(t, LE_KTREE_UINT, all);
-    struct le_expression *turn =
-        let(s, "turn", LE_KTREE_UINT, le_ktree_call(t, LE_CALL_SCAN_TURN, LE_KTREE_UINT, NULL, &first));
-    struct le_expression *number = let(s, "number", LE_KTREE_UINT, le_ktree_quotient(t, turn, points));
-    struct le_expression *row = let(s, "row", LE_KTREE_UINT, le_minus(t, turn, le_times(t, number, points)));
+    struct le_expression *turn = let(s, "turn", le_ktree_call(t, LE_CALL_SCAN_TURN, LE_KTREE_UINT, NULL, &first));
+    struct le_expression *number = let(s, "number", le_ktree_quotient(t, turn, points));
+    struct le_expression *row = let(s, "row", le_minus(t, turn, le_times(t, number, points)));
     struct le_expression *words = le_ktree_call(t, LE_CALL_SCAN_WORDS, LE_KTREE_INT, &LE_STATIC_TYPE(s->g.type), NULL);
-    struct le_expression *step = let(s, "step", LE_KTREE_INT, le_times(t, le_ktree_int(t, 2), words));
+    struct le_expression *step = let(s, "step", le_times(t, le_ktree_int(t, 2), words));
     le_team_bind(c, c->root, s->points_at, s->points_count, row, true);
     emit_functions(s);
     struct le_expression *start = block_head(s, le_ktree_binary(t, LE_OP_EQ, number, le_ktree_int(t, 0)));

@@ -44,7 +44,7 @@ static struct le_expression *take_term(struct state *s, struct le_block *block, 
     int type = (int)s->type;
     if (s->ordered) {
         struct le_expression *operands[] = {s->so_far, x};
-        return le_ktree_let(t, block, "total", type, le_ktree_call(t, LE_CALL_SCAN_NEXT, type, NULL, operands));
+        return le_let(t, block, "total", le_ktree_call(t, LE_CALL_SCAN_NEXT, type, NULL, operands));
     }
     if (s->is_arg) {
         bool back = s->scan->suffix;

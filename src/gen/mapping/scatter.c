@@ -102,7 +102,7 @@ static leat_status set_pass(const struct le_device_kernel_job *job, const struct
         if (!le_node_is_safe(&c.safety, stage->node)) /* its faults count, whoever wins */
             le_codegen_node(&c, stage->node, block, NULL);
         struct le_expression *x[] = {le_ktree_address(c.tree, number), own};
-        le_ktree_do(c.tree, inner, le_ktree_call(c.tree, LE_CALL_CLAIM, LE_KTREE_VOID, NULL, x));
+        le_do(c.tree, inner, LE_CALL_CLAIM, NULL, x);
     }
     if (inner != block)
         le_ktree_close(c.tree, inner);

@@ -297,9 +297,6 @@ struct le_statement *le_ktree_add(struct le_kernel_tree *t, struct le_block *blo
 /* A variable that never changes, of x's type and with the value x. Returns its use. */
 struct le_expression *le_let(struct le_kernel_tree *t, struct le_block *block, const char *wish,
                              struct le_expression *x);
-/* The same with the type that x has. */
-struct le_expression *le_ktree_let(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
-                                   struct le_expression *x);
 struct le_variable *le_ktree_declare(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
                                      struct le_expression *x);
 /* An array with one or two axes (columns 0: one). */
@@ -314,7 +311,6 @@ struct le_variable *le_ktree_object(struct le_kernel_tree *t, struct le_block *b
 void le_ktree_set(struct le_kernel_tree *t, struct le_block *block, struct le_expression *to, struct le_expression *x);
 void le_ktree_copy(struct le_kernel_tree *t, struct le_block *block, int count, struct le_expression *to,
                    struct le_expression *from);
-void le_ktree_do(struct le_kernel_tree *t, struct le_block *block, struct le_expression *call);
 /* A call that has no result. */
 void le_do(struct le_kernel_tree *t, struct le_block *block, enum le_library_call call, const struct le_static *statics,
            struct le_expression *const *x);

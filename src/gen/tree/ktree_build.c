@@ -182,16 +182,11 @@ struct le_statement *le_ktree_add(struct le_kernel_tree *t, struct le_block *blo
     return s;
 }
 
-struct le_expression *le_ktree_let(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
-                                   struct le_expression *x) {
-    struct le_variable *v = le_ktree_variable(t, wish, type);
-    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = v, .x = x});
-    return le_ktree_use(t, v);
-}
-
 struct le_expression *le_let(struct le_kernel_tree *t, struct le_block *block, const char *wish,
                              struct le_expression *x) {
-    return le_ktree_let(t, block, wish, x->type, x);
+    struct le_variable *v = le_ktree_variable(t, wish, x->type);
+    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_LET, .variable = v, .x = x});
+    return le_ktree_use(t, v);
 }
 
 struct le_variable *le_ktree_declare(struct le_kernel_tree *t, struct le_block *block, const char *wish, int type,
@@ -239,13 +234,10 @@ void le_ktree_copy(struct le_kernel_tree *t, struct le_block *block, int count, 
     le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_COPY, .count = count, .to = to, .x = from});
 }
 
-void le_ktree_do(struct le_kernel_tree *t, struct le_block *block, struct le_expression *call) {
-    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_CALL, .x = call});
-}
-
 void le_do(struct le_kernel_tree *t, struct le_block *block, enum le_library_call call, const struct le_static *statics,
            struct le_expression *const *x) {
-    le_ktree_do(t, block, le_ktree_call(t, call, LE_KTREE_VOID, statics, x));
+    struct le_expression *call_of = le_ktree_call(t, call, LE_KTREE_VOID, statics, x);
+    le_ktree_add(t, block, (struct le_statement){.kind = LE_STATEMENT_CALL, .x = call_of});
 }
 
 void le_ktree_barrier(struct le_kernel_tree *t, struct le_block *block) {

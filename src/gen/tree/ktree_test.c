@@ -300,7 +300,7 @@ static void trees_without_a_text_are_refused(void **state) {
     (void)state;
     struct le_kernel_tree *t = read_text("kernel k(n: long) {}");
     x[0] = x[1] = le_ktree_int(t, 1);
-    le_ktree_let(t, t->root, "a", LE_KTREE_INT, le_ktree_op(t, LE_OP_NEG, LE_KTREE_INT, x, 2));
+    le_let(t, t->root, "a", le_ktree_op(t, LE_OP_NEG, LE_KTREE_INT, x, 2));
     refused(t, "let a: int = neg(1, 1): neg has 2 operands");
     t->root->list.at[0]->x = le_ktree_op(t, LE_OP_LT, LE_KTREE_INT, x, 2);
     refused(t, "let a: int = 1 < 1: < gives bool, not int");
