@@ -134,7 +134,7 @@ function(leat_mapping_test mapping)
   endif()
 endfunction()
 foreach(mapping "grid" "block threads=64" "warp" "columns chunk=64") # of any number of terms, also none
-  leat_mapping_test(${mapping} 1/3 reductions_empty.txt reductions_first.txt)
+  leat_mapping_test(${mapping} 1/6 reductions_empty.txt reductions_first.txt)
 endforeach()
 foreach(mapping "scan-loop" "scan-columns warps=2" "scan-lanes lanes=32" "scan-block threads=64" "scan-tiles")
   leat_mapping_test(${mapping} 3/24 scans.txt)
