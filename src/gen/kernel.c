@@ -59,7 +59,7 @@ int64_t le_scatter_copies(enum le_scatter op, int64_t terms, int64_t elements, i
 
 struct le_chunks le_scatter_chunks(const struct le_kernel *kernel, const struct le_stage *stage) {
     const struct le_value *target = &kernel->ir->values.at[stage->target];
-    struct le_chunks chunks = {.elements = le_layout_elements(&kernel->layouts[target->id], target->rank)};
+    struct le_chunks chunks = {.count = 1, .elements = le_layout_elements(&kernel->layouts[target->id], target->rank)};
     int first = stage->index_count ? stage->indices[0] : -1;
     int64_t copies = le_scatter_copies(stage->scatter, le_kernel_points(kernel, stage), chunks.elements,
                                        (int64_t)le_type_size(target->type));
@@ -69,8 +69,6 @@ struct le_chunks le_scatter_chunks(const struct le_kernel *kernel, const struct 
     int64_t turns = le_index_extent(kernel->space, first);
     chunks.size = (turns + copies - 1) / copies;
     chunks.count = (turns + chunks.size - 1) / chunks.size;
-    if (chunks.count < 2) /* the terms go to the target itself, as those of few do */
-        chunks.size = chunks.count = 0;
     return chunks;
 }
 

@@ -56,14 +56,18 @@ struct le_kernel {
 /* kernel.c: what every generator asks about a kernel. The kernel with a fork of its program, for one generation. */
 struct le_kernel le_kernel_begin(const struct le_kernel *kernel);
 int64_t le_kernel_operations(const struct le_kernel *kernel); /* of its stage: arithmetic alone, one each */
-/* Of the stage, as far as they can be counted before it runs. */
+/* The number of points of the stage. Indices whose ranges are known only as it runs do not count. INT64_MAX: or more */
 int64_t le_kernel_points(const struct le_kernel *kernel, const struct le_stage *stage);
-/* How many copies of a target of so many elements so many terms of a scatter go to: by the extents alone, since it
- * decides the order of additions. */
+/* The number of copies of its target that a scatter adds to; 1: it adds to the target itself. terms: of the scatter;
+ * elements, size: number and bytes of the target's elements. The number decides the order of additions, so it depends
+ * on extents only. */
 int64_t le_scatter_copies(enum le_scatter op, int64_t terms, int64_t elements, int64_t size);
-/* The parts of a scatter that go to copies of its target: turns of the stage's first index. */
+/* A scatter of floats is cut into chunks of iterations of its first index. Each chunk adds to a copy of the target, and
+ * the copies are then added to the target in order. */
 struct le_chunks {
-    int64_t count, size, elements; /* count 0: there are no copies; turns of each; of the target */
+    int64_t count;    /* 1: the scatter is not cut, and adds to the target itself */
+    int64_t size;     /* iterations of a chunk */
+    int64_t elements; /* of the target */
 };
 struct le_chunks le_scatter_chunks(const struct le_kernel *kernel, const struct le_stage *stage);
 

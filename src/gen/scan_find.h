@@ -1,4 +1,4 @@
-/* What a SCAN stage adds, and in which order: the same for every generator. */
+/* The terms of a SCAN stage and their order, which are the same for every generator. */
 #ifndef LE_SCAN_FIND_H
 #define LE_SCAN_FIND_H
 #include "gen/kernel.h"
@@ -12,9 +12,10 @@ struct le_scan {
     struct le_range turns, empty; /* those of its values that have terms, and that have none */
     struct le_range head, terms;  /* terms before the first turn's own; all terms */
 };
-/* false: the bounds are not known before it runs, or reach too far */
+/* false: the bounds are known only as it runs, or are too large */
 bool le_scan_find(const struct le_kernel *kernel, const struct le_stage *stage, struct le_scan *scan);
-/* Whether the stage is made: all that it reads, though no element may ask for it, lies inside. */
+/* Whether the stage runs. A guarded scan runs only if all its reads are in range, because its totals may not be needed.
+ */
 bool le_scan_is_made(const struct le_kernel *kernel, const struct le_stage *stage);
 
 /* A part of the kernel's scan, as a kernel of its own. */
@@ -23,12 +24,12 @@ struct le_scan_part {
     struct le_stage stage;
     struct le_space space;
 };
-/* A map that gives the elements without terms the total of none. */
+/* A map that sets the elements without terms to the total of no terms. */
 void le_scan_empty_part(const struct le_kernel *kernel, const struct le_scan *scan, struct le_scan_part *out);
-/* The other elements' terms, for each of the stage's other indices; sets scan->term. */
+/* The scan of the elements that have terms; its stage has the other indices. Sets scan->term. */
 void le_scan_turns_part(const struct le_kernel *kernel, struct le_scan *scan, struct le_scan_part *out);
 
-/* The node as kernels compute it: a load of a scan that is not made is replaced by the scan's reduction, and a count
- * over a range that differs from element to element by a sum of ones, whose loops the schedule then knows. */
+/* The node as kernels compute it. A load of a scan that does not run is replaced by the scan's reduction. A count over
+ * a range that depends on an index is replaced by a sum of ones, so that its loops are scheduled like others. */
 struct le_node *le_kernel_readable(const struct le_kernel *kernel, struct le_node *node);
 #endif

@@ -245,7 +245,7 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
     le_gen_open_hosts(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
     struct operand *value = le_gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1});
-    if (chunks.count > 0) {
+    if (chunks.count > 1) {
         launch.copies = true;
         launch.clip_count[0] = le_gen_extent(&g, first);
         launch.clip_size[0] = chunks.size;

@@ -28,7 +28,7 @@ static void find_read(struct le_node *node, void *user) {
     }
 }
 
-/* Whether elements read what they write: run once more, they would not do the same. */
+/* Whether elements read what elements write. A second run would then read other values. */
 static bool reads_writes(struct le_ir *ir, const struct le_stage *stage) {
     struct read_search s = {ir, stage, false};
     le_node_walk(ir, stage->node, find_read, &s);
@@ -51,7 +51,7 @@ static enum le_meet find_meet(struct le_ir *ir, const struct le_stage *stage) {
     return meet == LE_MEET_CLAIM && reads_writes(ir, stage) ? LE_MEET_IN_ORDER : meet;
 }
 
-/* Whether the last of those that meet in the pair's array wins. */
+/* Whether some store sets elements of the pair's array at which several iterations may meet. */
 static bool has_winners(const struct le_stage *stage, int pair) {
     const struct le_region *region = stage->node->region;
     for (int k = 0; k < region->step_count; k++) {
@@ -62,7 +62,7 @@ static bool has_winners(const struct le_stage *stage, int pair) {
     return false;
 }
 
-/* work: where the winners lie, by pair; -1: it has none. */
+/* work: by pair, the byte of the work memory where its winners begin; -1: it has none. */
 static leat_status generate_each(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                  enum le_meet meet, const int64_t *work, struct le_generated_launches *out) {
     static const char *const hows[] = {[LE_MEET_AT_ONCE] = "a thread for each element",
@@ -102,7 +102,7 @@ static leat_status make_each(const struct le_mapping *m, void *found, struct le_
             continue;
         int64_t elements = le_codegen_elements(e->job, target);
         work[p] = (int64_t)out->work_bytes;
-        out->work_bytes += (size_t)(elements ? elements : 1) * 8; /* a kernel is given some */
+        out->work_bytes += (size_t)(elements ? elements : 1) * 8; /* work memory is never empty */
         out->zeroed_bytes = out->work_bytes;
     }
     leat_status status = generate_each(e->job, stage, e->meet, work, out);

@@ -6,7 +6,7 @@ static bool is_found_apart(const struct le_stage *stage, int64_t count) {
     return count > 1 && (stage->node->reduces || stage->node->kind == LE_NODE_REGION);
 }
 
-/* A value that takes a loop is found once, by one thread, and left in the work memory. */
+/* A value that needs a loop is computed once, by one thread, and stored in the work memory. */
 static leat_status find_value(const struct le_device_kernel_job *job, const struct le_stage *stage, size_t work,
                               struct le_generated_launches *out) {
     struct codegen c;
@@ -21,7 +21,7 @@ static leat_status find_value(const struct le_device_kernel_job *job, const stru
     return le_codegen_set_grid(&c, launch, 1);
 }
 
-/* Of a new array, which is dense. */
+/* Fills a new array, which is contiguous. */
 static leat_status make_fill(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
     const struct le_mapping_search *search = found;
     const struct le_device_kernel_job *job = search->job;

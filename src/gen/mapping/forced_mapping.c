@@ -85,11 +85,13 @@ bool le_mapping_forced_number(const char *settings, const char *name, int64_t *v
 /* ---- whether it is well formed */
 
 static leat_status unknown_mapping(struct word name) {
-    char names[384] = "";
-    for (int k = 0, length = 0; k < LE_MAPPING_KINDS; k++)
-        length += snprintf(names + length, sizeof names - (size_t)length, "%s%s", k ? ", " : "", mappings[k].name);
+    static const char names[] =
+#define LE_MAPPING(kind, mapping, settings) ", " mapping
+#include "gen/mapping/mapping.def"
+#undef LE_MAPPING
+        ;
     return le_fail(LEAT_INVALID, "unknown mapping '%.*s' in LEAT_MAPPING; the mappings are %s",
-                   (int)(name.length < 40 ? name.length : 40), name.at, names);
+                   (int)(name.length < 40 ? name.length : 40), name.at, names + strlen(", "));
 }
 
 static leat_status unknown_setting(enum le_mapping_kind kind, struct word name) {

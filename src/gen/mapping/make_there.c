@@ -25,7 +25,7 @@ bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const
     return r.found;
 }
 
-/* At the very point that the maker makes. */
+/* Replaces a load of the element that the maker computes at the same indices. Other loads of its array stay. */
 static struct le_node *make_there(struct le_node *node, void *user) {
     const struct le_stage *maker = user;
     if (!is_read_of(maker, node))
@@ -36,7 +36,7 @@ static struct le_node *make_there(struct le_node *node, void *user) {
     return maker->node;
 }
 
-/* Nobody else reads it, and all of its elements are reductions of few terms. */
+/* Whether the maker's array has this one reader, is not a result of the program, and holds reductions of few terms. */
 static bool can_be_made_there(struct codegen *c, const struct le_stage *maker) {
     const struct le_value *v = &c->ir->values.at[maker->target];
     if (maker->kind != LE_STAGE_MAP || maker->base >= 0 || v->symbol >= 0 || v->wanted || v->uses != 1 || v->rank == 0)

@@ -52,13 +52,13 @@ struct le_mapping *le_mapping_add(struct le_mapping_search *search, enum le_mapp
 int64_t le_mapping_set(struct le_mapping *mapping, const char *name, int64_t chosen, int64_t least, int64_t most,
                        bool powers);
 int64_t le_mapping_get(const struct le_mapping *mapping, const char *name); /* a setting that it has */
-/* Makes the kernels by the best of the search's mappings, of which there is one at least. */
+/* Makes the kernels with the best mapping of the search, which has at least one. */
 leat_status le_mapping_make(struct le_mapping_search *search, struct le_generated_launches *out);
 
 /* forced_mapping.c: the names, and LEAT_MAPPING (text; NULL: not set) */
 const char *le_mapping_name(enum le_mapping_kind kind);
 bool le_mapping_has_setting(enum le_mapping_kind kind, const char *name);
-/* The settings that it has for mappings of that kind; NULL: it does not name them. */
+/* The settings that the text gives to mappings of that kind; NULL: it does not name them. */
 const char *le_mapping_forced(const char *text, enum le_mapping_kind kind);
 bool le_mapping_forced_number(const char *settings, const char *name, int64_t *value); /* settings may be NULL */
 
@@ -108,11 +108,11 @@ double le_cost_bytes_outside(const struct le_device_kernel_job *job, struct le_n
 double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index);
 /* Values of an index; a guess where they are found as the kernel runs. */
 double le_cost_extent(const struct le_device_kernel_job *job, int index);
-double le_cost_points(const struct le_device_kernel_job *job, const struct le_stage *stage); /* of its indices */
+double le_cost_points(const struct le_device_kernel_job *job, const struct le_stage *stage); /* points of the stage */
 /* Bytes that the stage's target moves. */
 double le_cost_target_bytes(const struct le_device_kernel_job *job, const struct le_stage *stage, int index);
-/* A kernel in which so many threads share the stage's points, and each makes its own one after the other. What they
- * write is not counted. */
+/* The cost of a kernel whose `threads` threads share the stage's points, without the bytes that it writes. Each thread
+ * computes its points one after the other. */
 struct le_cost le_cost_of_points(const struct le_device_kernel_job *job, const struct le_stage *stage, double threads);
-struct le_cost le_cost_twice(struct le_cost cost); /* of the same kernel two times */
+struct le_cost le_cost_twice(struct le_cost cost); /* of two such kernels, one after the other */
 #endif

@@ -17,7 +17,7 @@ bool le_scatter_is_countable(const struct scatter_stage *s) {
 /* One kernel. A block takes the points of one chunk; few: of a chunk, those for 256 of its elements. */
 struct ordered {
     struct codegen *c;
-    const struct chunks *chunks;
+    const struct le_chunks *chunks;
     bool few;
     int type; /* to compute in */
     struct le_variable *array, *places, *terms;
@@ -146,7 +146,7 @@ static leat_status generate(const struct scatter_stage *s, bool few, struct le_g
     struct codegen c;
     const struct le_device_kernel_job *job = s->job;
     const struct le_stage *stage = s->stage;
-    const struct chunks *chunks = &s->chunks;
+    const struct le_chunks *chunks = &s->chunks;
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
     bool copied = chunks->count > 1;
     struct ordered o = {.c = &c, .chunks = chunks, .few = few, .type = (int)le_type_compute(target->type)};
@@ -155,7 +155,7 @@ static leat_status generate(const struct scatter_stage *s, bool few, struct le_g
     o.places = share(&o, "places", few ? LE_KTREE_INT : LE_KTREE_LONG);
     o.terms = share(&o, "terms", o.type);
     o.array = le_codegen_parameter(&c, copied ? LE_ARGUMENT_WORK : LE_ARGUMENT_TARGET, copied ? -1 : target->id,
-                                   copied ? (int64_t)chunks->work : 0, (int)target->type, copied ? "copies" : NULL);
+                                   copied ? (int64_t)s->copies : 0, (int)target->type, copied ? "copies" : NULL);
     o.elements = copied ? le_codegen_number(&c, "elements", chunks->elements) : NULL;
     o.chunk = le_ktree_thread(c.tree, LE_BLOCK_X);
     if (few)

@@ -40,8 +40,8 @@ struct destination le_scatter_left_side(const struct codegen *c) {
                                 .subscripts = c->stage->left};
 }
 
-/* What a thread in block does for its point, in the target or in the copy that begins at element `from` of `dense`;
- * closes block and those around it. */
+/* Updates the element of the block's point, in the target or in the copy that begins at element `from` of `dense`.
+ * Closes the block and those around it. */
 static void update_place(struct codegen *c, struct le_block *block, bool atomic, struct le_variable *dense,
                          struct le_expression *from) {
     const struct le_stage *stage = c->stage;
@@ -74,7 +74,8 @@ static leat_status make_atomic(const struct le_mapping *m, void *found, struct l
     return le_codegen_set_grid(&c, launch, threads);
 }
 
-/* ---- the last in order sets: first all tell their numbers where they would write, then the greatest one writes */
+/* ---- the last point in order sets an element: all points first claim their elements with their numbers, then the
+ * point with the greatest number writes */
 
 static leat_status set_pass(const struct le_device_kernel_job *job, const struct le_stage *stage, size_t work,
                             bool writes, struct le_generated_launches *out) {
@@ -99,7 +100,7 @@ static leat_status set_pass(const struct le_device_kernel_job *job, const struct
                      le_codegen_to_memory(&c, le_codegen_node(&c, stage->node, winner, NULL), type));
         le_ktree_close(c.tree, winner);
     } else {
-        if (!le_node_is_safe(&c.safety, stage->node)) /* its faults count, whoever wins */
+        if (!le_node_is_safe(&c.safety, stage->node)) /* its faults count even if another point wins */
             le_codegen_node(&c, stage->node, block, NULL);
         struct le_expression *x[] = {le_ktree_address(c.tree, number), own};
         le_do(c.tree, inner, LE_CALL_CLAIM, NULL, x);
@@ -116,7 +117,7 @@ static leat_status make_claim(const struct le_mapping *m, void *found, struct le
     const struct scatter_stage *s = found;
     size_t work = out->work_bytes;
     (void)m;
-    out->work_bytes += (size_t)(s->chunks.elements ? s->chunks.elements : 1) * 8; /* a kernel is given some */
+    out->work_bytes += (size_t)(s->chunks.elements ? s->chunks.elements : 1) * 8; /* work memory is never empty */
     out->zeroed_bytes = out->work_bytes;
     leat_status status = set_pass(s->job, s->stage, work, false, out);
     return status == LEAT_OK ? set_pass(s->job, s->stage, work, true, out) : status;
@@ -124,9 +125,9 @@ static leat_status make_claim(const struct le_mapping *m, void *found, struct le
 
 /* ---- in order, in chunks */
 
-static struct le_variable *copies_of(struct codegen *c, const struct chunks *chunks) {
+static struct le_variable *copies_of(struct codegen *c, const struct scatter_stage *s) {
     enum le_type type = c->ir->values.at[c->stage->target].type;
-    return le_codegen_parameter(c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work, (int)type, "copies");
+    return le_codegen_parameter(c, LE_ARGUMENT_WORK, -1, (int64_t)s->copies, (int)type, "copies");
 }
 
 static struct le_expression *open_threads(struct codegen *c, const char *name, int64_t count) {
@@ -143,11 +144,11 @@ struct le_expression *le_scatter_minus_zero(struct codegen *c) {
 }
 
 static leat_status clear_copies(const struct scatter_stage *s, struct le_generated_launches *out) {
-    const struct chunks *chunks = &s->chunks;
+    const struct le_chunks *chunks = &s->chunks;
     struct codegen c;
     le_codegen_begin(&c, s->job, s->stage, "_clear");
     struct le_expression *thread = open_threads(&c, "elements", chunks->count * chunks->elements);
-    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, copies_of(&c, chunks), thread), le_scatter_minus_zero(&c));
+    le_ktree_set(c.tree, c.root, le_ktree_element(c.tree, copies_of(&c, s), thread), le_scatter_minus_zero(&c));
     struct le_generated_launch *launch = le_codegen_finish(&c, out);
     launch->how = "a thread for each element of the copies";
     return le_codegen_set_grid(&c, launch, chunks->count * chunks->elements);
@@ -165,7 +166,7 @@ static leat_status take_whole(const struct scatter_stage *s, struct le_generated
 
 static leat_status take_chunks(const struct scatter_stage *s, struct le_generated_launches *out) {
     const struct le_stage *stage = s->stage;
-    const struct chunks *chunks = &s->chunks;
+    const struct le_chunks *chunks = &s->chunks;
     struct codegen c;
     le_codegen_begin(&c, s->job, stage, "_chunks");
     struct le_expression *thread = open_threads(&c, "chunks", chunks->count);
@@ -174,7 +175,7 @@ static leat_status take_chunks(const struct scatter_stage *s, struct le_generate
     for (int k = 1; k < stage->index_count; k++)
         block = le_codegen_loop(&c, block, stage->indices[k], NULL);
     struct le_expression *from = le_times(c.tree, thread, le_codegen_number(&c, "elements", chunks->elements));
-    update_place(&c, block, false, copies_of(&c, chunks), from);
+    update_place(&c, block, false, copies_of(&c, s), from);
     struct le_generated_launch *launch = le_codegen_finish(&c, out);
     launch->how = "a thread for each chunk, into a copy";
     return le_codegen_set_grid(&c, launch, chunks->count);
@@ -182,7 +183,7 @@ static leat_status take_chunks(const struct scatter_stage *s, struct le_generate
 
 /* target[e] += each copy's, in their order. */
 static leat_status join_copies(const struct scatter_stage *s, struct le_generated_launches *out) {
-    const struct chunks *chunks = &s->chunks;
+    const struct le_chunks *chunks = &s->chunks;
     struct codegen c;
     le_codegen_begin(&c, s->job, s->stage, "");
     struct le_kernel_tree *t = c.tree;
@@ -195,7 +196,7 @@ static leat_status join_copies(const struct scatter_stage *s, struct le_generate
     struct le_block *loop = le_ktree_open_loop(t, c.root, LE_ROLE_SERIAL, k, le_ktree_long(t, 0),
                                                le_codegen_number(&c, "chunks", chunks->count), NULL);
     struct le_expression *at = le_plus(t, le_times(t, le_ktree_use(t, k), elements), thread);
-    struct le_expression *one = le_ktree_element(t, copies_of(&c, chunks), at);
+    struct le_expression *one = le_ktree_element(t, copies_of(&c, s), at);
     le_ktree_set(t, loop, total, le_ktree_binary(t, LE_OP_ADD, total, one));
     le_ktree_close(t, loop);
     le_ktree_set(t, c.root, place, total);
@@ -204,20 +205,15 @@ static leat_status join_copies(const struct scatter_stage *s, struct le_generate
     return le_codegen_set_grid(&c, launch, chunks->elements);
 }
 
-/* As on the CPU. */
-static struct chunks find_chunks(const struct le_kernel *k, const struct le_stage *stage) {
-    const struct le_chunks found = le_scatter_chunks(k, stage);
-    return (struct chunks){found.count < 2 ? 1 : found.count, found.size, found.elements, 0};
-}
-
-/* take: the kernel, or one of several, that takes the points in order. clears: it adds to copies that exist. */
+/* take: makes the kernel that adds the terms in order. clears: that kernel adds to copies, which must be cleared first.
+ */
 static leat_status make_in_order(struct scatter_stage *s,
                                  leat_status (*take)(const struct scatter_stage *s, struct le_generated_launches *out),
                                  bool clears, struct le_generated_launches *out) {
     leat_status status = LEAT_OK;
     if (s->chunks.count < 2)
         return take(s, out);
-    s->chunks.work = out->work_bytes;
+    s->copies = out->work_bytes;
     out->work_bytes += (size_t)(s->chunks.count * s->chunks.elements) * 8;
     if (clears)
         status = clear_copies(s, out);
@@ -266,7 +262,7 @@ static void propose_at_once(struct le_mapping_search *search, struct scatter_sta
 }
 
 static void propose_in_order(struct le_mapping_search *search, struct scatter_stage *s) {
-    const struct chunks *chunks = &s->chunks;
+    const struct le_chunks *chunks = &s->chunks;
     bool chunked = chunks->count > 1;
     struct le_cost cost = le_cost_of_points(s->job, s->stage, (double)chunks->count), shared = cost;
     double points = le_cost_points(s->job, s->stage) / (double)chunks->count;
@@ -289,7 +285,7 @@ void le_propose_scatters(struct le_mapping_search *search) {
     int64_t elements = le_codegen_elements(search->job, stage->target);
     bool chunks = stage->scatter == LE_SCATTER_ADD && le_type_is_float(k->ir->values.at[stage->target].type);
     *s = (struct scatter_stage){.job = search->job, .stage = stage};
-    s->chunks = chunks ? find_chunks(k, stage) : (struct chunks){.count = 1, .elements = elements};
+    s->chunks = chunks ? le_scatter_chunks(k, stage) : (struct le_chunks){.count = 1, .elements = elements};
     le_propose_private_scatter(search);
     const struct le_mapping *first = &search->at[search->count];
     propose_at_once(search, s);

@@ -59,7 +59,7 @@ struct codegen {
     const char **value_names, **index_names; /* by value and by index; NULL: not used yet */
     bool *index_has_variable;                /* by index: a variable already has the index's own name */
     /* Not NULL: how many terms the reductions of a point have that threads share, and the number of the one that is
-     * made now (NULL: what comes after them all): of a point's faults the first one is told, too. */
+     * made now (NULL: what comes after them all): the first fault of a point is reported. */
     struct le_expression *terms, *term;
     struct le_expression *thread; /* the thread's number in the grid; NULL: one thread computes everything */
     /* Not NULL: code of that block, and inside of it, may divide without a branch, and says in the bool `usual` whether

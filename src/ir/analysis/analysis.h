@@ -10,7 +10,7 @@ struct le_layout {
     int64_t shape[LEAT_RANK_MAX], strides[LEAT_RANK_MAX], offset; /* in elements */
 };
 
-int64_t le_layout_elements(const struct le_layout *layout, int rank); /* INT64_MAX: or more */
+int64_t le_layout_elements(const struct le_layout *layout, int rank); /* their number; INT64_MAX: or more */
 
 /* places.c: the place of a load or store */
 struct le_place {
@@ -27,32 +27,33 @@ static inline struct le_place le_store_place(const struct le_layout *layouts, co
                              store->subscript_count, 0};
 }
 bool le_place_is_stretched(const struct le_place *place, int d); /* axis d has one element, whatever the subscript */
-/* Whether the subscript of axis d, or all of them, stay inside, whatever the indices are. */
+/* Whether the subscript of axis d (or every subscript) is in range for all values of the indices. */
 bool le_axis_is_safe(const struct le_space *space, const struct le_place *place, int d);
 bool le_place_is_safe(const struct le_space *space, const struct le_place *place);
-/* What axis d adds to the place, in elements. The numbers wrap, as addresses do: a factor may be enormous where its
- * index never moves. false: it is not affine. */
+/* The offset that axis d adds, in elements, as an affine expression. false: it is not affine. Factors wrap, as
+ * addresses do, because the factor of an index with one value may be huge. */
 bool le_axis_elements(const struct le_space *space, const struct le_place *place, int d, struct le_affine *out);
-/* Elements from one value of index to the next; false: not affine. */
+/* The distance in elements between neighbouring values of the index; false: the access is not affine. */
 bool le_place_stride(const struct le_space *space, const struct le_place *place, int index, int64_t *stride);
 static inline int64_t le_wrapping_product(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-/* safety.c: how code is made, for what may be computed where nothing asks for it */
+/* safety.c: whether a node may be computed where its value may not be needed. The fields describe the generator that
+ * asks. */
 struct le_safety {
     const struct le_ir *ir;
-    const struct le_space *space; /* the indices' ranges where code is made: what a read may touch there */
+    const struct le_space *space; /* the ranges of the indices in the code that is generated now */
     const struct le_layout *layouts;
     struct le_node_notes *notes;
-    int epoch;        /* of what the notes say of values and of safety */
-    const int *loose; /* sorted: indices whose bounds may differ from lane to lane; what they reach is not known */
+    int epoch;        /* notes of values and of safety from other epochs are void */
+    const int *loose; /* sorted: indices whose bounds may differ from lane to lane, so that their values are unknown */
     int loose_count;
     bool edges_move;  /* a read with an edge mode is moved inside before anything is read */
-    bool notes_count; /* notes are for what runs alone */
-    bool steps_fault; /* a step may turn out not to be positive */
+    bool notes_count; /* a note must come only from code whose value is needed */
+    bool steps_fault; /* a step that is not positive is a fault */
 };
-/* It can neither fault nor go on for ever, nor tell notes that count. */
+/* The node cannot fault, always ends, and gives no note that counts. */
 bool le_node_is_safe(const struct le_safety *safety, const struct le_node *node);
 bool le_load_is_safe(const struct le_safety *safety, const struct le_node *load);
 bool le_depends_on_loose(const struct le_safety *safety, const struct le_node *node);
@@ -60,28 +61,28 @@ bool le_node_may_note(const struct le_node *node); /* an integer's divisor may b
 void le_sort_indices(int *indices, int count);
 bool le_index_is_among(const int *sorted, int count, int index);
 
-/* merge_loops.c: whether two loops, one inside the other, may run as one of the inner one's index: each access that
- * moves with them goes as far in a step of the outer one as in inner_count steps of the inner one. */
+/* merge_loops.c: whether two nested loops may run as one loop of the inner index. They may if every access that depends
+ * on them moves as far in one step of the outer loop as in inner_count steps of the inner one. */
 struct le_merging {
-    const struct le_safety *code; /* how it is made */
+    const struct le_safety *code; /* the generator that asks */
     const struct le_stage *stage;
     int epoch; /* in the notes */
     int outer, inner;
     int64_t inner_count;
-    bool loops;   /* reductions and regions inside may move with them */
-    bool gathers; /* and accesses whose places are not counted */
-    /* Whether an access's place is counted as the loops run. live: as of a LOAD */
+    bool loops;   /* reductions and regions may depend on the two indices */
+    bool gathers; /* so may accesses whose addresses the loops do not count */
+    /* Whether the loops count the access's address, so that it must be linear. live: as in a LOAD */
     bool (*is_counted)(const void *user, const struct le_place *place, bool trusted, bool live);
     const void *user;
 };
 bool le_loops_merge(struct le_merging *merging, struct le_node *const *nodes, int count);
-bool le_place_merges(const struct le_merging *merging, const struct le_place *place, bool trusted,
-                     bool live); /* after that */
+/* The same for one more access, after le_loops_merge. */
+bool le_place_merges(const struct le_merging *merging, const struct le_place *place, bool trusted, bool live);
 
 /* reduction_terms.c */
-uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type); /* of no terms of the type */
-/* Whether node is a sum or product of floats over fixed ranges that makes so many terms at most, of so many additions
- * together, which may be computed anywhere. */
+uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type); /* the total of no terms of that type */
+/* Whether the node is a sum or product of floats that may be computed anywhere, with fixed ranges, at most terms_most
+ * terms, and at most the cost of cost_most additions. */
 bool le_is_short(const struct le_safety *safety, const struct le_node *node, int64_t terms_most, int64_t cost_most);
 /* The terms of such a reduction as one expression, in the order of a sum's tree. */
 struct le_node *le_written_out(struct le_ir *ir, const struct le_space *space, const struct le_node *reduction);
@@ -89,15 +90,16 @@ struct le_node *le_written_out(struct le_ir *ir, const struct le_space *space, c
 /* stage_work.c */
 int64_t le_points(const struct le_space *space, const int *indices, int count);        /* INT64_MAX: or more */
 bool le_ranges_are_fixed(const struct le_space *space, const int *indices, int count); /* none is dynamic */
-/* Its range is dynamic, but all bounds are known before the kernel starts. */
+/* Whether the index's range is dynamic, but its bounds are known before the kernel starts. */
 bool le_index_by_host(const struct le_space *space, int index);
-int64_t le_index_extent(const struct le_space *space, int index); /* values; 64 for unknown bounds */
-/* Of one evaluation of a node, in additions: what the walk of that epoch has not met yet. */
+int64_t le_index_extent(const struct le_space *space, int index); /* number of its values; 64 for unknown bounds */
+/* The cost of one evaluation of the node, in additions. Nodes that were met in the epoch before cost nothing. */
 int64_t le_new_cost(struct le_node_notes *notes, const struct le_node *node, int epoch);
-/* Of a whole stage, whose nodes are given. */
+/* The work of all points of a stage. */
 struct le_work {
-    int64_t time;                  /* in additions */
-    int64_t operations, additions; /* arithmetic alone, one each; each as the additions that take as long */
+    int64_t time;       /* of everything, in additions */
+    int64_t operations; /* number of arithmetic operations */
+    int64_t additions;  /* time of these, in additions */
 };
 struct le_work le_work_of(const struct le_ir *ir, const struct le_space *space, const struct le_stage *stage,
                           struct le_node *const *nodes, int count);

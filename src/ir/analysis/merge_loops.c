@@ -1,4 +1,4 @@
-/* Which loops run as one: those that every access walks as one. */
+/* See analysis.h: which nested loops may run as one loop. */
 #include "ir/analysis/analysis.h"
 
 static bool node_merges(const struct le_merging *m, struct le_node *node);

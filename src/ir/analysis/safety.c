@@ -1,4 +1,4 @@
-/* What may be computed where it may turn out not to be needed. */
+/* See analysis.h: whether a node may be computed where its value may not be needed. */
 #include "ir/analysis/analysis.h"
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static bool bounds_are_safe(const struct le_safety *s, int index) {
     return !r->by || le_node_is_safe(s, r->by);
 }
 
-/* A region that must not run in vain: a `while` might not end. */
+/* A region with a `while` is not safe, because the loop might not end. */
 static bool find_safe(const struct le_safety *s, const struct le_node *node) {
     if ((node->kind == LE_NODE_LOAD && !le_load_is_safe(s, node)) || le_region_has_while(node) ||
         le_region_fails(node) || (s->notes_count && le_node_may_note(node)))
