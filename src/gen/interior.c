@@ -1,5 +1,4 @@
-/* Where reads are inside: of a kernel whose reads may fall outside of their arrays, the box of indices in which none
- * does. */
+/* The interior of a kernel: the box of index values for which all its reads are in range. */
 #include "gen/kernel.h"
 
 struct box_narrowing {
@@ -11,7 +10,7 @@ static int64_t floor_div(int64_t a, int64_t b) {
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-/* Narrows the box to where a subscript of one kept index stays in its axis, the others being anything. */
+/* Narrows the box along one kept index, so that the subscript is in range for all values of the other indices. */
 static void narrow_axis(struct box_narrowing *n, const struct le_affine *f, int64_t length) {
     const struct le_stage *stage = n->kernel->stage;
     for (int k = 0; k < stage->index_count; k++) {
@@ -37,7 +36,7 @@ static void narrow_axis(struct box_narrowing *n, const struct le_affine *f, int6
             n->box->low[k] = low;
         if (high < n->box->high[k])
             n->box->high[k] = high;
-        return; /* the first index that it moves with bounds it */
+        return; /* narrowing one index suffices */
     }
 }
 
@@ -45,11 +44,11 @@ static void narrow_load(struct le_node *node, void *user) {
     struct box_narrowing *n = user;
     if (node->kind != LE_NODE_LOAD || node->trusted)
         return;
-    const struct le_place place = le_load_place(n->kernel->layouts, node);
-    for (int d = 0; d < place.rank; d++) {
+    const struct le_address address = le_load_address(n->kernel->layouts, node);
+    for (int d = 0; d < address.rank; d++) {
         struct le_affine f;
-        if (!le_axis_is_safe(n->kernel->space, &place, d) && le_affine_of(n->kernel->space, node->operands[d], &f))
-            narrow_axis(n, &f, place.layout->shape[d]);
+        if (!le_axis_is_safe(n->kernel->space, &address, d) && le_affine_of(n->kernel->space, node->operands[d], &f))
+            narrow_axis(n, &f, address.layout->shape[d]);
     }
 }
 

@@ -53,9 +53,10 @@ struct le_kernel {
     struct le_arena *arena; /* of the launches and the generator's nodes */
     struct le_kernel_work *work;
 };
-/* kernel.c: what every generator asks about a kernel. The kernel with a fork of its program, for one generation. */
+/* kernel.c: what every generator asks about a kernel. le_kernel_begin returns the kernel with a fork of its program, in
+ * which one generation makes its nodes. */
 struct le_kernel le_kernel_begin(const struct le_kernel *kernel);
-int64_t le_kernel_operations(const struct le_kernel *kernel); /* of its stage: arithmetic alone, one each */
+int64_t le_kernel_operations(const struct le_kernel *kernel); /* arithmetic operations of its stage */
 /* The number of points of the stage. Indices whose ranges are known only as it runs do not count. INT64_MAX: or more */
 int64_t le_kernel_points(const struct le_kernel *kernel, const struct le_stage *stage);
 /* The number of copies of its target that a scatter adds to; 1: it adds to the target itself. terms: of the scatter;
@@ -71,15 +72,16 @@ struct le_chunks {
 };
 struct le_chunks le_scatter_chunks(const struct le_kernel *kernel, const struct le_stage *stage);
 
-bool le_kernel_is_empty(const struct le_kernel *kernel); /* its stage has no points */
+bool le_kernel_is_empty(const struct le_kernel *kernel); /* whether its stage has no points */
 
-/* interior.c: values of a stage's indices, in their order */
+/* interior.c: ranges of values, one for each index of a stage, in order */
 struct le_box {
     int64_t low[16], high[16];
 };
-/* The box where all reads of one index an axis are inside their arrays; false: that is nowhere, or everywhere. */
+/* Finds the box of all points, and the part of it where all reads with affine subscripts are in range. false: that part
+ * is empty, or it is the whole. */
 bool le_kernel_interior(const struct le_kernel *kernel, struct le_box *whole, struct le_box *interior);
-/* Code is made for the elements in the box alone. */
+/* Narrows the ranges of the space to the box. */
 void le_space_narrow_to(struct le_space *space, const struct le_kernel *kernel, const struct le_box *box);
 
 /* gen/bytecode/generate.c */

@@ -54,8 +54,8 @@ static void find_outside(struct le_node *node, void *user) {
     struct outside_search *o = user;
     if (node->kind != LE_NODE_LOAD || node->trusted || node->edge != LE_EDGE_NONE)
         return;
-    const struct le_place place = le_load_place(o->kernel->layouts, node);
-    o->found |= !le_place_is_safe(o->kernel->space, &place);
+    const struct le_address address = le_load_address(o->kernel->layouts, node);
+    o->found |= !le_address_is_safe(o->kernel->space, &address);
 }
 
 bool le_scan_is_made(const struct le_kernel *kernel, const struct le_stage *stage) {

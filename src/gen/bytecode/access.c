@@ -10,11 +10,11 @@ static int64_t size_of(const struct gen *g, int value) {
 }
 
 /* The axis may be in the pointer: an affine subscript that stays inside. */
-static bool is_plain(const struct gen *g, const struct le_place *place, int d, bool trusted, struct le_affine *f) {
+static bool is_plain(const struct gen *g, const struct le_address *place, int d, bool trusted, struct le_affine *f) {
     return (trusted || le_axis_is_safe(g->space, place, d)) && le_axis_elements(g->space, place, d, f);
 }
 
-bool le_gen_is_linear(const struct gen *g, const struct le_place *place, bool trusted) {
+bool le_gen_is_linear(const struct gen *g, const struct le_address *place, bool trusted) {
     for (int d = 0; d < place->rank; d++) {
         struct le_affine f;
         if (!is_plain(g, place, d, trusted, &f))
@@ -31,7 +31,7 @@ bool le_gen_is_linear(const struct gen *g, const struct le_place *place, bool tr
 struct access {
     struct gen *g;
     int value, number;
-    struct le_place place;
+    struct le_address place;
     enum le_edge edge;
     bool trusted;
     struct scope *scope;
@@ -83,7 +83,7 @@ static void split_axes(struct access *a) {
     }
     for (int d = 0; d < a->place.rank; d++)
         a->streams[d] =
-            plain[d] && (all || le_place_is_stretched(&a->place, d) || (lane && !moves_with_lane(a, d, lane)));
+            plain[d] && (all || le_address_is_stretched(&a->place, d) || (lane && !moves_with_lane(a, d, lane)));
 }
 
 /* What axis d adds to the pointer. */
@@ -256,7 +256,7 @@ static struct operand *load_stream(struct access *a, enum le_type type) {
 
 struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct access a = {.value = node->value,
-                       .place = le_load_place(g->kernel->layouts, node),
+                       .place = le_load_address(g->kernel->layouts, node),
                        .number = node->access,
                        .edge = node->edge,
                        .trusted = node->trusted};
@@ -284,8 +284,8 @@ bool le_gen_target_is_trusted(const struct gen *g) {
     return g->ir->values.at[g->stage->target].symbol < 0;
 }
 
-struct le_place le_gen_target(const struct gen *g) {
-    return (struct le_place){&g->kernel->layouts[g->stage->target], g->stage->left, g->stage->left_count, 0};
+struct le_address le_gen_target(const struct gen *g) {
+    return (struct le_address){&g->kernel->layouts[g->stage->target], g->stage->left, g->stage->left_count, 0};
 }
 
 static struct access left_side(struct gen *g) {

@@ -18,23 +18,23 @@ struct access_score {
     int index, good;
 };
 
-static void score_access(struct access_score *s, const struct le_place *place) {
+static void score_access(struct access_score *s, const struct le_address *place) {
     int64_t stride;
-    s->good += le_place_stride(s->g->space, place, s->index, &stride) && (stride == 0 || stride == 1);
+    s->good += le_address_stride(s->g->space, place, s->index, &stride) && (stride == 0 || stride == 1);
 }
 
 static void score_load(struct le_node *node, void *user) {
     struct access_score *s = user;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
-    const struct le_place place = le_load_place(s->g->kernel->layouts, node);
+    const struct le_address place = le_load_address(s->g->kernel->layouts, node);
     score_access(s, &place);
 }
 
 /* Accesses that lie together, or stay, from lane to lane. */
 static int lane_score(struct gen *g, int index) {
     struct access_score s = {.g = g, .index = index};
-    const struct le_place target = le_gen_target(g);
+    const struct le_address target = le_gen_target(g);
     le_node_walk(g->ir, g->stage->node, score_load, &s);
     score_access(&s, &target);
     return s.good;

@@ -137,7 +137,7 @@ void le_gen_find_indices(struct gen *g) {
 /* ---- merging. An access that moves with the loops has to be a pointer in all axes: a computed offset would take the
  * merged index for both of them. */
 
-static bool is_counted(const void *user, const struct le_place *place, bool trusted, bool live) {
+static bool is_counted(const void *user, const struct le_address *place, bool trusted, bool live) {
     (void)live;
     return le_gen_is_linear(user, place, trusted);
 }
@@ -149,7 +149,7 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept) {
         (kept && !le_stage_in_any_order(g->stage)) || outer_count == 0 ||
         le_range_count(le_range_of(g->space, inner)) == 0)
         return; /* merged_count 0 says: not merged */
-    const struct le_place target = le_gen_target(g);
+    const struct le_address target = le_gen_target(g);
     struct le_merging m = {.code = &g->safety,
                            .stage = g->stage,
                            .outer = outer,
@@ -159,7 +159,7 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept) {
                            .is_counted = is_counted,
                            .user = g};
     if (!le_loops_merge(&m, g->nodes, g->node_count) ||
-        !le_place_merges(&m, &target, le_gen_target_is_trusted(g), false) ||
+        !le_address_merges(&m, &target, le_gen_target_is_trusted(g), false) ||
         !le_mul_i64(m.inner_count, outer_count, &count))
         return;
     g->merged_count[into] = count;
@@ -253,8 +253,8 @@ static void score_load(struct le_node *node, void *user) {
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
     s->loads++;
-    const struct le_place place = le_load_place(s->g->kernel->layouts, node);
-    if (!le_place_stride(s->g->space, &place, s->index, &stride))
+    const struct le_address place = le_load_address(s->g->kernel->layouts, node);
+    if (!le_address_stride(s->g->space, &place, s->index, &stride))
         return;
     bool strided = stride != 0 && stride != 1;
     s->strided += strided;
@@ -267,9 +267,9 @@ static void score_stores(struct index_score *s, const struct le_node *node) {
         int64_t stride;
         if (step->kind != LE_REGION_STORE)
             continue;
-        const struct le_place place = le_store_place(s->g->kernel->layouts, s->g->stage, node, step);
+        const struct le_address place = le_store_address(s->g->kernel->layouts, s->g->stage, node, step);
         s->loads++;
-        if (le_place_stride(s->g->space, &place, s->index, &stride)) {
+        if (le_address_stride(s->g->space, &place, s->index, &stride)) {
             s->good += stride == 1;
             s->strided += stride != 1;
         }

@@ -16,7 +16,7 @@ static bool is_fixed(const struct codegen *c, int index) {
     return !r->dynamic && !c->ir->indices.at[index].host;
 }
 
-/* Its value hangs on the kept indices alone, and its terms can be counted. */
+/* Whether the reduction depends on kept indices only, and its number of terms is known. */
 static bool is_shared(const struct codegen *c, const struct le_node *node) {
     if (node->changes || node->index_count > (le_node_is_arg(node) ? 1 : AXES_MAX))
         return false;
@@ -72,7 +72,7 @@ bool le_team_has_inner_loop(const struct codegen *c, struct le_node *node, const
     return i.found;
 }
 
-/* The node may run over the group's indices in place of its own. */
+/* Whether the node can use the group's indices instead of its own. */
 static bool same_ranges(const struct codegen *c, const struct group *g, const struct le_node *node) {
     bool same = g->index_count == node->index_count;
     if (same && memcmp(g->indices, node->indices, (size_t)g->index_count * sizeof(int)) == 0)
@@ -95,7 +95,7 @@ static struct le_node *body_in(struct codegen *c, const struct group *g, const s
     return le_node_substitute(c->ir, node->operands[0], node->indices, to, g->index_count);
 }
 
-/* The group makes the same total already, for a node that names its indices otherwise. */
+/* Whether the group computes the same total for a node whose indices have other names. */
 static bool is_made(struct group *g, struct le_node *node, const struct le_node *body) {
     for (int k = 0; k < g->node_count; k++)
         if (g->nodes[k]->code == node->code && g->bodies[k] == body && g->same_count < GROUP_NODES) {

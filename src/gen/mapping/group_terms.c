@@ -24,18 +24,18 @@ struct load_check {
 };
 
 static bool find_stride(const struct codegen *c, const struct le_node *load, int index, int64_t *stride) {
-    const struct le_place place = le_load_place(c->layouts, load);
-    return le_place_stride(c->space, &place, index, stride);
+    const struct le_address place = le_load_address(c->layouts, load);
+    return le_address_stride(c->space, &place, index, stride);
 }
 
-static bool is_counted(const void *user, const struct le_place *place, bool trusted, bool live) {
+static bool is_counted(const void *user, const struct le_address *place, bool trusted, bool live) {
     const struct codegen *c = user;
-    return !live && (trusted || le_place_is_safe(c->space, place));
+    return !live && (trusted || le_address_is_safe(c->space, place));
 }
 
 /* All of its places are inside, as they are. */
 static bool is_plain(const struct codegen *c, const struct le_node *load) {
-    const struct le_place place = le_load_place(c->layouts, load);
+    const struct le_address place = le_load_address(c->layouts, load);
     return is_counted(c, &place, load->trusted, load->live);
 }
 
@@ -111,7 +111,7 @@ static bool is_at_low(const struct load_check *l, int index, int64_t *low) {
 }
 
 /* Whether the place is a multiple of width elements where the inner index is at its low. */
-static bool axis_is_aligned(const struct load_check *l, const struct le_place *place, int d, int64_t *constant) {
+static bool axis_is_aligned(const struct load_check *l, const struct le_address *place, int d, int64_t *constant) {
     int64_t low;
     int inner = l->g->indices[l->inner];
     struct le_affine f;
@@ -142,7 +142,7 @@ static void visit_aligned(struct load_check *l, struct le_node *node) {
     const struct le_device_facts *facts = l->c->job->facts;
     if (node->kind != LE_NODE_LOAD)
         return;
-    const struct le_place place = le_load_place(l->c->layouts, node);
+    const struct le_address place = le_load_address(l->c->layouts, node);
     int64_t constant = place.layout->offset;
     l->fits = facts->is_aligned(facts->user, node->value);
     for (int d = 0; d < place.rank && l->fits; d++)

@@ -3,7 +3,7 @@
 #include "gen/mapping/mapping.h"
 #include <math.h>
 
-#define TERMS_AT_ONCE 8 /* reductions of so few terms are written out: their reads overlap */
+#define TERMS_AT_ONCE 8 /* reductions with at most this many terms are written out, so that their reads overlap */
 
 static leat_status make_loop(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
     const struct le_mapping_search *search = found;

@@ -52,7 +52,7 @@ static void add_index(const struct map *m, struct map_place *p, int index, int64
 }
 
 /* false: not affine. */
-static bool find_place(const struct map *m, const struct le_place *place, struct map_place *p) {
+static bool find_place(const struct map *m, const struct le_address *place, struct map_place *p) {
     *p = (struct map_place){.start = place->layout->offset, .known = true};
     for (int d = 0; d < place->rank; d++) {
         struct le_affine f;
@@ -66,23 +66,23 @@ static bool find_place(const struct map *m, const struct le_place *place, struct
 }
 
 static bool find_load(const struct map *m, const struct le_node *load, struct map_place *p) {
-    const struct le_place place = le_load_place(m->c.layouts, load);
+    const struct le_address place = le_load_address(m->c.layouts, load);
     return find_place(m, &place, p);
 }
 
 /* Whether all its places can be counted and are inside. */
-static bool is_plain_place(const struct map *m, const struct le_place *place, bool trusted, bool live,
+static bool is_plain_place(const struct map *m, const struct le_address *place, bool trusted, bool live,
                            struct map_place *p) {
-    return !live && place->rank > 0 && (trusted || le_place_is_safe(m->c.safety.space, place)) &&
+    return !live && place->rank > 0 && (trusted || le_address_is_safe(m->c.safety.space, place)) &&
            find_place(m, place, p);
 }
 
 static bool is_plain(const struct map *m, const struct le_node *load, struct map_place *p) {
-    const struct le_place place = le_load_place(m->c.layouts, load);
+    const struct le_address place = le_load_address(m->c.layouts, load);
     return is_plain_place(m, &place, load->trusted, load->live, p);
 }
 
-static bool is_counted(const void *user, const struct le_place *place, bool trusted, bool live) {
+static bool is_counted(const void *user, const struct le_address *place, bool trusted, bool live) {
     struct map_place p;
     return is_plain_place(user, place, trusted, live, &p);
 }
@@ -107,8 +107,8 @@ static bool find_axes(struct map *m) {
 
 static bool find_target(struct map *m) {
     const struct le_value *target = &m->c.ir->values.at[m->stage->target];
-    const struct le_place place = {&m->c.layouts[target->id], m->stage->left, m->stage->left_count, 0};
-    return target->rank > 0 && (target->symbol < 0 || le_place_is_safe(m->c.safety.space, &place)) &&
+    const struct le_address place = {&m->c.layouts[target->id], m->stage->left, m->stage->left_count, 0};
+    return target->rank > 0 && (target->symbol < 0 || le_address_is_safe(m->c.safety.space, &place)) &&
            find_place(m, &place, &m->target) && m->target.known;
 }
 

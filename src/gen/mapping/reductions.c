@@ -4,9 +4,9 @@
 #include <math.h>
 
 #define GRID_POINTS  65535 /* a grid's second axis */
-#define WARP_TERMS   1024  /* that a warp's tree has room for, times the width */
+#define WARP_TERMS   1024  /* most terms of a warp, for a width of 1 */
 #define GRID_SECONDS 2e-6  /* in which the last block begins to join the others' totals */
-#define PART_SECONDS 54e-9 /* for each of these that one thread joins */
+#define PART_SECONDS 54e-9 /* time in which one thread joins one total */
 #define ARG_JOINS    6
 
 /* What all proposals have in common. */

@@ -2,7 +2,7 @@
  * are computed. */
 #include "gen/mapping/row.h"
 
-#define LATE_COST 8 /* additions, for which a value is rather kept than made again */
+#define LATE_COST 8 /* additions: a value that costs more is kept instead of computed again */
 
 static bool is_one_axis(struct row *r) {
     const struct team_stage *t = r->t;

@@ -5,13 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-#define COLUMNS      16 /* that make good use of what a warp reads at once */
-#define BUSY_WARPS   32 /* of a multiprocessor that has enough to read */
-#define WARPS_MOST   16 /* that share a column's groups */
-#define BLOCK_LEAST  64 /* threads that have a row */
+#define COLUMNS      16 /* least columns for which a lane for each column is efficient */
+#define BUSY_WARPS   32 /* warps that keep a multiprocessor's memory reads busy */
+#define WARPS_MOST   16 /* most warps that share a column's groups */
+#define BLOCK_LEAST  64 /* least and most threads of a row */
 #define BLOCK_MOST   256
-#define LOOK_BACK    128  /* totals that a tile has room for */
-#define CHUNK_GROUPS 1024 /* of the chunks that the order of floats' totals knows */
+#define LOOK_BACK    128  /* totals of earlier tiles for which a tile has room */
+#define CHUNK_GROUPS 1024 /* groups in a chunk of the order of floats' totals */
 
 /* ---- what all teams have in common */
 
@@ -28,7 +28,7 @@ static bool find_points(struct scan_team *s, const struct le_stage *stage) {
     return s->points <= INT32_MAX;
 }
 
-/* An index along which neighbours lie nearer than terms do runs fastest. */
+/* If neighbours along some index are nearer in memory than neighbouring terms, that index runs fastest. */
 static void find_across(struct scan_team *s) {
     for (int k = s->points_count - 1; k >= 0 && !s->across; k--) {
         int index = s->points_at[k];
@@ -70,7 +70,7 @@ static bool are_rows_short(const struct scan_team *s) {
     return s->g.terms <= WARP * SCAN_GROUP;
 }
 
-/* A tile of floats' totals is a chunk of their order. */
+/* For floats a tile is a chunk of the order of their totals. */
 static int tile_groups(const struct scan_team *s) {
     return s->ordered ? CHUNK_GROUPS : SCAN_TILE_BYTES / SCAN_GROUP / (s->slot > 4 ? s->slot : 4);
 }
@@ -115,7 +115,8 @@ static struct le_mapping *add(const struct proposals *p, enum le_mapping_kind ki
     return le_mapping_add(p->search, kind, make, *team);
 }
 
-/* From the end on, or in rows of few terms, W elements at a time have to end with the row. */
+/* A scan from the end on, and one of a short row, reads and writes vectors only if the row consists of whole vectors.
+ */
 static void find_widths(struct scan_team *s) {
     struct le_node target = le_codegen_target(s->c);
     int width = 16 / (int)le_type_size(s->c->ir->values.at[target.value].type);

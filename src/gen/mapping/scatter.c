@@ -240,7 +240,7 @@ static leat_status make_loop(const struct le_mapping *m, void *found, struct le_
 
 /* ---- proposals */
 
-#define TAKE_SECONDS 2e-9 /* in which a thread looks at a term that others read */
+#define TAKE_SECONDS 2e-9 /* time in which a thread examines one term in shared memory */
 
 static void propose(struct le_mapping_search *search, enum le_mapping_kind kind,
                     leat_status (*make)(const struct le_mapping *mapping, void *found,

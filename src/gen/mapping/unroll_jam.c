@@ -5,7 +5,7 @@
 #include "gen/mapping/group_reduce.h"
 
 #define SPREAD_MOST 4  /* values */
-#define SPREAD_COST 12 /* additions of what they share that are worth it */
+#define SPREAD_COST 12 /* least cost of the shared part, in additions */
 #define FEW_TERMS   8
 #define FEW_COST    64 /* additions of all terms */
 

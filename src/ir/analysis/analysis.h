@@ -12,29 +12,30 @@ struct le_layout {
 
 int64_t le_layout_elements(const struct le_layout *layout, int rank); /* their number; INT64_MAX: or more */
 
-/* places.c: the place of a load or store */
-struct le_place {
+/* addresses.c: the address of a load or store: the array's layout and the subscripts */
+struct le_address {
     const struct le_layout *layout;
     struct le_node *const *subscripts;
     int rank, stretch; /* stretch: as of a LOAD */
 };
-static inline struct le_place le_load_place(const struct le_layout *layouts, const struct le_node *load) {
-    return (struct le_place){&layouts[load->value], load->operands, load->operand_count, load->stretch};
+static inline struct le_address le_load_address(const struct le_layout *layouts, const struct le_node *load) {
+    return (struct le_address){&layouts[load->value], load->operands, load->operand_count, load->stretch};
 }
-static inline struct le_place le_store_place(const struct le_layout *layouts, const struct le_stage *stage,
-                                             const struct le_node *region, const struct le_region_step *store) {
-    return (struct le_place){&layouts[stage->pairs[store->target].target], region->operands + store->first_subscript,
-                             store->subscript_count, 0};
+static inline struct le_address le_store_address(const struct le_layout *layouts, const struct le_stage *stage,
+                                                 const struct le_node *region, const struct le_region_step *store) {
+    return (struct le_address){&layouts[stage->pairs[store->target].target], region->operands + store->first_subscript,
+                               store->subscript_count, 0};
 }
-bool le_place_is_stretched(const struct le_place *place, int d); /* axis d has one element, whatever the subscript */
+bool le_address_is_stretched(const struct le_address *address,
+                             int d); /* axis d has one element, whatever the subscript */
 /* Whether the subscript of axis d (or every subscript) is in range for all values of the indices. */
-bool le_axis_is_safe(const struct le_space *space, const struct le_place *place, int d);
-bool le_place_is_safe(const struct le_space *space, const struct le_place *place);
+bool le_axis_is_safe(const struct le_space *space, const struct le_address *address, int d);
+bool le_address_is_safe(const struct le_space *space, const struct le_address *address);
 /* The offset that axis d adds, in elements, as an affine expression. false: it is not affine. Factors wrap, as
  * addresses do, because the factor of an index with one value may be huge. */
-bool le_axis_elements(const struct le_space *space, const struct le_place *place, int d, struct le_affine *out);
+bool le_axis_elements(const struct le_space *space, const struct le_address *address, int d, struct le_affine *out);
 /* The distance in elements between neighbouring values of the index; false: the access is not affine. */
-bool le_place_stride(const struct le_space *space, const struct le_place *place, int index, int64_t *stride);
+bool le_address_stride(const struct le_space *space, const struct le_address *address, int index, int64_t *stride);
 static inline int64_t le_wrapping_product(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
@@ -72,12 +73,12 @@ struct le_merging {
     bool loops;   /* reductions and regions may depend on the two indices */
     bool gathers; /* so may accesses whose addresses the loops do not count */
     /* Whether the loops count the access's address, so that it must be linear. live: as in a LOAD */
-    bool (*is_counted)(const void *user, const struct le_place *place, bool trusted, bool live);
+    bool (*is_counted)(const void *user, const struct le_address *address, bool trusted, bool live);
     const void *user;
 };
 bool le_loops_merge(struct le_merging *merging, struct le_node *const *nodes, int count);
 /* The same for one more access, after le_loops_merge. */
-bool le_place_merges(const struct le_merging *merging, const struct le_place *place, bool trusted, bool live);
+bool le_address_merges(const struct le_merging *merging, const struct le_address *address, bool trusted, bool live);
 
 /* reduction_terms.c */
 uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type); /* the total of no terms of that type */

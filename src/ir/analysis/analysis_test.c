@@ -37,8 +37,8 @@ static int64_t stride(const char *program, const char *arrays, int k) {
     struct analysed a;
     int64_t elements;
     analyse(&a, program, arrays);
-    const struct le_place place = le_load_place(a.safety.layouts, a.loads.at[0]);
-    if (!le_place_stride(a.safety.space, &place, a.stage->indices[k], &elements))
+    const struct le_address address = le_load_address(a.safety.layouts, a.loads.at[0]);
+    if (!le_address_stride(a.safety.space, &address, a.stage->indices[k], &elements))
         elements = -1;
     finish(&a.r);
     return elements;
@@ -77,8 +77,8 @@ static void safety(void **state) {
     assert_false(is_safe("in x: i32[n]\ny[i] = x[i] // x[i]", "x 9", false, true));
 }
 
-static bool is_counted(const void *user, const struct le_place *place, bool trusted, bool live) {
-    return !live && (trusted || le_place_is_safe(user, place));
+static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {
+    return !live && (trusted || le_address_is_safe(user, address));
 }
 
 /* The stage's first two loops. */

@@ -7,22 +7,22 @@ static bool moves(const struct le_merging *m, const struct le_node *node) {
     return le_node_depends(node, m->outer) || le_node_depends(node, m->inner);
 }
 
-bool le_place_merges(const struct le_merging *m, const struct le_place *place, bool trusted, bool live) {
+bool le_address_merges(const struct le_merging *m, const struct le_address *address, bool trusted, bool live) {
     int64_t outer, inner, whole;
     bool depends = false;
-    for (int d = 0; d < place->rank; d++)
-        depends |= moves(m, place->subscripts[d]);
-    if (depends && m->is_counted(m->user, place, trusted, live))
-        return le_place_stride(m->code->space, place, m->outer, &outer) &&
-               le_place_stride(m->code->space, place, m->inner, &inner) && le_mul_i64(inner, m->inner_count, &whole) &&
-               outer == whole;
-    for (int d = 0; d < place->rank; d++) /* they may hold something that moves with the loops inside of it */
-        if ((depends && !m->gathers) || !node_merges(m, place->subscripts[d]))
+    for (int d = 0; d < address->rank; d++)
+        depends |= moves(m, address->subscripts[d]);
+    if (depends && m->is_counted(m->user, address, trusted, live))
+        return le_address_stride(m->code->space, address, m->outer, &outer) &&
+               le_address_stride(m->code->space, address, m->inner, &inner) &&
+               le_mul_i64(inner, m->inner_count, &whole) && outer == whole;
+    for (int d = 0; d < address->rank; d++) /* subscripts may contain loads that depend on the loops */
+        if ((depends && !m->gathers) || !node_merges(m, address->subscripts[d]))
             return false;
     return true;
 }
 
-/* What the bounds of the node's own loops compute. */
+/* Whether the bounds of the node's own loops allow it. */
 static bool bounds_merge(const struct le_merging *m, const struct le_node *node) {
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *r = &m->code->ir->indices.at[node->indices[k]].range;
@@ -38,8 +38,8 @@ static bool region_merges(const struct le_merging *m, const struct le_node *node
     for (int k = 0; k < node->region->step_count; k++) {
         const struct le_region_step *s = &node->region->steps[k];
         if (s->kind == LE_REGION_STORE) {
-            const struct le_place place = le_store_place(m->code->layouts, m->stage, node, s);
-            if (!le_place_merges(m, &place, false, false))
+            const struct le_address address = le_store_address(m->code->layouts, m->stage, node, s);
+            if (!le_address_merges(m, &address, false, false))
                 return false;
         }
         if ((le_region_has_value(s->kind) && !node_merges(m, node->operands[s->value])) ||
@@ -55,8 +55,8 @@ static bool node_merges(const struct le_merging *m, struct le_node *node) {
     if (node->kind == LE_NODE_INDEX || (!m->loops && (node->kind == LE_NODE_REDUCE || node->kind == LE_NODE_REGION)))
         return !moves(m, node);
     if (node->kind == LE_NODE_LOAD) {
-        const struct le_place place = le_load_place(m->code->layouts, node);
-        return le_place_merges(m, &place, node->trusted, node->live) && (!node->fill || node_merges(m, node->fill));
+        const struct le_address address = le_load_address(m->code->layouts, node);
+        return le_address_merges(m, &address, node->trusted, node->live) && (!node->fill || node_merges(m, node->fill));
     }
     if (node->kind == LE_NODE_REGION)
         return bounds_merge(m, node) && region_merges(m, node);

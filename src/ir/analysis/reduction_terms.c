@@ -1,4 +1,4 @@
-/* What reductions come to: of no terms, and of few terms, written out one after the other. */
+/* See analysis.h: the totals of reductions without terms, and reductions of few terms as expressions. */
 #include "ir/analysis/analysis.h"
 #include <string.h>
 

@@ -34,12 +34,12 @@ bool le_depends_on_loose(const struct le_safety *s, const struct le_node *node) 
 }
 
 bool le_load_is_safe(const struct le_safety *s, const struct le_node *load) {
-    const struct le_place place = le_load_place(s->layouts, load);
+    const struct le_address address = le_load_address(s->layouts, load);
     if (le_depends_on_loose(s, load))
         return false;
     for (int d = 0; d < load->operand_count && !load->trusted; d++) {
-        bool moved = s->edges_move && load->edge != LE_EDGE_NONE && place.layout->shape[d] > 0;
-        if (!moved && !le_axis_is_safe(s->space, &place, d))
+        bool moved = s->edges_move && load->edge != LE_EDGE_NONE && address.layout->shape[d] > 0;
+        if (!moved && !le_axis_is_safe(s->space, &address, d))
             return false;
     }
     return !s->edges_move || load->trusted || !load->fill || le_node_is_safe(s, load->fill);

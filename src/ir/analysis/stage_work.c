@@ -1,4 +1,4 @@
-/* How often loops turn, and how much work a stage is. */
+/* See analysis.h: the extents of loops, and the work of a stage. */
 #include "ir/analysis/analysis.h"
 
 #define UNKNOWN_EXTENT 64 /* of a range whose bounds are found as the stage runs */

@@ -51,13 +51,13 @@ static bool add_host(struct loops *l, struct le_contract_operand *out, int index
 static bool find_offset(struct loops *l, int value, struct le_node *const *subscripts, int rank, int stretch,
                         struct le_contract_operand *out, int64_t *strides) {
     const struct le_space *space = &l->s->plan->space;
-    const struct le_place place = {&l->s->plan->layouts[value], subscripts, rank, stretch};
+    const struct le_address place = {&l->s->plan->layouts[value], subscripts, rank, stretch};
     const int symbol = l->s->ir->values.at[value].symbol;
     *out = (struct le_contract_operand){.value = value, .offset = place.layout->offset};
     for (int d = 0; d < rank; d++) {
         struct le_affine f;
         int64_t low, high;
-        if (le_place_is_stretched(&place, d))
+        if (le_address_is_stretched(&place, d))
             continue;
         if (!le_axis_elements(space, &place, d, &f))
             return false;
