@@ -38,7 +38,7 @@ static void put_placeholder(struct le_arena *arena, struct words *w, const struc
             le_words_add(arena, w, "%s%s", k ? ", " : "", o->x[k]);
         break;
     case 't':
-        le_words_add(arena, w, "%s", le_cuda_type(o->type));
+        le_words_add(arena, w, "%s", le_cuda_type((int)o->type));
         break;
     case 'u':
         le_words_add(arena, w, "%s", wide ? "unsigned long long" : "unsigned");

@@ -10,9 +10,9 @@ struct le_expression *le_codegen_wide(struct codegen *c, struct le_expression *x
 }
 
 struct le_expression *le_codegen_from_memory(struct codegen *c, struct le_expression *element, enum le_type type) {
-    return le_ktree_cast(c->tree, type, element);
+    return le_ktree_cast(c->tree, (int)type, element);
 }
 
 struct le_expression *le_codegen_to_memory(struct codegen *c, struct le_expression *x, enum le_type stored) {
-    return le_ktree_cast(c->tree, stored, le_codegen_wide(c, x));
+    return le_ktree_cast(c->tree, (int)stored, le_codegen_wide(c, x));
 }
