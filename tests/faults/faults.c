@@ -639,7 +639,7 @@ static const struct scenario {
     {.name = "interpreted short sums on sim",
      .run = short_sums,
      .device = "sim",
-     .step = 61,
+     .is_long = true,
      .interpret = LEAT_INTERPRET_ONLY},
     {.name = "interpreted rows on sim",
      .run = softmax,

@@ -11,6 +11,7 @@ import pytest
 import leat
 
 pytest.importorskip("mypy")
+pytestmark = pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="takes seconds, and no device takes part")
 
 SAMPLE = """
 import array

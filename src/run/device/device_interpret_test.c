@@ -13,6 +13,8 @@ struct setting {
     struct scratch scratch;
     leat_context *ctx, *cpu;
 };
+static struct scratch
+    shared; /* a code cache for tests that do not ask what is compiled: an interpreter takes seconds */
 
 static void must(leat_status status) {
     if (status)
@@ -24,17 +26,25 @@ static void open_sim(struct setting *setting, leat_interpret interpret) {
     must(leat_open(&options, &setting->ctx));
 }
 
-static void begin(struct setting *setting, leat_interpret interpret) {
+static void open_both(struct setting *setting, const char *cache, leat_interpret interpret) {
     const leat_options options = {.device = "cpu", .threads = 1};
-    scratch_make(&setting->scratch);
-    setenv("LEAT_CACHE_DIR", setting->scratch.folder, 1);
+    setenv("LEAT_CACHE_DIR", cache, 1);
     must(leat_open(&options, &setting->cpu));
     open_sim(setting, interpret);
 }
 
-static void end(struct setting *setting) {
+static void begin(struct setting *setting, leat_interpret interpret) {
+    scratch_make(&setting->scratch);
+    open_both(setting, setting->scratch.folder, interpret);
+}
+
+static void close_both(struct setting *setting) {
     leat_close(setting->ctx);
     leat_close(setting->cpu);
+}
+
+static void end(struct setting *setting) {
+    close_both(setting);
     scratch_remove(&setting->scratch);
 }
 
@@ -125,7 +135,7 @@ static void expect_same(const struct setting *setting, struct prepared *there, c
 static void check_interpreted(const char *text, uint64_t statements) {
     struct setting setting;
     struct prepared p;
-    begin(&setting, LEAT_INTERPRET_ONLY);
+    open_both(&setting, shared.folder, LEAT_INTERPRET_ONLY);
     prepare(setting.ctx, text, &p);
     for (uint64_t turn = 1; turn <= 2; turn++) {
         expect_same(&setting, &p, text);
@@ -133,7 +143,7 @@ static void check_interpreted(const char *text, uint64_t statements) {
             fail_msg("%s: %d interpreted", text, (int)interpreted(&setting));
     }
     discard(&p);
-    end(&setting);
+    close_both(&setting);
 }
 
 static void test_programs(void **state) {
@@ -278,5 +288,8 @@ int main(void) {
                                        cmocka_unit_test(test_not_interpreted), cmocka_unit_test(test_depth),
                                        cmocka_unit_test(test_until_compiled),  cmocka_unit_test(test_ready),
                                        cmocka_unit_test(test_options)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_make(&shared);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_remove(&shared);
+    return failed;
 }
