@@ -639,7 +639,7 @@ static const struct scenario {
     {.name = "interpreted short sums on sim",
      .run = short_sums,
      .device = "sim",
-     .is_long = true,
+     .step = 61,
      .interpret = LEAT_INTERPRET_ONLY},
     {.name = "interpreted rows on sim",
      .run = softmax,

@@ -10,14 +10,14 @@ static int64_t size_of(const struct gen *g, int value) {
 }
 
 /* The axis may be in the pointer: an affine subscript that stays inside. */
-static bool is_plain(const struct gen *g, const struct le_address *place, int d, bool trusted, struct le_affine *f) {
-    return (trusted || le_axis_is_safe(g->space, place, d)) && le_axis_elements(g->space, place, d, f);
+static bool is_plain(const struct gen *g, const struct le_address *address, int d, bool trusted, struct le_affine *f) {
+    return (trusted || le_axis_is_safe(g->space, address, d)) && le_axis_elements(g->space, address, d, f);
 }
 
-bool le_gen_is_linear(const struct gen *g, const struct le_address *place, bool trusted) {
-    for (int d = 0; d < place->rank; d++) {
+bool le_gen_is_linear(const struct gen *g, const struct le_address *address, bool trusted) {
+    for (int d = 0; d < address->rank; d++) {
         struct le_affine f;
-        if (!is_plain(g, place, d, trusted, &f))
+        if (!is_plain(g, address, d, trusted, &f))
             return false;
         for (int k = 0; k < f.count; k++)
             if (le_gen_is_for(g, f.index[k]) && le_range_of(g->space, f.index[k])->dynamic)
@@ -31,7 +31,7 @@ bool le_gen_is_linear(const struct gen *g, const struct le_address *place, bool 
 struct access {
     struct gen *g;
     int value, number;
-    struct le_address place;
+    struct le_address address;
     enum le_edge edge;
     bool trusted;
     struct scope *scope;
@@ -64,7 +64,7 @@ static bool by_lane(const struct access *a, const struct le_affine *f) {
 
 static bool moves_with_lane(const struct access *a, int d, const struct scope *lane) {
     struct le_affine f;
-    if (!lane || !le_axis_elements(a->g->space, &a->place, d, &f))
+    if (!lane || !le_axis_elements(a->g->space, &a->address, d, &f))
         return true;
     for (int k = 0; k < f.count; k++)
         if (a->g->merged_into[f.index[k]] == lane->index)
@@ -76,25 +76,25 @@ static bool moves_with_lane(const struct access *a, int d, const struct scope *l
 static void split_axes(struct access *a) {
     const struct scope *lane = a->scope->in_lane ? lane_scope(a->scope) : NULL;
     bool plain[LEAT_RANK_MAX], all = true;
-    for (int d = 0; d < a->place.rank; d++) {
+    for (int d = 0; d < a->address.rank; d++) {
         struct le_affine f;
-        plain[d] = is_plain(a->g, &a->place, d, a->trusted, &f) && !by_lane(a, &f);
+        plain[d] = is_plain(a->g, &a->address, d, a->trusted, &f) && !by_lane(a, &f);
         all &= plain[d];
     }
-    for (int d = 0; d < a->place.rank; d++)
+    for (int d = 0; d < a->address.rank; d++)
         a->streams[d] =
-            plain[d] && (all || le_address_is_stretched(&a->place, d) || (lane && !moves_with_lane(a, d, lane)));
+            plain[d] && (all || le_address_is_stretched(&a->address, d) || (lane && !moves_with_lane(a, d, lane)));
 }
 
 /* What axis d adds to the pointer. */
 static bool streams_axis(const struct access *a, int d, struct le_affine *f) {
-    return a->streams[d] && le_axis_elements(a->g->space, &a->place, d, f);
+    return a->streams[d] && le_axis_elements(a->g->space, &a->address, d, f);
 }
 
 /* Elements that index moves the pointer by. */
 static int64_t pointer_stride(const struct access *a, int index) {
     int64_t stride = 0;
-    for (int d = 0; d < a->place.rank; d++) {
+    for (int d = 0; d < a->address.rank; d++) {
         struct le_affine f;
         bool streams = streams_axis(a, d, &f);
         for (int k = 0; streams && k < f.count; k++)
@@ -105,8 +105,8 @@ static int64_t pointer_stride(const struct access *a, int index) {
 }
 
 static int64_t pointer_start(const struct access *a) {
-    int64_t start = a->place.layout->offset;
-    for (int d = 0; d < a->place.rank; d++) {
+    int64_t start = a->address.layout->offset;
+    for (int d = 0; d < a->address.rank; d++) {
         struct le_affine f;
         if (!streams_axis(a, d, &f))
             continue;
@@ -180,17 +180,17 @@ static void check_axis(struct access *a, int d, int subscript, int length) {
 
 static int checked_subscript(struct access *a, int d) {
     struct gen *g = a->g;
-    int subscript = le_gen_use(g, le_gen_node(g, a->place.subscripts[d], a->scope, a->c), a->scope);
-    if (a->trusted || le_axis_is_safe(g->space, &a->place, d))
+    int subscript = le_gen_use(g, le_gen_node(g, a->address.subscripts[d], a->scope, a->c), a->scope);
+    if (a->trusted || le_axis_is_safe(g->space, &a->address, d))
         return subscript;
-    int length = le_gen_const(g, LE_I64, (uint64_t)a->place.layout->shape[d]);
+    int length = le_gen_const(g, LE_I64, (uint64_t)a->address.layout->shape[d]);
     if (a->edge == LE_EDGE_NONE) {
         check_axis(a, d, subscript, length);
     } else if (a->edge == LE_EDGE_FILL) {
         a->inside = emit_result(a, LE_CODE_INRANGE, LE_I64, LE_BOOL, subscript, a->inside, LE_NO_REG, length, 0);
     } else {
         int moved = emit_result(a, LE_CODE_EDGE, LE_I64, LE_I64, subscript, LE_NO_REG, LE_NO_REG, length, a->edge);
-        if (a->place.layout->shape[d] == 0)
+        if (a->address.layout->shape[d] == 0)
             check_axis(a, d, subscript, length);
         subscript = moved;
     }
@@ -199,7 +199,7 @@ static int checked_subscript(struct access *a, int d) {
 
 static void add_axis(struct access *a, int d) {
     int x = checked_subscript(a, d);
-    int64_t stride = a->place.layout->strides[d];
+    int64_t stride = a->address.layout->strides[d];
     if (stride != 1)
         x = emit_result(a, LE_OP_MUL, LE_I64, LE_I64, x, use_constant(a, LE_I64, stride), LE_NO_REG, LE_NO_REG, 0);
     a->offset =
@@ -213,7 +213,7 @@ static void begin_access(struct access *a, struct gen *g, struct scope *scope, s
     a->inside = a->offset = LE_NO_REG;
     a->mask = c.mask ? le_gen_use(g, c.mask, scope) : LE_NO_REG;
     split_axes(a);
-    for (int d = 0; d < a->place.rank; d++)
+    for (int d = 0; d < a->address.rank; d++)
         if (!a->streams[d])
             add_axis(a, d);
 }
@@ -256,7 +256,7 @@ static struct operand *load_stream(struct access *a, enum le_type type) {
 
 struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct access a = {.value = node->value,
-                       .place = le_load_address(g->kernel->layouts, node),
+                       .address = le_load_address(g->kernel->layouts, node),
                        .number = node->access,
                        .edge = node->edge,
                        .trusted = node->trusted};
@@ -291,7 +291,7 @@ struct le_address le_gen_target(const struct gen *g) {
 static struct access left_side(struct gen *g) {
     const struct le_stage *stage = g->stage;
     return (struct access){.value = stage->target,
-                           .place = le_gen_target(g),
+                           .address = le_gen_target(g),
                            .number = stage->access,
                            .trusted = le_gen_target_is_trusted(g)};
 }
@@ -312,8 +312,8 @@ bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, 
 
 static int64_t value_bytes(const struct access *a) {
     int64_t bytes = size_of(a->g, a->value);
-    for (int d = 0; d < a->place.rank; d++)
-        bytes *= a->place.layout->shape[d];
+    for (int d = 0; d < a->address.rank; d++)
+        bytes *= a->address.layout->shape[d];
     return bytes;
 }
 
@@ -411,7 +411,7 @@ static void store_masked(struct access *a, struct operand *value) {
 void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *value, struct scope *scope,
                        struct condition c) {
     struct access a = {.value = to->value,
-                       .place = {&g->kernel->layouts[to->value], to->subscripts, to->rank, 0},
+                       .address = {&g->kernel->layouts[to->value], to->subscripts, to->rank, 0},
                        .number = to->access};
     if (to->own) {
         begin_access(&a, g, scope, c);
@@ -428,7 +428,7 @@ void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *v
     a.c = c;
     a.inside = a.offset = LE_NO_REG;
     a.mask = c.mask ? le_gen_use(g, c.mask, scope) : LE_NO_REG;
-    for (int d = 0; d < a.place.rank; d++)
+    for (int d = 0; d < a.address.rank; d++)
         add_axis(&a, d);
     emit_scatter(&a, value, to->op, make_pointer(&a));
 }
@@ -440,7 +440,7 @@ void le_gen_scatter(struct gen *g, struct operand *value, struct scope *scope, b
     a.scope = scope;
     a.c = (struct condition){.outside = -1};
     a.mask = a.inside = a.offset = LE_NO_REG;
-    for (int d = 0; d < a.place.rank; d++)
+    for (int d = 0; d < a.address.rank; d++)
         add_axis(&a, d);
     int pointer = make_pointer(&a);
     if (copies) {

@@ -165,7 +165,7 @@ bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, 
 void le_gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes);
 /* Whether a load or store is a pointer that the loops move, wherever it stands: every subscript is affine, stays inside
  * its axis, and uses no index that may differ from lane to lane without being the lanes' own. */
-bool le_gen_is_linear(const struct gen *g, const struct le_address *place, bool trusted);
+bool le_gen_is_linear(const struct gen *g, const struct le_address *address, bool trusted);
 struct le_address le_gen_target(const struct gen *g); /* the left side's */
 bool le_gen_target_is_trusted(const struct gen *g);   /* its subscripts need no check */
 

@@ -18,17 +18,17 @@ struct access_score {
     int index, good;
 };
 
-static void score_access(struct access_score *s, const struct le_address *place) {
+static void score_access(struct access_score *s, const struct le_address *address) {
     int64_t stride;
-    s->good += le_address_stride(s->g->space, place, s->index, &stride) && (stride == 0 || stride == 1);
+    s->good += le_address_stride(s->g->space, address, s->index, &stride) && (stride == 0 || stride == 1);
 }
 
 static void score_load(struct le_node *node, void *user) {
     struct access_score *s = user;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
-    const struct le_address place = le_load_address(s->g->kernel->layouts, node);
-    score_access(s, &place);
+    const struct le_address address = le_load_address(s->g->kernel->layouts, node);
+    score_access(s, &address);
 }
 
 /* Accesses that lie together, or stay, from lane to lane. */

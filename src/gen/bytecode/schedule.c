@@ -137,9 +137,9 @@ void le_gen_find_indices(struct gen *g) {
 /* ---- merging. An access that moves with the loops has to be a pointer in all axes: a computed offset would take the
  * merged index for both of them. */
 
-static bool is_counted(const void *user, const struct le_address *place, bool trusted, bool live) {
+static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {
     (void)live;
-    return le_gen_is_linear(user, place, trusted);
+    return le_gen_is_linear(user, address, trusted);
 }
 
 static void try_merge(struct gen *g, int outer, int inner, bool kept) {
@@ -253,8 +253,8 @@ static void score_load(struct le_node *node, void *user) {
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
     s->loads++;
-    const struct le_address place = le_load_address(s->g->kernel->layouts, node);
-    if (!le_address_stride(s->g->space, &place, s->index, &stride))
+    const struct le_address address = le_load_address(s->g->kernel->layouts, node);
+    if (!le_address_stride(s->g->space, &address, s->index, &stride))
         return;
     bool strided = stride != 0 && stride != 1;
     s->strided += strided;
@@ -267,9 +267,9 @@ static void score_stores(struct index_score *s, const struct le_node *node) {
         int64_t stride;
         if (step->kind != LE_REGION_STORE)
             continue;
-        const struct le_address place = le_store_address(s->g->kernel->layouts, s->g->stage, node, step);
+        const struct le_address address = le_store_address(s->g->kernel->layouts, s->g->stage, node, step);
         s->loads++;
-        if (le_address_stride(s->g->space, &place, s->index, &stride)) {
+        if (le_address_stride(s->g->space, &address, s->index, &stride)) {
             s->good += stride == 1;
             s->strided += stride != 1;
         }

@@ -34,8 +34,8 @@ static bool is_dear(const struct gen *g, const struct le_node *node, const struc
         return node->reduces || node->cost >= DEAR_COST;
     if (node->operand_count == 0)
         return false;
-    const struct le_address place = le_load_address(g->kernel->layouts, node);
-    return !le_address_stride(g->space, &place, lane->index, &stride) || stride != 1;
+    const struct le_address address = le_load_address(g->kernel->layouts, node);
+    return !le_address_stride(g->space, &address, lane->index, &stride) || stride != 1;
 }
 
 /* Its extent is known, and the same for all tasks. */

@@ -37,9 +37,9 @@ double le_cost_extent(const struct le_device_kernel_job *job, int index) {
  * that is not known, far. */
 static double bytes_apart(const struct le_device_kernel_job *job, int value, struct le_node *const *subscripts,
                           int rank, int index) {
-    const struct le_address place = {&job->kernel.layouts[value], subscripts, rank, 0};
+    const struct le_address address = {&job->kernel.layouts[value], subscripts, rank, 0};
     int64_t stride = 0;
-    if (index >= 0 && !le_address_stride(job->kernel.space, &place, index, &stride))
+    if (index >= 0 && !le_address_stride(job->kernel.space, &address, index, &stride))
         return LINE_BYTES;
     return fabs((double)stride) * (double)le_type_size(job->kernel.ir->values.at[value].type);
 }

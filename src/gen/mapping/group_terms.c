@@ -24,19 +24,19 @@ struct load_check {
 };
 
 static bool find_stride(const struct codegen *c, const struct le_node *load, int index, int64_t *stride) {
-    const struct le_address place = le_load_address(c->layouts, load);
-    return le_address_stride(c->space, &place, index, stride);
+    const struct le_address address = le_load_address(c->layouts, load);
+    return le_address_stride(c->space, &address, index, stride);
 }
 
-static bool is_counted(const void *user, const struct le_address *place, bool trusted, bool live) {
+static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {
     const struct codegen *c = user;
-    return !live && (trusted || le_address_is_safe(c->space, place));
+    return !live && (trusted || le_address_is_safe(c->space, address));
 }
 
 /* All of its places are inside, as they are. */
 static bool is_plain(const struct codegen *c, const struct le_node *load) {
-    const struct le_address place = le_load_address(c->layouts, load);
-    return is_counted(c, &place, load->trusted, load->live);
+    const struct le_address address = le_load_address(c->layouts, load);
+    return is_counted(c, &address, load->trusted, load->live);
 }
 
 /* Calls visit for the loads that depend on the inner index; a subscript's own loads are not looked at.
@@ -110,13 +110,13 @@ static bool is_at_low(const struct load_check *l, int index, int64_t *low) {
     return false;
 }
 
-/* Whether the place is a multiple of width elements where the inner index is at its low. */
-static bool axis_is_aligned(const struct load_check *l, const struct le_address *place, int d, int64_t *constant) {
+/* Whether the address is a multiple of width elements where the inner index is at its low. */
+static bool axis_is_aligned(const struct load_check *l, const struct le_address *address, int d, int64_t *constant) {
     int64_t low;
     int inner = l->g->indices[l->inner];
     struct le_affine f;
-    if (!le_axis_elements(l->c->space, place, d, &f))
-        return place->layout->strides[d] % l->width == 0 && !le_node_depends(place->subscripts[d], inner);
+    if (!le_axis_elements(l->c->space, address, d, &f))
+        return address->layout->strides[d] % l->width == 0 && !le_node_depends(address->subscripts[d], inner);
     *constant += f.constant;
     for (int k = 0; k < f.count; k++) {
         if (f.index[k] == inner)
@@ -142,11 +142,11 @@ static void visit_aligned(struct load_check *l, struct le_node *node) {
     const struct le_device_facts *facts = l->c->job->facts;
     if (node->kind != LE_NODE_LOAD)
         return;
-    const struct le_address place = le_load_address(l->c->layouts, node);
-    int64_t constant = place.layout->offset;
+    const struct le_address address = le_load_address(l->c->layouts, node);
+    int64_t constant = address.layout->offset;
     l->fits = facts->is_aligned(facts->user, node->value);
-    for (int d = 0; d < place.rank && l->fits; d++)
-        l->fits = axis_is_aligned(l, &place, d, &constant);
+    for (int d = 0; d < address.rank && l->fits; d++)
+        l->fits = axis_is_aligned(l, &address, d, &constant);
     l->fits = l->fits && constant % l->width == 0;
 }
 

@@ -52,11 +52,11 @@ static void add_index(const struct map *m, struct map_place *p, int index, int64
 }
 
 /* false: not affine. */
-static bool find_place(const struct map *m, const struct le_address *place, struct map_place *p) {
-    *p = (struct map_place){.start = place->layout->offset, .known = true};
-    for (int d = 0; d < place->rank; d++) {
+static bool find_place(const struct map *m, const struct le_address *address, struct map_place *p) {
+    *p = (struct map_place){.start = address->layout->offset, .known = true};
+    for (int d = 0; d < address->rank; d++) {
         struct le_affine f;
-        if (!le_axis_elements(m->c.space, place, d, &f))
+        if (!le_axis_elements(m->c.space, address, d, &f))
             return false;
         p->start += f.constant;
         for (int k = 0; k < f.count; k++)
@@ -66,25 +66,25 @@ static bool find_place(const struct map *m, const struct le_address *place, stru
 }
 
 static bool find_load(const struct map *m, const struct le_node *load, struct map_place *p) {
-    const struct le_address place = le_load_address(m->c.layouts, load);
-    return find_place(m, &place, p);
+    const struct le_address address = le_load_address(m->c.layouts, load);
+    return find_place(m, &address, p);
 }
 
 /* Whether all its places can be counted and are inside. */
-static bool is_plain_place(const struct map *m, const struct le_address *place, bool trusted, bool live,
+static bool is_plain_place(const struct map *m, const struct le_address *address, bool trusted, bool live,
                            struct map_place *p) {
-    return !live && place->rank > 0 && (trusted || le_address_is_safe(m->c.safety.space, place)) &&
-           find_place(m, place, p);
+    return !live && address->rank > 0 && (trusted || le_address_is_safe(m->c.safety.space, address)) &&
+           find_place(m, address, p);
 }
 
 static bool is_plain(const struct map *m, const struct le_node *load, struct map_place *p) {
-    const struct le_address place = le_load_address(m->c.layouts, load);
-    return is_plain_place(m, &place, load->trusted, load->live, p);
+    const struct le_address address = le_load_address(m->c.layouts, load);
+    return is_plain_place(m, &address, load->trusted, load->live, p);
 }
 
-static bool is_counted(const void *user, const struct le_address *place, bool trusted, bool live) {
+static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {
     struct map_place p;
-    return is_plain_place(user, place, trusted, live, &p);
+    return is_plain_place(user, address, trusted, live, &p);
 }
 
 /* ---- axes */
@@ -107,9 +107,9 @@ static bool find_axes(struct map *m) {
 
 static bool find_target(struct map *m) {
     const struct le_value *target = &m->c.ir->values.at[m->stage->target];
-    const struct le_address place = {&m->c.layouts[target->id], m->stage->left, m->stage->left_count, 0};
-    return target->rank > 0 && (target->symbol < 0 || le_address_is_safe(m->c.safety.space, &place)) &&
-           find_place(m, &place, &m->target) && m->target.known;
+    const struct le_address address = {&m->c.layouts[target->id], m->stage->left, m->stage->left_count, 0};
+    return target->rank > 0 && (target->symbol < 0 || le_address_is_safe(m->c.safety.space, &address)) &&
+           find_place(m, &address, &m->target) && m->target.known;
 }
 
 /* By how far apart neighbours lie in the target, the farthest first. What may fault stays in order. */

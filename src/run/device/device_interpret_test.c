@@ -13,8 +13,8 @@ struct setting {
     struct scratch scratch;
     leat_context *ctx, *cpu;
 };
-static struct scratch
-    shared; /* a code cache for tests that do not ask what is compiled: an interpreter takes seconds */
+/* The code cache of tests that do not ask what is compiled: compiling an interpreter takes seconds. */
+static struct scratch shared;
 
 static void must(leat_status status) {
     if (status)

@@ -51,17 +51,17 @@ static bool add_host(struct loops *l, struct le_contract_operand *out, int index
 static bool find_offset(struct loops *l, int value, struct le_node *const *subscripts, int rank, int stretch,
                         struct le_contract_operand *out, int64_t *strides) {
     const struct le_space *space = &l->s->plan->space;
-    const struct le_address place = {&l->s->plan->layouts[value], subscripts, rank, stretch};
+    const struct le_address address = {&l->s->plan->layouts[value], subscripts, rank, stretch};
     const int symbol = l->s->ir->values.at[value].symbol;
-    *out = (struct le_contract_operand){.value = value, .offset = place.layout->offset};
+    *out = (struct le_contract_operand){.value = value, .offset = address.layout->offset};
     for (int d = 0; d < rank; d++) {
         struct le_affine f;
         int64_t low, high;
-        if (le_address_is_stretched(&place, d))
+        if (le_address_is_stretched(&address, d))
             continue;
-        if (!le_axis_elements(space, &place, d, &f))
+        if (!le_axis_elements(space, &address, d, &f))
             return false;
-        if (symbol >= 0 ? !le_axis_is_safe(space, &place, d) : !le_interval(space, subscripts[d], &low, &high))
+        if (symbol >= 0 ? !le_axis_is_safe(space, &address, d) : !le_interval(space, subscripts[d], &low, &high))
             return false;
         out->offset += f.constant;
         for (int k = 0; k < f.count; k++) {

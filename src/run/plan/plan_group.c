@@ -384,8 +384,8 @@ static void check_inside(struct le_node *node, void *user) {
     struct inside_check *fit = user;
     if (node->kind != LE_NODE_LOAD || !node->trusted || !fit->all)
         return;
-    const struct le_address place = le_load_address(fit->plan->layouts, node);
-    fit->all = le_address_is_safe(&fit->plan->space, &place);
+    const struct le_address address = le_load_address(fit->plan->layouts, node);
+    fit->all = le_address_is_safe(&fit->plan->space, &address);
 }
 
 /* The siblings' own statements check their accesses, but these statements come later. Until then the leader's kernel
