@@ -85,7 +85,7 @@ static const struct le_words *find_builtin(leat_builtin_kind kind, size_t k) {
     case LEAT_BUILTIN_OPERATOR:
         return find_op(false, k);
     case LEAT_BUILTIN_REDUCTION:
-        return k < LE_REDUCTIONS ? le_reduction_words((enum le_reduction)k) : NULL;
+        return k < LE_RED_FUNCTIONS ? le_reduction_words((enum le_reduction)k) : NULL;
     case LEAT_BUILTIN_CONSTANT:
         return k < ARRAY_LEN(constants) ? &constants[k] : NULL;
     case LEAT_BUILTIN_TYPE:

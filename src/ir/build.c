@@ -62,8 +62,8 @@ bool le_node_share_loops(struct le_node **a, struct le_node **b) {
         x = x->operands[0];
         y = y->operands[0];
     }
-    if (x == y || x->kind != LE_NODE_REDUCE || y->kind != LE_NODE_REDUCE || x->code != LE_RED_SUM ||
-        y->code != LE_RED_SUM || x->type != y->type || x->index_count != y->index_count ||
+    if (x == y || x->kind != LE_NODE_REDUCE || y->kind != LE_NODE_REDUCE || !le_node_is_sum(x) || !le_node_is_sum(y) ||
+        le_node_is_chain(x) != le_node_is_chain(y) || x->type != y->type || x->index_count != y->index_count ||
         memcmp(x->indices, y->indices, (size_t)x->index_count * sizeof(int)) != 0)
         return false;
     *a = x;

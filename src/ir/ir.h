@@ -346,12 +346,24 @@ int64_t le_const_i64(const struct le_node *node); /* node: a CONST of an integer
 double le_const_real(const struct le_node *node);
 bool le_node_depends(const struct le_node *node, int index);
 bool le_node_depends_on_any(const struct le_node *node, const int *indices, int count);
-/* Of a REDUCE: its value is an index; its floats are added or multiplied in the order of NUMERICS. */
+/* Of a REDUCE: it is a sum; a sum with reuse; its value is an index; its floats are added or multiplied in the order of
+ * NUMERICS. */
+static inline bool le_node_is_chain(const struct le_node *node) {
+    return node->code == LE_RED_CHAIN || node->code == LE_RED_CHAIN_OF_PRODUCTS;
+}
+static inline bool le_node_is_sum(const struct le_node *node) {
+    return node->code == LE_RED_SUM || le_node_is_chain(node);
+}
 static inline bool le_node_is_arg(const struct le_node *node) {
     return node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;
 }
 static inline bool le_node_is_ordered(const struct le_node *node) {
-    return (node->code == LE_RED_SUM || node->code == LE_RED_PROD) && le_type_is_float(node->operands[0]->type);
+    return (le_node_is_sum(node) || node->code == LE_RED_PROD) && le_type_is_float(node->operands[0]->type);
+}
+/* Whether terms of the REDUCE are added by multiply-adds. */
+static inline bool le_node_adds_products(const struct le_node *node) {
+    const struct le_node *term = node->operands[0];
+    return node->code == LE_RED_CHAIN_OF_PRODUCTS && term->kind == LE_NODE_OP && term->code == LE_OP_MUL;
 }
 bool le_node_chooses(const struct le_node *node); /* whether it may skip operands: SELECT, ELSE, && and || */
 bool le_node_is_untrusted(

@@ -235,10 +235,10 @@ static struct le_ast *parse_reduction(struct le_parser *p, const struct le_word 
 }
 
 static _Noreturn void fail_reduction(struct le_parser *p, const struct le_word *word, int first) {
-    const char *known[LE_REDUCTIONS], *advice = le_habit_of_function(word->text);
-    for (int k = 0; k < LE_REDUCTIONS; k++)
+    const char *known[LE_RED_FUNCTIONS], *advice = le_habit_of_function(word->text);
+    for (int k = 0; k < LE_RED_FUNCTIONS; k++)
         known[k] = le_reduction_name((enum le_reduction)k);
-    const char *near = le_nearest(word->text, known, LE_REDUCTIONS);
+    const char *near = le_nearest(word->text, known, LE_RED_FUNCTIONS);
     if (!advice && near)
         advice = le_arena_format(p->arena, "did you mean `%s`?", near);
     le_parser_fail(p, le_parser_location(&p->tokens.at[first]),

@@ -320,7 +320,7 @@ static const char *function_hint(struct le_checker *c, const char *name) {
     for (int op = 0; op < LE_OPS; op++)
         if (le_op_is_function((enum le_op)op))
             *LE_PUSH(c->arena, &known) = le_op_info((enum le_op)op)->name;
-    for (int k = 0; k < LE_REDUCTIONS; k++)
+    for (int k = 0; k < LE_RED_FUNCTIONS; k++)
         *LE_PUSH(c->arena, &known) = le_reduction_name((enum le_reduction)k);
     for (int k = 0; k < LE_SPECIALS; k++)
         *LE_PUSH(c->arena, &known) = le_special_words((enum le_special)k)->name;

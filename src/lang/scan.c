@@ -57,7 +57,7 @@ static const struct le_word *add_word(struct scanner *s, struct le_word word) {
 static void add_reserved(struct scanner *s) {
     for (size_t k = 0; k < ARRAY_LEN(reserved); k++)
         add_word(s, reserved[k]);
-    for (int k = 0; k < LE_REDUCTIONS; k++)
+    for (int k = 0; k < LE_RED_FUNCTIONS; k++)
         add_word(s, (struct le_word){le_reduction_name((enum le_reduction)k), LE_WORD_REDUCTION, k});
     for (int k = LE_BOOL; k < LE_TYPES; k++)
         add_word(s, (struct le_word){le_type_name((enum le_type)k), LE_WORD_TYPE, k});

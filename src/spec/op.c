@@ -32,6 +32,8 @@ static const struct le_words reductions[LE_REDUCTIONS] = {
     [LE_RED_MEAN] = {"mean", "mean(i: x[i])", "mean; NaN over nothing"},
     [LE_RED_ARGMIN] = {"argmin", "argmin(i: x[i])", "index of the first minimum; -1 over nothing"},
     [LE_RED_ARGMAX] = {"argmax", "argmax(i: x[i])", "index of the first maximum; -1 over nothing"},
+    [LE_RED_CHAIN] = {"chain", "", ""},
+    [LE_RED_CHAIN_OF_PRODUCTS] = {"chain_of_products", "", ""},
 };
 static const struct le_words edges[LE_EDGES] = {
     [LE_EDGE_NONE] = {"none", "edge x none", "reads outside x are errors (default)"},

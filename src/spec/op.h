@@ -71,8 +71,13 @@ enum le_reduction {
     LE_RED_MEAN,
     LE_RED_ARGMIN,
     LE_RED_ARGMAX,
+    LE_RED_FUNCTIONS, /* those above are functions of the language */
+    /* Sums of floats in the order for sums with reuse (rule 3b of NUMERICS): chunks of terms, each added in order */
+    LE_RED_CHAIN = LE_RED_FUNCTIONS,
+    LE_RED_CHAIN_OF_PRODUCTS, /* the same; a term that is a product is added by a multiply-add */
     LE_REDUCTIONS
 };
+enum { LE_CHAIN_TERMS = 32, LE_CHAIN_CHUNKS = 32 }; /* terms of a chunk; chunks whose totals are added in order */
 const char *le_reduction_name(enum le_reduction reduction);
 const struct le_words *le_reduction_words(enum le_reduction reduction);
 enum le_reduction le_reduction_parse(const char *name, size_t length); /* LE_REDUCTIONS: none */

@@ -52,7 +52,11 @@ struct le_node *le_lower_updated(struct lower *l, const struct le_step *step, st
     if (count > 0) {
         bool adds = step->op == LE_ASSIGN_ADD || step->op == LE_ASSIGN_MUL;
         enum le_type wide = adds ? le_type_compute(le_type_summed(type)) : type;
-        term = le_node_reduce(l->ir, update_reduction(step->op), wide, le_node_cast(l->ir, wide, term), reduced, count);
+        enum le_reduction reduction = update_reduction(step->op);
+        term = le_node_cast(l->ir, wide, term);
+        if (reduction == LE_RED_SUM)
+            reduction = le_lower_sum(l->ir, term, reduced, count);
+        term = le_node_reduce(l->ir, reduction, wide, term, reduced, count);
         term = le_node_cast(l->ir, type, term);
     }
     old = le_node_cast(l->ir, type, old);

@@ -350,11 +350,14 @@ static struct le_node *lower_reduce(struct lower *l, const struct le_tree_node *
     if (n->index_count == 0)
         return body; /* over `...` without axes */
     bool arg = reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX;
+    enum le_reduction sum = le_lower_sum(l->ir, body, indices, n->index_count);
+    if (reduction == LE_RED_SUM)
+        reduction = sum;
     if (reduction != LE_RED_MEAN)
         return le_node_reduce(l->ir, reduction, arg ? LE_I64 : type, body, indices, n->index_count);
     struct le_node count = {
         .kind = LE_NODE_COUNT, .type = LE_I64, .indices = (int *)(uintptr_t)indices, .index_count = n->index_count};
-    return le_lower_op2(l, LE_OP_DIV, type, le_node_reduce(l->ir, LE_RED_SUM, type, body, indices, n->index_count),
+    return le_lower_op2(l, LE_OP_DIV, type, le_node_reduce(l->ir, sum, type, body, indices, n->index_count),
                         le_node_cast(l->ir, type, le_node_make(l->ir, &count)));
 }
 

@@ -226,7 +226,7 @@ static bool terms_of_body(const struct le_node *sum, struct le_terms *out) {
 
 static bool is_candidate(struct contract *c, struct le_node *sum) {
     const struct le_ir *ir = c->ir;
-    if (sum->kind != LE_NODE_REDUCE || sum->code != LE_RED_SUM || sum->free_count > LEAT_RANK_MAX ||
+    if (sum->kind != LE_NODE_REDUCE || !le_node_is_sum(sum) || sum->free_count > LEAT_RANK_MAX ||
         (sum->type != LE_F32 && sum->type != LE_F64 && sum->type != LE_I64 && sum->type != LE_U64))
         return false;
     for (int k = 0; k < sum->index_count; k++)

@@ -111,6 +111,11 @@ static const struct le_node *moving_end(const struct le_ir *ir, int index) {
     return fits && factor_of(end) != 0 ? end : NULL;
 }
 
+/* A scan has an order of its own, with reuse or without. */
+static enum le_reduction scanned_reduction(const struct le_node *n) {
+    return le_node_is_chain(n) ? LE_RED_SUM : (enum le_reduction)n->code;
+}
+
 /* The term of the scan: the reduction's body, reduced over the indices that are not scanned. */
 static struct le_node *term_of(struct le_ir *ir, struct le_node *n, int scanned) {
     int *others = LE_NEW_ARRAY(ir->arena, n->index_count, int), count = 0;
@@ -118,7 +123,7 @@ static struct le_node *term_of(struct le_ir *ir, struct le_node *n, int scanned)
         if (n->indices[k] != scanned)
             others[count++] = n->indices[k];
     struct le_node *body = n->operands[0];
-    return count ? le_node_reduce(ir, (enum le_reduction)n->code, n->type, body, others, count) : body;
+    return count ? le_node_reduce(ir, scanned_reduction(n), n->type, body, others, count) : body;
 }
 
 static bool find_kept(const struct scans *s, const struct path *path, struct pattern *p) {
@@ -160,7 +165,7 @@ static bool match_scan(const struct scans *s, struct le_node *n, const struct pa
 /* ---- the scan's stage */
 
 static struct le_node *scan_node(struct le_ir *ir, const struct le_node *n, const struct pattern *p) {
-    return le_node_reduce(ir, (enum le_reduction)n->code, n->type, p->term, &p->scanned, 1);
+    return le_node_reduce(ir, scanned_reduction(n), n->type, p->term, &p->scanned, 1);
 }
 
 /* Whether the stage itself can be the scan and write its totals directly. */
