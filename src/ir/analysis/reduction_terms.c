@@ -1,5 +1,6 @@
 /* See analysis.h: the totals of reductions without terms, and reductions of few terms as expressions. */
 #include "ir/analysis/analysis.h"
+#include <assert.h>
 #include <string.h>
 
 /* The bits of an integer type's least or greatest value, or of a bool's. */

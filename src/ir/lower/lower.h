@@ -109,9 +109,9 @@ bool le_lower_repeats(const struct le_node *node);
 
 /* lower_array.c */
 struct le_node *le_lower_term(struct lower *l, const struct le_step *step);
-/* old op term; term is first reduced over the given indices, if any */
 /* The order of a sum over the indices: SUM, CHAIN or CHAIN_OF_PRODUCTS (lower_sum.c). */
 enum le_reduction le_lower_sum(const struct le_ir *ir, const struct le_node *term, const int *indices, int count);
+/* old op term; term is first reduced over the given indices, if any */
 struct le_node *le_lower_updated(struct lower *l, const struct le_step *step, struct le_node *old, struct le_node *term,
                                  const int *reduced, int count);
 /* Whether different points write different elements: each index appears in a subscript of its own that depends on no
