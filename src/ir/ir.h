@@ -360,10 +360,12 @@ static inline bool le_node_is_arg(const struct le_node *node) {
 static inline bool le_node_is_ordered(const struct le_node *node) {
     return (le_node_is_sum(node) || node->code == LE_RED_PROD) && le_type_is_float(node->operands[0]->type);
 }
-/* Whether terms of the REDUCE are added by multiply-adds. */
+/* Whether that term of a REDUCE of this code is added by a multiply-add. */
+static inline bool le_chain_adds_products(enum le_reduction code, const struct le_node *term) {
+    return code == LE_RED_CHAIN_OF_PRODUCTS && term->kind == LE_NODE_OP && term->code == LE_OP_MUL;
+}
 static inline bool le_node_adds_products(const struct le_node *node) {
-    const struct le_node *term = node->operands[0];
-    return node->code == LE_RED_CHAIN_OF_PRODUCTS && term->kind == LE_NODE_OP && term->code == LE_OP_MUL;
+    return le_chain_adds_products((enum le_reduction)node->code, node->operands[0]);
 }
 bool le_node_chooses(const struct le_node *node); /* whether it may skip operands: SELECT, ELSE, && and || */
 bool le_node_is_untrusted(

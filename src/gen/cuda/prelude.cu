@@ -353,6 +353,33 @@ template <class T, bool PRODUCT> struct le_tree {
         return x;
     }
 };
+//: le_chain
+// A sum of floats with reuse, term after term (NUMERICS, rule 3b): chunks of 32 terms are added in order, 32 chunks' totals
+// are added in order, and le_tree joins those.
+template <class T> struct le_chain {
+    unsigned long long count;
+    T chunk, unit;
+    le_tree<T, false> units;
+    __device__ inline le_chain() : count(0), chunk((T)-0.0), unit((T)-0.0) {}
+    __device__ inline void put(T now) {
+        chunk = now;
+        if (++count % 32 != 0) return;
+        unit = unit + chunk;
+        chunk = (T)-0.0;
+        if (count % 1024 != 0) return;
+        units.add(unit);
+        unit = (T)-0.0;
+    }
+    __device__ inline void add(T x) { put(chunk + x); }
+    __device__ inline T total() const {
+        if (count % 1024 == 0) return units.total();
+        const T last = count % 32 != 0 ? unit + chunk : unit;
+        if (count < 1024) return last;
+        le_tree<T, false> all = units;
+        all.add(last);
+        return all.total();
+    }
+};
 //: le_lower le_higher
 // Of the extreme so far and a term: a NaN stays, and of the zeros -0.0 is the lower.
 template <class T> __device__ inline T le_lower(T m, T a) {

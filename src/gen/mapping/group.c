@@ -113,6 +113,10 @@ static bool is_known(const struct team_stage *t, const struct le_node *node) {
     return false;
 }
 
+static bool is_chain(const struct le_node *node) {
+    return node->kind == LE_NODE_REDUCE && le_node_is_chain(node) && le_node_is_ordered(node);
+}
+
 static struct group *new_group(struct group_search *f, const struct le_node *node) {
     struct team_stage *t = f->t;
     if (t->group_count == GROUPS_MAX) {
@@ -121,7 +125,9 @@ static struct group *new_group(struct group_search *f, const struct le_node *nod
     }
     struct group *g = &t->groups[t->group_count++];
     bool as_before = t->group_count > 1 && same_ranges(f->c, &t->groups[0], node);
-    *g = (struct group){.indices = as_before ? t->groups[0].indices : node->indices, .index_count = node->index_count};
+    *g = (struct group){.indices = as_before ? t->groups[0].indices : node->indices,
+                        .index_count = node->index_count,
+                        .chain = is_chain(node)};
     g->terms = le_points(f->c->space, node->indices, node->index_count);
     return g;
 }
@@ -132,11 +138,13 @@ static void add_to_group(struct group_search *f, struct le_node *node) {
     if (is_known(t, node))
         return;
     for (int k = 0; k < t->group_count; k++)
-        if (same_ranges(f->c, &t->groups[k], node) && is_made(&t->groups[k], node, body_in(f->c, &t->groups[k], node)))
+        if (t->groups[k].chain == is_chain(node) && same_ranges(f->c, &t->groups[k], node) &&
+            is_made(&t->groups[k], node, body_in(f->c, &t->groups[k], node)))
             return;
     struct group *g = t->group_count ? &t->groups[t->group_count - 1] : NULL;
-    if (!g || g->node_count == GROUP_NODES || le_group_room_bytes(g) + le_room_bytes(node) > ROOM_MOST ||
-        !same_ranges(f->c, g, node) || uses_total(f->c, node, g))
+    if (!g || g->chain != is_chain(node) || g->node_count == GROUP_NODES ||
+        le_group_room_bytes(g) + le_room_bytes(node) > ROOM_MOST || !same_ranges(f->c, g, node) ||
+        uses_total(f->c, node, g))
         g = new_group(f, node);
     if (!g)
         return;
@@ -201,7 +209,8 @@ static void add_siblings(struct group_search *f, const struct le_stage *stage) {
     for (int k = stage->sibling; k >= 0 && f->t->group_count == 1; k = f->c->ir->stages.at[k].sibling) {
         const struct le_stage *s = &f->c->ir->stages.at[k];
         struct group *g = &f->t->groups[0];
-        if (g->node_count == GROUP_NODES || !is_shared(f->c, s->node) || !same_ranges(f->c, g, s->node))
+        if (g->node_count == GROUP_NODES || g->chain != is_chain(s->node) || !is_shared(f->c, s->node) ||
+            !same_ranges(f->c, g, s->node))
             return;
         add_to_group(f, s->node);
         f->t->siblings[f->t->sibling_count++] = s;

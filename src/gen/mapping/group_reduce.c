@@ -39,9 +39,14 @@ static void take_settings(const struct le_mapping *m, struct team_stage *t) {
         t->groups[g].unroll = (int)unrolled;
 }
 
+/* Terms of a chain that a thread reads at once. */
+static int chain_unroll(const struct group *g) {
+    return g->unroll < LE_CHAIN_TERMS ? g->unroll : LE_CHAIN_TERMS;
+}
+
 /* Lines of terms that a warp adds up at a time: a power of two, as small as keeps all warps busy. */
 static int lines_for(const struct group *g, int warps) {
-    int lines = g->unroll;
+    int lines = g->chain ? WARP : g->unroll;
     while (lines < WARP && (int64_t)lines * WARP * g->width * warps < g->terms)
         lines *= 2;
     return lines;
@@ -116,9 +121,26 @@ static void finish_launch(struct codegen *c, const struct team_stage *t, struct 
 
 /* ---- a warp or a block for each point */
 
+/* Terms of a group as le_block_total and le_grid_parts take them: one, and several neighbours. */
+static void terms_of(struct codegen *c, const struct group *g, struct le_expression *out[2]) {
+    struct le_kernel_tree *t = c->tree;
+    out[0] = le_ktree_use(t, g->many);
+    out[1] = le_ktree_use(t, g->term);
+    if (g->chain)
+        out[0] = out[1] =
+            le_ktree_call(t, LE_CALL_CHAIN_TERMS, LE_KTREE_VOID, &LE_STATIC_NUMBER(chain_unroll(g)), &out[1]);
+}
+
 static void emit_warp(struct codegen *c, struct group *g) {
     struct le_kernel_tree *t = c->tree;
     le_group_emit(c, g, c->root);
+    if (g->chain) {
+        const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(chain_unroll(g)),
+                                            LE_STATIC_TYPE(le_group_counting(g))};
+        struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->term)};
+        le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_CHAIN_WARP, g->type, statics, x));
+        return;
+    }
     struct statics s = statics_of(g, lines_for(g, 1), g->unroll, g->width, le_group_counting(g));
     struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term)};
     le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x));
@@ -160,9 +182,10 @@ int le_reduce_threads(const struct team_stage *t) {
 static void emit_block(struct codegen *c, struct group *g, int threads, struct le_variable *room) {
     struct le_kernel_tree *t = c->tree;
     le_group_emit(c, g, c->root);
-    struct statics s = statics_of(g, lines_for(g, threads / WARP), g->unroll, g->width, le_group_counting(g));
-    struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term),
-                                 room_of(c, g, room)};
+    struct statics s =
+        statics_of(g, lines_for(g, threads / WARP), g->chain ? 1 : g->unroll, g->width, le_group_counting(g));
+    struct le_expression *x[] = {le_group_count(c, g), NULL, NULL, room_of(c, g, room)};
+    terms_of(c, g, &x[1]);
     le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, s.at, x));
 }
 
@@ -211,7 +234,7 @@ static void emit_parts(struct grid *s, int number) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
     struct group *g = &s->t->groups[number];
-    int lines = g->unroll;
+    int lines = g->chain ? WARP : g->unroll;
     while (lines < WARP && g->terms / ((int64_t)lines * WARP * g->width * 8) > PARTS_FEW)
         lines *= 2;
     int64_t step = (int64_t)lines * WARP * g->width * 8, count = (g->terms + step - 1) / step;
@@ -228,13 +251,10 @@ static void emit_parts(struct grid *s, int number) {
     s->at_bytes += (size_t)(count + 3) / 4 * 4 * (size_t)s->t->points * le_group_total_bytes(g);
     if (number > 0)
         le_ktree_barrier(t, c->root);
-    struct statics all = statics_of(g, lines, g->unroll, g->width, le_group_counting(g));
-    struct le_expression *x[] = {le_group_count(c, g),
-                                 steps,
-                                 le_ktree_use(t, g->many),
-                                 le_ktree_use(t, g->term),
-                                 le_ktree_use(t, s->parts[number]),
+    struct statics all = statics_of(g, lines, g->chain ? 1 : g->unroll, g->width, le_group_counting(g));
+    struct le_expression *x[] = {le_group_count(c, g),  steps, NULL, NULL, le_ktree_use(t, s->parts[number]),
                                  room_of(c, g, s->room)};
+    terms_of(c, g, &x[2]);
     le_do(t, c->root, LE_CALL_GRID_PARTS, all.at, x);
 }
 
@@ -311,14 +331,22 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
  * points puts their totals together */
 
 #define CHUNK_LEAST      64
+#define CHAIN_UNIT       (LE_CHAIN_TERMS * LE_CHAIN_CHUNKS)
 #define IDLE_MOST        32                 /* if terms are expensive: at most 1/32 of the device's time may be idle */
 #define PARTS_BYTES      ((int64_t)1 << 27) /* most bytes of totals in work memory */
 #define CHUNK_MOST       16384
 #define COLUMN_UNROLL(g) ((g)->unroll * 2)
 
+int64_t le_reduce_least_chunk(const struct team_stage *t) {
+    for (int g = 0; g < t->group_count; g++)
+        if (t->groups[g].chain)
+            return CHAIN_UNIT;
+    return CHUNK_LEAST;
+}
+
 static int64_t chunk_for(const struct codegen *c, const struct team_stage *t, bool cut) {
-    int64_t threads = 4096 * (int64_t)c->job->facts->multiprocessors, terms = le_reduce_terms(t), chunk = CHUNK_LEAST,
-            all;
+    int64_t threads = 4096 * (int64_t)c->job->facts->multiprocessors, terms = le_reduce_terms(t),
+            chunk = le_reduce_least_chunk(t), all;
     while (chunk < terms && (!cut || (chunk < CHUNK_MOST &&
                                       (!le_mul_i64((terms + chunk - 1) / chunk, t->points, &all) || all > threads))))
         chunk *= 2;
@@ -328,7 +356,7 @@ static int64_t chunk_for(const struct codegen *c, const struct team_stage *t, bo
 static int64_t dear_chunk(const struct codegen *c, const struct team_stage *t, int64_t blocks) {
     int64_t resident = (int64_t)c->tree->resident * c->job->facts->multiprocessors, chunk = chunk_for(c, t, false);
     int64_t bytes = t->points * (int64_t)le_group_total_bytes(&t->groups[0]);
-    for (; chunk > CHUNK_LEAST; chunk /= 2) {
+    for (; chunk > le_reduce_least_chunk(t); chunk /= 2) {
         int64_t steps = (le_reduce_terms(t) + chunk - 1) / chunk, all = steps * blocks;
         int64_t turns = (all + resident - 1) / resident, idle = turns * resident - all;
         if (idle * IDLE_MOST <= turns * resident || steps * 2 * bytes > PARTS_BYTES)
@@ -341,7 +369,10 @@ static int64_t dear_chunk(const struct codegen *c, const struct team_stage *t, i
  */
 static int levels_for(const struct group *g, int64_t chunk) {
     int levels = 5;
-    while (levels < 40 && (int64_t)COLUMN_UNROLL(g) << levels < chunk)
+    int64_t step = g->chain ? CHAIN_UNIT : COLUMN_UNROLL(g);
+    if (g->chain && chunk <= CHAIN_UNIT)
+        return 0;
+    while (levels < 40 && step << levels < chunk)
         levels *= 2;
     return levels;
 }
@@ -365,9 +396,12 @@ static struct le_expression *emit_column(struct codegen *c, struct group *g, str
     le_group_emit(c, g, block);
     struct le_variable *quick = le_group_quick_term(c, g, block);
     const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(levels),
-                                        LE_STATIC_NUMBER(COLUMN_UNROLL(g)), LE_STATIC_TYPE(le_group_counting(g))};
+                                        LE_STATIC_NUMBER(g->chain ? chain_unroll(g) : COLUMN_UNROLL(g)),
+                                        LE_STATIC_TYPE(le_group_counting(g))};
     struct le_expression *x[] = {first, end, le_ktree_use(t, g->term), quick ? le_ktree_use(t, quick) : NULL};
-    return le_ktree_call(t, quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL, g->type, statics, x);
+    enum le_library_call call = g->chain ? (quick ? LE_CALL_CHAIN_THREAD_QUICK : LE_CALL_CHAIN_THREAD)
+                                         : (quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL);
+    return le_ktree_call(t, call, g->type, statics, x);
 }
 
 /* Without a second pass: a thread adds up all terms. */

@@ -29,6 +29,7 @@ struct group {
     struct term_axis axes[AXES_MAX];
     int axis_count;
     int64_t terms;
+    bool chain;  /* sums with reuse: terms are added to chunks in order */
     bool narrow; /* an int can count the terms, with room for vectors beyond the end */
     bool share;  /* their cost counts common subexpressions once */
     int width;   /* terms that a thread reads as one vector; more than 1: they are contiguous and aligned */
@@ -127,8 +128,9 @@ bool le_team_takes(const struct team_stage *t);      /* sharing the terms among 
 int64_t le_reduce_terms(const struct team_stage *t); /* of the group with the most terms */
 int le_reduce_threads(const struct team_stage *t);   /* threads of a block that computes a point */
 int64_t le_reduce_chunk(struct codegen *c,
-                        const struct team_stage *t);     /* terms that a thread adds up, when threads compute columns */
-bool le_reduce_stands_alone(const struct team_stage *t); /* no group uses the totals of another group */
+                        const struct team_stage *t); /* terms that a thread adds up, when threads compute columns */
+int64_t le_reduce_least_chunk(const struct team_stage *t); /* least terms of a thread that computes part of a column */
+bool le_reduce_stands_alone(const struct team_stage *t);   /* no group uses the totals of another group */
 /* found: a struct reduction */
 leat_status le_reduce_warp(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 leat_status le_reduce_block(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);

@@ -206,7 +206,7 @@ void le_group_shape(struct codegen *c, struct group *g) {
     int64_t cost = cost_of(c, g);
     find_axes(c, g);
     g->narrow = g->terms <= NARROW_TERMS;
-    g->width = cost > DEAR_COST / 4 ? 1 : le_group_width(c, g);
+    g->width = g->chain || cost > DEAR_COST / 4 ? 1 : le_group_width(c, g);
     g->unroll = find_unroll(g, cost);
 }
 
@@ -335,29 +335,57 @@ struct le_expression *le_group_total(struct codegen *c, const struct group *g, s
     return le_ktree_total(c->tree, g->type, x, g->node_count + args);
 }
 
-static struct le_block *open_term(struct codegen *c, const struct group *g, struct le_block *block, const char *wish,
-                                  struct le_variable **function, struct le_variable *usual, struct le_expression **at) {
-    struct le_variable *parameters[] = {le_ktree_variable(c->tree, "at", le_group_counting(g)), usual};
-    *function = le_ktree_variable(c->tree, wish, g->type);
-    *at = le_ktree_use(c->tree, parameters[0]);
-    return le_ktree_open_function(c->tree, block, *function, parameters, usual ? 2 : 1);
+/* The chunks with the term of number `at` added to them. */
+static struct le_expression *chained_total(struct codegen *c, const struct group *g, struct le_block *block,
+                                           struct le_expression *at, struct le_expression *chunk) {
+    struct le_expression *x[GROUP_NODES];
+    c->term = at;
+    for (int k = 0; k < g->node_count; k++) {
+        struct le_expression *never = le_ktree_constant(c->tree, LE_BOOL, 0);
+        x[k] = le_codegen_chained(c, (enum le_reduction)g->nodes[k]->code, g->bodies[k], block, NULL,
+                                  le_ktree_part(c->tree, (int)g->bodies[k]->type, chunk, k, never));
+    }
+    c->term = NULL;
+    return le_ktree_total(c->tree, g->type, x, g->node_count);
 }
 
-static void fill_term(struct codegen *c, const struct group *g, struct le_block *inner, struct le_expression *at) {
-    bind_last(c, g, inner, bind_outer(c, g, inner, at));
-    le_ktree_close_with(c->tree, inner, le_group_total(c, g, inner, at));
+/* The parameters of a function of a term: its number, the chunk so far (of chains), whether the quick way is usual. */
+struct term_function {
+    struct le_variable *function;
+    struct le_block *block;
+    struct le_expression *at, *chunk;
+};
+static struct term_function open_term(struct codegen *c, const struct group *g, struct le_block *block,
+                                      const char *wish, struct le_variable *usual) {
+    struct le_variable *parameters[3] = {le_ktree_variable(c->tree, "at", le_group_counting(g))};
+    struct term_function f = {.function = le_ktree_variable(c->tree, wish, g->type),
+                              .at = le_ktree_use(c->tree, parameters[0])};
+    int count = 1;
+    if (g->chain) {
+        parameters[count++] = le_ktree_variable(c->tree, "chunk", g->type);
+        f.chunk = le_ktree_use(c->tree, parameters[1]);
+    }
+    if (usual)
+        parameters[count++] = usual;
+    f.block = le_ktree_open_function(c->tree, block, f.function, parameters, count);
+    return f;
+}
+
+static void fill_term(struct codegen *c, const struct group *g, const struct term_function *f) {
+    bind_last(c, g, f->block, bind_outer(c, g, f->block, f->at));
+    le_ktree_close_with(c->tree, f->block,
+                        g->chain ? chained_total(c, g, f->block, f->at, f->chunk)
+                                 : le_group_total(c, g, f->block, f->at));
 }
 
 static void emit_term(struct codegen *c, struct group *g, struct le_block *block) {
-    struct le_expression *at;
-    struct le_block *inner = open_term(c, g, block, "term", &g->term, NULL, &at);
-    fill_term(c, g, inner, at);
+    struct term_function f = open_term(c, g, block, "term", NULL);
+    g->term = f.function;
+    fill_term(c, g, &f);
 }
 
 struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g, struct le_block *block) {
     bool quick = false, safe = true;
-    struct le_variable *function;
-    struct le_expression *at;
     for (int k = 0; k < g->node_count; k++) {
         quick |= le_codegen_has_quick_ways(c, g->bodies[k]);
         safe &= le_node_is_safe(&c->safety, g->bodies[k]) && !g->bodies[k]->reduces && !g->bodies[k]->changes;
@@ -366,11 +394,11 @@ struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g
         return NULL;
     c->usual = le_ktree_variable(c->tree, "usual", LE_BOOL);
     c->usual->changes = true;
-    struct le_block *inner = open_term(c, g, block, "quick_term", &function, c->usual, &at);
-    c->quick = inner;
-    fill_term(c, g, inner, at);
+    struct term_function f = open_term(c, g, block, "quick_term", c->usual);
+    c->quick = f.block;
+    fill_term(c, g, &f);
     c->quick = NULL;
-    return function;
+    return f.function;
 }
 
 static void visit_load(struct load_check *l, struct le_node *node) {
@@ -445,8 +473,10 @@ static void emit_terms(struct codegen *c, struct group *g, struct le_block *bloc
     struct le_kernel_tree *t = c->tree;
     struct le_node *loads[LOADS_MAX];
     struct le_variable *names[LOADS_MAX];
-    struct le_expression *at;
-    struct le_block *inner = open_term(c, g, block, "terms", &g->many, NULL, &at);
+    struct term_function f = open_term(c, g, block, "terms", NULL);
+    struct le_block *inner = f.block;
+    struct le_expression *at = f.at;
+    g->many = f.function;
     struct le_expression *last = bind_outer(c, g, inner, at);
     struct le_block *base = le_ktree_open(t, inner);
     bind_last(c, g, base, last);

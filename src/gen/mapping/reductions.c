@@ -120,7 +120,7 @@ static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_co
 }
 
 static int64_t least_chunk(const struct shared_terms *s) {
-    int64_t least = 64;
+    int64_t least = le_reduce_least_chunk(&s->r->t);
     while (!le_reduce_stands_alone(&s->r->t) && (double)least < s->terms)
         least *= 2; /* all terms: another group needs the total */
     return least;

@@ -10,7 +10,7 @@ static bool is_one_axis(struct row *r) {
     int bodies = t->rest_count;
     for (int g = 0; g < t->group_count; g++) {
         bodies += t->groups[g].node_count;
-        if (t->groups[g].index_count != 1 || t->groups[g].indices[0] != t->groups[0].indices[0])
+        if (t->groups[g].chain || t->groups[g].index_count != 1 || t->groups[g].indices[0] != t->groups[0].indices[0])
             return false;
     }
     if (bodies > GROUP_NODES || k->by != 1 || t->rest_count > 1 || t->group_count + t->rest_count < 2)

@@ -194,6 +194,10 @@ struct le_expression *le_codegen_reduce(struct codegen *c, struct le_node *node,
 bool le_codegen_reduce_both(struct codegen *c, struct le_node *const nodes[2], struct le_block *block,
                             struct le_variable *outside, struct le_expression *totals[2]);
 
+/* The chunk of a chain with the next term: the term is added to it, by a multiply-add if it is a product. */
+struct le_expression *le_codegen_chained(struct codegen *c, enum le_reduction code, struct le_node *term,
+                                         struct le_block *block, struct le_variable *outside,
+                                         struct le_expression *chunk);
 struct le_expression *le_codegen_empty(struct codegen *c, enum le_reduction code,
                                        enum le_type type); /* the total of no terms */
 struct le_expression *le_codegen_fold(struct codegen *c, enum le_reduction code, enum le_type type,

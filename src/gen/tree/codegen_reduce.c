@@ -49,6 +49,31 @@ static struct le_block *open_loops(struct codegen *c, const struct le_node *node
     return block;
 }
 
+struct le_expression *le_codegen_chained(struct codegen *c, enum le_reduction code, struct le_node *term,
+                                         struct le_block *block, struct le_variable *outside,
+                                         struct le_expression *chunk) {
+    bool fused = le_chain_adds_products(code, term);
+    struct le_expression *x[3];
+    for (int k = 0; k < (fused ? 2 : 1); k++)
+        x[k + !fused] = le_codegen_node(c, fused ? term->operands[k] : term, block, outside);
+    x[fused ? 2 : 0] = chunk;
+    return le_ktree_op(c->tree, fused ? LE_CODE_MULADD : LE_OP_ADD, (int)term->type, x, fused ? 3 : 2);
+}
+
+/* Adds the term of the point that the block's loops are at. */
+static void add_term(struct codegen *c, const struct le_node *node, struct le_block *block, struct le_variable *outside,
+                     struct le_expression *tree) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *x[] = {tree, NULL};
+    if (le_node_is_chain(node)) {
+        struct le_expression *so_far = le_ktree_call(t, LE_CALL_CHAIN_SO_FAR, (int)node->operands[0]->type, NULL, x);
+        x[1] = le_codegen_chained(c, (enum le_reduction)node->code, node->operands[0], block, outside, so_far);
+    } else {
+        x[1] = le_codegen_node(c, node->operands[0], block, outside);
+    }
+    le_do(t, block, le_node_is_chain(node) ? LE_CALL_CHAIN_PUT : LE_CALL_TREE_ADD, NULL, x);
+}
+
 /* Computes several sums or products over the same indices in one loop nest. */
 static void reduce_trees(struct codegen *c, struct le_node *const *nodes, int count, struct le_block *block,
                          struct le_variable *outside, struct le_expression **totals) {
@@ -59,14 +84,13 @@ static void reduce_trees(struct codegen *c, struct le_node *const *nodes, int co
         const struct le_static statics[] = {LE_STATIC_TYPE((int)nodes[k]->operands[0]->type),
                                             LE_STATIC_NUMBER(nodes[k]->code == LE_RED_PROD)};
         struct le_variable *tree = le_ktree_declare(t, block, name, (int)nodes[k]->operands[0]->type, NULL);
-        tree->object = le_ktree_call(t, LE_CALL_TREE, LE_KTREE_VOID, statics, NULL);
+        tree->object =
+            le_ktree_call(t, le_node_is_chain(nodes[k]) ? LE_CALL_CHAIN : LE_CALL_TREE, LE_KTREE_VOID, statics, NULL);
         trees[k] = le_ktree_use(t, tree);
     }
     struct le_block *inner = open_loops(c, nodes[0], block, outside);
-    for (int k = 0; k < count; k++) {
-        struct le_expression *x[] = {trees[k], le_codegen_node(c, nodes[k]->operands[0], inner, outside)};
-        le_do(t, inner, LE_CALL_TREE_ADD, NULL, x);
-    }
+    for (int k = 0; k < count; k++)
+        add_term(c, nodes[k], inner, outside, trees[k]);
     le_ktree_close_to(c->tree, inner, block);
     for (int k = 0; k < count; k++) {
         int type = (int)nodes[k]->operands[0]->type;

@@ -4,6 +4,7 @@
  * indices. The statement's text alone decides, before any fusion, so that extents, devices and other statements do not
  * change a result's bits. */
 #include "ir/lower/lower.h"
+#include "ir/path.h"
 
 #define KEPT_MAX (4 * LEAT_RANK_MAX)
 
