@@ -39,6 +39,7 @@ static leat_status generate_stage(const struct le_device_kernel_job *job, const 
             le_propose_maps(&search);
             le_propose_loop(&search);
             le_propose_reductions(&search);
+            le_propose_reuse(&search);
         }
         break;
     case LE_STAGE_EACH:

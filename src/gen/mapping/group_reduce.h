@@ -74,6 +74,10 @@ void le_group_declare(struct codegen *c, struct group *g); /* only the type of t
 /* The total of the one term whose indices the block binds; at: the term's number. */
 struct le_expression *le_group_total(struct codegen *c, const struct group *g, struct le_block *block,
                                      struct le_expression *at);
+/* Of a chain: its chunks with the term of number `at` added to them. */
+struct le_expression *le_group_chained(struct codegen *c, const struct group *g, struct le_block *block,
+                                       struct le_expression *at, struct le_expression *chunk);
+
 int le_group_width(struct codegen *c, const struct group *g);
 /* Finds the loads that depend on the last axis and are in range; returns how many. -1: a loop inside a term depends on
  * that axis. */
@@ -124,7 +128,9 @@ struct reduction {
     struct codegen c;
     struct team_stage t;
 };
-bool le_team_takes(const struct team_stage *t);      /* sharing the terms among threads is worthwhile */
+bool le_team_takes(const struct team_stage *t); /* sharing the terms among threads is worthwhile */
+/* Stores the values of the stage and of its siblings. */
+void le_reduce_store(struct codegen *c, const struct team_stage *t, struct le_block *block);
 int64_t le_reduce_terms(const struct team_stage *t); /* of the group with the most terms */
 int le_reduce_threads(const struct team_stage *t);   /* threads of a block that computes a point */
 int64_t le_reduce_chunk(struct codegen *c,

@@ -336,8 +336,8 @@ struct le_expression *le_group_total(struct codegen *c, const struct group *g, s
 }
 
 /* The chunks with the term of number `at` added to them. */
-static struct le_expression *chained_total(struct codegen *c, const struct group *g, struct le_block *block,
-                                           struct le_expression *at, struct le_expression *chunk) {
+struct le_expression *le_group_chained(struct codegen *c, const struct group *g, struct le_block *block,
+                                       struct le_expression *at, struct le_expression *chunk) {
     struct le_expression *x[GROUP_NODES];
     c->term = at;
     for (int k = 0; k < g->node_count; k++) {
@@ -374,7 +374,7 @@ static struct term_function open_term(struct codegen *c, const struct group *g, 
 static void fill_term(struct codegen *c, const struct group *g, const struct term_function *f) {
     bind_last(c, g, f->block, bind_outer(c, g, f->block, f->at));
     le_ktree_close_with(c->tree, f->block,
-                        g->chain ? chained_total(c, g, f->block, f->at, f->chunk)
+                        g->chain ? le_group_chained(c, g, f->block, f->at, f->chunk)
                                  : le_group_total(c, g, f->block, f->at));
 }
 

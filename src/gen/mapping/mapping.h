@@ -16,7 +16,7 @@ enum le_mapping_kind {
     LE_MAPPING_KINDS
 };
 
-enum { LE_SETTINGS_MAX = 8, LE_MAPPINGS_MAX = 12 };
+enum { LE_SETTINGS_MAX = 8, LE_MAPPINGS_MAX = 16 };
 struct le_setting {
     const char *name;
     int64_t value;
@@ -67,6 +67,7 @@ void le_propose_loop(struct le_mapping_search *search); /* loop.c: fits every ma
 void le_propose_maps(struct le_mapping_search *search);
 void le_propose_reductions(struct le_mapping_search *search);
 void le_propose_product(struct le_mapping_search *search);  /* tiled_product.c */
+void le_propose_reuse(struct le_mapping_search *search);    /* reuse.c */
 void le_propose_scatters(struct le_mapping_search *search); /* scatter.c */
 void le_propose_each(struct le_mapping_search *search);
 void le_propose_fill(struct le_mapping_search *search);

@@ -1,0 +1,344 @@
+/* The `reuse` mapping: makes the kernel, and chooses how large a tile is and how its threads share it. */
+#include "gen/mapping/reuse.h"
+#include <math.h>
+
+#define ROOM_BYTES     (46 << 10) /* of the 48 KB of static shared memory */
+#define TOTALS_BYTES   768        /* most bytes of a thread's totals, of which there are two or three for each point */
+#define PENDING_BYTES  1024       /* most bytes of a thread's tree of units, in local memory */
+#define INDEX_COST     12         /* instructions that find an element in memory; more for each further index */
+#define L2_RATE        2.5        /* bytes that L2 moves while memory moves one */
+#define STEP_SECONDS   0.15e-6    /* in which threads meet between steps */
+#define RESIDENT_LARGE 1          /* thread blocks on a multiprocessor, if a thread needs more than 128 registers */
+
+/* ---- the tile */
+
+int le_reuse_levels(const struct group *g) {
+    int64_t units = g->terms / (LE_CHAIN_TERMS * LE_CHAIN_CHUNKS);
+    if (!g->chain)
+        return -1;
+    return g->terms <= LE_CHAIN_TERMS * LE_CHAIN_CHUNKS ? 0 : units < 8 ? 3 : units < 256 ? 8 : 20;
+}
+
+static int down_of(const struct reuse_tile *tile) {
+    return REUSE_THREADS / tile->across;
+}
+
+static int64_t pitch_of(int lines) {
+    return (lines + 3) / 4 * 4 + 4;
+}
+
+static size_t side_bytes(const struct reuse_side *side, int lines, int depth) {
+    return (size_t)(2 * side->leaf_count * depth * pitch_of(lines)) * le_type_size(side->leaves[0]->type);
+}
+
+size_t le_reuse_room_bytes(const struct reuse *r, const struct reuse_tile *tile) {
+    return side_bytes(&r->rows, down_of(tile) * tile->rows, tile->depth) +
+           side_bytes(&r->columns, tile->across * tile->columns, tile->depth) + 32;
+}
+
+/* Whether registers and shared memory hold what the tile needs. */
+static bool has_room(const struct reuse *r, const struct reuse_tile *tile) {
+    const struct group *g = &r->t.groups[0];
+    int bytes = le_group_bytes(g) * tile->rows * tile->columns, levels = le_reuse_levels(g);
+    return le_reuse_room_bytes(r, tile) <= ROOM_BYTES && bytes * (g->chain ? 2 : 1) <= TOTALS_BYTES &&
+           (levels <= 0 || bytes * levels <= PENDING_BYTES);
+}
+
+static int64_t tiles_along(const struct reuse_side *side, int lines) {
+    return (side->lines.total + lines - 1) / lines;
+}
+
+static int64_t blocks_of(const struct reuse *r, const struct reuse_tile *tile) {
+    return tiles_along(&r->rows, down_of(tile) * tile->rows) * tiles_along(&r->columns, tile->across * tile->columns) *
+           r->batch.total;
+}
+
+/* ---- the cost */
+
+/* Additions of a term, without what is computed when it is put into shared memory. */
+static double operations_of(struct reuse *r) {
+    const struct group *g = &r->t.groups[0];
+    struct le_node_notes *notes = r->c.notes;
+    int epoch = ++notes->epoch;
+    double operations = 0;
+    for (int k = 0; k < r->rows.leaf_count; k++)
+        le_new_cost(notes, r->rows.leaves[k], epoch);
+    for (int k = 0; k < r->columns.leaf_count; k++)
+        le_new_cost(notes, r->columns.leaves[k], epoch);
+    for (int k = 0; k < g->node_count; k++)
+        operations += (double)le_new_cost(notes, g->bodies[k], epoch) +
+                      (le_chain_adds_products((enum le_reduction)g->nodes[k]->code, g->bodies[k]) ? 0 : 1);
+    return operations;
+}
+
+/* Instructions that put one term of one line of the side into shared memory. */
+static double staging_of(const struct reuse *r, const struct reuse_side *side) {
+    double indices = side->lines.count + r->t.groups[0].index_count - 1, cost = 0;
+    for (int k = 0; k < side->leaf_count; k++)
+        cost += INDEX_COST * indices + (double)side->leaves[k]->cost;
+    return cost;
+}
+
+static double seconds_of(const struct reuse *r, const struct reuse_tile *tile, double operations, double bytes) {
+    const struct le_device_facts *facts = r->c.job->facts;
+    const struct group *g = &r->t.groups[0];
+    double rows = down_of(tile) * tile->rows, columns = tile->across * tile->columns, terms = (double)g->terms;
+    double blocks = (double)blocks_of(r, tile), warps = REUSE_THREADS / WARP;
+    double row_size = (double)le_type_size(r->rows.leaves[0]->type) / 4,
+           column_size = (double)le_type_size(r->columns.leaves[0]->type) / 4;
+    double clock = facts->operations_per_second / (128.0 * facts->multiprocessors);
+    /* instructions of a warp for a term, at four a clock; wavefronts of shared memory, at one a clock */
+    double reads = r->rows.leaf_count * ceil(tile->rows / 4.0) * row_size +
+                   r->columns.leaf_count * ceil(tile->columns / 4.0) * column_size;
+    double issued = tile->rows * tile->columns * operations + reads +
+                    (rows * staging_of(r, &r->rows) + columns * staging_of(r, &r->columns)) / REUSE_THREADS;
+    double lanes = tile->across < WARP ? tile->across : WARP;
+    double wavefronts = r->rows.leaf_count * ceil(tile->rows / 4.0) * row_size +
+                        r->columns.leaf_count * fmax(1, tile->columns * column_size * lanes / WARP);
+    double block_seconds = terms * warps * fmax(issued / 4, wavefronts) / clock;
+    double latency = ceil(terms / tile->depth) * (STEP_SECONDS + (tile->depth < 8 ? STEP_SECONDS : 0));
+    double rounds = ceil(blocks / facts->multiprocessors);
+    double traffic =
+        blocks * terms * 4 * (rows * r->rows.leaf_count * row_size + columns * r->columns.leaf_count * column_size);
+    double memory = fmax(bytes, traffic / L2_RATE) / facts->bytes_per_second;
+    double seconds = fmax(rounds * block_seconds, memory);
+    return fmax(seconds, fmax(1, rounds / 2) * fmax(latency, block_seconds)) + LE_READ_SECONDS;
+}
+
+static struct reuse_tile best_tile(struct reuse *r, double operations, double bytes, double *seconds) {
+    static const int depths[] = {16, 8, 4};
+    struct reuse_tile best = {0};
+    *seconds = INFINITY;
+    for (int across = 16; across <= REUSE_THREADS; across *= 2)
+        for (int rows = 1; rows <= 8; rows *= 2)
+            for (int columns = 1; columns <= 8; columns *= 2)
+                for (size_t d = 0; d < ARRAY_LEN(depths); d++) {
+                    struct reuse_tile tile = {across, rows, columns, depths[d]};
+                    if (!has_room(r, &tile) || blocks_of(r, &tile) > INT32_MAX)
+                        continue;
+                    double now = seconds_of(r, &tile, operations, bytes);
+                    if (now < *seconds) {
+                        *seconds = now;
+                        best = tile;
+                    }
+                }
+    return best;
+}
+
+/* ---- the kernel */
+
+struct reuse_kernel {
+    struct reuse *r;
+    struct reuse_tile tile;
+    struct le_expression *row, *column; /* the first of the tile, INT */
+    struct le_expression *rows, *columns, *terms;
+    struct le_variable *totals;
+};
+
+static struct le_expression *extent(struct codegen *c, const char *what, int64_t value) {
+    return le_to_int(c->tree, le_codegen_number(c, what, value));
+}
+
+/* Finds the tile of the thread block, and binds the batch's indices. */
+static void emit_place(struct reuse_kernel *k) {
+    struct codegen *c = &k->r->c;
+    struct le_kernel_tree *t = c->tree;
+    int rows = down_of(&k->tile) * k->tile.rows, columns = k->tile.across * k->tile.columns;
+    struct le_expression *block = le_to_int(t, le_ktree_thread(t, LE_BLOCK_X));
+    struct le_expression *down = extent(c, "row_tiles", tiles_along(&k->r->rows, rows));
+    struct le_expression *across = extent(c, "column_tiles", tiles_along(&k->r->columns, columns));
+    struct le_expression *rest = le_let(t, c->root, "rest", le_ktree_quotient(t, block, across));
+    k->column =
+        le_let(t, c->root, "first_column", le_times_int(t, le_minus(t, block, le_times(t, rest, across)), columns));
+    k->row = le_let(t, c->root, "first_row", le_times_int(t, le_ktree_remainder(t, rest, down), rows));
+    if (k->r->batch.count > 0)
+        le_team_bind(c, c->root, k->r->batch.at, k->r->batch.count,
+                     le_let(t, c->root, "batch", le_ktree_quotient(t, rest, down)), true);
+    k->rows = extent(c, "rows", k->r->rows.lines.total);
+    k->columns = extent(c, "columns", k->r->columns.lines.total);
+    k->terms = extent(c, "terms", k->r->t.groups[0].terms);
+}
+
+/* Makes a function of (line, term) that returns the leaf's value, or 0 beyond the extents. */
+static struct le_expression *emit_leaf(struct reuse_kernel *k, const struct reuse_side *side, struct le_node *leaf) {
+    struct codegen *c = &k->r->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct group *g = &k->r->t.groups[0];
+    bool left = side == &k->r->rows;
+    struct le_variable *function = le_ktree_variable(t, left ? "left" : "right", (int)leaf->type);
+    struct le_variable *parameters[] = {le_ktree_variable(t, "line", LE_KTREE_INT),
+                                        le_ktree_variable(t, "term", LE_KTREE_INT)};
+    struct le_block *block = le_ktree_open_function(t, c->root, function, parameters, 2);
+    struct le_expression *term = le_ktree_use(t, parameters[1]);
+    struct le_expression *at = le_let(t, block, left ? "row" : "column",
+                                      le_plus(t, left ? k->row : k->column, le_ktree_use(t, parameters[0])));
+    struct le_expression *beyond = le_at_least(t, at, left ? k->rows : k->columns);
+    struct le_block *outside =
+        le_ktree_open_if(t, block, le_ktree_binary(t, LE_OP_LOR, beyond, le_at_least(t, term, k->terms)));
+    le_ktree_close_with(t, outside, le_ktree_constant(t, (int)leaf->type, 0));
+    le_team_bind(c, block, side->lines.at, side->lines.count, at, true);
+    le_team_bind(c, block, g->indices, g->index_count, term, true);
+    le_ktree_close_with(t, block, le_codegen_wide(c, le_codegen_node(c, leaf, block, NULL)));
+    return le_ktree_use(t, function);
+}
+
+/* Makes the function that adds a term to a total: its parameters are the leaves' values (those that a side lacks are
+ * unused), the term's number and the total so far. */
+static struct le_expression *emit_add(struct reuse_kernel *k) {
+    struct codegen *c = &k->r->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct group *g = &k->r->t.groups[0];
+    const struct reuse_side *sides[] = {&k->r->rows, &k->r->columns};
+    struct le_variable *parameters[2 * LEAVES_MAX + 2];
+    for (int n = 0; n < 2 * LEAVES_MAX; n++)
+        parameters[n] = le_ktree_variable(t, n < LEAVES_MAX ? "row_value" : "column_value",
+                                          (int)sides[n / LEAVES_MAX]->leaves[0]->type);
+    parameters[2 * LEAVES_MAX] = le_ktree_variable(t, "at", LE_KTREE_INT);
+    parameters[2 * LEAVES_MAX + 1] = le_ktree_variable(t, "so_far", g->type);
+    struct le_variable *function = le_ktree_variable(t, "add", g->type);
+    struct le_block *block = le_ktree_open_function(t, c->root, function, parameters, ARRAY_LEN(parameters));
+    struct le_expression *at = le_ktree_use(t, parameters[2 * LEAVES_MAX]),
+                         *so_far = le_ktree_use(t, parameters[2 * LEAVES_MAX + 1]);
+    le_team_bind(c, block, g->indices, g->index_count, at, true);
+    for (int s = 0; s < 2; s++)
+        for (int n = 0; n < sides[s]->leaf_count; n++)
+            le_codegen_know(c, sides[s]->leaves[n], block, le_ktree_use(t, parameters[s * LEAVES_MAX + n]));
+    struct le_expression *next;
+    if (g->chain) {
+        next = le_group_chained(c, g, block, at, so_far);
+    } else {
+        struct le_expression *x[] = {so_far, le_group_total(c, g, block, at)};
+        next = le_ktree_call(t, LE_CALL_TOTAL_JOIN, g->type, NULL, x);
+    }
+    le_ktree_close_with(t, block, next);
+    return le_ktree_use(t, function);
+}
+
+static void emit_totals(struct reuse_kernel *k) {
+    struct reuse *r = k->r;
+    struct codegen *c = &r->c;
+    struct le_kernel_tree *t = c->tree;
+    struct group *g = &r->t.groups[0];
+    const struct reuse_tile *tile = &k->tile;
+    const struct le_static left = LE_STATIC_TYPE((int)r->rows.leaves[0]->type),
+                           right = LE_STATIC_TYPE((int)r->columns.leaves[0]->type);
+    le_group_declare(c, g);
+    const struct le_static of_room[] = {left,
+                                        right,
+                                        LE_STATIC_NUMBER(down_of(tile) * tile->rows),
+                                        LE_STATIC_NUMBER(tile->across * tile->columns),
+                                        LE_STATIC_NUMBER(tile->depth),
+                                        LE_STATIC_NUMBER(r->rows.leaf_count),
+                                        LE_STATIC_NUMBER(r->columns.leaf_count)};
+    struct le_variable *room = le_ktree_object(t, c->root, "room", LE_KTREE_SHARED, 0,
+                                               le_ktree_call(t, LE_CALL_REUSE_ROOM, LE_KTREE_VOID, of_room, NULL));
+    struct le_expression *x[2 * LEAVES_MAX + 4] = {k->terms, emit_add(k)};
+    for (int n = 0; n < LEAVES_MAX; n++) {
+        x[2 + n] = n < r->rows.leaf_count ? emit_leaf(k, &r->rows, r->rows.leaves[n]) : x[2];
+        x[2 + LEAVES_MAX + n] =
+            n < r->columns.leaf_count ? emit_leaf(k, &r->columns, r->columns.leaves[n]) : x[2 + LEAVES_MAX];
+    }
+    k->totals = le_ktree_array(t, c->root, "totals", g->type, LE_KTREE_LOCAL, tile->rows, tile->columns);
+    x[2 + 2 * LEAVES_MAX] = le_ktree_use(t, room);
+    x[3 + 2 * LEAVES_MAX] = le_ktree_use(t, k->totals);
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type),
+                                        left,
+                                        right,
+                                        LE_STATIC_NUMBER(down_of(tile)),
+                                        LE_STATIC_NUMBER(tile->across),
+                                        LE_STATIC_NUMBER(tile->rows),
+                                        LE_STATIC_NUMBER(tile->columns),
+                                        LE_STATIC_NUMBER(tile->depth),
+                                        LE_STATIC_NUMBER(r->rows.leaf_count),
+                                        LE_STATIC_NUMBER(r->columns.leaf_count),
+                                        LE_STATIC_NUMBER(r->rows.by_terms),
+                                        LE_STATIC_NUMBER(r->columns.by_terms),
+                                        LE_STATIC_NUMBER(le_reuse_levels(g))};
+    le_do(t, c->root, LE_CALL_REUSE_TOTALS, statics, x);
+}
+
+static struct le_expression *line_of(struct le_kernel_tree *t, int threads, int lines, struct le_expression *thread,
+                                     struct le_expression *m) {
+    const struct le_static statics[] = {LE_STATIC_NUMBER(threads), LE_STATIC_NUMBER(lines)};
+    struct le_expression *x[] = {thread, m};
+    return le_ktree_call(t, LE_CALL_REUSE_LINE, LE_KTREE_INT, statics, x);
+}
+
+/* Computes and stores the stage's values for each of the thread's points that is inside. */
+static void emit_values(struct reuse_kernel *k) {
+    struct reuse *r = k->r;
+    struct codegen *c = &r->c;
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *i, *j, *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
+    struct le_expression *across = le_ktree_int(t, k->tile.across);
+    struct le_block *outer = le_ktree_open_each(t, c->root, "i", k->tile.rows, &i);
+    struct le_expression *row = line_of(t, down_of(&k->tile), k->tile.rows, le_ktree_quotient(t, thread, across), i);
+    row = le_let(t, outer, "row", le_plus(t, k->row, row));
+    struct le_block *inner = le_ktree_open_each(t, outer, "j", k->tile.columns, &j);
+    struct le_expression *column =
+        line_of(t, k->tile.across, k->tile.columns, le_ktree_remainder(t, thread, across), j);
+    column = le_let(t, inner, "column", le_plus(t, k->column, column));
+    struct le_block *block =
+        le_codegen_open_branch(c, inner, le_both(t, le_less(t, row, k->rows), le_less(t, column, k->columns)));
+    le_team_bind(c, block, r->rows.lines.at, r->rows.lines.count, row, true);
+    le_team_bind(c, block, r->columns.lines.at, r->columns.lines.count, column, true);
+    le_group_know(c, &r->t.groups[0], block, le_ktree_element2(t, k->totals, i, j));
+    le_reduce_store(c, &r->t, block);
+    le_codegen_close_all(c, block);
+}
+
+static leat_status make_reuse(const struct le_mapping *mapping, void *found, struct le_generated_launches *out) {
+    struct reuse_kernel k = {.r = found,
+                             .tile = {.across = (int)le_mapping_get(mapping, "across"),
+                                      .rows = (int)le_mapping_get(mapping, "rows"),
+                                      .columns = (int)le_mapping_get(mapping, "columns"),
+                                      .depth = (int)le_mapping_get(mapping, "depth")}};
+    struct codegen *c = &k.r->c;
+    int words = le_group_bytes(&k.r->t.groups[0]) / 4 * k.tile.rows * k.tile.columns * (k.r->t.groups[0].chain ? 2 : 1);
+    c->tree->threads = REUSE_THREADS;
+    c->tree->resident = words > 80 ? RESIDENT_LARGE : 2;
+    emit_place(&k);
+    emit_totals(&k);
+    emit_values(&k);
+    const char *how = le_arena_format(c->arena, "a block for each %d x %d elements", down_of(&k.tile) * k.tile.rows,
+                                      k.tile.across * k.tile.columns);
+    le_codegen_launch(c, out, blocks_of(k.r, &k.tile), REUSE_THREADS, k.r->t.points * (k.r->t.sibling_count + 1), how);
+    return c->status;
+}
+
+/* ---- the proposal */
+
+void le_propose_reuse(struct le_mapping_search *search) {
+    const struct le_stage *stage = search->stage;
+    const struct le_device_facts *facts = search->job->facts;
+    struct reuse *r = LE_NEW(search->job->kernel.arena, struct reuse);
+    if (!stage->node->reduces || !le_stage_in_any_order(stage))
+        return;
+    le_codegen_begin(&r->c, search->job, stage, "");
+    if (!le_team_spread(&r->c, stage, &r->t) && !le_team_find(&r->c, stage, 1, &r->t))
+        return;
+    if (r->t.points == 0 || r->t.points > INT32_MAX || !le_reuse_find(r))
+        return;
+    double operations = operations_of(r), seconds;
+    double bytes = le_cost_bytes(search->job, &search->stage->node, 1, r->columns.lines.at[0]);
+    struct reuse_tile tile = best_tile(r, operations, bytes, &seconds);
+    if (tile.across == 0)
+        return;
+    struct le_mapping *m = le_mapping_add(search, LE_MAPPING_REUSE, make_reuse, r);
+    struct reuse_tile set = {.across = (int)le_mapping_set(m, "across", tile.across, 16, REUSE_THREADS, true),
+                             .rows = (int)le_mapping_set(m, "rows", tile.rows, 1, 8, true),
+                             .columns = (int)le_mapping_set(m, "columns", tile.columns, 1, 8, true),
+                             .depth = (int)le_mapping_set(m, "depth", tile.depth, 4, 16, true)};
+    if (!has_room(r, &set)) { /* what is forced does not fit together */
+        m->count = 0;
+        m->settings[m->count++] = (struct le_setting){"across", tile.across};
+        m->settings[m->count++] = (struct le_setting){"rows", tile.rows};
+        m->settings[m->count++] = (struct le_setting){"columns", tile.columns};
+        m->settings[m->count++] = (struct le_setting){"depth", tile.depth};
+        set = tile;
+    }
+    m->seconds = seconds_of(r, &set, operations, bytes) +
+                 le_cost_target_bytes(search->job, stage, r->columns.lines.at[r->columns.lines.count - 1]) /
+                     facts->bytes_per_second;
+    m->seconds += 2e-6;
+}

@@ -1,0 +1,40 @@
+/* Shared by the files of the `reuse` mapping: a thread block computes the reductions of a tile of points, and keeps
+ * what their terms read in shared memory while it serves all rows or all columns of the tile (reuse.cu). */
+#ifndef LE_REUSE_H
+#define LE_REUSE_H
+#include "gen/mapping/group_reduce.h"
+
+enum { LEAVES_MAX = 4, REUSE_THREADS = 256 };
+
+/* Indices that run as one. */
+struct reuse_loop {
+    int at[POINTS_MAX];
+    int count;
+    int64_t total;
+};
+/* One side of the tile: its lines are the values of these indices. A *leaf* is a part of the terms that depends on this
+ * side, but not on the other one; its values are kept in shared memory. */
+struct reuse_side {
+    struct reuse_loop lines;
+    struct le_node *leaves[LEAVES_MAX];
+    int leaf_count;
+    bool by_terms; /* neighbours in memory differ in the term, not in the line */
+};
+struct reuse {
+    struct codegen c;
+    struct team_stage t; /* one group, no rest */
+    struct reuse_side rows, columns;
+    struct reuse_loop batch;
+};
+/* The settings: threads along the columns; points of a thread along rows and columns; terms that are kept at a time. */
+struct reuse_tile {
+    int across, rows, columns, depth;
+};
+
+/* reuse_find.c: splits the points' indices into rows, columns and batch, and finds the leaves; false: it does not fit
+ */
+bool le_reuse_find(struct reuse *r);
+/* reuse.c */
+int le_reuse_levels(const struct group *g); /* of the tree of units; -1: no sum with reuse */
+size_t le_reuse_room_bytes(const struct reuse *r, const struct reuse_tile *tile);
+#endif
