@@ -405,90 +405,6 @@ template <class M, int LEVELS, int U, class N, class Term>
 __device__ inline M le_thread_total(N first, N end, const Term &term) {
     return le_thread_total<M, LEVELS, U, N>(first, end, term, le_one_way<Term>{term});
 }
-//: le_chain_chunk le_one_way_on
-// Sums with reuse (NUMERICS, rule 3b): chunks of 32 terms, each added in order; units of 32 chunks' totals, added in order;
-// and the tree of units. term(at, chunk): the chunk with that term added. U terms, a power of two, are read at once.
-template <class Term> struct le_one_way_on {
-    const Term &term;
-    template <class N, class M> __device__ inline M operator()(N at, M chunk, bool &) const { return term(at, chunk); }
-};
-template <class M, int U, class N, class Term, class Quick>
-__device__ inline M le_chain_chunk(N at, N end, const Term &term, const Quick &quick) {
-    M chunk = M::none();
-    if (at + 32 > end) {
-#pragma unroll 1
-        for (; at < end; at++)
-            chunk = term(at, chunk);
-        return chunk;
-    }
-#pragma unroll 1
-    for (int first = 0; first < 32; first += U) {
-        const M before = chunk;
-        bool usual = true;
-#pragma unroll
-        for (int k = 0; k < U; k++)
-            chunk = quick(at + (first + k), chunk, usual);
-        if (!usual) {
-            chunk = before;
-#pragma unroll 1
-            for (int k = 0; k < U; k++)
-                chunk = term(at + (first + k), chunk);
-        }
-    }
-    return chunk;
-}
-//: le_chain_total le_chain_unit
-// Of the terms from first, a multiple of 1,024, to end by one thread: at most 1,024 << LEVELS.
-template <class M, int U, class N, class Term, class Quick>
-__device__ inline M le_chain_unit(N at, N end, const Term &term, const Quick &quick) {
-    M unit = M::none();
-#pragma unroll 1
-    for (int chunk = 0; chunk < 32 && at < end; chunk++, at += 32)
-        unit = unit.join(le_chain_chunk<M, U, N>(at, end, term, quick));
-    return unit;
-}
-template <class M, int LEVELS, int U, class N, class Term, class Quick>
-__device__ inline M le_chain_total(N first, N end, const Term &term, const Quick &quick) {
-    if (LEVELS == 0)
-        return le_chain_unit<M, U, N>(first, end, term, quick);
-    const N units = end > first ? (end - first - 1) / 1024 + 1 : 0;
-    return le_thread_total<M, LEVELS, 1, N>(0, units, [&](N unit) {
-        const N at = first + unit * 1024;
-        return le_chain_unit<M, U, N>(at, at + 1024 < end ? at + 1024 : end, term, quick);
-    });
-}
-template <class M, int LEVELS, int U, class N, class Term>
-__device__ inline M le_chain_total(N first, N end, const Term &term) {
-    return le_chain_total<M, LEVELS, U, N>(first, end, term, le_one_way_on<Term>{term});
-}
-//: le_chain_warp le_chain_warp_total
-// Of one unit by a warp, in all its lanes: each takes a chunk.
-template <class M, int U, class N, class Term> __device__ inline M le_chain_warp(N first, N count, const Term &term) {
-    const N at = first + (N)(threadIdx.x & 31) * 32;
-    const M chunk = le_chain_chunk<M, U, N>(at, count, term, le_one_way_on<Term>{term});
-    M unit = M::none();
-#pragma unroll 4
-    for (int lane = 0; lane < 32; lane++)
-        unit = unit.join(chunk.from_lane(lane));
-    return unit;
-}
-template <class M, int U, class N, class Term> __device__ inline M le_chain_warp_total(N count, const Term &term) {
-    le_pending<M> pending;
-#pragma unroll 1
-    for (N first = 0; first < count; first += 1024)
-        pending.add(le_chain_warp<M, U, N>(first, count, term));
-    return pending.total();
-}
-//: le_chain_terms le_chained
-// Terms for le_block_total and le_grid_parts, whose warps then take units.
-template <int U, class Term> struct le_chained { const Term &term; };
-template <int U, class Term> __device__ inline le_chained<U, Term> le_chain_terms(const Term &term) { return {term}; }
-template <class M, int U, int W, class N, int CHAIN_U, class Term>
-__device__ inline M le_warp_turns(N, const le_chained<CHAIN_U, Term> &) { return M::none(); } // never called
-template <class M, int LINES, int U, int W, class N, int CHAIN_U, class Term>
-__device__ inline M le_warp_total(N first, N count, const le_chained<CHAIN_U, Term> &terms, const le_chained<CHAIN_U, Term> &) {
-    return le_chain_warp<M, CHAIN_U, N>(first, count, terms.term);
-}
 //: le_write
 template <int W, class T> __device__ inline void le_write(T *to, const T (&from)[W]) {
     typedef typename le_chunk<W * sizeof(T)>::type chunk;
@@ -565,6 +481,113 @@ __device__ inline void le_fetched() {
 #if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
+}
+//: le_chain_chunk le_one_way_on
+// Sums with reuse (NUMERICS, rule 3b): chunks of 32 terms, each added in order; units of 32 chunks' totals, added in order;
+// and the tree of units. term(at, chunk): the chunk with that term added. U terms, a power of two, are read at once.
+template <class Term> struct le_one_way_on {
+    const Term &term;
+    template <class N, class M> __device__ inline M operator()(N at, M chunk, bool &) const { return term(at, chunk); }
+};
+template <class M, int U, class N, class Term, class Quick>
+__device__ inline M le_chain_chunk(N at, N end, const Term &term, const Quick &quick) {
+    M chunk = M::none();
+    if (at + 32 > end) {
+#pragma unroll 1
+        for (; at < end; at++)
+            chunk = term(at, chunk);
+        return chunk;
+    }
+#pragma unroll 1
+    for (int first = 0; first < 32; first += U) {
+        const M before = chunk;
+        bool usual = true;
+#pragma unroll
+        for (int k = 0; k < U; k++)
+            chunk = quick(at + (first + k), chunk, usual);
+        if (!usual) {
+            chunk = before;
+#pragma unroll 1
+            for (int k = 0; k < U; k++)
+                chunk = term(at + (first + k), chunk);
+        }
+    }
+    return chunk;
+}
+//: le_chain_total le_chain_unit
+// Of the terms from first, a multiple of 1,024, to end by one thread: at most 1,024 << LEVELS.
+template <class M, int U, class N, class Term, class Quick>
+__device__ inline M le_chain_unit(N at, N end, const Term &term, const Quick &quick) {
+    M unit = M::none();
+#pragma unroll 1
+    for (int chunk = 0; chunk < 32 && at < end; chunk++, at += 32)
+        unit = unit.join(le_chain_chunk<M, U, N>(at, end, term, quick));
+    return unit;
+}
+template <class M, int LEVELS, int U, class N, class Term, class Quick>
+__device__ inline M le_chain_total(N first, N end, const Term &term, const Quick &quick) {
+    if (LEVELS == 0)
+        return le_chain_unit<M, U, N>(first, end, term, quick);
+    const N units = end > first ? (end - first - 1) / 1024 + 1 : 0;
+    return le_thread_total<M, LEVELS, 1, N>(0, units, [&](N unit) {
+        const N at = first + unit * 1024;
+        return le_chain_unit<M, U, N>(at, at + 1024 < end ? at + 1024 : end, term, quick);
+    });
+}
+template <class M, int LEVELS, int U, class N, class Term>
+__device__ inline M le_chain_total(N first, N end, const Term &term) {
+    return le_chain_total<M, LEVELS, U, N>(first, end, term, le_one_way_on<Term>{term});
+}
+//: le_chain_warp le_chain_warp_total le_no_fetch
+// Of one unit by a warp, in all its lanes: each takes a chunk. fetch(at, slot) brings what term `at` reads to the warp's slot
+// in shared memory, so that neighbours read memory side by side: the slot of term k of chunk c is 33 * c + k.
+struct le_no_fetch {};
+template <class N> __device__ inline void le_chain_fetch(N, N, const le_no_fetch &) {}
+template <class N, class Fetch> __device__ inline void le_chain_fetch(N first, N count, const Fetch &fetch) {
+    const int lane = (int)threadIdx.x & 31;
+    __syncwarp();
+#pragma unroll 8
+    for (int chunk = 0; chunk < 32; chunk++)
+        if (first + (N)(chunk * 32 + lane) < count)
+            fetch(first + (N)(chunk * 32 + lane), chunk * 33 + lane);
+    le_fetched();
+    __syncwarp();
+}
+template <class M, int U, class N, class Term, class Fetch>
+__device__ inline M le_chain_warp(N first, N count, const Term &term, const Fetch &fetch) {
+    const N at = first + (N)(threadIdx.x & 31) * 32;
+    le_chain_fetch<N>(first, count, fetch);
+    const M chunk = le_chain_chunk<M, U, N>(at, count, term, le_one_way_on<Term>{term});
+    M unit = M::none();
+#pragma unroll 4
+    for (int lane = 0; lane < 32; lane++)
+        unit = unit.join(chunk.from_lane(lane));
+    return unit;
+}
+template <class M, int U, class N, class Term, class Fetch>
+__device__ inline M le_chain_warp_total(N count, const Term &term, const Fetch &fetch) {
+    le_pending<M> pending;
+#pragma unroll 1
+    for (N first = 0; first < count; first += 1024)
+        pending.add(le_chain_warp<M, U, N>(first, count, term, fetch));
+    return pending.total();
+}
+//: le_chain_terms le_chained
+// Terms for le_block_total and le_grid_parts, whose warps then take units.
+template <int U, class Term, class Fetch> struct le_chained {
+    const Term &term;
+    const Fetch &fetch;
+};
+template <int U, class Term, class Fetch>
+__device__ inline le_chained<U, Term, Fetch> le_chain_terms(const Term &term, const Fetch &fetch) {
+    return {term, fetch};
+}
+template <class M, int U, int W, class N, int CHAIN_U, class Term, class Fetch>
+__device__ inline M le_warp_turns(N, const le_chained<CHAIN_U, Term, Fetch> &) { return M::none(); } // never called
+template <class M, int LINES, int U, int W, class N, int CHAIN_U, class Term, class Fetch>
+__device__ inline M le_warp_total(N first, N count, const le_chained<CHAIN_U, Term, Fetch> &terms,
+                                  const le_chained<CHAIN_U, Term, Fetch> &) {
+    return le_chain_warp<M, CHAIN_U, N>(first, count, terms.term, terms.fetch);
 }
 //: le_kept
 // W elements of each of a thread's lines: of the first NEAR lines in registers, of the others in shared memory, where

@@ -2,7 +2,7 @@
 // each with MR x MC points. What a term needs goes through shared memory: NL values of each row, NR of each column, DEPTH
 // terms at a time, while the next ones are being read from memory.
 //: le_reuse_room
-template <int LINES> constexpr int le_reuse_pitch() { return (LINES + 3) / 4 * 4 + 4; }
+template <int LINES> __device__ constexpr int le_reuse_pitch() { return (LINES + 3) / 4 * 4 + 4; }
 template <class F, class G, int ROWS, int COLUMNS, int DEPTH, int NL, int NR> struct alignas(16) le_reuse_room {
     alignas(16) F left[2][NL][DEPTH][le_reuse_pitch<ROWS>()];
     alignas(16) G right[2][NR][DEPTH][le_reuse_pitch<COLUMNS>()];

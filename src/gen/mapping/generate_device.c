@@ -34,13 +34,10 @@ static leat_status generate_stage(const struct le_device_kernel_job *job, const 
         return le_scan_generate(job, stage, out);
     case LE_STAGE_MAP:
     case LE_STAGE_CONTRACT:
-        le_propose_product(&search);
-        if (search.count == 0) {
-            le_propose_maps(&search);
-            le_propose_loop(&search);
-            le_propose_reductions(&search);
-            le_propose_reuse(&search);
-        }
+        le_propose_maps(&search);
+        le_propose_loop(&search);
+        le_propose_reductions(&search);
+        le_propose_reuse(&search);
         break;
     case LE_STAGE_EACH:
         le_propose_each(&search);

@@ -2,9 +2,10 @@
  * and generates these kernels. */
 #include "gen/mapping/group_reduce.h"
 
-#define SHORT_TERMS 24    /* one thread adds them up faster than threads can synchronize */
-#define GRID_POINTS 65535 /* a grid's second axis */
-#define PARTS_FEW   4096  /* totals that the last thread block joins in negligible time */
+#define CHAIN_THREADS 128   /* of a thread block whose warps bring a chain's terms to shared memory */
+#define SHORT_TERMS   24    /* one thread adds them up faster than threads can synchronize */
+#define GRID_POINTS   65535 /* a grid's second axis */
+#define PARTS_FEW     4096  /* totals that the last thread block joins in negligible time */
 /* Of all resident blocks: then each takes two steps, and 2^28 f32 are read 0.7 to 1.9 % faster. */
 #define PAIR_ROUNDS 8
 
@@ -39,9 +40,16 @@ static void take_settings(const struct le_mapping *m, struct team_stage *t) {
         t->groups[g].unroll = (int)unrolled;
 }
 
+static bool has_chain(const struct team_stage *t) {
+    for (int g = 0; g < t->group_count; g++)
+        if (t->groups[g].chain)
+            return true;
+    return false;
+}
+
 /* Terms of a chain that a thread reads at once. */
 static int chain_unroll(const struct group *g) {
-    return g->unroll < LE_CHAIN_TERMS ? g->unroll : LE_CHAIN_TERMS;
+    return 2 * g->unroll < LE_CHAIN_TERMS ? 2 * g->unroll : LE_CHAIN_TERMS;
 }
 
 /* Lines of terms that a warp adds up at a time: a power of two, as small as keeps all warps busy. */
@@ -120,23 +128,30 @@ static void finish_launch(struct codegen *c, const struct team_stage *t, struct 
 
 /* ---- a warp or a block for each point */
 
+static struct le_expression *fetch_of(struct codegen *c, const struct group *g) {
+    return g->staged_count ? le_ktree_use(c->tree, g->fetch)
+                           : le_ktree_call(c->tree, LE_CALL_NO_FETCH, LE_KTREE_VOID, NULL, NULL);
+}
+
 /* Terms of a group as le_block_total and le_grid_parts take them: one, and several neighbours. */
 static void terms_of(struct codegen *c, const struct group *g, struct le_expression *out[2]) {
     struct le_kernel_tree *t = c->tree;
     out[0] = le_ktree_use(t, g->many);
     out[1] = le_ktree_use(t, g->term);
-    if (g->chain)
-        out[0] = out[1] =
-            le_ktree_call(t, LE_CALL_CHAIN_TERMS, LE_KTREE_VOID, &LE_STATIC_NUMBER(chain_unroll(g)), &out[1]);
+    if (!g->chain)
+        return;
+    struct le_expression *x[] = {out[1], fetch_of(c, g)};
+    out[0] = out[1] = le_ktree_call(t, LE_CALL_CHAIN_TERMS, LE_KTREE_VOID, &LE_STATIC_NUMBER(chain_unroll(g)), x);
 }
 
-static void emit_warp(struct codegen *c, struct group *g) {
+static void emit_warp(struct codegen *c, struct group *g, int warps) {
     struct le_kernel_tree *t = c->tree;
+    le_group_stage(c, g, warps);
     le_group_emit(c, g, c->root);
     if (g->chain) {
         const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(chain_unroll(g)),
                                             LE_STATIC_TYPE(le_group_counting(g))};
-        struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->term)};
+        struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->term), fetch_of(c, g)};
         le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_CHAIN_WARP, g->type, statics, x));
         return;
     }
@@ -152,7 +167,7 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     struct le_kernel_tree *tree = c->tree;
     take_settings(m, t);
     tree->threads = tree->resident = 0;
-    int threads = 256, warps = threads / WARP;
+    int threads = has_chain(t) ? CHAIN_THREADS : 256, warps = threads / WARP;
     struct le_expression *warp = le_ktree_int(tree, WARP), *thread = le_ktree_thread(tree, LE_THREAD_X);
     struct le_expression *lane = le_let(tree, c->root, "lane", le_ktree_remainder(tree, own_thread(c), warp));
     struct le_expression *before = le_times_int(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), warps);
@@ -161,7 +176,7 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     le_ktree_end_if(tree, c->root, le_at_least(tree, point, le_codegen_number(c, "points", t->points)));
     le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)
-        emit_warp(c, &t->groups[g]);
+        emit_warp(c, &t->groups[g], warps);
     make_rest(c, t, lane, WARP);
     finish_launch(c, t, out, threads, (t->points + warps - 1) / warps, 1, "a warp for each row");
     return c->status;
@@ -173,13 +188,14 @@ int le_reduce_threads(const struct team_stage *t) {
     for (int g = 0; g < t->group_count; g++)
         if (t->groups[g].terms / t->groups[g].width > reads)
             reads = t->groups[g].terms / t->groups[g].width;
-    while (threads < 512 && reads > threads * 8)
+    while (threads < (has_chain(t) ? CHAIN_THREADS : 512) && reads > threads * 8)
         threads *= 2;
     return threads;
 }
 
 static void emit_block(struct codegen *c, struct group *g, int threads, struct le_variable *room) {
     struct le_kernel_tree *t = c->tree;
+    le_group_stage(c, g, threads / WARP);
     le_group_emit(c, g, c->root);
     struct statics s =
         statics_of(g, lines_for(g, threads / WARP), g->chain ? 1 : g->unroll, g->width, le_group_counting(g));
@@ -213,6 +229,7 @@ struct grid {
     int64_t most_steps;
     struct le_variable *room, *parts[GROUPS_MAX];
     struct le_expression *counts[GROUPS_MAX]; /* number of steps, as parameters */
+    int threads;                              /* of a thread block */
     bool are_short;                           /* steps are short, so a thread block computes several */
 };
 
@@ -234,11 +251,12 @@ static void emit_parts(struct grid *s, int number) {
     struct le_kernel_tree *t = c->tree;
     struct group *g = &s->t->groups[number];
     int lines = g->chain ? WARP : g->unroll;
-    while (lines < WARP && g->terms / ((int64_t)lines * WARP * g->width * 8) > PARTS_FEW)
+    while (lines < WARP && g->terms / ((int64_t)lines * s->threads * g->width) > PARTS_FEW)
         lines *= 2;
-    int64_t step = (int64_t)lines * WARP * g->width * 8, count = (g->terms + step - 1) / step;
+    int64_t step = (int64_t)lines * s->threads * g->width, count = (g->terms + step - 1) / step;
     s->most_steps = count > s->most_steps ? count : s->most_steps;
     s->are_short |= lines < WARP || g->unroll == 1;
+    le_group_stage(c, g, s->threads / WARP);
     le_group_emit(c, g, c->root);
     struct le_variable *work = work_of(s);
     struct le_expression *steps =
@@ -305,21 +323,21 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
     struct codegen *c = &r->c;
     struct team_stage *t = &r->t;
     take_settings(m, t);
-    struct grid s = {.c = c, .t = t, .room = declare_room(c, t)};
-    set_bounds(c, t, 256);
+    struct grid s = {.c = c, .t = t, .room = declare_room(c, t), .threads = has_chain(t) ? CHAIN_THREADS : 256};
+    set_bounds(c, t, s.threads);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_Y), true);
     for (int g = 0; g < t->group_count; g++)
         emit_parts(&s, g);
     end_unless_last(c, le_ktree_thread(c->tree, LE_BLOCK_Y), le_ktree_thread(c->tree, LE_BLOCKS_X), NULL);
     for (int g = 0; g < t->group_count; g++)
         join_parts(&s, g);
-    make_rest(c, t, own_thread(c), 256);
+    make_rest(c, t, own_thread(c), s.threads);
     int64_t most = (int64_t)c->tree->resident * c->job->facts->multiprocessors / t->points;
     int64_t rounds = most > 0 ? (s.most_steps + most - 1) / most : s.most_steps;
     if (!s.are_short) /* long steps: blocks that finish early leave room for others */
         rounds = rounds >= PAIR_ROUNDS ? 2 : 1;
     int64_t blocks = (s.most_steps + rounds - 1) / rounds; /* that finish at about the same time */
-    finish_launch(c, t, out, 256, blocks, t->points,
+    finish_launch(c, t, out, s.threads, blocks, t->points,
                   t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
     out->work_bytes = s.at_bytes;
     out->counter_bytes = (size_t)t->points * 4;
@@ -337,10 +355,7 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
 #define COLUMN_UNROLL(g) ((g)->unroll * 2)
 
 int64_t le_reduce_least_chunk(const struct team_stage *t) {
-    for (int g = 0; g < t->group_count; g++)
-        if (t->groups[g].chain)
-            return CHAIN_UNIT;
-    return CHUNK_LEAST;
+    return has_chain(t) ? CHAIN_UNIT : CHUNK_LEAST;
 }
 
 static int64_t chunk_for(const struct codegen *c, const struct team_stage *t, bool cut) {

@@ -35,6 +35,10 @@ struct group {
     int width;   /* terms that a thread reads as one vector; more than 1: they are contiguous and aligned */
     int unroll;  /* vectors that it reads before it uses them */
     int type;    /* type of the totals */
+    /* Of a chain whose units warps compute: loads that they bring to shared memory first, where each warp has slots */
+    struct le_node *staged[LOADS_MAX];
+    struct le_variable *slots[LOADS_MAX], *fetch;
+    int staged_count;
     struct le_variable *term, *many; /* functions of a term's number: the totals of one term, and of `width` terms */
 };
 struct team_stage {
@@ -74,6 +78,10 @@ void le_group_declare(struct codegen *c, struct group *g); /* only the type of t
 /* The total of the one term whose indices the block binds; at: the term's number. */
 struct le_expression *le_group_total(struct codegen *c, const struct group *g, struct le_block *block,
                                      struct le_expression *at);
+/* Chooses what warps of a chain bring to shared memory: loads whose elements lie side by side along the terms. warps:
+ * of a thread block. le_group_emit then makes the function `fetch`. */
+void le_group_stage(struct codegen *c, struct group *g, int warps);
+bool le_group_can_stage(struct codegen *c, const struct group *g); /* all loads that depend on the term can be */
 /* Of a chain: its chunks with the term of number `at` added to them. */
 struct le_expression *le_group_chained(struct codegen *c, const struct group *g, struct le_block *block,
                                        struct le_expression *at, struct le_expression *chunk);

@@ -371,8 +371,29 @@ static struct term_function open_term(struct codegen *c, const struct group *g, 
     return f;
 }
 
+/* Where the warp's slot of term `at` is: units begin at multiples of their size. */
+static struct le_expression *slot_of(struct codegen *c, struct le_expression *at) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *unit = le_ktree_int(t, LE_CHAIN_TERMS * LE_CHAIN_CHUNKS);
+    struct le_expression *own = le_to_int(t, le_ktree_remainder(t, at, unit));
+    return le_plus(t, own, le_ktree_quotient(t, own, le_ktree_int(t, LE_CHAIN_TERMS)));
+}
+
+static struct le_expression *slot(struct codegen *c, const struct group *g, int load, struct le_expression *at) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
+    return le_ktree_element2(t, g->slots[load], le_ktree_quotient(t, thread, le_ktree_int(t, WARP)), at);
+}
+
+static void know_staged(struct codegen *c, const struct group *g, const struct term_function *f) {
+    struct le_expression *at = g->staged_count ? le_let(c->tree, f->block, "slot", slot_of(c, f->at)) : NULL;
+    for (int k = 0; k < g->staged_count; k++)
+        le_group_know_read(c, g->staged[k], f->block, slot(c, g, k, at));
+}
+
 static void fill_term(struct codegen *c, const struct group *g, const struct term_function *f) {
     bind_last(c, g, f->block, bind_outer(c, g, f->block, f->at));
+    know_staged(c, g, f);
     le_ktree_close_with(c->tree, f->block,
                         g->chain ? le_group_chained(c, g, f->block, f->at, f->chunk)
                                  : le_group_total(c, g, f->block, f->at));
@@ -492,8 +513,64 @@ static void emit_terms(struct codegen *c, struct group *g, struct le_block *bloc
     le_group_return_joined(c, g, inner, some);
 }
 
+/* ---- chains whose loads go through shared memory */
+
+#define STAGED_BYTES (36 << 10) /* of a thread block, at most */
+#define UNIT_SLOTS   (LE_CHAIN_CHUNKS * (LE_CHAIN_TERMS + 1))
+
+static bool is_dense(const struct codegen *c, const struct group *g, const struct le_node *load) {
+    int64_t stride;
+    int last = g->indices[g->axes[g->axis_count - 1].position];
+    return find_stride(c, load, last, &stride) && (stride == 1 || stride == -1);
+}
+
+bool le_group_can_stage(struct codegen *c, const struct group *g) {
+    struct le_node *loads[LOADS_MAX];
+    int count = le_group_loads(c, g, loads);
+    for (int k = 0; k < count; k++)
+        if (!is_dense(c, g, loads[k]))
+            return false;
+    return count > 0;
+}
+
+void le_group_stage(struct codegen *c, struct group *g, int warps) {
+    struct le_node *loads[LOADS_MAX];
+    int count = g->chain ? le_group_loads(c, g, loads) : 0;
+    size_t bytes = 0;
+    g->staged_count = 0;
+    for (int k = 0; k < count; k++) {
+        enum le_type type = c->ir->values.at[loads[k]->value].type;
+        size_t more = (size_t)warps * UNIT_SLOTS * le_type_size(type);
+        if (!is_dense(c, g, loads[k]) || bytes + more > STAGED_BYTES)
+            continue;
+        bytes += more;
+        const char *name = le_arena_format(c->arena, "%s_slots", c->ir->values.at[loads[k]->value].name);
+        g->slots[g->staged_count] =
+            le_ktree_array(c->tree, c->root, name, (int)type, LE_KTREE_SHARED, warps, UNIT_SLOTS);
+        g->staged[g->staged_count++] = loads[k];
+    }
+}
+
+static void emit_fetch(struct codegen *c, struct group *g, struct le_block *block) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_variable *parameters[] = {le_ktree_variable(t, "at", le_group_counting(g)),
+                                        le_ktree_variable(t, "slot", LE_KTREE_INT)};
+    g->fetch = le_ktree_variable(t, "fetch", g->type);
+    struct le_block *inner = le_ktree_open_function(t, block, g->fetch, parameters, 2);
+    bind_last(c, g, inner, bind_outer(c, g, inner, le_ktree_use(t, parameters[0])));
+    for (int k = 0; k < g->staged_count; k++) {
+        struct le_expression *from = le_codegen_trusted_place(c, g->staged[k], inner);
+        struct le_expression *x[] = {le_ktree_address(t, slot(c, g, k, le_ktree_use(t, parameters[1]))),
+                                     le_ktree_address(t, from)};
+        le_do(t, inner, LE_CALL_FETCH, &LE_STATIC_NUMBER(1), x);
+    }
+    le_ktree_close_with(t, inner, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
+}
+
 void le_group_emit(struct codegen *c, struct group *g, struct le_block *block) {
     le_group_declare(c, g);
+    if (g->staged_count)
+        emit_fetch(c, g, block);
     emit_term(c, g, block);
     g->many = g->term;
     if (g->width > 1)

@@ -25,13 +25,21 @@ static double bytes_of(const struct shared_terms *s, int index) {
     return bytes;
 }
 
-/* wide: a thread reads several terms at once. */
-static double requests_of(const struct shared_terms *s, int index, bool wide) {
-    const struct team_stage *t = &s->r->t;
+/* shared: the threads of a warp share the terms of a point, and read several at once. Of a chain, each of them takes 32
+ * terms in a row; what lies side by side then goes through shared memory, and passes the first-level cache three times.
+ */
+static double requests_of(const struct shared_terms *s, int index, bool shared) {
+    struct team_stage *t = &s->r->t;
     double requests = 0;
-    for (int g = 0; g < t->group_count; g++)
-        requests += le_cost_requests(s->search->job, t->groups[g].bodies, t->groups[g].node_count, index) /
-                    (wide ? t->groups[g].width : 1);
+    for (int g = 0; g < t->group_count; g++) {
+        struct group *group = &t->groups[g];
+        bool staged = group->chain && shared && le_group_can_stage(&s->r->c, group);
+        double own = group->chain && shared && !staged
+                         ? WARP * le_cost_requests(s->search->job, group->bodies, group->node_count, -1)
+                         : le_cost_requests(s->search->job, group->bodies, group->node_count, index) /
+                               (shared ? group->width : 1);
+        requests += staged ? 3 * own : own;
+    }
     return requests * s->terms * s->points / WARP;
 }
 

@@ -145,7 +145,7 @@ static bool fits(const struct reuse *r) {
     for (int k = 0; k < g->node_count; k++)
         if (!le_node_is_safe(&r->c.safety, g->bodies[k]))
             return false;
-    return r->c.stage->left_count > 0;
+    return r->c.stage->left_count > 0 && le_node_is_safe(&r->c.safety, r->c.stage->node);
 }
 
 bool le_reuse_find(struct reuse *r) {
