@@ -22,20 +22,47 @@ static void finish(struct le_mapping *mapping, const struct map *m, int index) {
     mapping->seconds = le_cost_seconds(job->facts, &cost);
 }
 
-static struct map *find(struct le_mapping_search *search, bool tiles) {
+static struct map *find(struct le_mapping_search *search, const struct le_stage *stage, bool tiles) {
     struct map *m = LE_NEW(search->job->kernel.arena, struct map);
-    return le_map_find(m, search->job, search->stage, tiles) ? m : NULL;
+    return le_map_find(m, search->job, stage, tiles, stage != search->stage) ? m : NULL;
+}
+
+/* ---- sums of windows: few terms, many of which are terms of the neighbours' sums, too. They are written out, so that
+ * a thread reads what several of its sums need once. Their extents are then part of the text. */
+
+#define WINDOW_TERMS 128
+#define WINDOW_COST  1024 /* additions of all terms */
+
+static struct le_node *write_out(struct le_node *node, void *user) {
+    struct codegen *c = user;
+    if (node->kind != LE_NODE_REDUCE)
+        return NULL;
+    return le_is_short(&c->safety, node, WINDOW_TERMS, WINDOW_COST) ? le_written_out(c->ir, c->space, node) : node;
+}
+
+/* The stage with its sums of windows written out; or the stage itself. */
+static const struct le_stage *without_windows(struct le_mapping_search *search) {
+    struct le_arena *arena = search->job->kernel.arena;
+    if (!search->stage->node->reduces || search->stage->kind == LE_STAGE_SCATTER)
+        return search->stage;
+    struct codegen *c = LE_NEW(arena, struct codegen);
+    struct le_stage *written = LE_NEW(arena, struct le_stage);
+    le_codegen_begin(c, search->job, search->stage, "");
+    *written = *search->stage;
+    written->node = le_node_replace(c->ir, written->node, write_out, c);
+    return written->node->reduces ? search->stage : written;
 }
 
 void le_propose_maps(struct le_mapping_search *search) {
-    struct map *m = find(search, true);
+    const struct le_stage *stage = without_windows(search);
+    struct map *m = find(search, stage, true);
     if (m && m->way == MAP_TILE) {
         struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_TILE, le_map_make, m);
         le_mapping_set(mapping, "rows", m->tile_rows, m->tile_rows, m->tile_rows, false);
         le_mapping_set(mapping, "columns", m->tile_columns, m->tile_columns, m->tile_columns, false);
         le_mapping_set(mapping, "vector", m->width, m->width, m->width, false);
         finish(mapping, m, -1);
-        m = find(search, false);
+        m = find(search, stage, false);
     }
     if (!m)
         return;
