@@ -9,13 +9,26 @@ static double elements_of(const struct map *m) {
     return elements;
 }
 
+static void count_load(struct le_node *node, void *user) {
+    *(double *)user += node->kind == LE_NODE_LOAD;
+}
+
+/* Additions of an element. Of what windows read, a thread reads most once for all of its sums. */
+static double cost_of(const struct map *m) {
+    double loads = 0, cost = (double)le_map_cost(m);
+    if (!m->windows)
+        return cost;
+    le_node_walk(m->c.ir, m->stage->node, count_load, &loads);
+    return cost - loads + loads / m->width;
+}
+
 /* A tile reads along each array's own axis: index -1. */
 static void finish(struct le_mapping *mapping, const struct map *m, int index) {
     const struct le_device_kernel_job *job = m->c.job;
     double elements = elements_of(m), part = (double)m->width * m->unroll;
     double bytes = le_cost_bytes(job, &m->stage->node, 1, index);
     struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(job, m->stage, le_map_inner(m)->index),
-                           .operations = elements * (double)le_map_cost(m),
+                           .operations = elements * cost_of(m),
                            .threads = elements / part,
                            .bytes_in_flight = fmax(16, part * bytes / elements),
                            .launches = 1};
