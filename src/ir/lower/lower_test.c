@@ -253,12 +253,12 @@ static void sums_inside_others(void **state) {
     is_added("y[i] = sum(j: a[i,j] * sum(e: p[i,e]))", "sum sum");
     is_added("y[i] = mean(k: a[i,k] * x[k])", "chain_of_products");
     is_added("y[i] += a[i,k] * x[k]", "chain_of_products");
-    is_added("y[i] -= a[i,k] - x[k]", "chain");
+    is_added("y[i] += a[i,k] - x[k]", "chain");
     is_added("y[i] += a[i,k]", "sum");
     is_added("for t in 0..4 { y[i] = y[i] + sum(k: a[i,k] * t) }", "sum");
     is_added("for t in 0..4 { y[i] = y[i] + sum(k: a[t,k]) }", "sum");
     is_added("for t in 0..4 { y[i] = y[i] + sum(k: a[t,k] * b[i,k]) }", "chain_of_products");
-    is_added("out y: f64[len(a)]\neach i { y[i] = sum(k: a[i,k] * x[k]) }", "chain_of_products");
+    is_added("out y: f64[len(a, 0)]\neach i { y[i] = sum(k: a[i,k] * x[k]) }", "chain_of_products");
     is_added("def f(i) = sum(k: a[i,k] * x[k])\ny[i] = f(i) where i in 0..9", "chain_of_products");
     is_added("in a: f16[n,m]\nin x: f16[m]\ny[i] = sum(k: a[i,k] * x[k])", "chain_of_products");
 }
