@@ -3,9 +3,11 @@
 // terms at a time, while the next ones are being read from memory.
 //: le_reuse_room
 template <int LINES> __device__ constexpr int le_reuse_pitch() { return (LINES + 3) / 4 * 4 + 4; }
-template <class F, class G, int ROWS, int COLUMNS, int DEPTH, int NL, int NR> struct alignas(16) le_reuse_room {
+template <class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int TABLE>
+struct alignas(16) le_reuse_room {
     alignas(16) F left[2][NL][DEPTH][le_reuse_pitch<ROWS>()];
     alignas(16) G right[2][NR][DEPTH][le_reuse_pitch<COLUMNS>()];
+    O left_at[NL][TABLE ? TABLE : 1], right_at[NR][TABLE ? TABLE : 1]; // of the next TABLE terms: where they are
 };
 //: le_reuse_line
 // Line m of the M lines of a thread, one of T: fours, so that neighbours read shared memory side by side.
@@ -13,39 +15,95 @@ template <int T, int M> __device__ inline int le_reuse_line(int thread, int m) {
     const int q = M < 4 ? M : 4;
     return m / q * (q * T) + thread * q + m % q;
 }
-//: le_reuse_get
-template <class F, int N, class G0, class G1, class G2, class G3>
-__device__ inline F le_reuse_get(int n, int line, int term, const G0 &get0, const G1 &get1, const G2 &get2, const G3 &get3) {
-    if (N > 3 && n == 3) return get3(line, term);
-    if (N > 2 && n == 2) return get2(line, term);
-    if (N > 1 && n == 1) return get1(line, term);
-    return get0(line, term);
+//: le_reuse_leaf le_reuse_leaves
+// A value of a side: that of a line and a term is get(line_at(line), term_at(term)).
+template <class Get, class Line, class Term> struct le_reuse_leaf_of {
+    const Get &get;
+    const Line &line_at;
+    const Term &term_at;
+};
+template <class Get, class Line, class Term>
+__device__ inline le_reuse_leaf_of<Get, Line, Term> le_reuse_leaf(const Get &get, const Line &line_at, const Term &term_at) {
+    return {get, line_at, term_at};
 }
-//: le_reuse_fetch le_reuse_keep
-// The thread's share of LINES lines of DEPTH terms. BY_TERMS: neighbours take terms that follow each other, else lines.
-template <int LINES, int DEPTH, int N, int BY_TERMS, int THREADS, int EACH, class F, class G0, class G1, class G2, class G3>
-__device__ inline void le_reuse_fetch(F (&some)[N][EACH], int first, const G0 &get0, const G1 &get1, const G2 &get2,
-                                      const G3 &get3) {
+// The N leaves of a side, by number.
+template <int N, class L0, class L1, class L2, class L3> struct le_reuse_leaves {
+    const L0 &l0;
+    const L1 &l1;
+    const L2 &l2;
+    const L3 &l3;
+    template <class F, class O> __device__ inline F get(int n, O line, O term) const {
+        if (N > 3 && n == 3) return l3.get(line, term);
+        if (N > 2 && n == 2) return l2.get(line, term);
+        if (N > 1 && n == 1) return l1.get(line, term);
+        return l0.get(line, term);
+    }
+    template <class O> __device__ inline O line_at(int n, int line) const {
+        if (N > 3 && n == 3) return l3.line_at(line);
+        if (N > 2 && n == 2) return l2.line_at(line);
+        if (N > 1 && n == 1) return l1.line_at(line);
+        return l0.line_at(line);
+    }
+    template <class O> __device__ inline O term_at(int n, int term) const {
+        if (N > 3 && n == 3) return l3.term_at(term);
+        if (N > 2 && n == 2) return l2.term_at(term);
+        if (N > 1 && n == 1) return l1.term_at(term);
+        return l0.term_at(term);
+    }
+};
+//: le_reuse_side le_reuse_table
+// A side of LINES lines and DEPTH terms, a share of which each thread brings to shared memory. BY_TERMS: neighbours take
+// terms that follow each other, else lines.
+template <class F, class O, int LINES, int DEPTH, int N, int BY_TERMS, int THREADS, int TABLE, class Leaves>
+struct le_reuse_side {
+    enum { EACH = (LINES * DEPTH + THREADS - 1) / THREADS };
+    O at[N][EACH]; // where the thread's lines are
+    F some[N][EACH];
+    __device__ inline bool has(int e) const {
+        return LINES * DEPTH % THREADS == 0 || (int)threadIdx.x + e * THREADS < LINES * DEPTH;
+    }
+    __device__ inline int line(int e) const {
+        const int k = (int)threadIdx.x + e * THREADS;
+        return BY_TERMS ? k / DEPTH : k % LINES;
+    }
+    __device__ inline int term(int e) const {
+        const int k = (int)threadIdx.x + e * THREADS;
+        return BY_TERMS ? k % DEPTH : k / LINES;
+    }
+    __device__ inline void begin(const Leaves &leaves) {
+#pragma unroll
+        for (int n = 0; n < N; n++)
+#pragma unroll
+            for (int e = 0; e < EACH; e++)
+                at[n][e] = has(e) ? leaves.template line_at<O>(n, line(e)) : 0;
+    }
+    template <int ROOM> __device__ inline void fetch(int first, int terms, const Leaves &leaves, const O (&table)[N][ROOM]) {
+#pragma unroll
+        for (int n = 0; n < N; n++)
+#pragma unroll
+            for (int e = 0; e < EACH; e++) {
+                if (!has(e))
+                    continue;
+                const int k = first + term(e) < terms ? first + term(e) : terms - 1;
+                some[n][e] = leaves.template get<F, O>(n, at[n][e], TABLE ? table[n][k % ROOM] : leaves.template term_at<O>(n, k));
+            }
+    }
+    template <int PITCH> __device__ inline void keep(F (&room)[N][DEPTH][PITCH]) const {
+#pragma unroll
+        for (int n = 0; n < N; n++)
+#pragma unroll
+            for (int e = 0; e < EACH; e++)
+                if (has(e))
+                    room[n][term(e)][line(e)] = some[n][e];
+    }
+};
+template <class O, int N, int THREADS, class Leaves, int ROOM>
+__device__ inline void le_reuse_table(int first, int terms, const Leaves &leaves, O (&table)[N][ROOM]) {
 #pragma unroll
     for (int n = 0; n < N; n++)
-#pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            const int at = (int)threadIdx.x + e * THREADS;
-            if (LINES * DEPTH % THREADS == 0 || at < LINES * DEPTH)
-                some[n][e] = le_reuse_get<F, N>(n, BY_TERMS ? at / DEPTH : at % LINES,
-                                                first + (BY_TERMS ? at % DEPTH : at / LINES), get0, get1, get2, get3);
-        }
-}
-template <int LINES, int DEPTH, int N, int BY_TERMS, int THREADS, int EACH, class F, int PITCH>
-__device__ inline void le_reuse_keep(const F (&some)[N][EACH], F (&room)[N][DEPTH][PITCH]) {
-#pragma unroll
-    for (int n = 0; n < N; n++)
-#pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            const int at = (int)threadIdx.x + e * THREADS;
-            if (LINES * DEPTH % THREADS == 0 || at < LINES * DEPTH)
-                room[n][BY_TERMS ? at % DEPTH : at / LINES][BY_TERMS ? at / DEPTH : at % LINES] = some[n][e];
-        }
+#pragma unroll 1
+        for (int k = first + (int)threadIdx.x; k < first + ROOM && k < terms; k += THREADS)
+            table[n][k % ROOM] = leaves.template term_at<O>(n, k);
 }
 //: le_reuse_step
 template <int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, class M, class F, class G, int PL, int PR, class Add>
@@ -81,35 +139,52 @@ __device__ inline void le_reuse_step(int d, int term, const F (&left)[NL][DEPTH]
             chunk[i][j] = add(a[0][i], a[1][i], a[2][i], a[3][i], b[0][j], b[1][j], b[2][j], b[3][j], term, chunk[i][j]);
 }
 //: le_reuse_totals
-// left and right: functions of (line, term), which return anything beyond the extents; add: the total so far with a term.
-// LEVELS: of the tree of units of 1,024 terms; less than 0: no sum with reuse (NUMERICS, rule 3b), whose order shows.
-template <class M, class F, class G, int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, int LEFT_BY_TERMS,
-          int RIGHT_BY_TERMS, int LEVELS, class Add, class L0, class L1, class L2, class L3, class R0, class R1, class R2,
-          class R3>
+// add: the total so far with a term. LEVELS: of the tree of units of 1,024 terms; less than 0: no sum with reuse (NUMERICS,
+// rule 3b), whose order shows. O: the type of what says where lines and terms are; TABLE: such terms that are kept.
+template <class M, class F, class G, class O, int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, int LEFT_BY_TERMS,
+          int RIGHT_BY_TERMS, int TABLE, int LEVELS, class Add, class L0, class L1, class L2, class L3, class R0, class R1,
+          class R2, class R3>
 __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left0, const L1 &left1, const L2 &left2,
                                        const L3 &left3, const R0 &right0, const R1 &right1, const R2 &right2,
                                        const R3 &right3,
-                                       le_reuse_room<F, G, TR * MR, TC * MC, DEPTH, NL, NR> &room, M (&totals)[MR][MC]) {
+                                       le_reuse_room<F, G, O, TR * MR, TC * MC, DEPTH, NL, NR, TABLE> &room,
+                                       M (&totals)[MR][MC]) {
     enum { THREADS = TR * TC, ROWS = TR * MR, COLUMNS = TC * MC };
-    F a[NL][(ROWS * DEPTH + THREADS - 1) / THREADS];
-    G b[NR][(COLUMNS * DEPTH + THREADS - 1) / THREADS];
+    typedef le_reuse_leaves<NL, L0, L1, L2, L3> Left;
+    typedef le_reuse_leaves<NR, R0, R1, R2, R3> Right;
+    const Left left = {left0, left1, left2, left3};
+    const Right right = {right0, right1, right2, right3};
+    le_reuse_side<F, O, ROWS, DEPTH, NL, LEFT_BY_TERMS, THREADS, TABLE, Left> rows;
+    le_reuse_side<G, O, COLUMNS, DEPTH, NR, RIGHT_BY_TERMS, THREADS, TABLE, Right> columns;
     M chunk[MR][MC], pending[LEVELS > 0 ? LEVELS : 1][MR][MC];
     unsigned units = 0; // bit b: pending[b] is the total of 2^b units
     int now = 0;
 #pragma unroll
     for (int k = 0; k < MR * MC; k++)
         chunk[k / MC][k % MC] = totals[k / MC][k % MC] = M::none();
-    le_reuse_fetch<ROWS, DEPTH, NL, LEFT_BY_TERMS, THREADS>(a, 0, left0, left1, left2, left3);
-    le_reuse_fetch<COLUMNS, DEPTH, NR, RIGHT_BY_TERMS, THREADS>(b, 0, right0, right1, right2, right3);
+    rows.begin(left);
+    columns.begin(right);
+    if (TABLE) {
+        le_reuse_table<O, NL, THREADS>(0, terms, left, room.left_at);
+        le_reuse_table<O, NR, THREADS>(0, terms, right, room.right_at);
+        __syncthreads();
+    }
+    rows.fetch(0, terms, left, room.left_at);
+    columns.fetch(0, terms, right, room.right_at);
 #pragma unroll 1
     for (int first = 0; first < terms; first += DEPTH) {
-        le_reuse_keep<ROWS, DEPTH, NL, LEFT_BY_TERMS, THREADS>(a, room.left[now]);
-        le_reuse_keep<COLUMNS, DEPTH, NR, RIGHT_BY_TERMS, THREADS>(b, room.right[now]);
-        __syncthreads();
         const int next = first + DEPTH;
+        rows.keep(room.left[now]);
+        columns.keep(room.right[now]);
+        if (TABLE && next % (TABLE ? TABLE : 1) == 0) {
+            __syncthreads(); // all have used what it had
+            le_reuse_table<O, NL, THREADS>(next, terms, left, room.left_at);
+            le_reuse_table<O, NR, THREADS>(next, terms, right, room.right_at);
+        }
+        __syncthreads();
         if (next < terms) {
-            le_reuse_fetch<ROWS, DEPTH, NL, LEFT_BY_TERMS, THREADS>(a, next, left0, left1, left2, left3);
-            le_reuse_fetch<COLUMNS, DEPTH, NR, RIGHT_BY_TERMS, THREADS>(b, next, right0, right1, right2, right3);
+            rows.fetch(next, terms, left, room.left_at);
+            columns.fetch(next, terms, right, room.right_at);
         }
         if (next <= terms) {
 #pragma unroll

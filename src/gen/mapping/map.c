@@ -451,6 +451,10 @@ static void find_width_within(struct map *m, int64_t most) {
 }
 
 static void find_width(struct map *m) {
+    if (m->windows) {
+        find_width_within(m, MAP_WINDOW_COST);
+        return;
+    }
     find_width_within(m, DEAREST_COST);
     m->dear = m->width * le_map_cost(m) > MAP_DEAR_COST && ends_once(m);
     if (!m->dear)
@@ -465,7 +469,7 @@ static void find_unroll(struct map *m) {
     if (ahead > 1 && !m->scatters)
         ahead--;
     m->unroll = m->way == MAP_ROWS ? 4 : 8;
-    while (m->unroll > 1 && (m->unroll * m->width * cost > MAP_DEAR_COST ||
+    while (m->unroll > 1 && (m->unroll * m->width * cost > (m->windows ? MAP_WINDOW_COST : MAP_DEAR_COST) ||
                              (m->way == MAP_FLAT && m->unroll * m->width * bytes * ahead > most)))
         m->unroll /= 2;
 }
@@ -486,9 +490,14 @@ static void find_other(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
-bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles) {
+bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles,
+                 bool windows) {
     bool other = false;
-    *m = (struct map){.stage = stage, .row = -1, .threads = MAP_THREADS, .scatters = stage->kind == LE_STAGE_SCATTER};
+    *m = (struct map){.stage = stage,
+                      .row = -1,
+                      .threads = MAP_THREADS,
+                      .scatters = stage->kind == LE_STAGE_SCATTER,
+                      .windows = windows};
     le_codegen_begin(&m->c, job, stage, "");
     m->splits = m->scatters;
     m->body = m->c.root;

@@ -10,8 +10,8 @@
 #include "gen/tree/codegen.h"
 #include "gen/mapping/mapping.h"
 
-enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 12, MAP_THREADS = 256 };
-enum { MAP_DEAR_COST = 256 }; /* cost of one thread's work, in additions */
+enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 128, MAP_THREADS = 256 };
+enum { MAP_DEAR_COST = 256, MAP_WINDOW_COST = 2048 }; /* cost of one thread's work, in additions; with windows */
 
 struct map_axis {
     int index;
@@ -57,6 +57,7 @@ struct map {
     bool loose;               /* some loads are not read ahead, but only for elements that exist */
     bool asks;                /* some loads may be out of range */
     bool scatters;            /* it is a scatter: the stage computes the target's subscripts */
+    bool windows;             /* it sums windows, whose elements serve several sums of a thread */
     bool dear;   /* its elements are expensive: threads loop over several parts, and operations use their quick way */
     bool splits; /* a thread whose elements all exist, with all reads in range, computes them without checks; other
                     threads compute one element at a time */
@@ -89,8 +90,9 @@ struct map_spot {
     struct le_expression *turn, *element;
 };
 
-/* map.c; false: the stage is not a map of this kind */
-bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles);
+/* map.c; false: the stage is not a map of this kind. windows: the stage's sums were written out (maps.c) */
+bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles,
+                 bool windows);
 /* Sets the vector width, if it is smaller, and the unrolled iterations. */
 bool le_map_set(struct map *m, int width, int unroll);
 const struct map_axis *le_map_inner(const struct map *m);

@@ -9,33 +9,73 @@ static double elements_of(const struct map *m) {
     return elements;
 }
 
+static void count_load(struct le_node *node, void *user) {
+    *(double *)user += node->kind == LE_NODE_LOAD;
+}
+
+/* Additions of an element. Of what windows read, a thread reads most once for all of its sums. */
+static double cost_of(const struct map *m) {
+    double loads = 0, cost = (double)le_map_cost(m);
+    if (!m->windows)
+        return cost;
+    le_node_walk(m->c.ir, m->stage->node, count_load, &loads);
+    return cost - loads + loads / m->width;
+}
+
 /* A tile reads along each array's own axis: index -1. */
 static void finish(struct le_mapping *mapping, const struct map *m, int index) {
     const struct le_device_kernel_job *job = m->c.job;
     double elements = elements_of(m), part = (double)m->width * m->unroll;
     double bytes = le_cost_bytes(job, &m->stage->node, 1, index);
     struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(job, m->stage, le_map_inner(m)->index),
-                           .operations = elements * (double)le_map_cost(m),
+                           .operations = elements * cost_of(m),
                            .threads = elements / part,
                            .bytes_in_flight = fmax(16, part * bytes / elements),
                            .launches = 1};
     mapping->seconds = le_cost_seconds(job->facts, &cost);
 }
 
-static struct map *find(struct le_mapping_search *search, bool tiles) {
+static struct map *find(struct le_mapping_search *search, const struct le_stage *stage, bool tiles) {
     struct map *m = LE_NEW(search->job->kernel.arena, struct map);
-    return le_map_find(m, search->job, search->stage, tiles) ? m : NULL;
+    return le_map_find(m, search->job, stage, tiles, stage != search->stage) ? m : NULL;
+}
+
+/* ---- sums of windows: few terms, many of which are terms of the neighbours' sums, too. They are written out, so that
+ * a thread reads what several of its sums need once. Their extents are then part of the text. */
+
+#define WINDOW_TERMS 128
+#define WINDOW_COST  1024 /* additions of all terms */
+
+static struct le_node *write_out(struct le_node *node, void *user) {
+    struct codegen *c = user;
+    if (node->kind != LE_NODE_REDUCE)
+        return NULL;
+    return le_is_short(&c->safety, node, WINDOW_TERMS, WINDOW_COST) ? le_written_out(c->ir, c->space, node) : node;
+}
+
+/* The stage with its sums of windows written out; or the stage itself. */
+static const struct le_stage *without_windows(struct le_mapping_search *search) {
+    struct le_arena *arena = search->job->kernel.arena;
+    if (!search->stage->node->reduces || search->stage->kind == LE_STAGE_SCATTER)
+        return search->stage;
+    struct codegen *c = LE_NEW(arena, struct codegen);
+    struct le_stage *written = LE_NEW(arena, struct le_stage);
+    le_codegen_begin(c, search->job, search->stage, "");
+    *written = *search->stage;
+    written->node = le_node_replace(c->ir, written->node, write_out, c);
+    return written->node->reduces ? search->stage : written;
 }
 
 void le_propose_maps(struct le_mapping_search *search) {
-    struct map *m = find(search, true);
+    const struct le_stage *stage = without_windows(search);
+    struct map *m = find(search, stage, true);
     if (m && m->way == MAP_TILE) {
         struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_TILE, le_map_make, m);
         le_mapping_set(mapping, "rows", m->tile_rows, m->tile_rows, m->tile_rows, false);
         le_mapping_set(mapping, "columns", m->tile_columns, m->tile_columns, m->tile_columns, false);
         le_mapping_set(mapping, "vector", m->width, m->width, m->width, false);
         finish(mapping, m, -1);
-        m = find(search, false);
+        m = find(search, stage, false);
     }
     if (!m)
         return;

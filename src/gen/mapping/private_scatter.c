@@ -217,7 +217,7 @@ static bool can_use_copies(struct own *o, const struct le_device_kernel_job *job
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
     o->type = target->type;
     if (target->rank == 0 || !le_codegen_has_atomic_form(o->type, stage->scatter) || o->type == LE_BOOL ||
-        stage->scatter == LE_SCATTER_MUL || !le_map_find(&o->m, job, stage, false))
+        stage->scatter == LE_SCATTER_MUL || !le_map_find(&o->m, job, stage, false, false))
         return false;
     o->elements = o->points = 1;
     for (int d = 0; d < target->rank; d++)

@@ -8,6 +8,7 @@
 #define GRID_SECONDS 2e-6  /* in which the last block begins to join the others' totals */
 #define PART_SECONDS 54e-9 /* time in which one thread joins one total */
 #define ARG_JOINS    6
+#define SPLIT_COST   20 /* instructions that find the values of another index of a term */
 
 /* What all proposals have in common. */
 struct shared_terms {
@@ -196,6 +197,8 @@ static double operations_of(const struct le_device_kernel_job *job, const struct
     for (int g = 0; g < t->group_count; g++)
         for (int k = 0; k < t->groups[g].node_count; k++)
             operations += (double)t->groups[g].terms * ((double)le_new_cost(notes, t->groups[g].bodies[k], epoch) + 1);
+    for (int g = 0; g < t->group_count; g++)
+        operations += (double)t->groups[g].terms * SPLIT_COST * (t->groups[g].axis_count - 1);
     return operations * (double)t->points;
 }
 

@@ -2,13 +2,16 @@
 #include "gen/mapping/reuse.h"
 #include <math.h>
 
-#define ROOM_BYTES     (46 << 10) /* of the 48 KB of static shared memory */
-#define TOTALS_BYTES   768        /* most bytes of a thread's totals, of which there are two or three for each point */
-#define PENDING_BYTES  1024       /* most bytes of a thread's tree of units, in local memory */
-#define INDEX_COST     12         /* instructions that find an element in memory; more for each further index */
-#define L2_RATE        2.5        /* bytes that L2 moves while memory moves one */
-#define STEP_SECONDS   0.15e-6    /* in which threads meet between steps */
-#define RESIDENT_LARGE 1          /* thread blocks on a multiprocessor, if a thread needs more than 128 registers */
+#define ROOM_BYTES    (46 << 10) /* of the 48 KB of static shared memory */
+#define TOTALS_BYTES  768        /* most bytes of a thread's totals, of which there are two or three for each point */
+#define PENDING_BYTES 1024       /* most bytes of a thread's tree of units, in local memory */
+#define SUM_COST      7          /* instructions that bring a value to shared memory, if its place is a sum */
+#define INDEX_COST    15         /* else: of each index */
+#define L2_RATE       2.5        /* bytes that L2 moves while memory moves one */
+#define START_SECONDS 2e-6       /* until the first terms have come */
+#define STEP_SECONDS  0.3e-6     /* in which threads meet between steps */
+#define STORE_COST    12         /* instructions that store a point's value */
+#define MANY_WORDS    80         /* of a thread's totals: then it needs more than 128 registers */
 
 /* ---- the tile */
 
@@ -33,7 +36,8 @@ static size_t side_bytes(const struct reuse_side *side, int lines, int depth) {
 
 size_t le_reuse_room_bytes(const struct reuse *r, const struct reuse_tile *tile) {
     return side_bytes(&r->rows, down_of(tile) * tile->rows, tile->depth) +
-           side_bytes(&r->columns, tile->across * tile->columns, tile->depth) + 32;
+           side_bytes(&r->columns, tile->across * tile->columns, tile->depth) + 32 +
+           (size_t)(r->rows.leaf_count + r->columns.leaf_count) * (r->table ? REUSE_TABLE : 1) * (r->wide ? 8 : 4);
 }
 
 /* Whether registers and shared memory hold what the tile needs. */
@@ -71,15 +75,35 @@ static double operations_of(struct reuse *r) {
     return operations;
 }
 
+/* Additions of a point, besides its terms. */
+static double outside_of(struct reuse *r) {
+    const struct group *g = &r->t.groups[0];
+    struct le_node_notes *notes = r->c.notes;
+    int epoch = ++notes->epoch;
+    for (int k = 0; k < g->node_count; k++)
+        le_new_cost(notes, g->nodes[k], epoch);
+    return (double)le_new_cost(notes, r->c.stage->node, epoch) * (r->t.sibling_count + 1);
+}
+
 /* Instructions that put one term of one line of the side into shared memory. */
 static double staging_of(const struct reuse *r, const struct reuse_side *side) {
-    double indices = side->lines.count + r->t.groups[0].index_count - 1, cost = 0;
+    double cost = 0;
     for (int k = 0; k < side->leaf_count; k++)
-        cost += INDEX_COST * indices + (double)side->leaves[k]->cost;
+        cost += le_reuse_is_sum(r, side->leaves[k])
+                    ? SUM_COST
+                    : INDEX_COST * (side->lines.count + r->t.groups[0].index_count) + (double)side->leaves[k]->cost;
     return cost;
 }
 
-static double seconds_of(const struct reuse *r, const struct reuse_tile *tile, double operations, double bytes) {
+/* Thread blocks that are to fit on a multiprocessor. */
+static int resident_of(const struct reuse *r, const struct reuse_tile *tile) {
+    const struct group *g = &r->t.groups[0];
+    return le_group_bytes(g) / 4 * tile->rows * tile->columns * (g->chain ? 2 : 1) > MANY_WORDS ? 1 : 2;
+}
+
+/* outside: additions of a point, besides its terms */
+static double seconds_of(const struct reuse *r, const struct reuse_tile *tile, double operations, double outside,
+                         double bytes) {
     const struct le_device_facts *facts = r->c.job->facts;
     const struct group *g = &r->t.groups[0];
     double rows = down_of(tile) * tile->rows, columns = tile->across * tile->columns, terms = (double)g->terms;
@@ -95,17 +119,21 @@ static double seconds_of(const struct reuse *r, const struct reuse_tile *tile, d
     double lanes = tile->across < WARP ? tile->across : WARP;
     double wavefronts = r->rows.leaf_count * ceil(tile->rows / 4.0) * row_size +
                         r->columns.leaf_count * fmax(1, tile->columns * column_size * lanes / WARP);
-    double block_seconds = terms * warps * fmax(issued / 4, wavefronts) / clock;
-    double latency = ceil(terms / tile->depth) * (STEP_SECONDS + (tile->depth < 8 ? STEP_SECONDS : 0));
+    double end = rows * columns * (outside + STORE_COST) / WARP / 4;
+    double block_seconds = (terms * warps * fmax(issued / 4, wavefronts) + end) / clock;
+    double waits = START_SECONDS + ceil(terms / tile->depth) * STEP_SECONDS;
     double rounds = ceil(blocks / facts->multiprocessors);
     double traffic =
         blocks * terms * 4 * (rows * r->rows.leaf_count * row_size + columns * r->columns.leaf_count * column_size);
     double memory = fmax(bytes, traffic / L2_RATE) / facts->bytes_per_second;
-    double seconds = fmax(rounds * block_seconds, memory);
-    return fmax(seconds, fmax(1, rounds / 2) * fmax(latency, block_seconds)) + LE_READ_SECONDS;
+    /* what one thread block waits for, another one on the same multiprocessor hides */
+    double seconds = resident_of(r, tile) == 1 || rounds == 1
+                         ? rounds * (block_seconds + waits)
+                         : rounds / 2 * fmax(2 * block_seconds, block_seconds + waits);
+    return fmax(seconds, memory);
 }
 
-static struct reuse_tile best_tile(struct reuse *r, double operations, double bytes, double *seconds) {
+static struct reuse_tile best_tile(struct reuse *r, double operations, double outside, double bytes, double *seconds) {
     static const int depths[] = {16, 8, 4};
     struct reuse_tile best = {0};
     *seconds = INFINITY;
@@ -116,7 +144,7 @@ static struct reuse_tile best_tile(struct reuse *r, double operations, double by
                     struct reuse_tile tile = {across, rows, columns, depths[d]};
                     if (!has_room(r, &tile) || blocks_of(r, &tile) > INT32_MAX)
                         continue;
-                    double now = seconds_of(r, &tile, operations, bytes);
+                    double now = seconds_of(r, &tile, operations, outside, bytes);
                     if (now < *seconds) {
                         *seconds = now;
                         best = tile;
@@ -159,27 +187,102 @@ static void emit_place(struct reuse_kernel *k) {
     k->terms = extent(c, "terms", k->r->t.groups[0].terms);
 }
 
-/* Makes a function of (line, term) that returns the leaf's value, or 0 beyond the extents. */
-static struct le_expression *emit_leaf(struct reuse_kernel *k, const struct reuse_side *side, struct le_node *leaf) {
-    struct codegen *c = &k->r->c;
-    struct le_kernel_tree *t = c->tree;
-    const struct group *g = &k->r->t.groups[0];
-    bool left = side == &k->r->rows;
-    struct le_variable *function = le_ktree_variable(t, left ? "left" : "right", (int)leaf->type);
-    struct le_variable *parameters[] = {le_ktree_variable(t, "line", LE_KTREE_INT),
-                                        le_ktree_variable(t, "term", LE_KTREE_INT)};
-    struct le_block *block = le_ktree_open_function(t, c->root, function, parameters, 2);
-    struct le_expression *term = le_ktree_use(t, parameters[1]);
-    struct le_expression *at = le_let(t, block, left ? "row" : "column",
-                                      le_plus(t, left ? k->row : k->column, le_ktree_use(t, parameters[0])));
-    struct le_expression *beyond = le_at_least(t, at, left ? k->rows : k->columns);
-    struct le_block *outside =
-        le_ktree_open_if(t, block, le_ktree_binary(t, LE_OP_LOR, beyond, le_at_least(t, term, k->terms)));
-    le_ktree_close_with(t, outside, le_ktree_constant(t, (int)leaf->type, 0));
-    le_team_bind(c, block, side->lines.at, side->lines.count, at, true);
+/* The three functions of a leaf (reuse.cu). */
+struct leaf_code {
+    struct reuse_kernel *k;
+    const struct reuse_side *side;
+    struct le_node *leaf;
+    bool left, is_sum;
+    int type; /* of what says where a line or a term is */
+};
+
+static struct le_block *open_leaf(const struct leaf_code *l, const char *wish, int type, int count,
+                                  struct le_variable **function, struct le_expression **x) {
+    struct le_kernel_tree *t = l->k->r->c.tree;
+    struct le_variable *parameters[2];
+    int own = count == 2 ? l->type : LE_KTREE_INT;
+    *function = le_ktree_variable(t, wish, type);
+    for (int n = 0; n < count; n++) {
+        parameters[n] = le_ktree_variable(t, n ? "term" : "line", own);
+        x[n] = le_ktree_use(t, parameters[n]);
+    }
+    return le_ktree_open_function(t, l->k->r->c.root, *function, parameters, count);
+}
+
+/* The number of the element that the leaf reads; line, term: positions. */
+static struct le_expression *element_number(const struct leaf_code *l, struct le_block *block,
+                                            struct le_expression *line, struct le_expression *term) {
+    struct codegen *c = &l->k->r->c;
+    const struct group *g = &l->k->r->t.groups[0];
+    le_team_bind(c, block, l->side->lines.at, l->side->lines.count, line, true);
     le_team_bind(c, block, g->indices, g->index_count, term, true);
-    le_ktree_close_with(t, block, le_codegen_wide(c, le_codegen_node(c, leaf, block, NULL)));
+    struct le_expression *element = le_codegen_trusted_place(c, l->leaf, block);
+    return le_ktree_cast(c->tree, l->type, element->x[0]);
+}
+
+/* line_at: beyond the last line, that is read instead. Of a leaf that is no sum: the line's number. */
+static struct le_expression *emit_line_at(const struct leaf_code *l) {
+    struct le_kernel_tree *t = l->k->r->c.tree;
+    struct le_variable *function;
+    struct le_expression *x[2], *lines = l->left ? l->k->rows : l->k->columns;
+    struct le_block *block = open_leaf(l, "line_at", l->type, 1, &function, x);
+    struct le_expression *at = le_let(t, block, "at", le_plus(t, l->left ? l->k->row : l->k->column, x[0]));
+    struct le_expression *last = le_minus(t, lines, le_ktree_int(t, 1));
+    at = le_let(t, block, l->left ? "row" : "column", le_ktree_select(t, le_less(t, at, lines), at, last));
+    if (l->is_sum)
+        at = element_number(l, block, at, le_ktree_int(t, 0));
+    le_ktree_close_with(t, block, le_ktree_cast(t, l->type, at));
     return le_ktree_use(t, function);
+}
+
+static struct le_expression *emit_term_at(const struct leaf_code *l) {
+    struct le_kernel_tree *t = l->k->r->c.tree;
+    struct le_variable *function;
+    struct le_expression *x[2];
+    struct le_block *block = open_leaf(l, "term_at", l->type, 1, &function, x);
+    struct le_expression *at = x[0];
+    if (l->is_sum) {
+        struct le_expression *zero = le_ktree_int(t, 0);
+        struct le_block *first = le_ktree_open(t, block);
+        struct le_expression *from = le_let(t, first, "from", element_number(l, first, zero, zero));
+        le_ktree_close(t, first);
+        at = le_minus(t, element_number(l, block, zero, at), from);
+    }
+    le_ktree_close_with(t, block, le_ktree_cast(t, l->type, at));
+    return le_ktree_use(t, function);
+}
+
+static struct le_expression *emit_get(const struct leaf_code *l) {
+    struct codegen *c = &l->k->r->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct group *g = &l->k->r->t.groups[0];
+    struct le_variable *function;
+    struct le_expression *x[2], *value;
+    struct le_block *block = open_leaf(l, l->left ? "left" : "right", (int)l->leaf->type, 2, &function, x);
+    if (l->is_sum) {
+        le_team_bind(c, block, l->side->lines.at, l->side->lines.count, le_ktree_int(t, 0), true);
+        le_team_bind(c, block, g->indices, g->index_count, le_ktree_int(t, 0), true);
+        struct le_expression *element = le_codegen_trusted_place(c, l->leaf, block);
+        value = le_ktree_element(t, element->variable, le_plus(t, x[0], x[1]));
+        value = le_codegen_from_memory(c, value, c->ir->values.at[l->leaf->value].type);
+    } else {
+        le_team_bind(c, block, l->side->lines.at, l->side->lines.count, le_to_int(t, x[0]), true);
+        le_team_bind(c, block, g->indices, g->index_count, le_to_int(t, x[1]), true);
+        value = le_codegen_node(c, l->leaf, block, NULL);
+    }
+    le_ktree_close_with(t, block, le_codegen_wide(c, value));
+    return le_ktree_use(t, function);
+}
+
+static struct le_expression *emit_leaf(struct reuse_kernel *k, const struct reuse_side *side, struct le_node *leaf) {
+    const struct leaf_code l = {.k = k,
+                                .side = side,
+                                .leaf = leaf,
+                                .left = side == &k->r->rows,
+                                .is_sum = le_reuse_is_sum(k->r, leaf),
+                                .type = k->r->wide ? LE_KTREE_LONG : LE_KTREE_INT};
+    struct le_expression *x[] = {emit_get(&l), emit_line_at(&l), emit_term_at(&l)};
+    return le_ktree_call(k->r->c.tree, LE_CALL_REUSE_LEAF, LE_KTREE_VOID, NULL, x);
 }
 
 /* Makes the function that adds a term to a total: its parameters are the leaves' values (those that a side lacks are
@@ -223,13 +326,17 @@ static void emit_totals(struct reuse_kernel *k) {
     const struct le_static left = LE_STATIC_TYPE((int)r->rows.leaves[0]->type),
                            right = LE_STATIC_TYPE((int)r->columns.leaves[0]->type);
     le_group_declare(c, g);
+    const struct le_static offset = LE_STATIC_TYPE(r->wide ? LE_KTREE_LONG : LE_KTREE_INT),
+                           table = LE_STATIC_NUMBER(r->table ? REUSE_TABLE : 0);
     const struct le_static of_room[] = {left,
                                         right,
+                                        offset,
                                         LE_STATIC_NUMBER(down_of(tile) * tile->rows),
                                         LE_STATIC_NUMBER(tile->across * tile->columns),
                                         LE_STATIC_NUMBER(tile->depth),
                                         LE_STATIC_NUMBER(r->rows.leaf_count),
-                                        LE_STATIC_NUMBER(r->columns.leaf_count)};
+                                        LE_STATIC_NUMBER(r->columns.leaf_count),
+                                        table};
     struct le_variable *room = le_ktree_object(t, c->root, "room", LE_KTREE_SHARED, 0,
                                                le_ktree_call(t, LE_CALL_REUSE_ROOM, LE_KTREE_VOID, of_room, NULL));
     struct le_expression *x[2 * LEAVES_MAX + 4] = {k->terms, emit_add(k)};
@@ -244,6 +351,7 @@ static void emit_totals(struct reuse_kernel *k) {
     const struct le_static statics[] = {LE_STATIC_TYPE(g->type),
                                         left,
                                         right,
+                                        offset,
                                         LE_STATIC_NUMBER(down_of(tile)),
                                         LE_STATIC_NUMBER(tile->across),
                                         LE_STATIC_NUMBER(tile->rows),
@@ -253,6 +361,7 @@ static void emit_totals(struct reuse_kernel *k) {
                                         LE_STATIC_NUMBER(r->columns.leaf_count),
                                         LE_STATIC_NUMBER(r->rows.by_terms),
                                         LE_STATIC_NUMBER(r->columns.by_terms),
+                                        table,
                                         LE_STATIC_NUMBER(le_reuse_levels(g))};
     le_do(t, c->root, LE_CALL_REUSE_TOTALS, statics, x);
 }
@@ -294,9 +403,8 @@ static leat_status make_reuse(const struct le_mapping *mapping, void *found, str
                                       .columns = (int)le_mapping_get(mapping, "columns"),
                                       .depth = (int)le_mapping_get(mapping, "depth")}};
     struct codegen *c = &k.r->c;
-    int words = le_group_bytes(&k.r->t.groups[0]) / 4 * k.tile.rows * k.tile.columns * (k.r->t.groups[0].chain ? 2 : 1);
     c->tree->threads = REUSE_THREADS;
-    c->tree->resident = words > 80 ? RESIDENT_LARGE : 2;
+    c->tree->resident = resident_of(k.r, &k.tile);
     emit_place(&k);
     emit_totals(&k);
     emit_values(&k);
@@ -319,9 +427,9 @@ void le_propose_reuse(struct le_mapping_search *search) {
         return;
     if (r->t.points == 0 || r->t.points > INT32_MAX || !le_reuse_find(r))
         return;
-    double operations = operations_of(r), seconds;
+    double operations = operations_of(r), outside = outside_of(r), seconds;
     double bytes = le_cost_bytes(search->job, &search->stage->node, 1, r->columns.lines.at[0]);
-    struct reuse_tile tile = best_tile(r, operations, bytes, &seconds);
+    struct reuse_tile tile = best_tile(r, operations, outside, bytes, &seconds);
     if (tile.across == 0)
         return;
     struct le_mapping *m = le_mapping_add(search, LE_MAPPING_REUSE, make_reuse, r);
@@ -337,7 +445,7 @@ void le_propose_reuse(struct le_mapping_search *search) {
         m->settings[m->count++] = (struct le_setting){"depth", tile.depth};
         set = tile;
     }
-    m->seconds = seconds_of(r, &set, operations, bytes) +
+    m->seconds = seconds_of(r, &set, operations, outside, bytes) +
                  le_cost_target_bytes(search->job, stage, r->columns.lines.at[r->columns.lines.count - 1]) /
                      facts->bytes_per_second;
     m->seconds += 2e-6;

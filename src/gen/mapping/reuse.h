@@ -4,7 +4,7 @@
 #define LE_REUSE_H
 #include "gen/mapping/group_reduce.h"
 
-enum { LEAVES_MAX = 4, REUSE_THREADS = 256 };
+enum { LEAVES_MAX = 4, REUSE_THREADS = 256, REUSE_TABLE = 256 };
 
 /* Indices that run as one. */
 struct reuse_loop {
@@ -25,6 +25,8 @@ struct reuse {
     struct team_stage t; /* one group, no rest */
     struct reuse_side rows, columns;
     struct reuse_loop batch;
+    bool table; /* finding a term takes divisions: shared memory keeps where the next terms are */
+    bool wide;  /* an int cannot say where some value is */
 };
 /* The settings: threads along the columns; points of a thread along rows and columns; terms that are kept at a time. */
 struct reuse_tile {
@@ -34,6 +36,8 @@ struct reuse_tile {
 /* reuse_find.c: splits the points' indices into rows, columns and batch, and finds the leaves; false: it does not fit
  */
 bool le_reuse_find(struct reuse *r);
+/* Whether the leaf is a load whose place is the sum of what its line and its term add. */
+bool le_reuse_is_sum(const struct reuse *r, const struct le_node *leaf);
 /* reuse.c */
 int le_reuse_levels(const struct group *g); /* of the tree of units; -1: no sum with reuse */
 size_t le_reuse_room_bytes(const struct reuse *r, const struct reuse_tile *tile);

@@ -129,6 +129,25 @@ static void order_sides(struct reuse *r) {
     r->columns = rows;
 }
 
+bool le_reuse_is_sum(const struct reuse *r, const struct le_node *leaf) {
+    const struct le_address address = le_load_address(r->c.layouts, leaf);
+    struct le_affine affine;
+    if (leaf->kind != LE_NODE_LOAD || leaf->operand_count == 0 || leaf->live ||
+        !(leaf->trusted || le_address_is_safe(r->c.space, &address)))
+        return false;
+    for (int d = 0; d < address.rank; d++)
+        if (!le_address_is_stretched(&address, d) && !le_axis_elements(r->c.space, &address, d, &affine))
+            return false;
+    return true;
+}
+
+static bool needs_long(const struct reuse *r, const struct reuse_side *side) {
+    for (int k = 0; k < side->leaf_count; k++)
+        if (le_reuse_is_sum(r, side->leaves[k]) && !le_codegen_reaches_in_int(&r->c, side->leaves[k]->value))
+            return true;
+    return false;
+}
+
 static bool has_order(const struct group *g) {
     for (int k = 0; k < g->node_count; k++)
         if (le_node_is_ordered(g->nodes[k]))
@@ -164,6 +183,8 @@ bool le_reuse_find(struct reuse *r) {
             order_sides(r);
             r->rows.by_terms = is_by_terms(r, &r->rows, &s);
             r->columns.by_terms = is_by_terms(r, &r->columns, &s);
+            r->wide = needs_long(r, &r->rows) || needs_long(r, &r->columns);
+            r->table = g->index_count > 1;
             return true;
         }
     return false;

@@ -147,6 +147,7 @@ struct destination {
  */
 struct le_block *le_codegen_place(struct codegen *c, const struct destination *to, struct le_block *block,
                                   struct le_variable *outside, struct le_expression **place);
+bool le_codegen_reaches_in_int(const struct codegen *c, int value); /* an int can index all of the array */
 /* The element that a load reads, without a range check. */
 struct le_expression *le_codegen_trusted_place(struct codegen *c, const struct le_node *load, struct le_block *block);
 struct le_node le_codegen_target(const struct codegen *c); /* the element that the stage writes, as a LOAD */

@@ -33,6 +33,10 @@ static void begin_access(struct access *a, struct codegen *c, int value, int ran
     a->narrow = reaches_in_int(a->layout, rank);
 }
 
+bool le_codegen_reaches_in_int(const struct codegen *c, int value) {
+    return reaches_in_int(&c->layouts[value], c->ir->values.at[value].rank);
+}
+
 static struct le_expression *length_of(const struct access *a, int d) {
     return le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_n%d", a->name, d), a->layout->shape[d]);
 }

@@ -38,8 +38,8 @@ bool le_is_short(const struct le_safety *safety, const struct le_node *node, int
         !le_ranges_are_fixed(safety->space, node->indices, node->index_count))
         return false;
     int64_t terms = le_points(safety->space, node->indices, node->index_count);
-    if (le_node_is_chain(node) && terms_most > LE_CHAIN_TERMS)
-        terms_most = LE_CHAIN_TERMS;
+    if (le_node_is_chain(node) && terms_most > LE_CHAIN_TERMS * LE_CHAIN_CHUNKS)
+        terms_most = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS;
     return terms >= 1 && terms <= terms_most && terms * (term->cost + 1) <= cost_most;
 }
 
@@ -55,17 +55,26 @@ static struct le_node *term_at(struct le_ir *ir, const struct le_space *space, c
     return le_node_substitute(ir, node->operands[0], node->indices, to, node->index_count);
 }
 
-/* A chain of at most one chunk: its terms in order. */
+static struct le_node *added(struct le_ir *ir, const struct le_node *node, struct le_node *total,
+                             struct le_node *term) {
+    bool fused = le_chain_adds_products((enum le_reduction)node->code, term);
+    struct le_node *x[] = {fused ? term->operands[0] : total, fused ? term->operands[1] : term, total};
+    return total ? le_node_op(ir, fused ? LE_CODE_MULADD : LE_OP_ADD, node->type, x, fused ? 3 : 2) : term;
+}
+
+/* A chain of at most one unit. */
 static struct le_node *chain(struct le_ir *ir, const struct le_space *space, const struct le_node *node,
                              int64_t count) {
-    struct le_node *total = term_at(ir, space, node, 0);
-    for (int64_t at = 1; at < count; at++) {
-        struct le_node *term = term_at(ir, space, node, at);
-        bool fused = node->code == LE_RED_CHAIN_OF_PRODUCTS && term->kind == LE_NODE_OP && term->code == LE_OP_MUL;
-        struct le_node *x[] = {fused ? term->operands[0] : total, fused ? term->operands[1] : term, total};
-        total = le_node_op(ir, fused ? LE_CODE_MULADD : LE_OP_ADD, node->type, x, fused ? 3 : 2);
+    struct le_node *unit = NULL, *chunk = NULL;
+    for (int64_t at = 0; at < count; at++) {
+        chunk = added(ir, node, chunk, term_at(ir, space, node, at));
+        if ((at + 1) % LE_CHAIN_TERMS != 0 && at + 1 < count)
+            continue;
+        struct le_node *x[] = {unit, chunk};
+        unit = unit ? le_node_op(ir, LE_OP_ADD, node->type, x, 2) : chunk;
+        chunk = NULL;
     }
-    return total;
+    return unit;
 }
 
 static struct le_node *tree(struct le_ir *ir, const struct le_space *space, const struct le_node *node, int64_t first,
@@ -76,11 +85,11 @@ static struct le_node *tree(struct le_ir *ir, const struct le_space *space, cons
     while (2 * half < count)
         half *= 2;
     struct le_node *x[] = {tree(ir, space, node, first, half), tree(ir, space, node, first + half, count - half)};
-    return le_node_op(ir, le_node_is_sum(node) ? LE_OP_ADD : LE_OP_MUL, node->type, x, 2);
+    return le_node_op(ir, node->code == LE_RED_SUM ? LE_OP_ADD : LE_OP_MUL, node->type, x, 2);
 }
 
 struct le_node *le_written_out(struct le_ir *ir, const struct le_space *space, const struct le_node *reduction) {
     int64_t count = le_points(space, reduction->indices, reduction->index_count);
-    assert(!le_node_is_chain(reduction) || count <= LE_CHAIN_TERMS);
+    assert(!le_node_is_chain(reduction) || count <= LE_CHAIN_TERMS * LE_CHAIN_CHUNKS);
     return le_node_is_chain(reduction) ? chain(ir, space, reduction, count) : tree(ir, space, reduction, 0, count);
 }
