@@ -56,7 +56,8 @@ static struct le_node *term_at(struct le_ir *ir, const struct le_space *space, c
 }
 
 /* A chain of at most one chunk: its terms in order. */
-static struct le_node *chain(struct le_ir *ir, const struct le_space *space, const struct le_node *node, int64_t count) {
+static struct le_node *chain(struct le_ir *ir, const struct le_space *space, const struct le_node *node,
+                             int64_t count) {
     struct le_node *total = term_at(ir, space, node, 0);
     for (int64_t at = 1; at < count; at++) {
         struct le_node *term = term_at(ir, space, node, at);
