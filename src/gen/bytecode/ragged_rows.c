@@ -112,7 +112,7 @@ struct operand *le_gen_rows(struct gen *g, struct le_node *node, struct scope *s
     instr.imm = node->code;
     le_gen_emit(g, scope, instr);
     instr.code = LE_CODE_ROWS_ADD;
-    struct term_code term = le_gen_term(g, node, inner, c);
+    struct added_term term = le_gen_term(g, node, inner, c);
     instr.a = (uint16_t)term.first;
     instr.e = (uint16_t)term.second;
     instr.b = (uint16_t)low;

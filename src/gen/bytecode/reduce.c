@@ -147,13 +147,13 @@ static struct scope *open_loops(struct gen *g, const struct le_node *node, struc
     return scope;
 }
 
-struct term_code le_gen_term(struct gen *g, const struct le_node *node, struct scope *scope, struct condition c) {
+struct added_term le_gen_term(struct gen *g, const struct le_node *node, struct scope *scope, struct condition c) {
     struct le_node *term = node->operands[0];
     if (!le_node_adds_products(node))
-        return (struct term_code){le_gen_use(g, le_gen_node(g, term, scope, c), scope), LE_NO_REG};
+        return (struct added_term){le_gen_use(g, le_gen_node(g, term, scope, c), scope), LE_NO_REG};
     struct operand *x = le_gen_node(g, term->operands[0], scope, c), *y = le_gen_node(g, term->operands[1], scope, c);
     int first = le_gen_use(g, x, scope);
-    return (struct term_code){first, le_gen_use(g, y, scope)};
+    return (struct added_term){first, le_gen_use(g, y, scope)};
 }
 
 /* Several reductions over the same indices run in one loop nest. */
@@ -171,7 +171,7 @@ static void generate_reductions(struct gen *g, struct le_node *const *nodes, int
     }
     struct scope *inner = open_loops(g, nodes[0], scope, c, lanes, cut);
     for (int k = 0; k < count; k++) {
-        struct term_code term = le_gen_term(g, nodes[k], inner, c);
+        struct added_term term = le_gen_term(g, nodes[k], inner, c);
         if (le_node_is_arg(nodes[k]))
             term.second = le_gen_use(g, le_gen_node(g, le_node_index(g->ir, nodes[k]->indices[0]), inner, c), inner);
         le_gen_emit(g, inner,

@@ -6,7 +6,7 @@
  *
  * and the tree of kernels_sums.c joins the totals of units. Terms arrive in pieces of any length. A piece first
  * continues the open chunk; then as many chunks as a vector has elements are added side by side, each in an element of
- * its own: their terms are transposed on the way from memory (chains.inc). */
+ * its own: their terms are transposed on the way from memory (chunks.inc). */
 #include "device/cpu/machine/accumulator.h"
 #include "device/cpu/kernels/vectors.h"
 
@@ -24,71 +24,96 @@ enum { UNIT_TERMS = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS };
 #define HIGH_F32_8       2, 10, 3, 11, 6, 14, 7, 15
 #define LOW_PAIRS_8      0, 1, 8, 9, 4, 5, 12, 13
 #define HIGH_PAIRS_8     2, 3, 10, 11, 6, 7, 14, 15
-#define LOW_F32_16       0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
-#define HIGH_F32_16      2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
-#define LOW_PAIRS_16     0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
-#define HIGH_PAIRS_16    2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
 #define LOW_F64_2        0, 2
 #define HIGH_F64_2       1, 3
 #define LOW_F64_4        0, 4, 2, 6
 #define HIGH_F64_4       1, 5, 3, 7
-#define LOW_F64_8        0, 8, 2, 10, 4, 12, 6, 14
-#define HIGH_F64_8       1, 9, 3, 11, 5, 13, 7, 15
 #define PLACES2(name, n) name##_##n
 #define PLACES(name, n)  PLACES2(name, n)
 
-#if LE_SIMD == 2
-#define WIDTH_F32 16
-#define WIDTH_F64 8
-#elif LE_SIMD == 1
-#define WIDTH_F32 8
-#define WIDTH_F64 4
-#else
-#define WIDTH_F32 4
-#define WIDTH_F64 2
-#endif
-enum { HALVES = VECTOR_BYTES / 16 };
-
-/* A vector of 16 bytes each from HALVES places, `apart_bytes` apart. */
-#if LE_SIMD == 2
-static inline __m512 gathered(const char *at, int64_t apart_bytes) {
-    __m512 v = _mm512_castps128_ps512(_mm_loadu_ps((const float *)at));
-    v = _mm512_insertf32x4(v, _mm_loadu_ps((const float *)(at + apart_bytes)), 1);
-    v = _mm512_insertf32x4(v, _mm_loadu_ps((const float *)(at + 2 * apart_bytes)), 2);
-    return _mm512_insertf32x4(v, _mm_loadu_ps((const float *)(at + 3 * apart_bytes)), 3);
-}
-#elif LE_SIMD == 1
-static inline __m256 gathered(const char *at, int64_t apart_bytes) {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps((const float *)at)),
-                                _mm_loadu_ps((const float *)(at + apart_bytes)), 1);
-}
-#else
-static inline vector_f32 gathered(const char *at, int64_t apart_bytes) {
-    vector_f32 v;
-    (void)apart_bytes;
-    memcpy(&v, at, sizeof v);
+/* Vectors of 16 bytes, and of 32 if there are such. Those of 64 gain nothing: the shuffles decide, and of shuffles of
+ * 32 bytes two run at a time. */
+typedef float narrow_f32 __attribute__((vector_size(16)));
+typedef double narrow_f64 __attribute__((vector_size(16)));
+static inline narrow_f32 narrow_gathered(const void *const *at) {
+    narrow_f32 v;
+    memcpy(&v, at[0], sizeof v);
     return v;
 }
+#if LE_SIMD > 0
+typedef float wide_f32 __attribute__((vector_size(32)));
+typedef double wide_f64 __attribute__((vector_size(32)));
+static inline wide_f32 wide_gathered(const void *const *at) {
+    return (wide_f32)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(at[0])), _mm_loadu_ps(at[1]), 1);
+}
+#define WIDE_ADDED_F32(a, b, c)   ((wide_f32)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define WIDE_ADDED_F64(a, b, c)   ((wide_f64)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#define NARROW_ADDED_F32(a, b, c) ((narrow_f32)_mm_fmadd_ps((__m128)(a), (__m128)(b), (__m128)(c)))
+#define NARROW_ADDED_F64(a, b, c) ((narrow_f64)_mm_fmadd_pd((__m128d)(a), (__m128d)(b), (__m128d)(c)))
+#else
+#define NARROW_ADDED_F32 ADDED_F32
+#define NARROW_ADDED_F64 ADDED_F64
 #endif
 
 #define T               le_f32
-#define V               vector_f32
-#define FIELD           f32
-#define WIDTH           WIDTH_F32
-#define ADDED           ADDED_F32
-#define ADDED_ONE       ADDED_ONE_F32
-#define F(name)         name##_f32
+#define V               narrow_f32
+#define WIDTH           4
+#define QUARTERS        1
+#define GATHERED        narrow_gathered
+#define ADDED           NARROW_ADDED_F32
+#define N(name)         narrow_##name##_f32
 #define SQUARE_OF_PAIRS 1
-#include "device/cpu/kernels/chains.inc"
+#include "device/cpu/kernels/chunks.inc"
 
 #define T               le_f64
-#define V               vector_f64
-#define FIELD           f64
-#define WIDTH           WIDTH_F64
-#define ADDED           ADDED_F64
-#define ADDED_ONE       ADDED_ONE_F64
-#define F(name)         name##_f64
+#define V               narrow_f64
+#define WIDTH           2
+#define QUARTERS        1
+#define GATHERED        narrow_gathered
+#define ADDED           NARROW_ADDED_F64
+#define N(name)         narrow_##name##_f64
 #define SQUARE_OF_PAIRS 0
+#include "device/cpu/kernels/chunks.inc"
+
+#if LE_SIMD > 0
+#define T               le_f32
+#define V               wide_f32
+#define WIDTH           8
+#define QUARTERS        2
+#define GATHERED        wide_gathered
+#define ADDED           WIDE_ADDED_F32
+#define N(name)         wide_##name##_f32
+#define SQUARE_OF_PAIRS 1
+#include "device/cpu/kernels/chunks.inc"
+
+#define T               le_f64
+#define V               wide_f64
+#define WIDTH           4
+#define QUARTERS        2
+#define GATHERED        wide_gathered
+#define ADDED           WIDE_ADDED_F64
+#define N(name)         wide_##name##_f64
+#define SQUARE_OF_PAIRS 0
+#include "device/cpu/kernels/chunks.inc"
+#else
+#define wide_chunks_f32 narrow_chunks_f32
+#define wide_chunks_f64 narrow_chunks_f64
+#endif
+
+#define T         le_f32
+#define FIELD     f32
+#define WIDE      (LE_SIMD > 0 ? 8 : 4)
+#define NARROW    4
+#define ADDED_ONE ADDED_ONE_F32
+#define F(name)   name##_f32
+#include "device/cpu/kernels/chains.inc"
+
+#define T         le_f64
+#define FIELD     f64
+#define WIDE      (LE_SIMD > 0 ? 4 : 2)
+#define NARROW    2
+#define ADDED_ONE ADDED_ONE_F64
+#define F(name)   name##_f64
 #include "device/cpu/kernels/chains.inc"
 
 KERNEL(init) {
