@@ -345,11 +345,20 @@ static inline void compare(const struct device_test_run *r, const struct le_stag
         }
 }
 
+/* Whether a sum of the program has reuse: it cannot be cut into less than 1,024 terms. */
+static inline bool has_chains(const struct le_ir *ir) {
+    struct le_text text = {0};
+    le_ir_print(ir, &text);
+    bool found = strstr(text.at, "(chain") != NULL;
+    le_text_finish(&text);
+    return found;
+}
+
 /* The mapping whose kernels are described so; NULL: the cost model chooses. */
-static inline const char *mapping_of(const char *how) {
-    static const struct {
+static inline const char *mapping_of(const char *how, bool chains) {
+    const struct {
         const char *how, *mapping;
-    } known[] = {{"threads for each column, the last", "columns chunk=64"},
+    } known[] = {{"threads for each column, the last", chains ? "columns chunk=1024" : "columns chunk=64"},
                  {"a thread for each column", "columns chunk=1048576"},
                  {"one block", "block"},
                  {"all blocks, the last", "grid"},
@@ -368,7 +377,7 @@ static inline void same_checked(const char *program, const char *arrays, const c
     start_run(&r, program, arrays, check);
     bool made = false;
     r.aligned = aligned;
-    r.mapping = mapping_of(how);
+    r.mapping = mapping_of(how, has_chains(r.kernel.ir));
     for (int k = 0; k < r.kernel.ir->stages.count; k++) {
         const struct le_stage *stage = &r.kernel.ir->stages.at[k];
         if (stage->dead ||

@@ -48,15 +48,14 @@ enum le_code {
     LE_CODE_RAND_KEY, /* d (u64) = low half of Philox4x32-10(key a (u64), counter b (i64), c (i64)) */
     LE_CODE_RAND,     /* d (f64) = its low half's upper 53 bits / 2^53 */
     LE_CODE_RANDN,    /* d (f64) = normal: sqrt(-2 log(1 - u)) cos(2 pi v), u and v from low and high half */
-    /* reductions over the lanes, into an accumulator d; imm: enum le_reduction (SUM, PROD, MIN, MAX, ANY, ALL, ARGMIN,
-       ARGMAX) */
+    /* reductions over the lanes, into an accumulator d; imm: enum le_reduction but MEAN */
     LE_CODE_ACC_INIT, /* d = empty */
-    LE_CODE_ACC_ADD,  /* adds n terms a (type) to d; ARG*: b (i64) are their indices */
+    LE_CODE_ACC_ADD,  /* adds n terms a (type) to d; ARG*: b (i64) are their indices; CHAIN*: the terms are a * b, each
+                         added by MULADD, unless b is none */
     LE_CODE_ACC_END,  /* d (scalar of type; ARG*: i64) = total of accumulator a */
     /* reductions lane by lane: the accumulator holds one total per lane */
     LE_CODE_VEC_INIT,
-    LE_CODE_VEC_ADD, /* adds a[k] to lane k of d; ARG*: b (i64) is the index of each lane's term; c: bool, which lanes
-                        to skip, or none */
+    LE_CODE_VEC_ADD, /* adds a[k] to lane k of d; b as in ACC_ADD; c: bool, which lanes to skip, or none */
     LE_CODE_VEC_END, /* d[k] = total of lane k of accumulator a */
     /* scans over the lanes of a loop; accumulator c continues from block to block (device/cpu/kernels/kernels_scans.c)
      */
@@ -70,7 +69,8 @@ enum le_code {
     LE_CODE_SCAN_LANES, /* d[k] = total of lane k of c with term a[k] */
     /* sums and products of floats over a loop of rows (le_loop.rows): one total for each lane around it */
     LE_CODE_ROWS_INIT,
-    LE_CODE_ROWS_ADD, /* adds n terms a to d; those from b[k] to c[k] (i64) belong to lane k, row after row */
+    LE_CODE_ROWS_ADD, /* adds n terms a to d; those from b[k] to c[k] (i64) belong to lane k, row after row; CHAIN*: the
+                         terms are a * e unless e is none */
     LE_CODE_ROWS_END, /* d[k] = total of lane k of accumulator a */
     LE_CODE_LOOP,     /* imm: number of the loop in `loops`; its body follows, up to loop.end */
     /* control flow over lanes: bodies nest like loops; imm: index of the instruction after the body */

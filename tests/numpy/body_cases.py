@@ -1,7 +1,7 @@
 """Forces between bodies: the expensive part is the same for each of a few axes. All results are exact."""
 import numpy as np
 from caselib import begin, ok
-from reduction_cases import tree
+from reduction_cases import chain, tree
 from tile_cases import distances, mixed
 
 PULL = 'm[j] / (1 + sum(e: (p[j,e] - p[i,e])**2))**1.5 * (p[j,d] - p[i,d])'
@@ -10,7 +10,7 @@ PULL = 'm[j] / (1 + sum(e: (p[j,e] - p[i,e])**2))**1.5 * (p[j,d] - p[i,d])'
 def pull(p, m, x=None):
     """[i,d]"""
     r = p.dtype.type(1) + distances(p if x is None else x, p if x is None else x).T; w = m[:, None] / (r * np.sqrt(r))
-    return np.stack([tree(w * (p[:, None, d] - p[None, :, d]), np.add) for d in range(p.shape[1])], 1)
+    return np.stack([chain(w, p[:, None, d] - p[None, :, d]) for d in range(p.shape[1])], 1)
 
 
 def cases():

@@ -1,13 +1,13 @@
 """Squares of differences: distances of points, their minimum, differences that are used twice. The numbers are not exact, so the order
 of operations is observable."""
 from caselib import *
-from reduction_cases import tree
+from reduction_cases import chain
 
 
 def sevenths(t, count, seed): return (((np.arange(count) * seed % 1009) - 500) / 7).astype(DTYPES[t].type)
 
 
-def squares(a, b): return np.array([[tree((p - q) ** 2, np.add) for q in b] for p in a], a.dtype)
+def squares(a, b): d = a.T[:, :, None] - b.T[:, None, :]; return chain(d, d)
 
 
 def cases():

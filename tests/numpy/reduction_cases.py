@@ -1,4 +1,5 @@
 """Reductions over every axis and several, of every type, with the language's fixed tree for floats; rows (softmax, layer norm)."""
+from fractions import Fraction
 from caselib import *
 from operator_cases import as_ints
 
@@ -9,6 +10,37 @@ def tree(terms, op):
     if n == 1: return terms[0]
     h = 1 << ((n - 1).bit_length() - 1)
     return op(tree(terms[:h], op), tree(terms[h:], op))
+
+
+def multiply_add(a, b, c):
+    """a * b + c, rounded once."""
+    a, b, c = np.broadcast_arrays(a, b, c); out = np.empty(a.shape, a.dtype)
+    for k in np.ndindex(a.shape):
+        x, y, z = float(a[k]), float(b[k]), float(c[k])
+        exact = Fraction(x) * Fraction(y) + Fraction(z) if math.isfinite(x * y + z) else None
+        out[k] = x * y + z if not exact else once(exact, a.dtype)
+    return out
+
+
+def once(exact, t):
+    """A fraction that is not 0 as a float of type t, rounded once: by way of f64 it is rounded to an odd last bit first."""
+    x = float(exact)
+    if t == np.float32 and Fraction(x) != exact and int(np.float64(x).view(np.int64)) % 2 == 0:
+        x = float(np.nextafter(x, inf if exact > Fraction(x) else -inf))
+    return t.type(x)
+
+
+def chain(terms, factors=None):
+    """Sums with reuse: chunks of 32 terms in order, a product by one multiply-add; 32 chunks in order; the tree of those. terms: [n, ...]."""
+    units = []
+    for u in range(0, len(terms), 1024):
+        unit = -np.zeros_like(terms[0])
+        for c in range(u, min(u + 1024, len(terms)), 32):
+            chunk = -np.zeros_like(terms[0])
+            for k in range(c, min(c + 32, len(terms))): chunk = chunk + terms[k] if factors is None else multiply_add(terms[k], factors[k], chunk)
+            unit = unit + chunk
+        units.append(unit)
+    return tree(units, np.add)
 
 
 def leading(x, axes):

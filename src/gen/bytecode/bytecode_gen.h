@@ -174,6 +174,11 @@ struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope 
 /* Two over the same indices; false: each has a better way of its own. */
 bool le_gen_reduce_both(struct gen *g, struct le_node *const nodes[2], struct scope *scope, struct condition c,
                         struct operand *totals[2]);
+/* What a reduction adds: registers of its term, or of both factors where it adds products; else second is LE_NO_REG. */
+struct added_term {
+    int first, second;
+};
+struct added_term le_gen_term(struct gen *g, const struct le_node *node, struct scope *scope, struct condition c);
 /* A reduction that is a whole kernel: its terms, which tasks share out; 0 where it cannot be cut. *row_count: of its
  * second loop, or 0 if it has one loop. */
 int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count);

@@ -5,7 +5,9 @@
 
 #define TASK_WORK_MIN    65536 /* additions worth waking a thread for */
 #define TASKS_PER_THREAD 4
-#define PART_TERMS_MIN   16384 /* a power of two: parts are whole subtrees of the sum's tree */
+#define PART_TERMS_MIN                                                                                                 \
+    16384 /* a power of two, of whole units of chains: parts are whole subtrees of the sum's tree                      \
+           */
 
 static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage *stage) {
     struct gen g = {.kernel = kernel, .ir = kernel->ir, .stage = stage, .space = kernel->space, .arena = kernel->arena};

@@ -16,7 +16,7 @@ static bool is_row_sum(const struct gen *g, const struct le_node *node, int lane
     if (node->kind != LE_NODE_REDUCE || node->index_count != 1 || !is_bound_by(g, node->indices[0], lane))
         return false;
     enum le_type type = node->operands[0]->type;
-    return (node->code == LE_RED_SUM || node->code == LE_RED_PROD) && (type == LE_F32 || type == LE_F64) &&
+    return (le_node_is_sum(node) || node->code == LE_RED_PROD) && (type == LE_F32 || type == LE_F64) &&
            !g->ir->indices.at[node->indices[0]].range.by && !node->operands[0]->reduces;
 }
 
@@ -112,7 +112,9 @@ struct operand *le_gen_rows(struct gen *g, struct le_node *node, struct scope *s
     instr.imm = node->code;
     le_gen_emit(g, scope, instr);
     instr.code = LE_CODE_ROWS_ADD;
-    instr.a = (uint16_t)le_gen_use(g, le_gen_node(g, node->operands[0], inner, c), inner);
+    struct added_term term = le_gen_term(g, node, inner, c);
+    instr.a = (uint16_t)term.first;
+    instr.e = (uint16_t)term.second;
     instr.b = (uint16_t)low;
     instr.c = (uint16_t)high;
     le_gen_emit(g, inner, instr);

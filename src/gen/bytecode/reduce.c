@@ -110,10 +110,14 @@ static int levels_for(struct gen *g, const struct le_node *node) {
         if (extent > 0 && (!le_mul_i64(count, extent, &count) || count > (int64_t)1 << 46))
             count = (int64_t)1 << 46;
     }
-    int levels = 1;
+    int levels = 1, open = 0;
+    if (le_node_is_chain(node)) { /* the tree is that of units; the open chunk and unit come before it */
+        count /= LE_CHAIN_TERMS * LE_CHAIN_CHUNKS;
+        open = 2;
+    }
     while (levels < 48 && ((int64_t)1 << levels) <= count)
         levels++;
-    return levels + 1;
+    return open + levels + 1;
 }
 
 static struct le_instr accumulate(const struct le_node *node, int code, int d, int a, int b) {
@@ -143,6 +147,15 @@ static struct scope *open_loops(struct gen *g, const struct le_node *node, struc
     return scope;
 }
 
+struct added_term le_gen_term(struct gen *g, const struct le_node *node, struct scope *scope, struct condition c) {
+    struct le_node *term = node->operands[0];
+    if (!le_node_adds_products(node))
+        return (struct added_term){le_gen_use(g, le_gen_node(g, term, scope, c), scope), LE_NO_REG};
+    struct operand *x = le_gen_node(g, term->operands[0], scope, c), *y = le_gen_node(g, term->operands[1], scope, c);
+    int first = le_gen_use(g, x, scope);
+    return (struct added_term){first, le_gen_use(g, y, scope)};
+}
+
 /* Several reductions over the same indices run in one loop nest. */
 static void generate_reductions(struct gen *g, struct le_node *const *nodes, int count, struct scope *scope,
                                 struct condition c, bool cut, struct operand **totals) {
@@ -158,10 +171,11 @@ static void generate_reductions(struct gen *g, struct le_node *const *nodes, int
     }
     struct scope *inner = open_loops(g, nodes[0], scope, c, lanes, cut);
     for (int k = 0; k < count; k++) {
-        int index = LE_NO_REG, term = le_gen_use(g, le_gen_node(g, nodes[k]->operands[0], inner, c), inner);
+        struct added_term term = le_gen_term(g, nodes[k], inner, c);
         if (le_node_is_arg(nodes[k]))
-            index = le_gen_use(g, le_gen_node(g, le_node_index(g->ir, nodes[k]->indices[0]), inner, c), inner);
-        le_gen_emit(g, inner, accumulate(nodes[k], by_lane ? LE_CODE_VEC_ADD : LE_CODE_ACC_ADD, acc[k], term, index));
+            term.second = le_gen_use(g, le_gen_node(g, le_node_index(g->ir, nodes[k]->indices[0]), inner, c), inner);
+        le_gen_emit(g, inner,
+                    accumulate(nodes[k], by_lane ? LE_CODE_VEC_ADD : LE_CODE_ACC_ADD, acc[k], term.first, term.second));
     }
     for (struct scope *s = inner; s != scope; s = s->parent)
         le_gen_close(g, s);

@@ -85,7 +85,7 @@ static bool has_reduction(enum le_type type, enum le_reduction way) {
 static void add_reductions(struct le_instructions *all, int first, int last) {
     for (int code = first; code <= last; code++) {
         for (int k = 0; k < 2; k++)
-            for (enum le_reduction way = 0; way < LE_REDUCTIONS; way++)
+            for (enum le_reduction way = 0; way < LE_RED_FUNCTIONS; way++)
                 if (has_reduction(all->computing[k], way))
                     add_instruction(all, code, all->computing[k], LE_NONE, (int)way);
         add_instruction(all, code, LE_BOOL, LE_NONE, LE_RED_ANY);

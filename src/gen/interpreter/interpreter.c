@@ -55,7 +55,7 @@ static const char *rounded(struct le_arena *arena, const struct le_instruction *
 
 /* The class of a total. */
 static const char *total_type(struct le_arena *arena, const struct le_instruction *one) {
-    static const char *const names[LE_REDUCTIONS] = {
+    static const char *const names[LE_RED_FUNCTIONS] = {
         [LE_RED_SUM] = "le_sum", [LE_RED_PROD] = "le_product", [LE_RED_MIN] = "le_least", [LE_RED_MAX] = "le_greatest"};
     const char *t = le_cuda_type((int)one->type);
     switch (one->way) {

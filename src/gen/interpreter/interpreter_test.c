@@ -137,11 +137,27 @@ static void rows(void **state) {
         "x 70 300, g 300, b 300");
     f32("y[i,j] = x[i,j] / sum(k: abs(x[i,k]))", "x 8 128");
     f32("y[i,j] = x[i,j] / sum(k: x[k,j])", "x 60 300");
-    f32("w[i,j] = 1 / (0.01 + sum(e: (p[j,e] - p[i,e])**2))\nacc[i,d] = sum(j: w[i,j] * (p[j,d] - p[i,d]))", "p 90 3");
+    f32("w[i,j] = 1 / (0.01 + sum(e: (p[j,e] - p[i,e])**2))\nm[j] = sum(i: w[i,j])", "p 90 3");
     f64("in x: f64[n,m]\ny[i,j] = (x[i,j] - mean(k: x[i,k])) * 2", "x 40 700");
 }
 
+/* Sums with reuse are not among its instructions. */
+static void chains(void **state) {
+    struct device_test_run r;
+    struct le_launches launches = {.at = NULL};
+    struct le_tape tape;
+    (void)state;
+    start_run(&r, "y[i] = sum(j: x[j] * abs(p[i,j]))", "p 90 300, x 300", true);
+    r.kernel.stage = &r.kernel.ir->stages.at[0];
+    r.kernel.block = LE_INTERPRETER_LANES;
+    ok(le_kernel_generate(&r.kernel, &launches));
+    assert_int_equal(launches.count, 1);
+    assert_false(le_tape_encode(&r.arena, LE_INTERPRETER_F32, &launches.at[0], SHARED_BYTES, &tape));
+    finish(&r);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(totals), cmocka_unit_test(rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(totals), cmocka_unit_test(rows),
+                                       cmocka_unit_test(chains)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

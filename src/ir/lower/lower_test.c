@@ -166,12 +166,111 @@ static void statement_texts_are_one_line(void **state) {
     is_called(sum, cut, name);
 }
 
+/* The sums of a program, each by the order in which it is added (lower_sum.c), as the IR's text has them. */
+static char *sums_of(const struct le_ir *ir) {
+    struct le_text all = {0}, out = {0};
+    le_ir_print(ir, &all);
+    for (const char *at = all.at; (at = strpbrk(at, "(")) != NULL; at++) {
+        int length = (int)strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_");
+        if ((length == 3 && !strncmp(at + 1, "sum", 3)) || !strncmp(at + 1, "chain", 5))
+            le_text_add(&out, "%s%.*s", out.length ? " " : "", length, at + 1);
+    }
+    le_text_finish(&all);
+    le_text_add(&out, "%s", "");
+    return out.at;
+}
+
+static void is_added(const char *text, const char *expected) {
+    struct le_arena arena;
+    le_arena_init(&arena);
+    if (setjmp(arena.failure))
+        fail_msg("out of memory");
+    struct le_ir *ir = lower_program(&arena, text);
+    if (!ir)
+        fail_msg("%s\n%s", le_errors_text(), text);
+    char *sums = sums_of(ir);
+    if (strcmp(sums, expected) != 0)
+        fail_msg("%s\nexpected: %s\nfound:    %s", text, expected, sums);
+    free(sums);
+    le_arena_finish(&arena);
+}
+
+/* A read that uses a summed index omits an index of the result. */
+static void sums_whose_reads_serve_several_results(void **state) {
+    (void)state;
+    is_added("y[i] = sum(k: a[i,k] * x[k])", "chain_of_products");
+    is_added("y[i,j] = sum(k: a[i,k] * b[k,j])", "chain_of_products");
+    is_added("y[i,j] = sum(k: a[i,k] + b[k,j])", "chain");
+    is_added("y[i,j] = sum(k: abs(a[i,k] - b[j,k]))", "chain");
+    is_added("y[i,j] = sum(k: (a[i,k] - b[j,k])**2)", "chain_of_products");
+    is_added("y[i,j] = sum(k, l: a[i,k,l] / b[k,l,j])", "chain");
+    is_added("y[i] = sum(k: x[k]) * i where i in 0..9", "sum");
+    is_added("y[p,i,j] = sum(k: a[p,i,k] * b[p,k,j])", "chain_of_products");
+    is_added("y[i,j] = sum(k: x[i,k] * j) where j in 0..9",
+             "chain_of_products"); /* the term mentions j, the read does not */
+    is_added("y[i,j] = sum(k: x[i,k]) * j where j in 0..9", "sum");
+    is_added("y[i] = sum(k in 0..9: x[i] * k)", "sum"); /* the read uses no summed index */
+    is_added("y[i,j] = sum(k: a[i,j,k] * b[i,j,k])", "sum");
+    is_added("s = sum(i, k: a[i,k] * x[k])", "sum"); /* no index is bound outside */
+    is_added("s = sum(i, k: a[i] * x[k])", "sum");
+}
+
+static void sums_whose_reads_overlap(void **state) {
+    (void)state;
+    is_added("y[i] = sum(k in 0..5: x[i+k])", "chain");
+    is_added("y[i] = sum(k in 0..5: x[i+k] * w[k])", "chain_of_products");
+    is_added("y[i] = sum(k in 0..5: x[2*i-3*k+12])", "chain");
+    is_added("y[i] = sum(k in 0..5: x[5*i+k])", "chain"); /* the text decides, not whether they overlap */
+    is_added("y[i,j] = sum(p, q: x[i+p,j+q] * w[p,q])", "chain_of_products");
+    is_added("edge x fill(0)\ny[i] = sum(k in -2..3: x[i+k])", "chain");
+    is_added("y[i] = sum(k: x[k] * (k < i)) where i in 0..9", "chain_of_products");
+    is_added("y[i] = sum(k in 0..5: x[i] * x[i])", "sum");
+}
+
+static void other_sums_are_added_by_the_tree(void **state) {
+    (void)state;
+    is_added("y[i,j] = e[i,j] / sum(k: e[i,k])", "sum");
+    is_added("y[i] = sum(k: a[i,k])", "sum");
+    is_added("y[j] = sum(k: a[k,j])", "sum");
+    is_added("y[i] = mean(k: a[i,k] * a[i,k])", "sum");
+    is_added("in lo: i64[n]\nin hi: i64[n]\nin c: i64[m]\ny[i] = sum(k in lo[i]..hi[i]: v[k] * x[c[k]])", "sum");
+    is_added("y[i] = prod(k: a[i,k] * x[k])", "");
+    is_added("y[i] = max(k: a[i,k] * x[k])", "");
+    is_added("y[i] = argmin(k: a[i,k] * x[k])", "");
+    /* integers are exact in any order */
+    is_added("in a: i32[n,m]\nin x: i32[m]\ny[i] = sum(k: a[i,k] * x[k])", "sum");
+    is_added("in a: bool[n,m]\nin x: bool[m]\ny[i] = sum(k: a[i,k] && x[k])", "sum");
+}
+
+/* Indices of enclosing reductions and of loops over elements count; indices of loops that the host runs do not. */
+static void sums_inside_others(void **state) {
+    (void)state;
+    is_added("y[i] = argmin(j: sum(k: (a[i,k] - b[j,k])**2))", "chain_of_products");
+    is_added("y[i] = sum(j: sum(k: (a[i,k] - b[j,k])**2))", "chain chain_of_products");
+    is_added("s = sum(i, j: sum(k: a[i,k] * b[j,k]))", "sum chain_of_products");
+    is_added("y[i] = sum(j: m[j] * (i + sum(e: p[j,e]))) where i in 0..9",
+             "sum chain_of_products"); /* the inner first */
+    is_added("y[i] = sum(j: a[i,j] * sum(e: p[i,e]))", "sum sum");
+    is_added("y[i] = mean(k: a[i,k] * x[k])", "chain_of_products");
+    is_added("y[i] += a[i,k] * x[k]", "chain_of_products");
+    is_added("y[i] += a[i,k] - x[k]", "chain");
+    is_added("y[i] += a[i,k]", "sum");
+    is_added("for t in 0..4 { y[i] = y[i] + sum(k: a[i,k] * t) }", "sum");
+    is_added("for t in 0..4 { y[i] = y[i] + sum(k: a[t,k]) }", "sum");
+    is_added("for t in 0..4 { y[i] = y[i] + sum(k: a[t,k] * b[i,k]) }", "chain_of_products");
+    is_added("out y: f64[len(a, 0)]\neach i { y[i] = sum(k: a[i,k] * x[k]) }", "chain_of_products");
+    is_added("def f(i) = sum(k: a[i,k] * x[k])\ny[i] = f(i) where i in 0..9", "chain_of_products");
+    is_added("in a: f16[n,m]\nin x: f16[m]\ny[i] = sum(k: a[i,k] * x[k])", "chain_of_products");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_hand_on_changed_values), cmocka_unit_test(a_break_hands_on_current_values),
         cmocka_unit_test(branches_hand_on_values),      cmocka_unit_test(lowers_elements_to_steps),
         cmocka_unit_test(a_step_of_zero_is_an_error),   cmocka_unit_test(products_are_not_contracted_into_later_sums),
-        cmocka_unit_test(statement_texts_are_one_line),
+        cmocka_unit_test(statement_texts_are_one_line), cmocka_unit_test(sums_whose_reads_serve_several_results),
+        cmocka_unit_test(sums_whose_reads_overlap),     cmocka_unit_test(other_sums_are_added_by_the_tree),
+        cmocka_unit_test(sums_inside_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

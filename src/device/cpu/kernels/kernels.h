@@ -62,7 +62,7 @@ static inline const void *le_kernel_apart(const void *operand, const void *d, si
 /* The finders return NULL for other files' instructions. */
 #define LE_FINDERS(X)                                                                                                  \
     X(integers)                                                                                                        \
-    X(floats) X(bools) X(casts) X(moves) X(accesses) X(functions) X(random) X(sums) X(folds) X(lanes) X(scans)
+    X(floats) X(bools) X(casts) X(moves) X(accesses) X(functions) X(random) X(sums) X(chains) X(folds) X(lanes) X(scans)
 #define LE_FINDER(file)                                                                                                \
     le_cpu_op *le_##file##_find_baseline(const struct le_instr *instr);                                                \
     le_cpu_op *le_##file##_find_avx2(const struct le_instr *instr);                                                    \

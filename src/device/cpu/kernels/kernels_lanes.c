@@ -2,7 +2,7 @@
  * with a binary counter shared by all lanes. A term that is left out is replaced by the neutral one, -0.0 or 1, which
  * changes no total. All others fold in place. A mask (c) marks the lanes that an addition leaves out. */
 #include "device/cpu/machine/accumulator.h"
-#include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/vectors.h"
 #include <math.h>
 
 #define CHUNK 128 /* lanes whose carry stays in the first-level cache */
@@ -29,16 +29,16 @@ static void note_seen(struct le_vec *vec, const le_bool *omitted, int64_t n) {
 }
 
 #define TREE(name, T, OP, TERM, EMPTY)                                                                                 \
-    /* Adds the terms x, with carry. */                                                                                \
-    static void carry_##name(struct le_vec *vec, const T *x, int64_t n) {                                              \
-        const int levels = __builtin_ctzll(~(unsigned long long)vec->count);                                           \
-        T *top = le_vec_row(vec, levels);                                                                              \
+    /* Adds the terms x, with carry, after `count` others; the rows from `first` on have the pending totals. */        \
+    static void carry_##name(struct le_vec *vec, int first, int64_t count, const T *x, int64_t n) {                    \
+        const int levels = __builtin_ctzll(~(unsigned long long)count);                                                \
+        T *top = le_vec_row(vec, first + levels);                                                                      \
         T carried[CHUNK];                                                                                              \
         for (int64_t k = 0; k < n; k += CHUNK) {                                                                       \
             const int64_t lanes = n - k < CHUNK ? n - k : CHUNK;                                                       \
             const T *from = x + k;                                                                                     \
             for (int level = 0; level < levels; level++) {                                                             \
-                const T *pending = (const T *)le_vec_row(vec, level) + k;                                              \
+                const T *pending = (const T *)le_vec_row(vec, first + level) + k;                                      \
                 T *to = level + 1 == levels ? top + k : carried;                                                       \
                 LANES for (int64_t j = 0; j < lanes; j++) to[j] = pending[j] OP from[j];                               \
                 from = to;                                                                                             \
@@ -46,7 +46,26 @@ static void note_seen(struct le_vec *vec, const le_bool *omitted, int64_t n) {
             if (levels == 0)                                                                                           \
                 memcpy(top + k, from, (size_t)lanes * sizeof(T));                                                      \
         }                                                                                                              \
-        vec->count++;                                                                                                  \
+    }                                                                                                                  \
+    /* d = the pending totals of `count` terms with x after them, which may be d, or be NULL if count is not 0. */     \
+    static void join_##name(struct le_vec *vec, int first, int64_t count, const T *x, T *d, int64_t n) {               \
+        for (uint64_t rest = (uint64_t)count; rest != 0; rest &= rest - 1) {                                           \
+            const T *pending = le_vec_row(vec, first + __builtin_ctzll(rest));                                         \
+            if (x == NULL)                                                                                             \
+                memcpy(d, pending, (size_t)n * sizeof(T));                                                             \
+            else                                                                                                       \
+                LANES for (int64_t k = 0; k < n; k++) d[k] = pending[k] OP x[k];                                       \
+            x = d;                                                                                                     \
+        }                                                                                                              \
+        if (x != NULL && x != d)                                                                                       \
+            memcpy(d, x, (size_t)n * sizeof(T));                                                                       \
+    }                                                                                                                  \
+    static void settle_##name(struct le_vec *vec, T *d, int64_t n) {                                                   \
+        const le_bool *seen = le_vec_seen(vec);                                                                        \
+        if (vec->all_seen)                                                                                             \
+            return;                                                                                                    \
+        for (int64_t k = 0; k < n; k++)                                                                                \
+            d[k] = seen[k] ? d[k] : EMPTY;                                                                             \
     }                                                                                                                  \
     KERNEL(add_##name) {                                                                                               \
         struct le_vec *vec = reg[instr->d];                                                                            \
@@ -58,28 +77,76 @@ static void note_seen(struct le_vec *vec, const le_bool *omitted, int64_t n) {
             LANES for (int64_t k = 0; k < n; k++) terms[k] = omitted[k] ? TERM : x[k];                                 \
             x = terms;                                                                                                 \
         }                                                                                                              \
-        carry_##name(vec, x, n);                                                                                       \
+        carry_##name(vec, 0, vec->count++, x, n);                                                                      \
     }                                                                                                                  \
     KERNEL(end_##name) {                                                                                               \
         struct le_vec *vec = reg[instr->a];                                                                            \
-        const le_bool *seen = le_vec_seen(vec);                                                                        \
-        T *d = reg[instr->d];                                                                                          \
-        uint64_t rest = (uint64_t)vec->count;                                                                          \
-        if (rest != 0)                                                                                                 \
-            memcpy(d, le_vec_row(vec, __builtin_ctzll(rest)), (size_t)n * sizeof(T));                                  \
-        for (rest &= rest - 1; rest != 0; rest &= rest - 1) {                                                          \
-            const T *pending = le_vec_row(vec, __builtin_ctzll(rest));                                                 \
-            LANES for (int64_t k = 0; k < n; k++) d[k] = pending[k] OP d[k];                                           \
-        }                                                                                                              \
-        if (vec->all_seen)                                                                                             \
-            return;                                                                                                    \
-        for (int64_t k = 0; k < n; k++)                                                                                \
-            d[k] = seen[k] ? d[k] : EMPTY;                                                                             \
+        join_##name(vec, 0, vec->count, NULL, reg[instr->d], n);                                                       \
+        settle_##name(vec, reg[instr->d], n);                                                                          \
     }
 TREE(sum_f32, le_f32, +, -0.0f, 0)
 TREE(sum_f64, le_f64, +, -0.0, 0)
 TREE(prod_f32, le_f32, *, 1, 1)
 TREE(prod_f64, le_f64, *, 1, 1)
+
+/* Sums with reuse (kernels_chains.c). A lane that is left out keeps its totals. */
+enum { UNIT_TERMS = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS };
+#define CHAIN(t, T, ADDED_ONE)                                                                                         \
+    static void add_terms_##t(T *total, const T *x, const T *y, int64_t n) {                                           \
+        if (y == NULL)                                                                                                 \
+            LANES for (int64_t k = 0; k < n; k++) total[k] = total[k] + x[k];                                          \
+        else                                                                                                           \
+            LANES for (int64_t k = 0; k < n; k++) total[k] = ADDED_ONE(x[k], y[k], total[k]);                          \
+    }                                                                                                                  \
+    static void add_some_##t(T *total, const T *x, const T *y, const le_bool *omitted, int64_t n) {                    \
+        LANES for (int64_t k = 0; k < n; k++) {                                                                        \
+            const T next = y == NULL ? total[k] + x[k] : ADDED_ONE(x[k], y[k], total[k]);                              \
+            total[k] = omitted[k] ? total[k] : next;                                                                   \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void close_chunk_##t(struct le_vec *vec, int64_t n) {                                                       \
+        const T *chunk = le_vec_row(vec, 0);                                                                           \
+        T *unit = le_vec_row(vec, 1);                                                                                  \
+        if (vec->count % UNIT_TERMS == LE_CHAIN_TERMS)                                                                 \
+            memcpy(unit, chunk, (size_t)n * sizeof(T));                                                                \
+        else                                                                                                           \
+            add_terms_##t(unit, chunk, NULL, n);                                                                       \
+        if (vec->count % UNIT_TERMS == 0)                                                                              \
+            carry_sum_##t(vec, 2, vec->count / UNIT_TERMS - 1, unit, n);                                               \
+    }                                                                                                                  \
+    KERNEL(add_chain_##t) {                                                                                            \
+        struct le_vec *vec = reg[instr->d];                                                                            \
+        const T *x = reg[instr->a], *y = le_kernel_optional(reg, instr->b);                                            \
+        const le_bool *omitted = le_kernel_optional(reg, instr->c);                                                    \
+        T *total = le_vec_row(vec, 0);                                                                                 \
+        note_seen(vec, omitted, n);                                                                                    \
+        if (vec->count++ % LE_CHAIN_TERMS == 0)                                                                        \
+            for (int64_t k = 0; k < n; k++)                                                                            \
+                total[k] = -(T)0;                                                                                      \
+        if (omitted == NULL)                                                                                           \
+            add_terms_##t(total, x, y, n);                                                                             \
+        else                                                                                                           \
+            add_some_##t(total, x, y, omitted, n);                                                                     \
+        if (vec->count % LE_CHAIN_TERMS == 0)                                                                          \
+            close_chunk_##t(vec, n);                                                                                   \
+    }                                                                                                                  \
+    KERNEL(end_chain_##t) {                                                                                            \
+        struct le_vec *vec = reg[instr->a];                                                                            \
+        const T *chunk = le_vec_row(vec, 0), *unit = le_vec_row(vec, 1), *rest = NULL;                                 \
+        T *d = reg[instr->d];                                                                                          \
+        if (vec->count % LE_CHAIN_TERMS != 0)                                                                          \
+            rest = chunk;                                                                                              \
+        if (vec->count % UNIT_TERMS >= LE_CHAIN_TERMS && rest != NULL) {                                               \
+            LANES for (int64_t k = 0; k < n; k++) d[k] = unit[k] + chunk[k];                                           \
+            rest = d;                                                                                                  \
+        } else if (vec->count % UNIT_TERMS >= LE_CHAIN_TERMS) {                                                        \
+            rest = unit;                                                                                               \
+        }                                                                                                              \
+        join_sum_##t(vec, 2, vec->count / UNIT_TERMS, rest, d, n);                                                     \
+        settle_sum_##t(vec, d, n);                                                                                     \
+    }
+CHAIN(f32, le_f32, ADDED_ONE_F32)
+CHAIN(f64, le_f64, ADDED_ONE_F64)
 
 /* m: the lane's total, a: its term. */
 #define FOLD(name, T, EMPTY, expression)                                                                               \
@@ -189,7 +256,9 @@ ARGS(f64, le_f64)
 #define FLOAT_ROW(t)                                                                                                             \
     {                                                                                                                            \
         [LE_RED_SUM] = {init_tree, add_sum_##t, end_sum_##t}, [LE_RED_PROD] = {init_tree, add_prod_##t, end_prod_##t},           \
-        [LE_RED_MIN] = INIT_ADD_END(min_##t, end_##t), [LE_RED_MAX] = INIT_ADD_END(max_##t, end_##t), ARG_ROWS(t)                \
+        [LE_RED_MIN] = INIT_ADD_END(min_##t, end_##t), [LE_RED_MAX] = INIT_ADD_END(max_##t, end_##t), ARG_ROWS(t),               \
+        [LE_RED_CHAIN] = {init_tree, add_chain_##t, end_chain_##t},                                                              \
+        [LE_RED_CHAIN_OF_PRODUCTS] = {init_tree, add_chain_##t, end_chain_##t},                                                  \
     }
 static le_cpu_op *const tables[LE_TYPES][LE_REDUCTIONS][3] = {
     [LE_BOOL] = {

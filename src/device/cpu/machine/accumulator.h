@@ -7,15 +7,16 @@
 #define LE_NO_INDEX INT64_MIN /* not a valid index of a program; the result is -1 */
 
 /* Sums and products of floats: `count` terms so far. If bit b of count is set, pending[b] is the total of 2^b terms,
- * with later terms in lower bits. All others: the total so far. argmin and argmax: the best value and its index,
- * LE_NO_INDEX before the first term. */
+ * with later terms in lower bits. Chains: `total` and `unit` are those of the open chunk and unit; if bit b of the
+ * count of whole units is set, pending[b] is the total of 2^b units. All others: the total so far. argmin and argmax:
+ * the best value and its index, LE_NO_INDEX before the first term. */
 struct le_acc {
     int64_t count, index;
     union {
         uint64_t bits;
         double f64;
         float f32;
-    } total;
+    } total, unit;
     union {
         double f64[64];
         float f32[64];
@@ -63,7 +64,8 @@ struct le_scan_totals {
 
 /* A lane accumulator: one total per lane, one count for all lanes. After this header: one byte per lane, whether it has
  * had a term; then rows of `stride` bytes. Row 0 has the totals and row 1 the indices, or row b has the pending totals
- * of level b. */
+ * of level b. Of chains, rows 0 and 1 have the totals of the open chunk and unit, and row 2 + b the pending ones of
+ * level b. */
 struct le_vec {
     int64_t count, stride_bytes, rows_offset_bytes;
     bool all_seen; /* at least one addition included all lanes */

@@ -81,19 +81,20 @@ static struct memory_operands of_subscript(const struct le_instr *instr) {
 static struct memory_operands of_reduction(const struct le_instr *instr) {
     enum le_type type = (enum le_type)instr->type;
     bool arg = instr->imm == LE_RED_ARGMIN || instr->imm == LE_RED_ARGMAX;
-    struct memory_operand out = row_operand(arg ? LE_I64 : type);
+    bool chain = instr->imm == LE_RED_CHAIN || instr->imm == LE_RED_CHAIN_OF_PRODUCTS;
+    struct memory_operand out = row_operand(arg ? LE_I64 : type), second = row_operand(chain ? type : LE_I64);
     switch (instr->code) {
     case LE_CODE_ACC_ADD:
-        return (struct memory_operands){.a = row_operand(type), .b = row_operand(LE_I64)};
+        return (struct memory_operands){.a = row_operand(type), .b = second};
     case LE_CODE_VEC_ADD:
-        return (struct memory_operands){.a = row_operand(type), .b = row_operand(LE_I64), .c = row_operand(LE_BOOL)};
+        return (struct memory_operands){.a = row_operand(type), .b = second, .c = row_operand(LE_BOOL)};
     case LE_CODE_ACC_END:
         return (struct memory_operands){.d = single_operand(out.type)};
     case LE_CODE_VEC_END:
     case LE_CODE_ROWS_END:
         return (struct memory_operands){.d = out};
     case LE_CODE_ROWS_ADD: /* the loop's own check covers the bounds in b and c */
-        return (struct memory_operands){.a = row_operand(type)};
+        return (struct memory_operands){.a = row_operand(type), .e = row_operand(type)};
     case LE_CODE_SCAN_INIT:
         return (struct memory_operands){.a = single_operand(type)};
     case LE_CODE_SCAN_LINK:

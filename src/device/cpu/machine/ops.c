@@ -55,7 +55,7 @@ typedef le_cpu_op *finder(const struct le_instr *instr);
 #define BASELINE(file) le_##file##_find_baseline,
 #define AVX2(file)     le_##file##_find_avx2,
 #define AVX512(file)   le_##file##_find_avx512,
-static finder *const finders[][12] = {
+static finder *const finders[][13] = {
     {LE_FINDERS(BASELINE)},
 #if LE_SIMD_X86
     {LE_FINDERS(AVX2)},
@@ -85,9 +85,12 @@ size_t le_rows_size(int block) {
     return le_vec_round(sizeof(struct le_rows)) + le_vec_round((size_t)block * 8);
 }
 
+/* The parts of a chain are whole units, which the plain tree joins. */
 void le_acc_join(enum le_simd simd, enum le_type type, enum le_reduction reduction, const void *parts, int64_t count,
                  void *result) {
     struct le_acc acc;
+    if (reduction == LE_RED_CHAIN || reduction == LE_RED_CHAIN_OF_PRODUCTS)
+        reduction = LE_RED_SUM;
     void *reg[] = {&acc, (void *)(uintptr_t)parts, result};
     struct le_instr instr = {.code = LE_CODE_ACC_INIT, .type = (uint8_t)type, .d = 0, .a = 1, .imm = reduction};
     le_cpu_op_find(simd, &instr)(reg, &instr, 1);

@@ -139,7 +139,7 @@ static void over_lanes(void **state) {
     (void)state;
     EACH_SIMD(simd)
     for (int t = 0; t < TYPES; t++)
-        for (enum le_reduction reduction = 0; reduction < LE_REDUCTIONS; reduction++) {
+        for (enum le_reduction reduction = 0; reduction < LE_RED_FUNCTIONS; reduction++) {
             if (!is_defined(types[t], reduction))
                 continue;
             EACH_LENGTH(n)
@@ -251,7 +251,7 @@ static void lane_by_lane(void **state) {
     const int steps[] = {0, 1, 2, 3, 4, 7, 8, 16, 31, 63, 70};
     EACH_SIMD(simd)
     for (int t = 0; t < TYPES; t++)
-        for (enum le_reduction reduction = 0; reduction < LE_REDUCTIONS; reduction++) {
+        for (enum le_reduction reduction = 0; reduction < LE_RED_FUNCTIONS; reduction++) {
             if (!is_defined(types[t], reduction))
                 continue;
             for (size_t s = 0; s < sizeof steps / sizeof *steps; s++)

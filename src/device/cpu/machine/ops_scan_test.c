@@ -173,7 +173,7 @@ static void compare(enum le_simd simd, enum le_type type, enum le_reduction redu
 
 #define EACH_REDUCTION(t, reduction)                                                                                   \
     for (size_t at_##t = 0; at_##t < sizeof types / sizeof *types; at_##t++)                                           \
-        for (enum le_reduction reduction = 0; reduction < LE_REDUCTIONS; reduction++)                                  \
+        for (enum le_reduction reduction = 0; reduction < LE_RED_FUNCTIONS; reduction++)                               \
             for (enum le_type t = types[at_##t], once = 1; once && is_defined(t, reduction); once = 0)
 
 static void along(void **state) {
