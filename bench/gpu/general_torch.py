@@ -1,0 +1,79 @@
+"""PyTorch's part of the general GPU benchmark: eager, and with torch.compile. f32 products and convolutions are computed in f32. cuDNN
+measures its deterministic algorithms and takes the fastest. PyTorch has no switch that excludes Winograd, so a convolution whose kernels
+are named so is listed and does not count; channels_last and a product over unfolded patches are other ways. On a machine without a GPU
+the tensors are the CPU's, for checks of values."""
+import time
+
+import numpy as np
+import torch
+
+
+class Peer:
+    is_leat = False
+
+    def __init__(self, o):
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+        torch.backends.cudnn.benchmark = torch.backends.cudnn.deterministic = True
+        self.on_gpu = torch.cuda.is_available()
+        self.device = torch.device('cuda' if self.on_gpu else 'cpu')
+        self.version = 'torch %s, cuDNN %s' % (torch.__version__, torch.backends.cudnn.version())
+        self.compile_until = time.perf_counter() + (0.7 * o.seconds if not o.quick and self.on_gpu else 0)  # it takes seconds each time
+        self.buffer = [torch.zeros(1 << 26 if self.on_gpu else 1, dtype=torch.uint8, device=self.device) for _ in range(2)]
+
+    def prepare(self, work, arrays):
+        made = {}
+        for i in work.inputs:
+            a = arrays[i.name]
+            t = torch.from_numpy(np.array(a.view(np.int16) if i.dtype == 'bf16' else a)).to(self.device)
+            made[i.name] = t.view(torch.bfloat16) if i.dtype == 'bf16' else t
+        return made
+
+    def fetch(self, made):
+        plain = lambda t: (t.float() if t.dtype in (torch.bfloat16, torch.float16) else t.resolve_conj()).cpu().numpy()
+        return [plain(t) for t in (made if isinstance(made, (tuple, list)) else (made,))]
+
+    def ways(self, work, v):
+        """(label, function, whether it counts)."""
+        names, arrays = list(v), list(v.values())
+        for label, f in work.torch.items():
+            whole = lambda *a, f=f: f(torch, {**dict(zip(names, a)), **work.numbers})
+            eager = lambda: whole(*arrays)
+            wino = work.winograd and self.on_gpu and self.uses_winograd(eager)
+            yield label + (' (Winograd)' if wino else ''), eager, not wino
+            if work.compiled and not work.winograd and time.perf_counter() < self.compile_until:
+                compiled = torch.compile(whole, dynamic=False)
+                yield label + ', compiled', (lambda: compiled(*arrays)), True
+
+    def uses_winograd(self, f):
+        try:
+            f()
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as made:
+                f()
+                self.wait()
+            return any('winograd' in e.key.lower() for e in made.key_averages())
+        except Exception:
+            return False
+
+    def done(self):
+        torch._dynamo.reset()  # its limit of recompilations counts those of the wrapper in ways()
+        if self.on_gpu:
+            torch.cuda.empty_cache()
+
+    def wait(self):
+        if self.on_gpu:
+            torch.cuda.synchronize()
+
+    def ahead(self):
+        for _ in range(16):
+            self.buffer[0].copy_(self.buffer[1])
+
+    def mark(self):
+        e = torch.cuda.Event(enable_timing=True)
+        e.record()
+        return e
+
+    def between_us(self, a, b): return a.elapsed_time(b) * 1e3
+
+
+def open_peer(o): return Peer(o)
