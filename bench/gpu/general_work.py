@@ -46,7 +46,7 @@ class Input:
         flat = pool[self.turn * 4099:self.needs(size)]
         if self.below:
             bits = np.ascontiguousarray(flat).view(np.uint32).astype(np.uint64) * np.uint64(2654435761)
-            return ((bits >> np.uint64(7)) % np.uint64(number(self.below, size))).astype(np.int64).reshape(shape)
+            return ((bits >> np.uint64(7)) % np.uint64(number(self.below, size))).astype(STORED[self.dtype]).reshape(shape)
         if self.above:
             flat = np.abs(flat) + np.float32(0.25)
         if self.dtype == 'bf16':
