@@ -54,7 +54,7 @@ def chosen(o):
     only = o.only.split(',') if o.only else []
     cases = [c for c in cases if not only or {c.name, c.work.key, c.work.group} & set(only)]
     turn, count = map(int, o.shard.split('/'))
-    return cases[turn - 1::count]
+    return sorted(cases[turn - 1::count], key=lambda c: -general_work.SIZES.index(c.which))  # if time runs out, small ones are left
 
 
 # ---- one process for each library
@@ -73,9 +73,8 @@ def data(cases):
     return folder
 
 
-def work(o, name, folder, cases, take):
+def work(o, name, folder, cases, seconds, take):
     """Runs a library's process and passes its lines on as they come. They count however the process ends."""
-    seconds = 500 if o.dry else o.seconds * PARTS[name] / sum(PARTS[p] for p in ['leat'] + o.peers)
     line = [sys.executable, os.path.join(HERE, 'general_worker.py'), name, folder, '--cases', ','.join(c.name for c in cases),
             '--repeats', str(o.repeats), '--seconds', str(seconds), '--library', os.path.join(o.build, 'libleat.so'), '--device', o.device]
     line += ['--dry'] * o.dry + ['--quick'] * o.quick
@@ -173,13 +172,13 @@ def table(rows):
 
 
 def summary(rows):
-    text = ['', '%-14s%8s%12s%8s%8s%16s' % ('class', 'works', 'mean l/peer', 'ok', 'MISSED', 'goal of the mean')]
+    text = ['', '%-12s%8s%14s%8s%8s%20s' % ('class', 'works', 'mean l/peer', 'ok', 'MISSED', 'goal of the mean')]
     for group in list(general_work.GOALS) + ['all']:
         own = [j for j in rows if group in ('all', j.case.work.group)]
         ratios, verdicts = [j.ratio() for j in own if j.ratio()], [j.verdict() for j in own]
         if own:
             goal, reached = 0.85 if group == 'all' else 1.0, mean(ratios)
-            text.append('%-14s%8d%12s%8d%8d%16s  %s' % (group, len(own), times(reached), sum(v.startswith('ok') for v in verdicts),
+            text.append('%-12s%8d%14s%8d%8d%20s  %s' % (group, len(own), times(reached), sum(v.startswith('ok') for v in verdicts),
                                                      verdicts.count('MISSED'), '<= %.2f' % goal,
                                                      '' if reached is None else 'ok' if reached <= goal else 'MISSED'))
     return text
@@ -192,7 +191,7 @@ def details(rows):
             line = j.lines.get(p)
             if line:
                 said = [('(%s %s)' if way in line['uncounted'] else '%s %s') % (way, micro(us)) for way, us in line['ways'].items()]
-                said += ['%s FAILED, %s' % e for e in line['errors'].items()]
+                said += ['%s FAILED, %s' % e for e in line['errors'].items()] + ['%s, compiled: no time left' % way for way in line.get('left_out', [])]
                 text.append('%-52s%-6s %s' % (j.case.label, p, '; '.join(said) or 'no way'))
     return text
 
@@ -248,8 +247,12 @@ class Lines:
     """All lines so far, in the files as well."""
 
     def __init__(self, o):
+        first = header(o)
         self.o, self.all = o, read(o.json) if o.json else []
-        self.take({'header': header(o)})
+        if any(x['header'].split(';')[0] != first.split(';')[0] for x in self.all if 'header' in x):  # of another day, device or commit
+            os.replace(o.json, o.json + '.old')
+            self.all = []
+        self.take({'header': first})
 
     def take(self, line):
         self.all.append(line)
@@ -275,9 +278,12 @@ def main():
         return 2
     lines, folder, started = Lines(o), data(cases), time.monotonic()
     try:
-        for name in ['leat'] + o.peers:
-            lines.take({'peer': name, 'begun': round(time.monotonic() - started)})
-            work(o, name, folder, cases, lines.take)
+        names = ['leat'] + o.peers
+        for k, name in enumerate(names):
+            spent = time.monotonic() - started
+            lines.take({'peer': name, 'begun': round(spent)})
+            seconds = 500 if o.dry else (o.seconds - spent) * PARTS[name] / sum(PARTS[p] for p in names[k:])
+            work(o, name, folder, cases, max(seconds, 10), lines.take)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if not o.dry:

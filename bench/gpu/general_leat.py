@@ -8,10 +8,9 @@ import program_leat
 
 # Kernels of one instruction each, in eight independent chains of a thread. The operands alternate so that no compiler may fold them.
 STEPS, CHAINS = 4096, 8
-INSTRUCTIONS = {'fma': ('float', '"fma.rn.f32 %0, %0, %1, %2;"', 'f'), 'add': ('float', '"add.rn.f32 %0, %0, %1;"', 'f'),
-                'min': ('float', '"min.f32 %0, %0, %1;"', 'f'), 'special': ('float', '"ex2.approx.ftz.f32 %0, %0;"', 'f'),
-                'f64': ('double', '"fma.rn.f64 %0, %0, %1, %2;"', 'd'), 'mad': ('int', '"mad.lo.s32 %0, %0, %1, %2;"', 'r'),
-                'int': ('int', '"add.s32 %0, %0, %1;"', 'r'), 'imin': ('int', '"min.s32 %0, %0, %1;"', 'r')}
+INSTRUCTIONS = {'fma': ('float', 'f', 'fma.rn.f32 %0, %0, %1, %2;'), 'add': ('float', 'f', 'add.rn.f32 %0, %0, %1;'),
+                'min': ('float', 'f', 'min.f32 %0, %0, %1;'), 'special': ('float', 'f', 'ex2.approx.ftz.f32 %0, %0;'),
+                'f64': ('double', 'd', 'fma.rn.f64 %0, %0, %1, %2;'), 'imin': ('int', 'r', 'min.s32 %0, %0, %1;', 'max.s32 %0, %0, %2;')}
 PROBE = '''
 extern "C" __global__ void probe_%(name)s(%(type)s *y, long long n) {
     %(type)s x[%(chains)d], a = (%(type)s)1.5, b = (%(type)s)(n + threadIdx.x), c = (%(type)s)(n - threadIdx.x);
@@ -20,9 +19,9 @@ extern "C" __global__ void probe_%(name)s(%(type)s *y, long long n) {
 #pragma unroll
         for (int j = 0; j < 8; j++) {
 #pragma unroll
-            for (int k = 0; k < %(chains)d; k++) asm volatile(%(text)s : "+%(letter)s"(x[k]) : "%(letter)s"(b), "%(letter)s"(a));
+            for (int k = 0; k < %(chains)d; k++) asm volatile("%(first)s" : "+%(letter)s"(x[k]) : "%(letter)s"(b), "%(letter)s"(a));
 #pragma unroll
-            for (int k = 0; k < %(chains)d; k++) asm volatile(%(text)s : "+%(letter)s"(x[k]) : "%(letter)s"(c), "%(letter)s"(a));
+            for (int k = 0; k < %(chains)d; k++) asm volatile("%(last)s" : "+%(letter)s"(x[k]) : "%(letter)s"(c), "%(letter)s"(a));
         }
     }
     %(type)s sum = 0;
@@ -82,8 +81,8 @@ class Peer(program_leat.Leat):
     def rate(self, kind, timer):
         """Instructions of one thread, per us, on the whole device."""
         if kind not in self.rates:
-            type_, text, letter = INSTRUCTIONS[kind]
-            source = PROBE % dict(name=kind, type=type_, text=text, letter=letter, chains=CHAINS)
+            type_, letter, first, *last = INSTRUCTIONS[kind]
+            source = PROBE % dict(name=kind, type=type_, letter=letter, first=first, last=(last or [first])[0], chains=CHAINS)
             blocks = self.leat.multiprocessors() * BLOCKS_EACH
             y, _ = self.pair(1024)
             launch = self.leat.launcher(self.leat.kernel(source, 'probe_' + kind), blocks, THREADS, ('out', y), STEPS)

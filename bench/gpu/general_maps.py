@@ -52,12 +52,12 @@ Work('axpy_f16', 'maps', 'y[i] = 2.5 * x[i] + z[i]', 'x f16 n; z f16 n', 'n: 100
      lambda xp, v: 2.5 * v['x'] + v['z'], torch={'eager': lambda T, v: 2.5 * v['x'] + v['z'], 'add alpha': lambda T, v: T.add(v['z'], v['x'], alpha=2.5)},
      cupy={'ElementwiseKernel': lambda cp, v: cp.ElementwiseKernel('T x, T z', 'T y', 'y = (float)x * 2.5f + (float)z', 'axpy')(v['x'], v['z'])})
 
-Work('gelu_bf16', 'maps', 'y[i,j] = bf16(0.5*f32(x[i,j]) * (1 + tanh(0.7978845608028654 * (f32(x[i,j]) + 0.044715*f32(x[i,j])**3))))', 'x bf16 n m',
+Work('gelu_bf16', 'maps', 'y[i,j] = 0.5*x[i,j] * (1 + tanh(0.7978845608028654 * (x[i,j] + 0.044715*x[i,j]**3)))', 'x bf16 n m',
      'n m: 23 31; 512 512; 2001 1003; 16384 8192', lambda xp, v: 0.5 * v['x'] * (1 + xp.tanh(0.7978845608028654 * (v['x'] + 0.044715 * v['x'] ** 3))),
      torch={'gelu': lambda T, v: T.nn.functional.gelu(v['x'], approximate='tanh')})
 
 Work('flip_both', 'maps', 'in x[n, m]\ny[i,j] = x[n-1-i,m-1-j]', 'x f32 n m', 'n m: 23 31; 512 512; 2001 1003; 8192 8192',
-     lambda xp, v: xp.ascontiguousarray(v['x'][::-1, ::-1]), torch={'flip': lambda T, v: v['x'].flip((0, 1))}, tolerance=0)
+     lambda xp, v: v['x'][::-1, ::-1].copy(), torch={'flip': lambda T, v: v['x'].flip((0, 1))}, tolerance=0)
 
 Work('every_second', 'maps', 'y[i,j] = x[2*i,2*j] + x[2*i+1,2*j+1]', 'x f32 2*n 2*m', 'n m: 11 15; 256 256; 1001 503; 4096 4096',
      lambda xp, v: v['x'][::2, ::2] + v['x'][1::2, 1::2], torch=lambda T, v: v['x'][::2, ::2] + v['x'][1::2, 1::2])

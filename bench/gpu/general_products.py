@@ -37,18 +37,16 @@ def permuted(parts, result):
     return f
 
 
-def contraction(key, spec, sizes, dtype='f32', text=None, tolerance=None):
+def contraction(key, spec, sizes, dtype='f32', tolerance=None):
     """A contraction by its einsum, 'ik,kj->ij'. sizes: of all its letters."""
     left, result = spec.split('->')
     names = 'ABC'
     parts = left.split(',')
     summed = [c for c in dict.fromkeys(left.replace(',', '')) if c not in result]
-    cast = (lambda e: 'f32(%s)' % e) if dtype in ('f16', 'bf16') else lambda e: e
-    inner = 'sum(%s: %s)' % (', '.join(summed), ' * '.join(cast('%s[%s]' % (n, subscripts(p))) for n, p in zip(names, parts)))
-    inner = '%s(%s)' % (dtype, inner) if dtype in ('f16', 'bf16') else inner
+    inner = 'sum(%s: %s)' % (', '.join(summed), ' * '.join('%s[%s]' % (n, subscripts(p)) for n, p in zip(names, parts)))
     values, torch = einsum(spec)
-    Work(key, 'products', text or 'Y[%s] = %s' % (subscripts(result), inner), '; '.join('%s %s %s' % (n, dtype, ' '.join(p)) for n, p in zip(names, parts)),
-         sizes, values, results='Y', torch=torch, compiled=False, tolerance=tolerance or 3 * TOLERANCE[dtype])
+    Work(key, 'products', 'Y[%s] = %s' % (subscripts(result), inner), '; '.join('%s %s %s' % (n, dtype, ' '.join(p)) for n, p in zip(names, parts)),
+         sizes, values, results='Y', torch=torch, compiled=(), tolerance=tolerance or 3 * TOLERANCE[dtype])
 
 
 contraction('matmul_f32', 'ik,kj->ij', 'i j k: 33 29 19; 256 256 256; 1001 777 333; 4096 4096 4096')
@@ -96,9 +94,9 @@ def grouped(T, v):
     return (q.reshape(b, h // 4, 4 * n, d) @ k.transpose(2, 3)).reshape(b, h, n, -1) * d ** -0.5
 
 
-Work('attention_scores', 'products', 's[b,h,i,j] = bf16(sum(d: f32(q[b,h,i,d]) * f32(k[b,h//4,j,d])) / sqrt(f32(len(q,3))))', 'q bf16 b 4*h n d; k bf16 b h m d',
+Work('attention_scores', 'products', 's[b,h,i,j] = sum(d: q[b,h,i,d] * k[b,h//4,j,d]) / sqrt(len(q,3))', 'q bf16 b 4*h n d; k bf16 b h m d',
      'b h n m d: 2 2 5 7 8; 1 2 64 64 64; 3 3 77 101 40; 8 8 1024 1024 128',
-     lambda xp, v: xp.einsum('bhid,bhjd->bhij', v['q'], v['k'].repeat(4, 1)) * v['q'].shape[-1] ** -0.5, results='s',
+     lambda xp, v: xp.einsum('bhid,bhjd->bhij', v['q'], v['k'].repeat(4, 1)) / v['q'].shape[-1] ** 0.5, results='s',
      torch={'grouped rows': grouped, 'einsum': lambda T, v: T.einsum('bgrid,bgjd->bgrij', v['q'].unflatten(1, (-1, 4)), v['k']).flatten(1, 2) * v['q'].shape[-1] ** -0.5},
      jax={'jit grouped': lambda jnp, v: (jnp.einsum('bgrid,bgjd->bgrij', v['q'].reshape(v['q'].shape[0], -1, 4, *v['q'].shape[2:]), v['k']) * v['q'].shape[-1] ** -0.5).reshape(
          v['q'].shape[:3] + v['k'].shape[2:3])}, tolerance=0.1)

@@ -54,33 +54,47 @@ Work('manhattan_f64', 'sums', 'd[i,j] = sum(k: abs(a[i,k] - b[j,k]))', 'a f64 n 
      terms=lambda z: z['n'] * z['m'] * z['k'], issue={'f64': 2})
 
 
-def least(xp, v):
+def fused(f):
+    """A way for torch.compile, which stores no array of all pairs; without it in strips."""
+    return lambda T, v: f(T, v, 1 << 40) if T.compiler.is_compiling() else f(T, v)
+
+
+def all_pairs(v): return max(1, (1 << 26) // (v['b'].shape[0] * v['b'].shape[1]))
+
+
+def least(xp, v, each=None):
     a, b = v['a'], v['b']
-    return strips(len(a), rows({'b': b.T}, 'b', len(b)), lambda s: xp.amin(a[s, :, None] + b[None, :, :], 1), joined(xp))
+    return strips(len(a), each or all_pairs(v), lambda s: xp.amin(a[s, :, None] + b[None, :, :], 1), joined(xp))
 
 
-def cupy_least(cp, v):
-    if 'kernel' not in vars(cupy_least):
-        cupy_least.kernel = cp.ReductionKernel('T a, T b', 'T y', 'a + b', 'min(a, b)', 'y = a', '3e38', 'least')
-    return cupy_least.kernel(v['a'][:, None, :], cupy_least.turned(cp, v['b'])[None, :, :], axis=2)
+def widest(xp, v, each=None):
+    a, b = v['a'], v['b']
+    return strips(len(a), each or all_pairs(v), lambda s: xp.amax(xp.minimum(a[s, :, None], b[None, :, :]), 1), joined(xp))
 
 
-cupy_least.turned = lambda cp, b: cp.ascontiguousarray(b.T)
+def cupy_pairs(name, term, join, identity):
+    """A ReductionKernel over a[i,k] and b[k,j]; b is copied so that k is its last axis."""
+    made = []
 
-Work('min_plus', 'sums', 'y[i,j] = min(k: a[i,k] + b[k,j])', 'a f32 n k; b f32 k m', 'n m k: 21 17 9; 128 128 128; 501 333 257; 2048 2048 2048',
-     least, torch={'strips': least, 'fused': lambda T, v: (v['a'][:, :, None] + v['b'][None, :, :]).amin(1) if len(v['a']) <= 512 or T.compiler.is_compiling() else least(T, v)},
-     cupy={'ReductionKernel': cupy_least}, jax={'jit fused': lambda jnp, v: (v['a'][:, :, None] + v['b'][None, :, :]).min(1)},
-     terms=lambda z: z['n'] * z['m'] * z['k'], issue={'add': 1, 'min': 1})
-
-Work('widest_path_i32', 'sums', 'y[i,j] = max(k: min(a[i,k], b[k,j]))', 'a i32 n k; b i32 k m', 'n m k: 21 17 9; 128 128 128; 333 501 257; 1536 1536 1536',
-     lambda xp, v: strips(len(v['a']), rows({'b': v['b'].T}, 'b', len(v['b'])), lambda s: xp.minimum(v['a'][s, :, None], v['b'][None, :, :]).max(1), joined(xp)),
-     torch={'fused': lambda T, v: strips(len(v['a']), rows({'b': v['b'].T}, 'b', len(v['b'])), lambda s: T.minimum(v['a'][s, :, None], v['b'][None, :, :]).amax(1), T.cat)},
-     jax={'jit fused': lambda jnp, v: jnp.minimum(v['a'][:, :, None], v['b'][None, :, :]).max(1)},
-     terms=lambda z: z['n'] * z['m'] * z['k'], issue={'imin': 2})
+    def f(cp, v):
+        made or made.append(cp.ReductionKernel('T a, T b', 'T y', term, join, 'y = a', identity, name))
+        return made[0](v['a'][:, None, :], cp.ascontiguousarray(v['b'].T)[None, :, :], axis=2)
+    return {'ReductionKernel': f}
 
 
-def pulls(xp, v):
-    p, m, join = v['p'], v['m'], joined(xp)
+def whole(f): return {'jit fused': lambda jnp, v: f(jnp, v, 1 << 40)}
+
+
+for key, text, dtype, f, kernel, issue in (
+        ('min_plus', 'y[i,j] = min(k: a[i,k] + b[k,j])', 'f32', least, ('a + b', 'min(a, b)', '3e38'), {'add': 1, 'min': 1}),
+        ('widest_path_i32', 'y[i,j] = max(k: min(a[i,k], b[k,j]))', 'i32', widest, ('min(a, b)', 'max(a, b)', '-2147483647'), {'imin': 2})):
+    Work(key, 'sums', text, 'a %s n k; b %s k m' % (dtype, dtype), 'n m k: 21 17 9; 128 128 128; 501 333 257; 2048 2048 2048', f,
+         torch={'strips': f, 'fused': fused(f)}, compiled=('fused',), cupy={'strips': f, **cupy_pairs(key, *kernel)}, jax=whole(f), numpy_ways=False,
+         terms=lambda z: z['n'] * z['m'] * z['k'], issue=issue)
+
+
+def pulls(xp, v, each=4096):
+    p, m = v['p'], v['m']
 
     def strip(s):
         own = p[s]
@@ -88,34 +102,33 @@ def pulls(xp, v):
         q = v['eps'] + d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
         w = m / (q * xp.sqrt(q))
         return xp.stack([(w * c).sum(1) for c in d], 1)
-    return strips(len(p), 4096, strip, join)
+    return strips(len(p), each, strip, joined(xp))
 
 
 def pulls_product(xp, v):
-    p, m, join = v['p'], v['m'], joined(xp)
+    p, m = v['p'], v['m']
 
     def strip(s):
         own = p[s]
         q = v['eps'] + sum((p[None, :, e] - own[:, e, None]) ** 2 for e in range(3))
         w = m / (q * xp.sqrt(q))
         return w @ p - w.sum(1)[:, None] * own
-    return strips(len(p), 4096, strip, join)
+    return strips(len(p), 4096, strip, joined(xp))
 
 
 Work('n_body', 'sums', 'acc[i,d] = sum(j: m[j] / (eps + sum(e: (p[j,e] - p[i,e])**2))**1.5 * (p[j,d] - p[i,d]))', 'p f32 n 3; m f32+ n',
-     'n: 61; 1024; 5003; 32768', pulls, results='acc', numbers={'eps': 0.01}, torch={'fused': pulls, 'product': pulls_product},
-     cupy={'product': pulls_product}, jax={'jit product': pulls_product}, tolerance=2e-3,
+     'n: 61; 1024; 5003; 32768', pulls, results='acc', numbers={'eps': 0.01}, torch={'fused': fused(pulls), 'strips of a product': pulls_product},
+     compiled=('fused',), cupy={'strips of a product': pulls_product}, jax={'jit product': pulls_product, **whole(pulls)}, tolerance=2e-3,
      terms=lambda z: z['n'] ** 2, issue={'add': 3, 'fma': 9, 'special': 1})
 
 
-def kernel_sums(xp, v):
+def kernel_sums(xp, v, each=None):
     x, p, w = v['x'], v['p'], v['w']
-    return strips(len(x), max(1, (1 << 26) // len(p)), lambda s: (w * xp.exp(-(x[s, None] - p) ** 2)).sum(1), joined(xp))
+    return strips(len(x), each or max(1, (1 << 26) // len(p)), lambda s: (w * xp.exp(-(x[s, None] - p) ** 2)).sum(1), joined(xp))
 
 
 Work('kernel_sums', 'sums', 'y[i] = sum(j: w[j] * exp(-(x[i] - p[j])**2))', 'x f32 n; p f32 m; w f32 m', 'n m: 37 29; 1024 1024; 5003 1501; 65536 16384',
-     kernel_sums, torch=kernel_sums, jax={'jit fused': lambda jnp, v: (v['w'] * jnp.exp(-(v['x'][:, None] - v['p']) ** 2)).sum(1)},
-     terms=lambda z: z['n'] * z['m'], issue={'add': 1, 'fma': 3, 'special': 1})
+     kernel_sums, torch={'fused': fused(kernel_sums)}, jax=whole(kernel_sums), terms=lambda z: z['n'] * z['m'], issue={'add': 1, 'fma': 3, 'special': 1})
 
 Work('correlation', 'sums', 'mu[i] = mean(k: x[k,i])\nsd[i] = sqrt(mean(k: (x[k,i] - mu[i])**2))\n'
      'c[i,j] = mean(k: (x[k,i] - mu[i]) * (x[k,j] - mu[j])) / (sd[i] * sd[j])', 'x f32 n m', 'n m: 43 11; 512 64; 3001 301; 16384 2048',
@@ -191,7 +204,7 @@ def convolution(key, text, inputs, sizes, axes, terms, before=None, after=None, 
     shape = lambda f: lambda lib, v: after(f(lib, before(v)) if before else f(lib, v)) if after else f(lib, before(v) if before else v)
     Work(key, 'sums', text, inputs, sizes, shape(values), torch={k: shape(f) for k, f in made['torch'].items()},
          cupy={'as_strided, tensordot': shape(values)}, jax={k: shape(f) for k, f in made['jax'].items()}, terms=terms, issue={'fma': 1},
-         winograd=axes > 1, compiled=False, numpy_ways=False, of_peer=1.2)
+         winograd=axes > 1, compiled=(), numpy_ways=False, of_peer=1.2)
 
 
 def one(v, rank):

@@ -18,7 +18,8 @@ class Peer:
         self.on_gpu = torch.cuda.is_available()
         self.device = torch.device('cuda' if self.on_gpu else 'cpu')
         self.version = 'torch %s, cuDNN %s' % (torch.__version__, torch.backends.cudnn.version())
-        self.compile_until = time.perf_counter() + (0.7 * o.seconds if not o.quick and self.on_gpu else 0)  # it takes seconds each time
+        self.compiles = not o.quick and not o.dry
+        self.compile_until, self.left_out = time.perf_counter() + 0.75 * o.seconds, []  # compiling takes seconds each time
         self.buffer = [torch.zeros(1 << 26 if self.on_gpu else 1, dtype=torch.uint8, device=self.device) for _ in range(2)]
 
     def prepare(self, work, arrays):
@@ -38,14 +39,27 @@ class Peer:
         names, arrays = list(v), list(v.values())
         for label, f in work.torch.items():
             whole = lambda *a, f=f: f(torch, {**dict(zip(names, a)), **work.numbers})
-            eager = lambda: whole(*arrays)
-            wino = work.winograd and self.on_gpu and self.uses_winograd(eager)
-            yield label + (' (Winograd)' if wino else ''), eager, not wino
-            if work.compiled and not work.winograd and time.perf_counter() < self.compile_until:
+            eager = lambda whole=whole: whole(*arrays)
+            is_winograd = work.winograd and self.on_gpu and self.uses_winograd(eager)
+            yield label + (', Winograd' if is_winograd else ''), eager, not is_winograd
+            if is_winograd:
+                first = lambda eager=eager: self.without_measuring(eager)
+                yield label + ", cuDNN's first choice", first, not self.uses_winograd(first)
+            if label in work.compiled and self.compiles:
+                if time.perf_counter() > self.compile_until:
+                    self.left_out.append(label)
+                    continue
                 compiled = torch.compile(whole, dynamic=False)
-                yield label + ', compiled', (lambda: compiled(*arrays)), True
+                yield label + ', compiled', (lambda compiled=compiled: compiled(*arrays)), True
+
+    def without_measuring(self, f):
+        torch.backends.cudnn.benchmark = False
+        made = f()
+        torch.backends.cudnn.benchmark = True
+        return made
 
     def uses_winograd(self, f):
+        """Whether a kernel that it launches is named so; unknown counts as no."""
         try:
             f()
             with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as made:
@@ -56,6 +70,7 @@ class Peer:
             return False
 
     def done(self):
+        self.left_out = []
         torch._dynamo.reset()  # its limit of recompilations counts those of the wrapper in ways()
         if self.on_gpu:
             torch.cuda.empty_cache()
@@ -63,6 +78,10 @@ class Peer:
     def wait(self):
         if self.on_gpu:
             torch.cuda.synchronize()
+
+
+class OnGpu(Peer):
+    """With times by events."""
 
     def ahead(self):
         for _ in range(16):
@@ -76,4 +95,4 @@ class Peer:
     def between_us(self, a, b): return a.elapsed_time(b) * 1e3
 
 
-def open_peer(o): return Peer(o)
+def open_peer(o): return OnGpu(o) if torch.cuda.is_available() else Peer(o)

@@ -59,7 +59,7 @@ class Input:
             scale, middle = {'u8': (40, 128), 'i8': (30, 0), 'i16': (3000, 0)}.get(self.dtype, (100, 0))
             limits = np.iinfo(STORED[self.dtype])
             return np.clip(flat * np.float32(scale) + np.float32(middle), limits.min, limits.max).astype(STORED[self.dtype]).reshape(shape)
-        return np.ascontiguousarray(flat).astype(STORED[self.dtype]).reshape(shape)
+        return np.ascontiguousarray(flat).astype(STORED[self.dtype], copy=False).reshape(shape)
 
 
 def widened(a, dtype):
@@ -85,13 +85,14 @@ def comparable(a):
 class Work:
     """text: the program. inputs: `x f32 n m; w f32 m`. sizes: `n m: 37 29; 512 256; 3001 777; 16384 4096`, for SIZES in turn.
     expected(xp, v): the values with NumPy's functions, on f64; also CuPy's and JAX's first way. torch, cupy, jax: a function or
-    {name: function} of the library's module and the arrays; None: no such way. compiled: torch.compile may be tried on them.
+    {name: function} of the library's module and the arrays; None: no such way. compiled: the names of PyTorch's ways on which torch.compile is
+    tried; default all.
     passes: {input: how often its bytes are read, as a function of the size}. moved: function of the size that gives the bytes read and
     written, where they are not those of the arrays. terms, issue: the number of terms and the instructions of one, {'fma': 1}, of the
     kinds that general_leat.py measures. winograd: cuDNN may choose it."""
 
     def __init__(self, key, group, text, inputs, sizes, expected, results='y', torch=None, cupy=None, jax=None, numbers=(), tolerance=None,
-                 passes=(), moved=None, terms=None, issue=None, winograd=False, compiled=True, numpy_ways=True, of_peer=None):
+                 passes=(), moved=None, terms=None, issue=None, winograd=False, compiled=None, numpy_ways=True, of_peer=None):
         self.key, self.group, self.text, self.results, self.expected = key, group, text, results.split(), expected
         self.inputs = [Input(each.strip(), k) for k, each in enumerate(inputs.split(';'))]
         names, rows = sizes.split(':')
@@ -101,7 +102,7 @@ class Work:
             self.cupy = {'expression': expected, **self.cupy}
             self.jax = {'jit': expected, **self.jax}
         self.numbers, self.passes, self.moved, self.terms, self.issue = dict(numbers), dict(passes), moved, terms, issue
-        self.winograd, self.compiled = winograd, compiled
+        self.winograd, self.compiled = winograd, tuple(self.torch) if compiled is None else compiled
         kinds = [i.dtype for i in self.inputs]
         self.tolerance = max(TOLERANCE.get(k, 0) for k in kinds) if tolerance is None else tolerance
         self.goal = dict(GOALS[group], **({'of_peer': of_peer} if of_peer else {}))

@@ -79,7 +79,7 @@ class Worker:
             except Exception as e:
                 errors['floor'] = told(e)
         say(case=case.name, peer=self.o.name, ways=times, errors=errors, uncounted=uncounted, floors=floors, size=case.size,
-            compared=want[1], seconds=round(time.perf_counter() - start, 2))
+            left_out=getattr(self.peer, 'left_out', []), compared=want[1], seconds=round(time.perf_counter() - start, 2))
 
 
 def main():
