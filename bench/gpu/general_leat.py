@@ -52,16 +52,16 @@ class Peer(program_leat.Leat):
 
     # ---- floors
 
-    def floors(self, case, timer):
-        """{'bytes': us, 'issue': us}, of the work whose results were just made."""
+    def floor(self, what, case, timer):
+        """The floor in us by the 'bytes' or the 'issue' of instructions of the work whose results were just made; None if there is none."""
         work, size = case.work, case.size
+        if what == 'issue':
+            return self.issue_us(work, size, timer) if work.issue else None
         if work.moved:
-            moved_in, moved_out = work.moved(size)
-        else:
-            passes = {name: f(size) for name, f in work.passes.items()}
-            moved_in = sum(program_leat.number_of_bytes(self.description(h)) * passes.get(name, 1) for name, h in self.inputs.items())
-            moved_out = sum(program_leat.number_of_bytes(self.description(h)) for h in self.made)
-        return {'bytes': self.bytes_us(moved_in, moved_out, timer), **({'issue': self.issue_us(work, size, timer)} if work.issue else {})}
+            return self.bytes_us(*work.moved(size), timer)
+        passes = {name: f(size) for name, f in work.passes.items()}
+        moved_in = sum(program_leat.number_of_bytes(self.description(h)) * passes.get(name, 1) for name, h in self.inputs.items())
+        return self.bytes_us(moved_in, sum(program_leat.number_of_bytes(self.description(h)) for h in self.made), timer)
 
     def bytes_us(self, moved_in, moved_out, timer):
         """To read the bytes, if few are written, else to copy half of them; measured once for each number of bytes."""

@@ -1,5 +1,5 @@
 """Maps: every element of a result on its own, whatever its type and layout. general_work.py says what a Work is."""
-from general_work import Work
+from general_work import Work, kernel
 
 
 def permutation(key, dtype, order, sizes):
@@ -22,16 +22,16 @@ permutation('transpose_c64', 'c64', (1, 0), 'a b: 13 29; 256 256; 1001 1003; 819
 Work('several_results', 'maps', 'p[i] = a[i] + b[i]; q[i] = a[i] - b[i]; r[i] = a[i] * b[i]', 'a f32 n; b f32 n', 'n: 1003; 65536; 1000003; 67108864',
      lambda xp, v: (v['a'] + v['b'], v['a'] - v['b'], v['a'] * v['b']), results='p q r',
      torch=lambda T, v: (v['a'] + v['b'], v['a'] - v['b'], v['a'] * v['b']),
-     cupy={'ElementwiseKernel': lambda cp, v: cp.ElementwiseKernel('T a, T b', 'T p, T q, T r', 'p = a + b; q = a - b; r = a * b', 'several')(v['a'], v['b'])})
+     cupy=kernel('ElementwiseKernel', 'T a, T b', 'T p, T q, T r', 'p = a + b; q = a - b; r = a * b', 'several', names='a b'))
 
 Work('polar', 'maps', 'r[i,j] = sqrt(x[i,j]**2 + y[i,j]**2); t[i,j] = atan2(y[i,j], x[i,j])', 'x f32 n m; y f32 n m', 'n m: 13 31; 256 256; 1001 1003; 8192 4096',
      lambda xp, v: (xp.sqrt(v['x'] ** 2 + v['y'] ** 2), xp.arctan2(v['y'], v['x'])), results='r t',
      torch=lambda T, v: (T.sqrt(v['x'] ** 2 + v['y'] ** 2), T.atan2(v['y'], v['x'])),
-     cupy={'ElementwiseKernel': lambda cp, v: cp.ElementwiseKernel('T x, T y', 'T r, T t', 'r = sqrt(x*x + y*y); t = atan2(y, x)', 'polar')(v['x'], v['y'])})
+     cupy=kernel('ElementwiseKernel', 'T x, T y', 'T r, T t', 'r = sqrt(x*x + y*y); t = atan2(y, x)', 'polar', names='x y'))
 
 Work('complex_multiply_add', 'maps', 'z[i] = a[i] * b[i] + c[i]', 'a c64 n; b c64 n; c c64 n', 'n: 1003; 65536; 1000003; 33554432',
      lambda xp, v: v['a'] * v['b'] + v['c'], results='z', torch=lambda T, v: v['a'] * v['b'] + v['c'],
-     cupy={'ElementwiseKernel': lambda cp, v: cp.ElementwiseKernel('T a, T b, T c', 'T z', 'z = a * b + c', 'complex_add')(v['a'], v['b'], v['c'])})
+     cupy=kernel('ElementwiseKernel', 'T a, T b, T c', 'T z', 'z = a * b + c', 'complex_add', names='a b c'))
 
 Work('complex_multiply_c128', 'maps', 'z[i,j] = a[i,j] * b[j]', 'a c128 n m; b c128 m', 'n m: 23 19; 256 128; 1001 503; 4096 4096',
      lambda xp, v: v['a'] * v['b'], results='z', torch=lambda T, v: v['a'] * v['b'])
@@ -42,7 +42,7 @@ Work('rotate_c128', 'maps', 'in a[n]\nz[i] = conj(a[n-1-i]) * 1j', 'a c128 n', '
 Work('blend_u8', 'maps', 'y[i,j] = u8((i32(a[i,j])*3 + i32(b[i,j])) // 4)', 'a u8 n m; b u8 n m', 'n m: 23 31; 512 512; 2001 1003; 16384 8192',
      lambda xp, v: ((v['a'].astype(xp.int32) * 3 + v['b'].astype(xp.int32)) // 4).astype(xp.uint8),
      torch=lambda T, v: T.div(v['a'].to(T.int32) * 3 + v['b'].to(T.int32), 4, rounding_mode='floor').to(T.uint8),
-     cupy={'ElementwiseKernel': lambda cp, v: cp.ElementwiseKernel('T a, T b', 'T y', 'y = (a * 3 + b) / 4', 'blend')(v['a'], v['b'])})
+     cupy=kernel('ElementwiseKernel', 'T a, T b', 'T y', 'y = (a * 3 + b) / 4', 'blend', names='a b'))
 
 Work('add_saturated_i16', 'maps', 'y[i] = i16(clamp(i32(a[i]) + i32(b[i]), -32768, 32767))', 'a i16 n; b i16 n', 'n: 1003; 65536; 1000003; 134217728',
      lambda xp, v: xp.clip(v['a'].astype(xp.int32) + v['b'].astype(xp.int32), -32768, 32767).astype(xp.int16),
@@ -50,7 +50,7 @@ Work('add_saturated_i16', 'maps', 'y[i] = i16(clamp(i32(a[i]) + i32(b[i]), -3276
 
 Work('axpy_f16', 'maps', 'y[i] = 2.5 * x[i] + z[i]', 'x f16 n; z f16 n', 'n: 1003; 65536; 1000003; 134217728',
      lambda xp, v: 2.5 * v['x'] + v['z'], torch={'eager': lambda T, v: 2.5 * v['x'] + v['z'], 'add alpha': lambda T, v: T.add(v['z'], v['x'], alpha=2.5)},
-     cupy={'ElementwiseKernel': lambda cp, v: cp.ElementwiseKernel('T x, T z', 'T y', 'y = (float)x * 2.5f + (float)z', 'axpy')(v['x'], v['z'])})
+     cupy=kernel('ElementwiseKernel', 'T x, T z', 'T y', 'y = (float)x * 2.5f + (float)z', 'axpy', names='x z'))
 
 Work('gelu_bf16', 'maps', 'y[i,j] = 0.5*x[i,j] * (1 + tanh(0.7978845608028654 * (x[i,j] + 0.044715*x[i,j]**3)))', 'x bf16 n m',
      'n m: 23 31; 512 512; 2001 1003; 16384 8192', lambda xp, v: 0.5 * v['x'] * (1 + xp.tanh(0.7978845608028654 * (v['x'] + 0.044715 * v['x'] ** 3))),

@@ -66,7 +66,7 @@ contraction('tccg_abcd_dbea_ec', 'dbea,ec->abcd', 'a b c d e: 5 3 4 6 7; 16 16 1
 contraction('tccg_abcd_ebad_ce', 'ebad,ce->abcd', 'a b c d e: 5 3 4 6 7; 16 16 16 16 16; 31 23 27 29 33; 72 72 72 72 256')
 contraction('tccg_abcdef_gdab_efgc', 'gdab,efgc->abcdef', 'a b c d e f g: 2 3 4 3 2 5 7; 6 6 6 6 6 6 6; 11 7 9 5 13 8 15; 24 16 16 24 16 16 24')
 contraction('tccg_abcdef_dega_gfbc', 'dega,gfbc->abcdef', 'a b c d e f g: 2 3 4 3 2 5 7; 6 6 6 6 6 6 6; 11 7 9 5 13 8 15; 24 16 16 24 16 16 24')
-contraction('three_arrays', 'ij,jk,kl->il', 'i j k l: 13 11 9 7; 128 128 128 128; 501 303 257 99; 2048 2048 2048 2048')
+contraction('three_arrays', 'ij,jk,kl->il', 'i j k l: 13 11 9 7; 128 128 128 128; 501 303 257 99; 1024 1024 1024 1024')
 contraction('bilinear', 'ni,ij,nj->n', 'n i j: 17 11 13; 512 64 64; 5003 65 129; 131072 256 256')
 
 

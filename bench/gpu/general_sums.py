@@ -2,7 +2,7 @@
 term."""
 import numpy as np
 
-from general_work import Work
+from general_work import Work, kernel
 
 
 def strips(count, each, f, join):
@@ -34,23 +34,26 @@ def by_product(T, v):
 def fused_squares(xp, v): return xp.sqrt(((v['a'][:, None, :] - v['b'][None, :, :]) ** 2).sum(-1))
 
 
-def cupy_distances(cp, v):
-    a, b = v['a'], v['b']
-    if 'pairs' not in vars(cupy_distances):
-        cupy_distances.pairs = cp.ReductionKernel('T a, T b', 'T y', '(a - b) * (a - b)', 'a + b', 'y = sqrt(a)', '0', 'pairs')
-    return cupy_distances.pairs(a[:, None, :], b[None, :, :], axis=2)
+def pairs(name, term, join, last, identity, turned=False):
+    """CuPy's ReductionKernel over a[i,k] and b[j,k] or, turned, b[k,j], of which a copy has k as its last axis."""
+    inner = kernel('ReductionKernel', 'T a, T b', 'T y', term, join, last, identity, name, names='a b', axis=2)['ReductionKernel']
+
+    def f(cp, v):
+        b = cp.ascontiguousarray(v['b'].T) if turned else v['b']
+        return inner(cp, {'a': v['a'][:, None, :], 'b': b[None, :, :]})
+    return {'ReductionKernel': f}
 
 
 Work('distances', 'sums', 'd[i,j] = sqrt(sum(k: (a[i,k] - b[j,k])**2))', 'a f32 n k; b f32 m k', 'n m k: 23 19 7; 256 256 32; 1001 777 33; 4096 4096 128',
      squares, results='d', torch={'cdist, direct': lambda T, v: T.cdist(v['a'], v['b'], compute_mode='donot_use_mm_for_euclid_dist'),
                                   'by a product': by_product, 'fused': fused_squares},
-     cupy={'ReductionKernel': cupy_distances, 'by a product': by_product}, jax={'jit fused': fused_squares, 'jit product': by_product},
+     cupy={**pairs('distances', '(a - b) * (a - b)', 'a + b', 'y = sqrt(a)', '0'), 'by a product': by_product}, jax={'jit fused': fused_squares, 'jit product': by_product},
      terms=lambda z: z['n'] * z['m'] * z['k'], issue={'add': 1, 'fma': 1}, tolerance=2e-3, numpy_ways=False)
 
 Work('manhattan_f64', 'sums', 'd[i,j] = sum(k: abs(a[i,k] - b[j,k]))', 'a f64 n k; b f64 m k', 'n m k: 23 19 7; 128 128 16; 513 301 31; 2048 2048 64',
      lambda xp, v: strips(len(v['a']), rows(v, 'b', v['a'].shape[1]), lambda s: abs(v['a'][s, None, :] - v['b'][None, :, :]).sum(-1), joined(xp)),
      results='d', torch={'cdist': lambda T, v: T.cdist(v['a'], v['b'], p=1.0), 'fused': lambda T, v: (v['a'][:, None, :] - v['b'][None, :, :]).abs().sum(-1)},
-     jax={'jit fused': lambda jnp, v: abs(v['a'][:, None, :] - v['b'][None, :, :]).sum(-1)},
+     cupy=pairs('manhattan', 'abs(a - b)', 'a + b', 'y = a', '0'), jax={'jit fused': lambda jnp, v: abs(v['a'][:, None, :] - v['b'][None, :, :]).sum(-1)},
      terms=lambda z: z['n'] * z['m'] * z['k'], issue={'f64': 2})
 
 
@@ -72,24 +75,14 @@ def widest(xp, v, each=None):
     return strips(len(a), each or all_pairs(v), lambda s: xp.amax(xp.minimum(a[s, :, None], b[None, :, :]), 1), joined(xp))
 
 
-def cupy_pairs(name, term, join, identity):
-    """A ReductionKernel over a[i,k] and b[k,j]; b is copied so that k is its last axis."""
-    made = []
-
-    def f(cp, v):
-        made or made.append(cp.ReductionKernel('T a, T b', 'T y', term, join, 'y = a', identity, name))
-        return made[0](v['a'][:, None, :], cp.ascontiguousarray(v['b'].T)[None, :, :], axis=2)
-    return {'ReductionKernel': f}
-
-
 def whole(f): return {'jit fused': lambda jnp, v: f(jnp, v, 1 << 40)}
 
 
-for key, text, dtype, f, kernel, issue in (
-        ('min_plus', 'y[i,j] = min(k: a[i,k] + b[k,j])', 'f32', least, ('a + b', 'min(a, b)', '3e38'), {'add': 1, 'min': 1}),
-        ('widest_path_i32', 'y[i,j] = max(k: min(a[i,k], b[k,j]))', 'i32', widest, ('min(a, b)', 'max(a, b)', '-2147483647'), {'imin': 2})):
+for key, text, dtype, f, operations, issue in (
+        ('min_plus', 'y[i,j] = min(k: a[i,k] + b[k,j])', 'f32', least, ('a + b', 'min(a, b)', 'y = a', '3e38'), {'add': 1, 'min': 1}),
+        ('widest_path_i32', 'y[i,j] = max(k: min(a[i,k], b[k,j]))', 'i32', widest, ('min(a, b)', 'max(a, b)', 'y = a', '-2147483647'), {'imin': 2})):
     Work(key, 'sums', text, 'a %s n k; b %s k m' % (dtype, dtype), 'n m k: 21 17 9; 128 128 128; 501 333 257; 2048 2048 2048', f,
-         torch={'strips': f, 'fused': fused(f)}, compiled=('fused',), cupy={'strips': f, **cupy_pairs(key, *kernel)}, jax=whole(f), numpy_ways=False,
+         torch={'strips': f, 'fused': fused(f)}, compiled=('fused',), cupy={'strips': f, **pairs(key, *operations, turned=True)}, jax=whole(f), numpy_ways=False,
          terms=lambda z: z['n'] * z['m'] * z['k'], issue=issue)
 
 

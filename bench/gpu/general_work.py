@@ -124,6 +124,16 @@ def ways(given):
     return given if isinstance(given, dict) else {'eager': given}
 
 
+def kernel(kind, *text, names, **how):
+    """{kind: a way with CuPy's ElementwiseKernel or ReductionKernel of the arrays of those names}. It is made once."""
+    made = []
+
+    def f(cp, v):
+        made or made.append(getattr(cp, kind)(*text))
+        return made[0](*[v[n] for n in names.split()], **how)
+    return {kind: f}
+
+
 def again(times, length, width_bytes=32):
     """How often a chain of reductions must read its input: once if a strip of that many elements, each that wide, fits a cluster."""
     return lambda size: 1 if number(length, size) * width_bytes <= CLUSTER_BYTES else times

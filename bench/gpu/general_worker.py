@@ -73,11 +73,12 @@ class Worker:
             except Exception as e:  # if one way fails, the others still run
                 times.pop(label, None)
                 errors[label] = told(e)
-        if self.peer.is_leat and times and not self.o.dry and self.o.device != 'cpu':
+        for what in ('bytes', 'issue') if self.peer.is_leat and times and not self.o.dry and self.o.device != 'cpu' else ():
             try:
-                floors = self.peer.floors(case, self.timer)
+                floors[what] = self.peer.floor(what, case, self.timer)
             except Exception as e:
-                errors['floor'] = told(e)
+                errors['floor by ' + what] = told(e)
+        floors = {what: us for what, us in floors.items() if us}
         say(case=case.name, peer=self.o.name, ways=times, errors=errors, uncounted=uncounted, floors=floors, size=case.size,
             left_out=getattr(self.peer, 'left_out', []), compared=want[1], seconds=round(time.perf_counter() - start, 2))
 

@@ -1,12 +1,13 @@
 #!/bin/sh
 # The works of the general GPU benchmark have NumPy's values: all of them on cpu, some on sim. A wrong value, and a program that fails, are
-# reported. Needs a Python with NumPy: $PYTHON, python3, or an environment of `make check` or `make bench`; exit status 77 if there is none.
+# reported. Needs a Python with NumPy: $PYTHON, python3, or the environment of `make bench`; exit status 77 if there is none.
+# tools/check_python.sh runs it with the environment of the Python package's tests.
 # usage: general.sh BUILD-FOLDER
 set -u
 build=${1:?usage: general.sh BUILD-FOLDER}
 cd "$(dirname "$0")/../.." || exit 2
 python=
-for one in "${PYTHON:-python3}" /usr/bin/python3 build/check/python/bin/python bench/.venv/bin/python; do
+for one in "${PYTHON:-python3}" /usr/bin/python3 bench/.venv/bin/python; do
     if [ -z "$python" ] && "$one" -c 'import numpy' 2>/dev/null; then python=$one; fi
 done
 [ -n "$python" ] || { echo "general: no Python with NumPy" && exit 77; }
