@@ -191,7 +191,8 @@ def details(rows):
             line = j.lines.get(p)
             if line:
                 said = [('(%s %s)' if way in line['uncounted'] else '%s %s') % (way, micro(us)) for way, us in line['ways'].items()]
-                said += ['%s FAILED, %s' % e for e in line['errors'].items()] + ['%s, compiled: no time left' % way for way in line.get('left_out', [])]
+                said += ['%s FAILED, %s' % e for e in line['errors'].items()]
+                said += ['%s, compiled: no time left' % way for way in line.get('left_out', [])]
                 text.append('%-52s%-6s %s' % (j.case.label, p, '; '.join(said) or 'no way'))
     return text
 

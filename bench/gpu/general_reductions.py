@@ -121,7 +121,8 @@ Work('sum_last_i64', 'reductions', 'y[i,j] = sum(k: x[i,j,k])', 'x i64 n m k', '
 Work('count_columns', 'reductions', 'y[j] = sum(i: x[i,j])', 'x bool n m', 'n m: 77 31; 1024 256; 5001 1003; 65536 2048',
      lambda xp, v: v['x'].sum(0), torch=lambda T, v: v['x'].sum(0))
 
-Work('any_all_rows', 'reductions', 'p[i] = any(j: x[i,j]); q[i] = all(j: x[i,j] || z[i])', 'x bool n m; z bool n', 'n m: 31 7; 256 1024; 1003 5001; 16384 8192',
+Work('any_all_rows', 'reductions', 'p[i] = any(j: x[i,j]); q[i] = all(j: x[i,j] || z[i])', 'x bool n m; z bool n',
+     'n m: 31 7; 256 1024; 1003 5001; 16384 8192',
      lambda xp, v: (v['x'].any(1), (v['x'] | v['z'][:, None]).all(1)), results='p q',
      torch=lambda T, v: (v['x'].any(1), (v['x'] | v['z'][:, None]).all(1)))
 

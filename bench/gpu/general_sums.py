@@ -44,16 +44,22 @@ def pairs(name, term, join, last, identity, turned=False):
     return {'ReductionKernel': f}
 
 
-Work('distances', 'sums', 'd[i,j] = sqrt(sum(k: (a[i,k] - b[j,k])**2))', 'a f32 n k; b f32 m k', 'n m k: 23 19 7; 256 256 32; 1001 777 33; 4096 4096 128',
+Work('distances', 'sums', 'd[i,j] = sqrt(sum(k: (a[i,k] - b[j,k])**2))', 'a f32 n k; b f32 m k',
+     'n m k: 23 19 7; 256 256 32; 1001 777 33; 4096 4096 128',
      squares, results='d', torch={'cdist, direct': lambda T, v: T.cdist(v['a'], v['b'], compute_mode='donot_use_mm_for_euclid_dist'),
                                   'by a product': by_product, 'fused': fused_squares},
-     cupy={**pairs('distances', '(a - b) * (a - b)', 'a + b', 'y = sqrt(a)', '0'), 'by a product': by_product}, jax={'jit fused': fused_squares, 'jit product': by_product},
+     cupy={**pairs('distances', '(a - b) * (a - b)', 'a + b', 'y = sqrt(a)', '0'), 'by a product': by_product},
+     jax={'jit fused': fused_squares, 'jit product': by_product},
      terms=lambda z: z['n'] * z['m'] * z['k'], issue={'add': 1, 'fma': 1}, tolerance=2e-3, numpy_ways=False)
+
+def fused_lengths(xp, v): return abs(v['a'][:, None, :] - v['b'][None, :, :]).sum(-1)
+
 
 Work('manhattan_f64', 'sums', 'd[i,j] = sum(k: abs(a[i,k] - b[j,k]))', 'a f64 n k; b f64 m k', 'n m k: 23 19 7; 128 128 16; 513 301 31; 2048 2048 64',
      lambda xp, v: strips(len(v['a']), rows(v, 'b', v['a'].shape[1]), lambda s: abs(v['a'][s, None, :] - v['b'][None, :, :]).sum(-1), joined(xp)),
-     results='d', torch={'cdist': lambda T, v: T.cdist(v['a'], v['b'], p=1.0), 'fused': lambda T, v: (v['a'][:, None, :] - v['b'][None, :, :]).abs().sum(-1)},
-     cupy=pairs('manhattan', 'abs(a - b)', 'a + b', 'y = a', '0'), jax={'jit fused': lambda jnp, v: abs(v['a'][:, None, :] - v['b'][None, :, :]).sum(-1)},
+     results='d', torch={'cdist': lambda T, v: T.cdist(v['a'], v['b'], p=1.0), 'fused': fused_lengths},
+     cupy=pairs('manhattan', 'abs(a - b)', 'a + b', 'y = a', '0'),
+     jax={'jit fused': fused_lengths},
      terms=lambda z: z['n'] * z['m'] * z['k'], issue={'f64': 2})
 
 
@@ -82,7 +88,8 @@ for key, text, dtype, f, operations, issue in (
         ('min_plus', 'y[i,j] = min(k: a[i,k] + b[k,j])', 'f32', least, ('a + b', 'min(a, b)', 'y = a', '3e38'), {'add': 1, 'min': 1}),
         ('widest_path_i32', 'y[i,j] = max(k: min(a[i,k], b[k,j]))', 'i32', widest, ('min(a, b)', 'max(a, b)', 'y = a', '-2147483647'), {'imin': 2})):
     Work(key, 'sums', text, 'a %s n k; b %s k m' % (dtype, dtype), 'n m k: 21 17 9; 128 128 128; 501 333 257; 2048 2048 2048', f,
-         torch={'strips': f, 'fused': fused(f)}, compiled=('fused',), cupy={'strips': f, **pairs(key, *operations, turned=True)}, jax=whole(f), numpy_ways=False,
+         torch={'strips': f, 'fused': fused(f)}, compiled=('fused',), cupy={'strips': f, **pairs(key, *operations, turned=True)}, jax=whole(f),
+         numpy_ways=False,
          terms=lambda z: z['n'] * z['m'] * z['k'], issue=issue)
 
 
@@ -120,8 +127,10 @@ def kernel_sums(xp, v, each=None):
     return strips(len(x), each or max(1, (1 << 26) // len(p)), lambda s: (w * xp.exp(-(x[s, None] - p) ** 2)).sum(1), joined(xp))
 
 
-Work('kernel_sums', 'sums', 'y[i] = sum(j: w[j] * exp(-(x[i] - p[j])**2))', 'x f32 n; p f32 m; w f32 m', 'n m: 37 29; 1024 1024; 5003 1501; 65536 16384',
-     kernel_sums, torch={'fused': fused(kernel_sums)}, jax=whole(kernel_sums), terms=lambda z: z['n'] * z['m'], issue={'add': 1, 'fma': 3, 'special': 1})
+Work('kernel_sums', 'sums', 'y[i] = sum(j: w[j] * exp(-(x[i] - p[j])**2))', 'x f32 n; p f32 m; w f32 m',
+     'n m: 37 29; 1024 1024; 5003 1501; 65536 16384',
+     kernel_sums, torch={'fused': fused(kernel_sums)}, jax=whole(kernel_sums), terms=lambda z: z['n'] * z['m'],
+     issue={'add': 1, 'fma': 3, 'special': 1})
 
 Work('correlation', 'sums', 'mu[i] = mean(k: x[k,i])\nsd[i] = sqrt(mean(k: (x[k,i] - mu[i])**2))\n'
      'c[i,j] = mean(k: (x[k,i] - mu[i]) * (x[k,j] - mu[j])) / (sd[i] * sd[j])', 'x f32 n m', 'n m: 43 11; 512 64; 3001 301; 16384 2048',
@@ -213,17 +222,20 @@ convolution('conv1d_channels', 'edge x fill(0)\ny[b,o,i] = sum(c, p: x[b,c,i+p-4
             'b c o n: 2 3 4 17; 4 16 16 256; 7 33 31 501; 16 64 64 8192', 1, products_of('b', 'c', 'o', 'n', 9), pad=4)
 convolution('conv3x3_image', 'y[i,j] = sum(p, q: x[i+p,j+q] * w[p,q])', 'x f32 n m; w f32 3 3', 'n m: 21 17; 256 256; 1003 2001; 8192 8192', 2,
             products_of('n', 'm', 9), before=lambda v: one(v, 2), after=lambda y: y[0, 0])
-convolution('conv5x5_edge', 'edge x fill(0)\ny[i,j] = sum(p, q: x[i+p-2,j+q-2] * w[p,q])', 'x f32 n m; w f32 5 5', 'n m: 21 17; 256 256; 2001 1003; 4096 8192', 2,
+convolution('conv5x5_edge', 'edge x fill(0)\ny[i,j] = sum(p, q: x[i+p-2,j+q-2] * w[p,q])', 'x f32 n m; w f32 5 5',
+            'n m: 21 17; 256 256; 2001 1003; 4096 8192', 2,
             products_of('n', 'm', 25), before=lambda v: one(v, 2), after=lambda y: y[0, 0], pad=2)
 convolution('conv11x11_image', 'y[i,j] = sum(p, q: x[i+p,j+q] * w[p,q])', 'x f32 n m; w f32 11 11', 'n m: 31 27; 256 256; 1003 1001; 4096 4096', 2,
             products_of('n', 'm', 121), before=lambda v: one(v, 2), after=lambda y: y[0, 0])
-convolution('conv7x7_batch_f64', 'y[b,i,j] = sum(p, q: x[b,i+p,j+q] * w[p,q])', 'x f64 b n m; w f64 7 7', 'b n m: 2 21 17; 4 64 64; 5 201 303; 32 1024 1024', 2,
+convolution('conv7x7_batch_f64', 'y[b,i,j] = sum(p, q: x[b,i+p,j+q] * w[p,q])', 'x f64 b n m; w f64 7 7',
+            'b n m: 2 21 17; 4 64 64; 5 201 303; 32 1024 1024', 2,
             products_of('b', 'n', 'm', 49), before=lambda v: {'x': v['x'][:, None], 'w': v['w'][None, None]}, after=lambda y: y[:, 0])
 convolution('conv3x3_channels', 'edge x fill(0)\ny[b,o,i,j] = sum(c, p, q: x[b,c,i+p-1,j+q-1] * w[o,c,p,q])', 'x f32 b c n m; w f32 o c 3 3',
             'b c o n m: 2 3 4 9 11; 2 16 16 28 28; 3 33 65 57 55; 32 64 64 56 56', 2, products_of('b', 'c', 'o', 'n', 'm', 9), pad=1)
 convolution('conv5x5_channels', 'y[b,o,i,j] = sum(c, p, q: x[b,c,i+p,j+q] * w[o,c,p,q])', 'x f32 b c n n; w f32 o c 5 5',
             'b c o n: 2 3 4 11; 2 16 16 28; 3 31 33 45; 16 48 96 64', 2, products_of('b', 'c', 'o', 'n', 'n', 25))
-convolution('conv7x7_stride', 'edge x fill(0)\ny[b,o,i,j] = sum(c, p, q: x[b,c,2*i+p-3,2*j+q-3] * w[o,c,p,q]) where i in 0..(len(x,2)+1)//2, j in 0..(len(x,3)+1)//2',
+convolution('conv7x7_stride',
+            'edge x fill(0)\ny[b,o,i,j] = sum(c, p, q: x[b,c,2*i+p-3,2*j+q-3] * w[o,c,p,q]) where i in 0..(len(x,2)+1)//2, j in 0..(len(x,3)+1)//2',
             'x f32 b 3 n n; w f32 o 3 7 7', 'b o n: 2 4 15; 1 32 64; 3 33 101; 32 64 224', 2,
             lambda z: z['b'] * z['o'] * ((z['n'] + 1) // 2) ** 2 * 147, stride=2, pad=3)
 convolution('conv3x3_dilated', 'y[b,o,i,j] = sum(c, p, q: x[b,c,i+2*p,j+2*q] * w[o,c,p,q])', 'x f32 b c n m; w f32 o c 3 3',
@@ -231,12 +243,25 @@ convolution('conv3x3_dilated', 'y[b,o,i,j] = sum(c, p, q: x[b,c,i+2*p,j+2*q] * w
 convolution('conv3x3_groups', 'edge x fill(0)\ny[b,o,i,j] = sum(c, p, q: x[b,(o//(len(w,0)//4))*len(w,1)+c,i+p-1,j+q-1] * w[o,c,p,q])',
             'x f32 b 4*c n m; w f32 4*o c 3 3', 'b c o n m: 2 3 2 9 11; 2 8 8 28 28; 3 9 11 57 55; 32 32 32 56 56', 2,
             products_of('b', 'c', 4, 'o', 'n', 'm', 9), pad=1, groups=4)
+
+
+def depthwise(xp, v):
+    x, w = padded(xp, v['x'], 1, 2), v['w'][..., None, None]
+    n, m = v['x'].shape[2:]
+    return sum(x[:, :, p:p + n, q:q + m] * w[:, p, q] for p in range(3) for q in range(3))
+
+
+def depthwise_library(lib):
+    """PyTorch's and JAX's ways, whose filters have an axis for the channels of a group."""
+    def values(xp, v):
+        made = library(2, pad=1, groups=v['x'].shape[1])[lib]
+        return next(iter(made.values()))(xp, {'x': v['x'], 'w': v['w'][:, None]})
+    return values
+
+
 Work('conv3x3_depthwise', 'sums', 'edge x fill(0)\ny[b,c,i,j] = sum(p, q: x[b,c,i+p-1,j+q-1] * w[c,p,q])', 'x f32 b c n m; w f32 c 3 3',
-     'b c n m: 2 3 9 11; 4 32 28 28; 3 65 57 55; 32 256 56 56',
-     lambda xp, v: sum(padded(xp, v['x'], 1, 2)[:, :, p:p + v['x'].shape[2], q:q + v['x'].shape[3]] * v['w'][:, p, q][:, None, None] for p in range(3) for q in range(3)),
-     torch={'convolution': lambda T, v: T.nn.functional.conv2d(v['x'], v['w'][:, None], padding=1, groups=v['x'].shape[1])}, of_peer=1.2,
-     winograd=True, jax={'jit conv': lambda jnp, v: library(2, pad=1, groups=v['x'].shape[1])['jax']['jit conv'](jnp, {'x': v['x'], 'w': v['w'][:, None]})},
-     terms=products_of('b', 'c', 'n', 'm', 9), issue={'fma': 1})
+     'b c n m: 2 3 9 11; 4 32 28 28; 3 65 57 55; 32 256 56 56', depthwise, torch={'convolution': depthwise_library('torch')},
+     jax={'jit conv': depthwise_library('jax')}, of_peer=1.2, winograd=True, terms=products_of('b', 'c', 'n', 'm', 9), issue={'fma': 1})
 convolution('conv3x3x3_volume', 'y[b,o,h,i,j] = sum(c, r, p, q: x[b,c,h+r,i+p,j+q] * w[o,c,r,p,q])', 'x f32 b c d n n; w f32 o c 3 3 3',
             'b c o d n: 1 2 3 6 7; 1 8 8 16 16; 2 9 17 19 33; 4 32 32 32 48', 3, products_of('b', 'c', 'o', 'd', 'n', 'n', 27))
 

@@ -57,7 +57,8 @@ Work('max_pool2x2', 'windows', 'y[b,c,i,j] = max(p in 0..2, q in 0..2: x[b,c,2*i
      'b c n m: 2 3 8 11; 4 16 32 32; 3 33 57 55; 32 64 128 128', lambda xp, v: folded(xp.maximum, shifted(v['x'], (2, 2), 2)),
      torch={'max_pool2d': pool(2, 'max', kernel_size=2)}, jax=reduced(2, -np.inf, 'max', (2, 2), 2))
 
-Work('max_pool3x3_f16', 'windows', 'edge x fill(-inf)\ny[b,c,i,j] = max(p in 0..3, q in 0..3: x[b,c,2*i+p-1,2*j+q-1]) where i in 0..(len(x,2)+1)//2, j in 0..(len(x,3)+1)//2',
+Work('max_pool3x3_f16', 'windows',
+     'edge x fill(-inf)\ny[b,c,i,j] = max(p in 0..3, q in 0..3: x[b,c,2*i+p-1,2*j+q-1]) where i in 0..(len(x,2)+1)//2, j in 0..(len(x,3)+1)//2',
      'x f16 b c n m', 'b c n m: 2 3 8 11; 4 16 32 32; 3 33 57 55; 32 64 112 112',
      lambda xp, v: folded(xp.maximum, shifted(xp.pad(v['x'], [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-np.inf), (3, 3), 2)),
      torch={'max_pool2d': pool(2, 'max', kernel_size=3, stride=2, padding=1)})
@@ -86,7 +87,8 @@ def medians(v, xp, pad, axis):
     return np.median(np.stack(parts), 0) if xp is np else median5(xp.minimum, xp.maximum, *parts)
 
 
-Work('median5', 'windows', 'edge x clamp\n' + MEDIAN + 'y[i] = median5(x[i-2], x[i-1], x[i], x[i+1], x[i+2])', 'x f32 n', 'n: 1003; 65536; 1000003; 67108864',
+Work('median5', 'windows', 'edge x clamp\n' + MEDIAN + 'y[i] = median5(x[i-2], x[i-1], x[i], x[i+1], x[i+2])', 'x f32 n',
+     'n: 1003; 65536; 1000003; 67108864',
      lambda xp, v: medians(v, xp, True, 0), torch={'network': lambda T, v: medians(v, T, True, 0)},
      cupy={'median_filter': lambda cp, v: __import__('cupyx.scipy.ndimage').scipy.ndimage.median_filter(v['x'], 5, mode='nearest')})
 
@@ -105,10 +107,12 @@ Work('moving_sum_columns_f64', 'windows', 'y[i,j] = sum(k in 0..32: x[i+k,j])', 
 Work('moving_sum_i32', 'windows', 'y[i] = sum(k in 0..7: x[i+k])', 'x i32 n', 'n: 1003; 65536; 1000003; 33554432',
      lambda xp, v: sum(p.astype(xp.int64) for p in shifted(v['x'], (7,))), torch=lambda T, v: sum(p.to(T.int64) for p in shifted(v['x'], (7,))))
 
-Work('box9x9', 'windows', 'edge x clamp\ny[i,j] = mean(p in 0..9, q in 0..9: x[i+p-4,j+q-4])', 'x f32 n m', 'n m: 21 17; 256 256; 1003 2001; 8192 8192',
+Work('box9x9', 'windows', 'edge x clamp\ny[i,j] = mean(p in 0..9, q in 0..9: x[i+p-4,j+q-4])', 'x f32 n m',
+     'n m: 21 17; 256 256; 1003 2001; 8192 8192',
      lambda xp, v: sum(shifted(sum(shifted(padded(xp, v['x'], 4, 2, 'edge'), (1, 9))), (9, 1))) / 81,
      torch={'avg_pool2d': lambda T, v: T.nn.functional.avg_pool2d(T.nn.functional.pad(v['x'][None, None], (4,) * 4, mode='replicate'), 9, 1)[0, 0],
-            'apart': lambda T, v: sum(shifted(sum(shifted(T.nn.functional.pad(v['x'][None, None], (4,) * 4, mode='replicate')[0, 0], (1, 9))), (9, 1))) / 81},
+            'apart': lambda T, v: sum(shifted(sum(shifted(T.nn.functional.pad(v['x'][None, None], (4,) * 4, mode='replicate')[0, 0], (1, 9))),
+                                              (9, 1))) / 81},
      cupy={'uniform_filter': lambda cp, v: __import__('cupyx.scipy.ndimage').scipy.ndimage.uniform_filter(v['x'], 9, mode='nearest')})
 
 
@@ -126,6 +130,13 @@ Work('mean_pool_volume', 'windows', 'y[b,c,h,i,j] = mean(r in 0..2, p in 0..2, q
      'b c d n: 2 3 4 5; 2 8 16 16; 3 5 21 33; 8 32 64 64', lambda xp, v: sum(shifted(v['x'], (2, 2, 2), 2)) / 8,
      torch={'avg_pool3d': pool(3, 'avg', kernel_size=2), 'views': lambda T, v: sum(shifted(v['x'], (2, 2, 2), 2)) / 8})
 
+
+def columns(v, width, *functions):
+    """Each function's window down the columns."""
+    x = v['x']
+    return tuple(folded(f, (x[k:len(x) - width + 1 + k] for k in range(width))) for f in functions)
+
+
 Work('min_max_columns_i16', 'windows', 'lo[i,j] = min(k in 0..5: x[i+k,j]); hi[i,j] = max(k in 0..5: x[i+k,j])', 'x i16 n m',
-     'n m: 40 13; 512 256; 1003 1001; 8192 8192', lambda xp, v: tuple(folded(f, (v['x'][k:len(v['x']) - 4 + k] for k in range(5))) for f in (xp.minimum, xp.maximum)),
-     results='lo hi', torch=lambda T, v: tuple(folded(f, (v['x'][k:len(v['x']) - 4 + k] for k in range(5))) for f in (T.minimum, T.maximum)))
+     'n m: 40 13; 512 256; 1003 1001; 8192 8192', lambda xp, v: columns(v, 5, xp.minimum, xp.maximum), results='lo hi',
+     torch=lambda T, v: columns(v, 5, T.minimum, T.maximum))
