@@ -39,7 +39,7 @@ def options():
     p.add_argument('--peers', default=None, help='of %s; default all' % ','.join(PEERS))
     p.add_argument('--seconds', type=float, default=440, help='for all libraries together')
     p.add_argument('--quick', action='store_true', help='fewer repeats, no torch.compile')
-    p.add_argument('--dry', action='store_true', help='values only')
+    p.add_argument('--dry', nargs='?', const='dry', default='', choices=general_work.SIZES, help='values only, at tiny sizes or another')
     p.add_argument('--json', default='', help='a file of lines, to which this run adds')
     p.add_argument('--to', default='', help='a file for the text')
     p.add_argument('--report', nargs='+', default=[], help='files of lines')
@@ -50,7 +50,7 @@ def options():
 
 
 def chosen(o):
-    cases = [general_work.Case(w, which) for w in general_work.works() for which in w.sizes if (which == 'dry') == o.dry]
+    cases = [general_work.Case(w, which) for w in general_work.works() for which in w.sizes if (which == o.dry if o.dry else which != 'dry')]
     only = o.only.split(',') if o.only else []
     cases = [c for c in cases if not only or {c.name, c.work.key, c.work.group} & set(only)]
     turn, count = map(int, o.shard.split('/'))
@@ -77,7 +77,7 @@ def work(o, name, folder, cases, seconds, take):
     """Runs a library's process and passes its lines on as they come. They count however the process ends."""
     line = [sys.executable, os.path.join(HERE, 'general_worker.py'), name, folder, '--cases', ','.join(c.name for c in cases),
             '--repeats', str(o.repeats), '--seconds', str(seconds), '--library', os.path.join(o.build, 'libleat.so'), '--device', o.device]
-    line += ['--dry'] * o.dry + ['--quick'] * o.quick
+    line += ['--dry'] * bool(o.dry) + ['--quick'] * o.quick
     caches = {k: os.path.join(folder, v) for k, v in
               {'CUPY_CACHE_DIR': 'cupy', 'TORCHINDUCTOR_CACHE_DIR': 'inductor', 'TRITON_CACHE_DIR': 'triton'}.items()}
     environment = {**os.environ, 'CUPY_ACCELERATORS': 'cub', 'PYTHONPATH': os.path.dirname(HERE), **({} if o.dry else caches)}

@@ -1,8 +1,6 @@
 """CuPy's part of the general GPU benchmark: array expressions, the functions of cupyx, and kernels of elements and reductions."""
 import os
 
-import numpy as np
-
 os.environ.setdefault('CUPY_TF32', '0')
 import cupy as cp
 
