@@ -95,7 +95,7 @@ class Leat:
         count = c_size_t(); self.must(self.lib.leat_device_count(self.ctx, byref(count)))
         for k in range(count.value):
             info = DeviceInfo(); self.must(self.lib.leat_device_get(self.ctx, c_size_t(k), c_bool(False), byref(info)))
-            if info.kind == b'cuda': return info.multiprocessors
+            if info.kind == b'cuda' and info.usable: return info.multiprocessors
         return 1
 
     def wrap(self, a):

@@ -37,7 +37,7 @@ def options():
     p.add_argument('--only', default='', help='works, works at a size or classes: fir,distances/huge,maps')
     p.add_argument('--shard', default=os.environ.get('GENERAL_SHARD', '1/1'), help='K/N; default $GENERAL_SHARD')
     p.add_argument('--peers', default=None, help='of %s; default all' % ','.join(PEERS))
-    p.add_argument('--seconds', type=float, default=440, help='for all libraries together')
+    p.add_argument('--seconds', type=float, default=420, help='for all libraries together')
     p.add_argument('--quick', action='store_true', help='fewer repeats, no torch.compile')
     p.add_argument('--dry', nargs='?', const='dry', default='', choices=general_work.SIZES, help='values only, at tiny sizes or another')
     p.add_argument('--json', default='', help='a file of lines, to which this run adds')

@@ -205,8 +205,8 @@ def convolution(key, text, inputs, sizes, axes, terms, before=None, after=None, 
     made, values = library(axes, **how), conv(axes, **how)
     shape = lambda f: lambda lib, v: after(f(lib, before(v)) if before else f(lib, v)) if after else f(lib, before(v) if before else v)
     Work(key, 'sums', text, inputs, sizes, shape(values), torch={k: shape(f) for k, f in made['torch'].items()},
-         cupy={'as_strided, tensordot': shape(values)}, jax={k: shape(f) for k, f in made['jax'].items()}, terms=terms, issue={'fma': 1},
-         winograd=axes > 1, compiled=(), numpy_ways=False, of_peer=1.2)
+         cupy={'as_strided, tensordot': shape(values)}, jax={k: shape(f) for k, f in made['jax'].items()}, terms=terms,
+         issue={'f64' if ' f64 ' in inputs else 'fma': 1}, winograd=axes > 1, compiled=(), numpy_ways=False, of_peer=1.2)
 
 
 def one(v, rank):
