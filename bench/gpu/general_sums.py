@@ -151,7 +151,18 @@ def patches(xp, x, extents, stride=1, dilation=1):
     return xp.lib.stride_tricks.as_strided(x, shape + list(extents), steps + inner)
 
 
+def shifted(x, extents, stride=1):
+    """The views of x that a window over the last axes visits."""
+    count = len(extents)
+    shape = [(x.shape[x.ndim - count + k] - e) // stride + 1 for k, e in enumerate(extents)]
+    for at in np.ndindex(*extents):
+        yield x[(...,) + tuple(slice(a, a + (n - 1) * stride + 1, stride) for a, n in zip(at, shape))]
+
+
 def padded(xp, x, pad, axes, mode='constant'):
+    """With a border at both ends of the last axes."""
+    if hasattr(xp, 'nn'):  # PyTorch
+        return xp.nn.functional.pad(x, (pad, pad) * axes)
     return xp.pad(x, [(pad, pad) if k >= x.ndim - axes else (0, 0) for k in range(x.ndim)], mode=mode)
 
 
@@ -197,16 +208,27 @@ def library(axes, stride=1, pad=0, dilation=1, groups=1):
     return dict(torch=ways, jax={'jit conv': jitted})
 
 
+def views(axes, pad=0):
+    """A way for one channel: the sum of the window's views, each times its weight."""
+    def values(lib, v):
+        x, w = v['x'], v['w']
+        return sum(w[at] * part for at, part in zip(np.ndindex(*w.shape), shifted(padded(lib, x, pad, axes) if pad else x, w.shape)))
+    return values
+
+
 def products_of(*names): return lambda z: int(np.prod([z[n] if isinstance(n, str) else n for n in names], dtype=np.int64))
 
 
 def convolution(key, text, inputs, sizes, axes, terms, before=None, after=None, **how):
-    """A work that cuDNN has. before: makes x[b,c,...] and w[o,c,...] from the inputs; after: makes the result's shape."""
+    """A work that cuDNN has. before, after: for one channel, they make x[b,c,...] and w[o,c,...] from the inputs, and the result's shape."""
     made, values = library(axes, **how), conv(axes, **how)
-    shape = lambda f: lambda lib, v: after(f(lib, before(v)) if before else f(lib, v)) if after else f(lib, before(v) if before else v)
-    Work(key, 'sums', text, inputs, sizes, shape(values), torch={k: shape(f) for k, f in made['torch'].items()},
-         cupy={'as_strided, tensordot': shape(values)}, jax={k: shape(f) for k, f in made['jax'].items()}, terms=terms,
-         issue={'f64' if ' f64 ' in inputs else 'fma': 1}, winograd=axes > 1, compiled=(), numpy_ways=False, of_peer=1.2)
+    shape = lambda f: (lambda lib, v: after(f(lib, before(v)))) if before else f
+    more = {'views': views(axes, **how)} if before else {}
+    few = {'views'} if int(np.prod([int(e) for e in inputs.split()[-axes:]])) < 100 else set()
+    Work(key, 'sums', text, inputs, sizes, shape(values), torch={**{k: shape(f) for k, f in made['torch'].items()}, **more},
+         cupy={'as_strided, tensordot': shape(values), **more},
+         jax={**{k: shape(f) for k, f in made['jax'].items()}, **{'jit ' + k: f for k, f in more.items()}}, terms=terms,
+         issue={'f64' if ' f64 ' in inputs else 'fma': 1}, winograd=axes > 1, compiled=few & set(more), numpy_ways=False, of_peer=1.2)
 
 
 def one(v, rank):
@@ -260,7 +282,8 @@ def depthwise_library(lib):
 
 
 Work('conv3x3_depthwise', 'sums', 'edge x fill(0)\ny[b,c,i,j] = sum(p, q: x[b,c,i+p-1,j+q-1] * w[c,p,q])', 'x f32 b c n m; w f32 c 3 3',
-     'b c n m: 2 3 9 11; 4 32 28 28; 3 65 57 55; 32 256 56 56', depthwise, torch={'convolution': depthwise_library('torch')},
+     'b c n m: 2 3 9 11; 4 32 28 28; 3 65 57 55; 32 256 56 56', depthwise,
+     torch={'convolution': depthwise_library('torch'), 'views': depthwise}, compiled=('views',),
      jax={'jit conv': depthwise_library('jax')}, of_peer=1.2, winograd=True, terms=products_of('b', 'c', 'n', 'm', 9), issue={'fma': 1})
 convolution('conv3x3x3_volume', 'y[b,o,h,i,j] = sum(c, r, p, q: x[b,c,h+r,i+p,j+q] * w[o,c,r,p,q])', 'x f32 b c d n n; w f32 o c 3 3 3',
             'b c o d n: 1 2 3 6 7; 1 8 8 16 16; 2 9 17 19 33; 4 32 32 32 48', 3, products_of('b', 'c', 'o', 'd', 'n', 'n', 27))

@@ -1,16 +1,8 @@
 """Windows without weights: extremes, medians, sums. general_work.py says what a Work is."""
 import numpy as np
 
-from general_sums import padded
+from general_sums import joined, padded, shifted
 from general_work import Work
-
-
-def shifted(x, extents, stride=1):
-    """The views of x that a window over the last axes visits."""
-    count = len(extents)
-    shape = [(x.shape[x.ndim - count + k] - e) // stride + 1 for k, e in enumerate(extents)]
-    for at in np.ndindex(*extents):
-        yield x[(...,) + tuple(slice(a, a + (n - 1) * stride + 1, stride) for a, n in zip(at, shape))]
 
 
 def folded(f, parts):
@@ -38,9 +30,6 @@ def running(xp, x, k, axis):
     n = x.shape[axis]
     first = c[lead + (slice(k - 1, k),)]
     return joined(xp)([first, c[lead + (slice(k, n),)] - c[lead + (slice(0, n - k),)]], axis)
-
-
-def joined(xp): return xp.concatenate if hasattr(xp, 'concatenate') else xp.cat
 
 
 def reduced(axes, init, how, window, stride=1):
