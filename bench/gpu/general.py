@@ -80,7 +80,7 @@ def work(o, name, folder, cases, seconds, take):
     line += ['--dry'] * bool(o.dry) + ['--quick'] * o.quick
     caches = {k: os.path.join(folder, v) for k, v in
               {'CUPY_CACHE_DIR': 'cupy', 'TORCHINDUCTOR_CACHE_DIR': 'inductor', 'TRITON_CACHE_DIR': 'triton'}.items()}
-    environment = {**os.environ, 'CUPY_ACCELERATORS': 'cub', 'PYTHONPATH': os.path.dirname(HERE), **({} if o.dry else caches)}
+    environment = {**os.environ, 'CUPY_ACCELERATORS': 'cub', **({} if o.dry else caches)}
     with open(os.path.join(folder, name + '.err'), 'w+') as err:
         process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=err, text=True, env=environment)
         late = threading.Timer(seconds + KILLED_AFTER, process.kill)
