@@ -14,6 +14,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -85,11 +86,14 @@ def work(o, name, folder, cases, seconds, take):
         process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=err, text=True, env=environment)
         late = threading.Timer(seconds + KILLED_AFTER, process.kill)
         late.start()
-        for text in process.stdout:
-            if text.startswith('{'):
-                take(json.loads(text))
-        code = process.wait()
-        late.cancel()
+        try:
+            for text in process.stdout:
+                if text.startswith('{'):
+                    take(json.loads(text))
+            code = process.wait()
+        finally:
+            late.cancel()
+            process.kill()
         if code:
             err.seek(0)
             said = [text for text in err.read().split('\n') if text.strip()] or ['']
@@ -277,6 +281,7 @@ def main():
     if not cases:
         print('general.py: no such work: ' + o.only, file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # removes the folder and ends the library's process
     lines, folder, started = Lines(o), data(cases), time.monotonic()
     try:
         names = ['leat'] + o.peers
