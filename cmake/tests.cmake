@@ -70,6 +70,10 @@ if(NOT CMAKE_CROSSCOMPILING)
   set_tests_properties(tests/install PROPERTIES LABELS once)
 endif()
 
+# The GPU benchmark's programs compute what NumPy does.
+leat_test(tests/bench/general tests/bench/general.sh ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(tests/bench/general PROPERTIES LABELS once SKIP_RETURN_CODE 77)
+
 leat_test(tests/examples tests/examples/examples.sh ${CMAKE_CURRENT_BINARY_DIR}/examples)
 set_tests_properties(tests/examples PROPERTIES LABELS once)
 
