@@ -73,12 +73,19 @@ struct facts {
     bool untrusted, condition, gather, variable;
 };
 
-/* A subscript that the range rules can analyse. */
+static bool is_constant(const struct le_node *x) {
+    return x->free_count == 0 && !x->loads && !x->reduces;
+}
+
+/* A subscript that the range rules can analyse. An index may be divided by a number, as in k[h // 4]: it then counts as
+ * two indices, its quotient and its remainder. */
 static bool is_plain(const struct le_node *x) {
-    if (x->kind == LE_NODE_INDEX || (x->free_count == 0 && !x->loads && !x->reduces))
+    if (x->kind == LE_NODE_INDEX || is_constant(x))
         return true;
     if (x->kind != LE_NODE_OP || x->loads || x->reduces || x->cost > SUBSCRIPT_COST_MAX)
         return false;
+    if (x->code == LE_OP_FLOORDIV || x->code == LE_OP_MOD)
+        return x->operands[0]->kind == LE_NODE_INDEX && is_constant(x->operands[1]);
     bool plain = x->code == LE_OP_ADD || x->code == LE_OP_SUB || x->code == LE_OP_MUL || x->code == LE_OP_NEG;
     for (int k = 0; k < x->operand_count; k++)
         plain = plain && is_plain(x->operands[k]);
