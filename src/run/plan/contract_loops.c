@@ -309,8 +309,7 @@ static void merge_axes(struct le_contract_axes *axes) {
         }
 }
 
-/* Exchanges rows and columns. */
-static void transpose(struct le_contract *c) {
+void le_contract_transpose(struct le_contract *c) {
     struct le_contract_axes rows = c->rows;
     c->rows = c->columns;
     c->columns = rows;
@@ -349,7 +348,7 @@ static void arrange_loops(struct le_contract *c) {
     bool by_rows = c->columns.count && c->columns.at[c->columns.count - 1].target == 1;
     if (c->rows.total == 1 ||
         (c->columns.total > 1 && !by_rows && c->rows.count && c->rows.at[c->rows.count - 1].target == 1))
-        transpose(c);
+        le_contract_transpose(c);
     c->vector = c->columns.total == 1;
 }
 

@@ -41,7 +41,7 @@ static int64_t stride_of(const struct le_contract_axes *axes, int product, bool 
 }
 
 /* A matrix of `rows` by `columns` elements with these strides. */
-static struct le_contract_view view_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
+struct le_contract_view le_contract_view_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
     if (column_stride == 1 || columns == 1) {
         int64_t stride = rows == 1 ? columns : row_stride;
         if (stride >= columns && stride >= 1 && stride <= INT_MAX)
@@ -58,10 +58,10 @@ static struct le_contract_view view_of(int64_t rows, int64_t columns, int64_t ro
 bool le_contract_find_views(struct le_contract *c) {
     bool all = c->rows.count <= 1 && c->columns.count <= 1 && c->terms.count <= 1;
     for (int k = 0; k < c->form.product_count && all; k++) {
-        c->left_view[k] =
-            view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true), stride_of(&c->terms, k, true));
-        c->right_view[k] =
-            view_of(c->terms.total, c->columns.total, stride_of(&c->terms, k, false), stride_of(&c->columns, k, false));
+        c->left_view[k] = le_contract_view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true),
+                                              stride_of(&c->terms, k, true));
+        c->right_view[k] = le_contract_view_of(c->terms.total, c->columns.total, stride_of(&c->terms, k, false),
+                                               stride_of(&c->columns, k, false));
         all = c->left_view[k].fits && c->right_view[k].fits;
     }
     int64_t stride = c->rows.count ? c->rows.at[0].target : c->columns.total;
@@ -74,8 +74,8 @@ static bool find_vector_views(struct le_contract *c) {
     bool all = c->rows.count <= 1 && c->terms.count <= 1;
     for (int k = 0; k < c->form.product_count && all; k++) {
         int64_t step = stride_of(&c->terms, k, false);
-        c->left_view[k] =
-            view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true), stride_of(&c->terms, k, true));
+        c->left_view[k] = le_contract_view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true),
+                                              stride_of(&c->terms, k, true));
         c->right_view[k] = (struct le_contract_view){.fits = step >= 1 && step <= INT_MAX, .stride = (int)step};
         all = c->left_view[k].fits && c->right_view[k].fits;
     }

@@ -17,8 +17,9 @@
 struct le_contract_axis {
     int64_t count, left[LE_TERMS_MAX], right[LE_TERMS_MAX], target, kept;
 };
+#define LE_CONTRACT_AXES_MAX (4 * LEAT_RANK_MAX) /* a batch may take over loops of rows and columns */
 struct le_contract_axes {
-    struct le_contract_axis at[LEAT_RANK_MAX * 2];
+    struct le_contract_axis at[LE_CONTRACT_AXES_MAX];
     int count;
     int64_t total; /* iterations of all loops together */
 };
@@ -40,6 +41,21 @@ struct le_contract_view {
     bool fits;
     int transposed; /* a value of CBLAS's enum */
     int stride;
+};
+
+/* An operand copied in another order, so that a library can work on it: a factor before the product, the target after
+ * it. */
+struct le_contract_copy {
+    bool is_used;
+    struct le_contract_operand array; /* the operand itself */
+    struct {
+        int64_t count, array, copy; /* strides in elements */
+    } axes[LEAT_RANK_MAX];          /* outermost first, in the order of the copy */
+    int axis_count;
+    int64_t elements;
+};
+struct le_contract_copies {
+    struct le_contract_copy left[LE_TERMS_MAX], right[LE_TERMS_MAX], target;
 };
 
 struct le_contract {
@@ -69,6 +85,14 @@ const struct le_contract *le_contract_plan(struct leat_call *call, const struct 
 bool le_contract_analyse(const struct le_specialised *s, const struct le_stage *stage, struct le_arena *arena,
                          struct le_contract *contract);
 bool le_contract_find_views(struct le_contract *contract); /* false: no BLAS can work on the operands in place */
+void le_contract_transpose(struct le_contract *contract);  /* exchanges rows and columns */
+/* contract_arrange.c: arranges an analysed contraction for a device's library: which loops are the rows, the columns
+ * and the terms of a matrix product and which are a batch of them, and which operands are copied in another order
+ * first. Chooses what takes the least time, from the extents and layouts alone. Afterwards the loops have the strides
+ * of the copies, and there is at most one loop of each kind besides the batch's, the last of which is the library's
+ * own. false: a kernel of ours is expected to be faster, or the accesses are too irregular. */
+bool le_contract_arrange(struct le_contract *contract, struct le_contract_copies *copies);
+struct le_contract_view le_contract_view_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride);
 /* Known when it runs: the bytes from the value's first element to the operand's; a factor's number, 1 for NULL. */
 int64_t le_contract_offset_bytes(const struct le_specialised *s, const struct le_contract_operand *operand);
 double le_contract_factor(const struct le_specialised *s, const struct le_node *node, bool negative);
