@@ -60,8 +60,8 @@ static bool can_contract(struct leat_call *call, const struct le_stage *stage, s
 static leat_status plan_copy(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
                              const struct le_contract_copy *copy, struct copied_operand *out) {
     const struct le_device_contract *d = action->device->contract;
-    const enum le_type type = d->c.type;
     const bool is_target = out == &d->target;
+    const enum le_type type = is_target ? d->c.target_type : d->c.array_type;
     leat_status status = LEAT_OK;
     if (!copy->is_used)
         return LEAT_OK;
@@ -266,7 +266,8 @@ static struct le_matrix matrix_of(const struct leat_call *call, const struct le_
     int64_t strides[LE_CONTRACT_AXES_MAX] = {0};
     for (int k = 0; k < batch->count; k++)
         strides[k] = stride_of(&batch->at[k], role, product);
-    int64_t offset = outer_offset(batch, number, strides) * (int64_t)le_type_size(d->c.type);
+    const enum le_type type = role == TARGET ? d->c.target_type : d->c.array_type;
+    int64_t offset = outer_offset(batch, number, strides) * (int64_t)le_type_size(type);
     return (struct le_matrix){.allocation = memory.allocation,
                               .address = memory.address + (uint64_t)offset,
                               .batch_stride = batch->count ? strides[batch->count - 1] : 0};
@@ -280,7 +281,8 @@ static void set_view(struct le_matrix *matrix, const struct le_contract_view *vi
 static leat_status multiply_batch(struct leat_call *call, const struct le_action *action, int k, int64_t number) {
     const struct le_contract *c = &action->device->contract->c;
     const struct le_specialised *s = call->specialised;
-    struct le_product p = {.dtype = (leat_dtype)c->type,
+    struct le_product p = {.dtype = (leat_dtype)c->array_type,
+                           .target_dtype = (leat_dtype)c->target_type,
                            .rows = (int)c->rows.total,
                            .columns = (int)c->columns.total,
                            .terms = (int)c->terms.total,

@@ -4,10 +4,9 @@
 #include "base/text.h"
 #include "run/device/device_run.h"
 #include "run/plan/contraction.h"
-#include <stdlib.h>
 #include <string.h>
 
-enum { FROM, TO, VALUES };
+enum { FROM, TO };
 
 struct le_permutation {
     const char *name;
@@ -17,76 +16,11 @@ struct le_permutation {
     int64_t bytes;
 };
 
-/* ---- the program */
+/* ---- planning */
 
 static enum le_type type_of_size(size_t size_bytes) {
     return size_bytes == 2 ? LE_U16 : size_bytes == 4 ? LE_U32 : LE_U64;
 }
-
-static struct le_ir *make_program(const struct le_ir *parent, struct le_arena *arena, enum le_type type, int rank,
-                                  const char *name) {
-    static const char *const names[VALUES] = {"matrix", "copied"};
-    struct le_ir *ir = le_ir_new(arena, parent->tree);
-    struct le_node **subscripts = LE_NEW_ARRAY(arena, rank, struct le_node *);
-    int *indices = LE_NEW_ARRAY(arena, rank, int);
-    for (int k = 0; k < rank; k++) {
-        *LE_PUSH(arena, &ir->indices) = (struct le_ir_index){.name = le_arena_format(arena, "i%d", k)};
-        subscripts[k] = le_node_index(ir, k);
-        indices[k] = k;
-    }
-    for (int v = 0; v < VALUES; v++)
-        *LE_PUSH(arena, &ir->values) = (struct le_value){
-            .id = v, .symbol = -1, .name = names[v], .type = type, .rank = rank, .stage = v == TO ? 0 : -1, .uses = 1};
-    *LE_PUSH(arena, &ir->statements) = (struct le_ir_statement){.text = name, .symbol = -1, .axis = -1, .loop = -1};
-    struct le_node *node = le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
-                                                              .type = type,
-                                                              .value = FROM,
-                                                              .operands = subscripts,
-                                                              .operand_count = rank,
-                                                              .access = -1,
-                                                              .trusted = true});
-    *LE_PUSH(arena, &ir->stages) = (struct le_stage){.kind = LE_STAGE_MAP,
-                                                     .name = name,
-                                                     .target = TO,
-                                                     .base = -1,
-                                                     .leader = -1,
-                                                     .sibling = -1,
-                                                     .index = -1,
-                                                     .indices = indices,
-                                                     .index_count = rank,
-                                                     .left = subscripts,
-                                                     .left_count = rank,
-                                                     .node = node,
-                                                     .access = -1};
-    return ir;
-}
-
-/* Loops run in the order of the copy if it is written, else of the array: its axes with the greatest strides first. */
-static void find_order(const struct le_contract_copy *copy, bool back, int order[LEAT_RANK_MAX]) {
-    for (int k = 0; k < copy->axis_count; k++) {
-        int q = k;
-        int64_t stride = llabs(copy->axes[k].array);
-        for (; back && q > 0 && llabs(copy->axes[order[q - 1]].array) < stride; q--)
-            order[q] = order[q - 1];
-        order[q] = k;
-    }
-}
-
-static void set_layouts(const struct le_contract_copy *copy, bool back, struct le_layout layouts[VALUES],
-                        struct le_range *ranges) {
-    int order[LEAT_RANK_MAX];
-    struct le_layout *array = &layouts[back ? TO : FROM], *dense = &layouts[back ? FROM : TO];
-    find_order(copy, back, order);
-    for (int k = 0; k < copy->axis_count; k++) {
-        const int64_t count = copy->axes[order[k]].count;
-        array->shape[k] = dense->shape[k] = count;
-        array->strides[k] = copy->axes[order[k]].array;
-        dense->strides[k] = copy->axes[order[k]].copy;
-        ranges[k] = (struct le_range){.high = count, .by = 1, .solved = true};
-    }
-}
-
-/* ---- planning */
 
 struct alignment {
     const struct le_device_facts *facts;
@@ -106,32 +40,18 @@ static bool is_aligned(void *user, int value) {
 
 static leat_status generate(struct leat_call *call, struct le_plan_step *g, const struct le_contract_copy *copy,
                             enum le_type type, bool back, struct le_permutation *p) {
-    struct le_arena *arena = g->arena;
     const struct le_device_facts whole = le_device_facts_of(call);
+    const enum le_type bits = type_of_size(le_type_size(type));
     struct alignment alignment = {.facts = &whole,
                                   .copy = copy,
                                   .array = back ? TO : FROM,
                                   .bytes = copy->array.offset * (int64_t)le_type_size(type)};
     struct le_device_facts facts = whole;
-    struct le_ir *ir =
-        make_program(call->specialised->ir, arena, type_of_size(le_type_size(type)), copy->axis_count, p->name);
-    struct le_space *space = LE_NEW(arena, struct le_space);
-    struct le_layout *layouts = LE_NEW_ARRAY(arena, VALUES, struct le_layout);
-    *space =
-        (struct le_space){.ir = ir, .arena = arena, .ranges = LE_NEW_ARRAY(arena, copy->axis_count, struct le_range)};
-    set_layouts(copy, back, layouts, space->ranges);
     facts.is_aligned = is_aligned;
     facts.user = &alignment;
-    struct le_kernel_work *work = LE_NEW(arena, struct le_kernel_work);
-    le_kernel_work_init(work, arena);
-    const struct le_device_kernel_job job = {.kernel = {.ir = ir,
-                                                        .stage = &ir->stages.at[0],
-                                                        .space = space,
-                                                        .layouts = layouts,
-                                                        .threads = 1,
-                                                        .arena = arena,
-                                                        .work = work},
-                                             .facts = &facts};
+    const struct le_device_kernel_job job = {
+        .kernel = le_contract_copy_kernel(call->specialised->ir, copy, bits, bits, back, p->name, g->arena),
+        .facts = &facts};
     return le_device_generate(&job, &p->launches);
 }
 

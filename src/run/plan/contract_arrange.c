@@ -12,6 +12,7 @@
 
 #define BYTES_PER_SECOND   2.5e12
 #define SINGLES_PER_SECOND 4.5e13 /* operations of the library's products of f32 and f64 */
+#define HALVES_PER_SECOND  5e14   /* the same of 16-bit floats */
 #define OURS_PER_SECOND    1e13   /* of our own kernels, whose operands are in any order */
 #define CALL_SECONDS       4e-6
 #define TILE               64 /* rows and columns that a multiprocessor of the device computes at least */
@@ -134,7 +135,7 @@ static bool place_operand(const struct le_contract *c, struct arrangement *a, en
     if (view.fits)
         return true;
     double elements = copy_elements(a, role, product);
-    double bytes = 2 * elements * (double)le_type_size(role == TARGET ? c->type : c->factor_type);
+    double bytes = 2 * elements * (double)le_type_size(role == TARGET ? c->target_type : c->array_type);
     a->copied_seconds += (role == TARGET && c->form.kept ? 2 : 1) * (bytes / BYTES_PER_SECOND + CALL_SECONDS);
     return elements > 0;
 }
@@ -156,9 +157,10 @@ static double padded(int64_t x) {
 static double product_seconds(const struct le_contract *c, const struct arrangement *a) {
     double rows = (double)a->rows.total, columns = (double)a->columns.total, terms = (double)a->terms.total;
     double operations = 2 * padded(a->rows.total) * padded(a->columns.total) * terms;
-    double bytes = (rows * terms + terms * columns) * (double)le_type_size(c->factor_type) +
-                   rows * columns * (double)le_type_size(c->type);
-    double one = fmax(operations / SINGLES_PER_SECOND, bytes / BYTES_PER_SECOND);
+    double bytes = (rows * terms + terms * columns) * (double)le_type_size(c->array_type) +
+                   rows * columns * (double)le_type_size(c->target_type);
+    double rate = le_type_is_half(c->array_type) ? HALVES_PER_SECOND : SINGLES_PER_SECOND;
+    double one = fmax(operations / rate, bytes / BYTES_PER_SECOND);
     return one * (double)a->batch.total * c->form.product_count;
 }
 

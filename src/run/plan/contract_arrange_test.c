@@ -33,7 +33,7 @@ static void add_axis(struct le_contract_axes *axes, const struct le_contract_axi
 
 /* "ab ac cb": the indices of the target and the factors, dense and in row-major order. */
 static struct le_contract contract_of(const char *text, const int64_t *extents) {
-    struct le_contract c = {.factor_type = LE_F32, .type = LE_F32, .form.product_count = 1};
+    struct le_contract c = {.array_type = LE_F32, .target_type = LE_F32, .form.product_count = 1};
     char target[9], left[9], right[9];
     sscanf(text, "%8s %8s %8s", target, left, right);
     c.batch.total = c.rows.total = c.columns.total = c.terms.total = 1;

@@ -363,6 +363,8 @@ bool le_contract_analyse(const struct le_specialised *s, const struct le_stage *
         return false;
     c->factor_type = c->form.factor_type;
     c->type = c->form.products[0].sum->type;
+    c->array_type = s->ir->values.at[c->left[0].value].type;
+    c->target_type = s->ir->values.at[c->target.value].type;
     arrange_loops(c);
     return c->batch.total > 0 && c->rows.total > 0 && c->columns.total > 0 && c->terms.total > 0;
 }

@@ -23,10 +23,15 @@
 
 /* ---- is a call worth it? Decided by extents and types only. */
 
-static bool is_worth(const struct le_contract *c) {
+static bool may_be_worth(const struct le_contract *c) {
     double one = (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
     double all = one * (double)c->batch.total * c->form.product_count;
-    if (!(all >= WORK_MIN) || all > 4e18)
+    return all >= WORK_MIN && all <= 4e18;
+}
+
+static bool is_worth(const struct le_contract *c) {
+    double one = (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
+    if (!may_be_worth(c))
         return false;
     if (c->vector)
         return one >= VECTOR_WORK_MIN && c->rows.total >= SHORT_MIN && c->terms.total >= SHORT_MIN;
@@ -271,9 +276,8 @@ static bool choose_backend(struct leat_call *call, struct le_contract *c) {
     return (views || !c->vector) && (products || c->blas);
 }
 
-static bool plan_contract(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
-                          struct le_contract *c) {
-    if (!le_contract_analyse(call->specialised, stage, arena, c) || !choose_backend(call, c))
+static bool plan_contract(struct leat_call *call, struct le_contract *c) {
+    if (!choose_backend(call, c))
         return false;
     c->symmetric = c->direct && is_symmetric(c);
     cut_loops(c, le_pool_threads(call->program->ctx->threads));
@@ -283,15 +287,21 @@ static bool plan_contract(struct leat_call *call, const struct le_stage *stage, 
     return true;
 }
 
-const struct le_contract *le_contract_plan(struct leat_call *call, const struct le_stage *stage,
-                                           struct le_arena *arena) {
+leat_status le_contract_plan(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
+                             const struct le_contract **out) {
     struct le_plan *p = call->specialised->plan;
     struct le_contract *c = LE_NEW(arena, struct le_contract);
-    if (!plan_contract(call, stage, arena, c))
-        return NULL;
+    bool can;
+    *out = NULL;
+    if (!le_contract_analyse(call->specialised, stage, arena, c) || !may_be_worth(c))
+        return LEAT_OK;
+    leat_status status = le_contract_convert_plan(call, stage, arena, c, &can);
+    if (status != LEAT_OK || !can || !plan_contract(call, c))
+        return status;
     if (c->scratch_bytes > p->scratch_bytes)
         p->scratch_bytes = c->scratch_bytes;
-    return c;
+    *out = c;
+    return LEAT_OK;
 }
 
 /* ---- printing */
@@ -310,5 +320,7 @@ void le_contract_show(const struct le_contract *c, struct le_text *out) {
     le_text_add(out, "; tiles of %lld x %lld", (long long)c->tile_rows, (long long)c->tile_columns);
     if (c->parts > 1)
         le_text_add(out, " in %lld parts of %lld terms", (long long)c->parts, (long long)c->part_terms);
+    if (c->conversion_bytes)
+        le_text_add(out, ", converted from and to %s", le_type_name(c->array_type));
     le_text_add(out, "%s; %s\n", c->direct || (c->vector && !c->blas) ? "" : ", packed", le_contract_cause(c));
 }
