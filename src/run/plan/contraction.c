@@ -293,7 +293,8 @@ leat_status le_contract_plan(struct leat_call *call, const struct le_stage *stag
     struct le_contract *c = LE_NEW(arena, struct le_contract);
     bool can;
     *out = NULL;
-    if (!le_contract_analyse(call->specialised, stage, arena, c) || !may_be_worth(c))
+    if (!le_contract_analyse(call->specialised, stage, arena, c) || !may_be_worth(c) ||
+        (c->vector && c->array_type != c->factor_type)) /* converting the matrix would take longer than the product */
         return LEAT_OK;
     leat_status status = le_contract_convert_plan(call, stage, arena, c, &can);
     if (status != LEAT_OK || !can || !plan_contract(call, c))
