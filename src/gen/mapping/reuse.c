@@ -277,7 +277,7 @@ static struct le_expression *emit_get(const struct leaf_code *l) {
         le_team_bind(c, block, g->indices, g->index_count, le_ktree_int(t, 0), true);
         struct le_expression *element = le_codegen_trusted_place(c, l->leaf, block);
         value = le_ktree_element(t, element->variable, le_plus(t, x[0], x[1]));
-        value = le_codegen_from_memory(c, value, c->ir->values.at[l->leaf->value].type);
+        value = le_codegen_from_memory(c, value, l->leaf->type);
     } else {
         le_team_bind(c, block, l->side->lines.at, l->side->lines.count, le_to_int(t, x[0]), true);
         le_team_bind(c, block, g->indices, g->index_count, le_to_int(t, x[1]), true);
