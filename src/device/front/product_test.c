@@ -68,7 +68,7 @@ static struct le_allocation *new_allocation(struct le_device *device, leat_dtype
     return allocation;
 }
 
-static double element_of(const struct le_allocation *allocation, leat_dtype dtype, int64_t k) {
+static double number_at(const struct le_allocation *allocation, leat_dtype dtype, int64_t k) {
     return get(dtype, (const char *)allocation->host + (size_t)k * size_of(dtype));
 }
 
@@ -120,10 +120,10 @@ static void multiply(struct le_device *device, leat_dtype dtype, leat_dtype targ
     for (int batch = 0; batch < BATCH; batch++)
         for (int i = 0; i < ROWS; i++)
             for (int j = 0; j < COLUMNS; j++, written++)
-                assert_true(element_of(b.target, target, element_offset(&l[2], batch, i, j)) ==
+                assert_true(number_at(b.target, target, element_offset(&l[2], batch, i, j)) ==
                             expected(l, batch, i, j, p.scale, kept));
     for (int64_t k = 0; k < ELEMENTS && kept != 0; k++) /* everything else is unchanged */
-        written += element_of(b.target, target, k) == element_value(k, 3);
+        written += number_at(b.target, target, k) == element_value(k, 3);
     assert_true(kept == 0 || written >= ELEMENTS);
     le_allocation_free(b.left);
     le_allocation_free(b.right);
@@ -172,7 +172,7 @@ static double multiply_one(struct le_device *device, leat_dtype dtype, bool tf32
     put(dtype, b.right->host, y);
     assert_ok(le_device_product(le_device_stream_own(device), &p));
     assert_ok(le_allocation_wait(b.target, LE_ACCESS_READ));
-    double product = element_of(b.target, dtype, 0);
+    double product = number_at(b.target, dtype, 0);
     le_allocation_free(b.left);
     le_allocation_free(b.right);
     le_allocation_free(b.target);

@@ -1,6 +1,7 @@
 /* See device_run.h: CONTRACT stages that a device's library computes, because they are large and the library can read
- * their operands in place. Kernels compute all others. Kernels also compute a stage if at run time a factor is 0 or not
- * on the host: a library does not read what it multiplies by zero, although that may be a NaN. */
+ * their operands in place, or copies of them in another order. Kernels compute all others. Kernels also compute a stage
+ * if at run time a factor is 0 or not on the host: a library does not read what it multiplies by zero, although that
+ * may be a NaN. */
 #include "base/text.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
@@ -20,6 +21,7 @@ struct copied_operand {
 
 struct le_device_contract {
     struct le_contract c;
+    bool tf32;
     int64_t calls; /* library calls for each product */
     struct le_contract_copies copies;
     struct copied_operand left[LE_TERMS_MAX], right[LE_TERMS_MAX], target;
@@ -108,6 +110,7 @@ leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step 
     if (status != LEAT_OK)
         return status;
     count_calls(d);
+    d->tf32 = call->program->ctx->tf32 && d->c.array_type == LE_F32;
     action->device->contract = d;
     action->operations = 2 * (uint64_t)d->c.form.product_count *
                          (uint64_t)(d->c.batch.total * d->c.rows.total * d->c.columns.total * d->c.terms.total);
@@ -134,6 +137,8 @@ void le_device_contract_show(const struct le_device_contract *d, struct le_text 
         le_text_add(out, ", %lld times", (long long)c->batch.total);
     if (c->form.product_count > 1)
         le_text_add(out, ", %d products", c->form.product_count);
+    if (d->tf32)
+        le_text_add(out, ", TF32");
     if (d->calls > 1)
         le_text_add(out, " in %lld calls", (long long)d->calls);
     le_text_add(out, le_device_contract_is_sure(d) ? "\n" : "; if a factor is 0 or not on the host, instead:\n");
@@ -283,6 +288,7 @@ static leat_status multiply_batch(struct leat_call *call, const struct le_action
     const struct le_specialised *s = call->specialised;
     struct le_product p = {.dtype = (leat_dtype)c->array_type,
                            .target_dtype = (leat_dtype)c->target_type,
+                           .tf32 = action->device->contract->tf32,
                            .rows = (int)c->rows.total,
                            .columns = (int)c->columns.total,
                            .terms = (int)c->terms.total,

@@ -6,8 +6,8 @@
 
 enum { FROM, TO, VALUES };
 
-static struct le_node *element_of(struct le_ir *ir, struct le_node **subscripts, int rank, enum le_type from,
-                                  enum le_type to) {
+static struct le_node *converted(struct le_ir *ir, struct le_node **subscripts, int rank, enum le_type from,
+                                 enum le_type to) {
     struct le_node *load = le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
                                                               .type = le_type_compute(from),
                                                               .value = FROM,
@@ -44,7 +44,7 @@ static struct le_ir *make_program(const struct le_ir *parent, struct le_arena *a
                                                      .index_count = rank,
                                                      .left = subscripts,
                                                      .left_count = rank,
-                                                     .node = element_of(ir, subscripts, rank, from, to),
+                                                     .node = converted(ir, subscripts, rank, from, to),
                                                      .access = -1};
     return ir;
 }
