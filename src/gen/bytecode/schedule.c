@@ -4,7 +4,6 @@
 
 #define TILE_ELEMENTS 16384 /* that tile.c takes at once */
 #define FEW_LANES     128   /* that make an instruction dear */
-#define CHAIN_LANES   128   /* that are enough for a sum with reuse */
 
 bool le_gen_is_for(const struct gen *g, int index) {
     return le_index_is_among(g->fors.at, g->fors.count, index);
@@ -369,19 +368,6 @@ static int lane_in_order(struct gen *g) {
     return le_gen_splits_bounds(g, lane) || le_gen_by_moves(g, lane) ? -1 : lane;
 }
 
-/* A sum with reuse runs best in lanes that have a total each: its terms are shuffled else. Fewer lanes may make room
- * for a tile of what they read. */
-static bool prefers_kept(struct gen *g, double kept, double own) {
-    int block = g->block;
-    while (kept <= own && g->block > CHAIN_LANES) {
-        g->block /= 2;
-        best_kept(g, &kept);
-    }
-    if (kept <= own)
-        g->block = block;
-    return kept > own;
-}
-
 static void choose_lane(struct gen *g) {
     if (g->stage->index_count == 0 || !le_gen_in_lanes(g))
         return;
@@ -400,8 +386,7 @@ static void choose_lane(struct gen *g) {
     }
     int inner = f.found->indices[f.found->index_count - 1];
     double own = le_gen_splits_bounds(g, inner) ? -1 : score_index(g, f.found->operands[0], inner);
-    bool better = le_node_is_chain(f.found) ? prefers_kept(g, kept, own) : kept > own;
-    g->lane = better ? best_kept(g, &kept) : -1;
+    g->lane = kept > own ? lane : -1;
 }
 
 /* Whether the index's loop may run inside the lanes'. */
