@@ -484,18 +484,19 @@ __device__ inline void le_fetched() {
 }
 //: le_chain_chunk le_one_way_on
 // Sums with reuse (NUMERICS, rule 3b): chunks of 32 terms, each added in order; units of 32 chunks' totals, added in order;
-// and the tree of units. term(at, chunk): the chunk with that term added. U terms, a power of two, are read at once.
+// and the tree of units. term(at, slot, chunk): the chunk with that term added; slot: where shared memory has what it reads, if
+// that was brought there. U terms, a power of two, are read at once.
 template <class Term> struct le_one_way_on {
     const Term &term;
-    template <class N, class M> __device__ inline M operator()(N at, M chunk, bool &) const { return term(at, chunk); }
+    template <class N, class M> __device__ inline M operator()(N at, int slot, M chunk, bool &) const { return term(at, slot, chunk); }
 };
 template <class M, int U, class N, class Term, class Quick>
-__device__ inline M le_chain_chunk(N at, N end, const Term &term, const Quick &quick) {
+__device__ inline M le_chain_chunk(N at, N end, int slot, const Term &term, const Quick &quick) {
     M chunk = M::none();
     if (at + 32 > end) {
 #pragma unroll 1
-        for (; at < end; at++)
-            chunk = term(at, chunk);
+        for (; at < end; at++, slot++)
+            chunk = term(at, slot, chunk);
         return chunk;
     }
 #pragma unroll 1
@@ -504,12 +505,12 @@ __device__ inline M le_chain_chunk(N at, N end, const Term &term, const Quick &q
         bool usual = true;
 #pragma unroll
         for (int k = 0; k < U; k++)
-            chunk = quick(at + (first + k), chunk, usual);
+            chunk = quick(at + (first + k), slot + first + k, chunk, usual);
         if (!usual) {
             chunk = before;
 #pragma unroll 1
             for (int k = 0; k < U; k++)
-                chunk = term(at + (first + k), chunk);
+                chunk = term(at + (first + k), slot + first + k, chunk);
         }
     }
     return chunk;
@@ -521,7 +522,7 @@ __device__ inline M le_chain_unit(N at, N end, const Term &term, const Quick &qu
     M unit = M::none();
 #pragma unroll 1
     for (int chunk = 0; chunk < 32 && at < end; chunk++, at += 32)
-        unit = unit.join(le_chain_chunk<M, U, N>(at, end, term, quick));
+        unit = unit.join(le_chain_chunk<M, U, N>(at, end, 0, term, quick));
     return unit;
 }
 template <class M, int LEVELS, int U, class N, class Term, class Quick>
@@ -546,10 +547,15 @@ template <class N> __device__ inline void le_chain_fetch(N, N, const le_no_fetch
 template <class N, class Fetch> __device__ inline void le_chain_fetch(N first, N count, const Fetch &fetch) {
     const int lane = (int)threadIdx.x & 31;
     __syncwarp();
+    if (first + 1024 <= count) {
 #pragma unroll 8
-    for (int chunk = 0; chunk < 32; chunk++)
-        if (first + (N)(chunk * 32 + lane) < count)
+        for (int chunk = 0; chunk < 32; chunk++)
             fetch(first + (N)(chunk * 32 + lane), chunk * 33 + lane);
+    } else {
+#pragma unroll 1
+        for (int chunk = 0; first + (N)(chunk * 32 + lane) < count; chunk++)
+            fetch(first + (N)(chunk * 32 + lane), chunk * 33 + lane);
+    }
     le_fetched();
     __syncwarp();
 }
@@ -557,7 +563,7 @@ template <class M, int U, class N, class Term, class Fetch>
 __device__ inline M le_chain_warp(N first, N count, const Term &term, const Fetch &fetch) {
     const N at = first + (N)(threadIdx.x & 31) * 32;
     le_chain_fetch<N>(first, count, fetch);
-    const M chunk = le_chain_chunk<M, U, N>(at, count, term, le_one_way_on<Term>{term});
+    const M chunk = le_chain_chunk<M, U, N>(at, count, ((int)threadIdx.x & 31) * 33, term, le_one_way_on<Term>{term});
     M unit = M::none();
 #pragma unroll 4
     for (int lane = 0; lane < 32; lane++)

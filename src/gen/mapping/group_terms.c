@@ -349,34 +349,29 @@ struct le_expression *le_group_chained(struct codegen *c, const struct group *g,
     return le_ktree_total(c->tree, g->type, x, g->node_count);
 }
 
-/* The parameters of a function of a term: its number, the chunk so far (of chains), whether the quick way is usual. */
+/* The parameters of a function of a term: its number; of a chain its slot in shared memory and the chunk so far;
+ * whether the quick way is usual. */
 struct term_function {
     struct le_variable *function;
     struct le_block *block;
-    struct le_expression *at, *chunk;
+    struct le_expression *at, *slot, *chunk;
 };
 static struct term_function open_term(struct codegen *c, const struct group *g, struct le_block *block,
                                       const char *wish, struct le_variable *usual) {
-    struct le_variable *parameters[3] = {le_ktree_variable(c->tree, "at", le_group_counting(g))};
+    struct le_variable *parameters[4] = {le_ktree_variable(c->tree, "at", le_group_counting(g))};
     struct term_function f = {.function = le_ktree_variable(c->tree, wish, g->type),
                               .at = le_ktree_use(c->tree, parameters[0])};
     int count = 1;
     if (g->chain) {
+        parameters[count++] = le_ktree_variable(c->tree, "slot", LE_KTREE_INT);
         parameters[count++] = le_ktree_variable(c->tree, "chunk", g->type);
-        f.chunk = le_ktree_use(c->tree, parameters[1]);
+        f.slot = le_ktree_use(c->tree, parameters[1]);
+        f.chunk = le_ktree_use(c->tree, parameters[2]);
     }
     if (usual)
         parameters[count++] = usual;
     f.block = le_ktree_open_function(c->tree, block, f.function, parameters, count);
     return f;
-}
-
-/* Where the warp's slot of term `at` is: units begin at multiples of their size. */
-static struct le_expression *slot_of(struct codegen *c, struct le_expression *at) {
-    struct le_kernel_tree *t = c->tree;
-    struct le_expression *unit = le_ktree_int(t, LE_CHAIN_TERMS * LE_CHAIN_CHUNKS);
-    struct le_expression *own = le_to_int(t, le_ktree_remainder(t, at, unit));
-    return le_plus(t, own, le_ktree_quotient(t, own, le_ktree_int(t, LE_CHAIN_TERMS)));
 }
 
 static struct le_expression *slot(struct codegen *c, const struct group *g, int load, struct le_expression *at) {
@@ -386,9 +381,8 @@ static struct le_expression *slot(struct codegen *c, const struct group *g, int 
 }
 
 static void know_staged(struct codegen *c, const struct group *g, const struct term_function *f) {
-    struct le_expression *at = g->staged_count ? le_let(c->tree, f->block, "slot", slot_of(c, f->at)) : NULL;
     for (int k = 0; k < g->staged_count; k++)
-        le_group_know_read(c, g->staged[k], f->block, slot(c, g, k, at));
+        le_group_know_read(c, g->staged[k], f->block, slot(c, g, k, f->slot));
 }
 
 static void fill_term(struct codegen *c, const struct group *g, const struct term_function *f) {

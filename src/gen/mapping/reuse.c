@@ -3,7 +3,8 @@
 #include <math.h>
 
 #define ROOM_BYTES    (46 << 10) /* of the 48 KB of static shared memory */
-#define TOTALS_BYTES  768        /* most bytes of a thread's totals, of which there are two or three for each point */
+#define REGISTERS     256        /* of a thread, if one thread block fits on a multiprocessor */
+#define OTHER_WORDS   24         /* registers for addresses and the like */
 #define PENDING_BYTES 1024       /* most bytes of a thread's tree of units, in local memory */
 #define SUM_COST      7          /* instructions that bring a value to shared memory, if its place is a sum */
 #define INDEX_COST    15         /* else: of each index */
@@ -11,7 +12,6 @@
 #define START_SECONDS 2e-6       /* until the first terms have come */
 #define STEP_SECONDS  0.3e-6     /* in which threads meet between steps */
 #define STORE_COST    12         /* instructions that store a point's value */
-#define MANY_WORDS    80         /* of a thread's totals: then it needs more than 128 registers */
 
 /* ---- the tile */
 
@@ -40,12 +40,31 @@ size_t le_reuse_room_bytes(const struct reuse *r, const struct reuse_tile *tile)
            (size_t)(r->rows.leaf_count + r->columns.leaf_count) * (r->table ? REUSE_TABLE : 1) * (r->wide ? 8 : 4);
 }
 
+/* Registers of a thread: totals, values of a term, what is on its way to shared memory, and the rest. */
+static int words_of(const struct reuse *r, const struct reuse_tile *tile) {
+    const struct group *g = &r->t.groups[0];
+    const struct reuse_side *sides[] = {&r->rows, &r->columns};
+    const int lines[] = {down_of(tile) * tile->rows, tile->across * tile->columns}, own[] = {tile->rows, tile->columns};
+    int words = OTHER_WORDS + le_group_bytes(g) / 4 * tile->rows * tile->columns * (g->chain ? 2 : 1);
+    for (int s = 0; s < 2; s++) {
+        int each = (lines[s] * tile->depth + REUSE_THREADS - 1) / REUSE_THREADS;
+        int size = (int)(le_type_size(sides[s]->leaves[0]->type) + 3) / 4;
+        words += sides[s]->leaf_count * (own[s] * size + each * (size + (r->wide ? 2 : 1)));
+    }
+    return words;
+}
+
+/* Thread blocks that are to fit on a multiprocessor. */
+static int resident_of(const struct reuse *r, const struct reuse_tile *tile) {
+    return words_of(r, tile) > REGISTERS / 2 ? 1 : 2;
+}
+
 /* Whether registers and shared memory hold what the tile needs. */
 static bool has_room(const struct reuse *r, const struct reuse_tile *tile) {
     const struct group *g = &r->t.groups[0];
-    int bytes = le_group_bytes(g) * tile->rows * tile->columns, levels = le_reuse_levels(g);
-    return le_reuse_room_bytes(r, tile) <= ROOM_BYTES && bytes * (g->chain ? 2 : 1) <= TOTALS_BYTES &&
-           (levels <= 0 || bytes * levels <= PENDING_BYTES);
+    int levels = le_reuse_levels(g);
+    return le_reuse_room_bytes(r, tile) <= ROOM_BYTES && words_of(r, tile) <= REGISTERS &&
+           (levels <= 0 || le_group_bytes(g) * tile->rows * tile->columns * levels <= PENDING_BYTES);
 }
 
 static int64_t tiles_along(const struct reuse_side *side, int lines) {
@@ -93,12 +112,6 @@ static double staging_of(const struct reuse *r, const struct reuse_side *side) {
                     ? SUM_COST
                     : INDEX_COST * (side->lines.count + r->t.groups[0].index_count) + (double)side->leaves[k]->cost;
     return cost;
-}
-
-/* Thread blocks that are to fit on a multiprocessor. */
-static int resident_of(const struct reuse *r, const struct reuse_tile *tile) {
-    const struct group *g = &r->t.groups[0];
-    return le_group_bytes(g) / 4 * tile->rows * tile->columns * (g->chain ? 2 : 1) > MANY_WORDS ? 1 : 2;
 }
 
 /* outside: additions of a point, besides its terms */
