@@ -16,10 +16,10 @@
 /* ---- the tile */
 
 int le_reuse_levels(const struct group *g) {
-    int64_t units = g->terms / (LE_CHAIN_TERMS * LE_CHAIN_CHUNKS);
+    int64_t unit = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS, units = (g->terms + unit - 1) / unit; /* the last may be shorter */
     if (!g->chain)
         return -1;
-    return g->terms <= LE_CHAIN_TERMS * LE_CHAIN_CHUNKS ? 0 : units < 8 ? 3 : units < 256 ? 8 : 20;
+    return g->terms <= unit ? 0 : units < 8 ? 3 : units < 256 ? 8 : 20;
 }
 
 static int down_of(const struct reuse_tile *tile) {
@@ -277,7 +277,7 @@ static struct le_expression *emit_get(const struct leaf_code *l) {
         le_team_bind(c, block, g->indices, g->index_count, le_ktree_int(t, 0), true);
         struct le_expression *element = le_codegen_trusted_place(c, l->leaf, block);
         value = le_ktree_element(t, element->variable, le_plus(t, x[0], x[1]));
-        value = le_codegen_from_memory(c, value, c->ir->values.at[l->leaf->value].type);
+        value = le_codegen_from_memory(c, value, l->leaf->type);
     } else {
         le_team_bind(c, block, l->side->lines.at, l->side->lines.count, le_to_int(t, x[0]), true);
         le_team_bind(c, block, g->indices, g->index_count, le_to_int(t, x[1]), true);
