@@ -16,10 +16,10 @@
 /* ---- the tile */
 
 int le_reuse_levels(const struct group *g) {
-    int64_t units = g->terms / (LE_CHAIN_TERMS * LE_CHAIN_CHUNKS);
+    int64_t unit = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS, units = (g->terms + unit - 1) / unit; /* the last may be shorter */
     if (!g->chain)
         return -1;
-    return g->terms <= LE_CHAIN_TERMS * LE_CHAIN_CHUNKS ? 0 : units < 8 ? 3 : units < 256 ? 8 : 20;
+    return g->terms <= unit ? 0 : units < 8 ? 3 : units < 256 ? 8 : 20;
 }
 
 static int down_of(const struct reuse_tile *tile) {
