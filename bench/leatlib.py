@@ -23,7 +23,7 @@ class Error(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [('struct_size', c_size_t), ('device', c_char_p), ('threads', c_int), ('simd', c_char_p), ('memory_cap_bytes', c_size_t), ('cache_cap_bytes', c_size_t), ('code_cap_bytes', c_size_t),
                 ('keep_code', c_bool), ('interpret', c_int), ('ledger_level', c_int), ('copy_threads', c_int), ('sim_check', c_bool), ('sim_seed', c_uint64), ('allocate', c_void_p), ('reallocate', c_void_p), ('release', c_void_p), ('allocator_user', c_void_p),
-                ('log', c_void_p), ('log_user', c_void_p), ('environment', c_void_p), ('tf32', c_int)]
+                ('log', c_void_p), ('log_user', c_void_p), ('environment', c_void_p), ('tf32', c_int), ('portable_bits', c_int)]
 
 
 class DeviceInfo(ctypes.Structure):

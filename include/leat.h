@@ -201,6 +201,11 @@ typedef struct leat_options { /* {0} is a good default */
      * several times as fast. Other operations are not affected, nor is the CPU. -1: never; 0: as LEAT_PRECISION says,
      * f32 or tf32, else never. */
     int tf32;
+    /* 1: matrix products, too, have the same bits on every device: no BLAS computes them, but kernels that add their
+     * terms in the order for sums with reuse (docs/INTERNALS.md). Large ones take 1.5 to 2 times as long on a GPU, and
+     * more on the CPU. LEAT_UNSUPPORTED if the CPU has no fused multiply-add, or its instruction set is chosen so
+     * (simd). -1: never; 0: as LEAT_BITS says, portable or default. */
+    int portable_bits;
 } leat_options;
 
 /* Opens a context. options may be NULL. Strings in options are copied. The allocator hooks belong to the process: Leat

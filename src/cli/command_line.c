@@ -143,6 +143,13 @@ static int set_tf32(struct parse *parse, char *value) {
     return LE_EXIT_OK;
 }
 
+static int set_bits(struct parse *parse, char *value) {
+    parse->line->portable_bits = strcmp(value, "portable") == 0 ? 1 : -1;
+    if (parse->line->portable_bits < 0 && strcmp(value, "default") != 0)
+        return le_cli_usage(parse->cli, "--bits %s: write default or portable", value);
+    return LE_EXIT_OK;
+}
+
 static int set_colormap(struct parse *parse, char *value) {
     if (strcmp(value, "grey") == 0)
         parse->line->colormap = LEAT_COLORMAP_GREY;
@@ -273,6 +280,7 @@ static const struct option {
     {"--colormap", LE_ACCEPTS_RUN, true, set_colormap},
     {"--precision-digits", LE_ACCEPTS_RUN, true, set_precision},
     {"--precision", LE_ACCEPTS_PROGRAM | LE_ACCEPTS_MACHINE, true, set_tf32},
+    {"--bits", LE_ACCEPTS_PROGRAM | LE_ACCEPTS_MACHINE, true, set_bits},
     {"--sync", LE_ACCEPTS_RUN, false, set_sync},
     {"--emit", LE_ACCEPTS_FORM, true, set_form},
     {"--arch", LE_ACCEPTS_FORM, true, set_architecture},

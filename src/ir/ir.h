@@ -245,6 +245,7 @@ struct le_ir {
         } * at;
         int count, capacity;
     } locals;        /* variables of all regions */
+    bool portable;   /* matrix products stay sums, which have the same bits on every device */
     int block_count; /* without block 0 */
     struct {
         struct le_ir_note {

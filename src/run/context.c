@@ -91,6 +91,30 @@ static leat_status resolve_tf32(const leat_options *options, bool *tf32) {
                       "unknown value '%.40s' of LEAT_PRECISION", text);
 }
 
+/* A multiply-add that rounds twice gives other bits than a GPU's. */
+static bool fuses(enum le_simd simd) {
+#if defined(__x86_64__) && !defined(__FMA__)
+    return simd != LE_SIMD_BASELINE;
+#else
+    (void)simd;
+    return true;
+#endif
+}
+
+static leat_status resolve_bits(const leat_options *options, enum le_simd simd, bool *portable) {
+    const char *text = options->portable_bits == 0 ? environment_variable("LEAT_BITS") : NULL;
+    *portable = options->portable_bits > 0 || (text && strcmp(text, "portable") == 0);
+    if (*portable && !fuses(simd))
+        return le_fail(LEAT_UNSUPPORTED,
+                       "bits that are the same on every device need fused multiply-adds, which the "
+                       "CPU's instruction set '%s' does not have",
+                       le_simd_name(simd));
+    if (!text || *portable || strcmp(text, "default") == 0)
+        return LEAT_OK;
+    return le_fail_at(LEAT_INVALID, (struct le_location){0}, "use portable or default",
+                      "unknown value '%.40s' of LEAT_BITS", text);
+}
+
 /* The text belongs to the environment's copy, which the context holds. */
 static leat_status resolve_mapping(const char **mapping) {
     *mapping = environment_variable("LEAT_MAPPING");
@@ -105,6 +129,8 @@ static leat_status check_options(const leat_options *options) {
         return le_fail(LEAT_INVALID, "interpret is %d, which is not a leat_interpret value", (int)options->interpret);
     if (options->tf32 < -1 || options->tf32 > 1)
         return le_fail(LEAT_INVALID, "tf32 is %d; it must be -1, 0 or 1", options->tf32);
+    if (options->portable_bits < -1 || options->portable_bits > 1)
+        return le_fail(LEAT_INVALID, "portable_bits is %d; it must be -1, 0 or 1", options->portable_bits);
     if (options->copy_threads < 0 || options->copy_threads > THREADS_MAX)
         return le_fail(LEAT_INVALID, "copy_threads is %d; it must be 1 to %d, or 0 for the default",
                        options->copy_threads, THREADS_MAX);
@@ -169,6 +195,8 @@ static leat_status resolve_options(leat_context *ctx, const leat_options *option
         status = resolve_interpret(options, &ctx->interpret);
     if (!status)
         status = resolve_tf32(options, &ctx->tf32);
+    if (!status)
+        status = resolve_bits(options, ctx->simd, &ctx->portable_bits);
     if (!status)
         status = resolve_mapping(&ctx->mapping);
     if (!status)

@@ -472,6 +472,47 @@ static float product_with(int tf32) {
     return value;
 }
 
+/* ---- bits that are the same on every device */
+
+static void product_bits(const char *device, float bits[64 * 64]) {
+    static const char text[] = "x[i,k] = f32(rand(1, i, k) - 0.5) where i in 0..64, k in 0..3000\n"
+                               "y[k,j] = f32(rand(2, k, j) - 0.5) where k in 0..3000, j in 0..64\n"
+                               "s[i,j] = sum(k: x[i,k] * y[k,j])";
+    const leat_options options = {.device = device, .keep_code = true, .portable_bits = 1};
+    leat_context *ctx = NULL;
+    leat_array *result = NULL;
+    assert_ok(leat_open(&options, &ctx));
+    leat_program *program = program_of(ctx, text);
+    leat_call *call = call_of(program);
+    assert_ok(leat_call_want(call, "s", NULL));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_ok(leat_call_result(call, "s", &result));
+    assert_ok(leat_array_read(result, bits, 64 * 64 * sizeof(float), NULL, NULL));
+    leat_array_free(result);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+static void test_portable_bits(void **state) {
+    static float cpu[64 * 64], sim[64 * 64];
+    const leat_options baseline = {.simd = "baseline", .portable_bits = 1};
+    leat_context *ctx = NULL;
+    (void)state;
+    const leat_options best = {.portable_bits = 1};
+    leat_status status = leat_open(&baseline, &ctx);
+    assert_true(status == LEAT_OK || status == LEAT_UNSUPPORTED);
+    leat_close(ctx);
+    ctx = NULL;
+    status = leat_open(&best, &ctx);
+    leat_close(ctx);
+    if (status == LEAT_UNSUPPORTED)
+        return; /* no fused multiply-adds */
+    product_bits("cpu", cpu);
+    product_bits("sim", sim);
+    assert_memory_equal(cpu, sim, sizeof cpu);
+}
+
 static void test_precision(void **state) {
     (void)state;
     assert_true(product_with(0) == 4097.0F * 512);
@@ -487,7 +528,7 @@ int main(void) {
         cmocka_unit_test(test_faults),       cmocka_unit_test(test_notes),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_fork),         cmocka_unit_test(test_faults_end_loops),
-        cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_precision),    cmocka_unit_test(test_portable_bits),
     };
     if (system("c++ --version >/dev/null 2>&1 || g++ --version >/dev/null 2>&1"))
         return SKIPPED;

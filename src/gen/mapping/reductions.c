@@ -8,8 +8,8 @@
 #define GRID_SECONDS 2e-6  /* in which the last block begins to join the others' totals */
 #define PART_SECONDS 54e-9 /* time in which one thread joins one total */
 #define ARG_JOINS    6
-#define STAGE_COST                                                                                                     \
-    10 /* instructions that bring a chain's term to shared memory and back, and its share of joining chunks */
+/* Instructions that bring a chain's term to shared memory and back, and its share of joining the chunks. */
+#define STAGE_COST 10
 #define SPLIT_COST 20 /* instructions that find the values of another index of a term */
 
 /* What all proposals have in common. */

@@ -520,6 +520,8 @@ static void contract_stage(struct contract *c, struct le_stage stage) {
 
 void le_pass_contract(struct le_ir *ir) {
     struct contract c = {.ir = ir};
+    if (ir->portable)
+        return;
     for (int k = 0; k < ir->stages.count; k++)
         contract_stage(&c, ir->stages.at[k]);
     ir->stages.at = c.out.at;
