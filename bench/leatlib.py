@@ -6,8 +6,10 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int64, c
 RANK_MAX = 8
 INTERPRET = {'default': 0, 'never': 1, 'ready': 2, 'always': 3, 'only': 4}
 MEMORY = {'device': 0, 'host': 1, 'pinned': 2, 'mapped': 3}
-DTYPES = {'bool': 1, 'int8': 2, 'int16': 3, 'int32': 4, 'int64': 5, 'uint8': 6, 'float32': 12, 'float64': 13}
+DTYPES = {'bool': 1, 'int8': 2, 'int16': 3, 'int32': 4, 'int64': 5, 'uint8': 6, 'uint16': 7, 'uint32': 8, 'uint64': 9, 'float16': 10, 'bfloat16': 11,
+          'float32': 12, 'float64': 13, 'complex64': 14, 'complex128': 15}
 NAMES = {number: name for name, number in DTYPES.items()}
+STORED = {**NAMES, DTYPES['bfloat16']: 'uint16'}  # the type in which NumPy holds the elements
 
 
 class Description(ctypes.Structure):
@@ -21,14 +23,14 @@ class Error(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [('struct_size', c_size_t), ('device', c_char_p), ('threads', c_int), ('simd', c_char_p), ('memory_cap_bytes', c_size_t), ('cache_cap_bytes', c_size_t), ('code_cap_bytes', c_size_t),
                 ('keep_code', c_bool), ('interpret', c_int), ('ledger_level', c_int), ('copy_threads', c_int), ('sim_check', c_bool), ('sim_seed', c_uint64), ('allocate', c_void_p), ('reallocate', c_void_p), ('release', c_void_p), ('allocator_user', c_void_p),
-                ('log', c_void_p), ('log_user', c_void_p), ('environment', c_void_p)]
+                ('log', c_void_p), ('log_user', c_void_p), ('environment', c_void_p), ('tf32', c_int)]
 
 
 class DeviceInfo(ctypes.Structure):
     _fields_ = [('name', ctypes.c_char * 64), ('kind', ctypes.c_char * 16), ('device', ctypes.c_char * 24), ('usable', c_bool), ('reason', ctypes.c_char * 256), ('memory_bytes', c_size_t),
                 ('cache_bytes', c_size_t), ('simd', ctypes.c_char * 16), ('best_simd', ctypes.c_char * 16), ('threads', c_int), ('cores', c_int), ('ordinal', c_int), ('uuid', ctypes.c_char * 48),
                 ('pci_id', ctypes.c_char * 24), ('capability', c_int), ('multiprocessors', c_int), ('f64_ratio', c_int), ('cuda_version', c_int), ('copy_bytes_per_second', c_double),
-                ('upload_bytes_per_second', c_double), ('download_bytes_per_second', c_double), ('launch_ns', c_double), ('round_trip_ns', c_double)]
+                ('upload_bytes_per_second', c_double), ('download_bytes_per_second', c_double), ('additions_per_second', c_double), ('launch_ns', c_double), ('round_trip_ns', c_double)]
 
 
 class Number(ctypes.Union):
@@ -88,6 +90,14 @@ class Leat:
     def device(self):
         info = DeviceInfo(); self.must(self.lib.leat_device_get(self.ctx, c_size_t(0), c_bool(True), byref(info))); return info
 
+    def multiprocessors(self):
+        """Those of the GPU, or 1."""
+        count = c_size_t(); self.must(self.lib.leat_device_count(self.ctx, byref(count)))
+        for k in range(count.value):
+            info = DeviceInfo(); self.must(self.lib.leat_device_get(self.ctx, c_size_t(k), c_bool(False), byref(info)))
+            if info.kind == b'cuda' and info.usable: return info.multiprocessors
+        return 1
+
     def wrap(self, a):
         """A handle to the memory of a NumPy array, which must outlive it."""
         d = Description(dtype=DTYPES[a.dtype.name], rank=a.ndim, data=a.ctypes.data, read_only=not a.flags.writeable, memory=MEMORY['host']); h = c_void_p()
@@ -100,9 +110,9 @@ class Leat:
         h = c_void_p(); self.must(self.lib.leat_array_new_empty(self.ctx, c_int(DTYPES[dtype]), c_int(len(shape)), (c_int64 * RANK_MAX)(*shape), c_int(MEMORY[memory]), byref(h)))
         self.kept.append((h, None)); return h
 
-    def upload(self, a):
-        """A handle to a copy of a NumPy array in the device's memory."""
-        h = self.empty(a.dtype.name, a.shape); self.write(h, a); return h
+    def upload(self, a, dtype=None):
+        """A handle to a copy of a NumPy array in the device's memory. dtype: 'bfloat16' for an array of uint16 that holds such numbers."""
+        h = self.empty(dtype or a.dtype.name, a.shape); self.write(h, a); return h
 
     def reshape(self, h, shape): v = c_void_p(); self.must(self.lib.leat_array_reshape(h, c_int(len(shape)), (c_int64 * RANK_MAX)(*shape), byref(v))); self.kept.append((v, None)); return v
 
@@ -122,7 +132,7 @@ class Leat:
 
     def read(self, np, h):
         """The elements as a new NumPy array."""
-        d = Description(); self.must(self.lib.leat_array_get(h, byref(d))); out = np.empty(tuple(d.shape[:d.rank]), NAMES[d.dtype])
+        d = Description(); self.must(self.lib.leat_array_get(h, byref(d))); out = np.empty(tuple(d.shape[:d.rank]), STORED[d.dtype])
         self.read_into(h, out); return out
 
     def read_into(self, h, out): self.must(self.lib.leat_array_read(h, out.ctypes.data, out.nbytes, None, None))

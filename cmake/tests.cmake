@@ -70,6 +70,10 @@ if(NOT CMAKE_CROSSCOMPILING)
   set_tests_properties(tests/install PROPERTIES LABELS once)
 endif()
 
+# The GPU benchmark's programs compute what NumPy does.
+leat_test(tests/bench/general tests/bench/general.sh ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(tests/bench/general PROPERTIES LABELS once SKIP_RETURN_CODE 77)
+
 leat_test(tests/examples tests/examples/examples.sh ${CMAKE_CURRENT_BINARY_DIR}/examples)
 set_tests_properties(tests/examples PROPERTIES LABELS once)
 
@@ -89,7 +93,7 @@ foreach(cases ${program_files})
 endforeach()
 
 # Slow with sanitizers, and covering no code that smaller tests do not cover.
-set_tests_properties(tests/programs/products_large tests/api/lengths device/cpu/machine/ops_scan sim/grid/sim_planted tests/device/code/sim
+set_tests_properties(tests/programs/products_large tests/programs/products_orders tests/api/lengths device/cpu/machine/ops_scan sim/grid/sim_planted tests/device/code/sim
                      PROPERTIES LABELS once)
 
 # These compile several hundred kernels for sim.
@@ -114,6 +118,12 @@ foreach(part 0 1)
     set_tests_properties(tests/programs/sim_${part} PROPERTIES DISABLED ON)
   endif()
 endforeach()
+# Products that sim's library computes, with copies of operands. One takes seconds.
+leat_test(tests/programs/sim_products_orders run_programs --device sim --only 2/14 ${PROJECT_SOURCE_DIR}/tests/programs/products_orders.txt)
+set_tests_properties(tests/programs/sim_products_orders PROPERTIES LABELS once)
+if(NOT LEAT_CXX)
+  set_tests_properties(tests/programs/sim_products_orders PROPERTIES DISABLED ON)
+endif()
 # The texts of kernels: read back, verified and printed as CUDA C. Without --only: of all programs.
 leat_test(tests/programs/kernel_texts run_programs --device sim --show check --only 3/16 ${program_files})
 # With the interpreter, where it can run the program, and sim's checks.

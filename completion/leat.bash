@@ -90,6 +90,7 @@ _leat()
     --perfetto) _leat_files "$current" .json; return ;;
     -e | --threads | --repeat | --precision-digits) return ;;
     --device) _leat_words 'auto cpu cuda sim' "$current"; return ;;
+    --precision) _leat_words 'f32 tf32' "$current"; return ;;
     --colormap) _leat_words 'grey viridis' "$current"; return ;;
     --emit) _leat_words 'tree ir ir:lower ir:demand ir:dead-code ir:contract ir:scan ir:loops ir:inline ir:hoist ir:fuse-reductions ir:copy-elision plan bytecode kernel cuda ptx sass' "$current"; return ;;
     --arch) _leat_words 'sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120' "$current"; return ;;
@@ -97,9 +98,9 @@ _leat()
     esac
     if [[ $current == -* ]]; then
         case $command in
-        run) line='-e -o --precision-digits --colormap --sync --device --threads --repeat --explain --json --help' ;;
+        run) line='-e -o --precision-digits --colormap --sync --device --threads --precision --repeat --explain --json --help' ;;
         check) line='-e --json --help' ;;
-        show) line='-e --emit --arch --device --threads --json --help' ;;
+        show) line='-e --emit --arch --device --threads --precision --json --help' ;;
         launch) line='--grid --block --shared -D -I -o --precision-digits --colormap --sync --device --check --repeat --explain --json --help' ;;
         devices) line='--device --threads --json --help' ;;
         cache) line='--json --help' ;;

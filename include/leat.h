@@ -197,6 +197,10 @@ typedef struct leat_options { /* {0} is a good default */
     /* Variables for the library to read, "NAME=value" each and NULL at the end, which are copied; NULL: the
      * environment, which no other thread may change while the context is opened. */
     const char *const *environment;
+    /* cuda: 1 lets matrix products of f32 round their factors to TF32, which has 10 bits after the first. They are then
+     * several times as fast. Other operations are not affected, nor is the CPU. -1: never; 0: as LEAT_PRECISION says,
+     * f32 or tf32, else never. */
+    int tf32;
 } leat_options;
 
 /* Opens a context. options may be NULL. Strings in options are copied. The allocator hooks belong to the process: Leat

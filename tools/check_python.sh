@@ -55,6 +55,17 @@ run_tests() {
     done
 }
 
+# The general GPU benchmark's values, with the environment's NumPy; without it, ctest skips this test.
+run_benchmark() {
+    if PYTHON=$home/bin/python tests/bench/general.sh "$root/build/release" >"$logs/python-bench.log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        cat "$logs/python-bench.log"
+    fi
+    echo "python: the general GPU benchmark, on cpu: $(tail -1 "$logs/python-bench.log")"
+}
+
 try_later() {
     for later in python3.14 python3.13 python3.12; do
         found=$("$later" -c 'import sys; print(sys.executable)' 2>/dev/null) || continue
@@ -75,6 +86,7 @@ try_later() {
 echo "== python: wheel"
 if tools/wheel.sh && environment python "$python" -r tests/python/requirements.txt; then
     run_tests
+    run_benchmark
     try_later
 else
     failed=1

@@ -36,7 +36,7 @@ extern "C" __global__ void read(float4 *y, const float4 *x, long long n) {
 BLOCK = 256
 
 
-def number_of_bytes(a): return int(np.prod(a.shape[:a.rank], dtype=np.int64)) * np.dtype(leatlib.NAMES[a.dtype]).itemsize
+def number_of_bytes(a): return int(np.prod(a.shape[:a.rank], dtype=np.int64)) * np.dtype(leatlib.STORED[a.dtype]).itemsize
 
 
 class Leat:

@@ -4,8 +4,12 @@
 # Writes bench/results/DATE-GPU.txt, DATE-gpu-programs.txt and DATE-gpu-python.txt (or $BENCH_TO/gpu-bench.txt, gpu-programs.txt and
 # gpu-python.txt, with figures in .jsonl).
 #
-#     bench/gpu/run.sh [OPTIONS OF programs.py OR python_calls.py]      GPU_BENCH: driver, programs, python, or all,
-#     whose options are those of programs.py
+#     bench/gpu/run.sh [OPTIONS OF programs.py, python_calls.py OR general.py]      GPU_BENCH: driver, programs, python, or all,
+#     whose options are those of programs.py; general, which `all` leaves out because it takes over an hour
+#
+# GPU_BENCH=general measures a shard: GENERAL_SHARD=1/8 is the first of eight, of about eight minutes each. Shards on one machine add to
+# the same DATE-gpu-general.txt, through build/gpu/gpu-general.jsonl, which a later one replaces line by line. With $BENCH_TO each
+# leaves gpu-general-1-of-8.jsonl there; `general.py --report FILES` makes one table of them.
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/packages.sh
@@ -53,6 +57,15 @@ wanted() { [ "$parts" = all ] || [ "$parts" = "$1" ]; }
 to=${BENCH_TO:+$BENCH_TO/gpu-programs.txt}
 to=${to:-bench/results/$(date +%Y-%m-%d)-gpu-programs.txt}
 ! wanted programs || "$python" bench/gpu/programs.py --build "$build" --json "${BENCH_TO:-$build}/gpu-programs.jsonl" "$@" | tee "$to"
+
+if [ "$parts" = general ]; then
+    shard=${GENERAL_SHARD:-1/1}
+    lines=${BENCH_TO:+$BENCH_TO/gpu-general-$(echo "$shard" | sed 's:/:-of-:').jsonl}
+    lines=${lines:-$build/gpu-general.jsonl}
+    to=${BENCH_TO:+${lines%.jsonl}.txt}
+    to=${to:-bench/results/$(date +%Y-%m-%d)-gpu-general.txt}
+    "$python" bench/gpu/general.py --build "$build" --json "$lines" --to "$to" "$@"
+fi
 
 wanted python || exit 0
 wheel=

@@ -136,6 +136,13 @@ static int set_precision(struct parse *parse, char *value) {
     return code;
 }
 
+static int set_tf32(struct parse *parse, char *value) {
+    parse->line->tf32 = strcmp(value, "tf32") == 0 ? 1 : -1;
+    if (parse->line->tf32 < 0 && strcmp(value, "f32") != 0)
+        return le_cli_usage(parse->cli, "--precision %s: write f32 or tf32", value);
+    return LE_EXIT_OK;
+}
+
 static int set_colormap(struct parse *parse, char *value) {
     if (strcmp(value, "grey") == 0)
         parse->line->colormap = LEAT_COLORMAP_GREY;
@@ -265,6 +272,7 @@ static const struct option {
     {"--repeat", LE_ACCEPTS_RUN, true, set_repeat},
     {"--colormap", LE_ACCEPTS_RUN, true, set_colormap},
     {"--precision-digits", LE_ACCEPTS_RUN, true, set_precision},
+    {"--precision", LE_ACCEPTS_PROGRAM | LE_ACCEPTS_MACHINE, true, set_tf32},
     {"--sync", LE_ACCEPTS_RUN, false, set_sync},
     {"--emit", LE_ACCEPTS_FORM, true, set_form},
     {"--arch", LE_ACCEPTS_FORM, true, set_architecture},

@@ -31,7 +31,7 @@ struct le_cli_line {
     struct le_cli_output *outputs;
     size_t binding_count, output_count;
     char *device;
-    int threads;
+    int threads, tf32; /* tf32: as in leat_options */
     uint64_t repeat;
     leat_colormap colormap;
     bool sync; /* wait until the results are on the disk */

@@ -66,6 +66,7 @@ static const char ENVIRONMENT[] =
     "  LEAT_BLAS             the BLAS for matrix products, a library's name or path; none: do not use any\n"
     "  LEAT_INTERPRET        whether code that is not compiled yet is interpreted on a CUDA device: never, ready,\n"
     "                        always or only\n"
+    "  LEAT_PRECISION        tf32: let a GPU round the factors of f32 matrix products to TF32; defaults to f32\n"
     "  LEAT_MAPPING          mappings that kernels on devices prefer, for experiments; see docs/INTERNALS.md\n"
     "  LEAT_CUDA_PATH        the folder of a CUDA toolkit, of NVRTC or of CUPTI; defaults to the system's\n"
     "  LEAT_CACHE_DIR        the folder of the cache of compiled code\n"

@@ -22,6 +22,7 @@ static void on_log(leat_log_level level, const char *text, void *user) {
 
 void le_cli_session_options(struct le_cli_session *session, leat_options *options) {
     options->threads = session->line.threads;
+    options->tf32 = session->line.tf32;
     options->keep_code = true;
     if (!getenv("LEAT_INTERPRET")) /* a single run gains nothing: leat_close waits for the compiler anyway */
         options->interpret = LEAT_INTERPRET_NEVER;

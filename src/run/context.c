@@ -82,6 +82,15 @@ static leat_status resolve_interpret(const leat_options *options, leat_interpret
                 : LEAT_OK;
 }
 
+static leat_status resolve_tf32(const leat_options *options, bool *tf32) {
+    const char *text = options->tf32 == 0 ? environment_variable("LEAT_PRECISION") : NULL;
+    *tf32 = options->tf32 > 0 || (text && strcmp(text, "tf32") == 0);
+    if (!text || *tf32 || strcmp(text, "f32") == 0)
+        return LEAT_OK;
+    return le_fail_at(LEAT_INVALID, (struct le_location){0}, "use f32 or tf32",
+                      "unknown value '%.40s' of LEAT_PRECISION", text);
+}
+
 /* The text belongs to the environment's copy, which the context holds. */
 static leat_status resolve_mapping(const char **mapping) {
     *mapping = environment_variable("LEAT_MAPPING");
@@ -94,6 +103,8 @@ static leat_status check_options(const leat_options *options) {
         return le_fail(LEAT_INVALID, "allocate, reallocate and release must all be set or all be NULL");
     if (options->interpret < LEAT_INTERPRET_DEFAULT || options->interpret > LEAT_INTERPRET_ONLY)
         return le_fail(LEAT_INVALID, "interpret is %d, which is not a leat_interpret value", (int)options->interpret);
+    if (options->tf32 < -1 || options->tf32 > 1)
+        return le_fail(LEAT_INVALID, "tf32 is %d; it must be -1, 0 or 1", options->tf32);
     if (options->copy_threads < 0 || options->copy_threads > THREADS_MAX)
         return le_fail(LEAT_INVALID, "copy_threads is %d; it must be 1 to %d, or 0 for the default",
                        options->copy_threads, THREADS_MAX);
@@ -156,6 +167,8 @@ static leat_status resolve_options(leat_context *ctx, const leat_options *option
         status = resolve_simd(options->simd, &ctx->simd);
     if (!status)
         status = resolve_interpret(options, &ctx->interpret);
+    if (!status)
+        status = resolve_tf32(options, &ctx->tf32);
     if (!status)
         status = resolve_mapping(&ctx->mapping);
     if (!status)

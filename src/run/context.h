@@ -34,6 +34,7 @@ struct leat_context {
         interpreters[LE_INTERPRETERS]; /* NULL until found; then held until the context is freed */
     uint64_t opened_ns;                /* by le_clock_ns */
     leat_interpret interpret;          /* not DEFAULT */
+    bool tf32;                         /* matrix products of f32 may use it */
     const char *mapping;               /* LEAT_MAPPING, checked; NULL: it is not set */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;

@@ -25,6 +25,7 @@ static void clear_environment(void) {
     unsetenv("LEAT_THREADS");
     unsetenv("LEAT_SIMD");
     unsetenv("LEAT_MAPPING");
+    unsetenv("LEAT_PRECISION");
 }
 
 static void *never_allocate(size_t size_bytes, void *user) {
@@ -54,6 +55,9 @@ static void test_options(void **state) {
         {{.interpret = LEAT_INTERPRET_ONLY}, LEAT_OK},
         {{.interpret = (leat_interpret)(LEAT_INTERPRET_ONLY + 1)}, LEAT_INVALID},
         {{.interpret = (leat_interpret)-1}, LEAT_INVALID},
+        {{.tf32 = 1}, LEAT_OK},
+        {{.tf32 = -1}, LEAT_OK},
+        {{.tf32 = 2}, LEAT_INVALID},
         {{.simd = "baseline"}, LEAT_OK},
         {{.simd = "mmx"}, LEAT_INVALID},
         {{.ledger_level = 1}, LEAT_OK},
@@ -86,6 +90,10 @@ static void test_environment(void **state) {
         {"LEAT_SIMD", "baseline", {0}, LEAT_OK},
         {"LEAT_SIMD", "mmx", {0}, LEAT_INVALID},
         {"LEAT_SIMD", "mmx", {.simd = "baseline"}, LEAT_OK},
+        {"LEAT_PRECISION", "tf32", {0}, LEAT_OK},
+        {"LEAT_PRECISION", "f32", {0}, LEAT_OK},
+        {"LEAT_PRECISION", "f16", {0}, LEAT_INVALID},
+        {"LEAT_PRECISION", "f16", {.tf32 = -1}, LEAT_OK},
         {"LEAT_MAPPING", "", {0}, LEAT_OK},
         {"LEAT_MAPPING", "columns chunk=64; warp", {0}, LEAT_OK},
         {"LEAT_MAPPING", "colums", {0}, LEAT_INVALID},

@@ -181,7 +181,8 @@ static void print_imm(const struct le_instr *instr, struct le_text *out) {
         le_text_add(out, " %s", imm >= 0 && imm < (int64_t)ARRAY_LEN(scatters) ? scatters[imm] : "?");
         break;
     case LE_CODE_DISTANCE:
-        le_text_add(out, imm ? " one" : "");
+        le_text_add(out, imm & LE_DISTANCE_FUSED ? " fused" : "");
+        le_text_add(out, imm & LE_DISTANCE_ONE ? " one" : "");
         break;
     case LE_CODE_EDGE:
         le_text_add(out, " %s", imm >= 0 && imm < LE_EDGES ? le_edge_name((enum le_edge)imm) : "?");

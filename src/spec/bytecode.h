@@ -27,11 +27,10 @@ enum le_code {
     LE_CODE_MULADD,        /* d = a * b + c    rounds once if the instruction set has fused multiply-add, else twice */
     LE_CODE_MULSUB,        /* d = a * b - c */
     LE_CODE_NMULADD,       /* d = c - a * b */
-    LE_CODE_DISTANCE, /* d = c + (a - b) * (a - b), each rounded; c may be none; imm 1: b is one element for all lanes
-                       */
-    LE_CODE_SELECT,   /* d = a ? b : c    a: bool; by size of type */
-    LE_CODE_SPLAT,    /* d[0..n) = a[0]   by size of type */
-    LE_CODE_COPY,     /* d = a            by size of type */
+    LE_CODE_DISTANCE,      /* d = c + (a - b) * (a - b), each rounded; c may be none; imm: flags of enum le_distance */
+    LE_CODE_SELECT,        /* d = a ? b : c    a: bool; by size of type */
+    LE_CODE_SPLAT,         /* d[0..n) = a[0]   by size of type */
+    LE_CODE_COPY,          /* d = a            by size of type */
     LE_CODE_STREAM,   /* COPY that bypasses the caches, for results too large to stay in them; d and a do not overlap */
     LE_CODE_IOTA,     /* d (i64)[k] = a (i64)[0] + k * imm */
     LE_CODE_LOAD,     /* d[k] = element at (char *)a + k * imm */
@@ -78,6 +77,10 @@ enum le_code {
     LE_CODE_LEAVE,  /* leaves the innermost REPEAT or LOOP if a (bool) holds for no lane */
     LE_CODE_SKIP,   /* skips the body if a (bool) holds for no lane */
     LE_CODES
+};
+enum le_distance {
+    LE_DISTANCE_ONE = 1,  /* b is one element for all lanes */
+    LE_DISTANCE_FUSED = 2 /* the square is added as by MULADD */
 };
 enum le_scatter {
     LE_SCATTER_SET,

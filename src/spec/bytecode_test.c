@@ -69,6 +69,40 @@ static void prints_a_unit(void **state) {
     le_text_finish(&text);
 }
 
+static void prints_chains_and_distances(void **state) {
+    (void)state;
+    struct le_reg regs[] = {{.kind = LE_REG_VEC, .type = LE_F64, .levels = 6},
+                            {.kind = LE_REG_SLOT, .type = LE_F64},
+                            {.kind = LE_REG_SLOT, .type = LE_F64},
+                            {.kind = LE_REG_ROWS, .type = LE_F64},
+                            {.kind = LE_REG_SLOT, .type = LE_I64}};
+    struct le_instr instrs[] = {
+        {.code = LE_CODE_VEC_ADD, .type = LE_F64, .a = 1, .b = 2, .c = LE_NO_REG, .imm = LE_RED_CHAIN_OF_PRODUCTS},
+        {.code = LE_CODE_ROWS_ADD, .type = LE_F64, .d = 3, .a = 1, .b = 4, .c = 4, .e = 2, .imm = LE_RED_CHAIN},
+        {.code = LE_CODE_DISTANCE,
+         .type = LE_F64,
+         .d = 2,
+         .a = 1,
+         .b = 2,
+         .c = 1,
+         .imm = LE_DISTANCE_FUSED | LE_DISTANCE_ONE},
+    };
+    struct le_unit unit = {.name = "chains",
+                           .instrs = instrs,
+                           .instr_count = ARRAY_LEN(instrs),
+                           .regs = regs,
+                           .reg_count = ARRAY_LEN(regs),
+                           .block = 512};
+    struct le_text text = {0};
+    le_unit_print(&unit, &text);
+    assert_string_equal(text.at, "unit chains; blocks of 512\n"
+                                 "  A0: f64 totals lane by lane, 6 levels\n"
+                                 "   0 VEC_ADD.f64 A0 v1 v2 - chain_of_products\n"
+                                 "   1 ROWS_ADD.f64 R3 v1 v4 v4 v2 chain\n"
+                                 "   2 DISTANCE.f64 v2 v1 v2 v1 fused one\n");
+    le_text_finish(&text);
+}
+
 static void every_code_has_a_name_and_prints(void **state) {
     (void)state;
     struct le_text text = {0};
@@ -158,6 +192,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_a_unit),
         cmocka_unit_test(prints_control),
+        cmocka_unit_test(prints_chains_and_distances),
         cmocka_unit_test(every_code_has_a_name_and_prints),
         cmocka_unit_test(prints_damaged_code),
         cmocka_unit_test(prints_loops_that_end_nowhere),

@@ -447,6 +447,37 @@ static void test_threads(void **state) {
     leat_close(ctx);
 }
 
+/* ---- TF32, only if asked for */
+
+static float product_with(int tf32) {
+    static const char text[] = "x[i,k] = f32(4097) where i in 0..512, k in 0..512\n"
+                               "y[k,j] = f32(1) where k in 0..512, j in 0..512\n"
+                               "s[i,j] = sum(k: x[i,k] * y[k,j])\n"
+                               "t = s[3,5]";
+    const leat_options options = {.device = "sim", .keep_code = true, .tf32 = tf32};
+    leat_context *ctx = NULL;
+    assert_ok(leat_open(&options, &ctx));
+    leat_program *program = program_of(ctx, text);
+    leat_call *call = call_of(program);
+    leat_array *result = NULL;
+    float value = 0;
+    assert_ok(leat_call_want(call, "t", NULL));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_ok(leat_call_result(call, "t", &result));
+    assert_ok(leat_array_read(result, &value, sizeof value, NULL, NULL));
+    leat_array_free(result);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+    return value;
+}
+
+static void test_precision(void **state) {
+    (void)state;
+    assert_true(product_with(0) == 4097.0F * 512);
+    assert_true(product_with(1) == 4096.0F * 512);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memories),     cmocka_unit_test(test_shared_memory),
@@ -456,6 +487,7 @@ int main(void) {
         cmocka_unit_test(test_faults),       cmocka_unit_test(test_notes),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_fork),         cmocka_unit_test(test_faults_end_loops),
+        cmocka_unit_test(test_precision),
     };
     if (system("c++ --version >/dev/null 2>&1 || g++ --version >/dev/null 2>&1"))
         return SKIPPED;

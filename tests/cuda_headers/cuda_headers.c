@@ -57,6 +57,9 @@ SIZED(le_nvrtc_result, nvrtcResult);
 SIZED(le_cublas_status, cublasStatus_t);
 SIZED(le_cublas_operation, cublasOperation_t);
 SIZED(le_cublas_math, cublasMath_t);
+SIZED(le_cublas_type, cudaDataType_t);
+SIZED(le_cublas_compute, cublasComputeType_t);
+SIZED(le_cublas_algorithm, cublasGemmAlgo_t);
 #endif
 SIZED(le_cu_uuid, CUuuid);
 _Static_assert(SAME(__typeof__(((le_cu_uuid *)0)->bytes[0]), unsigned char) && sizeof((CUuuid *)0)->bytes == 16,
@@ -92,6 +95,9 @@ LE_CU_KERNEL_NODE(X)
 #define le_cublas_status          cublasStatus_t
 #define le_cublas_operation       cublasOperation_t
 #define le_cublas_math            cublasMath_t
+#define le_cublas_type            cudaDataType_t
+#define le_cublas_compute         cublasComputeType_t
+#define le_cublas_algorithm       cublasGemmAlgo_t
 
 /* LE_CU_ROWS: cuda_driver.def, less the functions that this toolkit is too old to know. */
 #define LE_CU(name, symbol, version, need, parameters)                                                                 \

@@ -16,6 +16,7 @@ NOTHING(cublasSetStream_v2)
 NOTHING(cublasSetMathMode)
 NOTHING(cublasSgemmStridedBatched)
 NOTHING(cublasDgemmStridedBatched)
+NOTHING(cublasGemmStridedBatchedEx)
 #ifndef FAKE_MISSING
 NOTHING(cublasSetWorkspace_v2)
 #endif

@@ -1,6 +1,7 @@
 /* Matrix products by cuBLAS, with one handle per device, created for the first product. Each product sets the handle's
- * stream and workspace. The math mode stays fixed: no TF32, no emulation. cuBLAS stores matrices by columns, so it is
- * asked for the transpose of the target: right' * left'. */
+ * stream and workspace. The math mode stays fixed: no TF32 but in products that ask for it, no emulation, and sums of
+ * 16-bit floats are rounded to their type once, at the end. cuBLAS stores matrices by columns, so it is asked for the
+ * transpose of the target: right' * left'. */
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/cuda_libraries.h"
 
@@ -21,7 +22,8 @@ static leat_status make_handle(struct le_cuda_device *cuda) {
         return le_fail(LEAT_UNSUPPORTED, NAME " failed to initialize: %s", cublas->GetStatusString(made));
     leat_status status = product_status(cuda, made, "creating a handle");
     if (!status)
-        status = product_status(cuda, cublas->SetMathMode(handle, LE_CUBLAS_DEFAULT_MATH), "setting the mode");
+        status = product_status(cuda, cublas->SetMathMode(handle, LE_CUBLAS_DEFAULT_MATH | LE_CUBLAS_NO_REDUCED_SUMS),
+                                "setting the mode");
     if (status && handle)
         cublas->Destroy(handle);
     else if (!status)
@@ -80,6 +82,28 @@ static le_cublas_operation operation_of(const struct le_matrix *matrix) {
 CALL(SgemmStridedBatched, float)
 CALL(DgemmStridedBatched, double)
 
+static le_cublas_type type_of(leat_dtype dtype) {
+    return dtype == LEAT_F16 ? LE_CUBLAS_R_16F : dtype == LEAT_BF16 ? LE_CUBLAS_R_16BF : LE_CUBLAS_R_32F;
+}
+
+static le_cublas_status call_tensor_cores(const struct le_cuda_device *cuda, const struct le_product *p) {
+    const float scale = (float)p->scale, kept = (float)p->kept;
+    const struct le_matrix *l = &p->left, *r = &p->right, *t = &p->target;
+    const le_cublas_type type = type_of(p->dtype);
+    return cuda->cublas->GemmStridedBatchedEx(
+        cuda->product_handle, operation_of(r), operation_of(l), p->columns, p->rows, p->terms, &scale,
+        (const void *)(uintptr_t)r->address, type, r->stride, r->batch_stride, (const void *)(uintptr_t)l->address,
+        type, l->stride, l->batch_stride, &kept, (void *)(uintptr_t)t->address, type_of(p->target_dtype), t->stride,
+        t->batch_stride, p->batch, p->tf32 ? LE_CUBLAS_COMPUTE_32F_FAST_TF32 : LE_CUBLAS_COMPUTE_32F,
+        LE_CUBLAS_GEMM_DEFAULT);
+}
+
+static le_cublas_status call_product(const struct le_cuda_device *cuda, const struct le_product *p) {
+    if (p->dtype == LEAT_F64)
+        return call_DgemmStridedBatched(cuda, p);
+    return p->dtype == LEAT_F32 && !p->tf32 ? call_SgemmStridedBatched(cuda, p) : call_tensor_cores(cuda, p);
+}
+
 /* Setting the stream resets the workspace, so the workspace is set second. */
 static leat_status enqueue_product(struct le_cuda_device *cuda, void *stream, const struct le_product *p, uint64_t work,
                                    size_t work_bytes) {
@@ -90,9 +114,7 @@ static leat_status enqueue_product(struct le_cuda_device *cuda, void *stream, co
         status = product_status(cuda, cublas->SetWorkspace(cuda->product_handle, (void *)(uintptr_t)work, work_bytes),
                                 "setting the workspace");
     if (!status)
-        status = product_status(
-            cuda, p->dtype == LEAT_F32 ? call_SgemmStridedBatched(cuda, p) : call_DgemmStridedBatched(cuda, p),
-            p->what);
+        status = product_status(cuda, call_product(cuda, p), p->what);
     return status;
 }
 

@@ -302,7 +302,8 @@ leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_ke
                              struct le_device_stream *stream);
 
 /* ---- matrix products by the device's library (cuBLAS): target = scale * left * right + kept * target, in f32 or f64.
- * One fixed mode (no TF32) and one workspace size give the same bits for the same product. Left is rows x terms, right
+ * The factors may also be f16 or bf16, and the target the same or f32; such products are added in f32. One fixed mode
+ * (TF32 only if asked for) and one workspace size give the same bits for the same product. Left is rows x terms, right
  * is terms x columns, target is rows x columns and not transposed. The `batch` products lie batch_stride elements
  * apart. If kept is 0, the target's contents are ignored; if scale is 0, so are the factors. */
 struct le_matrix {
@@ -313,7 +314,9 @@ struct le_matrix {
     int64_t batch_stride; /* 0: every product of the batch uses the same matrix */
 };
 struct le_product {
-    leat_dtype dtype;
+    leat_dtype dtype;                /* of the factors */
+    leat_dtype target_dtype;         /* 0: the same */
+    bool tf32;                       /* factors of f32 may be rounded to TF32 */
     int rows, columns, terms, batch; /* all at least 1 */
     struct le_matrix left, right, target;
     double scale, kept;

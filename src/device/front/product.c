@@ -19,7 +19,7 @@ static bool find_reach(const struct le_matrix *m, int rows, int columns, int bat
 
 static leat_status check_matrix(const struct le_product *p, const char *which, const struct le_matrix *m, int rows,
                                 int columns) {
-    size_t size = le_type_size((enum le_type)p->dtype);
+    size_t size = le_type_size((enum le_type)(m == &p->target ? p->target_dtype : p->dtype));
     int64_t reach;
     if (!find_reach(m, rows, columns, p->batch, &reach))
         return le_fail(LEAT_INVALID, "%s: invalid stride %d of the %s matrix, %d x %d", p->what, m->stride, which, rows,
@@ -32,8 +32,10 @@ static leat_status check_matrix(const struct le_product *p, const char *which, c
 }
 
 static leat_status check_product(const struct le_device_stream *stream, const struct le_product *p) {
-    if (p->dtype != LEAT_F32 && p->dtype != LEAT_F64)
-        return le_fail(LEAT_INVALID, "%s: matrix products support only f32 and f64", p->what);
+    const bool half = p->dtype == LEAT_F16 || p->dtype == LEAT_BF16;
+    if ((!half && p->dtype != LEAT_F32 && p->dtype != LEAT_F64) || (p->tf32 && p->dtype != LEAT_F32) ||
+        (p->target_dtype != p->dtype && !(half && p->target_dtype == LEAT_F32)))
+        return le_fail(LEAT_INVALID, "%s: matrix products support only f32, f64, f16 and bf16", p->what);
     if (p->rows < 1 || p->columns < 1 || p->terms < 1 || p->batch < 1 || p->target.transposed ||
         (p->batch > 1 && p->target.batch_stride < 1))
         return le_fail(LEAT_INVALID, "%s: invalid product: %d x %d x %d, batch of %d", p->what, p->rows, p->columns,
@@ -70,9 +72,12 @@ static leat_status enqueue_product(struct le_device_stream *stream, const struct
     return status;
 }
 
-leat_status le_device_product(struct le_device_stream *stream, const struct le_product *product) {
+leat_status le_device_product(struct le_device_stream *stream, const struct le_product *asked) {
     struct le_device *device = stream->device;
+    struct le_product with_types = *asked, *product = &with_types;
     struct le_allocation *work;
+    if (!product->target_dtype)
+        product->target_dtype = product->dtype;
     leat_status status = le_device_product_open(device);
     if (!status)
         status = check_product(stream, product);

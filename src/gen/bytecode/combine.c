@@ -38,26 +38,28 @@ static bool is_float(const struct le_instr *i) {
     return (i->type == LE_F32 || i->type == LE_F64) && !i->single;
 }
 
-/* d = x * x, where x = a - b. */
-static void fold_square(struct combine *c, struct le_instr *product) {
-    enum le_type type = (enum le_type)product->type;
+/* d = x * x, or x * x + c in one multiply-add, where x = a - b. */
+static void fold_square(struct combine *c, struct le_instr *square) {
+    enum le_type type = (enum le_type)square->type;
     const struct le_instr *difference = preceding_part(c, 1, LE_OP_SUB, type, 2);
-    if (product->a != product->b || !difference || difference->d != product->a)
+    bool adds = square->code == LE_CODE_MULADD;
+    if (square->a != square->b || !difference || difference->d != square->a)
         return;
     const struct le_instr *splat = preceding_part(c, 2, LE_CODE_SPLAT, type, 1);
-    *product = (struct le_instr){.code = LE_CODE_DISTANCE,
-                                 .type = product->type,
-                                 .d = product->d,
-                                 .a = difference->a,
-                                 .b = difference->b,
-                                 .c = LE_NO_REG,
-                                 .e = LE_NO_REG};
+    *square = (struct le_instr){.code = LE_CODE_DISTANCE,
+                                .type = square->type,
+                                .d = square->d,
+                                .a = difference->a,
+                                .b = difference->b,
+                                .c = adds ? square->c : LE_NO_REG,
+                                .e = LE_NO_REG,
+                                .imm = adds ? LE_DISTANCE_FUSED : 0};
     c->count--;
     if (!splat || difference->a == difference->b || (splat->d != difference->a && splat->d != difference->b))
         return;
-    product->a = splat->d == difference->a ? difference->b : difference->a;
-    product->b = splat->a;
-    product->imm = 1;
+    square->a = splat->d == difference->a ? difference->b : difference->a;
+    square->b = splat->a;
+    square->imm |= LE_DISTANCE_ONE;
     c->count--;
 }
 
@@ -107,7 +109,7 @@ void le_gen_combine(struct gen *g) {
         if (ends[k])
             c.first = c.count;
         moved[k] = c.count;
-        if (i.code == LE_OP_MUL && is_float(&i))
+        if ((i.code == LE_OP_MUL || i.code == LE_CODE_MULADD) && is_float(&i))
             fold_square(&c, &i);
         else if (i.code == LE_OP_ADD && is_float(&i))
             fold_sum(&c, &i);

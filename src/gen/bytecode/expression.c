@@ -144,8 +144,11 @@ static struct operand *generate_round(struct gen *g, struct le_node *node, struc
 
 static struct operand *generate_op(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *x[3];
-    for (int k = 0; k < node->operand_count; k++)
-        x[k] = le_gen_node(g, node->operands[k], scope, c);
+    bool adds = node->kind == LE_NODE_OP && node->code == LE_CODE_MULADD; /* what it adds to comes first: few wait */
+    for (int k = 0; k < node->operand_count; k++) {
+        int q = adds ? (k + 2) % 3 : k;
+        x[q] = le_gen_node(g, node->operands[q], scope, c);
+    }
     struct le_instr instr = {.code = (uint16_t)node->code,
                              .type = (uint8_t)node->operands[0]->type,
                              .type2 = (uint8_t)node->type,

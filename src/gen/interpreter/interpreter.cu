@@ -56,10 +56,15 @@ template <class T> __device__ inline void le_vm_store(const le_vm &m, const le_v
 template <class T> __device__ inline T le_vm_gather(const le_vm &m, const le_vm_instr &i) {
     return le_vm_is(m, i.c) ? ((const T *)m.regs[i.a])[le_vm_get<long long>(m, i.b)] : (T)0;
 }
+__device__ inline float le_vm_add_square(float x, float sum) { return fmaf(x, x, sum); }
+__device__ inline double le_vm_add_square(double x, double sum) { return fma(x, x, sum); }
+// i.imm: enum le_distance
 template <class T> __device__ inline T le_vm_distance(const le_vm &m, const le_vm_instr &i) {
-    const T apart = le_vm_get<T>(m, i.a) - (i.imm ? le_vm_one<T>(m, i.b) : le_vm_get<T>(m, i.b));
-    const T square = apart * apart;
-    return i.c == LE_VM_NONE ? square : le_vm_get<T>(m, i.c) + square;
+    const T apart = le_vm_get<T>(m, i.a) - (i.imm & 1 ? le_vm_one<T>(m, i.b) : le_vm_get<T>(m, i.b));
+    if (i.c == LE_VM_NONE)
+        return apart * apart;
+    const T sum = le_vm_get<T>(m, i.c);
+    return i.imm & 2 ? le_vm_add_square(apart, sum) : sum + apart * apart;
 }
 __device__ inline bool le_vm_in_range(const le_vm &m, const le_vm_instr &i) {
     const long long x = le_vm_get<long long>(m, i.a);

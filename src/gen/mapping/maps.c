@@ -2,6 +2,8 @@
 #include "gen/mapping/map.h"
 #include <math.h>
 
+#define NEAR_STRIDE 4 /* elements */
+
 static double elements_of(const struct map *m) {
     double elements = 1;
     for (int a = 0; a < m->axis_count; a++)
@@ -23,10 +25,10 @@ static double cost_of(const struct map *m) {
 }
 
 /* A tile reads along each array's own axis: index -1. */
-static void finish(struct le_mapping *mapping, const struct map *m, int index) {
+static void finish(struct le_mapping_search *search, struct le_mapping *mapping, const struct map *m, int index) {
     const struct le_device_kernel_job *job = m->c.job;
     double elements = elements_of(m), part = (double)m->width * m->unroll;
-    double bytes = le_cost_bytes(job, &m->stage->node, 1, index);
+    double bytes = le_cost_bytes(job, &search->stage->node, 1, index);
     struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(job, m->stage, le_map_inner(m)->index),
                            .operations = elements * cost_of(m),
                            .threads = elements / part,
@@ -35,9 +37,20 @@ static void finish(struct le_mapping *mapping, const struct map *m, int index) {
     mapping->seconds = le_cost_seconds(job->facts, &cost);
 }
 
+/* Whether neighbouring threads read elements that are close to each other. */
+static bool is_side_by_side(const struct map *m) {
+    for (int k = 0; k < m->stream_count; k++) {
+        int64_t stride = m->streams[k].place.strides[m->axis_count - 1];
+        if (stride > NEAR_STRIDE || stride < -NEAR_STRIDE)
+            return false;
+    }
+    return true;
+}
+
 static struct map *find(struct le_mapping_search *search, const struct le_stage *stage, bool tiles) {
     struct map *m = LE_NEW(search->job->kernel.arena, struct map);
-    return le_map_find(m, search->job, stage, tiles, stage != search->stage) ? m : NULL;
+    bool windows = stage != search->stage;
+    return le_map_find(m, search->job, stage, tiles, windows) && (!windows || is_side_by_side(m)) ? m : NULL;
 }
 
 /* ---- sums of windows: few terms, many of which are terms of the neighbours' sums, too. They are written out, so that
@@ -74,7 +87,7 @@ void le_propose_maps(struct le_mapping_search *search) {
         le_mapping_set(mapping, "rows", m->tile_rows, m->tile_rows, m->tile_rows, false);
         le_mapping_set(mapping, "columns", m->tile_columns, m->tile_columns, m->tile_columns, false);
         le_mapping_set(mapping, "vector", m->width, m->width, m->width, false);
-        finish(mapping, m, -1);
+        finish(search, mapping, m, -1);
         m = find(search, stage, false);
     }
     if (!m)
@@ -82,5 +95,5 @@ void le_propose_maps(struct le_mapping_search *search) {
     struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_MAP, le_map_make, m);
     le_mapping_set(mapping, "vector", m->width, 1, m->width, true);
     le_mapping_set(mapping, "unrolled", m->unroll, 1, 16, true);
-    finish(mapping, m, le_map_inner(m)->index);
+    finish(search, mapping, m, le_map_inner(m)->index);
 }

@@ -8,7 +8,9 @@
 #define GRID_SECONDS 2e-6  /* in which the last block begins to join the others' totals */
 #define PART_SECONDS 54e-9 /* time in which one thread joins one total */
 #define ARG_JOINS    6
-#define SPLIT_COST   20 /* instructions that find the values of another index of a term */
+#define STAGE_COST                                                                                                     \
+    10 /* instructions that bring a chain's term to shared memory and back, and its share of joining chunks */
+#define SPLIT_COST 20 /* instructions that find the values of another index of a term */
 
 /* What all proposals have in common. */
 struct shared_terms {
@@ -62,13 +64,28 @@ static double joins_of(const struct team_stage *t) {
     return joins;
 }
 
+/* Additions of all points, if the threads of warps share the terms of a point. Of a chain a warp takes whole units:
+ * lanes without a chunk wait, each term goes through shared memory, and the chunks' totals are added one after the
+ * other. */
+static double shared_operations(const struct shared_terms *s) {
+    const struct team_stage *t = &s->r->t;
+    double operations = s->operations;
+    for (int g = 0; g < t->group_count; g++) {
+        double unit = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS, units = ceil((double)t->groups[g].terms / unit);
+        if (t->groups[g].chain)
+            operations += s->points * units * unit * (STAGE_COST + SPLIT_COST * (t->groups[g].axis_count - 1)) +
+                          s->operations * (units * unit / (double)t->groups[g].terms - 1);
+    }
+    return operations;
+}
+
 /* The common settings, and what a team of `threads` threads does for a point. */
 static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m, int index, double threads) {
     const struct group *g = &s->r->t.groups[0];
     int64_t unrolled = le_mapping_set(m, "unrolled", g->unroll, 1, g->unroll, true);
     double bytes = bytes_of(s, index), own = fmax(1, s->terms / threads), ahead = (double)unrolled * g->width;
     return (struct le_cost){.bytes = bytes,
-                            .operations = s->operations,
+                            .operations = threads > 1 ? shared_operations(s) : s->operations,
                             .requests = requests_of(s, index, threads > 1),
                             .threads = s->points * threads,
                             .bytes_in_flight = fmin(own, ahead) * bytes / (s->terms * s->points),

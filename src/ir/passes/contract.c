@@ -9,8 +9,9 @@
  *
  * where i or j may be empty, but not both. A side that is more than a load is first computed into its own array (its
  * prologue), provided that some array it reads is as large. A statement of the form `alpha * sum + beta * target`
- * becomes one stage. Otherwise the sum becomes a stage that the rest of the statement reads. `node` is unchanged: when
- * a run is planned, the extents alone decide whether `node` or `product` is computed. */
+ * becomes one stage. 16-bit floats that both sides load are not converted first, and neither is a result of their type:
+ * libraries multiply them as they are stored. Otherwise the sum becomes a stage that the rest of the statement reads.
+ * `node` is unchanged: when a run is planned, the extents alone decide whether `node` or `product` is computed. */
 #include "ir/passes/contract.h"
 #include "ir/path.h"
 
@@ -73,12 +74,19 @@ struct facts {
     bool untrusted, condition, gather, variable;
 };
 
-/* A subscript that the range rules can analyse. */
+static bool is_constant(const struct le_node *x) {
+    return x->free_count == 0 && !x->loads && !x->reduces;
+}
+
+/* A subscript that the range rules can analyse. An index may be divided by a number, as in k[h // 4]: it then counts as
+ * two indices, its quotient and its remainder. */
 static bool is_plain(const struct le_node *x) {
-    if (x->kind == LE_NODE_INDEX || (x->free_count == 0 && !x->loads && !x->reduces))
+    if (x->kind == LE_NODE_INDEX || is_constant(x))
         return true;
     if (x->kind != LE_NODE_OP || x->loads || x->reduces || x->cost > SUBSCRIPT_COST_MAX)
         return false;
+    if (x->code == LE_OP_FLOORDIV || x->code == LE_OP_MOD)
+        return x->operands[0]->kind == LE_NODE_INDEX && is_constant(x->operands[1]);
     bool plain = x->code == LE_OP_ADD || x->code == LE_OP_SUB || x->code == LE_OP_MUL || x->code == LE_OP_NEG;
     for (int k = 0; k < x->operand_count; k++)
         plain = plain && is_plain(x->operands[k]);
@@ -106,15 +114,18 @@ static bool is_number(const struct le_node *node) {
     return node->free_count == 0 && !node->reduces;
 }
 
-/* A load that the library can read in place. */
-static bool is_direct(const struct le_ir *ir, const struct le_node *node) {
-    if (node->kind != LE_NODE_LOAD || node->operand_count == 0 || node->edge != LE_EDGE_NONE ||
-        ir->values.at[node->value].type != node->type)
+static bool is_plain_load(const struct le_node *node) {
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0 || node->edge != LE_EDGE_NONE)
         return false;
     for (int k = 0; k < node->operand_count; k++)
         if (!is_plain(node->operands[k]))
             return false;
     return true;
+}
+
+/* A load that the library can read in place. */
+static bool is_direct(const struct le_ir *ir, const struct le_node *node) {
+    return is_plain_load(node) && ir->values.at[node->value].type == node->type;
 }
 
 struct cover_search {
@@ -142,6 +153,7 @@ struct side {
 struct sum_split {
     struct side left, right;
     struct le_term numbers;
+    enum le_type half; /* both sides are loads of arrays of this 16-bit float type; LE_NONE: they are not */
 };
 
 static void take_factor(const struct le_ir *ir, struct side *side, struct le_node *factor) {
@@ -163,7 +175,15 @@ static bool can_compute(struct le_ir *ir, const struct side *side, int whole_cou
     return cover.found && side->set.count < whole_count && side->set.count <= LEAT_RANK_MAX;
 }
 
-static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct sum_split *s) {
+/* A library multiplies 16-bit floats as they are stored if both sides have the same type. */
+static enum le_type half_of(const struct le_ir *ir, const struct side *left, const struct side *right) {
+    if (left->count != 1 || right->count != 1 || !is_plain_load(left->factors[0]) || !is_plain_load(right->factors[0]))
+        return LE_NONE;
+    enum le_type type = ir->values.at[left->factors[0]->value].type;
+    return le_type_is_half(type) && ir->values.at[right->factors[0]->value].type == type ? type : LE_NONE;
+}
+
+static bool is_sound(struct le_ir *ir, const struct le_node *sum, struct sum_split *s) {
     struct index_set whole = indices_of(ir, sum);
     add_indices(ir, &whole, sum->indices, sum->index_count);
     for (int k = 0; k < sum->index_count; k++)
@@ -171,7 +191,9 @@ static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct s
             return false;
     if (is_within(&s->left.set, &s->right.set) && is_within(&s->right.set, &s->left.set))
         return false;
-    return !whole.too_many && can_compute(ir, &s->left, whole.count) && can_compute(ir, &s->right, whole.count);
+    s->half = half_of(ir, &s->left, &s->right);
+    return !whole.too_many &&
+           (s->half != LE_NONE || (can_compute(ir, &s->left, whole.count) && can_compute(ir, &s->right, whole.count)));
 }
 
 /* Tries factors a and b as the two sides. Each other factor goes to the smaller side that has all of its indices. */
@@ -245,7 +267,8 @@ static bool split_sum(struct contract *c, struct le_node *sum, struct sum_split 
         return false;
     *count = terms.count;
     for (int k = 0; k < terms.count; k++)
-        if (!split_term(c->ir, sum, &terms.at[k], &splits[k]) || splits[k].numbers.count > LE_FACTORS_MAX / 2)
+        if (!split_term(c->ir, sum, &terms.at[k], &splits[k]) || splits[k].numbers.count > LE_FACTORS_MAX / 2 ||
+            splits[k].half != splits[0].half)
             return false;
     return true;
 }
@@ -315,9 +338,9 @@ static struct le_node *product_of(struct le_ir *ir, struct le_node *const *facto
 
 /* A load of the side. If it is computed first, its axes are the stage's indices in loop order, then the reduced ones.
  */
-static struct le_node *operand_of(struct contract *c, const struct le_node *sum, const struct side *side) {
+static struct le_node *operand_of(struct contract *c, const struct le_node *sum, const struct side *side, bool half) {
     struct index_set order = {.count = 0};
-    if (side->count == 1 && is_direct(c->ir, side->factors[0]))
+    if (half || (side->count == 1 && is_direct(c->ir, side->factors[0])))
         return side->factors[0];
     for (int k = 0; k < c->stage->index_count; k++)
         if (has_index(&side->set, c->stage->indices[k]))
@@ -327,7 +350,8 @@ static struct le_node *operand_of(struct contract *c, const struct le_node *sum,
 }
 
 static struct le_node *new_sum(struct contract *c, const struct le_node *sum, const struct sum_split *s) {
-    struct le_node *x[] = {operand_of(c, sum, &s->left), operand_of(c, sum, &s->right)};
+    const bool half = s->half != LE_NONE;
+    struct le_node *x[] = {operand_of(c, sum, &s->left, half), operand_of(c, sum, &s->right, half)};
     struct le_node *body = le_node_cast(c->ir, sum->type, le_node_op(c->ir, LE_OP_MUL, x[0]->type, x, 2));
     return le_node_reduce(c->ir, LE_RED_SUM, sum->type, body, sum->indices, sum->index_count);
 }
@@ -434,26 +458,40 @@ static bool add_statement_term(const struct le_stage *stage, const struct le_ter
     return true;
 }
 
+/* The statement's value before it is rounded to a 16-bit float. */
+static struct le_node *value_of(const struct le_stage *stage) {
+    return stage->node->kind == LE_NODE_ROUND ? stage->node->operands[0] : stage->node;
+}
+
 static bool match_statement(struct contract *c, struct whole_statement *w) {
     const struct le_stage *stage = c->stage;
+    const enum le_type target = c->ir->values.at[stage->target].type;
+    struct le_node *value = value_of(stage);
     struct le_terms terms;
-    *w = (struct whole_statement){.sum = stage->node->kind == LE_NODE_REDUCE ? stage->node : NULL};
-    if (c->ir->values.at[stage->target].type != stage->node->type)
+    *w = (struct whole_statement){.sum = value->kind == LE_NODE_REDUCE ? value : NULL};
+    if (le_type_is_half(target) ? value == stage->node || value->type != LE_F32 : target != stage->node->type)
         return false;
-    if (!w->sum && (!le_type_is_float(stage->node->type) || !le_terms_of(stage->node, &terms)))
+    if (!w->sum && (!le_type_is_float(value->type) || !le_terms_of(value, &terms)))
         return false;
-    for (int k = 0; stage->node->kind != LE_NODE_REDUCE && k < terms.count; k++)
+    for (int k = 0; value->kind != LE_NODE_REDUCE && k < terms.count; k++)
         if (!add_statement_term(stage, &terms.at[k], w))
             return false;
     struct index_set set = w->sum ? indices_of(c->ir, w->sum) : (struct index_set){.count = 0};
     return w->sum && set.count == stage->index_count;
 }
 
+/* A 16-bit result is rounded once, so it must be one product, of factors of the same type, and nothing else. */
+static bool fits_target(const struct contract *c, const struct whole_statement *w, const struct sum_split *splits,
+                        int count) {
+    const enum le_type target = c->ir->values.at[c->stage->target].type;
+    return !le_type_is_half(target) || (count == 1 && !w->old && splits[0].half == target);
+}
+
 static bool contract_statement(struct contract *c, struct le_stage *stage) {
     struct whole_statement w;
     struct sum_split splits[LE_TERMS_MAX];
     int count;
-    if (!match_statement(c, &w) || !split_sum(c, w.sum, splits, &count))
+    if (!match_statement(c, &w) || !split_sum(c, w.sum, splits, &count) || !fits_target(c, &w, splits, count))
         return false;
     struct le_node *product = add_scaled_sums(c, NULL, &w.sum_numbers, w.sum, splits, count);
     if (w.old)

@@ -3,7 +3,8 @@
  *
  * It is a linear combination. Each term is a factor times a sum, or a factor times the previous value of the target. A
  * sum is over the product of two loads, left and right; integers may be widened before they are added. Both loads
- * contain all reduced indices. Indices that both contain and that are not reduced are batch indices: there is one
+ * contain all reduced indices. 16-bit floats are loaded as f32, and the target may be of their type: the value is then
+ * rounded to it. Indices that both contain and that are not reduced are batch indices: there is one
  * matrix product for each of their values. Factors are constants or loads of rank 0. */
 #ifndef LE_CONTRACT_H
 #define LE_CONTRACT_H

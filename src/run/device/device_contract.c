@@ -1,6 +1,7 @@
 /* See device_run.h: CONTRACT stages that a device's library computes, because they are large and the library can read
- * their operands in place. Kernels compute all others. Kernels also compute a stage if at run time a factor is 0 or not
- * on the host: a library does not read what it multiplies by zero, although that may be a NaN. */
+ * their operands in place, or copies of them in another order. Kernels compute all others. Kernels also compute a stage
+ * if at run time a factor is 0 or not on the host: a library does not read what it multiplies by zero, although that
+ * may be a NaN. */
 #include "base/text.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
@@ -9,39 +10,35 @@
 /* Multiply-adds of 512 x 512 x 512. Smaller stages take our kernel only tens of microseconds (an estimate), so loading
  * a library of half a GB would pay only for very many of them. Only extents decide, not what ran before, so that
  * results do not depend on that. */
-#define WORK_MIN  ((int64_t)1 << 27)
-#define SHORT_MIN 16 /* least rows, columns and terms */
-#define BATCH_MAX 65535
-#define CALLS_MAX 64 /* library calls of one stage, if one batch stride cannot reach all products */
+#define WORK_MIN ((int64_t)1 << 27)
+
+/* An operand that is copied in another order. The target's copy is written first, and then the target. */
+struct copied_operand {
+    struct le_permutation *in, *out; /* out: of the target; in NULL: the copy need not be filled */
+    size_t size_bytes;               /* 0: the operand is used in place */
+    struct le_allocation *memory;    /* while the stage is enqueued */
+};
 
 struct le_device_contract {
     struct le_contract c;
+    bool tf32;
     int64_t calls; /* library calls for each product */
+    struct le_contract_copies copies;
+    struct copied_operand left[LE_TERMS_MAX], right[LE_TERMS_MAX], target;
 };
 
 /* ---- planning */
 
 static bool is_large(const struct le_contract *c) {
     double work = (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
-    return work >= (double)WORK_MIN && work < 4e18 && c->rows.total >= SHORT_MIN && c->columns.total >= SHORT_MIN &&
-           c->terms.total >= SHORT_MIN && c->rows.total <= INT_MAX && c->columns.total <= INT_MAX &&
-           c->terms.total <= INT_MAX;
+    return work >= (double)WORK_MIN && work < 4e18;
 }
 
 /* The library runs the innermost loop of the batch; we run the loops around it. */
-static bool find_calls(struct le_device_contract *d) {
-    const struct le_contract_axes *batch = &d->c.batch;
+static void count_calls(struct le_device_contract *d) {
     d->calls = 1;
-    for (int k = 0; k < batch->count; k++) {
-        const struct le_contract_axis *axis = &batch->at[k];
-        bool last = k == batch->count - 1;
-        if (last ? axis->count > BATCH_MAX || axis->target < 1 : !le_mul_i64(d->calls, axis->count, &d->calls))
-            return false;
-        for (int p = 0; last && p < d->c.form.product_count; p++)
-            if (axis->left[p] < 0 || axis->right[p] < 0)
-                return false;
-    }
-    return d->calls * d->c.form.product_count <= CALLS_MAX;
+    for (int k = 0; k < d->c.batch.count - 1; k++)
+        d->calls *= d->c.batch.at[k].count;
 }
 
 static bool is_const_zero(const struct le_node *node) {
@@ -59,7 +56,46 @@ static bool can_contract(struct leat_call *call, const struct le_stage *stage, s
                          struct le_device_contract *d) {
     struct le_contract *c = &d->c;
     return le_contract_analyse(call->specialised, stage, arena, c) && (c->type == LE_F32 || c->type == LE_F64) &&
-           is_large(c) && le_contract_find_views(c) && find_calls(d) && !has_const_zero(&c->form);
+           is_large(c) && !has_const_zero(&c->form) && le_contract_arrange(c, &d->copies);
+}
+
+static leat_status plan_copy(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
+                             const struct le_contract_copy *copy, struct copied_operand *out) {
+    const struct le_device_contract *d = action->device->contract;
+    const bool is_target = out == &d->target;
+    const enum le_type type = is_target ? d->c.target_type : d->c.array_type;
+    leat_status status = LEAT_OK;
+    if (!copy->is_used)
+        return LEAT_OK;
+    if (!le_mul_size((size_t)copy->elements, le_type_size(type), &out->size_bytes))
+        return le_fail_out_of_memory(SIZE_MAX);
+    if (!is_target || d->c.form.kept)
+        status = le_permutation_new(call, g, copy, type, false, action->stage->name, &out->in);
+    if (is_target && status == LEAT_OK)
+        status = le_permutation_new(call, g, copy, type, true, action->stage->name, &out->out);
+    return status;
+}
+
+static leat_status plan_copies(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
+    struct le_device_contract *d = action->device->contract;
+    leat_status status = plan_copy(call, g, action, &d->copies.target, &d->target);
+    for (int k = 0; k < d->c.form.product_count && status == LEAT_OK; k++) {
+        status = plan_copy(call, g, action, &d->copies.left[k], &d->left[k]);
+        if (status == LEAT_OK)
+            status = plan_copy(call, g, action, &d->copies.right[k], &d->right[k]);
+    }
+    return status;
+}
+
+void le_device_contract_finish(struct le_device_contract *d) {
+    for (int k = 0; d && k < d->c.form.product_count; k++) {
+        le_permutation_finish(d->left[k].in);
+        le_permutation_finish(d->right[k].in);
+    }
+    if (d) {
+        le_permutation_finish(d->target.in);
+        le_permutation_finish(d->target.out);
+    }
 }
 
 leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
@@ -71,10 +107,14 @@ leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step 
         le_errors_clear();
         return LEAT_OK;
     }
+    if (status != LEAT_OK)
+        return status;
+    count_calls(d);
+    d->tf32 = call->program->ctx->tf32 && d->c.array_type == LE_F32;
     action->device->contract = d;
     action->operations = 2 * (uint64_t)d->c.form.product_count *
                          (uint64_t)(d->c.batch.total * d->c.rows.total * d->c.columns.total * d->c.terms.total);
-    return status;
+    return plan_copies(call, g, action);
 }
 
 static bool is_load(const struct le_node *node) {
@@ -97,7 +137,17 @@ void le_device_contract_show(const struct le_device_contract *d, struct le_text 
         le_text_add(out, ", %lld times", (long long)c->batch.total);
     if (c->form.product_count > 1)
         le_text_add(out, ", %d products", c->form.product_count);
+    if (d->tf32)
+        le_text_add(out, ", TF32");
+    if (d->calls > 1)
+        le_text_add(out, " in %lld calls", (long long)d->calls);
     le_text_add(out, le_device_contract_is_sure(d) ? "\n" : "; if a factor is 0 or not on the host, instead:\n");
+    for (int k = 0; k < c->form.product_count; k++) {
+        le_permutation_show(d->left[k].in, "before it, the left factor", out);
+        le_permutation_show(d->right[k].in, "before it, the right factor", out);
+    }
+    le_permutation_show(d->target.in, "before it, the old values", out);
+    le_permutation_show(d->target.out, "after it, the result", out);
 }
 
 /* ---- running */
@@ -144,18 +194,87 @@ static int64_t stride_of(const struct le_contract_axis *axis, enum role role, in
     return role == LEFT ? axis->left[product] : role == RIGHT ? axis->right[product] : axis->target;
 }
 
+/* ---- copies */
+
+static struct le_strided_memory memory_of(const struct leat_call *call, const struct le_action *action,
+                                          const struct le_contract_operand *operand, bool target) {
+    const leat_array *array = le_device_array_of(call, action, operand->value, target);
+    int64_t offset = le_contract_offset_bytes(call->specialised, operand);
+    return (struct le_strided_memory){array->buffer->allocation, le_device_address(array) + (uint64_t)offset};
+}
+
+static struct le_strided_memory copy_memory(const struct copied_operand *copied) {
+    return (struct le_strided_memory){copied->memory, copied->memory->address};
+}
+
+/* Allocates the copy, and fills it unless it is only written. */
+static leat_status begin_copy(struct leat_call *call, const struct le_action *action,
+                              const struct le_contract_copy *copy, struct copied_operand *copied) {
+    if (!copy->is_used)
+        return LEAT_OK;
+    leat_status status =
+        le_allocation_new(call->home.device, LE_MEMORY_DEVICE, copied->size_bytes, call->home.stream, &copied->memory);
+    if (status != LEAT_OK || !copied->in)
+        return status;
+    const struct le_strided_memory from = memory_of(call, action, &copy->array, copied->out != NULL),
+                                   to = copy_memory(copied);
+    return le_permutation_run(call, copied->in, &from, &to);
+}
+
+static leat_status begin_copies(struct leat_call *call, const struct le_action *action) {
+    struct le_device_contract *d = action->device->contract;
+    leat_status status = begin_copy(call, action, &d->copies.target, &d->target);
+    for (int k = 0; k < d->c.form.product_count && status == LEAT_OK; k++) {
+        status = begin_copy(call, action, &d->copies.left[k], &d->left[k]);
+        if (status == LEAT_OK)
+            status = begin_copy(call, action, &d->copies.right[k], &d->right[k]);
+    }
+    return status;
+}
+
+static void free_copy(struct copied_operand *copied) {
+    le_allocation_free(copied->memory);
+    copied->memory = NULL;
+}
+
+/* Copies the result to the target, and frees the copies after the work that uses them. */
+static leat_status end_copies(struct leat_call *call, const struct le_action *action, leat_status status) {
+    struct le_device_contract *d = action->device->contract;
+    if (status == LEAT_OK && d->target.out) {
+        const struct le_strided_memory from = copy_memory(&d->target),
+                                       to = memory_of(call, action, &d->copies.target.array, true);
+        status = le_permutation_run(call, d->target.out, &from, &to);
+    }
+    for (int k = 0; k < d->c.form.product_count; k++) {
+        free_copy(&d->left[k]);
+        free_copy(&d->right[k]);
+    }
+    free_copy(&d->target);
+    return status;
+}
+
+/* ---- products */
+
 /* The operand of a product in library call `number`. */
-static struct le_matrix matrix_of(const struct leat_call *call, const struct le_contract *c, const leat_array *array,
-                                  const struct le_contract_operand *operand, enum role role, int product,
-                                  int64_t number) {
-    const struct le_contract_axes *batch = &c->batch;
-    int64_t strides[2 * LEAT_RANK_MAX] = {0};
+static struct le_matrix matrix_of(const struct leat_call *call, const struct le_action *action, enum role role,
+                                  int product, int64_t number) {
+    const struct le_device_contract *d = action->device->contract;
+    const struct le_contract_operand *operand = role == LEFT    ? &d->c.left[product]
+                                                : role == RIGHT ? &d->c.right[product]
+                                                                : &d->c.target;
+    const struct copied_operand *copied = role == LEFT    ? &d->left[product]
+                                          : role == RIGHT ? &d->right[product]
+                                                          : &d->target;
+    const struct le_contract_axes *batch = &d->c.batch;
+    const struct le_strided_memory memory =
+        copied->memory ? copy_memory(copied) : memory_of(call, action, operand, role == TARGET);
+    int64_t strides[LE_CONTRACT_AXES_MAX] = {0};
     for (int k = 0; k < batch->count; k++)
         strides[k] = stride_of(&batch->at[k], role, product);
-    int64_t offset = le_contract_offset_bytes(call->specialised, operand) +
-                     outer_offset(batch, number, strides) * (int64_t)le_type_size(c->type);
-    return (struct le_matrix){.allocation = array->buffer->allocation,
-                              .address = le_device_address(array) + (uint64_t)offset,
+    const enum le_type type = role == TARGET ? d->c.target_type : d->c.array_type;
+    int64_t offset = outer_offset(batch, number, strides) * (int64_t)le_type_size(type);
+    return (struct le_matrix){.allocation = memory.allocation,
+                              .address = memory.address + (uint64_t)offset,
                               .batch_stride = batch->count ? strides[batch->count - 1] : 0};
 }
 
@@ -164,20 +283,19 @@ static void set_view(struct le_matrix *matrix, const struct le_contract_view *vi
     matrix->stride = view->stride;
 }
 
-static leat_status multiply_batch(struct leat_call *call, const struct le_action *action, const leat_array *target,
-                                  int k, int64_t number) {
+static leat_status multiply_batch(struct leat_call *call, const struct le_action *action, int k, int64_t number) {
     const struct le_contract *c = &action->device->contract->c;
     const struct le_specialised *s = call->specialised;
-    const leat_array *left = le_device_array_of(call, action, c->left[k].value, false);
-    const leat_array *right = le_device_array_of(call, action, c->right[k].value, false);
-    struct le_product p = {.dtype = (leat_dtype)c->type,
+    struct le_product p = {.dtype = (leat_dtype)c->array_type,
+                           .target_dtype = (leat_dtype)c->target_type,
+                           .tf32 = action->device->contract->tf32,
                            .rows = (int)c->rows.total,
                            .columns = (int)c->columns.total,
                            .terms = (int)c->terms.total,
                            .batch = c->batch.count ? (int)c->batch.at[c->batch.count - 1].count : 1,
-                           .left = matrix_of(call, c, left, &c->left[k], LEFT, k, number),
-                           .right = matrix_of(call, c, right, &c->right[k], RIGHT, k, number),
-                           .target = matrix_of(call, c, target, &c->target, TARGET, k, number),
+                           .left = matrix_of(call, action, LEFT, k, number),
+                           .right = matrix_of(call, action, RIGHT, k, number),
+                           .target = matrix_of(call, action, TARGET, k, number),
                            .what = action->stage->name};
     set_view(&p.left, &c->left_view[k]);
     set_view(&p.right, &c->right_view[k]);
@@ -191,8 +309,10 @@ leat_status le_device_contract_run(struct leat_call *call, const struct le_actio
     const struct le_device_contract *d = action->device->contract;
     const leat_array *target = le_device_array_of(call, action, d->c.target.value, true);
     leat_status status = bring_kept(call, action, &d->c, target);
+    if (status == LEAT_OK)
+        status = begin_copies(call, action);
     for (int64_t number = 0; number < d->calls && status == LEAT_OK; number++)
         for (int k = 0; k < d->c.form.product_count && status == LEAT_OK; k++)
-            status = multiply_batch(call, action, target, k, number);
-    return status;
+            status = multiply_batch(call, action, k, number);
+    return end_copies(call, action, status);
 }

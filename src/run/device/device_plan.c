@@ -17,6 +17,8 @@ void le_device_work_finish(struct le_action *action) {
         le_replay_finish(&w->steps[k].replay);
         le_code_release(w->steps[k].code);
     }
+    if (w)
+        le_device_contract_finish(w->contract);
 }
 
 /* ---- the generator's input */
@@ -45,7 +47,7 @@ static bool is_aligned(void *user, int value) {
 #define USUAL_CLOCK_HZ         1.5e9
 #define UNIT_OPERATIONS        128 /* additions of f32 that a multiprocessor makes in a clock */
 
-static struct le_device_facts facts_of(struct leat_call *call) {
+struct le_device_facts le_device_facts_of(struct leat_call *call) {
     const struct le_device_limits *limits = le_device_limits_of(call->home.device);
     return (struct le_device_facts){.multiprocessors = limits->multiprocessors,
                                     .multiprocessor_threads = limits->multiprocessor_threads,
@@ -78,7 +80,7 @@ static struct le_device_kernel_job job_of(struct leat_call *call, struct le_plan
 }
 
 static leat_status generate_launches(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
-    const struct le_device_facts facts = facts_of(call);
+    const struct le_device_facts facts = le_device_facts_of(call);
     const struct le_device_kernel_job job = job_of(call, g, action, &facts);
     return le_device_generate(&job, &action->device->launches);
 }
@@ -97,7 +99,7 @@ static struct le_action *reader_of(struct leat_call *call, const struct le_plan_
 }
 
 static bool is_made_there(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
-    const struct le_device_facts facts = facts_of(call);
+    const struct le_device_facts facts = le_device_facts_of(call);
     struct le_action *reader = reader_of(call, g, action);
     if (!reader || !le_device_computes(call, reader->stage))
         return false;

@@ -122,6 +122,7 @@ leat_status le_device_clean_copy(struct leat_call *call, const leat_array *targe
 uint64_t le_device_address(const leat_array *array); /* of the first element, for kernels; 0: kernels cannot reach it */
 
 /* ---- device_plan.c */
+struct le_device_facts le_device_facts_of(struct leat_call *call);
 /* Whether the device computes the stage. The host computes scalars whose operands it has. May be called on the CPU. */
 bool le_device_computes(const struct leat_call *call, const struct le_stage *stage);
 leat_status le_device_plan(struct leat_call *call, struct le_plan_step *group, struct le_action *action);
@@ -133,12 +134,30 @@ bool le_device_request_code(struct leat_call *call, struct le_action *action, en
 void le_device_work_finish(struct le_action *action); /* releases its kernels; any action, also on the CPU */
 void le_device_show(const struct le_action *action, struct le_text *out);
 
+/* ---- device_permute.c: copies of arrays in another order, by the kernels that a statement such as y[i,j] = x[j,i] has
+ */
+struct le_permutation;
+struct le_contract_copy;
+struct le_strided_memory { /* what a permutation reads or writes */
+    struct le_allocation *allocation;
+    uint64_t address; /* of the first element */
+};
+/* Plans copying between an array and its copy, whose elements have the type. back: from the copy to the array. name: of
+ * the statement. The permutation lives in the group's arena. */
+leat_status le_permutation_new(struct leat_call *call, struct le_plan_step *group, const struct le_contract_copy *copy,
+                               enum le_type type, bool back, const char *name, struct le_permutation **out);
+leat_status le_permutation_run(struct leat_call *call, struct le_permutation *permutation,
+                               const struct le_strided_memory *from, const struct le_strided_memory *to);
+void le_permutation_finish(struct le_permutation *permutation); /* releases its kernels; NULL is fine */
+void le_permutation_show(const struct le_permutation *permutation, const char *what, struct le_text *out);
+
 /* ---- device_contract.c */
 /* Sets action->device->contract if a library computes the stage. */
 leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step *group, struct le_action *action);
 bool le_device_contract_is_sure(const struct le_device_contract *contract); /* it needs no kernel as a fallback */
 bool le_device_contract_can_run(const struct leat_call *call, const struct le_device_contract *contract);
 leat_status le_device_contract_run(struct leat_call *call, const struct le_action *action);
+void le_device_contract_finish(struct le_device_contract *contract); /* releases its kernels; NULL is fine */
 void le_device_contract_show(const struct le_device_contract *contract, struct le_text *out);
 
 /* ---- device_interpret.c */

@@ -511,14 +511,23 @@ static bool has_zero(const struct job *j) {
     return zero;
 }
 
-static void find_places(const struct le_specialised *s, struct job *j) {
+static const char *factor_memory(const struct le_specialised *s, const struct le_contract_operand *operand,
+                                 const struct le_conversion *conversion, char *memory) {
+    if (conversion)
+        return le_conversion_memory(conversion, memory);
+    return (const char *)s->buffers[operand->value] + le_contract_offset_bytes(s, operand);
+}
+
+/* memory: of converted operands */
+static void find_places(const struct le_specialised *s, struct job *j, char *memory) {
     const struct le_contract *c = j->c;
     for (int k = 0; k < c->form.product_count; k++) {
-        j->left[k] = (const char *)s->buffers[c->left[k].value] + le_contract_offset_bytes(s, &c->left[k]);
-        j->right[k] = (const char *)s->buffers[c->right[k].value] + le_contract_offset_bytes(s, &c->right[k]);
+        j->left[k] = factor_memory(s, &c->left[k], c->left_conversion[k], memory);
+        j->right[k] = factor_memory(s, &c->right[k], c->right_conversion[k], memory);
         j->scale[k] = le_contract_factor(s, c->form.products[k].scale, c->form.products[k].negative);
     }
-    j->target = (char *)s->buffers[c->target.value] + le_contract_offset_bytes(s, &c->target);
+    j->target = c->target_conversion ? le_conversion_memory(c->target_conversion, memory)
+                                     : (char *)s->buffers[c->target.value] + le_contract_offset_bytes(s, &c->target);
     if (!c->form.kept)
         return;
     j->kept_scale = le_contract_factor(s, c->form.kept_scale, c->form.kept_negative);
@@ -547,29 +556,45 @@ static leat_status run_tasks(leat_context *ctx, struct job *j, int64_t tasks) {
     return status;
 }
 
+/* Memory for converted operands, which comes first, and for parts of sums. */
+static leat_status begin_work(struct leat_call *call, const struct le_contract *c, char **memory, char **sums) {
+    const size_t rows = (size_t)(c->batch.total * c->rows.total * c->parts), alignment = 64;
+    size_t bytes = 0;
+    if (c->parts > 1 && !le_mul_size(rows, (size_t)c->columns.total * le_type_size(c->type), &bytes))
+        return le_fail_out_of_memory(SIZE_MAX);
+    *memory = *sums = NULL;
+    if (bytes == 0 && c->conversion_bytes == 0)
+        return LEAT_OK;
+    if (bytes > SIZE_MAX - c->conversion_bytes - alignment)
+        return le_fail_out_of_memory(SIZE_MAX);
+    leat_status status = le_ensure_work(call, bytes + c->conversion_bytes + alignment);
+    if (status != LEAT_OK)
+        return status;
+    *memory = call->specialised->work;
+    *memory += (alignment - (uintptr_t)*memory % alignment) % alignment;
+    *sums = c->parts > 1 ? *memory + c->conversion_bytes : NULL;
+    return LEAT_OK;
+}
+
 leat_status le_contract_run(struct leat_call *call, const struct le_contract *c) {
     struct le_specialised *s = call->specialised;
     struct le_pool *threads = call->program->ctx->threads;
-    char *scratch = s->scratch;
+    char *scratch = s->scratch, *memory;
     struct job j = {.c = c, .scratch_stride = c->scratch_bytes, .cancel = le_cancel_here()};
     j.scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64;
-    find_places(s, &j);
+    leat_status status = begin_work(call, c, &memory, &j.sums);
+    if (status == LEAT_OK)
+        status = le_contract_convert_before(call, c, memory);
+    if (status != LEAT_OK)
+        return status;
+    find_places(s, &j, memory);
     j.direct = c->direct && !has_zero(&j);
-    if (c->parts > 1) {
-        size_t bytes, rows = (size_t)(c->batch.total * c->rows.total * c->parts);
-        if (!le_mul_size(rows, (size_t)c->columns.total * le_type_size(c->type), &bytes))
-            return le_fail_out_of_memory(SIZE_MAX);
-        leat_status status = le_ensure_work(call, bytes);
-        if (status != LEAT_OK)
-            return status;
-        j.sums = s->work;
-    }
     j.tiles = c->batch.total * c->parts * c->row_tiles * c->column_tiles;
     int64_t work = c->operations / 2 / j.tiles + 1;
     j.tiles_of_task = work < TASK_WORK_MIN ? TASK_WORK_MIN / work + 1 : 1;
-    leat_status status = run_tasks(call->program->ctx, &j, (j.tiles + j.tiles_of_task - 1) / j.tiles_of_task);
+    status = run_tasks(call->program->ctx, &j, (j.tiles + j.tiles_of_task - 1) / j.tiles_of_task);
     if (status == LEAT_OK && j.sums)
         status = le_pool_run(threads, join_rows, &j,
                              round_up(c->batch.total * c->rows.total, rows_of_join(c)) / rows_of_join(c));
-    return status;
+    return status == LEAT_OK ? le_contract_convert_after(call, c, memory) : status;
 }

@@ -21,220 +21,22 @@
 #define TILES_MIN       16     /* with fewer tiles, long sums are cut into parts */
 #define PART_TERMS_MIN  2048
 
-/* ---- loops and operands */
-
-struct loops {
-    const struct le_specialised *s;
-    struct le_arena *arena;
-    struct le_contract *c;
-};
-
-static bool is_host(const struct loops *l, int index) {
-    return l->s->ir->indices.at[index].host;
-}
-
-static bool add_host(struct loops *l, struct le_contract_operand *out, int index, int64_t factor) {
-    for (int k = 0; k < out->host_count; k++)
-        if (out->hosts[k].value == l->s->ir->indices.at[index].host_value) {
-            out->hosts[k].factor += factor;
-            return true;
-        }
-    if (out->host_count == LE_HOSTS_MAX)
-        return false;
-    out->hosts[out->host_count].value = l->s->ir->indices.at[index].host_value;
-    out->hosts[out->host_count++].factor = factor;
-    return true;
-}
-
-/* Finds how far one step of each index moves in the array: by index, in `strides`. Returns false if a subscript is not
- * a linear function of indices or may be out of range. */
-static bool find_offset(struct loops *l, int value, struct le_node *const *subscripts, int rank, int stretch,
-                        struct le_contract_operand *out, int64_t *strides) {
-    const struct le_space *space = &l->s->plan->space;
-    const struct le_address address = {&l->s->plan->layouts[value], subscripts, rank, stretch};
-    const int symbol = l->s->ir->values.at[value].symbol;
-    *out = (struct le_contract_operand){.value = value, .offset = address.layout->offset};
-    for (int d = 0; d < rank; d++) {
-        struct le_affine f;
-        int64_t low, high;
-        if (le_address_is_stretched(&address, d))
-            continue;
-        if (!le_axis_elements(space, &address, d, &f))
-            return false;
-        if (symbol >= 0 ? !le_axis_is_safe(space, &address, d) : !le_interval(space, subscripts[d], &low, &high))
-            return false;
-        out->offset += f.constant;
-        for (int k = 0; k < f.count; k++) {
-            if (!is_host(l, f.index[k]))
-                strides[f.index[k]] += f.factor[k];
-            else if (!add_host(l, out, f.index[k], f.factor[k]))
-                return false;
-        }
-    }
-    return true;
-}
-
-struct strides {
-    int64_t *left[LE_TERMS_MAX], *right[LE_TERMS_MAX], *target, *kept; /* by index */
-};
-
-static bool find_load(struct loops *l, const struct le_node *load, struct le_contract_operand *out, int64_t **strides) {
-    *strides = LE_NEW_ARRAY(l->arena, l->s->ir->indices.count, int64_t);
-    return find_offset(l, load->value, load->operands, load->operand_count, load->stretch, out, *strides);
-}
-
-static bool find_operands(struct loops *l, const struct le_stage *stage, struct strides *out) {
-    struct le_contract *c = l->c;
-    for (int k = 0; k < c->form.product_count; k++)
-        if (!find_load(l, c->form.products[k].left, &c->left[k], &out->left[k]) ||
-            !find_load(l, c->form.products[k].right, &c->right[k], &out->right[k]))
-            return false;
-    if (c->form.kept && !find_load(l, c->form.kept, &c->kept, &out->kept))
-        return false;
-    out->target = LE_NEW_ARRAY(l->arena, l->s->ir->indices.count, int64_t);
-    return find_offset(l, stage->target, stage->left, stage->left_count, 0, &c->target, out->target);
-}
-
-/* Adds the index's loop; the offsets are moved to its first iteration. */
-static bool add_loop(struct loops *l, const struct strides *strides, struct le_contract_axes *to, int index) {
-    const struct le_range *r = &l->s->plan->space.ranges[index];
-    struct le_contract_axis axis = {.count = le_range_count(r)};
-    struct le_contract *c = l->c;
-    if (to->count == (int)ARRAY_LEN(to->at) || !le_mul_i64(to->total, axis.count, &to->total))
-        return false;
-    for (int k = 0; k < c->form.product_count; k++) {
-        axis.left[k] = strides->left[k][index] * r->by;
-        axis.right[k] = strides->right[k][index] * r->by;
-        c->left[k].offset += strides->left[k][index] * r->low;
-        c->right[k].offset += strides->right[k][index] * r->low;
-    }
-    axis.target = strides->target[index] * r->by;
-    c->target.offset += strides->target[index] * r->low;
-    if (c->form.kept) {
-        axis.kept = strides->kept[index] * r->by;
-        c->kept.offset += strides->kept[index] * r->low;
-    }
-    if (axis.count != 1)
-        to->at[to->count++] = axis;
-    return true;
-}
-
-static bool swap_products(struct le_contraction *said) {
-    for (int k = 1; k < said->product_count; k++) {
-        const struct le_node *first = said->products[0].left;
-        bool same = true, crossed = true;
-        for (int q = 0; q < said->products[k].sum->free_count; q++) {
-            int index = said->products[k].sum->free[q];
-            same &= le_node_depends(first, index) == le_node_depends(said->products[k].left, index);
-            crossed &= le_node_depends(first, index) == le_node_depends(said->products[k].right, index);
-        }
-        if (!same && crossed) {
-            struct le_node *left = said->products[k].left;
-            said->products[k].left = said->products[k].right;
-            said->products[k].right = left;
-        } else if (!same) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Sorts the loops by which factors depend on the index: both, left only, right only. */
-static bool find_loops(struct loops *l, const struct le_stage *stage, const struct strides *strides) {
-    struct le_contract *c = l->c;
-    const struct le_node *left = c->form.products[0].left, *right = c->form.products[0].right;
-    const struct le_node *sum = c->form.products[0].sum;
-    for (int k = 0; k < stage->index_count; k++) {
-        int index = stage->indices[k];
-        if (is_host(l, index))
-            continue;
-        bool in_left = le_node_depends(left, index), in_right = le_node_depends(right, index);
-        struct le_contract_axes *to = in_left && in_right ? &c->batch : in_left ? &c->rows : &c->columns;
-        if (!add_loop(l, strides, to, index))
-            return false;
-    }
-    for (int k = 0; k < sum->index_count; k++)
-        if (!add_loop(l, strides, &c->terms, sum->indices[k]))
-            return false;
-    return true;
-}
-
-/* ---- merging loops that every operand walks as one */
-
-static bool can_merge(const struct le_contract_axis *outer, const struct le_contract_axis *inner) {
-    bool one = outer->target == inner->target * inner->count && outer->kept == inner->kept * inner->count;
-    for (int k = 0; k < LE_TERMS_MAX; k++)
-        one =
-            one && outer->left[k] == inner->left[k] * inner->count && outer->right[k] == inner->right[k] * inner->count;
-    return one;
-}
-
-static int64_t absolute(int64_t x) {
-    return x < 0 ? -x : x;
-}
-
-static int64_t order_of(const struct le_contract_axis *axis) {
-    return absolute(axis->target ? axis->target : axis->left[0]);
-}
-
-static void merge_axes(struct le_contract_axes *axes) {
-    for (int k = 1; k < axes->count; k++)
-        for (int q = k; q > 0 && order_of(&axes->at[q - 1]) < order_of(&axes->at[q]); q--) {
-            struct le_contract_axis axis = axes->at[q];
-            axes->at[q] = axes->at[q - 1];
-            axes->at[q - 1] = axis;
-        }
-    for (int k = axes->count - 1; k > 0; k--)
-        if (can_merge(&axes->at[k - 1], &axes->at[k])) {
-            int64_t count = axes->at[k - 1].count * axes->at[k].count;
-            axes->at[k - 1] = axes->at[k];
-            axes->at[k - 1].count = count;
-            memmove(&axes->at[k], &axes->at[k + 1], (size_t)(axes->count - k - 1) * sizeof axes->at[0]);
-            axes->count--;
-        }
-}
-
-/* Exchanges rows and columns. */
-static void transpose(struct le_contract *c) {
-    struct le_contract_axes rows = c->rows;
-    c->rows = c->columns;
-    c->columns = rows;
-    for (int k = 0; k < c->form.product_count; k++) {
-        struct le_contract_operand left = c->left[k];
-        c->left[k] = c->right[k];
-        c->right[k] = left;
-    }
-    struct le_contract_axes *all[] = {&c->batch, &c->rows, &c->columns, &c->terms};
-    for (size_t a = 0; a < ARRAY_LEN(all); a++)
-        for (int q = 0; q < all[a]->count; q++)
-            for (int k = 0; k < LE_TERMS_MAX; k++) {
-                int64_t left = all[a]->at[q].left[k];
-                all[a]->at[q].left[k] = all[a]->at[q].right[k];
-                all[a]->at[q].right[k] = left;
-            }
-}
-
 /* ---- is a call worth it? Decided by extents and types only. */
+
+static bool may_be_worth(const struct le_contract *c) {
+    double one = (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
+    double all = one * (double)c->batch.total * c->form.product_count;
+    return all >= WORK_MIN && all <= 4e18;
+}
 
 static bool is_worth(const struct le_contract *c) {
     double one = (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
-    double all = one * (double)c->batch.total * c->form.product_count;
-    if (!(all >= WORK_MIN) || all > 4e18)
+    if (!may_be_worth(c))
         return false;
     if (c->vector)
         return one >= VECTOR_WORK_MIN && c->rows.total >= SHORT_MIN && c->terms.total >= SHORT_MIN;
     return one >= MATRIX_WORK_MIN && c->rows.total >= SHORT_MIN && c->columns.total >= SHORT_MIN &&
            c->terms.total >= SHORT_MIN;
-}
-
-static bool is_static(const struct le_plan *plan, const struct le_stage *stage, const struct le_node *sum) {
-    for (int k = 0; k < stage->index_count; k++)
-        if (plan->space.ranges[stage->indices[k]].dynamic)
-            return false;
-    for (int k = 0; k < sum->index_count; k++)
-        if (plan->space.ranges[sum->indices[k]].dynamic)
-            return false;
-    return true;
 }
 
 /* ---- operands as BLAS arguments */
@@ -244,7 +46,7 @@ static int64_t stride_of(const struct le_contract_axes *axes, int product, bool 
 }
 
 /* A matrix of `rows` by `columns` elements with these strides. */
-static struct le_contract_view view_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
+struct le_contract_view le_contract_view_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
     if (column_stride == 1 || columns == 1) {
         int64_t stride = rows == 1 ? columns : row_stride;
         if (stride >= columns && stride >= 1 && stride <= INT_MAX)
@@ -261,10 +63,10 @@ static struct le_contract_view view_of(int64_t rows, int64_t columns, int64_t ro
 bool le_contract_find_views(struct le_contract *c) {
     bool all = c->rows.count <= 1 && c->columns.count <= 1 && c->terms.count <= 1;
     for (int k = 0; k < c->form.product_count && all; k++) {
-        c->left_view[k] =
-            view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true), stride_of(&c->terms, k, true));
-        c->right_view[k] =
-            view_of(c->terms.total, c->columns.total, stride_of(&c->terms, k, false), stride_of(&c->columns, k, false));
+        c->left_view[k] = le_contract_view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true),
+                                              stride_of(&c->terms, k, true));
+        c->right_view[k] = le_contract_view_of(c->terms.total, c->columns.total, stride_of(&c->terms, k, false),
+                                               stride_of(&c->columns, k, false));
         all = c->left_view[k].fits && c->right_view[k].fits;
     }
     int64_t stride = c->rows.count ? c->rows.at[0].target : c->columns.total;
@@ -277,8 +79,8 @@ static bool find_vector_views(struct le_contract *c) {
     bool all = c->rows.count <= 1 && c->terms.count <= 1;
     for (int k = 0; k < c->form.product_count && all; k++) {
         int64_t step = stride_of(&c->terms, k, false);
-        c->left_view[k] =
-            view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true), stride_of(&c->terms, k, true));
+        c->left_view[k] = le_contract_view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true),
+                                              stride_of(&c->terms, k, true));
         c->right_view[k] = (struct le_contract_view){.fits = step >= 1 && step <= INT_MAX, .stride = (int)step};
         all = c->left_view[k].fits && c->right_view[k].fits;
     }
@@ -450,18 +252,6 @@ static bool is_symmetric(const struct le_contract *c) {
 
 /* ---- the plan */
 
-static void arrange_loops(struct le_contract *c) {
-    merge_axes(&c->batch);
-    merge_axes(&c->rows);
-    merge_axes(&c->columns);
-    merge_axes(&c->terms);
-    bool by_rows = c->columns.count && c->columns.at[c->columns.count - 1].target == 1;
-    if (c->rows.total == 1 ||
-        (c->columns.total > 1 && !by_rows && c->rows.count && c->rows.at[c->rows.count - 1].target == 1))
-        transpose(c);
-    c->vector = c->columns.total == 1;
-}
-
 /* Whether our own kernels are as fast as a BLAS that the user did not ask for. */
 static bool is_ours(const struct le_contract *c) {
     return le_blas_is_fallback() &&
@@ -486,23 +276,8 @@ static bool choose_backend(struct leat_call *call, struct le_contract *c) {
     return (views || !c->vector) && (products || c->blas);
 }
 
-bool le_contract_analyse(const struct le_specialised *s, const struct le_stage *stage, struct le_arena *arena,
-                         struct le_contract *c) {
-    struct loops l = {.s = s, .arena = arena, .c = c};
-    struct strides strides;
-    c->batch.total = c->rows.total = c->columns.total = c->terms.total = 1;
-    if (!le_contraction_of(stage->product, &c->form) || !is_static(l.s->plan, stage, c->form.products[0].sum) ||
-        !swap_products(&c->form) || !find_operands(&l, stage, &strides) || !find_loops(&l, stage, &strides))
-        return false;
-    c->factor_type = c->form.factor_type;
-    c->type = c->form.products[0].sum->type;
-    arrange_loops(c);
-    return c->batch.total > 0 && c->rows.total > 0 && c->columns.total > 0 && c->terms.total > 0;
-}
-
-static bool plan_contract(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
-                          struct le_contract *c) {
-    if (!le_contract_analyse(call->specialised, stage, arena, c) || !choose_backend(call, c))
+static bool plan_contract(struct leat_call *call, struct le_contract *c) {
+    if (!choose_backend(call, c))
         return false;
     c->symmetric = c->direct && is_symmetric(c);
     cut_loops(c, le_pool_threads(call->program->ctx->threads));
@@ -512,15 +287,22 @@ static bool plan_contract(struct leat_call *call, const struct le_stage *stage, 
     return true;
 }
 
-const struct le_contract *le_contract_plan(struct leat_call *call, const struct le_stage *stage,
-                                           struct le_arena *arena) {
+leat_status le_contract_plan(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
+                             const struct le_contract **out) {
     struct le_plan *p = call->specialised->plan;
     struct le_contract *c = LE_NEW(arena, struct le_contract);
-    if (!plan_contract(call, stage, arena, c))
-        return NULL;
+    bool can;
+    *out = NULL;
+    if (!le_contract_analyse(call->specialised, stage, arena, c) || !may_be_worth(c) ||
+        (c->vector && c->array_type != c->factor_type)) /* converting the matrix would take longer than the product */
+        return LEAT_OK;
+    leat_status status = le_contract_convert_plan(call, stage, arena, c, &can);
+    if (status != LEAT_OK || !can || !plan_contract(call, c))
+        return status;
     if (c->scratch_bytes > p->scratch_bytes)
         p->scratch_bytes = c->scratch_bytes;
-    return c;
+    *out = c;
+    return LEAT_OK;
 }
 
 /* ---- printing */
@@ -539,5 +321,7 @@ void le_contract_show(const struct le_contract *c, struct le_text *out) {
     le_text_add(out, "; tiles of %lld x %lld", (long long)c->tile_rows, (long long)c->tile_columns);
     if (c->parts > 1)
         le_text_add(out, " in %lld parts of %lld terms", (long long)c->parts, (long long)c->part_terms);
+    if (c->conversion_bytes)
+        le_text_add(out, ", converted from and to %s", le_type_name(c->array_type));
     le_text_add(out, "%s; %s\n", c->direct || (c->vector && !c->blas) ? "" : ", packed", le_contract_cause(c));
 }

@@ -437,16 +437,16 @@ static leat_status generate_code(struct leat_call *call, struct le_plan_step *g,
     return status;
 }
 
-/* false: the stage needs a kernel. */
-static bool plan_contraction(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
+/* action->contract NULL: the stage needs a kernel. */
+static leat_status plan_contraction(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     if (action->generated->kind != LE_STAGE_CONTRACT || call->device)
-        return false;
-    action->contract = le_contract_plan(call, action->stage, g->arena);
+        return LEAT_OK;
+    leat_status status = le_contract_plan(call, action->stage, g->arena, &action->contract);
     if (!action->contract)
-        return false;
+        return status;
     action->operations = (uint64_t)action->contract->operations;
     action->bytes = bytes_of(call->specialised, action->stage);
-    return true;
+    return status;
 }
 
 static leat_status plan_action(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
@@ -468,7 +468,9 @@ static leat_status plan_action(struct leat_call *call, struct le_plan_step *g, s
     s->plan->asking = LE_ASKING_CODE;
     if (!siblings_fit(s, action->generated))
         action->generated = alone(g->arena, action->generated);
-    status = plan_contraction(call, g, action) ? LEAT_OK : generate_code(call, g, action);
+    status = plan_contraction(call, g, action);
+    if (status == LEAT_OK && !action->contract)
+        status = generate_code(call, g, action);
     s->plan->asking = LE_ASKING_RANGES;
     return status == LEAT_OK ? s->plan->space.failure : status;
 }

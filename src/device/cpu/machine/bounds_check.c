@@ -124,7 +124,7 @@ static struct memory_operands operands_of(const struct le_instr *instr) {
         o = of_operation(instr);
     if (instr->code == LE_CODE_CAST)
         o.d = row_operand((enum le_type)instr->type2);
-    if (instr->code == LE_CODE_DISTANCE && instr->imm)
+    if (instr->code == LE_CODE_DISTANCE && instr->imm & LE_DISTANCE_ONE)
         o.b.pattern = ONE;
     return o;
 }

@@ -140,6 +140,11 @@ static void reductions(void **state) {
     inside(make_instr(LE_CODE_ACC_ADD, LE_I32, FAULT, ARRAY, NONE, NONE, LE_RED_SUM), ELEMENTS - BLOCK, BLOCK);
     outside(make_instr(LE_CODE_ACC_ADD, LE_I32, FAULT, ARRAY, NONE, NONE, LE_RED_SUM), ELEMENTS - BLOCK + 1, BLOCK,
             "ACC_ADD");
+    /* a second factor is of the same type */
+    inside(make_instr(LE_CODE_ACC_ADD, LE_F32, FAULT, ARRAY, ARRAY, NONE, LE_RED_CHAIN_OF_PRODUCTS), ELEMENTS - BLOCK,
+           BLOCK);
+    outside(make_instr(LE_CODE_VEC_ADD, LE_F32, FAULT, LANES, ARRAY, NONE, LE_RED_CHAIN), ELEMENTS - BLOCK + 1, BLOCK,
+            "VEC_ADD");
     inside(make_instr(LE_CODE_ACC_END, LE_I32, ARRAY, FAULT, NONE, NONE, LE_RED_SUM), ELEMENTS - 1, BLOCK);
     outside(make_instr(LE_CODE_ACC_END, LE_I32, ARRAY, FAULT, NONE, NONE, LE_RED_ARGMIN), ELEMENTS - 1, 1, "ACC_END");
     outside(make_instr(LE_CODE_SCAN, LE_I32, ARRAY, LANES, NONE, FAULT, LE_RED_SUM), ELEMENTS - 1, 2, "SCAN.i32");

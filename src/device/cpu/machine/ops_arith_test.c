@@ -399,7 +399,8 @@ static void all_pairs_of_bytes(void **state) {
 }
 
 /* A distance equals its parts computed one after the other; with b or with b's first element, with a sum or without. */
-static void check_distance(enum le_simd simd, enum le_type type, int64_t n, bool one, bool sum, uint64_t seed) {
+static void check_distance(enum le_simd simd, enum le_type type, int64_t n, bool sum, int flags, uint64_t seed) {
+    const bool one = flags & LE_DISTANCE_ONE, fused = flags & LE_DISTANCE_FUSED;
     static unsigned char whole[8 * LE_BLOCK_MAX], parts[8 * LE_BLOCK_MAX], many[8 * LE_BLOCK_MAX];
     void *reg[] = {input[0], input[1], input[2], whole, parts, many};
     for (int p = 0; p < 3; p++)
@@ -408,11 +409,14 @@ static void check_distance(enum le_simd simd, enum le_type type, int64_t n, bool
     const struct le_instr steps[] = {{.code = LE_CODE_SPLAT, .type = (uint8_t)type, .d = 5, .a = 1},
                                      {.code = LE_OP_SUB, .type = (uint8_t)type, .d = 4, .a = 0, .b = one ? 5 : 1},
                                      {.code = LE_OP_MUL, .type = (uint8_t)type, .d = 4, .a = 4, .b = 4},
-                                     {.code = LE_OP_ADD, .type = (uint8_t)type, .d = 4, .a = 2, .b = 4}};
-    for (int k = 0; k < (sum ? 4 : 3); k++)
+                                     {.code = LE_OP_ADD, .type = (uint8_t)type, .d = 4, .a = 2, .b = 4},
+                                     {.code = LE_CODE_MULADD, .type = (uint8_t)type, .d = 4, .a = 4, .b = 4, .c = 2}};
+    for (int k = 0; k < (sum && !fused ? 4 : sum ? 2 : 3); k++)
         run_op(simd, &steps[k], reg, n);
+    if (sum && fused)
+        run_op(simd, &steps[4], reg, n);
     const struct le_instr instr = {
-        .code = LE_CODE_DISTANCE, .type = (uint8_t)type, .d = 3, .b = 1, .c = sum ? 2 : LE_NO_REG, .imm = one};
+        .code = LE_CODE_DISTANCE, .type = (uint8_t)type, .d = 3, .b = 1, .c = sum ? 2 : LE_NO_REG, .imm = flags};
     run_op(simd, &instr, reg, n);
     for (int64_t k = 0; k < n; k++)
         assert_true(same(type, get(type, whole, k), get(type, parts, k)));
@@ -422,8 +426,8 @@ static void distances(void **state) {
     (void)state;
     EACH_SIMD(simd)
     EACH_LENGTH(n)
-    for (int way = 0; way < 8 && n > 0; way++)
-        check_distance(simd, way & 1 ? LE_F32 : LE_F64, n, way & 2, way & 4, (uint64_t)(n * 8 + way));
+    for (int way = 0; way < 16 && n > 0; way++)
+        check_distance(simd, way & 1 ? LE_F32 : LE_F64, n, way & 2, way / 4, (uint64_t)(n * 16 + way));
 }
 
 static void names(void **state) {
