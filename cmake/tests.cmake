@@ -98,7 +98,7 @@ set_tests_properties(tests/programs/products_large tests/programs/products_order
 
 # These compile several hundred kernels for sim.
 foreach(name mapping/border device_code mapping/group_reduce interpreter/interpreter mapping/map mapping/private_scatter
-             mapping/reuse cuda/reduce_pieces mapping/scan_kernel)
+             mapping/reuse mapping/group_chain cuda/reduce_pieces mapping/scan_kernel)
   set_tests_properties(gen/${name} PROPERTIES LABELS once)
 endforeach()
 
