@@ -98,7 +98,7 @@ set_tests_properties(tests/programs/products_large tests/programs/products_order
 
 # These compile several hundred kernels for sim.
 foreach(name mapping/border device_code mapping/group_reduce interpreter/interpreter mapping/map mapping/private_scatter
-             mapping/reuse cuda/reduce_pieces mapping/scan_kernel)
+             mapping/reuse mapping/group_chain cuda/reduce_pieces mapping/scan_kernel)
   set_tests_properties(gen/${name} PROPERTIES LABELS once)
 endforeach()
 
@@ -132,11 +132,13 @@ set_tests_properties(tests/programs/sim_interpreted PROPERTIES LABELS once ENVIR
 if(NOT LEAT_CXX)
   set_tests_properties(tests/programs/sim_interpreted PROPERTIES DISABLED ON)
 endif()
-# Mappings where they fit: the results are the same. The first word of the mapping's text names the test.
-function(leat_mapping_test mapping)
-  string(REGEX REPLACE " .*" "" name ${mapping})
-  list(TRANSFORM ARGN REPLACE "^(.*[.]txt)$" "${PROJECT_SOURCE_DIR}/tests/programs/\\1")
-  leat_test(tests/programs/mapping_${name} run_programs --device sim --only ${ARGN})
+# Mappings where they fit: the results are the same. The mapping's text and the first file name the test.
+function(leat_mapping_test mapping part first)
+  string(REGEX REPLACE "[ =]+" "_" name "${mapping}_${first}")
+  string(REGEX REPLACE "[.]txt$" "" name ${name})
+  set(files ${first} ${ARGN})
+  list(TRANSFORM files PREPEND "${PROJECT_SOURCE_DIR}/tests/programs/")
+  leat_test(tests/programs/mapping_${name} run_programs --device sim --only ${part} ${files})
   set_property(TEST tests/programs/mapping_${name} APPEND PROPERTY ENVIRONMENT "LEAT_MAPPING=${mapping}")
   set_tests_properties(tests/programs/mapping_${name} PROPERTIES LABELS once)
   if(NOT LEAT_CXX)
@@ -145,6 +147,12 @@ function(leat_mapping_test mapping)
 endfunction()
 foreach(mapping "grid" "block threads=64" "warp" "columns chunk=64") # of any number of terms, also none
   leat_mapping_test(${mapping} 1/6 reductions_empty.txt reductions_first.txt)
+endforeach()
+foreach(mapping "grid" "block threads=64" "warp" "columns chunk=1024" "loop") # sums with reuse
+  leat_mapping_test(${mapping} 3/12 chains.txt)
+endforeach()
+foreach(mapping "reuse" "reuse across=16 rows=2 columns=2 depth=4")
+  leat_mapping_test(${mapping} 2/9 reuse.txt distances.txt tiles.txt)
 endforeach()
 foreach(mapping "scan-loop" "scan-columns warps=2" "scan-lanes lanes=32" "scan-block threads=64" "scan-tiles")
   leat_mapping_test(${mapping} 3/24 scans.txt)

@@ -624,6 +624,31 @@ static void product(struct generator *g) {
     writes(g, v);
 }
 
+/* A reduction whose reads serve several results. */
+static void reused(struct generator *g) {
+    int64_t m = g->dims[1 + below(g, 2)], n = g->dims[1 + below(g, 2)], k = g->dims[below(g, 3)];
+    struct variable *a = new_input(g, 2, (int64_t[]){m, k}), *b = new_input(g, 2, (int64_t[]){n, k});
+    struct variable *w = new_input(g, 1, &k), *x = new_input(g, 1, (int64_t[]){m + k});
+    const char *name = PICK(g, "sum", "sum", "sum", "mean", "max");
+    char left[64], right[64];
+    begin_piece(g);
+    struct variable *v = add_variable(g, 'y');
+    bool is_window = chance(g, 30), is_vector = !is_window && chance(g, 30);
+    set_shape(v, is_window || is_vector ? 1 : 2, (int64_t[]){m, n});
+    snprintf(left, sizeof left, is_window ? "%s[i+k]" : "%s[i,k]", is_window ? x->name : a->name);
+    snprintf(right, sizeof right, is_window || is_vector ? "%s[k]" : "%s[j,k]",
+             is_window || is_vector ? w->name : b->name);
+    add(g, "%s[i%s] = %s(k in 0..%lld: ", v->name, v->rank == 2 ? ",j" : "", name, (long long)k);
+    add(g,
+        PICK(g, "f32(%s) * %s", "f64(%s) / 3 * %s", "abs(f64(%s) - %s)", "(f32(%s) / 7 - %s)**2", "min(f64(%s), %s)"),
+        left, right);
+    add(g, ") where i in 0..%lld", (long long)m);
+    if (v->rank == 2)
+        add(g, ", j in 0..%lld", (long long)n);
+    v->is_float = v->is_set = true;
+    writes(g, v);
+}
+
 static void choose_dims(struct generator *g) {
     static const int64_t extents[] = {0, 1, 1, 2, 3, 4, 5, 5, 7, 8, 16, 33};
     for (int d = 0; d < 3; d++)
@@ -639,7 +664,7 @@ static void choose_dims(struct generator *g) {
 void generate(struct program *program, uint64_t seed) {
     static void (*const kinds[])(struct generator *) = {new_array, new_array,  new_array, scalar, update,
                                                         partial,   scatter,    stencil,   steps,  until,
-                                                        each,      definition, product};
+                                                        each,      definition, product,   reused};
     struct generator g = {.program = program, .seed = seed};
     program->variable_count = program->piece_count = 0;
     choose_dims(&g);

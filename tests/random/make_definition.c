@@ -2,10 +2,6 @@
 #include "program_make.h"
 #include <string.h>
 
-static struct expression *number(struct maker *m, int64_t value) {
-    return new_number(m->source, value);
-}
-
 static struct statement *make_def_statement(struct maker *m, bool may_block) {
     int64_t how = draw(m, 100);
     if (how < 65 || !may_block)

@@ -20,18 +20,6 @@ void add_name(struct maker *m, struct symbol *symbol) {
         m->names[m->name_count++] = symbol;
 }
 
-static struct expression *number(struct maker *m, int64_t value) {
-    return new_number(m->source, value);
-}
-
-static struct expression *binary(struct maker *m, int op, struct expression *a, struct expression *b) {
-    return new_binary(m->source, op, a, b);
-}
-
-static struct expression *of_index(struct maker *m, struct index *index) {
-    return new_of_index(m->source, index);
-}
-
 /* ---- indices */
 
 /* The names depend on the depth, so that no index hides another one. */
@@ -74,7 +62,7 @@ static bool is_of_class(const struct symbol *symbol, enum value_class value_clas
     return symbol->value_class == value_class;
 }
 
-static struct symbol *choose_name(struct maker *m, enum value_class value_class, bool is_array) {
+struct symbol *choose_name(struct maker *m, enum value_class value_class, bool is_array) {
     struct symbol *found[SYMBOLS_MAX];
     int count = 0;
     if (is_array && m->target && is_of_class(m->target, value_class) && m->target->rank > 0 && chance(m, 25))
@@ -122,7 +110,7 @@ struct symbol *make_input(struct maker *m, enum value_class value_class, int ran
 }
 
 /* Most arrays have the extents of consecutive indices, so that the loops over them can be merged. */
-static struct symbol *make_fitting_input(struct maker *m, enum value_class value_class) {
+struct symbol *make_fitting_input(struct maker *m, enum value_class value_class) {
     int64_t shape[AXES_MAX];
     int rank = 0, first = m->plan_count ? (int)draw(m, m->plan_count) : 0;
     if (first > 0 && chance(m, 60))
@@ -141,11 +129,11 @@ static struct symbol *make_fitting_input(struct maker *m, enum value_class value
 
 static struct expression *make_call(struct maker *m, enum value_class value_class, int depth);
 
-static struct index *choose_plan(struct maker *m) {
+struct index *choose_plan(struct maker *m) {
     return m->plan_count ? m->plans[draw(m, m->plan_count)] : NULL;
 }
 
-static bool is_inferred(const struct index *index) {
+bool is_inferred(const struct index *index) {
     return !index->low;
 }
 
@@ -384,108 +372,6 @@ static struct expression *make_guarded(struct maker *m, enum value_class value_c
     return new_choice(m->source, guard, read, make_value(m, value_class, depth - 2));
 }
 
-/* ---- reductions */
-
-static void range_by_index(struct maker *m, struct index *binder) {
-    struct index *outer = choose_plan(m);
-    if (!outer) {
-        set_range(m, binder, 0, binder->planned_high);
-    } else if (chance(m, 65)) {
-        binder->low = number(m, 0);
-        binder->high = chance(m, 70) ? binary(m, ADD, of_index(m, outer), number(m, 1)) : of_index(m, outer);
-        binder->planned_high = outer->planned_high;
-    } else {
-        binder->low = of_index(m, outer);
-        binder->planned_high = draw_extent(m);
-        binder->high = make_extent(m, binder->planned_high);
-        if (chance(m, 40)) { /* in steps; some of them pass the end that the subscripts are drawn for */
-            binder->by = 2 + (int)draw(m, 7);
-            if (chance(m, 40))
-                binder->high = number(m, binder->planned_high + draw(m, binder->by));
-        }
-    }
-}
-
-static void range_by_data(struct maker *m, struct index *binder) {
-    struct symbol *table = choose_name(m, WHOLE, true);
-    if (!table)
-        table = make_fitting_input(m, WHOLE);
-    struct expression *read = new_of_symbol(m->source, READ, table);
-    for (int d = 0; d < table->rank; d++)
-        read->x[read->count++] = make_subscript(m, table, d, 0);
-    binder->low = number(m, 0);
-    binder->planned_high = 1 + draw(m, 4);
-    binder->high = binary(m, MODULO, read, number(m, binder->planned_high + 1));
-    if (chance(m, 30)) { /* from a start that is data */
-        binder->low = binder->high;
-        binder->high = number(m, binder->planned_high);
-    }
-}
-
-/* True if its range must be inferred from a bare read. */
-static bool make_binder(struct maker *m, struct index *binder) {
-    int64_t how = draw(m, 100);
-    if (how < m->habits.inferred)
-        return true;
-    how = m->is_plain ? 30 + draw(m, 70) : draw(m, 100);
-    if (how < 20) {
-        range_by_index(m, binder);
-    } else if (how < 30) {
-        range_by_data(m, binder);
-    } else if (how < 36) {
-        set_range(m, binder, 0, binder->planned_high);
-        binder->by = 2;
-    } else if (how < 42 && binder->planned_high > 1) {
-        binder->planned_low = 1;
-        set_range(m, binder, 1, binder->planned_high);
-    } else if (how < 50) {
-        binder->planned_high = 2 + draw(m, 2);
-        set_range(m, binder, 0, binder->planned_high);
-    } else {
-        set_range(m, binder, 0, binder->planned_high);
-    }
-    return false;
-}
-
-static int draw_reduction(struct maker *m, enum value_class value_class, int binder_count) {
-    static const int wholes[] = {SUM, SUM, SUM, GREATEST, LEAST, GREATEST, PROD, ARGMIN, ARGMAX};
-    static const int reals[] = {SUM, SUM, SUM, GREATEST, LEAST, MEAN};
-    if (value_class == TRUTH)
-        return chance(m, 50) ? ANY : ALL;
-    return value_class == REAL ? reals[draw(m, 6)] : wholes[draw(m, binder_count == 1 ? 9 : 7)];
-}
-
-struct expression *make_reduction(struct maker *m, enum value_class value_class, int depth) {
-    int plan_count = m->plan_count, bare_count = 0;
-    struct index *bare[2];
-    struct expression *e = new_expression(m->source, REDUCTION, 0);
-    int binder_count = chance(m, 80) ? 1 : 2;
-    for (int k = 0; k < binder_count && m->plan_count < PLANS_MAX; k++) {
-        struct index *binder = plan_index(m, 0, draw_extent(m));
-        if (make_binder(m, binder))
-            bare[bare_count++] = binder;
-        e->binders[e->binder_count++] = binder;
-        m->plans[m->plan_count++] = binder;
-    }
-    if (e->binder_count == 0)
-        return number(m, 1);
-    e->op = draw_reduction(m, value_class, e->binder_count);
-    enum value_class inner = value_class == TRUTH && chance(m, 40) ? WHOLE : value_class;
-    if ((e->op == SUM || e->op == ARGMAX) && chance(m, 10))
-        inner = TRUTH;
-    struct expression *body = make_value(m, inner, depth - 1);
-    if (bare_count) {
-        struct expression *read = make_bounding_read(m, inner == TRUTH ? WHOLE : inner, bare, bare_count);
-        body = binary(m, inner == TRUTH ? LE : chance(m, 50) ? MULTIPLY : ADD, read, body);
-    }
-    m->plan_count = plan_count;
-    e->x[0] = body;
-    e->count = 1;
-    if (value_class == REAL && inner != REAL)
-        return new_cast(m->source, m->real_type, e);
-    return e;
-}
-
 /* ---- calls */
 
 static struct expression *make_call(struct maker *m, enum value_class value_class, int depth) {
@@ -513,7 +399,7 @@ static struct expression *make_call(struct maker *m, enum value_class value_clas
 
 /* ---- values */
 
-static struct expression *make_leaf(struct maker *m, enum value_class value_class) {
+struct expression *make_leaf(struct maker *m, enum value_class value_class) {
     struct symbol *scalar = choose_name(m, value_class, false);
     int64_t how = draw(m, 100);
     if (scalar && how < (m->in_def ? 65 : 25))

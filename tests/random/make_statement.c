@@ -1,10 +1,6 @@
 /* Draws statements. */
 #include "program_make.h"
 
-static struct expression *number(struct maker *m, int64_t value) {
-    return new_number(m->source, value);
-}
-
 static enum value_class draw_class(struct maker *m) {
     int64_t how = draw(m, 100);
     return how < 60 ? WHOLE : how < 90 ? REAL : TRUTH;

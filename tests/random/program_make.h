@@ -1,7 +1,8 @@
 /* Makes random programs. A statement is drawn at random and kept if the oracle can run it, so almost all programs run.
  * Some end with a statement that fails.
  *
- * make_expression.c draws expressions, make_statement.c statements, make_definition.c defs, make_program.c programs. */
+ * make_expression.c draws expressions, make_reduction.c reductions, make_statement.c statements, make_definition.c
+ * defs, make_program.c programs. */
 #ifndef TESTS_RANDOM_PROGRAM_MAKE_H
 #define TESTS_RANDOM_PROGRAM_MAKE_H
 #include "oracle.h"
@@ -51,13 +52,28 @@ void set_range(struct maker *m, struct index *index, int64_t low, int64_t high);
 struct expression *make_value(struct maker *m, enum value_class value_class, int depth);
 struct expression *make_reduction(struct maker *m, enum value_class value_class, int depth);
 struct expression *make_subscript(struct maker *m, const struct symbol *array, int axis, int depth);
+struct expression *make_leaf(struct maker *m, enum value_class value_class);
 /* A read that bounds all these indices, mostly with bare subscripts. */
 struct expression *make_bounding_read(struct maker *m, enum value_class value_class, struct index *const *indices,
                                       int count);
 struct expression *make_extent(struct maker *m, int64_t extent);
 struct expression *whole_subscript(struct maker *m, struct expression *e);
+struct index *choose_plan(struct maker *m);  /* NULL: there is none */
+bool is_inferred(const struct index *index); /* from reads, as it has no range */
+struct symbol *choose_name(struct maker *m, enum value_class value_class, bool is_array);
+struct symbol *make_fitting_input(struct maker *m, enum value_class value_class);
 struct statement *make_statement(struct maker *m);
 /* An assignment to a scalar of the enclosing `each` or def. */
 struct statement *make_private(struct maker *m);
 void make_definition(struct maker *m);
+
+static inline struct expression *number(struct maker *m, int64_t value) {
+    return new_number(m->source, value);
+}
+static inline struct expression *binary(struct maker *m, int op, struct expression *a, struct expression *b) {
+    return new_binary(m->source, op, a, b);
+}
+static inline struct expression *of_index(struct maker *m, struct index *index) {
+    return new_of_index(m->source, index);
+}
 #endif

@@ -374,7 +374,7 @@ static struct term_function open_term(struct codegen *c, const struct group *g, 
     return f;
 }
 
-static struct le_expression *slot(struct codegen *c, const struct group *g, int load, struct le_expression *at) {
+static struct le_expression *slot_of(struct codegen *c, const struct group *g, int load, struct le_expression *at) {
     struct le_kernel_tree *t = c->tree;
     struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
     return le_ktree_element2(t, g->slots[load], le_ktree_quotient(t, thread, le_ktree_int(t, WARP)), at);
@@ -382,7 +382,7 @@ static struct le_expression *slot(struct codegen *c, const struct group *g, int 
 
 static void know_staged(struct codegen *c, const struct group *g, const struct term_function *f) {
     for (int k = 0; k < g->staged_count; k++)
-        le_group_know_read(c, g->staged[k], f->block, slot(c, g, k, f->slot));
+        le_group_know_read(c, g->staged[k], f->block, slot_of(c, g, k, f->slot));
 }
 
 static void fill_term(struct codegen *c, const struct group *g, const struct term_function *f) {
@@ -554,7 +554,7 @@ static void emit_fetch(struct codegen *c, struct group *g, struct le_block *bloc
     bind_last(c, g, inner, bind_outer(c, g, inner, le_ktree_use(t, parameters[0])));
     for (int k = 0; k < g->staged_count; k++) {
         struct le_expression *from = le_codegen_trusted_place(c, g->staged[k], inner);
-        struct le_expression *x[] = {le_ktree_address(t, slot(c, g, k, le_ktree_use(t, parameters[1]))),
+        struct le_expression *x[] = {le_ktree_address(t, slot_of(c, g, k, le_ktree_use(t, parameters[1]))),
                                      le_ktree_address(t, from)};
         le_do(t, inner, LE_CALL_FETCH, &LE_STATIC_NUMBER(1), x);
     }

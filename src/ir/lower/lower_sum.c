@@ -28,7 +28,7 @@ static void find_kept(struct reuse_search *s, const struct le_node *term, const 
         find_kept(s, term, node->operands[k]);
 }
 
-static bool uses(const struct le_node *load, int index) {
+static bool subscripts_use(const struct le_node *load, int index) {
     for (int d = 0; d < load->operand_count; d++)
         if (le_node_depends(load->operands[d], index))
             return true;
@@ -44,7 +44,7 @@ static bool is_reused(const struct reuse_search *s, const struct le_node *load) 
             return true;
     }
     for (int k = 0; k < s->kept_count && summed; k++)
-        if (!uses(load, s->kept[k]))
+        if (!subscripts_use(load, s->kept[k]))
             return true;
     return false;
 }

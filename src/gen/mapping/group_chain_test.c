@@ -1,0 +1,81 @@
+/* Sums with reuse by a warp, a thread block or several for each point, and by a thread for each column, of lengths
+ * around those of chunks and units: the bytes equal those of the CPU's vector machine. */
+#include "gen/device_kernel_testing.h"
+
+#define WARP_ROW    "a warp for each row"
+#define BLOCK_ROW   "a block for each row"
+#define BLOCKS_ROW  "some blocks for each row"
+#define COLUMN      "a thread for each column"
+#define CUT_COLUMNS "threads for each column, the last block joins their totals"
+
+#define VECTOR "y[i] = sum(k: a[i,k] * x[k])"
+#define TURNED "y[i] = sum(k: a[k,i] * x[k])"
+#define APART  "y[i] = sum(k: abs(a[i,k] - x[k]))"
+
+static void chained(const char *program, const char *arrays, const char *how, bool check) {
+    struct device_test_run r;
+    start_run(&r, program, arrays, check);
+    assert_true(has_chains(r.kernel.ir));
+    r.mapping = strcmp(how, "a thread for each element") == 0 ? "loop" : mapping_of(how, true);
+    same_mapped(&r, how);
+}
+
+static void lengths(void **state) {
+    (void)state;
+    static const int terms[] = {1, 31, 32, 33, 70, 1000, 1023, 1024, 1025, 1056, 2048, 2049, 5000, 33000};
+    static const struct {
+        const char *program, *how;
+    } ways[] = {{VECTOR, WARP_ROW},  {APART, BLOCK_ROW}, {VECTOR, BLOCKS_ROW},
+                {TURNED, COLUMN},    {APART, COLUMN},    {APART, "a thread for each element"},
+                {APART, BLOCKS_ROW}, {APART, WARP_ROW},  {VECTOR, BLOCK_ROW}};
+    char arrays[64];
+    for (size_t w = 0; w < (getenv("LEAT_TEST_ALL") ? ARRAY_LEN(ways) : 6); w++)
+        for (size_t k = 0; k < ARRAY_LEN(terms); k++) {
+            bool turned = strcmp(ways[w].program, TURNED) == 0;
+            snprintf(arrays, sizeof arrays, "a %d %d, x %d", turned ? terms[k] : 3, turned ? 3 : terms[k], terms[k]);
+            bool is_long = strcmp(ways[w].how, WARP_ROW) == 0 && terms[k] > 1024; /* more than one unit */
+            chained(ways[w].program, arrays, is_long ? BLOCK_ROW : ways[w].how, false);
+        }
+    chained(TURNED, "a 1025 40, x 1025", CUT_COLUMNS, false);
+    chained(TURNED, "a 2048 40, x 2048", CUT_COLUMNS, false);
+    chained(TURNED, "a 5000 40, x 5000", CUT_COLUMNS, false);
+}
+
+static void types(void **state) {
+    (void)state;
+    chained("in a: f64[n,m]\nin x: f64[m]\n" VECTOR, "a 7 1000, x 1000", WARP_ROW, false);
+    chained("in a: f64[n,m]\nin x: f64[m]\n" APART, "a 7 2100, x 2100", BLOCKS_ROW, false);
+    chained("in a: f16[n,m]\nin x: f16[m]\n" VECTOR, "a 7 1000, x 1000", WARP_ROW, false);
+    chained("in a: i8[n,m]\nin x: bf16[m]\n" APART, "a 7 2100, x 2100", BLOCK_ROW, false);
+    chained("in a: f16[m,n]\nin x: f32[m]\n" TURNED, "a 2100 70, x 2100", CUT_COLUMNS, false);
+}
+
+static void terms(void **state) {
+    (void)state;
+    static const char window[] = "y[i] = sum(k: x[i+k] * w[k])";
+    chained(window, "x 1100, w 1000", WARP_ROW, false);
+    chained(window, "x 1600, w 1500", BLOCK_ROW, false);
+    chained(window, "x 1600, w 1500", COLUMN, false);
+    chained("edge x clamp\ny[i] = sum(k: abs(x[i-k] - w[k])) where i in 0..30", "x 1600, w 1500", BLOCK_ROW, false);
+    chained("y[i] = sum(j, k: a[i,k,j] * x[j,k])", "a 5 40 60, x 60 40", BLOCK_ROW, false);
+    chained("y[i] = sum(k in 3..900 by 2: a[i,k] * x[k-1])", "a 5 900, x 900", WARP_ROW, false);
+    chained("y[i] = mean(k: a[i,k] * x[k]) + sum(k: abs(a[i,k] - x[k]))", "a 5 900, x 900", WARP_ROW, false);
+    chained("y[i] = sum(k: a[i,k] * x[k]) / (1 + max(k: abs(a[i,k] - x[k])))", "a 5 900, x 900", WARP_ROW, false);
+    chained(VECTOR, "a 33 1000 by -1100 1, x 1000 by -1", WARP_ROW, false);
+    chained(VECTOR, "a 33 1100 by 3 120, x 1100 by 2", COLUMN, false);
+    chained("y[i] = sum(k in 0..i+1: a[i,k] * x[k])", "a 100 100, x 100", "a thread for each element", false);
+}
+
+static void with_checks(void **state) {
+    (void)state;
+    chained(VECTOR, "a 5 1010, x 1010", WARP_ROW, true);
+    chained(VECTOR, "a 3 9000, x 9000", BLOCK_ROW, true);
+    chained(APART, "a 2 40000, x 40000", BLOCKS_ROW, true);
+    chained(TURNED, "a 3000 40, x 3000", CUT_COLUMNS, true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths), cmocka_unit_test(types), cmocka_unit_test(terms),
+                                       cmocka_unit_test(with_checks)};
+    return cmocka_run_group_tests(tests, NULL, close_kept);
+}
