@@ -610,16 +610,30 @@ static void definition(struct generator *g) {
     }
 }
 
+/* Products of matrices: plain, a batch in another order, with a divided index, and of three. */
 static void product(struct generator *g) {
     int64_t m = g->dims[below(g, 3)], n = g->dims[1 + below(g, 2)], k = g->dims[1 + below(g, 2)];
-    struct variable *a = new_input(g, 2, (int64_t[]){m, k}), *b = new_input(g, 2, (int64_t[]){k, n});
+    const int64_t kind = below(g, 5), q = 2 + below(g, 3);
+    const int64_t batched[] = {k, q, m}, left[] = {m, k}, last[] = {n, q};
+    struct variable *a = kind == 1 ? new_input(g, 3, batched) : new_input(g, 2, left);
+    struct variable *b = new_input(g, 2, (int64_t[]){k, n}), *c = kind == 3 ? new_input(g, 2, last) : NULL;
     begin_piece(g);
     struct variable *v = add_variable(g, 'y');
-    set_shape(v, 2, (int64_t[]){m, n});
-    add(g, "%s[i,j] = sum(k: %s[i,k] * %s[k,j])", v->name, a->name, b->name);
-    if (chance(g, 40))
+    set_shape(v, 2, (int64_t[]){kind == 2 ? m * q : m, kind == 3 ? q : n});
+    if (kind == 1)
+        set_shape(v, 3, (int64_t[]){m, q, n});
+    if (kind == 1)
+        add(g, "%s[i,h,j] = sum(k: %s[k,h,i] * %s[k,j])", v->name, a->name, b->name);
+    else if (kind == 2)
+        add(g, "%s[i,j] = sum(k: %s[i // %d,k] * %s[k,j]) where i in 0..%d", v->name, a->name, (int)q, b->name,
+            (int)(m * q));
+    else if (kind == 3)
+        add(g, "%s[i,j] = sum(k, l: %s[i,k] * %s[k,l] * %s[l,j])", v->name, a->name, b->name, c->name);
+    else
+        add(g, "%s[i,j] = sum(k: %s[i,k] * %s[k,j])", v->name, a->name, b->name);
+    if (kind != 2 && chance(g, 40))
         add(g, " * 0.5 + 1");
-    v->is_float = a->is_float || b->is_float || strstr(g->piece->text, "0.5");
+    v->is_float = a->is_float || b->is_float || (c && c->is_float) || strstr(g->piece->text, "0.5");
     v->is_set = true;
     writes(g, v);
 }

@@ -8,12 +8,12 @@
  *     sum(k: left[b,i,k] * right[b,j,k])
  *
  * where i or j may be empty, but not both. A side that is more than a load is first computed into its own array (its
- * prologue), provided that some array it reads is as large. A statement of the form `alpha * sum + beta * target`
- * becomes one stage. 16-bit floats that both sides load are not converted first, and neither is a result of their type:
- * libraries multiply them as they are stored. Otherwise the sum becomes a stage that the rest of the statement reads.
- * `node` is unchanged: when a run is planned, the extents alone decide whether `node` or `product` is computed. */
-#include "ir/passes/contract.h"
-#include "ir/path.h"
+ * prologue), provided that some array it reads is as large. A sum of products of three arrays and more first becomes
+ * one of two arrays. A statement of the form `alpha * sum + beta * target` becomes one stage. 16-bit floats that both
+ * sides load are not converted first, and neither is a result of their type: libraries multiply them as they are
+ * stored. Otherwise the sum becomes a stage that the rest of the statement reads. `node` is unchanged: when a run is
+ * planned, the extents alone decide whether `node` or `product` is computed. */
+#include "ir/passes/factor_pairs.h"
 
 #define SUBSCRIPT_COST_MAX 64
 #define SIDES_MAX          16 /* prologues of one statement that are shared */
@@ -31,42 +31,6 @@ struct contract {
     } sides[SIDES_MAX];
     int side_count;
 };
-
-/* ---- sets of indices; host indices are constants here and are left out */
-
-struct index_set {
-    int at[2 * LEAT_RANK_MAX];
-    int count;
-    bool too_many;
-};
-
-static bool has_index(const struct index_set *set, int index) {
-    return le_has_index(set->at, set->count, index);
-}
-
-static void add_indices(const struct le_ir *ir, struct index_set *set, const int *indices, int count) {
-    for (int k = 0; k < count; k++) {
-        if (ir->indices.at[indices[k]].host || has_index(set, indices[k]))
-            continue;
-        if (set->count == ARRAY_LEN(set->at))
-            set->too_many = true;
-        else
-            set->at[set->count++] = indices[k];
-    }
-}
-
-static struct index_set indices_of(const struct le_ir *ir, const struct le_node *node) {
-    struct index_set set = {.count = 0};
-    add_indices(ir, &set, node->free, node->free_count);
-    return set;
-}
-
-static bool is_within(const struct index_set *a, const struct index_set *b) {
-    for (int k = 0; k < a->count; k++)
-        if (!has_index(b, a->at[k]))
-            return false;
-    return true;
-}
 
 /* ---- facts about nodes */
 
@@ -130,17 +94,17 @@ static bool is_direct(const struct le_ir *ir, const struct le_node *node) {
 
 struct cover_search {
     const struct le_ir *ir;
-    const struct index_set *set;
+    const struct le_index_set *set;
     bool found;
 };
 
 static void find_cover(struct le_node *node, void *user) {
     struct cover_search *c = user;
-    struct index_set bare = {.count = 0};
+    struct le_index_set bare = {.count = 0};
     for (int k = 0; node->kind == LE_NODE_LOAD && k < node->operand_count; k++)
         if (node->operands[k]->kind == LE_NODE_INDEX)
-            add_indices(c->ir, &bare, &node->operands[k]->index, 1);
-    c->found |= node->kind == LE_NODE_LOAD && is_within(c->set, &bare);
+            le_set_add(c->ir, &bare, &node->operands[k]->index, 1);
+    c->found |= node->kind == LE_NODE_LOAD && le_set_is_within(c->set, &bare);
 }
 
 /* ---- sides */
@@ -148,7 +112,7 @@ static void find_cover(struct le_node *node, void *user) {
 struct side {
     struct le_node *factors[LE_FACTORS_MAX];
     int count;
-    struct index_set set;
+    struct le_index_set set;
 };
 struct sum_split {
     struct side left, right;
@@ -158,7 +122,7 @@ struct sum_split {
 
 static void take_factor(const struct le_ir *ir, struct side *side, struct le_node *factor) {
     side->factors[side->count++] = factor;
-    add_indices(ir, &side->set, factor->free, factor->free_count);
+    le_set_add(ir, &side->set, factor->free, factor->free_count);
 }
 
 /* Whether the side can be read in place or computed first: it is then smaller than the whole product, and no larger
@@ -184,12 +148,12 @@ static enum le_type half_of(const struct le_ir *ir, const struct side *left, con
 }
 
 static bool is_sound(struct le_ir *ir, const struct le_node *sum, struct sum_split *s) {
-    struct index_set whole = indices_of(ir, sum);
-    add_indices(ir, &whole, sum->indices, sum->index_count);
+    struct le_index_set whole = le_set_of(ir, sum);
+    le_set_add(ir, &whole, sum->indices, sum->index_count);
     for (int k = 0; k < sum->index_count; k++)
-        if (!has_index(&s->left.set, sum->indices[k]) || !has_index(&s->right.set, sum->indices[k]))
+        if (!le_set_has(&s->left.set, sum->indices[k]) || !le_set_has(&s->right.set, sum->indices[k]))
             return false;
-    if (is_within(&s->left.set, &s->right.set) && is_within(&s->right.set, &s->left.set))
+    if (le_set_is_within(&s->left.set, &s->right.set) && le_set_is_within(&s->right.set, &s->left.set))
         return false;
     s->half = half_of(ir, &s->left, &s->right);
     return !whole.too_many &&
@@ -205,12 +169,12 @@ static bool try_pair(struct le_ir *ir, const struct le_node *sum, const struct l
     bool right_first = out->right.set.count <= out->left.set.count;
     struct side *first = right_first ? &out->right : &out->left, *second = right_first ? &out->left : &out->right;
     for (int k = 0; k < term->count; k++) {
-        struct index_set set = indices_of(ir, term->factors[k]);
+        struct le_index_set set = le_set_of(ir, term->factors[k]);
         if (k == a || k == b)
             continue;
-        if (!is_within(&set, &second->set) && !is_within(&set, &first->set))
+        if (!le_set_is_within(&set, &second->set) && !le_set_is_within(&set, &first->set))
             return false;
-        take_factor(ir, is_within(&set, &first->set) ? first : second, term->factors[k]);
+        take_factor(ir, le_set_is_within(&set, &first->set) ? first : second, term->factors[k]);
     }
     return is_sound(ir, sum, out);
 }
@@ -275,7 +239,7 @@ static bool split_sum(struct contract *c, struct le_node *sum, struct sum_split 
 
 /* ---- stages */
 
-static struct le_stage *new_stage(struct contract *c, struct le_node *node, const struct index_set *set) {
+static struct le_stage *new_stage(struct contract *c, struct le_node *node, const struct le_index_set *set) {
     struct le_ir *ir = c->ir;
     int *indices = LE_NEW_ARRAY(ir->arena, set->count, int), id = ir->values.count;
     struct le_node **left = LE_NEW_ARRAY(ir->arena, set->count, struct le_node *);
@@ -315,7 +279,7 @@ static struct le_node *load_of(struct le_ir *ir, const struct le_stage *stage) {
 }
 
 /* Computes the node in its own stage, once per statement, and returns a load of its value. */
-static struct le_node *computed_first(struct contract *c, struct le_node *node, const struct index_set *set) {
+static struct le_node *computed_first(struct contract *c, struct le_node *node, const struct le_index_set *set) {
     for (int k = 0; k < c->side_count; k++)
         if (c->sides[k].node == node)
             return c->sides[k].load;
@@ -339,13 +303,13 @@ static struct le_node *product_of(struct le_ir *ir, struct le_node *const *facto
 /* A load of the side. If it is computed first, its axes are the stage's indices in loop order, then the reduced ones.
  */
 static struct le_node *operand_of(struct contract *c, const struct le_node *sum, const struct side *side, bool half) {
-    struct index_set order = {.count = 0};
+    struct le_index_set order = {.count = 0};
     if (half || (side->count == 1 && is_direct(c->ir, side->factors[0])))
         return side->factors[0];
     for (int k = 0; k < c->stage->index_count; k++)
-        if (has_index(&side->set, c->stage->indices[k]))
-            add_indices(c->ir, &order, &c->stage->indices[k], 1);
-    add_indices(c->ir, &order, sum->indices, sum->index_count);
+        if (le_set_has(&side->set, c->stage->indices[k]))
+            le_set_add(c->ir, &order, &c->stage->indices[k], 1);
+    le_set_add(c->ir, &order, sum->indices, sum->index_count);
     return computed_first(c, product_of(c->ir, side->factors, side->count), &order);
 }
 
@@ -359,7 +323,7 @@ static struct le_node *new_sum(struct contract *c, const struct le_node *sum, co
 /* so_far + numbers * main; so_far may be NULL. */
 static struct le_node *add_scaled(struct contract *c, struct le_node *so_far, const struct le_term *numbers,
                                   struct le_node *main) {
-    static const struct index_set none = {.count = 0};
+    static const struct le_index_set none = {.count = 0};
     struct le_ir *ir = c->ir;
     if (numbers->count) {
         struct le_node *x[] = {product_of(ir, numbers->factors, numbers->count), main};
@@ -390,10 +354,12 @@ static struct le_node *add_scaled_sums(struct contract *c, struct le_node *so_fa
 
 /* ---- the sum is part of the statement */
 
-static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
+/* Computes the sum in a stage of its own, whose axes are the statement's indices in loop order, then those of `more`.
+ */
+static struct le_node *own_stage(struct contract *c, struct le_node *sum, const struct le_index_set *more) {
     static const struct le_term one = {.count = 0};
     struct sum_split splits[LE_TERMS_MAX];
-    struct index_set order = {.count = 0}, set = indices_of(c->ir, sum);
+    struct le_index_set order = {.count = 0}, set = le_set_of(c->ir, sum);
     int count;
     if (!split_sum(c, sum, splits, &count))
         return sum;
@@ -402,8 +368,13 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
     if (!le_contraction_of(product, &parsed))
         return sum; /* too many terms; dead-code removes the stages added for it */
     for (int k = 0; k < c->stage->index_count; k++)
-        if (has_index(&set, c->stage->indices[k]))
-            add_indices(c->ir, &order, &c->stage->indices[k], 1);
+        if (le_set_has(&set, c->stage->indices[k]))
+            le_set_add(c->ir, &order, &c->stage->indices[k], 1);
+    for (int k = 0; k < more->count; k++)
+        if (le_set_has(&set, more->at[k]))
+            le_set_add(c->ir, &order, &more->at[k], 1);
+    if (order.count != set.count)
+        return sum;
     struct le_stage *stage = new_stage(c, sum, &order);
     stage->kind = LE_STAGE_CONTRACT;
     stage->product = product;
@@ -412,9 +383,64 @@ static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
 
 /* Sums inside other reductions are left alone: they could have many more values than the statement. */
 static struct le_node *replace_sum(struct le_node *node, void *user) {
+    static const struct le_index_set none = {.count = 0};
     if (!node->reduces || node->kind == LE_NODE_REGION)
         return node;
-    return node->kind == LE_NODE_REDUCE ? own_stage(user, node) : NULL;
+    return node->kind == LE_NODE_REDUCE ? own_stage(user, node, &none) : NULL;
+}
+
+/* ---- sums of products of three arrays and more: two of them are multiplied first
+ *
+ *     sum(k, l: a[i,k] * b[k,l] * c[l,j])  is computed as  sum(l: sum(k: a[i,k] * b[k,l]) * c[l,j])
+ *
+ * factor_pairs.c chooses the two. */
+
+/* The sum with the product of two factors computed in a stage of its own; NULL: no pair is worth it. */
+static struct le_node *multiply_pair(struct contract *c, struct le_node *sum) {
+    struct le_ir *ir = c->ir;
+    struct le_terms terms;
+    struct le_term arrays = {.count = 0}, rest = {.count = 0};
+    struct le_index_set all = {.count = 0};
+    struct le_factor_pair p;
+    if (!le_type_is_float(sum->type) || !is_candidate(c, sum) || !le_terms_of(sum->operands[0], &terms) ||
+        terms.count != 1)
+        return NULL;
+    for (int k = 0; k < terms.at[0].count; k++) {
+        struct le_term *to = is_number(terms.at[0].factors[k]) ? &rest : &arrays;
+        to->factors[to->count++] = terms.at[0].factors[k];
+    }
+    if (arrays.count < 3 || !le_factor_pair_find(ir, sum, &arrays, &p))
+        return NULL;
+    struct le_node *x[] = {arrays.factors[p.first], arrays.factors[p.second]};
+    struct le_node *inner = le_node_reduce(ir, LE_RED_SUM, sum->type, le_node_op(ir, LE_OP_MUL, sum->type, x, 2),
+                                           p.summed.at, p.summed.count);
+    le_set_add(ir, &all, sum->indices, sum->index_count);
+    struct le_node *load = own_stage(c, inner, &all);
+    if (load == inner)
+        return NULL;
+    rest.factors[rest.count++] = load;
+    for (int k = 0; k < arrays.count; k++)
+        if (k != p.first && k != p.second)
+            rest.factors[rest.count++] = arrays.factors[k];
+    struct le_node *body = product_of(ir, rest.factors, rest.count);
+    if (terms.at[0].negative)
+        body = le_node_op(ir, LE_OP_NEG, body->type, &body, 1);
+    struct le_index_set left = le_set_without(ir, &all, &p.summed);
+    return le_node_reduce(ir, LE_RED_SUM, sum->type, body, left.at, left.count);
+}
+
+static struct le_node *multiply_pairs(struct le_node *node, void *user) {
+    struct sum_split splits[LE_TERMS_MAX];
+    int count;
+    if (!node->reduces || node->kind == LE_NODE_REGION)
+        return node;
+    if (node->kind != LE_NODE_REDUCE)
+        return NULL;
+    for (struct le_node *next = node; next && !split_sum(user, next, splits, &count);) {
+        next = multiply_pair(user, node);
+        node = next ? next : node;
+    }
+    return node;
 }
 
 /* ---- the sum is the whole statement: alpha * sum + beta * target */
@@ -476,7 +502,7 @@ static bool match_statement(struct contract *c, struct whole_statement *w) {
     for (int k = 0; value->kind != LE_NODE_REDUCE && k < terms.count; k++)
         if (!add_statement_term(stage, &terms.at[k], w))
             return false;
-    struct index_set set = w->sum ? indices_of(c->ir, w->sum) : (struct index_set){.count = 0};
+    struct le_index_set set = w->sum ? le_set_of(c->ir, w->sum) : (struct le_index_set){.count = 0};
     return w->sum && set.count == stage->index_count;
 }
 
@@ -512,6 +538,7 @@ static void contract_stage(struct contract *c, struct le_stage stage) {
         c->stage = &before;
         c->conditions = facts_of(c->ir, stage.node).condition;
         c->side_count = 0;
+        stage.node = before.node = le_node_replace(c->ir, stage.node, multiply_pairs, c);
         if (!contract_statement(c, &stage))
             stage.node = le_node_replace(c->ir, stage.node, replace_sum, c);
     }

@@ -98,11 +98,28 @@ void le_device_contract_finish(struct le_device_contract *d) {
     }
 }
 
+/* What is copied or takes several calls must be faster than our own kernels are predicted to be. The mappings' models
+ * know little of operands in any order, so the larger prediction counts. */
+static leat_status is_faster(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
+                             const struct le_device_contract *d, bool *faster) {
+    double ours = le_contract_our_seconds(&d->c), predicted;
+    *faster = d->copies.is_plain || d->copies.seconds < ours;
+    if (*faster)
+        return LEAT_OK;
+    leat_status status = le_device_predict(call, g, action, &predicted);
+    *faster = status == LEAT_OK && d->copies.seconds < predicted;
+    return status;
+}
+
 leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     struct le_device_contract *d = LE_NEW(g->arena, struct le_device_contract);
     if (action->generated->kind != LE_STAGE_CONTRACT || !can_contract(call, action->stage, g->arena, d))
         return LEAT_OK;
-    leat_status status = le_device_product_open(call->home.device);
+    bool faster;
+    leat_status status = is_faster(call, g, action, d, &faster);
+    if (status != LEAT_OK || !faster)
+        return status;
+    status = le_device_product_open(call->home.device);
     if (status == LEAT_UNSUPPORTED) { /* no library on this machine: kernels compute it */
         le_errors_clear();
         return LEAT_OK;

@@ -85,6 +85,18 @@ static leat_status generate_launches(struct leat_call *call, struct le_plan_step
     return le_device_generate(&job, &action->device->launches);
 }
 
+leat_status le_device_predict(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
+                              double *seconds) {
+    const struct le_device_facts facts = le_device_facts_of(call);
+    const struct le_device_kernel_job job = job_of(call, g, action, &facts);
+    struct le_generated_launches made = {0};
+    leat_status status = le_device_generate(&job, &made);
+    *seconds = 0;
+    for (int k = 0; k < made.count && status == LEAT_OK; k++)
+        *seconds += made.at[k].mapping ? made.at[k].predicted_seconds : 0;
+    return status;
+}
+
 /* ---- fusing an action into its reader */
 
 /* The first later action of the group that reads this one's value; NULL: none. */

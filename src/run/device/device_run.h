@@ -123,6 +123,9 @@ uint64_t le_device_address(const leat_array *array); /* of the first element, fo
 
 /* ---- device_plan.c */
 struct le_device_facts le_device_facts_of(struct leat_call *call);
+/* The predicted time of the action's kernels; 0: unknown. */
+leat_status le_device_predict(struct leat_call *call, struct le_plan_step *group, const struct le_action *action,
+                              double *seconds);
 /* Whether the device computes the stage. The host computes scalars whose operands it has. May be called on the CPU. */
 bool le_device_computes(const struct leat_call *call, const struct le_stage *stage);
 leat_status le_device_plan(struct leat_call *call, struct le_plan_step *group, struct le_action *action);

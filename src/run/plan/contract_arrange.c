@@ -164,7 +164,7 @@ static double product_seconds(const struct le_contract *c, const struct arrangem
     return one * (double)a->batch.total * c->form.product_count;
 }
 
-static double our_seconds(const struct le_contract *c) {
+double le_contract_our_seconds(const struct le_contract *c) {
     return 2 * (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total *
            c->form.product_count / OURS_PER_SECOND;
 }
@@ -372,8 +372,7 @@ static void try_arrangement(struct search *s, struct arrangement *a) {
     if (!apply(a, &s->work, &s->copies, &calls))
         return;
     a->seconds += (double)calls * CALL_SECONDS;
-    bool is_plain = a->copied_seconds == 0 && calls == s->c->form.product_count;
-    if (a->seconds < s->best.seconds && (is_plain || a->seconds < our_seconds(s->c)))
+    if (a->seconds < s->best.seconds)
         s->best = *a;
 }
 
@@ -417,6 +416,8 @@ bool le_contract_arrange(struct le_contract *c, struct le_contract_copies *copie
         return false;
     s->work = *c;
     apply(&s->best, &s->work, copies, &calls);
+    copies->seconds = s->best.seconds;
+    copies->is_plain = s->best.copied_seconds == 0 && calls == c->form.product_count;
     *c = s->work;
     if (s->best.target.is_by_columns) {
         le_contract_transpose(c);

@@ -136,7 +136,9 @@ static void test_calls(void **state) {
 static void test_too_small(void **state) {
     (void)state;
     struct arranged a = arrange("abcd dbea ec", 40, "e16 c16");
-    assert_false(a.fits);
+    assert_true(a.fits && !a.copies.is_plain && a.copies.seconds > le_contract_our_seconds(&a.c));
+    a = arrange("abcd aebf dfce", 72, "");
+    assert_true(a.fits && !a.copies.is_plain && a.copies.seconds < le_contract_our_seconds(&a.c));
     a = arrange("ab acd cdb", 4000, "a8 b8");
     assert_false(a.fits);
 }

@@ -56,6 +56,8 @@ struct le_contract_copy {
 };
 struct le_contract_copies {
     struct le_contract_copy left[LE_TERMS_MAX], right[LE_TERMS_MAX], target;
+    bool is_plain;  /* nothing is copied, and each product is one call */
+    double seconds; /* estimated, with the copies */
 };
 
 /* Whole operands of 16-bit floats that are converted to f32 before a product on the CPU, or a result after it. */
@@ -98,8 +100,10 @@ void le_contract_transpose(struct le_contract *contract);  /* exchanges rows and
  * and the terms of a matrix product and which are a batch of them, and which operands are copied in another order
  * first. Chooses what takes the least time, from the extents and layouts alone. Afterwards the loops have the strides
  * of the copies, and there is at most one loop of each kind besides the batch's, the last of which is the library's
- * own. false: a kernel of ours is expected to be faster, or the accesses are too irregular. */
+ * own. false: the accesses are too irregular, or the extents too short. */
 bool le_contract_arrange(struct le_contract *contract, struct le_contract_copies *copies);
+/* Of our own kernel on a large GPU, at least: the operands are in any order. */
+double le_contract_our_seconds(const struct le_contract *contract);
 /* contract_copy.c: the kernel, to be generated, that copies an array to its copy or back. Its values 0 and 1 are what
  * it reads and writes, whose buffers begin at the operand's first element and at the copy's. */
 struct le_kernel le_contract_copy_kernel(const struct le_ir *ir, const struct le_contract_copy *copy,
