@@ -56,7 +56,9 @@ static void show_computation(const struct leat_call *call, const struct le_actio
     le_text_add(out, "; %lld bytes\n", (long long)action->bytes);
     if (action->contract)
         le_contract_show(action->contract, out);
-    if (action->device)
+    if (action->joined_to)
+        le_text_add(out, "   computed by the kernel of action %d\n", (int)(action->joined_to - s->plan->actions));
+    else if (action->device)
         le_device_show(action, out);
     for (int q = 0; q < action->launches.count; q++) {
         const struct le_launch *l = &action->launches.at[q];
@@ -90,7 +92,7 @@ static void show_action(const struct leat_call *call, int k, struct le_text *out
     le_text_add(out, "%d  ", k);
     if (!computes)
         le_text_add(out, "%s: ", kinds[action->stage->kind]);
-    le_text_add(out, "%s\n", action->stage->name ? action->stage->name : "");
+    le_text_add(out, "%s\n", action->name ? action->name : "");
     if (g->inside && g->dependencies.made == 0)
         le_text_add(out, "   not reached\n");
     else if (computes)

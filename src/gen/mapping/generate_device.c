@@ -34,6 +34,10 @@ static leat_status generate_stage(const struct le_device_kernel_job *job, const 
         return le_scan_generate(job, stage, out);
     case LE_STAGE_MAP:
     case LE_STAGE_CONTRACT:
+        if (stage->also_count > 0) { /* le_device_join has found that they fit */
+            le_propose_maps(&search);
+            break;
+        }
         le_propose_product(&search);
         if (search.count == 0) {
             le_propose_maps(&search);
@@ -62,7 +66,7 @@ static void count_operations(const struct le_kernel *kernel, int first, struct l
         if (out->at[k].operations > 0)
             return;
     if (out->count > first)
-        out->at[out->count - 1].operations = le_kernel_operations(kernel);
+        out->at[out->count - 1].operations = le_kernel_operations(kernel); /* of all that it computes */
 }
 
 leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_generated_launches *out) {

@@ -105,29 +105,40 @@ static bool find_axes(struct map *m) {
     return m->axis_count > 0;
 }
 
-static bool find_target(struct map *m) {
-    const struct le_value *target = &m->c.ir->values.at[m->stage->target];
-    const struct le_address address = {&m->c.layouts[target->id], m->stage->left, m->stage->left_count, 0};
+static bool find_target(const struct map *m, struct map_result *r) {
+    const struct le_value *target = &m->c.ir->values.at[r->stage->target];
+    const struct le_address address = {&m->c.layouts[target->id], r->stage->left, r->stage->left_count, 0};
     return target->rank > 0 && (target->symbol < 0 || le_address_is_safe(m->c.safety.space, &address)) &&
-           find_place(m, &address, &m->target) && m->target.known;
+           find_place(m, &address, &r->place) && r->place.known;
+}
+
+/* Where the targets are along the axes as these now are. */
+static bool find_targets(struct map *m) {
+    bool found = true;
+    for (int k = 0; k < m->result_count && !m->scatters; k++)
+        found = find_target(m, &m->results[k]) && found;
+    return found;
 }
 
 /* By how far apart neighbours lie in the target, the farthest first. What may fault stays in order. */
 static void sort_axes(struct map *m) {
+    int64_t *strides = m->results[0].place.strides;
     for (int k = 1; k < m->axis_count && m->safe; k++)
-        for (int q = k; q > 0 && llabs(m->target.strides[q - 1]) < llabs(m->target.strides[q]); q--) {
+        for (int q = k; q > 0 && llabs(strides[q - 1]) < llabs(strides[q]); q--) {
             struct map_axis axis = m->axes[q];
-            int64_t stride = m->target.strides[q];
+            int64_t stride = strides[q];
             m->axes[q] = m->axes[q - 1];
-            m->target.strides[q] = m->target.strides[q - 1];
+            strides[q] = strides[q - 1];
             m->axes[q - 1] = axis;
-            m->target.strides[q - 1] = stride;
+            strides[q - 1] = stride;
         }
+    find_targets(m);
 }
 
 /* Visits all that is computed for a point. */
 static void walk_point(const struct map *m, void (*visit)(struct le_node *node, void *user), void *user) {
-    le_node_walk(m->c.ir, m->stage->node, visit, user);
+    for (int k = 0; k < m->result_count; k++)
+        le_node_walk(m->c.ir, m->nodes[k], visit, user);
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         le_node_walk(m->c.ir, m->stage->left[d], visit, user);
 }
@@ -141,32 +152,37 @@ static bool all_merge(struct map *m, int outer) {
                                  .gathers = true,
                                  .is_counted = is_counted,
                                  .user = m};
-    return le_loops_merge(&merging, &m->stage->node, 1) &&
+    return le_loops_merge(&merging, m->nodes, m->result_count) &&
            (!m->scatters || le_loops_merge(&merging, m->stage->left, m->stage->left_count));
+}
+
+static bool targets_merge(const struct map *m, int outer) {
+    for (int k = 0; k < m->result_count && !m->scatters; k++) {
+        const int64_t *strides = m->results[k].place.strides;
+        if (strides[outer] != le_wrapping_product(strides[outer + 1], m->axes[outer + 1].count))
+            return false;
+    }
+    return true;
 }
 
 static void merge_with_next(struct map *m, int outer) {
     struct map_axis *a = &m->axes[outer], *b = a + 1;
     int64_t count;
-    if (!le_mul_i64(a->count, b->count, &count) ||
-        m->target.strides[outer] != le_wrapping_product(m->target.strides[outer + 1], b->count) || !all_merge(m, outer))
+    if (!le_mul_i64(a->count, b->count, &count) || !targets_merge(m, outer) || !all_merge(m, outer))
         return;
     m->covered[m->covered_count++] = a->index;
     b->count = count;
     b->merged = true;
     m->axis_count--;
-    for (int k = outer; k < m->axis_count; k++) {
+    for (int k = outer; k < m->axis_count; k++)
         m->axes[k] = m->axes[k + 1];
-        m->target.strides[k] = m->target.strides[k + 1];
-    }
+    find_targets(m);
 }
 
 static void merge_axes(struct map *m) {
     sort_axes(m);
     for (int k = m->axis_count - 2; k >= 0; k--)
         merge_with_next(m, k);
-    if (!m->scatters)
-        find_target(m); /* where the axes now are */
     for (int k = 0; k < m->axis_count; k++) {
         struct map_axis *a = &m->axes[k];
         const struct le_range *r = range_of(m, a->index);
@@ -376,7 +392,8 @@ static void find_all_streams(struct map *m) {
     int epoch = ++m->c.notes->epoch;
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         find_streams(m, m->stage->left[d], epoch);
-    find_streams(m, m->stage->node, epoch);
+    for (int k = 0; k < m->result_count; k++)
+        find_streams(m, m->nodes[k], epoch);
 }
 
 /* ---- vectors */
@@ -393,8 +410,13 @@ int le_map_to_vector(const struct map *m, int value, const struct map_place *p, 
 
 /* 0: nothing lies side by side. */
 static int widest(const struct map *m, int *least) {
-    int most = m->scatters ? 0 : le_map_size(m, m->stage->target);
-    *least = m->scatters ? 16 : most;
+    int most = 0;
+    *least = 16;
+    for (int k = 0; k < m->result_count && !m->scatters; k++) {
+        int size = le_map_size(m, m->results[k].stage->target);
+        most = size > most ? size : most;
+        *least = size < *least ? size : *least;
+    }
     for (int k = 0; k < m->stream_count; k++) {
         int size = le_map_size(m, m->streams[k].loads[0]->value);
         if (m->streams[k].place.strides[m->axis_count - 1] != 1)
@@ -405,17 +427,25 @@ static int widest(const struct map *m, int *least) {
     return most;
 }
 
-/* Vectors begin where the target's do, or a scatter's first stream's. */
-void le_map_align(struct map *m) {
-    int first, value = m->stage->target, inner = m->axis_count - 1;
-    const struct map_place *place = &m->target;
+/* Where the targets' vectors begin, or those of a scatter's first stream; -1: not all at the same element. */
+static int first_vector(const struct map *m) {
+    int inner = m->axis_count - 1, first = -1;
     for (int k = 0; m->scatters && k < m->stream_count; k++)
-        if (m->streams[k].place.strides[inner] == 1) {
-            value = m->streams[k].loads[0]->value;
-            place = &m->streams[k].place;
-            break;
-        }
-    while ((first = le_map_to_vector(m, value, place, inner, m->width)) < 0 && m->width > 1)
+        if (m->streams[k].place.strides[inner] == 1)
+            return le_map_to_vector(m, m->streams[k].loads[0]->value, &m->streams[k].place, inner, m->width);
+    for (int k = 0; k < m->result_count; k++) {
+        const struct map_result *r = &m->results[k];
+        int begin = le_map_to_vector(m, r->stage->target, &r->place, inner, m->width);
+        if (begin < 0 || (k > 0 && begin != first))
+            return -1;
+        first = begin;
+    }
+    return first;
+}
+
+void le_map_align(struct map *m) {
+    int first, inner = m->axis_count - 1;
+    while ((first = first_vector(m)) < 0 && m->width > 1)
         m->width /= 2;
     m->phase = first > 0 ? m->width - first : 0;
     for (int k = 0; k < m->stream_count; k++) {
@@ -428,6 +458,9 @@ void le_map_align(struct map *m) {
 
 int64_t le_map_cost(const struct map *m) {
     int64_t cost = m->stage->node->cost + 1;
+    int epoch = ++m->c.notes->epoch;
+    for (int k = 0; k < m->result_count && m->result_count > 1; k++) /* the results share nodes */
+        cost = (k ? cost : 0) + le_new_cost(m->c.notes, m->nodes[k], epoch) + 1;
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         cost += m->stage->left[d]->cost;
     return cost;
@@ -486,16 +519,37 @@ static void find_other(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
+/* false: there are too many. */
+static bool set_results(struct map *m) {
+    const struct le_stage *stage = m->stage;
+    for (int k = 0; k <= stage->also_count && k < MAP_RESULTS_MAX; k++) {
+        const struct le_stage *s = k ? stage->also[k - 1] : stage;
+        m->results[k] = (struct map_result){.stage = s};
+        m->nodes[k] = s->node;
+    }
+    m->result_count = 1 + stage->also_count;
+    return m->result_count <= MAP_RESULTS_MAX;
+}
+
+static bool is_safe(const struct map *m) {
+    bool safe = !m->scatters;
+    for (int k = 0; k < m->result_count && safe; k++)
+        safe = le_node_is_safe(&m->c.safety, m->nodes[k]);
+    return safe;
+}
+
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles) {
     bool other = false;
     *m = (struct map){.stage = stage, .row = -1, .threads = MAP_THREADS, .scatters = stage->kind == LE_STAGE_SCATTER};
     le_codegen_begin(&m->c, job, stage, "");
     m->splits = m->scatters;
     m->body = m->c.root;
-    walk_point(m, find_other, &other);
-    if (other || !find_axes(m) || (!m->scatters && !find_target(m)))
+    if (!set_results(m))
         return false;
-    m->safe = !m->scatters && le_node_is_safe(&m->c.safety, stage->node);
+    walk_point(m, find_other, &other);
+    if (other || !find_axes(m) || !find_targets(m))
+        return false;
+    m->safe = is_safe(m);
     merge_axes(m);
     find_rows(m);
     find_interior(m);

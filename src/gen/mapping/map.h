@@ -11,6 +11,7 @@
 #include "gen/mapping/mapping.h"
 
 enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 12, MAP_THREADS = 256 };
+enum { MAP_RESULTS_MAX = 1 + LE_ALSO_MAX };
 enum { MAP_DEAR_COST = 256 }; /* cost of one thread's work, in additions */
 
 struct map_axis {
@@ -22,6 +23,12 @@ struct map_axis {
 struct map_place {
     int64_t start, strides[MAP_AXES_MAX];
     bool known; /* it depends on nothing but the axes */
+};
+/* One of the stages that the kernel computes. */
+struct map_result {
+    const struct le_stage *stage;
+    struct map_place place;   /* of its target; undefined for a scatter */
+    struct le_variable *made; /* the computed elements as they are stored: [iteration, element of the vector] */
 };
 /* Loads of one array that are a few elements apart: rows along the map's row axis, columns along the inner axis. */
 struct map_stream {
@@ -48,7 +55,9 @@ struct map {
     int axis_count, row; /* row: an axis; -1: none */
     int covered[MAP_AXES_MAX],
         covered_count;       /* indices that keep their lowest value: of extent 1, or merged into an axis */
-    struct map_place target; /* undefined for a scatter */
+    struct map_result results[MAP_RESULTS_MAX]; /* the first is the stage's own; others are those of stage->also */
+    struct le_node *nodes[MAP_RESULTS_MAX];     /* the results' */
+    int result_count;
     struct map_stream streams[MAP_STREAMS_MAX];
     int stream_count;
     int threads;              /* of a thread block */
@@ -77,7 +86,6 @@ struct map {
     struct le_variable *whole;     /* whether all exist (if splits: and read in range); NULL: not checked */
     struct le_expression *row_start, *column_start; /* TILE: the first row and column of the thread block */
     /* Results. */
-    struct le_variable *made; /* the computed elements as they are stored: [iteration, element of the vector] */
     struct le_variable
         *usual; /* if splits: whether the results of the quick way are valid; NULL: there is no such way */
     struct le_block *all,

@@ -284,28 +284,34 @@ static struct map_spot open_known(struct map *m, struct le_block *block, enum wh
 }
 
 static void declare_made(struct map *m, struct le_block *block) {
-    int stored = (int)m->c.ir->values.at[m->stage->target].type;
-    m->made = declare_rows(m, block, "made", stored, m->unroll, m->width, false);
+    for (int k = 0; k < m->result_count; k++) {
+        int stored = (int)m->c.ir->values.at[m->results[k].stage->target].type;
+        m->results[k].made = declare_rows(m, block, "made", stored, m->unroll, m->width, false);
+    }
 }
 
 static void make_element(struct map *m, const struct map_spot *at) {
     struct codegen *c = &m->c;
-    struct le_expression *x = le_codegen_node(c, m->stage->node, at->block, NULL);
-    le_ktree_set(c->tree, at->block, le_ktree_element2(c->tree, m->made, at->turn, at->element),
-                 le_codegen_to_memory(c, x, (enum le_type)m->made->type));
+    for (int k = 0; k < m->result_count; k++) {
+        struct le_variable *made = m->results[k].made;
+        struct le_expression *x = le_codegen_node(c, m->nodes[k], at->block, NULL);
+        le_ktree_set(c->tree, at->block, le_ktree_element2(c->tree, made, at->turn, at->element),
+                     le_codegen_to_memory(c, x, (enum le_type)made->type));
+    }
 }
 
 /* ---- writing */
 
-static struct le_expression *target_place(struct map *m, struct le_block *block) {
-    struct le_node target = le_codegen_target(&m->c);
+static struct le_expression *target_place(struct map *m, const struct map_result *r, struct le_block *block) {
+    struct le_node target = le_codegen_target_of(&m->c, r->stage);
     return le_codegen_trusted_place(&m->c, &target, block);
 }
 
 static void write_some(struct map *m, struct le_block *block) {
     struct map_spot at = open_elements(m, block, COUNTED);
-    le_ktree_set(m->c.tree, at.block, target_place(m, at.block),
-                 le_ktree_element2(m->c.tree, m->made, at.turn, at.element));
+    for (int k = 0; k < m->result_count; k++)
+        le_ktree_set(m->c.tree, at.block, target_place(m, &m->results[k], at.block),
+                     le_ktree_element2(m->c.tree, m->results[k].made, at.turn, at.element));
     le_ktree_close_to(m->c.tree, at.block, block);
 }
 
@@ -315,7 +321,9 @@ static void write_whole(struct map *m, struct le_block *block) {
     struct le_block *turns = le_ktree_open_each(m->c.tree, block, "u", m->unroll, &turn);
     le_map_bind_outer(m, turns, turn);
     bind_inner(m, turns, turn, le_ktree_int(t, 0));
-    le_ktree_copy(t, turns, m->width, le_ktree_address(t, target_place(m, turns)), row_address(m, m->made, turn));
+    for (int k = 0; k < m->result_count; k++)
+        le_ktree_copy(t, turns, m->width, le_ktree_address(t, target_place(m, &m->results[k], turns)),
+                      row_address(m, m->results[k].made, turn));
     le_ktree_close(t, turns);
 }
 
@@ -373,10 +381,27 @@ void le_map_close_element(struct map *m, const struct map_spot *at, bool alike) 
     le_ktree_close(m->c.tree, m->others);
 }
 
+static bool has_quick_ways(const struct map *m) {
+    for (int k = 0; k < m->result_count; k++)
+        if (le_codegen_has_quick_ways(&m->c, m->nodes[k]))
+            return true;
+    return false;
+}
+
+/* Computes all of an element's results before it stores any: one may be stored where another is read. */
+static void store_apart(struct map *m, struct le_block *block) {
+    struct codegen *c = &m->c;
+    struct le_expression *x[MAP_RESULTS_MAX];
+    for (int k = 0; k < m->result_count; k++)
+        x[k] = le_codegen_node(c, m->nodes[k], block, NULL);
+    for (int k = 0; k < m->result_count; k++)
+        le_codegen_store_to(c, m->results[k].stage, x[k], block);
+}
+
 static void make_split(struct map *m) {
     struct codegen *c = &m->c;
     struct le_kernel_tree *t = c->tree;
-    if (m->dear && le_codegen_has_quick_ways(c, m->stage->node))
+    if (m->dear && has_quick_ways(m))
         m->usual = le_ktree_declare(t, m->body, "usual", LE_BOOL, le_ktree_use(t, m->whole));
     struct map_spot at = le_map_open_element(m, true);
     make_element(m, &at);
@@ -385,7 +410,7 @@ static void make_split(struct map *m) {
     write_whole(m, writes);
     le_ktree_close_to(m->c.tree, writes, m->all);
     at = le_map_open_element(m, false);
-    le_codegen_store(c, le_codegen_node(c, m->stage->node, at.block, NULL), at.block);
+    store_apart(m, at.block);
     le_map_close_element(m, &at, false);
 }
 

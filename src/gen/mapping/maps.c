@@ -13,8 +13,10 @@ static double elements_of(const struct map *m) {
 static void finish(struct le_mapping *mapping, const struct map *m, int index) {
     const struct le_device_kernel_job *job = m->c.job;
     double elements = elements_of(m), part = (double)m->width * m->unroll;
-    double bytes = le_cost_bytes(job, &m->stage->node, 1, index);
-    struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(job, m->stage, le_map_inner(m)->index),
+    double bytes = le_cost_bytes(job, m->nodes, m->result_count, index), written = 0;
+    for (int k = 0; k < m->result_count; k++)
+        written += le_cost_target_bytes(job, m->results[k].stage, le_map_inner(m)->index);
+    struct le_cost cost = {.bytes = bytes + written,
                            .operations = elements * (double)le_map_cost(m),
                            .threads = elements / part,
                            .bytes_in_flight = fmax(16, part * bytes / elements),

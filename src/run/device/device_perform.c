@@ -89,6 +89,9 @@ const leat_array *le_device_array_of(const struct leat_call *call, const struct 
         return s->part;
     if (s->cells[value].array)
         return s->cells[value].array;
+    for (int k = 0; action->device && k < action->device->also_count; k++)
+        if (action->device->also[k]->stage->base == value)
+            return s->cells[action->device->also[k]->stage->target].array;
     for (int k = 0; k < stage->pair_count; k++)
         if (stage->pairs[k].source == value)
             return s->cells[stage->pairs[k].target].array;
@@ -186,6 +189,8 @@ static leat_status perform_work(struct leat_call *call, struct le_action *action
     status = begin_results(call, action->device);
     if (status == LEAT_OK)
         status = le_storage_prepare(call, action, false);
+    for (int k = 0; k < action->device->also_count && status == LEAT_OK; k++)
+        status = le_storage_prepare(call, action->device->also[k], false);
     if (status == LEAT_OK)
         status = by_library       ? le_device_contract_run(call, action)
                  : interpretation ? le_interpretation_run(interpretation)

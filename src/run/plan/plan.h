@@ -32,6 +32,8 @@ struct le_action {
     const struct le_stage *stage;
     /* the stage that code is generated for: `stage`, or a variant of it made while planning the group */
     const struct le_stage *generated;
+    const char *name;            /* for tables: of the stage, and of others that its kernel computes */
+    struct le_action *joined_to; /* the earlier action whose kernel computes this one, too; NULL: none */
     int group;
     enum le_storage_kind storage;   /* of stage.target; EACH: see `storages` */
     enum le_storage_kind *storages; /* EACH: by pair */
@@ -217,6 +219,9 @@ bool le_value_dies(const struct le_plan *plan, struct le_dying_values deaths, in
 /* empty_ranges.c: once the ranges of the group's statements are known, replaces stages that nothing reads because a
  * range is empty, so that they cannot fail. */
 void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *group);
+
+/* Bytes that the stage's kernel reads and writes, for the ledger. */
+int64_t le_stage_bytes(const struct le_specialised *s, const struct le_stage *stage);
 
 /* plan_group.c: lists the actions and groups; plans a group; plans a group in a block again if what it depends on has
  * changed. */

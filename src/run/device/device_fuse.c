@@ -1,0 +1,296 @@
+/* See device_run.h: actions that need no kernel of their own. An action is *made in its reader* if the only action that
+ * reads it computes it where it reads it (gen/mapping/make_there.c). A map is *joined* to an earlier map over the same
+ * points, whose kernel then stores both values: what both read is read once, and what one reads at each point of the
+ * other is not read at all (gen/mapping/join_maps.c).
+ *
+ * A joined action runs when the earlier one does. So everything that it reads must have been computed before that, by
+ * actions that are not between the two or by the same kernel at the same point. Values never change, and a value that
+ * the later action reads lives at least until then, so that its memory still holds it when the earlier one runs. Both
+ * actions can neither fault nor record notes, so no one sees that the order changed. Actions in blocks are not joined,
+ * because their groups are planned while the plan runs. */
+#include "base/text.h"
+#include "run/device/device_run.h"
+#include <string.h>
+
+#define LEADERS_SEEN 24 /* earlier actions that an action is compared with */
+#define TRIALS       3  /* of those, kernels that are designed for both */
+
+/* ---- into the reader */
+
+/* The first later action of the group that reads this one's value; NULL: none. */
+static struct le_action *reader_of(struct leat_call *call, const struct le_plan_step *g,
+                                   const struct le_action *action) {
+    struct le_plan *plan = call->specialised->plan;
+    struct le_action *a = &plan->actions[action - plan->actions];
+    for (a++; a < plan->actions + g->first_action + g->action_count; a++)
+        if (le_device_reads(call->specialised->ir, a->generated, action->generated))
+            return a;
+    return NULL;
+}
+
+bool le_device_make_in_reader(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
+    const struct le_device_facts facts = le_device_facts_of(call);
+    struct le_action *reader = reader_of(call, g, action);
+    if (!reader || !le_device_computes(call, reader->stage))
+        return false;
+    const struct le_device_kernel_job job = le_device_job(call, g, reader, &facts);
+    struct le_node *node = le_device_make_there(&job, action->generated);
+    if (!node)
+        return false;
+    struct le_stage *made = LE_NEW(g->arena, struct le_stage);
+    *made = *reader->generated;
+    made->node = le_node_adopt(call->specialised->ir, node);
+    reader->generated = made;
+    return true;
+}
+
+/* ---- which actions may be joined */
+
+static bool is_plain_map(const struct le_ir *ir, const struct le_action *a) {
+    const struct le_stage *stage = a->generated;
+    return stage->kind == LE_STAGE_MAP && stage->pair_count == 0 && stage->sibling < 0 && stage->leader < 0 &&
+           stage->index_count > 0 && ir->values.at[stage->target].rank > 0 && !stage->node->reduces &&
+           !a->writes_nothing;
+}
+
+static bool may_lead(const struct le_ir *ir, const struct le_action *a) {
+    const struct le_device_work *w = a->device;
+    return w && w->step_count == 1 && w->launches.count == 1 && !w->contract && !w->by_leader && !w->zero &&
+           !w->may_report && !a->joined_to && w->also_count < LE_ALSO_MAX && a->storage != LE_STORAGE_PART &&
+           a->storage != LE_STORAGE_NONE && is_plain_map(ir, a);
+}
+
+/* ---- the stage over the leader's indices */
+
+struct member {
+    struct leat_call *call;
+    const struct le_action *leader, *action;
+    struct le_stage *stage; /* the action's, over the leader's indices */
+    int shared;             /* loads that the leader's kernel has, and values that it computes */
+    bool fits;
+};
+
+static bool is_same_range(const struct le_space *space, int a, int b) {
+    const struct le_range *x = &space->ranges[a], *y = &space->ranges[b];
+    const struct le_ir_index *indices = space->ir->indices.at;
+    return !x->dynamic && !y->dynamic && !indices[a].host && !indices[b].host && x->low == y->low &&
+           x->high == y->high && x->by == y->by;
+}
+
+/* Pairs the action's indices with the leader's: by name, or else by their order. */
+static bool pair_indices(const struct member *m, bool by_name, int *to) {
+    const struct le_stage *a = m->leader->generated, *b = m->action->generated;
+    const struct le_space *space = &m->call->specialised->plan->space;
+    unsigned taken = 0;
+    for (int k = 0; k < b->index_count; k++) {
+        int q = by_name ? 0 : k;
+        while (by_name && q < a->index_count &&
+               strcmp(space->ir->indices.at[a->indices[q]].name, space->ir->indices.at[b->indices[k]].name) != 0)
+            q++;
+        if (q == a->index_count || taken >> q & 1 || !is_same_range(space, a->indices[q], b->indices[k]))
+            return false;
+        taken |= 1u << q;
+        to[k] = a->indices[q];
+    }
+    return true;
+}
+
+/* Code for one element, and loops of its own, keep their indices. */
+static void find_loops(struct le_node *node, void *user) {
+    if (node->index_count > 0 || node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->live)
+        *(bool *)user = true;
+}
+
+static bool has_loops(const struct le_ir *ir, const struct le_stage *stage) {
+    bool found = false;
+    le_node_walk(ir, stage->node, find_loops, &found);
+    for (int d = 0; d < stage->left_count; d++)
+        le_node_walk(ir, stage->left[d], find_loops, &found);
+    return found;
+}
+
+/* The stage of the leader's kernel that computes the value; NULL: none. */
+static const struct le_stage *maker_in_kernel(const struct le_action *leader, int value) {
+    const struct le_stage *stage = leader->generated;
+    for (int k = 0; k < stage->also_count; k++)
+        if (stage->also[k]->target == value)
+            return stage->also[k];
+    return stage->target == value ? stage : NULL;
+}
+
+/* A 16-bit float is rounded when it is assigned: is the node's value that which a load gives back? */
+static bool is_stored_exactly(const struct le_ir *ir, const struct le_stage *maker, const struct le_node *load) {
+    bool half = le_type_is_half(ir->values.at[maker->target].type);
+    return maker->node->type == load->type && (!half || maker->node->kind == LE_NODE_ROUND);
+}
+
+/* What the leader's kernel computes at the same point, in place of a load of it. */
+static struct le_node *take_made(struct le_node *node, void *user) {
+    struct member *m = user;
+    const struct le_stage *maker =
+        node->kind == LE_NODE_LOAD && node->operand_count > 0 ? maker_in_kernel(m->leader, node->value) : NULL;
+    bool same = maker && node->stretch == 0 && node->operand_count == maker->left_count;
+    for (int d = 0; same && d < node->operand_count; d++)
+        same = node->operands[d] == maker->left[d];
+    if (!same || !is_stored_exactly(m->call->specialised->ir, maker, node))
+        return NULL;
+    m->shared++;
+    return maker->node;
+}
+
+static void substitute(struct member *m, const int *to) {
+    struct le_ir *ir = m->call->specialised->ir;
+    struct le_arena *arena = &m->call->specialised->plan->arena;
+    const struct le_stage *from = m->action->generated;
+    struct le_node *nodes[LEAT_RANK_MAX * 2];
+    m->stage = LE_NEW(arena, struct le_stage);
+    *m->stage = *from;
+    m->stage->indices = m->leader->generated->indices;
+    m->stage->left = LE_NEW_ARRAY(arena, from->left_count, struct le_node *);
+    for (int k = 0; k < from->index_count; k++)
+        nodes[k] = le_node_index(ir, to[k]);
+    for (int d = 0; d < from->left_count; d++)
+        m->stage->left[d] = le_node_substitute(ir, from->left[d], from->indices, nodes, from->index_count);
+    m->stage->node = le_node_substitute(ir, from->node, from->indices, nodes, from->index_count);
+    m->stage->node = le_node_replace(ir, m->stage->node, take_made, m);
+}
+
+/* ---- what the action reads */
+
+struct load_search {
+    const struct le_node *load;
+    bool found;
+};
+
+static void find_load(struct le_node *node, void *user) {
+    struct load_search *s = user;
+    s->found |= node == s->load;
+}
+
+static bool kernel_loads(const struct member *m, const struct le_node *load) {
+    const struct le_stage *stage = m->leader->generated;
+    struct load_search s = {.load = load};
+    le_node_walk(m->call->specialised->ir, stage->node, find_load, &s);
+    for (int k = 0; k < stage->also_count && !s.found; k++)
+        le_node_walk(m->call->specialised->ir, stage->also[k]->node, find_load, &s);
+    return s.found;
+}
+
+/* Whether the value was there before the leader runs, and is still there while its kernel runs. */
+static bool is_before(const struct member *m, int value) {
+    const struct le_specialised *s = m->call->specialised;
+    const struct le_value *v = &s->ir->values.at[value];
+    const struct le_action *leader = m->leader;
+    if (v->stage >= 0 && s->ir->stages.at[v->stage].kind == LE_STAGE_SCAN && s->ir->stages.at[v->stage].guarded)
+        return false;
+    if (leader->storage == LE_STORAGE_BASE && leader->stage->base == value)
+        return false;
+    return s->plan->maker[value] < (int)(leader - s->plan->actions);
+}
+
+static void check_load(struct le_node *node, void *user) {
+    struct member *m = user;
+    if (node->kind != LE_NODE_LOAD || !m->fits)
+        return;
+    m->fits = is_before(m, node->value);
+    m->shared += m->fits && node->operand_count > 0 && kernel_loads(m, node);
+}
+
+/* Whether the stage can be computed when the leader runs, and shares something with its kernel. */
+static bool can_run_early(struct member *m) {
+    const struct le_ir *ir = m->call->specialised->ir;
+    m->fits = true;
+    le_node_walk(ir, m->stage->node, check_load, m);
+    for (int d = 0; d < m->stage->left_count; d++)
+        le_node_walk(ir, m->stage->left[d], check_load, m);
+    return m->fits && m->shared > 0;
+}
+
+/* ---- joining */
+
+/* "a[i] = ...; also b, c" */
+static const char *name_with(struct le_arena *arena, const struct le_ir *ir, const struct le_action *leader,
+                             const struct le_stage *stage) {
+    const char *name = ir->values.at[stage->target].name;
+    return le_arena_format(arena, "%s%s %.*s", leader->name, leader->device->also_count ? "," : "; also",
+                           (int)strcspn(name, "."), name);
+}
+
+/* Makes the leader's kernel anew. false: it cannot be, or making it has run actions (their values were asked for). */
+static bool make_kernel(struct member *m, struct le_action *leader, const struct le_stage *joined,
+                        leat_status *status) {
+    struct leat_call *call = m->call;
+    struct le_plan *plan = call->specialised->plan;
+    struct le_plan_step *g = &plan->groups[leader->group];
+    const struct le_device_facts facts = le_device_facts_of(call);
+    struct le_device_kernel_job job = le_device_job(call, g, leader, &facts);
+    struct le_generated_launches launches = {.at = NULL};
+    job.kernel.stage = joined;
+    *status = le_device_generate(&job, &launches);
+    if (*status != LEAT_OK || launches.count != 1 || launches.at[0].may_fault || launches.at[0].may_note ||
+        plan->done > leader - plan->actions)
+        return false;
+    leader->name = name_with(&plan->arena, call->specialised->ir, leader, m->stage);
+    leader->generated = joined;
+    leader->operations = 0;
+    leader->device->launches = launches;
+    leader->device->step_count = 0;
+    le_device_make_steps(g, leader);
+    leader->bytes = le_stage_bytes(call->specialised, joined);
+    return true;
+}
+
+static bool join(struct member *m, struct le_action *leader, struct le_action *action, leat_status *status) {
+    struct leat_call *call = m->call;
+    const struct le_device_facts facts = le_device_facts_of(call);
+    const struct le_device_kernel_job job =
+        le_device_job(call, &call->specialised->plan->groups[leader->group], leader, &facts);
+    const struct le_stage *joined = le_device_join(&job, action->generated, m->stage);
+    if (!joined || !make_kernel(m, leader, joined, status))
+        return false;
+    leader->device->also[leader->device->also_count++] = action;
+    action->joined_to = leader;
+    return true;
+}
+
+static bool may_be_member(struct member *m, bool by_name) {
+    int to[LEAT_RANK_MAX * 2];
+    m->shared = 0;
+    if (!pair_indices(m, by_name, to))
+        return false;
+    substitute(m, to);
+    return can_run_early(m);
+}
+
+static bool is_joinable(const struct leat_call *call, const struct le_plan_step *g, const struct le_action *action) {
+    const struct le_ir *ir = call->specialised->ir;
+    return !g->inside && g->arena == &call->specialised->plan->arena && is_plain_map(ir, action) &&
+           action->generated->index_count <= LEAT_RANK_MAX && action->storage == LE_STORAGE_NEW &&
+           !has_loops(ir, action->generated);
+}
+
+bool le_device_join_earlier(struct leat_call *call, struct le_plan_step *g, struct le_action *action,
+                            leat_status *status) {
+    struct le_specialised *s = call->specialised;
+    struct le_plan *plan = s->plan;
+    struct member m = {.call = call, .action = action};
+    int trials = 0, last = (int)(action - plan->actions) - LEADERS_SEEN;
+    last = last > plan->done ? last : plan->done;
+    if (!is_joinable(call, g, action))
+        return false;
+    for (int k = (int)(action - plan->actions) - 1; k >= last && trials < TRIALS; k--) {
+        struct le_action *leader = &plan->actions[k];
+        if (!le_stage_computes(leader->stage))
+            return false; /* a block begins or ends there, or values are passed on */
+        m.leader = leader;
+        if (!may_lead(s->ir, leader) || leader->generated->index_count != action->generated->index_count ||
+            (!may_be_member(&m, true) && !may_be_member(&m, false)))
+            continue;
+        if (join(&m, leader, action, status))
+            return true;
+        if (*status != LEAT_OK || plan->done > k)
+            return false;
+        trials++;
+    }
+    return false;
+}
