@@ -26,6 +26,19 @@ static leat_status unsupported(const struct le_device_kernel_job *job, const cha
                       "%s cannot run on a device yet", what);
 }
 
+/* Several stages have been found to fit one of these mappings (join_stages.c). */
+void le_propose_elements(struct le_mapping_search *search) {
+    const struct le_stage *stage = search->stage;
+    bool same = true; /* points */
+    for (int k = 0; k < stage->also_count; k++)
+        same &= stage->also[k]->index_count == stage->index_count;
+    if (same) {
+        le_propose_maps(search);
+        le_propose_loop(search);
+    }
+    le_propose_reductions(search);
+}
+
 static leat_status generate_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                   struct le_generated_launches *out) {
     struct le_mapping_search search = {.job = job, .stage = stage};
@@ -34,16 +47,10 @@ static leat_status generate_stage(const struct le_device_kernel_job *job, const 
         return le_scan_generate(job, stage, out);
     case LE_STAGE_MAP:
     case LE_STAGE_CONTRACT:
-        if (stage->also_count > 0) { /* le_device_join has found that they fit */
-            le_propose_maps(&search);
-            break;
-        }
-        le_propose_product(&search);
-        if (search.count == 0) {
-            le_propose_maps(&search);
-            le_propose_loop(&search);
-            le_propose_reductions(&search);
-        }
+        if (stage->also_count == 0)
+            le_propose_product(&search);
+        if (search.count == 0)
+            le_propose_elements(&search);
         break;
     case LE_STAGE_EACH:
         le_propose_each(&search);

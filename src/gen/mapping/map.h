@@ -54,7 +54,7 @@ struct map {
     struct map_axis axes[MAP_AXES_MAX];
     int axis_count, row; /* row: an axis; -1: none */
     int covered[MAP_AXES_MAX],
-        covered_count;       /* indices that keep their lowest value: of extent 1, or merged into an axis */
+        covered_count; /* indices that keep their lowest value: of extent 1, or merged into an axis */
     struct map_result results[MAP_RESULTS_MAX]; /* the first is the stage's own; others are those of stage->also */
     struct le_node *nodes[MAP_RESULTS_MAX];     /* the results' */
     int result_count;

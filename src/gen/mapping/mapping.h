@@ -67,6 +67,7 @@ bool le_mapping_forced_number(const char *settings, const char *name, int64_t *v
 void le_propose_loop(struct le_mapping_search *search); /* loop.c: fits every map and reduction */
 void le_propose_maps(struct le_mapping_search *search);
 void le_propose_reductions(struct le_mapping_search *search);
+void le_propose_elements(struct le_mapping_search *search); /* generate_device.c: the three above */
 void le_propose_product(struct le_mapping_search *search);  /* tiled_product.c */
 void le_propose_scatters(struct le_mapping_search *search); /* scatter.c */
 void le_propose_each(struct le_mapping_search *search);

@@ -1,7 +1,7 @@
 /* See device_run.h: actions that need no kernel of their own. An action is *made in its reader* if the only action that
- * reads it computes it where it reads it (gen/mapping/make_there.c). A map is *joined* to an earlier map over the same
- * points, whose kernel then stores both values: what both read is read once, and what one reads at each point of the
- * other is not read at all (gen/mapping/join_maps.c).
+ * reads it computes it where it reads it (gen/mapping/make_there.c). An action is *joined* to an earlier one, whose
+ * kernel then stores both values, if both have the same points, or one has those of the other and more: what both read
+ * is read once, and what one reads of the other at its point is not read at all (gen/mapping/join_stages.c).
  *
  * A joined action runs when the earlier one does. So everything that it reads must have been computed before that, by
  * actions that are not between the two or by the same kernel at the same point. Values never change, and a value that
@@ -49,7 +49,7 @@ bool le_device_make_in_reader(struct leat_call *call, struct le_plan_step *g, co
 static bool is_plain_map(const struct le_ir *ir, const struct le_action *a) {
     const struct le_stage *stage = a->generated;
     return stage->kind == LE_STAGE_MAP && stage->pair_count == 0 && stage->sibling < 0 && stage->leader < 0 &&
-           stage->index_count > 0 && ir->values.at[stage->target].rank > 0 && !stage->node->reduces &&
+           stage->index_count > 0 && stage->index_count <= LEAT_RANK_MAX && ir->values.at[stage->target].rank > 0 &&
            !a->writes_nothing;
 }
 
@@ -62,13 +62,44 @@ static bool may_lead(const struct le_ir *ir, const struct le_action *a) {
 
 /* ---- the stage over the leader's indices */
 
+#define NODES_MAX 64
+struct nodes {
+    struct le_node *at[NODES_MAX];
+    int count;
+    bool is_full;
+};
+
 struct member {
     struct leat_call *call;
     const struct le_action *leader, *action;
-    struct le_stage *stage; /* the action's, over the leader's indices */
-    int shared;             /* loads that the leader's kernel has, and values that it computes */
-    bool fits;
+    struct le_stage *stage;    /* the action's, over the leader's indices */
+    struct nodes loads, loops; /* of the leader's kernel: loads of arrays; reductions */
+    bool takes;                /* it reads what the leader's kernel computes */
 };
+
+static void add_node(struct nodes *nodes, struct le_node *node) {
+    nodes->is_full |= nodes->count == NODES_MAX;
+    if (nodes->count < NODES_MAX)
+        nodes->at[nodes->count++] = node;
+}
+
+static void list_leader(struct le_node *node, void *user) {
+    struct member *m = user;
+    if (node->kind == LE_NODE_LOAD && node->operand_count > 0)
+        add_node(&m->loads, node);
+    if (node->kind == LE_NODE_REDUCE)
+        add_node(&m->loops, node);
+}
+
+static void look_at_leader(struct member *m, const struct le_action *leader) {
+    const struct le_ir *ir = m->call->specialised->ir;
+    const struct le_stage *stage = leader->generated;
+    m->leader = leader;
+    m->loads.count = m->loops.count = 0;
+    le_node_walk(ir, stage->node, list_leader, m);
+    for (int k = 0; k < stage->also_count; k++)
+        le_node_walk(ir, stage->also[k]->node, list_leader, m);
+}
 
 static bool is_same_range(const struct le_space *space, int a, int b) {
     const struct le_range *x = &space->ranges[a], *y = &space->ranges[b];
@@ -77,35 +108,40 @@ static bool is_same_range(const struct le_space *space, int a, int b) {
            x->high == y->high && x->by == y->by;
 }
 
-/* Pairs the action's indices with the leader's: by name, or else by their order. */
+/* Pairs the action's indices with the leader's, by name, or else by their order. If there are more or fewer, all of the
+ * smaller number have to be paired; `to` is the index itself where it is not. */
 static bool pair_indices(const struct member *m, bool by_name, int *to) {
     const struct le_stage *a = m->leader->generated, *b = m->action->generated;
     const struct le_space *space = &m->call->specialised->plan->space;
     unsigned taken = 0;
+    int paired = 0;
     for (int k = 0; k < b->index_count; k++) {
         int q = by_name ? 0 : k;
         while (by_name && q < a->index_count &&
                strcmp(space->ir->indices.at[a->indices[q]].name, space->ir->indices.at[b->indices[k]].name) != 0)
             q++;
-        if (q == a->index_count || taken >> q & 1 || !is_same_range(space, a->indices[q], b->indices[k]))
-            return false;
-        taken |= 1u << q;
-        to[k] = a->indices[q];
+        bool pairs = q < a->index_count && !(taken >> q & 1) && is_same_range(space, a->indices[q], b->indices[k]);
+        to[k] = pairs ? a->indices[q] : b->indices[k];
+        taken |= pairs ? 1u << q : 0;
+        paired += pairs;
     }
-    return true;
+    for (int k = 0; k < b->index_count; k++) /* its own indices are not the leader's already */
+        for (int q = 0; q < k; q++)
+            if (to[q] == to[k])
+                return false;
+    return paired == (a->index_count < b->index_count ? a->index_count : b->index_count);
 }
 
-/* Code for one element, and loops of its own, keep their indices. */
-static void find_loops(struct le_node *node, void *user) {
-    if (node->index_count > 0 || node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->live)
+static void find_regions(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->live)
         *(bool *)user = true;
 }
 
-static bool has_loops(const struct le_ir *ir, const struct le_stage *stage) {
+static bool has_regions(const struct le_ir *ir, const struct le_stage *stage) {
     bool found = false;
-    le_node_walk(ir, stage->node, find_loops, &found);
+    le_node_walk(ir, stage->node, find_regions, &found);
     for (int d = 0; d < stage->left_count; d++)
-        le_node_walk(ir, stage->left[d], find_loops, &found);
+        le_node_walk(ir, stage->left[d], find_regions, &found);
     return found;
 }
 
@@ -134,46 +170,112 @@ static struct le_node *take_made(struct le_node *node, void *user) {
         same = node->operands[d] == maker->left[d];
     if (!same || !is_stored_exactly(m->call->specialised->ir, maker, node))
         return NULL;
-    m->shared++;
+    m->takes = true;
     return maker->node;
 }
 
-static void substitute(struct member *m, const int *to) {
+static void find_inner_loop(struct le_node *node, void *user) {
+    const struct le_node **of = user;
+    if (*of && node->index_count > 0 && le_node_depends_on_any(node, (*of)->indices, (*of)->index_count))
+        *of = NULL;
+}
+
+/* Whether loops inside of the reduction's term depend on its indices: they have ranges of their own for those. */
+static bool has_inner_loop(const struct le_ir *ir, const struct le_node *reduction) {
+    const struct le_node *of = reduction;
+    le_node_walk(ir, reduction->operands[0], find_inner_loop, &of);
+    return !of;
+}
+
+static bool runs_over(const struct le_space *space, const struct le_node *a, const struct le_node *b) {
+    bool same = a->index_count == b->index_count;
+    for (int k = 0; same && k < a->index_count; k++)
+        same = is_same_range(space, a->indices[k], b->indices[k]);
+    return same;
+}
+
+/* The reduction over the indices of one in the leader's kernel, so that equal loads are equal nodes. The first that is
+ * not over its indices already. */
+static struct le_node *find_renamed(const struct member *m, struct le_node *node) {
+    struct le_ir *ir = m->call->specialised->ir;
+    struct le_node *to[LEAT_RANK_MAX];
+    for (int k = 0; k < m->loops.count && node->index_count <= LEAT_RANK_MAX; k++) {
+        const struct le_node *model = m->loops.at[k];
+        if (!runs_over(&m->call->specialised->plan->space, model, node) || has_inner_loop(ir, node))
+            continue;
+        for (int q = 0; q < node->index_count; q++)
+            to[q] = le_node_index(ir, model->indices[q]);
+        struct le_node *term = le_node_substitute(ir, node->operands[0], node->indices, to, node->index_count);
+        return le_node_reduce(ir, (enum le_reduction)node->code, node->type, term, model->indices, model->index_count);
+    }
+    return node;
+}
+
+struct renaming {
+    struct le_node *from, *to;
+};
+
+static struct le_node *take_renamed(struct le_node *node, void *user) {
+    const struct renaming *r = user;
+    return node == r->from ? r->to : NULL;
+}
+
+static void list_loop(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_REDUCE)
+        add_node(user, node);
+}
+
+/* Operands come first in the list, so that what is inside of a reduction is renamed before it. */
+static struct le_node *rename_loops(const struct member *m, struct le_node *node) {
+    struct le_ir *ir = m->call->specialised->ir;
+    for (int k = 0; node->reduces; k++) {
+        struct nodes own = {.count = 0};
+        le_node_walk(ir, node, list_loop, &own);
+        if (k >= own.count)
+            return node;
+        struct renaming r = {.from = own.at[k]};
+        r.to = find_renamed(m, r.from);
+        node = r.to == r.from ? node : le_node_replace(ir, node, take_renamed, &r);
+    }
+    return node;
+}
+
+/* false: loops of the stage depend on its indices, and would need new ones. */
+static bool substitute(struct member *m, const int *to) {
     struct le_ir *ir = m->call->specialised->ir;
     struct le_arena *arena = &m->call->specialised->plan->arena;
     const struct le_stage *from = m->action->generated;
-    struct le_node *nodes[LEAT_RANK_MAX * 2];
+    const int known = ir->indices.count;
+    struct le_node *nodes[LEAT_RANK_MAX];
     m->stage = LE_NEW(arena, struct le_stage);
     *m->stage = *from;
-    m->stage->indices = m->leader->generated->indices;
+    m->stage->indices = LE_NEW_ARRAY(arena, from->index_count, int);
     m->stage->left = LE_NEW_ARRAY(arena, from->left_count, struct le_node *);
-    for (int k = 0; k < from->index_count; k++)
+    for (int k = 0; k < from->index_count; k++) {
+        m->stage->indices[k] = to[k];
         nodes[k] = le_node_index(ir, to[k]);
+    }
     for (int d = 0; d < from->left_count; d++)
         m->stage->left[d] = le_node_substitute(ir, from->left[d], from->indices, nodes, from->index_count);
     m->stage->node = le_node_substitute(ir, from->node, from->indices, nodes, from->index_count);
+    m->takes = false;
     m->stage->node = le_node_replace(ir, m->stage->node, take_made, m);
+    m->stage->node = rename_loops(m, m->stage->node);
+    return ir->indices.count == known;
 }
 
 /* ---- what the action reads */
 
-struct load_search {
-    const struct le_node *load;
-    bool found;
-};
-
-static void find_load(struct le_node *node, void *user) {
-    struct load_search *s = user;
-    s->found |= node == s->load;
+static void list_load(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_LOAD)
+        add_node(user, node);
 }
 
 static bool kernel_loads(const struct member *m, const struct le_node *load) {
-    const struct le_stage *stage = m->leader->generated;
-    struct load_search s = {.load = load};
-    le_node_walk(m->call->specialised->ir, stage->node, find_load, &s);
-    for (int k = 0; k < stage->also_count && !s.found; k++)
-        le_node_walk(m->call->specialised->ir, stage->also[k]->node, find_load, &s);
-    return s.found;
+    for (int k = 0; k < m->loads.count; k++)
+        if (m->loads.at[k] == load)
+            return true;
+    return false;
 }
 
 /* Whether the value was there before the leader runs, and is still there while its kernel runs. */
@@ -188,22 +290,20 @@ static bool is_before(const struct member *m, int value) {
     return s->plan->maker[value] < (int)(leader - s->plan->actions);
 }
 
-static void check_load(struct le_node *node, void *user) {
-    struct member *m = user;
-    if (node->kind != LE_NODE_LOAD || !m->fits)
-        return;
-    m->fits = is_before(m, node->value);
-    m->shared += m->fits && node->operand_count > 0 && kernel_loads(m, node);
-}
-
 /* Whether the stage can be computed when the leader runs, and shares something with its kernel. */
-static bool can_run_early(struct member *m) {
+static bool can_run_early(const struct member *m) {
     const struct le_ir *ir = m->call->specialised->ir;
-    m->fits = true;
-    le_node_walk(ir, m->stage->node, check_load, m);
+    struct nodes own = {.count = 0};
+    bool shares = m->takes;
+    le_node_walk(ir, m->stage->node, list_load, &own);
     for (int d = 0; d < m->stage->left_count; d++)
-        le_node_walk(ir, m->stage->left[d], check_load, m);
-    return m->fits && m->shared > 0;
+        le_node_walk(ir, m->stage->left[d], list_load, &own);
+    for (int k = 0; k < own.count; k++) {
+        if (!is_before(m, own.at[k]->value))
+            return false;
+        shares |= kernel_loads(m, own.at[k]);
+    }
+    return shares && !own.is_full;
 }
 
 /* ---- joining */
@@ -254,19 +354,14 @@ static bool join(struct member *m, struct le_action *leader, struct le_action *a
 }
 
 static bool may_be_member(struct member *m, bool by_name) {
-    int to[LEAT_RANK_MAX * 2];
-    m->shared = 0;
-    if (!pair_indices(m, by_name, to))
-        return false;
-    substitute(m, to);
-    return can_run_early(m);
+    int to[LEAT_RANK_MAX];
+    return pair_indices(m, by_name, to) && substitute(m, to) && can_run_early(m);
 }
 
 static bool is_joinable(const struct leat_call *call, const struct le_plan_step *g, const struct le_action *action) {
     const struct le_ir *ir = call->specialised->ir;
     return !g->inside && g->arena == &call->specialised->plan->arena && is_plain_map(ir, action) &&
-           action->generated->index_count <= LEAT_RANK_MAX && action->storage == LE_STORAGE_NEW &&
-           !has_loops(ir, action->generated);
+           action->storage == LE_STORAGE_NEW && !has_regions(ir, action->generated);
 }
 
 bool le_device_join_earlier(struct leat_call *call, struct le_plan_step *g, struct le_action *action,
@@ -282,9 +377,10 @@ bool le_device_join_earlier(struct leat_call *call, struct le_plan_step *g, stru
         struct le_action *leader = &plan->actions[k];
         if (!le_stage_computes(leader->stage))
             return false; /* a block begins or ends there, or values are passed on */
-        m.leader = leader;
-        if (!may_lead(s->ir, leader) || leader->generated->index_count != action->generated->index_count ||
-            (!may_be_member(&m, true) && !may_be_member(&m, false)))
+        if (!may_lead(s->ir, leader))
+            continue;
+        look_at_leader(&m, leader);
+        if (!may_be_member(&m, true) && !may_be_member(&m, false))
             continue;
         if (join(&m, leader, action, status))
             return true;

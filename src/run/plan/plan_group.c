@@ -333,7 +333,7 @@ static void find_storages(struct le_specialised *s, struct le_plan_step *g, stru
 
 struct count_bytes {
     const struct le_specialised *s;
-    int64_t bytes, points;
+    int64_t bytes;
     const struct le_node *counted[LOADS_COUNTED];
     int counted_count;
 };
@@ -365,18 +365,22 @@ static void count_load(struct le_node *node, void *user) {
         (touched < elements ? touched : elements) * (int64_t)le_type_size(c->s->ir->values.at[node->value].type);
 }
 
-int64_t le_stage_bytes(const struct le_specialised *s, const struct le_stage *stage) {
-    struct count_bytes c = {.s = s, .points = 1};
-    int64_t written = (int64_t)le_type_size(s->ir->values.at[stage->target].type);
-    le_node_walk(s->ir, stage->node, count_load, &c);
-    for (int k = 0; k < stage->also_count; k++) {
-        le_node_walk(s->ir, stage->also[k]->node, count_load, &c);
-        written += (int64_t)le_type_size(s->ir->values.at[stage->also[k]->target].type);
-    }
+static void count_stage(struct count_bytes *c, const struct le_stage *stage) {
+    const struct le_specialised *s = c->s;
+    int64_t points = 1;
+    le_node_walk(s->ir, stage->node, count_load, c);
     for (int k = 0; k < stage->index_count; k++)
         if (!s->ir->indices.at[stage->indices[k]].host)
-            c.points = saturating_product(c.points, le_range_count(&s->plan->space.ranges[stage->indices[k]]));
-    return c.bytes + saturating_product(c.points, written);
+            points = saturating_product(points, le_range_count(&s->plan->space.ranges[stage->indices[k]]));
+    c->bytes += saturating_product(points, (int64_t)le_type_size(s->ir->values.at[stage->target].type));
+}
+
+int64_t le_stage_bytes(const struct le_specialised *s, const struct le_stage *stage) {
+    struct count_bytes c = {.s = s};
+    count_stage(&c, stage);
+    for (int k = 0; k < stage->also_count; k++)
+        count_stage(&c, stage->also[k]);
+    return c.bytes;
 }
 
 /* ---- siblings */
