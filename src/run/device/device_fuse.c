@@ -272,10 +272,24 @@ static void list_load(struct le_node *node, void *user) {
 }
 
 static bool kernel_loads(const struct member *m, const struct le_node *load) {
-    for (int k = 0; k < m->loads.count; k++)
-        if (m->loads.at[k] == load)
+    bool is_imaginary;
+    int other = le_device_other_part(m->call, load->value, &is_imaginary);
+    for (int k = 0; k < m->loads.count; k++) {
+        const struct le_node *known = m->loads.at[k];
+        bool same = other >= 0 && known->value == other && known->operand_count == load->operand_count;
+        for (int d = 0; same && d < load->operand_count; d++)
+            same = known->operands[d] == load->operands[d];
+        if (known == load || same)
             return true;
+    }
     return false;
+}
+
+/* Whether the leader's kernel computes the other part of the complex numbers that the action computes. */
+static bool is_part(const struct member *m) {
+    bool is_imaginary;
+    int other = le_device_other_part(m->call, m->action->stage->target, &is_imaginary);
+    return other >= 0 && maker_in_kernel(m->leader, other);
 }
 
 /* Whether the value was there before the leader runs, and is still there while its kernel runs. */
@@ -294,7 +308,7 @@ static bool is_before(const struct member *m, int value) {
 static bool can_run_early(const struct member *m) {
     const struct le_ir *ir = m->call->specialised->ir;
     struct nodes own = {.count = 0};
-    bool shares = m->takes;
+    bool shares = m->takes || is_part(m);
     le_node_walk(ir, m->stage->node, list_load, &own);
     for (int d = 0; d < m->stage->left_count; d++)
         le_node_walk(ir, m->stage->left[d], list_load, &own);
@@ -312,7 +326,12 @@ static bool can_run_early(const struct member *m) {
 static const char *name_with(struct le_arena *arena, const struct le_ir *ir, const struct le_action *leader,
                              const struct le_stage *stage) {
     const char *name = ir->values.at[stage->target].name;
-    return le_arena_format(arena, "%s%s %.*s", leader->name, leader->device->also_count ? "," : "; also",
+    bool imaginary = strcmp(leader->stage->name, stage->name) == 0; /* the other part of what the statement computes */
+    for (int k = 0; k < leader->device->also_count; k++)
+        imaginary |= strcmp(leader->device->also[k]->stage->name, stage->name) == 0;
+    if (imaginary)
+        return leader->name;
+    return le_arena_format(arena, "%s%s %.*s", leader->name, strstr(leader->name, "; also ") ? "," : "; also",
                            (int)strcspn(name, "."), name);
 }
 

@@ -34,10 +34,36 @@ static bool is_aligned(void *user, int value) {
         return is_at_16(s->cells[value].array);
     for (int k = 0; k < s->tree->symbol_count; k++) {
         int input = s->ir->first[k];
-        if (input >= 0 && s->cells[input].array && !is_at_16(s->cells[input].array))
+        const leat_array *array = input >= 0 ? s->cells[input].array : NULL;
+        if (array && le_array_is_contiguous(array) && !is_at_16(array)) /* a strided one is copied */
             return false;
     }
     return true;
+}
+
+int le_device_other_part(const struct leat_call *call, int value, bool *is_imaginary) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_value *v = &s->ir->values.at[value];
+    const int count = s->typed->symbol_count;
+    *is_imaginary = false;
+    for (int k = 0; k < count && s->tree != s->typed && v->symbol >= 0 && v->rank > 0; k++) {
+        const struct le_symbol *imaginary = s->tree->symbols[k]->imaginary;
+        if (!imaginary || (v->symbol != k && v->symbol != imaginary->id))
+            continue;
+        *is_imaginary = v->symbol != k;
+        if (v->stage >= 0)
+            return s->plan->other_part[value];
+        const leat_array *given = call->device->binds[k].array;
+        bool both = call->device->binds[k].kind == LE_BOUND_ARRAY && le_type_is_complex((enum le_type)given->dtype);
+        return both ? s->ir->first[*is_imaginary ? k : imaginary->id] : -1;
+    }
+    return -1;
+}
+
+static int imaginary_of(void *user, int value) {
+    bool is_imaginary;
+    int other = le_device_other_part(user, value, &is_imaginary);
+    return is_imaginary ? -1 : other;
 }
 
 #define MEMORY_EFFICIENCY      0.9  /* of what the memory's clock and width say, that kernels reach */
@@ -60,6 +86,7 @@ struct le_device_facts le_device_facts_of(struct leat_call *call) {
                                     .shared_most_bytes = limits->shared_optin_bytes,
                                     .capability = limits->capability,
                                     .is_aligned = is_aligned,
+                                    .imaginary_of = imaginary_of,
                                     .user = call};
 }
 

@@ -132,6 +132,8 @@ bool le_device_code_is_loaded(const struct le_action *action);
 /* The same without waiting for a compiler. Returns true if no kernel is still being compiled: le_device_load_code then
  * waits only for kernels whose compilation failed. */
 bool le_device_request_code(struct leat_call *call, struct le_action *action, enum le_code_wish wish);
+/* The value of the other part, if both parts of complex numbers lie side by side in memory; -1: they do not. */
+int le_device_other_part(const struct leat_call *call, int value, bool *is_imaginary);
 struct le_device_facts le_device_facts_of(struct leat_call *call);
 struct le_device_kernel_job le_device_job(struct leat_call *call, struct le_plan_step *group,
                                           const struct le_action *action, const struct le_device_facts *facts);

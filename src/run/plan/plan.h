@@ -125,6 +125,9 @@ struct le_plan {
     int *maker; /* by value: the first action that sets it; -1: an input */
     /* by value: the target's layout, for a result computed in a target that is not row-major; else NULL */
     const struct le_layout **result_layouts;
+    /* By value: of one part of a complex result, computed beside the other part in an array of complex numbers, the
+     * other part's value; else -1. */
+    int *other_part;
     size_t scratch_bytes; /* of one worker */
     bool *is_key;         /* by symbol: a range depends on this bound number */
     bool single_use;      /* it is valid for the current data only */
@@ -202,8 +205,10 @@ void le_find_result_layouts(struct leat_call *call); /* sets the `result_layouts
 /* What the plan depends on in the want's target: writes at most 1 + LEAT_RANK_MAX numbers, and returns how many. */
 int le_result_layout_key(const struct leat_call *call, const struct le_want *want, int64_t *out);
 const struct le_layout *le_result_layout(const struct le_plan *plan, int value, int rank); /* NULL: row-major */
+void le_result_spread(struct le_plan *plan, int value, int rank); /* sets the layout of a complex result's part */
 leat_status le_result_array_new(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,
                                 leat_array **array);
+bool le_result_is_bound(const struct leat_call *call, const leat_array *target); /* an input shares memory with it */
 /* Arranges for a result to be computed directly in the caller's target, if that shares no memory with an input. A
  * scalar without a target is computed in a new array. */
 void le_result_place(struct leat_call *call, int want);

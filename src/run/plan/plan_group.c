@@ -182,6 +182,7 @@ static void value_layout(struct le_specialised *s, int value) {
     if (v->stage < 0 || v->symbol < 0 || v->rank == 0)
         return;
     dense_layout(&s->plan->layouts[value], s->plan->space.shape[v->symbol], v->rank);
+    le_result_spread(s->plan, value, v->rank);
     const struct le_layout *laid = le_result_layout(s->plan, value, v->rank);
     if (laid)
         memcpy(s->plan->layouts[value].strides, laid->strides, sizeof laid->strides);
