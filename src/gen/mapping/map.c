@@ -202,7 +202,7 @@ static bool depends_on_axes(const struct map *m, const struct le_node *load) {
     return false;
 }
 
-static bool same_strides(const struct map *m, const struct map_place *a, const struct map_place *b) {
+bool le_map_same_strides(const struct map *m, const struct map_place *a, const struct map_place *b) {
     bool same = a->known && b->known;
     for (int k = 0; k < m->axis_count; k++)
         same &= a->strides[k] == b->strides[k];
@@ -249,7 +249,7 @@ static void find_neighbour(struct le_node *node, void *user) {
     m->asks |= !is_plain(m, node, &unused);
     for (int k = 0; k < n->count; k++)
         for (int a = 0; a < m->axis_count - 1 && !m->scatters; a++)
-            if (n->value[k] == node->value && same_strides(m, &n->at[k], &p) && is_rows_apart(&n->at[k], &p, a))
+            if (n->value[k] == node->value && le_map_same_strides(m, &n->at[k], &p) && is_rows_apart(&n->at[k], &p, a))
                 m->row = a;
     if (n->count < SEEN_MAX) {
         n->at[n->count] = p;
@@ -351,8 +351,8 @@ static void add_load(struct map *m, struct le_node *load, const struct map_place
     int row, column;
     for (int k = 0; k < m->stream_count; k++) {
         struct map_stream *s = &m->streams[k];
-        if (s->loads[0]->value != load->value || s->load_count == MAP_LOADS_MAX || !same_strides(m, &s->place, p) ||
-            !find_shift(m, s, p, &row, &column))
+        if (s->loads[0]->value != load->value || s->load_count == MAP_LOADS_MAX ||
+            !le_map_same_strides(m, &s->place, p) || !find_shift(m, s, p, &row, &column))
             continue;
         struct map_stream wide = widened(s, row, column);
         if (!has_all(m, &wide))
@@ -369,6 +369,7 @@ static void add_load(struct map *m, struct le_node *load, const struct map_place
     }
     m->streams[m->stream_count++] = (struct map_stream){.loads = {load},
                                                         .load_count = 1,
+                                                        .pair.other = -1,
                                                         .place = *p,
                                                         .along = le_node_depends(load, le_map_inner(m)->index) &&
                                                                  p->strides[m->axis_count - 1] != 0};
@@ -398,14 +399,16 @@ static void find_all_streams(struct map *m) {
 
 /* ---- vectors */
 
-int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width) {
+int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width, int unit) {
     const struct le_device_facts *facts = m->c.job->facts;
-    if (!p->known || p->strides[axis] != 1 || !facts->is_aligned(facts->user, value))
+    const int elements = width * unit;
+    if (!p->known || p->strides[axis] != unit || !facts->is_aligned(facts->user, value))
         return -1;
     for (int a = 0; a < m->axis_count; a++)
-        if (a != axis && p->strides[a] % width != 0)
+        if (a != axis && p->strides[a] % elements != 0)
             return -1;
-    return (int)(((-p->start) % width + width) % width);
+    int first = (int)(((-p->start) % elements + elements) % elements);
+    return first % unit == 0 ? first / unit : -1;
 }
 
 /* 0: nothing lies side by side. */
@@ -413,13 +416,13 @@ static int widest(const struct map *m, int *least) {
     int most = 0;
     *least = 16;
     for (int k = 0; k < m->result_count && !m->scatters; k++) {
-        int size = le_map_size(m, m->results[k].stage->target);
+        int size = le_map_size(m, m->results[k].stage->target) * le_map_unit(&m->results[k].pair);
         most = size > most ? size : most;
         *least = size < *least ? size : *least;
     }
     for (int k = 0; k < m->stream_count; k++) {
-        int size = le_map_size(m, m->streams[k].loads[0]->value);
-        if (m->streams[k].place.strides[m->axis_count - 1] != 1)
+        int unit = le_map_unit(&m->streams[k].pair), size = le_map_size(m, m->streams[k].loads[0]->value) * unit;
+        if (m->streams[k].place.strides[m->axis_count - 1] != unit)
             continue;
         most = size > most ? size : most;
         *least = size < *least ? size : *least;
@@ -432,11 +435,13 @@ static int first_vector(const struct map *m) {
     int inner = m->axis_count - 1, first = -1;
     for (int k = 0; m->scatters && k < m->stream_count; k++)
         if (m->streams[k].place.strides[inner] == 1)
-            return le_map_to_vector(m, m->streams[k].loads[0]->value, &m->streams[k].place, inner, m->width);
+            return le_map_to_vector(m, m->streams[k].loads[0]->value, &m->streams[k].place, inner, m->width, 1);
     for (int k = 0; k < m->result_count; k++) {
         const struct map_result *r = &m->results[k];
-        int begin = le_map_to_vector(m, r->stage->target, &r->place, inner, m->width);
-        if (begin < 0 || (k > 0 && begin != first))
+        if (r->pair.imaginary)
+            continue;
+        int begin = le_map_to_vector(m, r->stage->target, &r->place, inner, m->width, le_map_unit(&r->pair));
+        if (begin < 0 || (first >= 0 && begin != first))
             return -1;
         first = begin;
     }
@@ -447,10 +452,13 @@ void le_map_align(struct map *m) {
     int first, inner = m->axis_count - 1;
     while ((first = first_vector(m)) < 0 && m->width > 1)
         m->width /= 2;
+    for (int k = 0; k < m->result_count && first < 0; k++)
+        m->results[k].pair = (struct map_pair){.other = -1};
     m->phase = first > 0 ? m->width - first : 0;
     for (int k = 0; k < m->stream_count; k++) {
         struct map_stream *s = &m->streams[k];
-        s->align = m->width > 1 ? le_map_to_vector(m, s->loads[0]->value, &s->place, inner, m->width) : -1;
+        int unit = le_map_unit(&s->pair);
+        s->align = m->width * unit > 1 ? le_map_to_vector(m, s->loads[0]->value, &s->place, inner, m->width, unit) : -1;
         if (s->align >= 0)
             s->align = (s->align + m->phase) % m->width;
     }
@@ -524,7 +532,7 @@ static bool set_results(struct map *m) {
     const struct le_stage *stage = m->stage;
     for (int k = 0; k <= stage->also_count && k < MAP_RESULTS_MAX; k++) {
         const struct le_stage *s = k ? stage->also[k - 1] : stage;
-        m->results[k] = (struct map_result){.stage = s};
+        m->results[k] = (struct map_result){.stage = s, .pair.other = -1};
         m->nodes[k] = s->node;
     }
     m->result_count = 1 + stage->also_count;
@@ -554,6 +562,7 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     find_rows(m);
     find_interior(m);
     find_all_streams(m);
+    le_map_find_pairs(m);
     if (m->way != MAP_FLAT || m->splits || !tiles || !le_map_find_tiles(m)) {
         find_width(m);
         find_unroll(m);

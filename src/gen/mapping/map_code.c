@@ -13,7 +13,7 @@ static struct le_variable *declare_rows(struct map *m, struct le_block *block, c
                                         int columns, bool zeroed) {
     struct le_variable *array = le_ktree_array(m->c.tree, block, wish, type, LE_KTREE_LOCAL, rows, columns);
     struct le_statement *s = block->list.at[block->list.count - 1];
-    s->aligned = m->width > 1 && columns == m->width;
+    s->aligned = columns > 1 && (columns == m->width || (m->paired && columns == 2 * m->width));
     s->zeroed = zeroed;
     return array;
 }
@@ -87,11 +87,17 @@ static void close_whole(struct map *m, struct le_block *all, struct le_block *re
 /* ---- reading ahead */
 
 static int columns_of(const struct map *m, const struct map_stream *s) {
-    return (s->along ? m->width : 1) + s->column_high - s->column_low;
+    return (s->along ? m->width * le_map_unit(&s->pair) : 1) + s->column_high - s->column_low;
 }
 
 static const char *wish_of(struct map *m, const struct map_stream *s, const char *what) {
     return le_arena_format(m->c.arena, "%s_%s", le_codegen_value_name(&m->c, s->loads[0]->value), what);
+}
+
+/* Where an element's part lies among the parts of both streams or results. */
+static struct le_expression *part_of_pair(struct map *m, const struct map_pair *pair, struct le_expression *element) {
+    struct le_kernel_tree *t = m->c.tree;
+    return le_plus(t, le_times_int(t, element, 2), le_ktree_int(t, pair->imaginary));
 }
 
 /* What was read ahead for load number `load` of the stream, at the element. */
@@ -100,7 +106,27 @@ static struct le_expression *read_element(struct map *m, const struct map_stream
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *row = le_plus(t, at->turn, le_ktree_int(t, s->row[load] - s->row_low));
     struct le_expression *column = le_ktree_int(t, s->column[load] - s->column_low);
+    if (s->pair.other >= 0)
+        return le_ktree_element2(t, s->array, row, part_of_pair(m, &s->pair, at->element));
     return le_ktree_element2(t, s->array, row, s->along ? le_plus(t, at->element, column) : column);
+}
+
+/* Reads one row of both streams of a pair: a vector if it is aligned, else elements. */
+static void read_pair(struct map *m, const struct map_stream *s, struct le_block *block, struct le_expression *turn,
+                      struct le_expression *row) {
+    struct le_kernel_tree *t = m->c.tree;
+    const struct map_stream *both[] = {s, &m->streams[s->pair.other]};
+    for (int e = 0; e < (s->align == 0 ? 1 : m->width); e++) {
+        struct le_block *base = le_ktree_open(t, block);
+        bind_inner(m, base, turn, le_ktree_int(t, e));
+        for (int k = 0; k < 2 && s->align != 0; k++)
+            le_ktree_set(t, base, le_ktree_element2(t, s->array, row, le_ktree_int(t, 2 * e + k)),
+                         le_codegen_trusted_place(&m->c, both[k]->loads[0], base));
+        if (s->align == 0)
+            le_ktree_copy(t, base, 2 * m->width, row_address(m, s->array, row),
+                          le_ktree_address(t, le_codegen_trusted_place(&m->c, s->loads[0], base)));
+        le_ktree_close(t, base);
+    }
 }
 
 /* Reads one row of a stream: vectors where they are aligned, else elements. */
@@ -131,7 +157,10 @@ static void read_rows(struct map *m, const struct map_stream *s, struct le_block
     struct le_block *rows = le_ktree_open_each(m->c.tree, block, "row", m->unroll + s->row_high - s->row_low, &row);
     struct le_expression *turn = le_plus(m->c.tree, row, le_ktree_int(m->c.tree, s->row_low));
     le_map_bind_outer(m, rows, turn);
-    read_row(m, s, rows, turn, row);
+    if (s->pair.other >= 0)
+        read_pair(m, s, rows, turn, row);
+    else
+        read_row(m, s, rows, turn, row);
     le_ktree_close(m->c.tree, rows);
 }
 
@@ -155,14 +184,19 @@ static void read_ahead(struct map *m, struct le_block *block, bool whole) {
         if (s->tile)
             continue;
         some = true;
+        if (s->pair.imaginary)
+            continue;
         s->array = declare_rows(m, block, wish_of(m, s, "near"), stored_type(m, s),
                                 m->unroll + s->row_high - s->row_low, columns_of(m, s), !whole);
     }
     if (!some)
         return;
+    for (int q = 0; q < m->stream_count; q++)
+        if (m->streams[q].pair.imaginary)
+            m->streams[q].array = m->streams[m->streams[q].pair.other].array;
     struct le_block *rest = NULL, *all = whole ? block : open_whole(m, block, &rest);
     for (int q = 0; q < m->stream_count && all; q++)
-        if (!m->streams[q].tile)
+        if (!m->streams[q].tile && !m->streams[q].pair.imaginary)
             read_rows(m, &m->streams[q], all);
     if (whole)
         return;
@@ -286,8 +320,18 @@ static struct map_spot open_known(struct map *m, struct le_block *block, enum wh
 static void declare_made(struct map *m, struct le_block *block) {
     for (int k = 0; k < m->result_count; k++) {
         int stored = (int)m->c.ir->values.at[m->results[k].stage->target].type;
-        m->results[k].made = declare_rows(m, block, "made", stored, m->unroll, m->width, false);
+        if (!m->results[k].pair.imaginary)
+            m->results[k].made =
+                declare_rows(m, block, "made", stored, m->unroll, m->width * le_map_unit(&m->results[k].pair), false);
     }
+    for (int k = 0; k < m->result_count; k++)
+        if (m->results[k].pair.imaginary)
+            m->results[k].made = m->results[m->results[k].pair.other].made;
+}
+
+static struct le_expression *made_element(struct map *m, const struct map_result *r, const struct map_spot *at) {
+    struct le_expression *column = r->pair.other >= 0 ? part_of_pair(m, &r->pair, at->element) : at->element;
+    return le_ktree_element2(m->c.tree, r->made, at->turn, column);
 }
 
 static void make_element(struct map *m, const struct map_spot *at) {
@@ -295,7 +339,7 @@ static void make_element(struct map *m, const struct map_spot *at) {
     for (int k = 0; k < m->result_count; k++) {
         struct le_variable *made = m->results[k].made;
         struct le_expression *x = le_codegen_node(c, m->nodes[k], at->block, NULL);
-        le_ktree_set(c->tree, at->block, le_ktree_element2(c->tree, made, at->turn, at->element),
+        le_ktree_set(c->tree, at->block, made_element(m, &m->results[k], at),
                      le_codegen_to_memory(c, x, (enum le_type)made->type));
     }
 }
@@ -311,7 +355,7 @@ static void write_some(struct map *m, struct le_block *block) {
     struct map_spot at = open_elements(m, block, COUNTED);
     for (int k = 0; k < m->result_count; k++)
         le_ktree_set(m->c.tree, at.block, target_place(m, &m->results[k], at.block),
-                     le_ktree_element2(m->c.tree, m->results[k].made, at.turn, at.element));
+                     made_element(m, &m->results[k], &at));
     le_ktree_close_to(m->c.tree, at.block, block);
 }
 
@@ -322,8 +366,10 @@ static void write_whole(struct map *m, struct le_block *block) {
     le_map_bind_outer(m, turns, turn);
     bind_inner(m, turns, turn, le_ktree_int(t, 0));
     for (int k = 0; k < m->result_count; k++)
-        le_ktree_copy(t, turns, m->width, le_ktree_address(t, target_place(m, &m->results[k], turns)),
-                      row_address(m, m->results[k].made, turn));
+        if (!m->results[k].pair.imaginary)
+            le_ktree_copy(t, turns, m->width * le_map_unit(&m->results[k].pair),
+                          le_ktree_address(t, target_place(m, &m->results[k], turns)),
+                          row_address(m, m->results[k].made, turn));
     le_ktree_close(t, turns);
 }
 

@@ -76,7 +76,7 @@ static bool has_vectors(struct map *m, int width) {
     bool all = m->width == width && m->phase == 0 && m->axes[m->row].count % width == 0;
     for (int k = 0; k < m->stream_count; k++) {
         const struct map_stream *s = &m->streams[k];
-        all = all && (!s->tile || le_map_to_vector(m, s->loads[0]->value, &s->place, m->row, width) == 0);
+        all = all && (!s->tile || le_map_to_vector(m, s->loads[0]->value, &s->place, m->row, width, 1) == 0);
     }
     return all;
 }

@@ -261,8 +261,7 @@ static bool may_interpret(const struct leat_call *call, const struct le_action *
     const struct le_stage *stage = action->generated;
     return call->program->ctx->interpret != LEAT_INTERPRET_NEVER && !le_device_is_opening(call->home.device) &&
            stage->kind == LE_STAGE_MAP && stage->sibling < 0 && stage->pair_count == 0 && stage->also_count == 0 &&
-           w->step_count > 0 &&
-           !w->may_report && !takes_long(call, action);
+           w->step_count > 0 && !w->may_report && !takes_long(call, action);
 }
 
 /* Whether the action's own code is compiled; SOON: requests it if not. */
