@@ -24,6 +24,7 @@ struct variable {
 struct program {
     uint64_t seed, next;
     int64_t rows, columns;
+    bool is_complex; /* its arrays are of complex numbers, in maps and updates */
     struct variable variables[ARRAYS_MAX];
     int count;
     char text[TEXT_BYTES_MAX];
@@ -87,10 +88,12 @@ static void put_expression(struct program *p, int depth, bool square, bool far) 
             put_read(p, square, far);
         return;
     }
+    if (what == 1 && p->is_complex)
+        what = 3;
     if (what == 1)
         put(p, choose(p, 2) ? "max(" : "min(");
     else if (what == 2)
-        put(p, "sqrt(abs(");
+        put(p, p->is_complex ? "(conj(" : "sqrt(abs(");
     else
         put(p, "(");
     put_expression(p, depth - 1, square, far);
@@ -109,6 +112,10 @@ static struct variable *new_variable(struct program *p, const char *letter, int 
     return v;
 }
 
+static void put_cast(struct program *p, const struct variable *v) {
+    put(p, p->is_complex ? "c64(" : v->type[1] == '6' ? "f64(" : "f32(");
+}
+
 /* The reads of a new variable's statement do not include the variable. */
 static void add_map(struct program *p, bool square) {
     char rest[TEXT_BYTES_MAX];
@@ -119,14 +126,14 @@ static void add_map(struct program *p, bool square) {
     snprintf(rest, sizeof rest, "%s", p->text + at);
     p->text[at] = 0;
     struct variable *v = new_variable(p, "v", 2);
-    if (choose(p, 5) == 0) {
+    if (choose(p, 5) == 0 && !p->is_complex) {
         v->type = "f64";
         put(p, "var ");
         put(p, v->name);
         put(p, ": f64[len(x1,0),len(x1,1)]\n");
     }
     put_name(p, v, "[i,j] = ");
-    put(p, v->type[1] == '6' ? "f64(" : "f32(");
+    put_cast(p, v);
     put(p, rest);
     put(p, ")\n");
 }
@@ -135,7 +142,7 @@ static void add_update(struct program *p, bool square) {
     const struct variable *v = any_variable(p, 2);
     bool part = choose(p, 3) == 0;
     put_name(p, v, "[i,j] = ");
-    put(p, v->type[1] == '6' ? "f64(" : "f32(");
+    put_cast(p, v);
     if (choose(p, 3)) {
         put_name(p, v, "[i,j] + ");
         put_expression(p, 1, square, part);
@@ -193,10 +200,12 @@ static void make_program(struct program *p, uint64_t seed) {
     bool square = p->rows == p->columns;
     for (int k = 0; k < INPUTS; k++)
         new_variable(p, "x", k < 2 ? 2 : k == 2 ? 1 : 0)->is_input = true;
-    put(p, "in x1: f32[n,m]\nin x2: f32[n,m]\nin x3: f32[m]\nin x4: f32\n");
+    p->is_complex = choose(p, 4) == 0;
+    put(p, p->is_complex ? "in x1: c64[n,m]\nin x2: c64[n,m]\n" : "in x1: f32[n,m]\nin x2: f32[n,m]\n");
+    put(p, "in x3: f32[m]\nin x4: f32\n");
     int statements = 2 + choose(p, 5);
     for (int k = 0; k < statements; k++) {
-        int what = choose(p, 12);
+        int what = choose(p, p->is_complex ? 7 : 12);
         if (what < 5)
             add_map(p, square);
         else if (what < 7)
@@ -227,9 +236,12 @@ static leat_array *make_input(leat_context *ctx, const struct program *p, int va
     int rank = p->variables[variable].rank;
     leat_array *array;
     leat_description d;
-    need(leat_array_new(ctx, LEAT_F32, rank, rank == 1 ? shape + 1 : shape, LEAT_MEMORY_HOST, &array), "an input");
+    bool is_complex = p->is_complex && rank == 2;
+    need(leat_array_new(ctx, is_complex ? LEAT_C64 : LEAT_F32, rank, rank == 1 ? shape + 1 : shape, LEAT_MEMORY_HOST,
+                        &array),
+         "an input");
     need(leat_array_get(array, &d), "an input");
-    int64_t count = (rank > 0 ? p->columns : 1) * (rank > 1 ? p->rows : 1);
+    int64_t count = (rank > 0 ? p->columns : 1) * (rank > 1 ? p->rows : 1) * (is_complex ? 2 : 1);
     for (int64_t k = 0; k < count; k++)
         ((float *)d.data)[k] = (float)(random_bits(p->seed + (uint64_t)variable, 1000 + (uint64_t)k) % 4001) / 1000 - 2;
     return array;
@@ -305,6 +317,10 @@ static bool is_same(leat_context *const *contexts, const leat_array *a, const le
     for (int k = 0; k < d.rank && same; k++) {
         same = d.shape[k] == e.shape[k];
         count *= d.shape[k];
+    }
+    if (d.dtype >= LEAT_C64) { /* compared part by part */
+        size /= 2;
+        count *= 2;
     }
     for (int64_t k = 0; k < count && same; k++) {
         const char *u = (const char *)d.data + (size_t)k * size, *v = (const char *)e.data + (size_t)k * size;
