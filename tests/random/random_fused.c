@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARRAYS_MAX = 16, TEXT_BYTES_MAX = 4096, INPUTS = 4, ROUNDS = 2 };
+/* Every INTERPRETED_EVERYth program also runs on sim without any code of its own. */
+enum { ARRAYS_MAX = 16, TEXT_BYTES_MAX = 4096, INPUTS = 4, ROUNDS = 2, WAYS = 3, INTERPRETED_EVERY = 4 };
 
 struct variable {
     char name[16];
@@ -306,8 +307,8 @@ static bool is_nan(const char *at, size_t size) {
     return real != real;
 }
 
-static bool is_same(leat_context *const *contexts, const leat_array *a, const leat_array *b) {
-    leat_array *x = fetched(contexts[0], a), *y = fetched(contexts[1], b);
+static bool is_same(leat_context *of_a, leat_context *of_b, const leat_array *a, const leat_array *b) {
+    leat_array *x = fetched(of_a, a), *y = fetched(of_b, b);
     leat_description d, e;
     need(leat_array_get(x, &d), "an array");
     need(leat_array_get(y, &e), "an array");
@@ -331,35 +332,38 @@ static bool is_same(leat_context *const *contexts, const leat_array *a, const le
     return same;
 }
 
-static const char *find_difference(leat_context *const *contexts, const struct program *p, const struct outcome *a,
-                                   const struct outcome *b) {
+static const char *find_difference(leat_context *of_a, leat_context *of_b, const struct program *p,
+                                   const struct outcome *a, const struct outcome *b) {
     if (a->status != b->status)
         return "the status";
     for (int round = 0; round < ROUNDS && !a->status; round++)
         for (int k = 0; k < p->count; k++)
-            if (p->variables[k].is_wanted && !is_same(contexts, a->results[0][k], b->results[round][k]))
+            if (p->variables[k].is_wanted && !is_same(of_a, of_b, a->results[0][k], b->results[round][k]))
                 return p->variables[k].name;
     return NULL;
 }
 
 static bool try_seed(leat_context *const *contexts, uint64_t seed, int *differences, int *joined) {
+    static const char *const ways[WAYS] = {"on the CPU", "on sim", "on sim, interpreted"};
     static struct program p;
-    static struct outcome cpu, sim;
+    static struct outcome outcomes[WAYS];
+    int count = seed % INTERPRETED_EVERY == 0 ? WAYS : WAYS - 1;
     make_program(&p, seed);
-    run(contexts[0], &p, &cpu);
-    run(contexts[1], &p, &sim);
-    const char *what = find_difference(contexts, &p, &cpu, &sim);
-    if (what) {
+    for (int k = 0; k < count; k++) {
+        run(contexts[k], &p, &outcomes[k]);
+        const char *what = k > 0 ? find_difference(contexts[0], contexts[k], &p, &outcomes[0], &outcomes[k]) : NULL;
+        if (!what)
+            continue;
         ++*differences;
-        printf("seed %llu: %s differs, %lld rows and %lld columns\n%s%s\n%s\n", (unsigned long long)seed, what,
-               (long long)p.rows, (long long)p.columns, p.text, cpu.error, sim.error);
+        printf("seed %llu: %s differs %s, %lld rows and %lld columns\n%s%s\n%s\n", (unsigned long long)seed, what,
+               ways[k], (long long)p.rows, (long long)p.columns, p.text, outcomes[0].error, outcomes[k].error);
     }
-    bool ran = !cpu.status;
-    *joined += sim.is_joined;
+    bool ran = !outcomes[0].status;
+    *joined += outcomes[1].is_joined;
     if (!ran && getenv("LEAT_RANDOM_SHOW"))
-        printf("seed %llu: %s\n%s", (unsigned long long)seed, cpu.error, p.text);
-    finish(&cpu);
-    finish(&sim);
+        printf("seed %llu: %s\n%s", (unsigned long long)seed, outcomes[0].error, p.text);
+    for (int k = 0; k < count; k++)
+        finish(&outcomes[k]);
     return ran;
 }
 
@@ -376,15 +380,17 @@ int main(int argument_count, char **arguments) {
     }
     uint64_t count = strtoull(arguments[1], NULL, 10);
     uint64_t first = argument_count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
-    leat_context *contexts[2] = {NULL, NULL};
+    leat_context *contexts[WAYS] = {NULL};
     int differences = 0, ran = 0, joined = 0;
-    need(leat_open(&(leat_options){.device = "cpu", .threads = 1}, &contexts[0]), "the CPU");
-    need(
-        leat_open(&(leat_options){.device = "sim", .interpret = LEAT_INTERPRET_NEVER, .sim_check = true}, &contexts[1]),
-        "sim");
+    const leat_options options[WAYS] = {
+        {.device = "cpu", .threads = 1},
+        {.device = "sim", .interpret = LEAT_INTERPRET_NEVER, .sim_check = true},
+        {.device = "sim", .interpret = LEAT_INTERPRET_ONLY, .keep_code = true, .sim_check = true}};
+    for (int k = 0; k < WAYS; k++)
+        need(leat_open(&options[k], &contexts[k]), options[k].device);
     for (uint64_t seed = first; seed < first + count; seed++)
         ran += try_seed(contexts, seed, &differences, &joined);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < WAYS; k++)
         leat_close(contexts[k]);
     printf("%d of %llu programs ran, %d with joined statements; %d differences\n", ran, (unsigned long long)count,
            joined, differences);

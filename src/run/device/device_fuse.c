@@ -350,6 +350,7 @@ static bool make_kernel(struct member *m, struct le_action *leader, const struct
         plan->done > leader - plan->actions)
         return false;
     leader->name = name_with(&plan->arena, call->specialised->ir, leader, m->stage);
+    leader->device->alone = leader->device->alone ? leader->device->alone : leader->generated;
     leader->generated = joined;
     leader->operations = 0;
     leader->device->launches = launches;

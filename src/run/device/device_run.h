@@ -78,6 +78,7 @@ struct le_device_work {
     bool zero;                           /* FILL with zeros, which needs no kernel */
     bool may_report;                     /* some launch may report a fault or notes */
     struct le_action *also[LE_ALSO_MAX]; /* later actions that its kernel computes, too */
+    const struct le_stage *alone;        /* its own stage, before others were joined to it; NULL: none were */
     int also_count;
 };
 
