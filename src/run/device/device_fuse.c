@@ -72,9 +72,11 @@ struct nodes {
 struct member {
     struct leat_call *call;
     const struct le_action *leader, *action;
-    struct le_stage *stage;    /* the action's, over the leader's indices */
-    struct nodes loads, loops; /* of the leader's kernel: loads of arrays; reductions */
-    bool takes;                /* it reads what the leader's kernel computes */
+    struct le_stage *stage;                    /* the action's, over the leader's indices */
+    struct nodes loads, loops;                 /* of the leader's kernel: loads of arrays; reductions */
+    bool takes;                                /* it reads what the leader's kernel computes */
+    struct le_action *unread[LE_ALSO_MAX + 2]; /* actions whose values only the kernel reads */
+    int unread_count;
 };
 
 static void add_node(struct nodes *nodes, struct le_node *node) {
@@ -320,6 +322,94 @@ static bool can_run_early(const struct member *m) {
     return shares && !own.is_full;
 }
 
+/* ---- values that only the kernel reads */
+
+struct value_search {
+    int value;
+    bool found;
+};
+
+static void find_value(struct le_node *node, void *user) {
+    struct value_search *v = user;
+    v->found |= node->kind == LE_NODE_LOAD && node->value == v->value;
+}
+
+static bool reads(const struct le_ir *ir, const struct le_stage *stage, int value) {
+    struct value_search v = {.value = value, .found = stage->base == value};
+    if (stage->node)
+        le_node_walk_through(ir, stage->node, find_value, &v);
+    if (stage->product)
+        le_node_walk(ir, stage->product, find_value, &v);
+    for (int d = 0; d < stage->left_count; d++)
+        le_node_walk(ir, stage->left[d], find_value, &v);
+    for (int k = 0; k < stage->index_count; k++) {
+        const struct le_range_nodes *r = &ir->indices.at[stage->indices[k]].range;
+        struct le_node *bounds[] = {r->low, r->high, r->by};
+        for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+            if (bounds[b])
+                le_node_walk(ir, bounds[b], find_value, &v);
+    }
+    for (int k = 0; k < stage->pair_count; k++)
+        v.found |= stage->pairs[k].source == value;
+    return v.found;
+}
+
+static bool is_in_kernel(const struct member *m, const struct le_action *a) {
+    return a == m->leader || a == m->action || a->joined_to == m->leader;
+}
+
+/* Whether the value that the action computes dies in an action of the kernel, and no other action reads it until then.
+ */
+static bool is_read_here_alone(const struct member *m, const struct le_action *maker) {
+    const struct le_specialised *s = m->call->specialised;
+    const struct le_plan *plan = s->plan;
+    const int value = maker->stage->target;
+    const struct le_value *v = &s->ir->values.at[value];
+    const struct le_action *a = maker + 1, *end = plan->actions + plan->action_count;
+    if (v->wanted || v->moved || maker->storage != LE_STORAGE_NEW || maker->stage->pair_count > 0)
+        return false;
+    for (; a < end && !le_value_dies(plan, a->dying, value); a++)
+        if (!is_in_kernel(m, a) && (!le_stage_computes(a->stage) || reads(s->ir, a->stage, value)))
+            return false;
+    return a < end && is_in_kernel(m, a);
+}
+
+/* The stage without those whose values nothing else reads: the others contain what they compute. Lists their actions in
+ * `unread`. */
+static const struct le_stage *without_unread(struct member *m, struct le_action *leader, struct le_action *action,
+                                             const struct le_stage *joined) {
+    struct le_arena *arena = &m->call->specialised->plan->arena;
+    struct le_action *of_kernel[1 + LE_ALSO_MAX + 1] = {leader, action};
+    const struct le_stage *kept[1 + LE_ALSO_MAX], *first = NULL;
+    int count = 0;
+    m->unread_count = 0;
+    memcpy(of_kernel + 2, leader->device->also, (size_t)leader->device->also_count * sizeof *of_kernel);
+    for (int k = 0; k < leader->device->also_count + 2; k++)
+        if (of_kernel[k]->is_unstored || is_read_here_alone(m, of_kernel[k]))
+            m->unread[m->unread_count++] = of_kernel[k];
+    for (int k = -1; k < joined->also_count; k++) {
+        const struct le_stage *stage = k < 0 ? joined : joined->also[k];
+        bool unstored = false;
+        for (int q = 0; q < m->unread_count; q++)
+            unstored |= m->unread[q]->stage->target == stage->target;
+        if (unstored)
+            continue;
+        kept[count++] = stage;
+        first = !first || stage->index_count > first->index_count ? stage : first;
+    }
+    if (count == joined->also_count + 1)
+        return joined;
+    struct le_stage *made = LE_NEW(arena, struct le_stage);
+    const struct le_stage **also = LE_NEW_ARRAY(arena, count, const struct le_stage *);
+    *made = *first;
+    made->also = also;
+    made->also_count = 0;
+    for (int k = 0; k < count; k++)
+        if (kept[k] != first)
+            also[made->also_count++] = kept[k];
+    return made;
+}
+
 /* ---- joining */
 
 /* "a[i] = ...; also b, c" */
@@ -366,8 +456,10 @@ static bool join(struct member *m, struct le_action *leader, struct le_action *a
     const struct le_device_kernel_job job =
         le_device_job(call, &call->specialised->plan->groups[leader->group], leader, &facts);
     const struct le_stage *joined = le_device_join(&job, action->generated, m->stage);
-    if (!joined || !make_kernel(m, leader, joined, status))
+    if (!joined || !make_kernel(m, leader, without_unread(m, leader, action, joined), status))
         return false;
+    for (int k = 0; k < m->unread_count; k++)
+        m->unread[k]->is_unstored = true;
     leader->device->also[leader->device->also_count++] = action;
     action->joined_to = leader;
     return true;

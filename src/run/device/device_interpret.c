@@ -271,13 +271,21 @@ static bool takes_long(const struct leat_call *call, const struct le_action *act
     return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && action->operations > most;
 }
 
+/* Whether the action's kernel does not store a value that bytecode of another of its stages would read. */
+static bool leaves_out(const struct le_action *action) {
+    bool found = action->is_unstored;
+    for (int k = 0; k < action->device->also_count; k++)
+        found |= action->device->also[k]->is_unstored;
+    return found;
+}
+
 /* Actions that may report faults or notes need compiled kernels. */
 static bool may_interpret(const struct leat_call *call, const struct le_action *action) {
     const struct le_device_work *w = action->device;
     const struct le_stage *stage = action->generated;
     return call->program->ctx->interpret != LEAT_INTERPRET_NEVER && !le_device_is_opening(call->home.device) &&
-           stage->kind == LE_STAGE_MAP && stage->sibling < 0 && stage->pair_count == 0 && w->step_count > 0 &&
-           !w->may_report && !takes_long(call, action);
+           stage->kind == LE_STAGE_MAP && stage->sibling < 0 && stage->pair_count == 0 && !leaves_out(action) &&
+           w->step_count > 0 && !w->may_report && !takes_long(call, action);
 }
 
 /* Whether the action's own code is compiled; SOON: requests it if not. */

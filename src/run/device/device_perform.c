@@ -180,6 +180,15 @@ static leat_status fill_zeros(struct leat_call *call, const struct le_action *ac
     return le_storage_prepare(call, action, true);
 }
 
+static leat_status prepare_targets(struct leat_call *call, const struct le_action *action) {
+    const struct le_device_work *w = action->device;
+    leat_status status = action->is_unstored ? LEAT_OK : le_storage_prepare(call, action, false);
+    for (int k = 0; k < w->also_count && status == LEAT_OK; k++)
+        if (!w->also[k]->is_unstored)
+            status = le_storage_prepare(call, w->also[k], false);
+    return status;
+}
+
 /* Runs the action by the library, else by the interpretation if that is not NULL, else by its loaded kernels. */
 static leat_status perform_work(struct leat_call *call, struct le_action *action, bool by_library,
                                 struct le_interpretation *interpretation) {
@@ -188,9 +197,7 @@ static leat_status perform_work(struct leat_call *call, struct le_action *action
         return status;
     status = begin_results(call, action->device);
     if (status == LEAT_OK)
-        status = le_storage_prepare(call, action, false);
-    for (int k = 0; k < action->device->also_count && status == LEAT_OK; k++)
-        status = le_storage_prepare(call, action->device->also[k], false);
+        status = prepare_targets(call, action);
     if (status == LEAT_OK)
         status = by_library       ? le_device_contract_run(call, action)
                  : interpretation ? le_interpretation_run(interpretation)

@@ -34,6 +34,7 @@ struct le_action {
     const struct le_stage *generated;
     const char *name;            /* for tables: of the stage, and of others that its kernel computes */
     struct le_action *joined_to; /* the earlier action whose kernel computes this one, too; NULL: none */
+    bool is_unstored;            /* only the kernel that computes it reads it */
     int group;
     enum le_storage_kind storage;   /* of stage.target; EACH: see `storages` */
     enum le_storage_kind *storages; /* EACH: by pair */

@@ -530,6 +530,7 @@ static leat_status plan_now(struct leat_call *call, struct le_plan_step *g) {
         action->generated = action->stage;
         action->name = action->stage->name;
         action->joined_to = NULL;
+        action->is_unstored = false;
         action->writes_nothing = false;
     }
     for (int k = 0; k < g->statement_count && status == LEAT_OK; k++) {
