@@ -73,8 +73,8 @@ struct le_device_facts {
     int capability;
     /* by value: whether element 0's address is a multiple of 16 bytes (a new array's always is) */
     bool (*is_aligned)(void *user, int value);
-    /* By value: the one whose elements lie right behind this one's, as imaginary parts do behind real ones; -1: none. The
-     * function may be NULL. */
+    /* By value: the one whose elements lie right behind this one's, as imaginary parts do behind real ones; -1: none.
+     * The function may be NULL. */
     int (*imaginary_of)(void *user, int value);
     void *user;
 };
