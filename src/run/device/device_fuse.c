@@ -13,7 +13,9 @@
 #include <string.h>
 
 #define LEADERS_SEEN 24 /* earlier actions that an action is compared with */
-#define TRIALS       3  /* of those, kernels that are designed for both */
+#define MEMORY_SHARE 16 /* of the device's memory: one part for targets that are allocated earlier than they would be  \
+                         */
+#define TRIALS 3        /* of those, kernels that are designed for both */
 
 /* ---- into the reader */
 
@@ -410,6 +412,28 @@ static const struct le_stage *without_unread(struct member *m, struct le_action 
     return made;
 }
 
+/* ---- memory */
+
+static double target_bytes(const struct le_specialised *s, const struct le_action *a) {
+    const struct le_value *v = &s->ir->values.at[a->stage->target];
+    return a->is_unstored
+               ? 0
+               : (double)le_layout_elements(&s->plan->layouts[v->id], v->rank) * (double)le_type_size(v->type);
+}
+
+/* A joined action's target exists from when the leader runs. That matters if other actions run in between. */
+static bool has_memory(const struct member *m) {
+    const struct le_specialised *s = m->call->specialised;
+    const struct le_device_work *w = m->leader->device;
+    double bytes = target_bytes(s, m->action);
+    bool adjoins = true;
+    for (const struct le_action *a = m->leader + 1; a < m->action; a++)
+        adjoins &= is_in_kernel(m, a);
+    for (int k = 0; k < w->also_count; k++)
+        bytes += target_bytes(s, w->also[k]);
+    return adjoins || bytes <= (double)le_device_limits_of(m->call->home.device)->memory_bytes / MEMORY_SHARE;
+}
+
 /* ---- joining */
 
 /* "a[i] = ...; also b, c" */
@@ -492,7 +516,7 @@ bool le_device_join_earlier(struct leat_call *call, struct le_plan_step *g, stru
         if (!may_lead(s->ir, leader))
             continue;
         look_at_leader(&m, leader);
-        if (!may_be_member(&m, true) && !may_be_member(&m, false))
+        if (!has_memory(&m) || (!may_be_member(&m, true) && !may_be_member(&m, false)))
             continue;
         if (join(&m, leader, action, status))
             return true;
