@@ -13,9 +13,8 @@
 #include <string.h>
 
 #define LEADERS_SEEN 24 /* earlier actions that an action is compared with */
-#define MEMORY_SHARE 16 /* of the device's memory: one part for targets that are allocated earlier than they would be  \
-                         */
-#define TRIALS 3        /* of those, kernels that are designed for both */
+#define TRIALS       3  /* of those, kernels that are designed for both */
+#define MEMORY_SHARE 16 /* 1/16 of the device's memory is for targets that are allocated earlier than they would be */
 
 /* ---- into the reader */
 
