@@ -218,6 +218,13 @@ set_tests_properties(tests/random/oracle_sim PROPERTIES LABELS once)
 if(NOT LEAT_CXX)
   set_tests_properties(tests/random/oracle_sim PROPERTIES DISABLED ON)
 endif()
+# Random programs whose statements one kernel may compute: compares sim with the CPU. The long run is `random_fused 10000`.
+leat_program(random_fused ${PROJECT_SOURCE_DIR}/tests/random/random_fused.c)
+leat_test(tests/random/fused random_fused 12)
+set_tests_properties(tests/random/fused PROPERTIES LABELS once)
+if(NOT LEAT_CXX)
+  set_tests_properties(tests/random/fused PROPERTIES DISABLED ON)
+endif()
 
 # Runs the fuzzers' corpora without a fuzzer.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)

@@ -73,6 +73,9 @@ struct le_device_facts {
     int capability;
     /* by value: whether element 0's address is a multiple of 16 bytes (a new array's always is) */
     bool (*is_aligned)(void *user, int value);
+    /* By value: the one whose elements lie right behind this one's, as imaginary parts do behind real ones; -1: none.
+     * The function may be NULL. */
+    int (*imaginary_of)(void *user, int value);
     void *user;
 };
 struct le_device_kernel_job {
@@ -91,4 +94,9 @@ bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const
  * maker then needs no kernel. The node belongs to a fork of the program's IR. NULL: a kernel for the maker is faster.
  */
 struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker);
+/* The job's stage and `member` as one stage, of which the one with more indices is the first and has the other in its
+ * `also`. NULL: two kernels are as fast, or one cannot do it. member: the other stage over the indices of the job's
+ * stage, or over these and more, or fewer. other: the stage as its own kernel would compute it. */
+const struct le_stage *le_device_join(const struct le_device_kernel_job *job, const struct le_stage *other,
+                                      const struct le_stage *member);
 #endif

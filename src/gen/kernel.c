@@ -73,5 +73,9 @@ struct le_chunks le_scatter_chunks(const struct le_kernel *kernel, const struct 
 }
 
 int64_t le_kernel_operations(const struct le_kernel *kernel) {
-    return le_work_of(kernel->ir, kernel->space, kernel->stage, &kernel->stage->node, 1).operations;
+    const struct le_stage *stage = kernel->stage;
+    struct le_node *nodes[1 + LE_ALSO_MAX] = {stage->node};
+    for (int k = 0; k < stage->also_count; k++)
+        nodes[1 + k] = stage->also[k]->node;
+    return le_work_of(kernel->ir, kernel->space, stage, nodes, 1 + stage->also_count).operations;
 }

@@ -185,6 +185,7 @@ enum le_stage_kind {
     LE_STAGE_BREAK, /* leaves the innermost FOR or LOOP */
     LE_STAGE_END
 };
+enum { LE_ALSO_MAX = 7 };
 struct le_pair {
     int target, source;
 }; /* values */
@@ -213,6 +214,9 @@ struct le_stage {
     /* Reductions fused into one kernel: the first of them, and the next one after this; -1: none. */
     int leader, sibling;
     int access; /* of the left side, for messages; -1: none */
+    /* MAP: other stages over the same indices, which the same kernel computes. Planning for a device sets them. */
+    const struct le_stage *const *also;
+    int also_count;
 };
 
 struct le_ir {

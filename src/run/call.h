@@ -100,6 +100,9 @@ leat_status le_complex_bind(struct leat_call *call);
 void le_complex_unbind(struct le_specialised *s);
 void le_complex_forget(struct le_specialised *s, int symbol);
 bool le_is_complex_result(const struct le_specialised *s, int symbol);
+/* A view of the value's elements in a new array of complex numbers, or in the caller's target. The other part is going
+ * to be computed beside it. */
+leat_status le_complex_part_new(struct leat_call *call, int value, leat_array **array);
 leat_status le_complex_deliver(struct leat_call *call, struct le_want *w);
 leat_status le_new_result(struct leat_call *call, struct le_want *w, int value); /* allocates w->result for the value */
 #endif

@@ -25,7 +25,8 @@ static int last_use(const struct le_plan *plan, int value) {
     return last;
 }
 
-static void show_target(const struct leat_call *call, int value, enum le_storage_kind place, struct le_text *out) {
+static void show_target(const struct leat_call *call, int value, enum le_storage_kind place, bool unstored,
+                        struct le_text *out) {
     static const char *const places[] = {"new memory", "a copy", "in place", "in place, through a temporary",
                                          "fused into its reader"};
     const struct le_specialised *s = call->specialised;
@@ -33,8 +34,8 @@ static void show_target(const struct leat_call *call, int value, enum le_storage
     le_text_add(out, "   %s: %s", v->name, le_type_name(v->type));
     for (int d = 0; d < v->rank; d++)
         le_text_add(out, "%s%lld", d ? "," : "[", (long long)s->plan->layouts[v->id].shape[d]);
-    le_text_add(out, "%s, %s", v->rank ? "]" : "", v->rank ? places[place] : "a scalar");
-    int last = v->rank ? last_use(s->plan, value) : -1;
+    le_text_add(out, "%s, %s", v->rank ? "]" : "", unstored ? "not stored" : v->rank ? places[place] : "a scalar");
+    int last = v->rank && !unstored ? last_use(s->plan, value) : -1;
     if (last >= 0)
         le_text_add(out, ", until %d", last);
 }
@@ -43,10 +44,10 @@ static void show_computation(const struct leat_call *call, const struct le_actio
     const struct le_specialised *s = call->specialised;
     const struct le_stage *stage = action->stage;
     if (stage->pair_count == 0)
-        show_target(call, stage->target, action->storage, out);
+        show_target(call, stage->target, action->storage, action->is_unstored, out);
     for (int q = 0; q < stage->pair_count; q++) {
         le_text_add(out, q ? "\n" : "");
-        show_target(call, stage->pairs[q].target, action->storages[q], out);
+        show_target(call, stage->pairs[q].target, action->storages[q], false, out);
     }
     le_text_add(out, stage->index_count ? "; " : "");
     for (int q = 0; q < stage->index_count; q++) {
@@ -56,7 +57,9 @@ static void show_computation(const struct leat_call *call, const struct le_actio
     le_text_add(out, "; %lld bytes\n", (long long)action->bytes);
     if (action->contract)
         le_contract_show(action->contract, out);
-    if (action->device)
+    if (action->joined_to)
+        le_text_add(out, "   computed by the kernel of action %d\n", (int)(action->joined_to - s->plan->actions));
+    else if (action->device)
         le_device_show(action, out);
     for (int q = 0; q < action->launches.count; q++) {
         const struct le_launch *l = &action->launches.at[q];
@@ -90,7 +93,7 @@ static void show_action(const struct leat_call *call, int k, struct le_text *out
     le_text_add(out, "%d  ", k);
     if (!computes)
         le_text_add(out, "%s: ", kinds[action->stage->kind]);
-    le_text_add(out, "%s\n", action->stage->name ? action->stage->name : "");
+    le_text_add(out, "%s\n", action->name ? action->name : "");
     if (g->inside && g->dependencies.made == 0)
         le_text_add(out, "   not reached\n");
     else if (computes)

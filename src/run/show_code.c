@@ -64,7 +64,7 @@ static leat_status show_launch(struct showing *showing, const struct le_action *
         le_ktree_print(launch->tree, showing->out);
         return le_ktree_verify(launch->tree);
     }
-    le_text_add(showing->out, "// kernel %s: %s\n", launch->kernel, action->stage->name);
+    le_text_add(showing->out, "// kernel %s: %s\n", launch->kernel, action->name);
     if (showing->form != LEAT_FORM_CUDA)
         return show_compiled(showing, launch);
     le_text_add(showing->out, "%s", launch->text);

@@ -26,6 +26,21 @@ static leat_status unsupported(const struct le_device_kernel_job *job, const cha
                       "%s cannot run on a device yet", what);
 }
 
+/* Several stages have been found to fit one of these mappings (join_stages.c). */
+void le_propose_elements(struct le_mapping_search *search) {
+    const struct le_stage *stage = search->stage;
+    bool same = true; /* points */
+    for (int k = 0; k < stage->also_count; k++)
+        same &= stage->also[k]->index_count == stage->index_count;
+    if (same) {
+        le_propose_maps(search);
+        le_propose_loop(search);
+    }
+    le_propose_reductions(search);
+    if (stage->also_count == 0)
+        le_propose_reuse(search);
+}
+
 static leat_status generate_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                   struct le_generated_launches *out) {
     struct le_mapping_search search = {.job = job, .stage = stage};
@@ -34,10 +49,7 @@ static leat_status generate_stage(const struct le_device_kernel_job *job, const 
         return le_scan_generate(job, stage, out);
     case LE_STAGE_MAP:
     case LE_STAGE_CONTRACT:
-        le_propose_maps(&search);
-        le_propose_loop(&search);
-        le_propose_reductions(&search);
-        le_propose_reuse(&search);
+        le_propose_elements(&search);
         break;
     case LE_STAGE_EACH:
         le_propose_each(&search);
@@ -60,7 +72,7 @@ static void count_operations(const struct le_kernel *kernel, int first, struct l
         if (out->at[k].operations > 0)
             return;
     if (out->count > first)
-        out->at[out->count - 1].operations = le_kernel_operations(kernel);
+        out->at[out->count - 1].operations = le_kernel_operations(kernel); /* of all that it computes */
 }
 
 leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_generated_launches *out) {

@@ -217,6 +217,14 @@ static void add_siblings(struct group_search *f, const struct le_stage *stage) {
     }
 }
 
+/* Stages that planning has joined to this one: every point needs theirs as much as its own. */
+static void add_joined(struct group_search *f, const struct le_stage *stage) {
+    for (int k = 0; k < stage->also_count && f->fits; k++) {
+        find_shared(f, stage->also[k]->node, true);
+        f->t->siblings[f->t->sibling_count++] = stage->also[k];
+    }
+}
+
 bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, struct team_stage *t) {
     const struct le_stage *stage = &stages[0];
     *t = (struct team_stage){.spread = count};
@@ -226,6 +234,7 @@ bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, s
     find_shared(&f, stage->node, true);
     add_others(&f, stages, count);
     add_siblings(&f, stage);
+    add_joined(&f, stage);
     if (!f.fits || t->group_count == 0 || !find_points(c, stage, t))
         return false;
     for (int g = 0; g < t->group_count; g++) {

@@ -85,14 +85,37 @@ static struct statics statics_of(const struct group *g, int lines, int unroll, i
                              LE_STATIC_NUMBER(width), LE_STATIC_TYPE(counting)}};
 }
 
-void le_reduce_store(struct codegen *c, const struct team_stage *t, struct le_block *block) {
-    const struct le_stage *stage = c->stage;
-    le_codegen_store(c, le_codegen_node(c, stage->node, block, NULL), block);
-    for (int k = 0; k < t->sibling_count; k++) {
-        c->stage = t->siblings[k];
-        le_codegen_store(c, le_codegen_node(c, c->stage->node, block, NULL), block);
+/* Computes all values before it stores any: one may be stored where another is read. */
+void le_team_store(struct codegen *c, const struct team_stage *t, struct le_block *block, enum team_stages which) {
+    const struct le_stage *stages[1 + GROUP_NODES];
+    struct le_expression *x[1 + GROUP_NODES];
+    int count = 0;
+    for (int k = -1; k < t->sibling_count; k++) {
+        const struct le_stage *stage = k < 0 ? c->stage : t->siblings[k];
+        bool along = t->spread > 1 || stage->index_count == c->stage->index_count;
+        if (which == TEAM_ALL || along == (which == TEAM_ALONG))
+            stages[count++] = stage;
     }
-    c->stage = stage;
+    for (int k = 0; k < count; k++)
+        x[k] = le_codegen_node(c, stages[k]->node, block, NULL);
+    const struct le_stage *first = c->stage;
+    for (int k = 0; k < count; k++) {
+        c->stage = stages[k];
+        le_codegen_store(c, x[k], block);
+    }
+    c->stage = first;
+}
+
+void le_team_store_once(struct codegen *c, const struct team_stage *t, struct le_expression *own) {
+    struct le_kernel_tree *tree = c->tree;
+    bool some = false;
+    for (int k = 0; k < t->sibling_count; k++)
+        some |= t->siblings[k]->index_count < c->stage->index_count;
+    if (t->rest_count == 0 || !some)
+        return;
+    struct le_block *one = le_ktree_open_if(tree, c->root, le_ktree_binary(tree, LE_OP_EQ, own, le_ktree_int(tree, 0)));
+    le_team_store(c, t, one, TEAM_ONCE);
+    le_ktree_close(tree, one);
 }
 
 /* The team's threads share the values of the kept indices that no reduction depends on; `own` is the thread's number
@@ -102,16 +125,17 @@ static void make_rest(struct codegen *c, const struct team_stage *t, struct le_e
     bool narrow = t->rest <= INT32_MAX / 2;
     if (t->rest_count == 0) {
         le_ktree_end_if(tree, c->root, le_ktree_binary(tree, LE_OP_NE, own, le_ktree_int(tree, 0)));
-        le_reduce_store(c, t, c->root);
+        le_team_store(c, t, c->root, TEAM_ALL);
         return;
     }
+    le_team_store_once(c, t, own);
     int type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
     struct le_variable *along = le_ktree_variable(tree, "along", type);
     struct le_expression *end = le_ktree_cast(tree, type, le_codegen_number(c, "rest_points", t->rest));
     struct le_block *block = le_ktree_open_loop(tree, c->root, LE_ROLE_SERIAL, along, own, end,
                                                 le_ktree_constant(tree, type, (uint64_t)threads));
     le_team_bind(c, block, t->rest_at, t->rest_count, le_ktree_use(tree, along), narrow);
-    le_reduce_store(c, t, block);
+    le_team_store(c, t, block, TEAM_ALONG);
     le_ktree_close(tree, block);
 }
 
@@ -429,7 +453,7 @@ static void whole_columns(struct codegen *c, struct team_stage *t, int threads) 
             c, group, block,
             emit_column(c, group, block, levels_for(group, chunk), le_ktree_int(c->tree, 0), le_group_count(c, group)));
     }
-    le_reduce_store(c, t, block);
+    le_team_store(c, t, block, TEAM_ALL);
     le_ktree_close(c->tree, block);
 }
 
@@ -482,7 +506,7 @@ static void cut_columns(struct codegen *c, struct team_stage *t, int threads, st
     le_team_bind(c, block, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)
         take_parts(s, g, block, point);
-    le_reduce_store(c, t, block);
+    le_team_store(c, t, block, TEAM_ALL);
     le_ktree_close(tree, block);
 }
 

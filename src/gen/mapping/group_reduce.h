@@ -128,6 +128,12 @@ void le_team_bind_one(struct codegen *c, struct le_block *block, int index, stru
 void le_team_bind(struct codegen *c, struct le_block *block, const int *indices, int count, struct le_expression *place,
                   bool narrow);
 
+/* group_reduce.c: the stage and the others that the kernel computes, of which some have no remaining kept indices. */
+enum team_stages { TEAM_ALL, TEAM_ALONG, TEAM_ONCE }; /* all; those with remaining indices; those without */
+void le_team_store(struct codegen *c, const struct team_stage *t, struct le_block *block, enum team_stages which);
+/* Where there are remaining indices, one of the team's threads stores the values that do not depend on them. */
+void le_team_store_once(struct codegen *c, const struct team_stage *t, struct le_expression *own);
+
 /* rows.c: computes rows that stay on chip during several passes; false: they cannot */
 bool le_team_rows(struct codegen *c, struct team_stage *t, struct le_generated_launches *out);
 
@@ -136,9 +142,7 @@ struct reduction {
     struct codegen c;
     struct team_stage t;
 };
-bool le_team_takes(const struct team_stage *t); /* sharing the terms among threads is worthwhile */
-/* Stores the values of the stage and of its siblings. */
-void le_reduce_store(struct codegen *c, const struct team_stage *t, struct le_block *block);
+bool le_team_takes(const struct team_stage *t);      /* sharing the terms among threads is worthwhile */
 int64_t le_reduce_terms(const struct team_stage *t); /* of the group with the most terms */
 int le_reduce_threads(const struct team_stage *t);   /* threads of a block that computes a point */
 int64_t le_reduce_chunk(struct codegen *c,

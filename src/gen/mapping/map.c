@@ -105,29 +105,40 @@ static bool find_axes(struct map *m) {
     return m->axis_count > 0;
 }
 
-static bool find_target(struct map *m) {
-    const struct le_value *target = &m->c.ir->values.at[m->stage->target];
-    const struct le_address address = {&m->c.layouts[target->id], m->stage->left, m->stage->left_count, 0};
+static bool find_target(const struct map *m, struct map_result *r) {
+    const struct le_value *target = &m->c.ir->values.at[r->stage->target];
+    const struct le_address address = {&m->c.layouts[target->id], r->stage->left, r->stage->left_count, 0};
     return target->rank > 0 && (target->symbol < 0 || le_address_is_safe(m->c.safety.space, &address)) &&
-           find_place(m, &address, &m->target) && m->target.known;
+           find_place(m, &address, &r->place) && r->place.known;
+}
+
+/* Where the targets are along the axes as these now are. */
+static bool find_targets(struct map *m) {
+    bool found = true;
+    for (int k = 0; k < m->result_count && !m->scatters; k++)
+        found = find_target(m, &m->results[k]) && found;
+    return found;
 }
 
 /* By how far apart neighbours lie in the target, the farthest first. What may fault stays in order. */
 static void sort_axes(struct map *m) {
+    int64_t *strides = m->results[0].place.strides;
     for (int k = 1; k < m->axis_count && m->safe; k++)
-        for (int q = k; q > 0 && llabs(m->target.strides[q - 1]) < llabs(m->target.strides[q]); q--) {
+        for (int q = k; q > 0 && llabs(strides[q - 1]) < llabs(strides[q]); q--) {
             struct map_axis axis = m->axes[q];
-            int64_t stride = m->target.strides[q];
+            int64_t stride = strides[q];
             m->axes[q] = m->axes[q - 1];
-            m->target.strides[q] = m->target.strides[q - 1];
+            strides[q] = strides[q - 1];
             m->axes[q - 1] = axis;
-            m->target.strides[q - 1] = stride;
+            strides[q - 1] = stride;
         }
+    find_targets(m);
 }
 
 /* Visits all that is computed for a point. */
 static void walk_point(const struct map *m, void (*visit)(struct le_node *node, void *user), void *user) {
-    le_node_walk(m->c.ir, m->stage->node, visit, user);
+    for (int k = 0; k < m->result_count; k++)
+        le_node_walk(m->c.ir, m->nodes[k], visit, user);
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         le_node_walk(m->c.ir, m->stage->left[d], visit, user);
 }
@@ -141,32 +152,37 @@ static bool all_merge(struct map *m, int outer) {
                                  .gathers = true,
                                  .is_counted = is_counted,
                                  .user = m};
-    return le_loops_merge(&merging, &m->stage->node, 1) &&
+    return le_loops_merge(&merging, m->nodes, m->result_count) &&
            (!m->scatters || le_loops_merge(&merging, m->stage->left, m->stage->left_count));
+}
+
+static bool targets_merge(const struct map *m, int outer) {
+    for (int k = 0; k < m->result_count && !m->scatters; k++) {
+        const int64_t *strides = m->results[k].place.strides;
+        if (strides[outer] != le_wrapping_product(strides[outer + 1], m->axes[outer + 1].count))
+            return false;
+    }
+    return true;
 }
 
 static void merge_with_next(struct map *m, int outer) {
     struct map_axis *a = &m->axes[outer], *b = a + 1;
     int64_t count;
-    if (!le_mul_i64(a->count, b->count, &count) ||
-        m->target.strides[outer] != le_wrapping_product(m->target.strides[outer + 1], b->count) || !all_merge(m, outer))
+    if (!le_mul_i64(a->count, b->count, &count) || !targets_merge(m, outer) || !all_merge(m, outer))
         return;
     m->covered[m->covered_count++] = a->index;
     b->count = count;
     b->merged = true;
     m->axis_count--;
-    for (int k = outer; k < m->axis_count; k++) {
+    for (int k = outer; k < m->axis_count; k++)
         m->axes[k] = m->axes[k + 1];
-        m->target.strides[k] = m->target.strides[k + 1];
-    }
+    find_targets(m);
 }
 
 static void merge_axes(struct map *m) {
     sort_axes(m);
     for (int k = m->axis_count - 2; k >= 0; k--)
         merge_with_next(m, k);
-    if (!m->scatters)
-        find_target(m); /* where the axes now are */
     for (int k = 0; k < m->axis_count; k++) {
         struct map_axis *a = &m->axes[k];
         const struct le_range *r = range_of(m, a->index);
@@ -186,7 +202,7 @@ static bool depends_on_axes(const struct map *m, const struct le_node *load) {
     return false;
 }
 
-static bool same_strides(const struct map *m, const struct map_place *a, const struct map_place *b) {
+bool le_map_same_strides(const struct map *m, const struct map_place *a, const struct map_place *b) {
     bool same = a->known && b->known;
     for (int k = 0; k < m->axis_count; k++)
         same &= a->strides[k] == b->strides[k];
@@ -233,7 +249,7 @@ static void find_neighbour(struct le_node *node, void *user) {
     m->asks |= !is_plain(m, node, &unused);
     for (int k = 0; k < n->count; k++)
         for (int a = 0; a < m->axis_count - 1 && !m->scatters; a++)
-            if (n->value[k] == node->value && same_strides(m, &n->at[k], &p) && is_rows_apart(&n->at[k], &p, a))
+            if (n->value[k] == node->value && le_map_same_strides(m, &n->at[k], &p) && is_rows_apart(&n->at[k], &p, a))
                 m->row = a;
     if (n->count < SEEN_MAX) {
         n->at[n->count] = p;
@@ -335,8 +351,8 @@ static void add_load(struct map *m, struct le_node *load, const struct map_place
     int row, column;
     for (int k = 0; k < m->stream_count; k++) {
         struct map_stream *s = &m->streams[k];
-        if (s->loads[0]->value != load->value || s->load_count == MAP_LOADS_MAX || !same_strides(m, &s->place, p) ||
-            !find_shift(m, s, p, &row, &column))
+        if (s->loads[0]->value != load->value || s->load_count == MAP_LOADS_MAX ||
+            !le_map_same_strides(m, &s->place, p) || !find_shift(m, s, p, &row, &column))
             continue;
         struct map_stream wide = widened(s, row, column);
         if (!has_all(m, &wide))
@@ -353,6 +369,7 @@ static void add_load(struct map *m, struct le_node *load, const struct map_place
     }
     m->streams[m->stream_count++] = (struct map_stream){.loads = {load},
                                                         .load_count = 1,
+                                                        .pair.other = -1,
                                                         .place = *p,
                                                         .along = le_node_depends(load, le_map_inner(m)->index) &&
                                                                  p->strides[m->axis_count - 1] != 0};
@@ -376,28 +393,36 @@ static void find_all_streams(struct map *m) {
     int epoch = ++m->c.notes->epoch;
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         find_streams(m, m->stage->left[d], epoch);
-    find_streams(m, m->stage->node, epoch);
+    for (int k = 0; k < m->result_count; k++)
+        find_streams(m, m->nodes[k], epoch);
 }
 
 /* ---- vectors */
 
-int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width) {
+int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width, int unit) {
     const struct le_device_facts *facts = m->c.job->facts;
-    if (!p->known || p->strides[axis] != 1 || !facts->is_aligned(facts->user, value))
+    const int elements = width * unit;
+    if (!p->known || p->strides[axis] != unit || !facts->is_aligned(facts->user, value))
         return -1;
     for (int a = 0; a < m->axis_count; a++)
-        if (a != axis && p->strides[a] % width != 0)
+        if (a != axis && p->strides[a] % elements != 0)
             return -1;
-    return (int)(((-p->start) % width + width) % width);
+    int first = (int)(((-p->start) % elements + elements) % elements);
+    return first % unit == 0 ? first / unit : -1;
 }
 
 /* 0: nothing lies side by side. */
 static int widest(const struct map *m, int *least) {
-    int most = m->scatters ? 0 : le_map_size(m, m->stage->target);
-    *least = m->scatters ? 16 : most;
+    int most = 0;
+    *least = 16;
+    for (int k = 0; k < m->result_count && !m->scatters; k++) {
+        int size = le_map_size(m, m->results[k].stage->target) * le_map_unit(&m->results[k].pair);
+        most = size > most ? size : most;
+        *least = size < *least ? size : *least;
+    }
     for (int k = 0; k < m->stream_count; k++) {
-        int size = le_map_size(m, m->streams[k].loads[0]->value);
-        if (m->streams[k].place.strides[m->axis_count - 1] != 1)
+        int unit = le_map_unit(&m->streams[k].pair), size = le_map_size(m, m->streams[k].loads[0]->value) * unit;
+        if (m->streams[k].place.strides[m->axis_count - 1] != unit)
             continue;
         most = size > most ? size : most;
         *least = size < *least ? size : *least;
@@ -405,22 +430,35 @@ static int widest(const struct map *m, int *least) {
     return most;
 }
 
-/* Vectors begin where the target's do, or a scatter's first stream's. */
-void le_map_align(struct map *m) {
-    int first, value = m->stage->target, inner = m->axis_count - 1;
-    const struct map_place *place = &m->target;
+/* Where the targets' vectors begin, or those of a scatter's first stream; -1: not all at the same element. */
+static int first_vector(const struct map *m) {
+    int inner = m->axis_count - 1, first = -1;
     for (int k = 0; m->scatters && k < m->stream_count; k++)
-        if (m->streams[k].place.strides[inner] == 1) {
-            value = m->streams[k].loads[0]->value;
-            place = &m->streams[k].place;
-            break;
-        }
-    while ((first = le_map_to_vector(m, value, place, inner, m->width)) < 0 && m->width > 1)
+        if (m->streams[k].place.strides[inner] == 1)
+            return le_map_to_vector(m, m->streams[k].loads[0]->value, &m->streams[k].place, inner, m->width, 1);
+    for (int k = 0; k < m->result_count; k++) {
+        const struct map_result *r = &m->results[k];
+        if (r->pair.imaginary)
+            continue;
+        int begin = le_map_to_vector(m, r->stage->target, &r->place, inner, m->width, le_map_unit(&r->pair));
+        if (begin < 0 || (first >= 0 && begin != first))
+            return -1;
+        first = begin;
+    }
+    return first;
+}
+
+void le_map_align(struct map *m) {
+    int first, inner = m->axis_count - 1;
+    while ((first = first_vector(m)) < 0 && m->width > 1)
         m->width /= 2;
+    for (int k = 0; k < m->result_count && first < 0; k++)
+        m->results[k].pair = (struct map_pair){.other = -1};
     m->phase = first > 0 ? m->width - first : 0;
     for (int k = 0; k < m->stream_count; k++) {
         struct map_stream *s = &m->streams[k];
-        s->align = m->width > 1 ? le_map_to_vector(m, s->loads[0]->value, &s->place, inner, m->width) : -1;
+        int unit = le_map_unit(&s->pair);
+        s->align = m->width * unit > 1 ? le_map_to_vector(m, s->loads[0]->value, &s->place, inner, m->width, unit) : -1;
         if (s->align >= 0)
             s->align = (s->align + m->phase) % m->width;
     }
@@ -428,6 +466,9 @@ void le_map_align(struct map *m) {
 
 int64_t le_map_cost(const struct map *m) {
     int64_t cost = m->stage->node->cost + 1;
+    int epoch = ++m->c.notes->epoch;
+    for (int k = 0; k < m->result_count && m->result_count > 1; k++) /* the results share nodes */
+        cost = (k ? cost : 0) + le_new_cost(m->c.notes, m->nodes[k], epoch) + 1;
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         cost += m->stage->left[d]->cost;
     return cost;
@@ -490,6 +531,25 @@ static void find_other(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
+/* false: there are too many. */
+static bool set_results(struct map *m) {
+    const struct le_stage *stage = m->stage;
+    for (int k = 0; k <= stage->also_count && k < MAP_RESULTS_MAX; k++) {
+        const struct le_stage *s = k ? stage->also[k - 1] : stage;
+        m->results[k] = (struct map_result){.stage = s, .pair.other = -1};
+        m->nodes[k] = s->node;
+    }
+    m->result_count = 1 + stage->also_count;
+    return m->result_count <= MAP_RESULTS_MAX;
+}
+
+static bool is_safe(const struct map *m) {
+    bool safe = !m->scatters;
+    for (int k = 0; k < m->result_count && safe; k++)
+        safe = le_node_is_safe(&m->c.safety, m->nodes[k]);
+    return safe;
+}
+
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles,
                  bool windows) {
     bool other = false;
@@ -501,14 +561,17 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     le_codegen_begin(&m->c, job, stage, "");
     m->splits = m->scatters;
     m->body = m->c.root;
-    walk_point(m, find_other, &other);
-    if (other || !find_axes(m) || (!m->scatters && !find_target(m)))
+    if (!set_results(m))
         return false;
-    m->safe = !m->scatters && le_node_is_safe(&m->c.safety, stage->node);
+    walk_point(m, find_other, &other);
+    if (other || !find_axes(m) || !find_targets(m))
+        return false;
+    m->safe = is_safe(m);
     merge_axes(m);
     find_rows(m);
     find_interior(m);
     find_all_streams(m);
+    le_map_find_pairs(m);
     if (m->way != MAP_FLAT || m->splits || !tiles || !le_map_find_tiles(m)) {
         find_width(m);
         find_unroll(m);

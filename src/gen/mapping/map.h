@@ -11,6 +11,7 @@
 #include "gen/mapping/mapping.h"
 
 enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 128, MAP_THREADS = 256 };
+enum { MAP_RESULTS_MAX = 1 + LE_ALSO_MAX };
 enum { MAP_DEAR_COST = 256, MAP_WINDOW_COST = 2048 }; /* cost of one thread's work, in additions; with windows */
 
 struct map_axis {
@@ -23,6 +24,18 @@ struct map_place {
     int64_t start, strides[MAP_AXES_MAX];
     bool known; /* it depends on nothing but the axes */
 };
+/* Real and imaginary parts that lie side by side, which vectors contain in turn. */
+struct map_pair {
+    int other; /* the number of the stream or result with the other part; -1: there is none */
+    bool imaginary;
+};
+/* One of the stages that the kernel computes. */
+struct map_result {
+    const struct le_stage *stage;
+    struct map_place place;   /* of its target; undefined for a scatter */
+    struct le_variable *made; /* the computed elements as they are stored: [iteration, element of the vector] */
+    struct map_pair pair;
+};
 /* Loads of one array that are a few elements apart: rows along the map's row axis, columns along the inner axis. */
 struct map_stream {
     struct le_node *loads[MAP_LOADS_MAX];
@@ -32,6 +45,7 @@ struct map_stream {
     int row_low, row_high, column_low, column_high;
     int align; /* distance in columns from the first load's element to an aligned vector; -1: vectors are not aligned */
     bool along;                       /* it depends on the inner axis */
+    struct map_pair pair;             /* one array has what both streams read */
     bool tile;                        /* read along the row axis and transposed in shared memory */
     struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a wide tile */
 };
@@ -47,12 +61,15 @@ struct map {
     struct map_axis axes[MAP_AXES_MAX];
     int axis_count, row; /* row: an axis; -1: none */
     int covered[MAP_AXES_MAX],
-        covered_count;       /* indices that keep their lowest value: of extent 1, or merged into an axis */
-    struct map_place target; /* undefined for a scatter */
+        covered_count; /* indices that keep their lowest value: of extent 1, or merged into an axis */
+    struct map_result results[MAP_RESULTS_MAX]; /* the first is the stage's own; others are those of stage->also */
+    struct le_node *nodes[MAP_RESULTS_MAX];     /* the results' */
+    int result_count;
     struct map_stream streams[MAP_STREAMS_MAX];
     int stream_count;
     int threads;              /* of a thread block */
     int width, unroll, phase; /* phase: columns of a row's first vector that are before the row's first element */
+    bool paired;              /* some streams or results are pairs */
     bool safe;                /* its elements can neither fault nor record notes */
     bool loose;               /* some loads are not read ahead, but only for elements that exist */
     bool asks;                /* some loads may be out of range */
@@ -78,7 +95,6 @@ struct map {
     struct le_variable *whole;     /* whether all exist (if splits: and read in range); NULL: not checked */
     struct le_expression *row_start, *column_start; /* TILE: the first row and column of the thread block */
     /* Results. */
-    struct le_variable *made; /* the computed elements as they are stored: [iteration, element of the vector] */
     struct le_variable
         *usual; /* if splits: whether the results of the quick way are valid; NULL: there is no such way */
     struct le_block *all,
@@ -99,12 +115,20 @@ const struct map_axis *le_map_inner(const struct map *m);
 int64_t le_map_parts(const struct map *m, int axis); /* along an axis: FLAT: vectors or positions; else thread blocks */
 int le_map_size(const struct map *m, int value);     /* bytes of an element */
 int64_t le_map_cost(const struct map *m);            /* cost of an element, in additions */
-/* Positions along the axis from its first one to the first multiple of `width` elements in memory; -1: it is not the
- * same in all rows. */
-int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width);
+/* Positions along the axis from its first one to the first multiple of `width * unit` elements in memory; -1: it is not
+ * the same in all rows. unit: elements from one position to the next */
+int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width, int unit);
+static inline int le_map_unit(const struct map_pair *pair) {
+    return pair->other >= 0 ? 2 : 1;
+}
 /* Aligns vectors with the target, or a scatter's first stream: sets phase, the streams' align, and the greatest width
  * up to the current one for which that works. */
 void le_map_align(struct map *m);
+
+bool le_map_same_strides(const struct map *m, const struct map_place *a, const struct map_place *b);
+
+/* map_pairs.c: sets `pair` of streams and results, and `paired` */
+void le_map_find_pairs(struct map *m);
 
 /* map_tile.c: decides whether the map is computed in tiles, and sets the tile's size */
 bool le_map_find_tiles(struct map *m);

@@ -13,7 +13,7 @@ static struct le_variable *declare_rows(struct map *m, struct le_block *block, c
                                         int columns, bool zeroed) {
     struct le_variable *array = le_ktree_array(m->c.tree, block, wish, type, LE_KTREE_LOCAL, rows, columns);
     struct le_statement *s = block->list.at[block->list.count - 1];
-    s->aligned = m->width > 1 && columns == m->width;
+    s->aligned = columns > 1 && (columns == m->width || (m->paired && columns == 2 * m->width));
     s->zeroed = zeroed;
     return array;
 }
@@ -87,11 +87,17 @@ static void close_whole(struct map *m, struct le_block *all, struct le_block *re
 /* ---- reading ahead */
 
 static int columns_of(const struct map *m, const struct map_stream *s) {
-    return (s->along ? m->width : 1) + s->column_high - s->column_low;
+    return (s->along ? m->width * le_map_unit(&s->pair) : 1) + s->column_high - s->column_low;
 }
 
 static const char *wish_of(struct map *m, const struct map_stream *s, const char *what) {
     return le_arena_format(m->c.arena, "%s_%s", le_codegen_value_name(&m->c, s->loads[0]->value), what);
+}
+
+/* Where an element's part lies among the parts of both streams or results. */
+static struct le_expression *part_of_pair(struct map *m, const struct map_pair *pair, struct le_expression *element) {
+    struct le_kernel_tree *t = m->c.tree;
+    return le_plus(t, le_times_int(t, element, 2), le_ktree_int(t, pair->imaginary));
 }
 
 /* What was read ahead for load number `load` of the stream, at the element. */
@@ -100,7 +106,27 @@ static struct le_expression *read_element(struct map *m, const struct map_stream
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *row = le_plus(t, at->turn, le_ktree_int(t, s->row[load] - s->row_low));
     struct le_expression *column = le_ktree_int(t, s->column[load] - s->column_low);
+    if (s->pair.other >= 0)
+        return le_ktree_element2(t, s->array, row, part_of_pair(m, &s->pair, at->element));
     return le_ktree_element2(t, s->array, row, s->along ? le_plus(t, at->element, column) : column);
+}
+
+/* Reads one row of both streams of a pair: a vector if it is aligned, else elements. */
+static void read_pair(struct map *m, const struct map_stream *s, struct le_block *block, struct le_expression *turn,
+                      struct le_expression *row) {
+    struct le_kernel_tree *t = m->c.tree;
+    const struct map_stream *both[] = {s, &m->streams[s->pair.other]};
+    for (int e = 0; e < (s->align == 0 ? 1 : m->width); e++) {
+        struct le_block *base = le_ktree_open(t, block);
+        bind_inner(m, base, turn, le_ktree_int(t, e));
+        for (int k = 0; k < 2 && s->align != 0; k++)
+            le_ktree_set(t, base, le_ktree_element2(t, s->array, row, le_ktree_int(t, 2 * e + k)),
+                         le_codegen_trusted_place(&m->c, both[k]->loads[0], base));
+        if (s->align == 0)
+            le_ktree_copy(t, base, 2 * m->width, row_address(m, s->array, row),
+                          le_ktree_address(t, le_codegen_trusted_place(&m->c, s->loads[0], base)));
+        le_ktree_close(t, base);
+    }
 }
 
 /* Reads one row of a stream: vectors where they are aligned, else elements. */
@@ -131,7 +157,10 @@ static void read_rows(struct map *m, const struct map_stream *s, struct le_block
     struct le_block *rows = le_ktree_open_each(m->c.tree, block, "row", m->unroll + s->row_high - s->row_low, &row);
     struct le_expression *turn = le_plus(m->c.tree, row, le_ktree_int(m->c.tree, s->row_low));
     le_map_bind_outer(m, rows, turn);
-    read_row(m, s, rows, turn, row);
+    if (s->pair.other >= 0)
+        read_pair(m, s, rows, turn, row);
+    else
+        read_row(m, s, rows, turn, row);
     le_ktree_close(m->c.tree, rows);
 }
 
@@ -155,14 +184,19 @@ static void read_ahead(struct map *m, struct le_block *block, bool whole) {
         if (s->tile)
             continue;
         some = true;
+        if (s->pair.imaginary)
+            continue;
         s->array = declare_rows(m, block, wish_of(m, s, "near"), stored_type(m, s),
                                 m->unroll + s->row_high - s->row_low, columns_of(m, s), !whole);
     }
     if (!some)
         return;
+    for (int q = 0; q < m->stream_count; q++)
+        if (m->streams[q].pair.imaginary)
+            m->streams[q].array = m->streams[m->streams[q].pair.other].array;
     struct le_block *rest = NULL, *all = whole ? block : open_whole(m, block, &rest);
     for (int q = 0; q < m->stream_count && all; q++)
-        if (!m->streams[q].tile)
+        if (!m->streams[q].tile && !m->streams[q].pair.imaginary)
             read_rows(m, &m->streams[q], all);
     if (whole)
         return;
@@ -284,28 +318,44 @@ static struct map_spot open_known(struct map *m, struct le_block *block, enum wh
 }
 
 static void declare_made(struct map *m, struct le_block *block) {
-    int stored = (int)m->c.ir->values.at[m->stage->target].type;
-    m->made = declare_rows(m, block, "made", stored, m->unroll, m->width, false);
+    for (int k = 0; k < m->result_count; k++) {
+        int stored = (int)m->c.ir->values.at[m->results[k].stage->target].type;
+        if (!m->results[k].pair.imaginary)
+            m->results[k].made =
+                declare_rows(m, block, "made", stored, m->unroll, m->width * le_map_unit(&m->results[k].pair), false);
+    }
+    for (int k = 0; k < m->result_count; k++)
+        if (m->results[k].pair.imaginary)
+            m->results[k].made = m->results[m->results[k].pair.other].made;
+}
+
+static struct le_expression *made_element(struct map *m, const struct map_result *r, const struct map_spot *at) {
+    struct le_expression *column = r->pair.other >= 0 ? part_of_pair(m, &r->pair, at->element) : at->element;
+    return le_ktree_element2(m->c.tree, r->made, at->turn, column);
 }
 
 static void make_element(struct map *m, const struct map_spot *at) {
     struct codegen *c = &m->c;
-    struct le_expression *x = le_codegen_node(c, m->stage->node, at->block, NULL);
-    le_ktree_set(c->tree, at->block, le_ktree_element2(c->tree, m->made, at->turn, at->element),
-                 le_codegen_to_memory(c, x, (enum le_type)m->made->type));
+    for (int k = 0; k < m->result_count; k++) {
+        struct le_variable *made = m->results[k].made;
+        struct le_expression *x = le_codegen_node(c, m->nodes[k], at->block, NULL);
+        le_ktree_set(c->tree, at->block, made_element(m, &m->results[k], at),
+                     le_codegen_to_memory(c, x, (enum le_type)made->type));
+    }
 }
 
 /* ---- writing */
 
-static struct le_expression *target_place(struct map *m, struct le_block *block) {
-    struct le_node target = le_codegen_target(&m->c);
+static struct le_expression *target_place(struct map *m, const struct map_result *r, struct le_block *block) {
+    struct le_node target = le_codegen_target_of(&m->c, r->stage);
     return le_codegen_trusted_place(&m->c, &target, block);
 }
 
 static void write_some(struct map *m, struct le_block *block) {
     struct map_spot at = open_elements(m, block, COUNTED);
-    le_ktree_set(m->c.tree, at.block, target_place(m, at.block),
-                 le_ktree_element2(m->c.tree, m->made, at.turn, at.element));
+    for (int k = 0; k < m->result_count; k++)
+        le_ktree_set(m->c.tree, at.block, target_place(m, &m->results[k], at.block),
+                     made_element(m, &m->results[k], &at));
     le_ktree_close_to(m->c.tree, at.block, block);
 }
 
@@ -315,7 +365,11 @@ static void write_whole(struct map *m, struct le_block *block) {
     struct le_block *turns = le_ktree_open_each(m->c.tree, block, "u", m->unroll, &turn);
     le_map_bind_outer(m, turns, turn);
     bind_inner(m, turns, turn, le_ktree_int(t, 0));
-    le_ktree_copy(t, turns, m->width, le_ktree_address(t, target_place(m, turns)), row_address(m, m->made, turn));
+    for (int k = 0; k < m->result_count; k++)
+        if (!m->results[k].pair.imaginary)
+            le_ktree_copy(t, turns, m->width * le_map_unit(&m->results[k].pair),
+                          le_ktree_address(t, target_place(m, &m->results[k], turns)),
+                          row_address(m, m->results[k].made, turn));
     le_ktree_close(t, turns);
 }
 
@@ -373,10 +427,27 @@ void le_map_close_element(struct map *m, const struct map_spot *at, bool alike) 
     le_ktree_close(m->c.tree, m->others);
 }
 
+static bool has_quick_ways(const struct map *m) {
+    for (int k = 0; k < m->result_count; k++)
+        if (le_codegen_has_quick_ways(&m->c, m->nodes[k]))
+            return true;
+    return false;
+}
+
+/* Computes all of an element's results before it stores any: one may be stored where another is read. */
+static void store_apart(struct map *m, struct le_block *block) {
+    struct codegen *c = &m->c;
+    struct le_expression *x[MAP_RESULTS_MAX];
+    for (int k = 0; k < m->result_count; k++)
+        x[k] = le_codegen_node(c, m->nodes[k], block, NULL);
+    for (int k = 0; k < m->result_count; k++)
+        le_codegen_store_to(c, m->results[k].stage, x[k], block);
+}
+
 static void make_split(struct map *m) {
     struct codegen *c = &m->c;
     struct le_kernel_tree *t = c->tree;
-    if (m->dear && le_codegen_has_quick_ways(c, m->stage->node))
+    if (m->dear && has_quick_ways(m))
         m->usual = le_ktree_declare(t, m->body, "usual", LE_BOOL, le_ktree_use(t, m->whole));
     struct map_spot at = le_map_open_element(m, true);
     make_element(m, &at);
@@ -385,7 +456,7 @@ static void make_split(struct map *m) {
     write_whole(m, writes);
     le_ktree_close_to(m->c.tree, writes, m->all);
     at = le_map_open_element(m, false);
-    le_codegen_store(c, le_codegen_node(c, m->stage->node, at.block, NULL), at.block);
+    store_apart(m, at.block);
     le_map_close_element(m, &at, false);
 }
 

@@ -3,7 +3,7 @@
 #include "gen/mapping/map.h"
 
 bool le_map_is_simple(const struct map *m) {
-    return m->way == MAP_FLAT && m->width == 1 && m->unroll == 1 && !m->splits;
+    return m->way == MAP_FLAT && m->width == 1 && m->unroll == 1 && !m->splits && !m->paired;
 }
 
 static const char *name_of(struct map *m, int axis, const char *what) {
@@ -112,7 +112,7 @@ static void declare_ends(struct map *m) {
     m->to = le_ktree_array(t, m->body, "end", m->width > 1 ? LE_KTREE_INT : LE_BOOL, LE_KTREE_LOCAL, m->unroll, 0);
     if (m->phase > 0)
         m->from = le_ktree_array(t, m->body, "start", LE_KTREE_INT, LE_KTREE_LOCAL, m->unroll, 0);
-    if (m->width > 1 || m->splits)
+    if (m->width > 1 || m->splits || m->paired)
         m->whole = le_ktree_declare(t, m->body, "whole", LE_BOOL, le_ktree_constant(t, LE_BOOL, 1));
 }
 

@@ -76,7 +76,7 @@ static bool has_vectors(struct map *m, int width) {
     bool all = m->width == width && m->phase == 0 && m->axes[m->row].count % width == 0;
     for (int k = 0; k < m->stream_count; k++) {
         const struct map_stream *s = &m->streams[k];
-        all = all && (!s->tile || le_map_to_vector(m, s->loads[0]->value, &s->place, m->row, width) == 0);
+        all = all && (!s->tile || le_map_to_vector(m, s->loads[0]->value, &s->place, m->row, width, 1) == 0);
     }
     return all;
 }
@@ -84,7 +84,11 @@ static bool has_vectors(struct map *m, int width) {
 /* Of 2^28 elements of a sum of two f32 arrays, on an H200, 0.99 of the time that copies of as many bytes take; tiles of
  * 32 x 32 take 1.04. Sides of 128 and blocks of 512 threads are as fast. */
 static bool find_wide(struct map *m, int tile_bytes) {
-    int bytes = le_map_size(m, m->stage->target), ahead = 0;
+    int bytes = 0, ahead = m->result_count - 1;
+    for (int k = 0; k < m->result_count; k++) {
+        int size = le_map_size(m, m->results[k].stage->target);
+        bytes = size > bytes ? size : bytes;
+    }
     for (int k = 0; k < m->stream_count; k++) {
         int size = le_map_size(m, m->streams[k].loads[0]->value);
         bytes = size > bytes ? size : bytes;

@@ -52,7 +52,8 @@ struct le_mapping *le_mapping_add(struct le_mapping_search *search, enum le_mapp
 int64_t le_mapping_set(struct le_mapping *mapping, const char *name, int64_t chosen, int64_t least, int64_t most,
                        bool powers);
 int64_t le_mapping_get(const struct le_mapping *mapping, const char *name); /* a setting that it has */
-/* Makes the kernels with the best mapping of the search, which has at least one. */
+/* The best mapping of the search, which has at least one; and the kernels that it makes. */
+const struct le_mapping *le_mapping_choose(const struct le_mapping_search *search);
 leat_status le_mapping_make(struct le_mapping_search *search, struct le_generated_launches *out);
 
 /* forced_mapping.c: the names, and LEAT_MAPPING (text; NULL: not set) */
@@ -67,6 +68,7 @@ void le_propose_loop(struct le_mapping_search *search); /* loop.c: fits every ma
 void le_propose_maps(struct le_mapping_search *search);
 void le_propose_reductions(struct le_mapping_search *search);
 void le_propose_reuse(struct le_mapping_search *search);    /* reuse.c */
+void le_propose_elements(struct le_mapping_search *search); /* generate_device.c: the four above */
 void le_propose_scatters(struct le_mapping_search *search); /* scatter.c */
 void le_propose_each(struct le_mapping_search *search);
 void le_propose_fill(struct le_mapping_search *search);

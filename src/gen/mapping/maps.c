@@ -28,8 +28,12 @@ static double cost_of(const struct map *m) {
 static void finish(struct le_mapping_search *search, struct le_mapping *mapping, const struct map *m, int index) {
     const struct le_device_kernel_job *job = m->c.job;
     double elements = elements_of(m), part = (double)m->width * m->unroll;
-    double bytes = le_cost_bytes(job, &search->stage->node, 1, index);
-    struct le_cost cost = {.bytes = bytes + le_cost_target_bytes(job, m->stage, le_map_inner(m)->index),
+    double bytes = m->windows ? le_cost_bytes(job, &search->stage->node, 1, index)
+                              : le_cost_bytes(job, m->nodes, m->result_count, index),
+           written = 0;
+    for (int k = 0; k < m->result_count; k++)
+        written += le_cost_target_bytes(job, m->results[k].stage, le_map_inner(m)->index);
+    struct le_cost cost = {.bytes = bytes + written,
                            .operations = elements * cost_of(m),
                            .threads = elements / part,
                            .bytes_in_flight = fmax(16, part * bytes / elements),
@@ -69,7 +73,7 @@ static struct le_node *write_out(struct le_node *node, void *user) {
 /* The stage with its sums of windows written out; or the stage itself. */
 static const struct le_stage *without_windows(struct le_mapping_search *search) {
     struct le_arena *arena = search->job->kernel.arena;
-    if (!search->stage->node->reduces || search->stage->kind == LE_STAGE_SCATTER)
+    if (!search->stage->node->reduces || search->stage->kind == LE_STAGE_SCATTER || search->stage->also_count > 0)
         return search->stage;
     struct codegen *c = LE_NEW(arena, struct codegen);
     struct le_stage *written = LE_NEW(arena, struct le_stage);

@@ -97,9 +97,12 @@ static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m
 static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost, bool kept) {
     const struct team_stage *t = &s->r->t;
     int last = t->rest_count ? t->rest_at[t->rest_count - 1] : t->points_count ? t->points_at[t->points_count - 1] : -1;
-    if (!kept)
-        cost.bytes += le_cost_bytes_outside(s->search->job, s->search->stage->node, last);
-    cost.bytes += le_cost_target_bytes(s->search->job, s->search->stage, last);
+    for (int k = -1; k < s->search->stage->also_count; k++) {
+        const struct le_stage *stage = k < 0 ? s->search->stage : s->search->stage->also[k];
+        if (!kept)
+            cost.bytes += le_cost_bytes_outside(s->search->job, stage->node, last);
+        cost.bytes += le_cost_target_bytes(s->search->job, stage, last);
+    }
     m->seconds = le_cost_seconds(s->search->job->facts, &cost);
 }
 
@@ -225,7 +228,7 @@ void le_propose_reductions(struct le_mapping_search *search) {
     if (!stage->node->reduces || !le_stage_in_any_order(stage))
         return;
     le_codegen_begin(&r->c, search->job, stage, "");
-    if (!le_team_spread(&r->c, stage, &r->t) && !le_team_find(&r->c, stage, 1, &r->t))
+    if ((stage->also_count > 0 || !le_team_spread(&r->c, stage, &r->t)) && !le_team_find(&r->c, stage, 1, &r->t))
         return;
     if (r->t.points > INT32_MAX || r->t.points == 0)
         return;

@@ -405,7 +405,7 @@ static void emit_values(struct reuse_kernel *k) {
     le_team_bind(c, block, r->rows.lines.at, r->rows.lines.count, row, true);
     le_team_bind(c, block, r->columns.lines.at, r->columns.lines.count, column, true);
     le_group_know(c, &r->t.groups[0], block, le_ktree_element2(t, k->totals, i, j));
-    le_reduce_store(c, &r->t, block);
+    le_team_store(c, &r->t, block, TEAM_ALL);
     le_codegen_close_all(c, block);
 }
 

@@ -7,6 +7,9 @@
 static bool is_one_axis(struct row *r) {
     const struct team_stage *t = r->t;
     const struct le_range *k = le_range_of(r->c->space, t->groups[0].indices[0]);
+    for (int s = 0; s < t->sibling_count && t->rest_count > 0; s++)
+        if (t->siblings[s]->index_count == r->c->stage->index_count)
+            return false; /* of the values along a row, only the stage's own are computed as lines */
     int bodies = t->rest_count;
     for (int g = 0; g < t->group_count; g++) {
         bodies += t->groups[g].node_count;

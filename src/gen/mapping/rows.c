@@ -190,11 +190,11 @@ static struct le_variable *emit_group(struct row *r, int pass) {
 
 /* ---- the kernel */
 
-/* Stores one value per row. */
+/* Stores the values of which there is one per row. */
 static void emit_one(struct row *r, struct le_expression *own) {
     struct codegen *c = r->c;
     le_ktree_end_if(c->tree, c->root, le_ktree_binary(c->tree, LE_OP_NE, own, le_ktree_int(c->tree, 0)));
-    le_codegen_store(c, le_codegen_node(c, c->stage->node, c->root, NULL), c->root);
+    le_team_store(c, r->t, c->root, TEAM_ALL);
 }
 
 /* Computes how many lines the thread has. Only a warp that has all lines may start in the middle. */
@@ -298,6 +298,7 @@ bool le_team_rows(struct codegen *c, struct team_stage *t, struct le_generated_l
             le_row_start_reading(&r); /* arrives while the blocks wait for each other */
         join_lines(&r, &t->groups[g], line_total);
     }
+    le_team_store_once(c, t, own);
     if (r.value)
         le_row_values(&r);
     else

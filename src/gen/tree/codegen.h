@@ -150,7 +150,12 @@ struct le_block *le_codegen_place(struct codegen *c, const struct destination *t
 bool le_codegen_reaches_in_int(const struct codegen *c, int value); /* an int can index all of the array */
 /* The element that a load reads, without a range check. */
 struct le_expression *le_codegen_trusted_place(struct codegen *c, const struct le_node *load, struct le_block *block);
-struct le_node le_codegen_target(const struct codegen *c); /* the element that the stage writes, as a LOAD */
+/* The element that a stage of the kernel writes, as a LOAD; and that of its first stage. */
+struct le_node le_codegen_target_of(const struct codegen *c, const struct le_stage *stage);
+struct le_node le_codegen_target(const struct codegen *c);
+/* Stores the value in the element on the left side of a stage of the kernel. */
+void le_codegen_store_to(struct codegen *c, const struct le_stage *stage, struct le_expression *value,
+                         struct le_block *block);
 void le_codegen_store(struct codegen *c, struct le_expression *value,
                       struct le_block *block); /* stores it in the element on the stage's left side */
 /* The element of a value that has this row-major number. */

@@ -158,6 +158,8 @@ static struct le_variable *array_of(struct codegen *c, int value) {
     bool target = value == c->stage->target;
     for (int k = 0; k < c->stage->pair_count; k++)
         target |= c->stage->pairs[k].target == value;
+    for (int k = 0; k < c->stage->also_count; k++)
+        target |= c->stage->also[k]->target == value;
     enum le_argument_kind kind = !target ? LE_ARGUMENT_ARRAY : v->rank == 0 ? LE_ARGUMENT_RESULT : LE_ARGUMENT_TARGET;
     return le_codegen_parameter(c, kind, value, 0, (int)v->type, NULL);
 }
@@ -247,17 +249,22 @@ struct le_block *le_codegen_place(struct codegen *c, const struct destination *t
 }
 
 /* A temporary has exactly the elements that its indices cover, so it needs no range check. */
-void le_codegen_store(struct codegen *c, struct le_expression *value, struct le_block *block) {
-    const struct le_value *target = &c->ir->values.at[c->stage->target];
+void le_codegen_store_to(struct codegen *c, const struct le_stage *stage, struct le_expression *value,
+                         struct le_block *block) {
+    const struct le_value *target = &c->ir->values.at[stage->target];
     struct destination to = {.value = target->id,
-                             .rank = c->stage->left_count,
-                             .access = c->stage->access,
-                             .subscripts = c->stage->left,
+                             .rank = stage->left_count,
+                             .access = stage->access,
+                             .subscripts = stage->left,
                              .trusted = target->symbol < 0};
     struct le_expression *place;
     struct le_block *inner = le_codegen_place(c, &to, block, NULL, &place);
     le_ktree_set(c->tree, inner, place, le_codegen_to_memory(c, value, target->type));
     le_ktree_close_to(c->tree, inner, block);
+}
+
+void le_codegen_store(struct codegen *c, struct le_expression *value, struct le_block *block) {
+    le_codegen_store_to(c, c->stage, value, block);
 }
 
 struct le_expression *le_codegen_dense_element(struct codegen *c, int value, struct le_block *block,
@@ -288,7 +295,10 @@ struct le_expression *le_codegen_trusted_place(struct codegen *c, const struct l
 }
 
 struct le_node le_codegen_target(const struct codegen *c) {
-    const struct le_stage *stage = c->stage;
+    return le_codegen_target_of(c, c->stage);
+}
+
+struct le_node le_codegen_target_of(const struct codegen *c, const struct le_stage *stage) {
     return (struct le_node){.kind = LE_NODE_LOAD,
                             .value = stage->target,
                             .access = stage->access,

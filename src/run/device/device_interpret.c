@@ -20,11 +20,15 @@ struct le_interpretation {
     struct le_arena arena;
     struct le_kernel_work work;
     enum le_interpreter which;
-    struct le_launches launches;
+    /* The stages of the action's kernel, each with its own bytecode; the one whose tapes are made or launched now. */
+    const struct le_stage *stages[1 + LE_ALSO_MAX], *stage;
+    struct le_launches launches[1 + LE_ALSO_MAX];
+    int stage_count;
     struct {
         struct le_tape *at;
         int count, capacity;
     } tapes;
+    int first_tape[2 + LE_ALSO_MAX]; /* by stage, and their number */
     int64_t part_bytes;
     struct le_allocation *tape_allocation, *parts;
     struct le_loaded_code *interpreter; /* the context's */
@@ -42,7 +46,7 @@ static void put_numbers(const struct le_interpretation *n, struct le_unit *unit)
     for (int k = 0; k < unit->reg_count; k++) {
         struct le_reg *reg = &unit->regs[k];
         bool number = reg->kind == LE_REG_STREAM && reg->buffer >= 0 && s->ir->values.at[reg->buffer].rank == 0;
-        if (!number || is_target(n->action->generated, reg->buffer) || s->cells[reg->buffer].on_device.address)
+        if (!number || is_target(n->stage, reg->buffer) || s->cells[reg->buffer].on_device.address)
             continue;
         reg->kind = LE_REG_CONST;
         reg->bits = s->cells[reg->buffer].scalar;
@@ -50,19 +54,18 @@ static void put_numbers(const struct le_interpretation *n, struct le_unit *unit)
 }
 
 static bool add_join_tape(struct le_interpretation *n, const struct le_launch *launch, size_t shared_bytes) {
-    const struct le_stage *stage = n->action->generated;
+    const struct le_stage *stage = n->stage;
     struct le_tape *tape = LE_PUSH(&n->arena, &n->tapes);
     n->part_bytes = launch->tasks * (int64_t)sizeof(uint64_t);
     return le_tape_join(&n->arena, n->which, stage->node->type, (enum le_reduction)stage->node->code, launch->tasks,
                         stage->target, shared_bytes, tape);
 }
 
-static bool encode_tapes(struct le_interpretation *n) {
+static bool encode_stage(struct le_interpretation *n, const struct le_launches *launches) {
     size_t shared_bytes = le_device_limits_of(n->call->home.device)->shared_optin_bytes;
     shared_bytes = shared_bytes > LE_INTERPRETER_SHARED_BYTES ? shared_bytes - LE_INTERPRETER_SHARED_BYTES : 0;
-    n->tapes.count = 0;
-    for (int k = 0; k < n->launches.count; k++) {
-        const struct le_launch *launch = &n->launches.at[k];
+    for (int k = 0; k < launches->count; k++) {
+        const struct le_launch *launch = &launches->at[k];
         put_numbers(n, launch->unit);
         struct le_tape *tape = LE_PUSH(&n->arena, &n->tapes);
         if (!le_tape_encode(&n->arena, n->which, launch, shared_bytes, tape) ||
@@ -72,26 +75,39 @@ static bool encode_tapes(struct le_interpretation *n) {
     return true;
 }
 
+static bool encode_tapes(struct le_interpretation *n) {
+    bool encoded = true;
+    n->tapes.count = 0;
+    for (int k = 0; k < n->stage_count && encoded; k++) {
+        n->stage = n->stages[k];
+        n->first_tape[k] = n->tapes.count;
+        encoded = encode_stage(n, &n->launches[k]);
+    }
+    n->first_tape[n->stage_count] = n->tapes.count;
+    return encoded;
+}
+
 /* The generator does not restore its work space if memory runs out, so it gets its own. The plan is running, so the
  * generator may use only numbers that the host already has. */
-static leat_status generate_bytecode(struct le_interpretation *n) {
+static leat_status generate_bytecode(struct le_interpretation *n, int stage) {
     struct le_specialised *s = n->call->specialised;
     struct le_space space = s->plan->space;
     space.evaluate = le_evaluate_on_host;
     struct le_kernel kernel = {.ir = s->ir,
-                               .stage = n->action->generated,
+                               .stage = n->stages[stage],
                                .space = &space,
                                .layouts = s->plan->layouts,
                                .threads = 4 * le_device_limits_of(n->call->home.device)->multiprocessors,
                                .block = LE_INTERPRETER_LANES,
                                .arena = &n->arena,
                                .work = &n->work};
-    return le_kernel_generate(&kernel, &n->launches);
+    return le_kernel_generate(&kernel, &n->launches[stage]);
 }
 
 static bool generate_and_encode(struct le_interpretation *n) {
-    if (generate_bytecode(n) != LEAT_OK || n->launches.count == 0)
-        return false;
+    for (int k = 0; k < n->stage_count; k++)
+        if (generate_bytecode(n, k) != LEAT_OK || n->launches[k].count == 0)
+            return false;
     for (n->which = 0; n->which < LE_INTERPRETERS; n->which++)
         if (encode_tapes(n))
             return true;
@@ -193,7 +209,7 @@ static leat_status upload_tapes(struct le_interpretation *n) {
                                  .target_memory = (char *)(uintptr_t)n->tape_allocation->address,
                                  .source_memory = bytes,
                                  .element_bytes = all_bytes,
-                                 .what = n->action->stage->name,
+                                 .what = n->action->name,
                                  .cause = "its bytecode",
                                  .wait = true};
     return le_device_copy(call->home.stream, &copy);
@@ -203,7 +219,7 @@ static leat_status upload_tapes(struct le_interpretation *n) {
 static void pass_buffer(const struct le_interpretation *n, int buffer, uint64_t *address,
                         struct le_launch_argument *to) {
     const struct le_specialised *s = n->call->specialised;
-    bool target = buffer >= 0 && is_target(n->action->generated, buffer);
+    bool target = buffer >= 0 && is_target(n->stage, buffer);
     to->access = buffer == LE_PARTS || target ? LE_ACCESS_BOTH : LE_ACCESS_READ;
     if (buffer == LE_PARTS) {
         *address = n->parts->address;
@@ -235,7 +251,7 @@ static leat_status launch_tape(const struct le_interpretation *n, const struct l
                                             .shared_bytes = tape->shared_bytes,
                                             .arguments = arguments,
                                             .argument_count = 1 + LE_INTERPRETER_BUFFERS,
-                                            .what = n->action->stage->name};
+                                            .what = n->action->name};
     return le_device_launch(le_code_kernel(n->interpreter), &launch, n->call->home.stream);
 }
 
@@ -255,13 +271,21 @@ static bool takes_long(const struct leat_call *call, const struct le_action *act
     return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && action->operations > most;
 }
 
+/* Whether the action's kernel does not store a value that bytecode of another of its stages would read. */
+static bool leaves_out(const struct le_action *action) {
+    bool found = action->is_unstored;
+    for (int k = 0; k < action->device->also_count; k++)
+        found |= action->device->also[k]->is_unstored;
+    return found;
+}
+
 /* Actions that may report faults or notes need compiled kernels. */
 static bool may_interpret(const struct leat_call *call, const struct le_action *action) {
     const struct le_device_work *w = action->device;
     const struct le_stage *stage = action->generated;
     return call->program->ctx->interpret != LEAT_INTERPRET_NEVER && !le_device_is_opening(call->home.device) &&
-           stage->kind == LE_STAGE_MAP && stage->sibling < 0 && stage->pair_count == 0 && w->step_count > 0 &&
-           !w->may_report && !takes_long(call, action);
+           stage->kind == LE_STAGE_MAP && stage->sibling < 0 && stage->pair_count == 0 && !leaves_out(action) &&
+           w->step_count > 0 && !w->may_report && !takes_long(call, action);
 }
 
 /* Whether the action's own code is compiled; SOON: requests it if not. */
@@ -277,6 +301,9 @@ struct le_interpretation *le_interpretation_new(struct leat_call *call, struct l
         return NULL;
     n->call = call;
     n->action = action;
+    n->stages[n->stage_count++] = action->device->alone ? action->device->alone : action->generated;
+    for (int k = 0; k < action->device->also_count; k++)
+        n->stages[n->stage_count++] = action->device->also[k]->generated;
     le_arena_init(&n->arena);
     le_kernel_work_init(&n->work, &n->arena);
     le_errors_save();
@@ -291,14 +318,17 @@ struct le_interpretation *le_interpretation_new(struct leat_call *call, struct l
 leat_status le_interpretation_run(struct le_interpretation *n) {
     leat_status status = upload_tapes(n);
     uint64_t at = 0;
-    for (int k = 0; k < n->tapes.count && status == LEAT_OK; k++) {
+    for (int k = 0, stage = 0; k < n->tapes.count && status == LEAT_OK; k++) {
+        while (k >= n->first_tape[stage + 1])
+            stage++;
+        n->stage = n->stages[stage];
         status = launch_tape(n, &n->tapes.at[k], at);
         at += padded_bytes(&n->tapes.at[k]);
     }
     leat_context *ctx = n->call->program->ctx;
     if (status == LEAT_OK)
         le_ledger_add(
-            ctx->ledger, LEAT_COST_INTERPRET, n->action->stage->name,
+            ctx->ledger, LEAT_COST_INTERPRET, n->action->name,
             ctx->interpret == LEAT_INTERPRET_ONLY ? "nothing is compiled for it" : "its code is being compiled", 0);
     return status;
 }

@@ -89,6 +89,9 @@ const leat_array *le_device_array_of(const struct leat_call *call, const struct 
         return s->part;
     if (s->cells[value].array)
         return s->cells[value].array;
+    for (int k = 0; action->device && k < action->device->also_count; k++)
+        if (action->device->also[k]->stage->base == value)
+            return s->cells[action->device->also[k]->stage->target].array;
     for (int k = 0; k < stage->pair_count; k++)
         if (stage->pairs[k].source == value)
             return s->cells[stage->pairs[k].target].array;
@@ -177,6 +180,15 @@ static leat_status fill_zeros(struct leat_call *call, const struct le_action *ac
     return le_storage_prepare(call, action, true);
 }
 
+static leat_status prepare_targets(struct leat_call *call, const struct le_action *action) {
+    const struct le_device_work *w = action->device;
+    leat_status status = action->is_unstored ? LEAT_OK : le_storage_prepare(call, action, false);
+    for (int k = 0; k < w->also_count && status == LEAT_OK; k++)
+        if (!w->also[k]->is_unstored)
+            status = le_storage_prepare(call, w->also[k], false);
+    return status;
+}
+
 /* Runs the action by the library, else by the interpretation if that is not NULL, else by its loaded kernels. */
 static leat_status perform_work(struct leat_call *call, struct le_action *action, bool by_library,
                                 struct le_interpretation *interpretation) {
@@ -185,7 +197,7 @@ static leat_status perform_work(struct leat_call *call, struct le_action *action
         return status;
     status = begin_results(call, action->device);
     if (status == LEAT_OK)
-        status = le_storage_prepare(call, action, false);
+        status = prepare_targets(call, action);
     if (status == LEAT_OK)
         status = by_library       ? le_device_contract_run(call, action)
                  : interpretation ? le_interpretation_run(interpretation)

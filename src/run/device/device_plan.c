@@ -36,10 +36,36 @@ static bool is_aligned(void *user, int value) {
         return is_at_16(s->cells[value].array);
     for (int k = 0; k < s->tree->symbol_count; k++) {
         int input = s->ir->first[k];
-        if (input >= 0 && s->cells[input].array && !is_at_16(s->cells[input].array))
+        const leat_array *array = input >= 0 ? s->cells[input].array : NULL;
+        if (array && le_array_is_contiguous(array) && !is_at_16(array)) /* a strided one is copied */
             return false;
     }
     return true;
+}
+
+int le_device_other_part(const struct leat_call *call, int value, bool *is_imaginary) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_value *v = &s->ir->values.at[value];
+    const int count = s->typed->symbol_count;
+    *is_imaginary = false;
+    for (int k = 0; k < count && s->tree != s->typed && v->symbol >= 0 && v->rank > 0; k++) {
+        const struct le_symbol *imaginary = s->tree->symbols[k]->imaginary;
+        if (!imaginary || (v->symbol != k && v->symbol != imaginary->id))
+            continue;
+        *is_imaginary = v->symbol != k;
+        if (v->stage >= 0)
+            return s->plan->other_part[value];
+        const leat_array *given = call->device->binds[k].array;
+        bool both = call->device->binds[k].kind == LE_BOUND_ARRAY && le_type_is_complex((enum le_type)given->dtype);
+        return both ? s->ir->first[*is_imaginary ? k : imaginary->id] : -1;
+    }
+    return -1;
+}
+
+static int imaginary_of(void *user, int value) {
+    bool is_imaginary;
+    int other = le_device_other_part(user, value, &is_imaginary);
+    return is_imaginary ? -1 : other;
 }
 
 #define MEMORY_EFFICIENCY      0.9  /* of what the memory's clock and width say, that kernels reach */
@@ -62,10 +88,11 @@ struct le_device_facts le_device_facts_of(struct leat_call *call) {
                                     .shared_most_bytes = limits->shared_optin_bytes,
                                     .capability = limits->capability,
                                     .is_aligned = is_aligned,
+                                    .imaginary_of = imaginary_of,
                                     .user = call};
 }
 
-static struct le_device_kernel_job job_of(struct leat_call *call, struct le_plan_step *g,
+struct le_device_kernel_job le_device_job(struct leat_call *call, struct le_plan_step *g,
                                           const struct le_action *action, const struct le_device_facts *facts) {
     struct le_specialised *s = call->specialised;
     return (struct le_device_kernel_job){.kernel = {.ir = s->ir,
@@ -79,51 +106,16 @@ static struct le_device_kernel_job job_of(struct leat_call *call, struct le_plan
                                          .action = (int)(action - s->plan->actions)};
 }
 
-static leat_status generate_launches(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
-    const struct le_device_facts facts = le_device_facts_of(call);
-    const struct le_device_kernel_job job = job_of(call, g, action, &facts);
-    return le_device_generate(&job, &action->device->launches);
-}
-
 leat_status le_device_predict(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
                               double *seconds) {
     const struct le_device_facts facts = le_device_facts_of(call);
-    const struct le_device_kernel_job job = job_of(call, g, action, &facts);
+    const struct le_device_kernel_job job = le_device_job(call, g, action, &facts);
     struct le_generated_launches made = {0};
     leat_status status = le_device_generate(&job, &made);
     *seconds = 0;
     for (int k = 0; k < made.count && status == LEAT_OK; k++)
         *seconds += made.at[k].mapping ? made.at[k].predicted_seconds : 0;
     return status;
-}
-
-/* ---- fusing an action into its reader */
-
-/* The first later action of the group that reads this one's value; NULL: none. */
-static struct le_action *reader_of(struct leat_call *call, const struct le_plan_step *g,
-                                   const struct le_action *action) {
-    struct le_plan *plan = call->specialised->plan;
-    struct le_action *a = &plan->actions[action - plan->actions];
-    for (a++; a < plan->actions + g->first_action + g->action_count; a++)
-        if (le_device_reads(call->specialised->ir, a->generated, action->generated))
-            return a;
-    return NULL;
-}
-
-static bool is_made_there(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
-    const struct le_device_facts facts = le_device_facts_of(call);
-    struct le_action *reader = reader_of(call, g, action);
-    if (!reader || !le_device_computes(call, reader->stage))
-        return false;
-    const struct le_device_kernel_job job = job_of(call, g, reader, &facts);
-    struct le_node *node = le_device_make_there(&job, action->generated);
-    if (!node)
-        return false;
-    struct le_stage *made = LE_NEW(g->arena, struct le_stage);
-    *made = *reader->generated;
-    made->node = le_node_adopt(call->specialised->ir, node);
-    reader->generated = made;
-    return true;
 }
 
 /* ---- steps */
@@ -143,8 +135,9 @@ static void add_result(struct le_arena *arena, const struct le_stage *stage, str
     *LE_PUSH(arena, &w->results) = (struct le_device_result){.value = value, .base = base};
 }
 
-static void lay_out(struct le_arena *arena, const struct le_stage *stage, struct le_device_work *w,
-                    struct le_device_step *step) {
+static void lay_out(struct le_arena *arena, const struct le_action *action, struct le_device_step *step) {
+    const struct le_stage *stage = action->stage;
+    struct le_device_work *w = action->device;
     const struct le_generated_launch *made = step->generated;
     int numbers = 0;
     step->arguments = LE_NEW_ARRAY(arena, made->argument_count, struct le_launch_argument);
@@ -164,12 +157,12 @@ static void lay_out(struct le_arena *arena, const struct le_stage *stage, struct
                                              .arguments = step->arguments,
                                              .argument_count = made->argument_count,
                                              .uses = step->uses,
-                                             .what = stage->name};
+                                             .what = action->name};
     memcpy(step->launch.grid, made->grid, sizeof made->grid);
     memcpy(step->launch.block, made->block, sizeof made->block);
 }
 
-static void make_steps(struct le_plan_step *g, struct le_action *action) {
+void le_device_make_steps(struct le_plan_step *g, struct le_action *action) {
     struct le_device_work *w = action->device;
     w->steps = LE_NEW_ARRAY(g->arena, w->launches.count, struct le_device_step);
     for (int k = 0; k < w->launches.count; k++) {
@@ -178,7 +171,7 @@ static void make_steps(struct le_plan_step *g, struct le_action *action) {
             continue;
         struct le_device_step *step = &w->steps[w->step_count];
         step->generated = made;
-        lay_out(g->arena, action->stage, w, step);
+        lay_out(g->arena, action, step);
         w->may_report |= made->may_fault || made->may_note;
         action->operations += (uint64_t)made->operations;
         w->step_count++;
@@ -218,12 +211,12 @@ static leat_status explain_failure(leat_status status, const struct le_stage *st
 static struct le_code_source source_of(const struct leat_call *call, const struct le_action *action,
                                        const struct le_device_step *step, struct le_text *what) {
     *what = (struct le_text){0};
-    le_text_add(what, "%s; ", action->stage->name);
+    le_text_add(what, "%s; ", action->name);
     add_values(what, call->specialised->ir, step->generated);
     return (struct le_code_source){.kernel = step->generated->kernel,
                                    .text = step->generated->text,
                                    .program = call->program->name,
-                                   .what = what->failed ? action->stage->name : what->at,
+                                   .what = what->failed ? action->name : what->at,
                                    .cause = "first use with these types"};
 }
 
@@ -340,18 +333,23 @@ leat_status le_device_plan(struct leat_call *call, struct le_plan_step *g, struc
     action->device->zero = fills_zeros(action->stage);
     if (action->device->by_leader || action->device->zero)
         return LEAT_OK;
-    if (is_made_there(call, g, action)) {
+    if (le_device_make_in_reader(call, g, action)) {
         action->storage = LE_STORAGE_NONE;
         return LEAT_OK;
     }
-    leat_status status = le_device_contract_plan(call, g, action);
+    leat_status status = LEAT_OK;
+    if (le_device_join_earlier(call, g, action, &status) || status != LEAT_OK)
+        return status;
+    status = le_device_contract_plan(call, g, action);
     const struct le_device_contract *contract = action->device->contract;
     if (status != LEAT_OK || (contract && le_device_contract_is_sure(contract)))
         return status;
     uint64_t operations = action->operations;
-    status = generate_launches(call, g, action);
+    const struct le_device_facts facts = le_device_facts_of(call);
+    const struct le_device_kernel_job job = le_device_job(call, g, action, &facts);
+    status = le_device_generate(&job, &action->device->launches);
     if (status == LEAT_OK)
-        make_steps(g, action);
+        le_device_make_steps(g, action);
     if (contract)
         action->operations = operations;
     return status;

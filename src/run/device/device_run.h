@@ -77,6 +77,9 @@ struct le_device_work {
     bool by_leader;                      /* computed by the kernel of the stage's leader */
     bool zero;                           /* FILL with zeros, which needs no kernel */
     bool may_report;                     /* some launch may report a fault or notes */
+    struct le_action *also[LE_ALSO_MAX]; /* later actions that its kernel computes, too */
+    const struct le_stage *alone;        /* its own stage, before others were joined to it; NULL: none were */
+    int also_count;
 };
 
 /* ---- device_call.c */
@@ -134,6 +137,12 @@ bool le_device_code_is_loaded(const struct le_action *action);
 /* The same without waiting for a compiler. Returns true if no kernel is still being compiled: le_device_load_code then
  * waits only for kernels whose compilation failed. */
 bool le_device_request_code(struct leat_call *call, struct le_action *action, enum le_code_wish wish);
+/* The value of the other part, if both parts of complex numbers lie side by side in memory; -1: they do not. */
+int le_device_other_part(const struct leat_call *call, int value, bool *is_imaginary);
+struct le_device_facts le_device_facts_of(struct leat_call *call);
+struct le_device_kernel_job le_device_job(struct leat_call *call, struct le_plan_step *group,
+                                          const struct le_action *action, const struct le_device_facts *facts);
+void le_device_make_steps(struct le_plan_step *group, struct le_action *action); /* of its generated launches */
 void le_device_work_finish(struct le_action *action); /* releases its kernels; any action, also on the CPU */
 void le_device_show(const struct le_action *action, struct le_text *out);
 
@@ -153,6 +162,13 @@ leat_status le_permutation_run(struct leat_call *call, struct le_permutation *pe
                                const struct le_strided_memory *from, const struct le_strided_memory *to);
 void le_permutation_finish(struct le_permutation *permutation); /* releases its kernels; NULL is fine */
 void le_permutation_show(const struct le_permutation *permutation, const char *what, struct le_text *out);
+/* ---- device_fuse.c */
+/* Whether the action needs no kernel, because its only reader, a later action of the group, computes it where it reads
+ * it. */
+bool le_device_make_in_reader(struct leat_call *call, struct le_plan_step *group, const struct le_action *action);
+/* Whether an earlier action's kernel now computes the action as well. */
+bool le_device_join_earlier(struct leat_call *call, struct le_plan_step *group, struct le_action *action,
+                            leat_status *status);
 
 /* ---- device_contract.c */
 /* Sets action->device->contract if a library computes the stage. */

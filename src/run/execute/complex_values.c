@@ -1,6 +1,7 @@
 /* Complex numbers at the boundary of a run. The caller binds and requests complex values; the program that runs has
  * their real and imaginary parts (lang/complex_statements.c). A bound array becomes two views of real numbers in the
- * same memory, with twice the strides. A result is assembled by copying its parts into two such views of it. */
+ * same memory, with twice the strides. A result is assembled by copying its parts into two such views of it, unless
+ * kernels have computed them there. */
 #include "run/device/device_run.h"
 #include <string.h>
 
@@ -98,6 +99,63 @@ static leat_status copy_part(struct leat_call *call, const leat_array *target, i
                        : le_call_store(call, target, cell, name);
 }
 
+static struct le_want *want_of(struct leat_call *call, int value) {
+    const struct le_specialised *s = call->specialised;
+    for (int k = 0; k < call->want_count; k++)
+        if (s->ir->last[call->wants[k].symbol] == value)
+            return &call->wants[k];
+    return NULL;
+}
+
+/* Whether kernels can write the parts into the want's target. */
+static bool takes_parts(const struct leat_call *call, const struct le_want *w, const int64_t *shape) {
+    return w && w->target && call->wants_placed && le_array_is_contiguous(w->target) &&
+           le_device_can_write(w->target) && !le_result_is_bound(call, w->target) &&
+           memcmp(shape, w->target->shape, (size_t)w->target->rank * sizeof *shape) == 0;
+}
+
+leat_status le_complex_part_new(struct leat_call *call, int value, leat_array **array) {
+    struct le_specialised *s = call->specialised;
+    const int other = s->plan->other_part[value];
+    const struct le_value *v = &s->ir->values.at[value];
+    const int64_t *shape = s->plan->layouts[value].shape;
+    struct le_want *of_value = want_of(call, value), *w = of_value ? of_value : want_of(call, other);
+    leat_array *whole = takes_parts(call, w, shape) ? le_array_retain(w->target) : NULL, *beside = NULL;
+    leat_status status = LEAT_OK;
+    if (!whole)
+        status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, v->type == LE_F64 ? LEAT_C128 : LEAT_C64, v->rank,
+                                 shape, false, &whole);
+    if (status == LEAT_OK)
+        status = view_part(whole, of_value == NULL, array);
+    if (status == LEAT_OK)
+        status = view_part(whole, of_value != NULL, &beside);
+    le_array_free(whole);
+    if (status != LEAT_OK)
+        return status;
+    le_array_free(s->cells[other].wanted);
+    s->cells[other].wanted = beside;
+    return LEAT_OK;
+}
+
+/* The array of complex numbers that both parts have been computed in; NULL: there is none, or it is not the target. */
+static leat_array *computed_whole(const struct le_specialised *s, const struct le_want *w, const int *values) {
+    leat_array *re = s->cells[values[0]].array, *whole;
+    const leat_array *im = s->cells[values[1]].array;
+    if (!re || !im || s->plan->other_part[values[0]] != values[1] || re->buffer != im->buffer ||
+        (char *)im->data != (char *)re->data + leat_dtype_size_bytes(re->dtype))
+        return NULL;
+    if (w->target)
+        return w->target->buffer == re->buffer && w->target->data == re->data ? le_array_retain(w->target) : NULL;
+    if (le_array_transpose(re, (const int[LEAT_RANK_MAX]){0, 1, 2, 3, 4, 5, 6, 7}, &whole) != LEAT_OK) {
+        le_errors_clear();
+        return NULL;
+    }
+    whole->dtype = re->dtype == LEAT_F64 ? LEAT_C128 : LEAT_C64;
+    for (int k = 0; k < whole->rank; k++)
+        whole->strides[k] /= 2;
+    return whole;
+}
+
 /* The target may be the array of an input. By now everything else that reads this array has been copied, except this
  * result's own parts. */
 leat_status le_complex_deliver(struct leat_call *call, struct le_want *w) {
@@ -110,6 +168,9 @@ leat_status le_complex_deliver(struct leat_call *call, struct le_want *w) {
         status = le_call_check_shape(symbol->name, like, w->target);
     if (status)
         return status;
+    w->result = computed_whole(s, w, values);
+    if (w->result)
+        return LEAT_OK;
     if (w->target)
         w->result = le_array_retain(w->target);
     else

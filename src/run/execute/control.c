@@ -84,7 +84,7 @@ static const char *cause_of(const struct le_action *a) {
 
 static leat_status perform_computation(struct leat_call *call, struct le_action *a) {
     struct le_span span;
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, a->stage->name, cause_of(a));
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, a->name, cause_of(a));
     leat_status status = le_perform_action(call, a);
     le_span_end(&span, (uint64_t)a->bytes, a->operations);
     return status;
@@ -104,7 +104,8 @@ static void drop_dying(struct leat_call *call, const struct le_action *a, int at
 
 static leat_status compute(struct leat_call *call, struct le_action *a, int *at) {
     struct le_specialised *s = call->specialised;
-    leat_status status = a->storage == LE_STORAGE_NONE ? LEAT_OK : perform_computation(call, a);
+    bool by_other = a->storage == LE_STORAGE_NONE || a->joined_to;
+    leat_status status = by_other ? LEAT_OK : perform_computation(call, a);
     if (status != LEAT_OK)
         return status;
     s->cells[a->stage->target].ready = true;

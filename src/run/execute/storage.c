@@ -94,6 +94,8 @@ static void poison(const struct leat_call *call, const leat_array *array) {
 static leat_status new_at(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
                           leat_array **array) {
     const struct le_layout *laid = le_result_layout(call->specialised->plan, v->id, v->rank);
+    if (call->specialised->plan->other_part[v->id] >= 0)
+        return le_complex_part_new(call, v->id, array);
     leat_status status =
         laid ? le_result_array_new(call, v->type, v->rank, laid, array)
              : le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);

@@ -32,6 +32,9 @@ struct le_action {
     const struct le_stage *stage;
     /* the stage that code is generated for: `stage`, or a variant of it made while planning the group */
     const struct le_stage *generated;
+    const char *name;            /* for tables: of the stage, and of others that its kernel computes */
+    struct le_action *joined_to; /* the earlier action whose kernel computes this one, too; NULL: none */
+    bool is_unstored;            /* only the kernel that computes it reads it */
     int group;
     enum le_storage_kind storage;   /* of stage.target; EACH: see `storages` */
     enum le_storage_kind *storages; /* EACH: by pair */
@@ -123,6 +126,9 @@ struct le_plan {
     int *maker; /* by value: the first action that sets it; -1: an input */
     /* by value: the target's layout, for a result computed in a target that is not row-major; else NULL */
     const struct le_layout **result_layouts;
+    /* By value: of one part of a complex result, computed beside the other part in an array of complex numbers, the
+     * other part's value; else -1. */
+    int *other_part;
     size_t scratch_bytes; /* of one worker */
     bool *is_key;         /* by symbol: a range depends on this bound number */
     bool single_use;      /* it is valid for the current data only */
@@ -200,8 +206,10 @@ void le_find_result_layouts(struct leat_call *call); /* sets the `result_layouts
 /* What the plan depends on in the want's target: writes at most 1 + LEAT_RANK_MAX numbers, and returns how many. */
 int le_result_layout_key(const struct leat_call *call, const struct le_want *want, int64_t *out);
 const struct le_layout *le_result_layout(const struct le_plan *plan, int value, int rank); /* NULL: row-major */
+void le_result_spread(struct le_plan *plan, int value, int rank); /* sets the layout of a complex result's part */
 leat_status le_result_array_new(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,
                                 leat_array **array);
+bool le_result_is_bound(const struct leat_call *call, const leat_array *target); /* an input shares memory with it */
 /* Arranges for a result to be computed directly in the caller's target, if that shares no memory with an input. A
  * scalar without a target is computed in a new array. */
 void le_result_place(struct leat_call *call, int want);
@@ -217,6 +225,9 @@ bool le_value_dies(const struct le_plan *plan, struct le_dying_values deaths, in
 /* empty_ranges.c: once the ranges of the group's statements are known, replaces stages that nothing reads because a
  * range is empty, so that they cannot fail. */
 void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *group);
+
+/* Bytes that the stage's kernel reads and writes, for the ledger. */
+int64_t le_stage_bytes(const struct le_specialised *s, const struct le_stage *stage);
 
 /* plan_group.c: lists the actions and groups; plans a group; plans a group in a block again if what it depends on has
  * changed. */

@@ -82,7 +82,7 @@ static void add_action(struct lister *l, const struct le_stage *stage) {
         add_group(l, stage);
     struct le_plan_step *g = &plan->groups[plan->group_count - 1];
     struct le_action *a = &plan->actions[plan->action_count];
-    *a = (struct le_action){.stage = stage, .group = plan->group_count - 1};
+    *a = (struct le_action){.stage = stage, .name = stage->name, .group = plan->group_count - 1};
     g->action_count++;
     if (is_control(stage))
         find_partner(l, plan->action_count);
@@ -182,6 +182,7 @@ static void value_layout(struct le_specialised *s, int value) {
     if (v->stage < 0 || v->symbol < 0 || v->rank == 0)
         return;
     dense_layout(&s->plan->layouts[value], s->plan->space.shape[v->symbol], v->rank);
+    le_result_spread(s->plan, value, v->rank);
     const struct le_layout *laid = le_result_layout(s->plan, value, v->rank);
     if (laid)
         memcpy(s->plan->layouts[value].strides, laid->strides, sizeof laid->strides);
@@ -329,9 +330,13 @@ static void find_storages(struct le_specialised *s, struct le_plan_step *g, stru
 
 /* ---- bytes, for the ledger */
 
+#define LOADS_COUNTED 64 /* that are compared with those of the other stages of a kernel */
+
 struct count_bytes {
     const struct le_specialised *s;
-    int64_t bytes, points;
+    int64_t bytes;
+    const struct le_node *counted[LOADS_COUNTED];
+    int counted_count;
 };
 
 /* For products of range lengths, which may be as large as any number in the data. */
@@ -345,6 +350,11 @@ static void count_load(struct le_node *node, void *user) {
     struct count_bytes *c = user;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
+    for (int k = 0; k < c->counted_count; k++)
+        if (c->counted[k] == node)
+            return;
+    if (c->counted_count < LOADS_COUNTED)
+        c->counted[c->counted_count++] = node;
     int64_t elements = 1;
     for (int d = 0; d < node->operand_count; d++)
         elements *= c->s->plan->layouts[node->value].shape[d];
@@ -356,13 +366,22 @@ static void count_load(struct le_node *node, void *user) {
         (touched < elements ? touched : elements) * (int64_t)le_type_size(c->s->ir->values.at[node->value].type);
 }
 
-static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *stage) {
-    struct count_bytes c = {.s = s, .points = 1};
-    le_node_walk(s->ir, stage->node, count_load, &c);
+static void count_stage(struct count_bytes *c, const struct le_stage *stage) {
+    const struct le_specialised *s = c->s;
+    int64_t points = 1;
+    le_node_walk(s->ir, stage->node, count_load, c);
     for (int k = 0; k < stage->index_count; k++)
         if (!s->ir->indices.at[stage->indices[k]].host)
-            c.points = saturating_product(c.points, le_range_count(&s->plan->space.ranges[stage->indices[k]]));
-    return c.bytes + saturating_product(c.points, (int64_t)le_type_size(s->ir->values.at[stage->target].type));
+            points = saturating_product(points, le_range_count(&s->plan->space.ranges[stage->indices[k]]));
+    c->bytes += saturating_product(points, (int64_t)le_type_size(s->ir->values.at[stage->target].type));
+}
+
+int64_t le_stage_bytes(const struct le_specialised *s, const struct le_stage *stage) {
+    struct count_bytes c = {.s = s};
+    count_stage(&c, stage);
+    for (int k = 0; k < stage->also_count; k++)
+        count_stage(&c, stage->also[k]);
+    return c.bytes;
 }
 
 /* ---- siblings */
@@ -433,7 +452,8 @@ static leat_status generate_code(struct leat_call *call, struct le_plan_step *g,
             plan->scratch_bytes = action->codes[k].scratch_bytes;
     }
     bool computes = action->launches.count > 0 || (action->device && action->storage != LE_STORAGE_NONE);
-    action->bytes = stage->kind == LE_STAGE_FILL || !computes ? 0 : bytes_of(s, stage);
+    computes &= !action->joined_to;
+    action->bytes = stage->kind == LE_STAGE_FILL || !computes ? 0 : le_stage_bytes(s, stage);
     return status;
 }
 
@@ -445,7 +465,7 @@ static leat_status plan_contraction(struct leat_call *call, struct le_plan_step 
     if (!action->contract)
         return status;
     action->operations = (uint64_t)action->contract->operations;
-    action->bytes = bytes_of(call->specialised, action->stage);
+    action->bytes = le_stage_bytes(call->specialised, action->stage);
     return status;
 }
 
@@ -510,6 +530,9 @@ static leat_status plan_now(struct leat_call *call, struct le_plan_step *g) {
     for (int k = 0; k < g->action_count; k++) {
         struct le_action *action = &s->plan->actions[g->first_action + k];
         action->generated = action->stage;
+        action->name = action->stage->name;
+        action->joined_to = NULL;
+        action->is_unstored = false;
         action->writes_nothing = false;
     }
     for (int k = 0; k < g->statement_count && status == LEAT_OK; k++) {

@@ -47,10 +47,40 @@ static bool is_made_at_once(const struct le_specialised *s, int value) {
     return free;
 }
 
+/* The parts of a complex result, if kernels can store both in the result's own array. */
+static void find_parts(struct leat_call *call, const struct le_want *w) {
+    struct le_specialised *s = call->specialised;
+    const struct le_symbol *symbol = s->tree->symbols[w->symbol];
+    int re = s->ir->last[symbol->id], im = s->ir->last[symbol->imaginary->id];
+    const struct le_value *values = s->ir->values.at;
+    if (re < 0 || im < 0 || values[re].stage < 0 || values[im].stage < 0 || values[re].rank == 0 ||
+        values[re].type != values[im].type || !is_made_at_once(s, re) || !is_made_at_once(s, im))
+        return;
+    s->plan->other_part[re] = im;
+    s->plan->other_part[im] = re;
+    s->plan->result_layouts[re] = LE_NEW(&s->plan->arena, struct le_layout);
+    s->plan->result_layouts[im] = LE_NEW(&s->plan->arena, struct le_layout);
+}
+
+void le_result_spread(struct le_plan *plan, int value, int rank) {
+    struct le_layout *laid = (struct le_layout *)(uintptr_t)plan->result_layouts[value];
+    if (plan->other_part[value] < 0)
+        return;
+    *laid = plan->layouts[value];
+    for (int d = 0; d < rank; d++)
+        laid->strides[d] *= 2;
+}
+
 void le_find_result_layouts(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
     plan->result_layouts = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, const struct le_layout *);
+    plan->other_part = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, int);
+    for (int k = 0; k < s->ir->values.count; k++)
+        plan->other_part[k] = -1;
+    for (int k = 0; k < call->want_count && !plan->has_blocks && call->device; k++)
+        if (le_is_complex_result(s, call->wants[k].symbol))
+            find_parts(call, &call->wants[k]);
     for (int k = 0; k < call->want_count && !plan->has_blocks; k++) {
         const struct le_want *w = &call->wants[k];
         int value = s->ir->last[w->symbol];
@@ -97,8 +127,8 @@ static leat_status view_of(leat_array *target, const int64_t *shape, leat_array 
     return le_array_transpose(target, (const int[LEAT_RANK_MAX]){0, 1, 2, 3, 4, 5, 6, 7}, view);
 }
 
-/* Whether an input shares memory with the target. Other targets never do. */
-static bool is_target_bound(const struct leat_call *call, const leat_array *target) {
+/* Other targets never share memory with it. */
+bool le_result_is_bound(const struct leat_call *call, const leat_array *target) {
     for (int q = 0; q < call->program->tree->symbol_count; q++)
         if (call->binds[q].kind == LE_BOUND_ARRAY && le_array_overlaps(call->binds[q].array, target))
             return true;
@@ -117,7 +147,7 @@ static int find_placed(const struct leat_call *call, int want) {
         return -1;
     for (int base = value; base >= 0; base = le_storage_base(s->plan, value))
         value = base;
-    if (!le_maker_of(s->plan, value) || is_target_bound(call, w->target))
+    if (!le_maker_of(s->plan, value) || le_result_is_bound(call, w->target))
         return -1;
     const int64_t *shape = s->plan->layouts[value].shape;
     const struct le_cell *cell = &s->cells[value];
@@ -133,7 +163,7 @@ static int find_number(const struct leat_call *call, int want) {
     int value = s->ir->last[w->symbol];
     bool may_be = call->device && value >= 0 && s->ir->values.at[value].stage >= 0 &&
                   s->ir->values.at[value].rank == 0 && !s->plan->has_blocks && !le_is_complex_result(s, w->symbol);
-    bool fits = !w->target || (le_device_can_write(w->target) && !is_target_bound(call, w->target));
+    bool fits = !w->target || (le_device_can_write(w->target) && !le_result_is_bound(call, w->target));
     return may_be && fits ? value : -1;
 }
 
