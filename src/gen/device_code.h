@@ -91,4 +91,9 @@ bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const
  * maker then needs no kernel. The node belongs to a fork of the program's IR. NULL: a kernel for the maker is faster.
  */
 struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker);
+/* The same for reductions whose columns the job's kernel then keeps on chip, though it may not be the only one that
+ * reads what the maker makes. Adds to *gain_seconds what the kernel itself gains, or loses, by it. */
+struct le_node *le_device_keep_there(const struct le_device_kernel_job *job, const struct le_stage *maker,
+                                     double *gain_seconds);
+double le_device_seconds(const struct le_device_kernel_job *job); /* predicted, of a stage of kind MAP */
 #endif

@@ -48,8 +48,8 @@ static bool is_worth_it(const struct le_mapping *m, const struct le_mapping *sim
     return m->seconds < GAIN * simpler->seconds && m->seconds < simpler->seconds - GAIN_SECONDS;
 }
 
-/* The one that LEAT_MAPPING names first, or else the preferred or the fastest one. The simplest are proposed first. */
-static const struct le_mapping *choose(const struct le_mapping_search *search) {
+/* The simplest are proposed first. */
+const struct le_mapping *le_mapping_choose(const struct le_mapping_search *search) {
     const struct le_mapping *best = search->preferred ? search->preferred : &search->at[0];
     for (int k = 0; k < search->count; k++) {
         const struct le_mapping *m = &search->at[k];
@@ -61,7 +61,7 @@ static const struct le_mapping *choose(const struct le_mapping_search *search) {
 }
 
 leat_status le_mapping_make(struct le_mapping_search *search, struct le_generated_launches *out) {
-    const struct le_mapping *m = choose(search);
+    const struct le_mapping *m = le_mapping_choose(search);
     int first = out->count;
     leat_status status = m->make(m, m->found, out);
     for (int k = first; k < out->count; k++)

@@ -26,6 +26,27 @@ static leat_status unsupported(const struct le_device_kernel_job *job, const cha
                       "%s cannot run on a device yet", what);
 }
 
+static void propose_reductions(struct le_mapping_search *search) {
+    le_propose_product(search);
+    if (search->count > 0)
+        return;
+    le_propose_maps(search);
+    le_propose_loop(search);
+    le_propose_reductions(search);
+}
+
+const struct le_mapping *le_mapping_of_map(const struct le_device_kernel_job *job, const struct le_stage *stage) {
+    struct le_stage own = *stage;
+    struct le_device_kernel_job of_stage = *job;
+    struct le_mapping_search search = {.job = &of_stage, .stage = &own};
+    of_stage.kernel.stage = &own;
+    own.node = le_kernel_readable(&of_stage.kernel, own.node);
+    propose_reductions(&search);
+    struct le_mapping *chosen = LE_NEW(job->kernel.arena, struct le_mapping);
+    *chosen = *le_mapping_choose(&search);
+    return chosen;
+}
+
 static leat_status generate_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                   struct le_generated_launches *out) {
     struct le_mapping_search search = {.job = job, .stage = stage};
@@ -34,12 +55,7 @@ static leat_status generate_stage(const struct le_device_kernel_job *job, const 
         return le_scan_generate(job, stage, out);
     case LE_STAGE_MAP:
     case LE_STAGE_CONTRACT:
-        le_propose_product(&search);
-        if (search.count == 0) {
-            le_propose_maps(&search);
-            le_propose_loop(&search);
-            le_propose_reductions(&search);
-        }
+        propose_reductions(&search);
         break;
     case LE_STAGE_EACH:
         le_propose_each(&search);

@@ -72,8 +72,7 @@ static struct statics statics_of(const struct group *g, int lines, int unroll, i
                              LE_STATIC_NUMBER(width), LE_STATIC_TYPE(counting)}};
 }
 
-/* Stores the values of the stage and of its siblings. */
-static void store_values(struct codegen *c, const struct team_stage *t, struct le_block *block) {
+void le_reduce_store(struct codegen *c, const struct team_stage *t, struct le_block *block) {
     const struct le_stage *stage = c->stage;
     le_codegen_store(c, le_codegen_node(c, stage->node, block, NULL), block);
     for (int k = 0; k < t->sibling_count; k++) {
@@ -90,7 +89,7 @@ static void make_rest(struct codegen *c, const struct team_stage *t, struct le_e
     bool narrow = t->rest <= INT32_MAX / 2;
     if (t->rest_count == 0) {
         le_ktree_end_if(tree, c->root, le_ktree_binary(tree, LE_OP_NE, own, le_ktree_int(tree, 0)));
-        store_values(c, t, c->root);
+        le_reduce_store(c, t, c->root);
         return;
     }
     int type = narrow ? LE_KTREE_INT : LE_KTREE_LONG;
@@ -99,7 +98,7 @@ static void make_rest(struct codegen *c, const struct team_stage *t, struct le_e
     struct le_block *block = le_ktree_open_loop(tree, c->root, LE_ROLE_SERIAL, along, own, end,
                                                 le_ktree_constant(tree, type, (uint64_t)threads));
     le_team_bind(c, block, t->rest_at, t->rest_count, le_ktree_use(tree, along), narrow);
-    store_values(c, t, block);
+    le_reduce_store(c, t, block);
     le_ktree_close(tree, block);
 }
 
@@ -381,7 +380,7 @@ static void whole_columns(struct codegen *c, struct team_stage *t, int threads) 
             c, group, block,
             emit_column(c, group, block, levels_for(group, chunk), le_ktree_int(c->tree, 0), le_group_count(c, group)));
     }
-    store_values(c, t, block);
+    le_reduce_store(c, t, block);
     le_ktree_close(c->tree, block);
 }
 
@@ -434,7 +433,7 @@ static void cut_columns(struct codegen *c, struct team_stage *t, int threads, st
     le_team_bind(c, block, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)
         take_parts(s, g, block, point);
-    store_values(c, t, block);
+    le_reduce_store(c, t, block);
     le_ktree_close(tree, block);
 }
 

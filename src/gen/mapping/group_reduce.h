@@ -115,9 +115,6 @@ void le_team_bind_one(struct codegen *c, struct le_block *block, int index, stru
 void le_team_bind(struct codegen *c, struct le_block *block, const int *indices, int count, struct le_expression *place,
                   bool narrow);
 
-/* rows.c: computes rows that stay on chip during several passes; false: they cannot */
-bool le_team_rows(struct codegen *c, struct team_stage *t, struct le_generated_launches *out);
-
 /* group_reduce.c: the kernels, and what mappings set */
 struct reduction {
     struct codegen c;
@@ -129,6 +126,8 @@ int le_reduce_threads(const struct team_stage *t);   /* threads of a block that 
 int64_t le_reduce_chunk(struct codegen *c,
                         const struct team_stage *t);     /* terms that a thread adds up, when threads compute columns */
 bool le_reduce_stands_alone(const struct team_stage *t); /* no group uses the totals of another group */
+/* Stores the values of the stage and of its siblings. */
+void le_reduce_store(struct codegen *c, const struct team_stage *t, struct le_block *block);
 /* found: a struct reduction */
 leat_status le_reduce_warp(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 leat_status le_reduce_block(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);

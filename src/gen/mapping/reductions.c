@@ -158,20 +158,51 @@ static void propose_columns(const struct shared_terms *s) {
 
 static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
     struct reduction *r = found;
-    (void)m;
-    le_team_rows(&r->c, &r->t, out);
+    struct strip_wish wish = {.strip = le_mapping_get(m, "strip"), .cluster = le_mapping_get(m, "cluster")};
+    le_team_rows(&r->c, &r->t, wish, out);
     return r->c.status;
+}
+
+static int64_t forced_number(const char *forced, const char *name) {
+    int64_t number;
+    return le_mapping_forced_number(forced, name, &number) ? number : -1;
+}
+
+/* With the strip and cluster that are forced, if they fit; strip 0: rows. */
+static bool find_rows(const struct shared_terms *s, struct row *row) {
+    const char *forced = le_mapping_forced(s->search->job->facts->mapping, LE_MAPPING_ROWS);
+    row->wish = (struct strip_wish){forced_number(forced, "strip"), forced_number(forced, "cluster")};
+    if (s->r->t.spread > 1)
+        return false;
+    if (le_row_find(row) && (row->wish.strip <= 0 || row->shape.strip))
+        return true;
+    *row = (struct row){.c = row->c, .t = row->t, .wish = {-1, -1}};
+    return le_row_find(row);
+}
+
+/* How many bytes of whole sectors move for each byte of a strip. */
+static double waste_of_strip(const struct shared_terms *s, const struct row *row) {
+    int last = row->points_at[s->r->t.points_count - 1];
+    double side = fmin(row->shape.strip, le_cost_extent(s->search->job, last)) * row->kept_bytes;
+    return ceil(side / 32) * 32 / side;
 }
 
 static void propose_rows(const struct shared_terms *s) {
     struct row row = {.c = &s->r->c, .t = &s->r->t};
-    if (s->r->t.spread > 1 || !le_row_find(&row))
+    if (!find_rows(s, &row))
         return;
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_ROWS, make_rows, s->r);
     const struct row_shape *shape = &row.shape;
-    double threads = (double)shape->cluster * shape->threads;
-    double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, term_index(&s->r->t));
-    double join = shape->rows > 1 ? LE_WARP_SECONDS : LE_BLOCK_SECONDS;
+    double threads = (double)shape->cluster * shape->threads / (shape->strip ? shape->strip : 1);
+    int side = shape->strip ? row.points_at[s->r->t.points_count - 1] : term_index(&s->r->t);
+    double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, side);
+    double join =
+        shape->rows > 1 || (shape->strip == shape->threads && shape->cluster == 1) ? LE_WARP_SECONDS : LE_BLOCK_SECONDS;
+    le_mapping_set(m, "strip", shape->strip, shape->strip, shape->strip, false);
+    if (shape->strip) {
+        le_mapping_set(m, "cluster", shape->cluster, shape->cluster, shape->cluster, false);
+        bytes *= waste_of_strip(s, &row);
+    }
     struct le_cost cost = {.bytes = bytes,
                            .operations = s->operations,
                            .threads = s->points * threads,
