@@ -587,30 +587,37 @@ template <int BLOCKS, class M, int N> __device__ inline M le_cluster_join(M t, M
 // of term k, of the first NEAR; far(k): of one of the others. Terms behind the end are none; U at once; all powers of two.
 template <class M, int LINES, int NEAR, int U, class Near, class Far>
 __device__ inline M le_strip_total(int left, const Near &near, const Far &far) {
-    enum { LEVELS = LINES / NEAR > 32 ? 6 : LINES / NEAR > 16 ? 5 : LINES / NEAR > 8 ? 4 : LINES / NEAR > 4 ? 3 : 2 };
+    enum { STEPS = LINES / U, LEVELS = STEPS > 32 ? 6 : STEPS > 16 ? 5 : STEPS > 8 ? 4 : STEPS > 4 ? 3 : 2 };
+    if (left <= 0)
+        return M::none();
     M t[NEAR];
 #pragma unroll
-    for (int k = 0; k < NEAR; k++)
-        t[k] = near(k);
+    for (int k = 0; k < NEAR; k++) {
+        const M x = near(k);
+        t[k] = k < left ? x : M::none();
+    }
     M all = le_joined<M, NEAR>(t);
     if (LINES == NEAR)
         return all;
-    /* bit b of count: pending[b] is the total of NEAR << b terms */
+    /* bit b of count: pending[b] is the total of U << b terms; those of the first NEAR are joined */
     M pending[LEVELS + 1];
-    pending[0] = all;
-    unsigned count = 1;
-#pragma unroll 1
-    for (int first = NEAR; first < LINES && first < left; first += NEAR, count++) {
-        M x = M::none();
-        if (M::ORDERED) {
 #pragma unroll
-            for (int k = 0; k < NEAR; k++)
-                t[k] = far(first + k);
-            x = le_joined<M, NEAR>(t);
-        } else {
-#pragma unroll U
-            for (int k = 0; k < NEAR; k++)
-                x = x.join(far(first + k));
+    for (int b = 0; b <= LEVELS; b++)
+        if (NEAR / U >> b & 1)
+            pending[b] = all;
+    unsigned count = NEAR / U;
+#pragma unroll 1
+    for (int first = NEAR; first < LINES && first < left; first += U, count++) {
+        M some[U];
+#pragma unroll
+        for (int k = 0; k < U; k++) {
+            const M x = far(first + k);
+            some[k] = first + k < left ? x : M::none();
+        }
+        M x = le_joined<M, U>(some);
+        if (!M::ORDERED) {
+            all = all.join(x);
+            continue;
         }
         bool carries = true;
 #pragma unroll
@@ -623,6 +630,8 @@ __device__ inline M le_strip_total(int left, const Near &near, const Far &far) {
             }
         }
     }
+    if (!M::ORDERED)
+        return all;
     all = M::none();
 #pragma unroll
     for (int b = 0; b <= LEVELS; b++)

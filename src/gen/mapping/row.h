@@ -64,7 +64,9 @@ struct row {
         *left; /* position in the row of the thread's first element; elements from there to the row's end */
     struct le_expression *lines, *turn; /* if rolled: the thread's number of lines; XORed with line numbers to change
                                            their order (NULL: in order) */
-    struct le_expression *inside;       /* with strips: whether the thread has a column */
+    /* Of strips: terms and values are computed without a branch also for lines that the thread does not have, which are
+     * copies of its first one. */
+    bool steady;
 };
 /* A thread's part of a line. */
 struct row_line {

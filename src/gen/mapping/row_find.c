@@ -252,6 +252,16 @@ static void find_ways(struct row *r) {
     r->quick = safe && parts.quick && (r->rolled || !parts.reads);
 }
 
+static void find_strip_ways(struct row *r) {
+    struct parts parts = {0};
+    r->steady = true;
+    for (int k = 0; k < r->all.node_count; k++)
+        r->steady &= le_node_is_safe(&r->c->safety, r->all.bodies[k]) && !r->all.bodies[k]->changes;
+    if (r->value)
+        find_parts(r, r->value, ++r->c->notes->epoch, &parts);
+    r->quick = r->steady && parts.quick;
+}
+
 bool le_row_find(struct row *r) {
     if (!is_one_axis(r) || r->t->groups[0].terms == 0 || !r->t->groups[0].narrow || !find_value(r))
         return false;
@@ -259,7 +269,9 @@ bool le_row_find(struct row *r) {
     if (!find_loads(r) || !find_shape(r))
         return false;
     find_late(r);
-    if (!r->shape.strip)
+    if (r->shape.strip)
+        find_strip_ways(r);
+    else
         find_ways(r);
     return true;
 }

@@ -13,6 +13,8 @@ static int line_step(const struct row *r) {
 struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *turned = r->turn ? le_ktree_binary(t, LE_OP_XOR, number, r->turn) : number;
+    if (r->steady)
+        turned = le_ktree_select(t, le_row_has(r, number), number, le_ktree_int(t, 0));
     struct le_expression *before = le_times_int(t, turned, line_step(r));
     struct le_expression *at = le_let(t, block, "at", le_plus(t, r->base, before));
     return (struct row_line){.number = number, .at = at};
@@ -90,13 +92,15 @@ void le_row_fetch_line(struct row *r, struct le_block *block, enum le_library_ca
 static void fetch_rows(struct row *r) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *number, *zero = le_ktree_int(t, 0);
-    struct le_block *some =
-        r->rolled ? le_ktree_open_if(t, r->c->root, le_greater(t, r->lines, zero)) : le_ktree_open(t, r->c->root);
+    bool always = r->rolled || r->steady;
+    struct le_block *some = always
+                                ? le_ktree_open_if(t, r->c->root, le_greater(t, r->steady ? r->left : r->lines, zero))
+                                : le_ktree_open(t, r->c->root);
     int count = r->shape.strip ? r->shape.near : r->shape.lines;
     struct le_block *lines = le_ktree_open_each(t, some, "line", count, &number);
     struct le_expression *has = le_row_has(r, number);
     struct row_line from = le_row_line(r, lines, r->rolled ? le_ktree_select(t, has, number, zero) : number);
-    struct le_block *inside = r->rolled ? le_ktree_open(t, lines) : le_ktree_open_if(t, lines, has);
+    struct le_block *inside = always ? le_ktree_open(t, lines) : le_ktree_open_if(t, lines, has);
     le_row_fetch_line(r, inside, LE_CALL_KEPT_FETCH, number, from.at);
     le_ktree_close_to(t, inside, t->root);
     if (r->shape.strip && r->shape.near < r->shape.lines)
@@ -176,8 +180,10 @@ struct le_variable *le_row_line_total(struct row *r, int pass, enum le_library_c
     struct le_block *block =
         le_ktree_open_function_of(t, c->root, "line_total", g->type, "line", LE_KTREE_INT, &function, &number);
     struct row_line line = le_row_line(r, block, number);
-    struct le_block *outside = le_ktree_open_if(t, block, le_ktree_not(t, le_row_has(r, number)));
-    le_ktree_close_with(t, outside, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
+    if (!r->steady) {
+        struct le_block *outside = le_ktree_open_if(t, block, le_ktree_not(t, le_row_has(r, number)));
+        le_ktree_close_with(t, outside, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
+    }
     struct le_variable *some = le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, r->all.width, 0);
     if (r->late && r->late_group == pass)
         late = le_group_array(c, block, r->loads[r->late_load], "late", r->all.width);

@@ -127,7 +127,9 @@ static bool is_kept_there(struct leat_call *call, struct le_plan_step *g, const 
     if (action->generated->kind != LE_STAGE_MAP || !action->generated->node->reduces || uses > READERS_MOST)
         return false;
     const struct le_device_kernel_job own = job_of(call, g, action, &facts);
-    double gain_seconds = reader ? le_device_seconds(&own) : 0;
+    if (!reader || le_kernel_is_empty(&own.kernel))
+        return false;
+    double gain_seconds = le_device_seconds(&own);
     for (; reader; reader = reader_of(call, g, action, reader)) {
         const struct le_device_kernel_job job = job_of(call, g, reader, &facts);
         if (count == uses || !le_device_computes(call, reader->stage))
