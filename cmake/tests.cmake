@@ -136,6 +136,7 @@ endfunction()
 foreach(mapping "grid" "block threads=64" "warp" "columns chunk=64") # of any number of terms, also none
   leat_mapping_test(${mapping} 1/6 reductions_empty.txt reductions_first.txt)
 endforeach()
+leat_mapping_test("rows strip=4 cluster=2" 2/4 chains_of_reductions.txt)
 foreach(mapping "scan-loop" "scan-columns warps=2" "scan-lanes lanes=32" "scan-block threads=64" "scan-tiles")
   leat_mapping_test(${mapping} 3/24 scans.txt)
 endforeach()

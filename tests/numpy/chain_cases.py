@@ -26,6 +26,9 @@ def columns(a):
     ok('y[i,j] = (a[i,j] - mean(k: a[k,j])) / sqrt(mean(k: (a[k,j] - mean(l: a[l,j])) ** 2) + 0.5)', dict(a=a), y=(a - mean(a)) / np.sqrt(variance(a) + t(0.5)))
     ok('y[i,j] = exp(a[i,j] - max(k: a[k,j])) / sum(k: exp(a[k,j] - max(l: a[l,j])))', dict(a=a), tolerance, y=softmax(a).astype(a.dtype))
     ok('y[j] = max(i: a[i,j]) + log(sum(i: exp(a[i,j] - max(k: a[k,j]))))', dict(a=a), tolerance, y=(np.log(np.exp((a - a.max(0)).astype(np.float64)).sum(0)) + a.max(0)).astype(a.dtype))
+    ok('m[j] = mean(i: a[i,j])\nd[i,j] = a[i,j] - m[j]\nv[j] = mean(i: d[i,j] ** 2)\ny[i,j] = d[i,j] / sqrt(v[j] + 0.5)', dict(a=a), y=(a - mean(a)) / np.sqrt(variance(a) + t(0.5)))
+    text = 'e[i,j] = exp(a[i,j] - max(k: a[k,j]))\ny[i,j] = e[i,j] / sum(k: e[k,j])'
+    ok(text if len(a) % 2 else 'm[j] = max(i: a[i,j])\ne[i,j] = exp(a[i,j] - m[j])\ns[j] = sum(i: e[i,j])\ny[i,j] = e[i,j] / s[j]', dict(a=a), tolerance, y=softmax(a).astype(a.dtype))
     at = a.argmax(0)
     ok('y[i,j] = a[i,j] - argmax(k: a[k,j]) + max(k: abs(a[k,j]))', dict(a=a), y=a.astype(np.float64) - at + np.abs(a).max(0))
 
@@ -42,6 +45,7 @@ def gains(a, gain):
 def middle(a):
     b = np.moveaxis(a, 1, 0); y = (b - mean(b)) / np.sqrt(variance(b) + a.dtype.type(0.5))
     ok('y[b,i,j] = (a[b,i,j] - mean(k: a[b,k,j])) / sqrt(mean(k: (a[b,k,j] - mean(l: a[b,l,j])) ** 2) + 0.5)', dict(a=a), y=np.moveaxis(y, 0, 1))
+    ok('d[b,i,j] = a[b,i,j] - mean(k: a[b,k,j])\ny[b,i,j] = d[b,i,j] / max(k: abs(d[b,k,j]))', dict(a=a), y=np.moveaxis((b - mean(b)) / np.abs(b - mean(b)).max(0), 0, 1))
     ok('y[b,j] = mean(i: (a[b,i,j] - mean(k: a[b,k,j])) ** 2)', dict(a=a), y=variance(b))
     ok('y[j,b] = mean(i: (a[b,i,j] - mean(k: a[b,k,j])) ** 2)', dict(a=a), y=variance(b).T)
 
@@ -58,6 +62,11 @@ def cases():
         a = grid('f64' if n % 3 == 2 else 'f32', shape, n)
         columns(a); gains(a, grid('f32', shape[:1], n + 50).astype(a.dtype)) if shape[0] > 1 else None
         whole('i32' if n % 2 else 'i64', shape)
+    # what is read is no input, and is in memory in another order
+    a = grid('f32', (20, 30), 60); b = a.T * np.float32(2)
+    ok('b[j,i] = a[i,j] * 2\ny[i,j] = b[j,i] - mean(k: b[k,i])', dict(a=a), y=(b - mean(b)).T)
+    ok('c[i,j] = a[i,j] + 1\nd[i,j] = c[i,j] - mean(k: c[k,j])\ny[i,j] = d[i,j] / max(k: abs(d[k,j])) + c[i,j]', dict(a=a),
+       y=(a + 1 - mean(a + 1)) / np.abs(a + 1 - mean(a + 1)).max(0) + (a + 1))
     for n, shape in enumerate(MIDDLE): middle(grid('f64' if n % 2 else 'f32', shape, n + 20))
     # f16 in memory, f32 in the arithmetic
     a = (sample('i32', (37, 18), 3) / 4).astype(np.float16); b = a.astype(np.float32)

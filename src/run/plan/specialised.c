@@ -51,6 +51,7 @@ static leat_status specialise(struct leat_call *call, struct le_specialised *s) 
         s->ir = le_lower(&s->arena, s->tree, s->real_inputs, s->real_wanted, s->real_wanted_count);
     if (!s->ir)
         return le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;
+    s->ir->for_device = call->device;
     leat_status status = le_passes_run(s->ir);
     if (status != LEAT_OK)
         return status;
