@@ -122,9 +122,13 @@ set_tests_properties(tests/programs/sim_interpreted PROPERTIES LABELS once ENVIR
 if(NOT LEAT_CXX)
   set_tests_properties(tests/programs/sim_interpreted PROPERTIES DISABLED ON)
 endif()
-# Mappings where they fit: the results are the same. The first word of the mapping's text names the test.
+# Mappings where they fit: the results are the same. The first word of the mapping's text names the test; `_more` is the second one of a
+# mapping.
 function(leat_mapping_test mapping)
   string(REGEX REPLACE " .*" "" name ${mapping})
+  if(TEST tests/programs/mapping_${name})
+    set(name ${name}_more)
+  endif()
   list(TRANSFORM ARGN REPLACE "^(.*[.]txt)$" "${PROJECT_SOURCE_DIR}/tests/programs/\\1")
   leat_test(tests/programs/mapping_${name} run_programs --device sim --only ${ARGN})
   set_property(TEST tests/programs/mapping_${name} APPEND PROPERTY ENVIRONMENT "LEAT_MAPPING=${mapping}")
@@ -136,6 +140,7 @@ endfunction()
 foreach(mapping "grid" "block threads=64" "warp" "columns chunk=64") # of any number of terms, also none
   leat_mapping_test(${mapping} 1/6 reductions_empty.txt reductions_first.txt)
 endforeach()
+leat_mapping_test("columns parts=8 chunk=64" 5/12 reductions_first.txt chains_of_reductions.txt)
 leat_mapping_test("rows strip=4 cluster=2" 2/4 chains_of_reductions.txt)
 foreach(mapping "scan-loop" "scan-columns warps=2" "scan-lanes lanes=32" "scan-block threads=64" "scan-tiles")
   leat_mapping_test(${mapping} 3/24 scans.txt)

@@ -63,8 +63,8 @@ struct le_node *le_device_keep_there(const struct le_device_kernel_job *job, con
     struct le_device_kernel_job own = *job;
     own.kernel = le_kernel_begin(&job->kernel);
     le_codegen_begin(&c, &own, &made, "");
-    if (le_kernel_is_empty(&own.kernel) || made.kind != LE_STAGE_MAP || !can_be_made_there(&c, maker) || !maker->node->reduces || maker->node->changes ||
-        !le_node_is_safe(&c.safety, maker->node))
+    if (le_kernel_is_empty(&own.kernel) || made.kind != LE_STAGE_MAP || !can_be_made_there(&c, maker) ||
+        !maker->node->reduces || maker->node->changes || !le_node_is_safe(&c.safety, maker->node))
         return NULL;
     made.node = le_node_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
     if (le_device_reads(c.ir, &made, maker))

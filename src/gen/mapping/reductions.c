@@ -7,6 +7,8 @@
 #define WARP_TERMS   1024  /* most terms of a warp, for a width of 1 */
 #define GRID_SECONDS 2e-6  /* in which the last block begins to join the others' totals */
 #define PART_SECONDS 54e-9 /* time in which one thread joins one total */
+#define JOIN_SECONDS 1e-6  /* in which threads of a block that share a column join their totals */
+#define PARTS_GAIN   0.95  /* of the time with fewer threads for a column: what more of them have to gain */
 #define ARG_JOINS    6
 
 /* What all proposals have in common. */
@@ -109,37 +111,48 @@ static void propose_grid(const struct shared_terms *s) {
     finish(s, m, cost, false);
 }
 
-/* The cost of columns that are cut into chunks of `chunk` terms. */
-static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_cost cost, int64_t chunk) {
-    const struct group *g = &s->r->t.groups[0];
-    double parts = ceil(s->terms / (double)chunk), rounds = ceil(fmin(s->terms, (double)chunk) / (2 * g->unroll));
-    cost.threads = s->points * parts;
-    cost.team_seconds = rounds * LE_READ_SECONDS * s->r->t.group_count;
-    cost.tail_seconds = parts > 1 ? GRID_SECONDS + parts * PART_SECONDS : 0;
+struct columns_shape {
+    int64_t chunk; /* terms of a thread */
+    int parts;     /* threads of a block for a column */
+};
+
+/* The cost of columns that are shared so. */
+static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_cost cost, struct columns_shape shape) {
+    const struct team_stage *t = &s->r->t;
+    double steps = ceil(s->terms / ((double)shape.chunk * shape.parts));
+    double rounds = ceil(fmin(s->terms, (double)shape.chunk) / (2 * t->groups[0].unroll));
+    double join = shape.parts > 1 ? JOIN_SECONDS : 0;
+    cost.threads = s->points * fmin(ceil(s->terms / (double)shape.chunk), steps * shape.parts);
+    cost.team_seconds = (rounds * LE_READ_SECONDS + join) * t->group_count;
+    cost.tail_seconds = steps > 1 ? GRID_SECONDS + ceil(steps / shape.parts) * PART_SECONDS + join : 0;
+    if (steps > 1 && !le_reduce_stands_alone(t)) {
+        cost.tail_seconds *= t->group_count;
+        cost.launches = t->group_count;
+    }
     return cost;
 }
 
-static int64_t least_chunk(const struct shared_terms *s) {
-    int64_t least = 64;
-    while (!le_reduce_stands_alone(&s->r->t) && (double)least < s->terms)
-        least *= 2; /* all terms: another group needs the total */
-    return least;
+/* All terms, if one block has to have them. */
+static int64_t least_chunk(const struct shared_terms *s, int parts) {
+    return le_columns_can_cut(&s->r->c, &s->r->t) ? 64 : le_columns_whole(&s->r->t, parts);
 }
 
-/* A power of two, so that each chunk is a whole part of the sum's tree. */
-static int64_t best_chunk(const struct shared_terms *s, struct le_cost cost, int64_t least) {
+/* Powers of two, so that each thread's and each block's terms are a whole part of the sum's tree. */
+static struct columns_shape best_columns(const struct shared_terms *s, struct le_cost cost) {
     double best = INFINITY;
-    int64_t found = least;
-    for (int64_t chunk = least;; chunk *= 2) {
-        struct le_cost now = cost_of_columns(s, cost, chunk);
-        double seconds = le_cost_seconds(s->search->job->facts, &now);
-        if (seconds < best) {
-            best = seconds;
-            found = chunk;
+    struct columns_shape found = {least_chunk(s, 1), 1}, shape = {0};
+    for (shape.parts = 1; shape.parts <= le_columns_parts(&s->r->t); shape.parts *= 2)
+        for (shape.chunk = least_chunk(s, shape.parts);; shape.chunk *= 2) {
+            struct le_cost now = cost_of_columns(s, cost, shape);
+            double seconds = le_cost_seconds(s->search->job->facts, &now);
+            if (seconds < best * (shape.parts > found.parts ? PARTS_GAIN : 1)) {
+                best = seconds;
+                found = shape;
+            }
+            if ((double)shape.chunk * shape.parts >= s->terms)
+                break;
         }
-        if ((double)chunk >= s->terms)
-            return found;
-    }
+    return found;
 }
 
 static void propose_columns(const struct shared_terms *s) {
@@ -150,10 +163,15 @@ static void propose_columns(const struct shared_terms *s) {
     struct le_cost cost = cost_of(s, m, t->points_at[t->points_count - 1], 1);
     if (are_terms_dense(s))
         cost.bytes = fmin(cost.bytes, LE_WASTE_SEVERAL_READS * bytes_of(s, -1));
-    int64_t least = least_chunk(s);
-    int64_t chunk = t->spread > 1 ? le_reduce_chunk(&s->r->c, t) : best_chunk(s, cost, least);
-    chunk = le_mapping_set(m, "chunk", chunk, least, (int64_t)1 << 40, true);
-    finish(s, m, cost_of_columns(s, cost, chunk), false);
+    struct columns_shape shape = {.parts = 1};
+    if (t->spread > 1)
+        shape.chunk = le_columns_dear_chunk(&s->r->c, t);
+    else
+        shape = best_columns(s, cost);
+    int most = t->spread > 1 ? 1 : le_columns_parts(t);
+    shape.chunk = le_mapping_set(m, "chunk", shape.chunk, least_chunk(s, shape.parts), (int64_t)1 << 40, true);
+    shape.parts = (int)le_mapping_set(m, "parts", shape.parts, 1, most, true);
+    finish(s, m, cost_of_columns(s, cost, shape), false);
 }
 
 static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {

@@ -8,7 +8,7 @@ struct row_need {
     int64_t reads;       /* vectors of the row */
     int words;           /* 32-bit registers for what is kept of one vector */
     bool is_wide;        /* more than 4 bytes are kept for each element */
-    bool are_totals_big; /* totals have more than 4 bytes */
+    bool are_totals_big; /* totals have more than 4 bytes; of strips, more than 8 */
     /* of strips */
     int64_t points;
     int element;         /* bytes of the largest element that is kept */

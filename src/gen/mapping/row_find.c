@@ -219,8 +219,11 @@ static bool find_strip(struct row *r, struct row_need need) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
         need.element = r->kept[k] && bytes > need.element ? bytes : need.element;
     }
-    for (int g = 0; g < r->t->group_count; g++)
+    need.are_totals_big = false;
+    for (int g = 0; g < r->t->group_count; g++) {
         need.totals_bytes += le_group_total_bytes(&r->t->groups[g]);
+        need.are_totals_big |= le_group_bytes(&r->t->groups[g]) > 8;
+    }
     if (!le_strip_shape(r->c->job->facts, &need, r->wish, &r->shape))
         return false;
     r->all.width = 1;
