@@ -69,14 +69,24 @@ static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m
                             .launches = 1};
 }
 
-/* kept: what the values read has been counted. */
-static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost, bool kept) {
-    const struct team_stage *t = &s->r->t;
-    int last = t->rest_count ? t->rest_at[t->rest_count - 1] : t->points_count ? t->points_at[t->points_count - 1] : -1;
-    if (!kept)
-        cost.bytes += le_cost_bytes_outside(s->search->job, s->search->stage->node, last);
-    cost.bytes += le_cost_target_bytes(s->search->job, s->search->stage, last);
+/* The index of neighbouring threads when a team stores its values; -1: there is none. */
+static int last_kept(const struct team_stage *t) {
+    if (t->rest_count > 0)
+        return t->rest_at[t->rest_count - 1];
+    return t->points_count ? t->points_at[t->points_count - 1] : -1;
+}
+
+/* side: the index of neighbouring threads when values are stored */
+static void finish_kept(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost, int side) {
+    cost.bytes += le_cost_target_bytes(s->search->job, s->search->stage, side);
     m->seconds = le_cost_seconds(s->search->job->facts, &cost);
+}
+
+/* The same, where what the values read has not been counted. */
+static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost) {
+    int last = last_kept(&s->r->t);
+    cost.bytes += le_cost_bytes_outside(s->search->job, s->search->stage->node, last);
+    finish_kept(s, m, cost, last);
 }
 
 static void propose_warp(const struct shared_terms *s) {
@@ -87,7 +97,7 @@ static void propose_warp(const struct shared_terms *s) {
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_WARP, le_reduce_warp, s->r);
     struct le_cost cost = cost_of(s, m, term_index(t), WARP);
     cost.team_seconds += LE_WARP_SECONDS * joins_of(t);
-    finish(s, m, cost, false);
+    finish(s, m, cost);
 }
 
 static void propose_block(const struct shared_terms *s) {
@@ -95,7 +105,7 @@ static void propose_block(const struct shared_terms *s) {
     int64_t threads = le_mapping_set(m, "threads", le_reduce_threads(&s->r->t), 64, 512, true);
     struct le_cost cost = cost_of(s, m, term_index(&s->r->t), (double)threads);
     cost.team_seconds += LE_BLOCK_SECONDS * joins_of(&s->r->t);
-    finish(s, m, cost, false);
+    finish(s, m, cost);
 }
 
 static void propose_grid(const struct shared_terms *s) {
@@ -108,7 +118,7 @@ static void propose_grid(const struct shared_terms *s) {
     struct le_cost cost = cost_of(s, m, term_index(t), fmax(256, fmin(room, s->terms / t->groups[0].width)));
     cost.team_seconds = LE_READ_SECONDS + LE_BLOCK_SECONDS;
     cost.tail_seconds = GRID_SECONDS + LE_BLOCK_SECONDS;
-    finish(s, m, cost, false);
+    finish(s, m, cost);
 }
 
 struct columns_shape {
@@ -171,7 +181,7 @@ static void propose_columns(const struct shared_terms *s) {
     int most = t->spread > 1 ? 1 : le_columns_parts(t);
     shape.chunk = le_mapping_set(m, "chunk", shape.chunk, least_chunk(s, shape.parts), (int64_t)1 << 40, true);
     shape.parts = (int)le_mapping_set(m, "parts", shape.parts, 1, most, true);
-    finish(s, m, cost_of_columns(s, cost, shape), false);
+    finish(s, m, cost_of_columns(s, cost, shape));
 }
 
 static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
@@ -227,7 +237,7 @@ static void propose_rows(const struct shared_terms *s) {
                            .bytes_in_flight = bytes / (s->points * threads),
                            .team_seconds = 2 * LE_READ_SECONDS + join * s->r->t.group_count,
                            .launches = 1};
-    finish(s, m, cost, true);
+    finish_kept(s, m, cost, shape->strip ? side : last_kept(&s->r->t));
 }
 
 static double operations_of(const struct le_device_kernel_job *job, const struct team_stage *t) {

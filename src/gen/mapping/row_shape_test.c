@@ -15,6 +15,7 @@ struct sample {
 static struct le_device_facts facts_of(int capability, size_t shared_most_bytes) {
     return (struct le_device_facts){.multiprocessors = 132,
                                     .block_threads = 1024,
+                                    .bytes_per_second = 3e12,
                                     .shared_bytes = 48 * 1024,
                                     .shared_most_bytes = shared_most_bytes,
                                     .capability = capability};

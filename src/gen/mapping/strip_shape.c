@@ -4,6 +4,7 @@
  * thumb: how busy the device is, whether other strips hide what one waits for, how much of a sector and of a page of
  * memory a strip takes, and what joining the threads' totals costs. */
 #include "gen/mapping/row.h"
+#include <math.h>
 
 enum {
     CLUSTER_MOST = 8,        /* the size that every GPU with clusters supports */
@@ -48,25 +49,38 @@ static bool fits(const struct le_device_facts *facts, const struct row_need *nee
     return s->resident > 0 && fixed <= ROOM_MOST && s->far_bytes + fixed <= facts->shared_most_bytes;
 }
 
-/* The part of the best possible speed; above 0. */
-static double worth_of(const struct le_device_facts *facts, const struct row_need *need, const struct row_shape *s) {
-    static const double of_cluster[] = {1, 0.97, 0.94, 0.9}, of_sectors[] = {1, 0.97, 0.9};
-    int strip_bytes = s->strip * need->element, sectors = 0, step = 0;
-    int64_t strips = (need->points + s->strip - 1) / s->strip, blocks = strips * s->cluster;
-    int64_t slots = (int64_t)facts->multiprocessors * s->resident, waves = (blocks + slots - 1) / slots;
-    for (; sectors < 2 && strip_bytes < SECTOR * 4 >> sectors; sectors++)
-        ;
-    for (; s->cluster >> step > 1; step++)
-        ;
-    double busy = (double)blocks / (double)(waves * slots), work = s->lines * 10;
-    int64_t parts = s->threads / s->strip;
-    double joins =
-        parts == 1 && s->cluster == 1 ? 0 : 30 + (double)(parts < WARP ? parts : WARP) + 20 * (s->cluster > 1);
-    double flight = (double)s->resident * s->threads * s->lines * need->element / IN_FLIGHT * busy;
-    double worth = of_sectors[sectors] * of_cluster[step] * (work / (work + joins));
-    worth *= (flight < 1 ? flight : 1) * (waves > 1 ? 0.5 + busy / 2 : 1);
-    worth *= s->resident > 1 || waves == 1 ? 1 : 0.75;
-    return worth * (double)need->points / (double)(strips * s->strip);
+/* What a strip's kernel takes, from rough rates; only their ratios matter. */
+#define MEMORY_OF_UNIT  60e9    /* bytes a second that one multiprocessor reads or writes at most */
+#define ELEMENT_SECONDS 0.25e-9 /* of a multiprocessor, for all passes over an element */
+#define LATENCY_SECONDS 1.5e-6  /* of a block's first reads and last writes */
+#define JOIN_SECONDS    0.7e-6  /* of a block whose threads join their totals, for all groups */
+#define CLUSTER_SECONDS 0.7e-6  /* the same of a cluster's blocks */
+#define OVERLAPPED      0.3     /* of the shorter one of memory and arithmetic, what is not hidden by other blocks */
+
+/* Of memory's full speed: neighbouring strips share what memory reads at once, if they run at the same time. */
+static double speed_of_width(int bytes) {
+    return bytes >= 4 * SECTOR ? 1 : bytes >= 2 * SECTOR ? 0.97 : 0.9;
+}
+
+static double seconds_of(const struct le_device_facts *facts, const struct row_need *need, const struct row_shape *s) {
+    static const double of_cluster[] = {1, 0.98, 0.96, 0.94};
+    int step = 0, side = s->strip < need->points ? s->strip : (int)need->points;
+    while (s->cluster >> step > 1)
+        step++;
+    int64_t blocks = (need->points + s->strip - 1) / s->strip * s->cluster;
+    int64_t of_unit = (blocks + facts->multiprocessors - 1) / facts->multiprocessors;
+    int64_t together = of_unit < s->resident ? of_unit : s->resident, turns = (of_unit + together - 1) / together;
+    double block_bytes = 2.0 * side * (double)need->reads * need->element / s->cluster;
+    double memory = 2.0 * (double)need->points * (double)need->reads * need->element / facts->bytes_per_second;
+    memory /= speed_of_width(s->strip * need->element) * of_cluster[step];
+    double alone = (double)of_unit * block_bytes / MEMORY_OF_UNIT;
+    double flight = (double)together * block_bytes / 2 / IN_FLIGHT;
+    memory = (memory > alone ? memory : alone) / (flight < 1 && turns > 1 ? flight : 1);
+    double arithmetic = (double)of_unit * s->threads * s->lines * ELEMENT_SECONDS;
+    double latency = LATENCY_SECONDS + JOIN_SECONDS * (s->threads > s->strip) + CLUSTER_SECONDS * (s->cluster > 1);
+    double longer = memory > arithmetic ? memory : arithmetic, shorter = memory + arithmetic - longer;
+    double seen = together == 1 ? 1 : turns == 1 ? 2 * OVERLAPPED : OVERLAPPED;
+    return longer + seen * (shorter + latency * (double)turns);
 }
 
 static bool is_wished(int64_t wish, int value) {
@@ -77,7 +91,7 @@ bool le_strip_shape(const struct le_device_facts *facts, const struct row_need *
                     struct row_shape *shape) {
     int cluster_most = facts->capability < CAPABILITY_CLUSTER ? 1 : CLUSTER_MOST;
     int least = need->element < SECTOR ? SECTOR / need->element : 1;
-    double best = 0;
+    double best = INFINITY;
     struct row_shape s = {0};
     if (need->words > NEAR_WORDS_OF_MANY ||
         (wish.strip > 0 && (wish.strip > STRIP_MOST || wish.strip & (wish.strip - 1))))
@@ -87,11 +101,11 @@ bool le_strip_shape(const struct le_device_facts *facts, const struct row_need *
             for (s.threads = 64; s.threads <= THREADS_MOST && s.threads <= facts->block_threads; s.threads *= 2) {
                 if (!is_wished(wish.cluster, s.cluster) || !fits(facts, need, &s))
                     continue;
-                double worth = worth_of(facts, need, &s);
-                if (worth > best) {
-                    best = worth;
+                double seconds = seconds_of(facts, need, &s);
+                if (seconds < best) {
+                    best = seconds;
                     *shape = s;
                 }
             }
-    return best > 0;
+    return best < INFINITY;
 }
