@@ -27,6 +27,8 @@ bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const
     struct read_search r = {.maker = maker};
     if (stage->node)
         le_node_walk(ir, stage->node, find_read, &r);
+    for (int d = 0; d < stage->left_count; d++)
+        le_node_walk(ir, stage->left[d], find_read, &r);
     return r.found;
 }
 
