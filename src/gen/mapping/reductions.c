@@ -226,8 +226,8 @@ static void propose_rows(const struct shared_terms *s) {
     double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, side);
     double join =
         shape->rows > 1 || (shape->strip == shape->threads && shape->cluster == 1) ? LE_WARP_SECONDS : LE_BLOCK_SECONDS;
-    le_mapping_set(m, "strip", shape->strip, shape->strip, shape->strip, false);
     if (shape->strip) {
+        le_mapping_set(m, "strip", shape->strip, shape->strip, shape->strip, false);
         le_mapping_set(m, "cluster", shape->cluster, shape->cluster, shape->cluster, false);
         bytes *= waste_of_strip(s, &row);
     }
