@@ -99,4 +99,9 @@ struct le_node *le_device_make_there(const struct le_device_kernel_job *job, con
  * stage, or over these and more, or fewer. other: the stage as its own kernel would compute it. */
 const struct le_stage *le_device_join(const struct le_device_kernel_job *job, const struct le_stage *other,
                                       const struct le_stage *member);
+/* The same for reductions whose columns the job's kernel then keeps on chip, though it may not be the only one that
+ * reads what the maker makes. Adds to *gain_seconds what the kernel itself gains, or loses, by it. */
+struct le_node *le_device_keep_there(const struct le_device_kernel_job *job, const struct le_stage *maker,
+                                     double *gain_seconds);
+double le_device_seconds(const struct le_device_kernel_job *job); /* predicted, of a stage of kind MAP */
 #endif

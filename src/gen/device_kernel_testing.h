@@ -358,11 +358,18 @@ static inline bool has_chains(const struct le_ir *ir) {
 static inline const char *mapping_of(const char *how, bool chains) {
     const struct {
         const char *how, *mapping;
-    } known[] = {{"threads for each column, the last", chains ? "columns chunk=1024" : "columns chunk=64"},
-                 {"a thread for each column", "columns chunk=1048576"},
-                 {"one block", "block"},
-                 {"all blocks, the last", "grid"},
-                 {"some blocks for each row", "grid"}};
+    } known[] = {
+        {"threads for each column, the last", chains ? "columns chunk=1024 parts=1" : "columns chunk=64 parts=1"},
+        {"a thread for each column", "columns chunk=1048576 parts=1"},
+        {"threads of some blocks for each column", chains ? "columns chunk=1024 parts=4" : "columns chunk=64 parts=4"},
+        {"threads of a block for each column", "columns chunk=1048576 parts=8"},
+        {"columns side by side, 4 for each block", "rows strip=4 cluster=1"},
+        {"columns side by side, 64 for each block", "rows strip=64 cluster=1"},
+        {"columns side by side, 8 for each cluster of 2", "rows strip=8 cluster=2"},
+        {"columns side by side, 8 for each cluster of 8", "rows strip=8 cluster=8"},
+        {"one block", "block"},
+        {"all blocks, the last", "grid"},
+        {"some blocks for each row", "grid"}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strncmp(how, known[k].how, strlen(known[k].how)) == 0)
             return known[k].mapping;

@@ -264,6 +264,7 @@ struct le_ir {
     struct le_node **table; /* hash table that finds an equal node */
     int node_count, table_size;
     struct le_node_marks *marks;
+    bool for_device;            /* a GPU is to run it: memory traffic counts for more than operations */
     const struct le_ir *parent; /* of a fork; else NULL */
     int first_node;             /* number of the fork's first own node */
 };

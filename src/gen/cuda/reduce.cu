@@ -632,6 +632,8 @@ template <class T, int W, int NEAR> struct le_kept {
             x[k] = near[line * W + k];
     }
     // The same of a line that is known when the program runs: of one in shared memory, or of any.
+    __device__ inline void fetch_far(int line, const T *from) { le_fetch<W>(far + (line - NEAR) * (32 * W), from); }
+    __device__ inline void put_far(int line, const T (&x)[W]) { le_write<W>(far + (line - NEAR) * (32 * W), x); }
     __device__ inline void get_far(int line, T (&x)[W]) const {
         le_read<W>(x, far + (line - NEAR) * (32 * W));
     }
@@ -692,4 +694,105 @@ template <int BLOCKS, class M, int N> __device__ inline M le_cluster_join(M t, M
     for (int k = 0; k < N / 32; k++)
         all[k] = le_warp_tree(32 * k + lane < BLOCKS * warps ? room[32 * k + lane] : M::none());
     return le_joined<M, N / 32>(all);
+}
+//: le_strip_total
+// Of a thread's own terms, which follow each other: LINES of them, or fewer if it has no more than `left`. near(k): the total
+// of term k, of the first NEAR; far(k): of one of the others. Terms behind the end are none; U at once; all powers of two.
+template <class M, int LINES, int NEAR, int U, class Near, class Far>
+__device__ inline M le_strip_total(int left, const Near &near, const Far &far) {
+    enum { STEPS = LINES / U, LEVELS = STEPS > 32 ? 6 : STEPS > 16 ? 5 : STEPS > 8 ? 4 : STEPS > 4 ? 3 : 2 };
+    if (left <= 0)
+        return M::none();
+    M t[NEAR];
+#pragma unroll
+    for (int k = 0; k < NEAR; k++) {
+        const M x = near(k);
+        t[k] = k < left ? x : M::none();
+    }
+    M all = le_joined<M, NEAR>(t);
+    if (LINES == NEAR)
+        return all;
+    /* bit b of count: pending[b] is the total of U << b terms; those of the first NEAR are joined */
+    M pending[LEVELS + 1];
+#pragma unroll
+    for (int b = 0; b <= LEVELS; b++)
+        if (NEAR / U >> b & 1)
+            pending[b] = all;
+    unsigned count = NEAR / U;
+#pragma unroll 1
+    for (int first = NEAR; first < LINES && first < left; first += U, count++) {
+        M some[U];
+#pragma unroll
+        for (int k = 0; k < U; k++) {
+            const M x = far(first + k);
+            some[k] = first + k < left ? x : M::none();
+        }
+        M x = le_joined<M, U>(some);
+        if (!M::ORDERED) {
+            all = all.join(x);
+            continue;
+        }
+        bool carries = true;
+#pragma unroll
+        for (int b = 0; b <= LEVELS; b++) {
+            if (carries && (count >> b & 1)) {
+                x = pending[b].join(x);
+            } else if (carries) {
+                pending[b] = x;
+                carries = false;
+            }
+        }
+    }
+    if (!M::ORDERED)
+        return all;
+    all = M::none();
+#pragma unroll
+    for (int b = 0; b <= LEVELS; b++)
+        if (count >> b & 1)
+            all = pending[b].join(all);
+    return all;
+}
+//: le_strip_join
+// Of the totals of all threads of a column, in each of them; STRIP neighbouring threads of a block's THREADS have a column
+// each, all powers of two. Its threads meet; room: of this call alone.
+template <int STRIP, int THREADS, class M, int N> __device__ inline M le_strip_join(M t, M (&room)[N]) {
+    enum {
+        OF_WARP = STRIP < 32 ? 32 / STRIP : 1, /* threads of a warp that share a column */
+        GROUPS = THREADS / STRIP / OF_WARP,    /* that each leave a total of it */
+        RUN = GROUPS > OF_WARP ? GROUPS / OF_WARP : 1
+    };
+    const int column = (int)threadIdx.x % STRIP;
+#pragma unroll
+    for (int d = STRIP; d < 32; d *= 2)
+        t = t.join(t.across(d));
+    if (GROUPS == 1)
+        return t;
+    if (STRIP >= 32 || (int)threadIdx.x % 32 < STRIP)
+        room[(int)threadIdx.x / (STRIP * OF_WARP) * STRIP + column] = t;
+    __syncthreads();
+    const int group = (int)threadIdx.x % 32 / STRIP * RUN;
+    M some[RUN];
+#pragma unroll
+    for (int k = 0; k < RUN; k++)
+        some[k] = group + k < GROUPS ? room[(group + k) * STRIP + column] : M::none();
+    t = le_joined<M, RUN>(some);
+#pragma unroll
+    for (int d = STRIP; d < 32; d *= 2)
+        t = t.join(t.across(d));
+    return t;
+}
+//: le_strip_cluster_join
+// The same of blocks' totals, which all their threads have, over BLOCKS blocks of a cluster, which have all begun.
+template <int STRIP, int BLOCKS, class M, int N> __device__ inline M le_strip_cluster_join(M t, M (&room)[N]) {
+    const int column = (int)threadIdx.x % STRIP, own = (int)blockIdx.x % BLOCKS;
+    const int parts = (int)blockDim.x / STRIP;
+    for (int block = (int)threadIdx.x / STRIP; block < BLOCKS; block += parts)
+        *(M *)__cluster_map_shared_rank(&room[own * STRIP + column], (unsigned)block) = t;
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
+    M some[BLOCKS];
+#pragma unroll
+    for (int k = 0; k < BLOCKS; k++)
+        some[k] = room[k * STRIP + column];
+    return le_joined<M, BLOCKS>(some);
 }

@@ -48,7 +48,7 @@ static bool is_worth_it(const struct le_mapping *m, const struct le_mapping *sim
     return m->seconds < GAIN * simpler->seconds && m->seconds < simpler->seconds - GAIN_SECONDS;
 }
 
-/* The one that LEAT_MAPPING names first, or else the preferred or the fastest one. The simplest are proposed first. */
+/* The simplest are proposed first. */
 const struct le_mapping *le_mapping_choose(const struct le_mapping_search *search) {
     const struct le_mapping *best = search->preferred ? search->preferred : &search->at[0];
     for (int k = 0; k < search->count; k++) {

@@ -41,6 +41,18 @@ void le_propose_elements(struct le_mapping_search *search) {
         le_propose_reuse(search);
 }
 
+const struct le_mapping *le_mapping_of_map(const struct le_device_kernel_job *job, const struct le_stage *stage) {
+    struct le_stage own = *stage;
+    struct le_device_kernel_job of_stage = *job;
+    struct le_mapping_search search = {.job = &of_stage, .stage = &own};
+    of_stage.kernel.stage = &own;
+    own.node = le_kernel_readable(&of_stage.kernel, own.node);
+    le_propose_elements(&search);
+    struct le_mapping *chosen = LE_NEW(job->kernel.arena, struct le_mapping);
+    *chosen = *le_mapping_choose(&search);
+    return chosen;
+}
+
 static leat_status generate_stage(const struct le_device_kernel_job *job, const struct le_stage *stage,
                                   struct le_generated_launches *out) {
     struct le_mapping_search search = {.job = job, .stage = stage};

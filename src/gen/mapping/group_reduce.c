@@ -2,6 +2,7 @@
  * and generates these kernels. */
 #include "gen/mapping/group_reduce.h"
 
+#define CHUNK_LEAST   64    /* terms of a thread that computes part of a column */
 #define CHAIN_THREADS 128   /* of a thread block whose warps bring a chain's terms to shared memory */
 #define SHORT_TERMS   24    /* one thread adds them up faster than threads can synchronize */
 #define GRID_POINTS   65535 /* a grid's second axis */
@@ -18,8 +19,7 @@ int64_t le_reduce_terms(const struct team_stage *t) {
 
 /* ---- pieces of the kernels */
 
-/* Leaves enough registers for vectors in flight. Otherwise compilers spill registers to have more warps. */
-static void set_bounds(struct codegen *c, const struct team_stage *t, int threads) {
+void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads) {
     int bytes = 0;
     for (int g = 0; g < t->group_count; g++)
         if (le_group_bytes(&t->groups[g]) > bytes)
@@ -33,14 +33,13 @@ bool le_team_takes(const struct team_stage *t) {
     return (le_reduce_terms(t) > SHORT_TERMS || t->rest > SHORT_TERMS) && t->points <= INT32_MAX;
 }
 
-/* Applies the mapping's settings to the groups. */
-static void take_settings(const struct le_mapping *m, struct team_stage *t) {
+void le_reduce_settings(const struct le_mapping *m, struct team_stage *t) {
     int64_t unrolled = le_mapping_get(m, "unrolled");
     for (int g = 0; g < t->group_count && t->groups[g].unroll > unrolled; g++)
         t->groups[g].unroll = (int)unrolled;
 }
 
-static bool has_chain(const struct team_stage *t) {
+bool le_reduce_has_chain(const struct team_stage *t) {
     for (int g = 0; g < t->group_count; g++)
         if (t->groups[g].chain)
             return true;
@@ -48,7 +47,7 @@ static bool has_chain(const struct team_stage *t) {
 }
 
 /* Terms of a chain that a thread reads at once. */
-static int chain_unroll(const struct group *g) {
+int le_chain_unroll(const struct group *g) {
     return 2 * g->unroll < LE_CHAIN_TERMS ? 2 * g->unroll : LE_CHAIN_TERMS;
 }
 
@@ -143,8 +142,8 @@ static struct le_expression *own_thread(struct codegen *c) {
     return le_to_int(c->tree, le_ktree_thread(c->tree, LE_THREAD_X));
 }
 
-static void finish_launch(struct codegen *c, const struct team_stage *t, struct le_generated_launches *out, int threads,
-                          int64_t blocks, int64_t rows, const char *how) {
+void le_reduce_launch(struct codegen *c, const struct team_stage *t, struct le_generated_launches *out, int threads,
+                      int64_t blocks, int64_t rows, const char *how) {
     if (t->spread > 1)
         how = le_arena_format(c->arena, "%s, %d values at once", how, t->spread);
     le_codegen_launch(c, out, blocks, threads, t->points * t->rest * t->spread, how)->grid[1] = (unsigned)rows;
@@ -165,7 +164,7 @@ static void terms_of(struct codegen *c, const struct group *g, struct le_express
     if (!g->chain)
         return;
     struct le_expression *x[] = {out[1], fetch_of(c, g)};
-    out[0] = out[1] = le_ktree_call(t, LE_CALL_CHAIN_TERMS, LE_KTREE_VOID, &LE_STATIC_NUMBER(chain_unroll(g)), x);
+    out[0] = out[1] = le_ktree_call(t, LE_CALL_CHAIN_TERMS, LE_KTREE_VOID, &LE_STATIC_NUMBER(le_chain_unroll(g)), x);
 }
 
 static void emit_warp(struct codegen *c, struct group *g, int warps) {
@@ -173,7 +172,7 @@ static void emit_warp(struct codegen *c, struct group *g, int warps) {
     le_group_stage(c, g, warps);
     le_group_emit(c, g, c->root);
     if (g->chain) {
-        const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(chain_unroll(g)),
+        const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(le_chain_unroll(g)),
                                             LE_STATIC_TYPE(le_group_counting(g))};
         struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->term), fetch_of(c, g)};
         le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_CHAIN_WARP, g->type, statics, x));
@@ -189,9 +188,9 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     struct codegen *c = &r->c;
     struct team_stage *t = &r->t;
     struct le_kernel_tree *tree = c->tree;
-    take_settings(m, t);
+    le_reduce_settings(m, t);
     tree->threads = tree->resident = 0;
-    int threads = has_chain(t) ? CHAIN_THREADS : 256, warps = threads / WARP;
+    int threads = le_reduce_has_chain(t) ? CHAIN_THREADS : 256, warps = threads / WARP;
     struct le_expression *warp = le_ktree_int(tree, WARP), *thread = le_ktree_thread(tree, LE_THREAD_X);
     struct le_expression *lane = le_let(tree, c->root, "lane", le_ktree_remainder(tree, own_thread(c), warp));
     struct le_expression *before = le_times_int(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), warps);
@@ -202,7 +201,7 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     for (int g = 0; g < t->group_count; g++)
         emit_warp(c, &t->groups[g], warps);
     make_rest(c, t, lane, WARP);
-    finish_launch(c, t, out, threads, (t->points + warps - 1) / warps, 1, "a warp for each row");
+    le_reduce_launch(c, t, out, threads, (t->points + warps - 1) / warps, 1, "a warp for each row");
     return c->status;
 }
 
@@ -212,7 +211,7 @@ int le_reduce_threads(const struct team_stage *t) {
     for (int g = 0; g < t->group_count; g++)
         if (t->groups[g].terms / t->groups[g].width > reads)
             reads = t->groups[g].terms / t->groups[g].width;
-    while (threads < (has_chain(t) ? CHAIN_THREADS : 512) && reads > threads * 8)
+    while (threads < (le_reduce_has_chain(t) ? CHAIN_THREADS : 512) && reads > threads * 8)
         threads *= 2;
     return threads;
 }
@@ -233,14 +232,14 @@ leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_g
     struct codegen *c = &r->c;
     struct team_stage *t = &r->t;
     int threads = (int)le_mapping_get(m, "threads");
-    take_settings(m, t);
-    set_bounds(c, t, threads);
+    le_reduce_settings(m, t);
+    le_reduce_bounds(c, t, threads);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_X), true);
     struct le_variable *room = declare_room(c, t);
     for (int g = 0; g < t->group_count; g++)
         emit_block(c, &t->groups[g], threads, room);
     make_rest(c, t, own_thread(c), threads);
-    finish_launch(c, t, out, threads, t->points, 1, t->points == 1 ? "one block" : "a block for each row");
+    le_reduce_launch(c, t, out, threads, t->points, 1, t->points == 1 ? "one block" : "a block for each row");
     return c->status;
 }
 
@@ -331,10 +330,8 @@ static void join_parts(struct grid *s, int number) {
     le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, all.at, x));
 }
 
-/* Ends all thread blocks except the last of `blocks` that arrives at counter `number`. more: another condition that
- * ends a thread; NULL: none */
-static void end_unless_last(struct codegen *c, struct le_expression *number, struct le_expression *blocks,
-                            struct le_expression *more) {
+void le_reduce_end_unless_last(struct codegen *c, struct le_expression *number, struct le_expression *blocks,
+                               struct le_expression *more) {
     struct le_kernel_tree *t = c->tree;
     struct le_variable *arrived = le_codegen_parameter(c, LE_ARGUMENT_COUNTERS, -1, 0, LE_KTREE_UINT, "arrived");
     struct le_expression *x[] = {le_ktree_address(t, le_ktree_element(t, arrived, number)), blocks};
@@ -346,13 +343,14 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
     struct reduction *r = found;
     struct codegen *c = &r->c;
     struct team_stage *t = &r->t;
-    take_settings(m, t);
-    struct grid s = {.c = c, .t = t, .room = declare_room(c, t), .threads = has_chain(t) ? CHAIN_THREADS : 256};
-    set_bounds(c, t, s.threads);
+    le_reduce_settings(m, t);
+    struct grid s = {
+        .c = c, .t = t, .room = declare_room(c, t), .threads = le_reduce_has_chain(t) ? CHAIN_THREADS : 256};
+    le_reduce_bounds(c, t, s.threads);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_Y), true);
     for (int g = 0; g < t->group_count; g++)
         emit_parts(&s, g);
-    end_unless_last(c, le_ktree_thread(c->tree, LE_BLOCK_Y), le_ktree_thread(c->tree, LE_BLOCKS_X), NULL);
+    le_reduce_end_unless_last(c, le_ktree_thread(c->tree, LE_BLOCK_Y), le_ktree_thread(c->tree, LE_BLOCKS_X), NULL);
     for (int g = 0; g < t->group_count; g++)
         join_parts(&s, g);
     make_rest(c, t, own_thread(c), s.threads);
@@ -361,163 +359,15 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
     if (!s.are_short) /* long steps: blocks that finish early leave room for others */
         rounds = rounds >= PAIR_ROUNDS ? 2 : 1;
     int64_t blocks = (s.most_steps + rounds - 1) / rounds; /* that finish at about the same time */
-    finish_launch(c, t, out, s.threads, blocks, t->points,
-                  t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
+    le_reduce_launch(c, t, out, s.threads, blocks, t->points,
+                     t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
     out->work_bytes = s.at_bytes;
     out->counter_bytes = (size_t)t->points * 4;
     return c->status;
 }
 
-/* ---- columns: a thread for each point, which takes a power of two of terms; the last block of those with the same
- * points puts their totals together */
-
-#define CHUNK_LEAST      64
-#define CHAIN_UNIT       (LE_CHAIN_TERMS * LE_CHAIN_CHUNKS)
-#define IDLE_MOST        32                 /* if terms are expensive: at most 1/32 of the device's time may be idle */
-#define PARTS_BYTES      ((int64_t)1 << 27) /* most bytes of totals in work memory */
-#define CHUNK_MOST       16384
-#define COLUMN_UNROLL(g) ((g)->unroll * 2)
-
 int64_t le_reduce_least_chunk(const struct team_stage *t) {
-    return has_chain(t) ? CHAIN_UNIT : CHUNK_LEAST;
-}
-
-static int64_t chunk_for(const struct codegen *c, const struct team_stage *t, bool cut) {
-    int64_t threads = 4096 * (int64_t)c->job->facts->multiprocessors, terms = le_reduce_terms(t),
-            chunk = le_reduce_least_chunk(t), all;
-    while (chunk < terms && (!cut || (chunk < CHUNK_MOST &&
-                                      (!le_mul_i64((terms + chunk - 1) / chunk, t->points, &all) || all > threads))))
-        chunk *= 2;
-    return chunk;
-}
-/* Terms of a thread, if terms are expensive: few enough that few multiprocessors idle while the last blocks run. */
-static int64_t dear_chunk(const struct codegen *c, const struct team_stage *t, int64_t blocks) {
-    int64_t resident = (int64_t)c->tree->resident * c->job->facts->multiprocessors, chunk = chunk_for(c, t, false);
-    int64_t bytes = t->points * (int64_t)le_group_total_bytes(&t->groups[0]);
-    for (; chunk > le_reduce_least_chunk(t); chunk /= 2) {
-        int64_t steps = (le_reduce_terms(t) + chunk - 1) / chunk, all = steps * blocks;
-        int64_t turns = (all + resident - 1) / resident, idle = turns * resident - all;
-        if (idle * IDLE_MOST <= turns * resident || steps * 2 * bytes > PARTS_BYTES)
-            break;
-    }
-    return chunk;
-}
-
-/* Levels of the tree of sums above one unrolled step. Rounded up to few values, as each value is another kernel text.
- */
-static int levels_for(const struct group *g, int64_t chunk) {
-    int levels = 5;
-    int64_t step = g->chain ? CHAIN_UNIT : COLUMN_UNROLL(g);
-    if (g->chain && chunk <= CHAIN_UNIT)
-        return 0;
-    while (levels < 40 && step << levels < chunk)
-        levels *= 2;
-    return levels;
-}
-
-/* Opens the block for threads that have a point. */
-static struct le_block *open_columns(struct codegen *c, const struct team_stage *t, int threads,
-                                     struct le_expression **point) {
-    struct le_kernel_tree *tree = c->tree;
-    struct le_expression *points = le_codegen_number(c, "points", t->points);
-    struct le_expression *before = le_times_int(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), threads);
-    *point = le_let(tree, c->root, "point", le_plus(tree, before, le_ktree_thread(tree, LE_THREAD_X)));
-    struct le_block *block = le_ktree_open_if(tree, c->root, le_less(tree, *point, points));
-    le_team_bind(c, block, t->points_at, t->points_count, *point, t->points <= INT32_MAX);
-    return block;
-}
-
-/* The total of terms from `first` to before `end`, by one thread. */
-static struct le_expression *emit_column(struct codegen *c, struct group *g, struct le_block *block, int levels,
-                                         struct le_expression *first, struct le_expression *end) {
-    struct le_kernel_tree *t = c->tree;
-    le_group_emit(c, g, block);
-    struct le_variable *quick = le_group_quick_term(c, g, block);
-    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(levels),
-                                        LE_STATIC_NUMBER(g->chain ? chain_unroll(g) : COLUMN_UNROLL(g)),
-                                        LE_STATIC_TYPE(le_group_counting(g))};
-    struct le_expression *x[] = {first, end, le_ktree_use(t, g->term), quick ? le_ktree_use(t, quick) : NULL};
-    enum le_library_call call = g->chain ? (quick ? LE_CALL_CHAIN_THREAD_QUICK : LE_CALL_CHAIN_THREAD)
-                                         : (quick ? LE_CALL_THREAD_TOTAL_QUICK : LE_CALL_THREAD_TOTAL);
-    return le_ktree_call(t, call, g->type, statics, x);
-}
-
-/* Without a second pass: a thread adds up all terms. */
-static void whole_columns(struct codegen *c, struct team_stage *t, int threads) {
-    struct le_expression *point;
-    int64_t chunk = chunk_for(c, t, false);
-    struct le_block *block = open_columns(c, t, threads, &point);
-    for (int g = 0; g < t->group_count; g++) {
-        struct group *group = &t->groups[g];
-        le_group_know(
-            c, group, block,
-            emit_column(c, group, block, levels_for(group, chunk), le_ktree_int(c->tree, 0), le_group_count(c, group)));
-    }
-    le_team_store(c, t, block, TEAM_ALL);
-    le_ktree_close(c->tree, block);
-}
-
-static void leave_parts(struct grid *s, int number, struct le_block *block, struct le_expression *point,
-                        int64_t chunk) {
-    struct codegen *c = s->c;
-    struct le_kernel_tree *t = c->tree;
-    struct group *g = &s->t->groups[number];
-    struct le_expression *count = le_group_count(c, g), *size = le_ktree_int(t, chunk);
-    struct le_expression *number_of_block = le_ktree_thread(t, LE_BLOCK_Y);
-    struct le_expression *first = le_let(t, block, "first", le_times(t, le_to_long(t, number_of_block), size));
-    struct le_expression *next = le_plus(t, first, size);
-    struct le_expression *end = le_let(t, block, "end", le_ktree_select(t, le_less(t, next, count), next, count));
-    struct le_expression *total =
-        emit_column(c, g, block, levels_for(g, chunk), le_ktree_cast(t, le_group_counting(g), first),
-                    le_ktree_cast(t, le_group_counting(g), end));
-    total = le_let(t, block, "all", total);
-    s->parts[number] = parts_of(s, g, work_of(s), le_ktree_int(t, 0));
-    struct le_expression *row = le_times(t, number_of_block, le_codegen_number(c, "points", s->t->points));
-    le_ktree_set(t, block, le_ktree_element(t, s->parts[number], le_plus(t, row, point)), total);
-    s->at_bytes += (size_t)s->most_steps * (size_t)s->t->points * le_group_total_bytes(g);
-}
-
-static void take_parts(struct grid *s, int number, struct le_block *block, struct le_expression *point) {
-    struct codegen *c = s->c;
-    struct le_kernel_tree *t = c->tree;
-    const struct group *g = &s->t->groups[number];
-    struct le_variable *part;
-    struct le_expression *at;
-    struct le_block *inner = le_ktree_open_function_of(t, block, "part", g->type, "at", LE_KTREE_INT, &part, &at);
-    struct le_expression *row = le_times(t, at, le_codegen_number(c, "points", s->t->points));
-    le_ktree_close_with(t, inner, le_ktree_element(t, s->parts[number], le_plus(t, row, point)));
-    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(s->most_steps <= 256 ? 5 : 13),
-                                        LE_STATIC_NUMBER(8), LE_STATIC_TYPE(LE_KTREE_INT)};
-    struct le_expression *x[] = {le_ktree_int(t, 0), le_to_int(t, le_ktree_thread(t, LE_BLOCKS_Y)),
-                                 le_ktree_use(t, part)};
-    le_group_know(c, g, block, le_ktree_call(t, LE_CALL_THREAD_TOTAL, g->type, statics, x));
-}
-
-static void cut_columns(struct codegen *c, struct team_stage *t, int threads, struct grid *s, int64_t chunk) {
-    struct le_kernel_tree *tree = c->tree;
-    struct le_expression *point;
-    struct le_block *block = open_columns(c, t, threads, &point);
-    for (int g = 0; g < t->group_count; g++)
-        leave_parts(s, g, block, point, chunk);
-    le_ktree_close(tree, block);
-    end_unless_last(c, le_ktree_thread(tree, LE_BLOCK_X), le_ktree_thread(tree, LE_BLOCKS_Y),
-                    le_at_least(tree, point, le_codegen_number(c, "points", t->points)));
-    block = le_ktree_open(tree, c->root);
-    le_team_bind(c, block, t->points_at, t->points_count, point, t->points <= INT32_MAX);
-    for (int g = 0; g < t->group_count; g++)
-        take_parts(s, g, block, point);
-    le_team_store(c, t, block, TEAM_ALL);
-    le_ktree_close(tree, block);
-}
-
-static int column_threads(const struct team_stage *t) {
-    return t->points >= 256 ? 256 : (int)(t->points + 31) / 32 * 32;
-}
-
-int64_t le_reduce_chunk(struct codegen *c, const struct team_stage *t) {
-    int threads = column_threads(t);
-    set_bounds(c, t, threads);
-    return t->spread > 1 ? dear_chunk(c, t, (t->points + threads - 1) / threads) : chunk_for(c, t, true);
+    return le_reduce_has_chain(t) ? LE_CHAIN_TERMS * LE_CHAIN_CHUNKS : CHUNK_LEAST;
 }
 
 /* Across the grid, groups cannot use each other's totals, which exist only at the end. */
@@ -527,25 +377,4 @@ bool le_reduce_stands_alone(const struct team_stage *t) {
             if (t->groups[g].nodes[k]->operands[0]->reduces)
                 return false;
     return true;
-}
-
-leat_status le_reduce_columns(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
-    struct reduction *r = found;
-    struct codegen *c = &r->c;
-    struct team_stage *t = &r->t;
-    int threads = column_threads(t);
-    int64_t blocks = (t->points + threads - 1) / threads, chunk = le_mapping_get(m, "chunk");
-    take_settings(m, t);
-    set_bounds(c, t, threads);
-    struct grid s = {.c = c, .t = t, .most_steps = (le_reduce_terms(t) + chunk - 1) / chunk};
-    bool cut = le_reduce_stands_alone(t) && s.most_steps > 1 && s.most_steps <= GRID_POINTS;
-    if (!cut)
-        whole_columns(c, t, threads);
-    else
-        cut_columns(c, t, threads, &s, chunk);
-    finish_launch(c, t, out, threads, blocks, cut ? s.most_steps : 1,
-                  cut ? "threads for each column, the last block joins their totals" : "a thread for each column");
-    out->work_bytes = cut ? s.at_bytes : 0;
-    out->counter_bytes = cut ? (size_t)blocks * 4 : 0;
-    return c->status;
 }

@@ -13,6 +13,12 @@
 #define KEPT_8      "a cluster of 8 blocks for each row, which they keep"
 #define COLUMN      "a thread for each column"
 #define CUT_COLUMNS "threads for each column, the last block joins their totals"
+#define PARTS       "threads of a block for each column"
+#define CUT_PARTS   "threads of some blocks for each column, the last block joins their totals"
+#define STRIP_4     "columns side by side, 4 for each block, which keeps them"
+#define STRIP_64    "columns side by side, 64 for each block, which keeps them"
+#define STRIP_8_2   "columns side by side, 8 for each cluster of 2 blocks, which keep them"
+#define STRIP_8_8   "columns side by side, 8 for each cluster of 8 blocks, which keep them"
 
 static void whole_arrays(void **state) {
     (void)state;
@@ -169,8 +175,44 @@ static void columns(void **state) {
     same("y[j] = max(i: x[i,j]) - min(i: x[i,j])", "x 1000 300", CUT_COLUMNS);
     also("y[j] = argmax(i: x[i,j])", "x 1000 300", CUT_COLUMNS);
     also("y[j] = max(i: x[i,j] - sum(k: x[k,j]) / 1000)", "x 1000 70", COLUMN);
+    same("y[j] = max(i: x[i,j] - sum(k: x[k,j]) / 1000)", "x 1000 70", CUT_COLUMNS);
     same("y[i,j] = sum(k: x[i,k,j])", "x 7 100 50", CUT_COLUMNS);
     same("in x: f64[n,m]\ny[j] = prod(i: x[i,j])", "x 777 64", CUT_COLUMNS);
+}
+
+static void columns_in_parts(void **state) {
+    (void)state;
+    same("y[j] = sum(i: x[i,j])", "x 60 300", PARTS);
+    also("y[j] = sum(i: x[i,j])", "x 20001 17", CUT_PARTS);
+    same("y[j] = sum(i: x[i,j])", "x 777 33", CUT_PARTS);
+    also("y[j] = sum(i: x[i,j])", "x 1 33", PARTS);
+    same("y[i,j] = argmax(k: x[i,k,j])", "x 7 100 5", PARTS);
+    also("y[j] = sum(i,k: x[i,k,j] * w[i])", "x 100 30 33, w 100", CUT_PARTS);
+    same("y[j] = max(i: x[i,j] - sum(k: x[k,j]) / 1000)", "x 1000 70", PARTS);
+    also("y[j] = sum(i: x[i,j] / max(l: x[l,j] - sum(k: x[k,j])))", "x 1000 7", CUT_PARTS);
+    same("in x: f64[n,m]\ny[j] = prod(i: x[i,j] - min(k: x[k,j]))", "x 777 64", CUT_PARTS);
+}
+
+/* Columns of all lengths around what threads keep, in registers and in shared memory, with and without a rest. */
+static void strips(void **state) {
+    static const char program[] = "y[j] = sum(i: (x[i,j] - sum(k: x[k,j]) / 64) / max(l: abs(x[l,j])))";
+    (void)state;
+    same(program, "x 100 9", STRIP_4);
+    also(program, "x 1 9", STRIP_4);
+    same(program, "x 3000 5", STRIP_4);
+    also(program, "x 8192 4", STRIP_4);
+    same(program, "x 30 100", STRIP_64);
+    also(program, "x 500 64", STRIP_64);
+    same(program, "x 500 19", STRIP_8_2);
+    also(program, "x 16383 8", STRIP_8_2);
+    same(program, "x 40000 9", STRIP_8_8);
+    also(program, "x 5 9", STRIP_8_8);
+    same("in x: f64[n,m]\ny[j] = max(i: x[i,j] - sum(k: x[k,j]) / 64)", "x 4000 6", STRIP_8_2);
+    also("in x: f16[n,m]\ny[j] = sum(i: f32(x[i,j]) - sum(k: f32(x[k,j])) / 64)", "x 3000 21", STRIP_4);
+    same("in x: f16[n,m]\ny[j] = sum(i: f32(x[i,j]) - sum(k: f32(x[k,j])) / 64)", "x 3000 21", STRIP_8_2);
+    same("y[j,i] = sum(k: x[i,k,j] - min(l: x[i,l,j]))", "x 3 50 7", STRIP_4);
+    same("y[j] = sum(i: x[i,j] * g[i] - sum(k: x[k,j]) / 64)", "x 700 7, g 700", STRIP_8_2);
+    same("y[j] = sum(i: x[i,j] / sum(k: x[k,j] * z[k,j]) - z[i,j])", "x 300 7, z 300 7", STRIP_4);
 }
 
 static void with_checks(void **state) {
@@ -182,6 +224,8 @@ static void with_checks(void **state) {
     same_checked("y[i,j] = x[i,j] / sum(k: x[i,k])", "x 2 60000", KEPT_2, true, true);
     same_checked("y[i] = sum(k: x[i,k])", "x 3 40000", "some blocks for each row", true, true);
     same_checked("y[j] = sum(i: x[i,j])", "x 500 300", CUT_COLUMNS, true, true);
+    same_checked("y[j] = sum(i: x[i,j] - max(k: x[k,j]))", "x 500 19", CUT_PARTS, true, true);
+    same_checked("y[j] = sum(i: x[i,j] - max(k: x[k,j]))", "x 5000 9", STRIP_8_2, true, true);
 }
 
 int main(void) {
@@ -194,6 +238,8 @@ int main(void) {
                                        cmocka_unit_test(rows_with_gains),
                                        cmocka_unit_test(rows_without_clusters),
                                        cmocka_unit_test(columns),
+                                       cmocka_unit_test(columns_in_parts),
+                                       cmocka_unit_test(strips),
                                        cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

@@ -1,8 +1,13 @@
-/* Fuses a stage into its only reader: what the maker computes for an element, a sum of few terms, is computed where the
- * reader needs it, if that lets the reader unroll a kept index (unroll_jam.c). Planning calls it for each stage that a
- * device runs. It cannot be a pass of the IR: whether sums are short, and whether a team takes the reader as it is
- * then, depends on the extents of one binding and on the device, which passes do not know. */
+/* Fuses a stage into its readers. Totals of columns, which the IR has as arrays of their own, are computed again by
+ * each stage that reads them, if that can keep strips of the columns on chip and this is faster: then the columns are
+ * read once instead of once for each stage.
+ *
+ * The other case is a stage with one reader: what the maker computes for an element, a sum of few terms, is computed
+ * where the reader needs it, if that lets the reader unroll a kept index (unroll_jam.c). Planning calls it for each
+ * stage that a device runs. It cannot be a pass of the IR: whether sums are short, and whether a team takes the reader
+ * as it is then, depends on the extents of one binding and on the device, which passes do not know. */
 #include "gen/mapping/group_reduce.h"
+#include <math.h>
 
 struct read_search {
     const struct le_stage *maker;
@@ -22,6 +27,8 @@ bool le_device_reads(const struct le_ir *ir, const struct le_stage *stage, const
     struct read_search r = {.maker = maker};
     if (stage->node)
         le_node_walk(ir, stage->node, find_read, &r);
+    for (int d = 0; d < stage->left_count; d++)
+        le_node_walk(ir, stage->left[d], find_read, &r);
     return r.found;
 }
 
@@ -36,15 +43,46 @@ static struct le_node *make_there(struct le_node *node, void *user) {
     return maker->node;
 }
 
-/* Whether the maker's array has this one reader, is not a result of the program, and holds reductions of few terms. */
-static bool can_be_made_there(struct codegen *c, const struct le_stage *maker) {
+/* Whether the maker's array is not a result of the program, and each of its elements is computed by itself. */
+static bool can_be_made_there(const struct codegen *c, const struct le_stage *maker) {
     const struct le_value *v = &c->ir->values.at[maker->target];
-    if (maker->kind != LE_STAGE_MAP || maker->base >= 0 || v->symbol >= 0 || v->wanted || v->uses != 1 || v->rank == 0)
+    if (maker->kind != LE_STAGE_MAP || maker->base >= 0 || v->symbol >= 0 || v->wanted || v->rank == 0)
         return false;
     for (int d = 0; d < maker->left_count; d++)
         if (maker->left[d]->kind != LE_NODE_INDEX)
             return false;
-    return le_team_is_few(c, maker->node);
+    return true;
+}
+
+static bool is_strip(const struct le_mapping *m) {
+    return m->kind == LE_MAPPING_ROWS && le_mapping_get(m, "strip") > 0;
+}
+
+struct le_node *le_device_keep_there(const struct le_device_kernel_job *job, const struct le_stage *maker,
+                                     double *gain_seconds) {
+    struct codegen c;
+    struct le_stage made = *job->kernel.stage;
+    struct le_device_kernel_job own = *job;
+    own.kernel = le_kernel_begin(&job->kernel);
+    le_codegen_begin(&c, &own, &made, "");
+    if (le_kernel_is_empty(&own.kernel) || made.kind != LE_STAGE_MAP || !can_be_made_there(&c, maker) ||
+        !maker->node->reduces || maker->node->changes || !le_node_is_safe(&c.safety, maker->node))
+        return NULL;
+    made.node = le_node_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
+    if (le_device_reads(c.ir, &made, maker))
+        return NULL;
+    const struct le_mapping *before = le_mapping_of_map(&own, job->kernel.stage),
+                            *kept = le_mapping_of_map(&own, &made);
+    if (!is_strip(kept))
+        return NULL;
+    *gain_seconds += kept->forced ? INFINITY : before->seconds - kept->seconds;
+    return made.node;
+}
+
+double le_device_seconds(const struct le_device_kernel_job *job) {
+    struct le_device_kernel_job own = *job;
+    own.kernel = le_kernel_begin(&job->kernel);
+    return le_mapping_of_map(&own, job->kernel.stage)->seconds;
 }
 
 struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker) {
@@ -54,7 +92,7 @@ struct le_node *le_device_make_there(const struct le_device_kernel_job *job, con
     struct le_device_kernel_job own = *job;
     own.kernel = le_kernel_begin(&job->kernel);
     le_codegen_begin(&c, &own, &made, "");
-    if (!can_be_made_there(&c, maker))
+    if (!can_be_made_there(&c, maker) || c.ir->values.at[maker->target].uses != 1 || !le_team_is_few(&c, maker->node))
         return NULL;
     made.node = le_node_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
     if (le_device_reads(c.ir, &made, maker) || !le_team_spread(&c, &made, &t) || !le_team_takes(&t))

@@ -52,8 +52,11 @@ struct le_mapping *le_mapping_add(struct le_mapping_search *search, enum le_mapp
 int64_t le_mapping_set(struct le_mapping *mapping, const char *name, int64_t chosen, int64_t least, int64_t most,
                        bool powers);
 int64_t le_mapping_get(const struct le_mapping *mapping, const char *name); /* a setting that it has */
-/* The best mapping of the search, which has at least one; and the kernels that it makes. */
+/* The one that LEAT_MAPPING names first, or else the preferred or the fastest one. The search has at least one. */
 const struct le_mapping *le_mapping_choose(const struct le_mapping_search *search);
+/* generate_device.c: the one of a stage of kind MAP, which the job's kernel need not be of; it makes no kernels. */
+const struct le_mapping *le_mapping_of_map(const struct le_device_kernel_job *job, const struct le_stage *stage);
+/* Makes the kernels with the best mapping of the search, which has at least one. */
 leat_status le_mapping_make(struct le_mapping_search *search, struct le_generated_launches *out);
 
 /* forced_mapping.c: the names, and LEAT_MAPPING (text; NULL: not set) */

@@ -7,6 +7,8 @@
 #define WARP_TERMS   1024  /* most terms of a warp, for a width of 1 */
 #define GRID_SECONDS 2e-6  /* in which the last block begins to join the others' totals */
 #define PART_SECONDS 54e-9 /* time in which one thread joins one total */
+#define JOIN_SECONDS 1e-6  /* in which threads of a block that share a column join their totals */
+#define PARTS_GAIN   0.95  /* of the time with fewer threads for a column: what more of them have to gain */
 #define ARG_JOINS    6
 /* Instructions that bring a chain's term to shared memory and back, and its share of joining the chunks. */
 #define STAGE_COST 10
@@ -93,17 +95,27 @@ static struct le_cost cost_of(const struct shared_terms *s, struct le_mapping *m
                             .launches = 1};
 }
 
-/* kept: what the values read has been counted. */
-static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost, bool kept) {
-    const struct team_stage *t = &s->r->t;
-    int last = t->rest_count ? t->rest_at[t->rest_count - 1] : t->points_count ? t->points_at[t->points_count - 1] : -1;
-    for (int k = -1; k < s->search->stage->also_count; k++) {
-        const struct le_stage *stage = k < 0 ? s->search->stage : s->search->stage->also[k];
-        if (!kept)
-            cost.bytes += le_cost_bytes_outside(s->search->job, stage->node, last);
-        cost.bytes += le_cost_target_bytes(s->search->job, stage, last);
-    }
+/* The index of neighbouring threads when a team stores its values; -1: there is none. */
+static int last_kept(const struct team_stage *t) {
+    if (t->rest_count > 0)
+        return t->rest_at[t->rest_count - 1];
+    return t->points_count ? t->points_at[t->points_count - 1] : -1;
+}
+
+/* side: the index of neighbouring threads when values are stored */
+static void finish_kept(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost, int side) {
+    for (int k = -1; k < s->search->stage->also_count; k++)
+        cost.bytes += le_cost_target_bytes(s->search->job, k < 0 ? s->search->stage : s->search->stage->also[k], side);
     m->seconds = le_cost_seconds(s->search->job->facts, &cost);
+}
+
+/* The same, where what the values read has not been counted. */
+static void finish(const struct shared_terms *s, struct le_mapping *m, struct le_cost cost) {
+    int last = last_kept(&s->r->t);
+    for (int k = -1; k < s->search->stage->also_count; k++)
+        cost.bytes +=
+            le_cost_bytes_outside(s->search->job, (k < 0 ? s->search->stage : s->search->stage->also[k])->node, last);
+    finish_kept(s, m, cost, last);
 }
 
 static void propose_warp(const struct shared_terms *s) {
@@ -114,7 +126,7 @@ static void propose_warp(const struct shared_terms *s) {
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_WARP, le_reduce_warp, s->r);
     struct le_cost cost = cost_of(s, m, term_index(t), WARP);
     cost.team_seconds += LE_WARP_SECONDS * joins_of(t);
-    finish(s, m, cost, false);
+    finish(s, m, cost);
 }
 
 static void propose_block(const struct shared_terms *s) {
@@ -122,7 +134,7 @@ static void propose_block(const struct shared_terms *s) {
     int64_t threads = le_mapping_set(m, "threads", le_reduce_threads(&s->r->t), 64, 512, true);
     struct le_cost cost = cost_of(s, m, term_index(&s->r->t), (double)threads);
     cost.team_seconds += LE_BLOCK_SECONDS * joins_of(&s->r->t);
-    finish(s, m, cost, false);
+    finish(s, m, cost);
 }
 
 static void propose_grid(const struct shared_terms *s) {
@@ -135,40 +147,52 @@ static void propose_grid(const struct shared_terms *s) {
     struct le_cost cost = cost_of(s, m, term_index(t), fmax(256, fmin(room, s->terms / t->groups[0].width)));
     cost.team_seconds = LE_READ_SECONDS + LE_BLOCK_SECONDS;
     cost.tail_seconds = GRID_SECONDS + LE_BLOCK_SECONDS;
-    finish(s, m, cost, false);
+    finish(s, m, cost);
 }
 
-/* The cost of columns that are cut into chunks of `chunk` terms. */
-static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_cost cost, int64_t chunk) {
-    const struct group *g = &s->r->t.groups[0];
-    double parts = ceil(s->terms / (double)chunk), rounds = ceil(fmin(s->terms, (double)chunk) / (2 * g->unroll));
-    cost.threads = s->points * parts;
-    cost.team_seconds = rounds * LE_READ_SECONDS * s->r->t.group_count;
-    cost.tail_seconds = parts > 1 ? GRID_SECONDS + parts * PART_SECONDS : 0;
+struct columns_shape {
+    int64_t chunk; /* terms of a thread */
+    int parts;     /* threads of a block for a column */
+};
+
+/* The cost of columns that are shared so. */
+static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_cost cost, struct columns_shape shape) {
+    const struct team_stage *t = &s->r->t;
+    double steps = ceil(s->terms / ((double)shape.chunk * shape.parts));
+    double rounds = ceil(fmin(s->terms, (double)shape.chunk) / (2 * t->groups[0].unroll));
+    double join = shape.parts > 1 ? JOIN_SECONDS : 0;
+    cost.threads = s->points * fmin(ceil(s->terms / (double)shape.chunk), steps * shape.parts);
+    cost.team_seconds = (rounds * LE_READ_SECONDS + join) * t->group_count;
+    cost.tail_seconds = steps > 1 ? GRID_SECONDS + ceil(steps / shape.parts) * PART_SECONDS + join : 0;
+    if (steps > 1 && !le_reduce_stands_alone(t)) {
+        cost.tail_seconds *= t->group_count;
+        cost.launches = t->group_count;
+    }
     return cost;
 }
 
-static int64_t least_chunk(const struct shared_terms *s) {
-    int64_t least = le_reduce_least_chunk(&s->r->t);
-    while (!le_reduce_stands_alone(&s->r->t) && (double)least < s->terms)
-        least *= 2; /* all terms: another group needs the total */
-    return least;
+/* All terms, if one block has to have them. */
+static int64_t least_chunk(const struct shared_terms *s, int parts) {
+    const struct team_stage *t = &s->r->t;
+    return le_columns_can_cut(&s->r->c, t) ? le_reduce_least_chunk(t) : le_columns_whole(t, parts);
 }
 
-/* A power of two, so that each chunk is a whole part of the sum's tree. */
-static int64_t best_chunk(const struct shared_terms *s, struct le_cost cost, int64_t least) {
+/* Powers of two, so that each thread's and each block's terms are a whole part of the sum's tree. */
+static struct columns_shape best_columns(const struct shared_terms *s, struct le_cost cost) {
     double best = INFINITY;
-    int64_t found = least;
-    for (int64_t chunk = least;; chunk *= 2) {
-        struct le_cost now = cost_of_columns(s, cost, chunk);
-        double seconds = le_cost_seconds(s->search->job->facts, &now);
-        if (seconds < best) {
-            best = seconds;
-            found = chunk;
+    struct columns_shape found = {least_chunk(s, 1), 1}, shape = {0};
+    for (shape.parts = 1; shape.parts <= le_columns_parts(&s->r->t); shape.parts *= 2)
+        for (shape.chunk = least_chunk(s, shape.parts);; shape.chunk *= 2) {
+            struct le_cost now = cost_of_columns(s, cost, shape);
+            double seconds = le_cost_seconds(s->search->job->facts, &now);
+            if (seconds < best * (shape.parts > found.parts ? PARTS_GAIN : 1)) {
+                best = seconds;
+                found = shape;
+            }
+            if ((double)shape.chunk * shape.parts >= s->terms)
+                break;
         }
-        if ((double)chunk >= s->terms)
-            return found;
-    }
+    return found;
 }
 
 static void propose_columns(const struct shared_terms *s) {
@@ -179,35 +203,71 @@ static void propose_columns(const struct shared_terms *s) {
     struct le_cost cost = cost_of(s, m, t->points_at[t->points_count - 1], 1);
     if (are_terms_dense(s))
         cost.bytes = fmin(cost.bytes, LE_WASTE_SEVERAL_READS * bytes_of(s, -1));
-    int64_t least = least_chunk(s);
-    int64_t chunk = t->spread > 1 ? le_reduce_chunk(&s->r->c, t) : best_chunk(s, cost, least);
-    chunk = le_mapping_set(m, "chunk", chunk, least, (int64_t)1 << 40, true);
-    finish(s, m, cost_of_columns(s, cost, chunk), false);
+    struct columns_shape shape = {.parts = 1};
+    if (t->spread > 1)
+        shape.chunk = le_columns_dear_chunk(&s->r->c, t);
+    else
+        shape = best_columns(s, cost);
+    int most = t->spread > 1 ? 1 : le_columns_parts(t);
+    shape.chunk = le_mapping_set(m, "chunk", shape.chunk, least_chunk(s, shape.parts), (int64_t)1 << 40, true);
+    shape.parts = (int)le_mapping_set(m, "parts", shape.parts, 1, most, true);
+    finish(s, m, cost_of_columns(s, cost, shape));
 }
 
 static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
     struct reduction *r = found;
-    (void)m;
-    le_team_rows(&r->c, &r->t, out);
+    struct strip_wish wish = {.strip = le_mapping_get(m, "strip"), .cluster = le_mapping_get(m, "cluster")};
+    le_team_rows(&r->c, &r->t, wish, out);
     return r->c.status;
+}
+
+static int64_t forced_number(const char *forced, const char *name) {
+    int64_t number;
+    return le_mapping_forced_number(forced, name, &number) ? number : -1;
+}
+
+/* With the strip and cluster that are forced, if they fit; strip 0: rows. */
+static bool find_rows(const struct shared_terms *s, struct row *row) {
+    const char *forced = le_mapping_forced(s->search->job->facts->mapping, LE_MAPPING_ROWS);
+    row->wish = (struct strip_wish){forced_number(forced, "strip"), forced_number(forced, "cluster")};
+    if (s->r->t.spread > 1)
+        return false;
+    if (le_row_find(row) && (row->wish.strip <= 0 || row->shape.strip))
+        return true;
+    *row = (struct row){.c = row->c, .t = row->t, .wish = {-1, -1}};
+    return le_row_find(row);
+}
+
+/* How many bytes of whole sectors move for each byte of a strip. */
+static double waste_of_strip(const struct shared_terms *s, const struct row *row) {
+    int last = row->points_at[s->r->t.points_count - 1];
+    double side = fmin(row->shape.strip, le_cost_extent(s->search->job, last)) * row->kept_bytes;
+    return ceil(side / 32) * 32 / side;
 }
 
 static void propose_rows(const struct shared_terms *s) {
     struct row row = {.c = &s->r->c, .t = &s->r->t};
-    if (s->r->t.spread > 1 || !le_row_find(&row))
+    if (!find_rows(s, &row))
         return;
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_ROWS, make_rows, s->r);
     const struct row_shape *shape = &row.shape;
-    double threads = (double)shape->cluster * shape->threads;
-    double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, term_index(&s->r->t));
-    double join = shape->rows > 1 ? LE_WARP_SECONDS : LE_BLOCK_SECONDS;
+    double threads = (double)shape->cluster * shape->threads / (shape->strip ? shape->strip : 1);
+    int side = shape->strip ? row.points_at[s->r->t.points_count - 1] : term_index(&s->r->t);
+    double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, side);
+    double join =
+        shape->rows > 1 || (shape->strip == shape->threads && shape->cluster == 1) ? LE_WARP_SECONDS : LE_BLOCK_SECONDS;
+    if (shape->strip) {
+        le_mapping_set(m, "strip", shape->strip, shape->strip, shape->strip, false);
+        le_mapping_set(m, "cluster", shape->cluster, shape->cluster, shape->cluster, false);
+        bytes *= waste_of_strip(s, &row);
+    }
     struct le_cost cost = {.bytes = bytes,
                            .operations = s->operations,
                            .threads = s->points * threads,
                            .bytes_in_flight = bytes / (s->points * threads),
                            .team_seconds = 2 * LE_READ_SECONDS + join * s->r->t.group_count,
                            .launches = 1};
-    finish(s, m, cost, true);
+    finish_kept(s, m, cost, shape->strip ? side : last_kept(&s->r->t));
 }
 
 static double operations_of(const struct le_device_kernel_job *job, const struct team_stage *t) {

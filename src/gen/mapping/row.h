@@ -8,7 +8,11 @@ struct row_need {
     int64_t reads;       /* vectors of the row */
     int words;           /* 32-bit registers for what is kept of one vector */
     bool is_wide;        /* more than 4 bytes are kept for each element */
-    bool are_totals_big; /* totals have more than 4 bytes */
+    bool are_totals_big; /* totals have more than 4 bytes; of strips, more than 8 */
+    /* of strips */
+    int64_t points;
+    int element;         /* bytes of the largest element that is kept */
+    size_t totals_bytes; /* upper bound of the totals of all groups in shared memory, for one column */
 };
 struct row_shape {
     int cluster, rows; /* thread blocks per row; rows per thread block; one of them is 1 */
@@ -17,9 +21,19 @@ struct row_shape {
     int most_threads;  /* upper bound of a thread block's threads, part of the kernel's text */
     int resident;      /* thread blocks of most_threads that are to fit on a multiprocessor */
     size_t far_bytes;  /* dynamic shared memory of a thread block for its other lines */
+    /* Columns that a thread block or cluster keeps, side by side (0: a row); each thread has `lines` neighbouring
+     * elements of one of them. */
+    int strip;
+};
+/* What LEAT_MAPPING, or the mapping that was chosen, says of strips. */
+struct strip_wish {
+    int64_t strip, cluster; /* -1: nothing; strip 0: rows */
 };
 /* false: the row does not fit on chip */
 bool le_row_shape(const struct le_device_facts *facts, const struct row_need *need, struct row_shape *shape);
+/* strip_shape.c: the same for strips of neighbouring columns */
+bool le_strip_shape(const struct le_device_facts *facts, const struct row_need *need, struct strip_wish wish,
+                    struct row_shape *shape);
 
 struct row {
     struct codegen *c;
@@ -37,6 +51,9 @@ struct row {
      * node needs. */
     struct le_node *late;
     int late_load, late_group;
+    struct strip_wish wish;
+    int points_at[POINTS_MAX]; /* the kept indices that rows depend on; with strips the last one's neighbours are
+                                  columns side by side */
     struct row_shape shape;
     bool wide;   /* values are stored as vectors */
     bool quick;  /* values are computed the quick way (LE_WAY_QUICK) */
@@ -47,6 +64,9 @@ struct row {
         *left; /* position in the row of the thread's first element; elements from there to the row's end */
     struct le_expression *lines, *turn; /* if rolled: the thread's number of lines; XORed with line numbers to change
                                            their order (NULL: in order) */
+    /* Of strips: terms and values are computed without a branch also for lines that the thread does not have, which are
+     * copies of its first one. */
+    bool steady;
 };
 /* A thread's part of a line. */
 struct row_line {
@@ -56,14 +76,22 @@ struct row_line {
     struct le_variable *some[LOADS_MAX]; /* by load: the elements that the pass reads; with two axes: of all slots */
 };
 
-/* row_find.c: plans the kernel; false: rows cannot stay on chip */
+/* row_find.c: plans the kernel; false: rows cannot stay on chip. Set before: c, t and wish. */
 bool le_row_find(struct row *r);
 
 /* rows.c */
+/* Computes rows that stay on chip during several passes; false: they cannot */
+bool le_team_rows(struct codegen *c, struct team_stage *t, struct strip_wish wish, struct le_generated_launches *out);
 struct row_line le_row_line(struct row *r, struct le_block *block,
                             struct le_expression *number); /* reads nothing yet */
 struct le_expression *le_row_has(struct row *r,
                                  struct le_expression *number); /* whether the line is in the row for this thread */
+/* Copies a line's loads into kept line `number`. at: position in the row of the thread's first element. fetch: as `get`
+ * below */
+void le_row_fetch_line(struct row *r, struct le_block *block, enum le_library_call fetch, struct le_expression *number,
+                       struct le_expression *at);
+/* Makes the function that returns a line's total. get, put: the functions of le_kept */
+struct le_variable *le_row_line_total(struct row *r, int pass, enum le_library_call get, enum le_library_call put);
 /* Reads what the pass needs of the line. get: the function of le_kept, which depends on whether the line is known to be
  * in registers or in shared memory */
 void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library_call get, struct row_line *line);
@@ -76,4 +104,12 @@ struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *
 /* row_values.c */
 void le_row_start_reading(struct row *r); /* starts reading ahead what values read besides the row */
 void le_row_values(struct row *r);
+
+/* strips.c: strips of neighbouring columns */
+/* Binds the strip's indices and computes the thread's position in its column. Returns 0 where the thread is the first
+ * of a column. */
+struct le_expression *le_strip_begin(struct row *r);
+void le_strip_fetch_far(struct row *r);       /* starts copying the lines for shared memory */
+void le_strip_group(struct row *r, int pass); /* computes the group's totals */
+void le_strip_values(struct row *r);
 #endif

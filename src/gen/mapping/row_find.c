@@ -188,13 +188,58 @@ static void find_parts(const struct row *r, struct le_node *node, int epoch, str
         find_parts(r, node->operands[k], epoch, parts);
 }
 
+/* Puts the kept index last along which neighbours of what is kept lie closest. Whether they lie closer than neighbours
+ * of a row do. */
+static bool find_strip_index(struct row *r) {
+    const struct team_stage *t = r->t;
+    int64_t least = INT64_MAX;
+    int best = t->points_count - 1;
+    for (int p = t->points_count - 1; p >= 0; p--)
+        for (int k = 0; k < r->load_count; k++) {
+            const struct le_address address = le_load_address(r->c->layouts, r->loads[k]);
+            int64_t stride = 0;
+            if (!r->kept[k] || !le_address_stride(r->c->space, &address, t->points_at[p], &stride) || stride == 0)
+                continue;
+            stride = stride < 0 ? -stride : stride;
+            best = stride < least ? p : best;
+            least = stride < least ? stride : least;
+        }
+    for (int p = 0; p < t->points_count; p++)
+        r->points_at[p < best ? p : p == best ? t->points_count - 1 : p - 1] = t->points_at[p];
+    return t->points_count > 0 && le_group_is_across(r->c, &r->all, t->points_at[best]);
+}
+
+static bool find_strip(struct row *r, struct row_need need) {
+    bool across = find_strip_index(r);
+    if (r->wish.strip == 0 || r->t->points_count == 0 || (r->t->sibling_count > 0 && r->t->rest_count > 0) ||
+        (r->wish.strip < 0 && !across))
+        return false;
+    need.reads = r->all.terms;
+    need.words = r->kept_bytes / 4;
+    need.points = r->t->points;
+    for (int k = 0; k < r->load_count; k++) {
+        int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
+        need.element = r->kept[k] && bytes > need.element ? bytes : need.element;
+    }
+    need.are_totals_big = false;
+    for (int g = 0; g < r->t->group_count; g++) {
+        need.totals_bytes += le_group_total_bytes(&r->t->groups[g]);
+        need.are_totals_big |= le_group_bytes(&r->t->groups[g]) > 8;
+    }
+    if (!le_strip_shape(r->c->job->facts, &need, r->wish, &r->shape))
+        return false;
+    r->all.width = 1;
+    return true;
+}
+
 static bool find_shape(struct row *r) {
     struct row_need need = {.reads = (r->all.terms + r->all.width - 1) / r->all.width,
                             .words = r->kept_bytes * r->all.width / 4,
                             .is_wide = r->kept_bytes > 4};
     for (int g = 0; g < r->t->group_count; g++)
         need.are_totals_big |= le_group_bytes(&r->t->groups[g]) > 4;
-    return le_row_shape(r->c->job->facts, &need, &r->shape);
+    r->shape = (struct row_shape){0};
+    return find_strip(r, need) || le_row_shape(r->c->job->facts, &need, &r->shape);
 }
 
 /* The quick way is not taken where values read more than the row, unless that is read ahead: a line's reads would wait
@@ -212,6 +257,16 @@ static void find_ways(struct row *r) {
     r->quick = safe && parts.quick && (r->rolled || !parts.reads);
 }
 
+static void find_strip_ways(struct row *r) {
+    struct parts parts = {0};
+    r->steady = true;
+    for (int k = 0; k < r->all.node_count; k++)
+        r->steady &= le_node_is_safe(&r->c->safety, r->all.bodies[k]) && !r->all.bodies[k]->changes;
+    if (r->value)
+        find_parts(r, r->value, ++r->c->notes->epoch, &parts);
+    r->quick = r->steady && parts.quick;
+}
+
 bool le_row_find(struct row *r) {
     if (!is_one_axis(r) || r->t->groups[0].terms == 0 || !r->t->groups[0].narrow || !find_value(r))
         return false;
@@ -219,6 +274,9 @@ bool le_row_find(struct row *r) {
     if (!find_loads(r) || !find_shape(r))
         return false;
     find_late(r);
-    find_ways(r);
+    if (r->shape.strip)
+        find_strip_ways(r);
+    else
+        find_ways(r);
     return true;
 }

@@ -15,6 +15,7 @@ struct sample {
 static struct le_device_facts facts_of(int capability, size_t shared_most_bytes) {
     return (struct le_device_facts){.multiprocessors = 132,
                                     .block_threads = 1024,
+                                    .bytes_per_second = 3e12,
                                     .shared_bytes = 48 * 1024,
                                     .shared_most_bytes = shared_most_bytes,
                                     .capability = capability};
@@ -26,6 +27,82 @@ static bool shape_of(const struct le_device_facts *facts, struct sample row, str
                             .is_wide = row.bytes > 4,
                             .are_totals_big = row.bytes > 4};
     return le_row_shape(facts, &need, shape);
+}
+
+static bool strip_of(const struct le_device_facts *facts, int64_t terms, int64_t points, int bytes,
+                     struct strip_wish wish, struct row_shape *shape) {
+    struct row_need need = {.reads = terms,
+                            .words = bytes < 4 ? 1 : bytes / 4,
+                            .is_wide = bytes > 4,
+                            .are_totals_big = bytes > 4,
+                            .points = points,
+                            .element = bytes,
+                            .totals_bytes = 32};
+    return le_strip_shape(facts, &need, wish, shape);
+}
+
+/* Each thread's elements are a power of two, the strip is a sector or more, and all fits the device. */
+static void check_strip(const struct le_device_facts *facts, int64_t terms, int64_t points, int bytes) {
+    struct row_shape s;
+    assert_true(strip_of(facts, terms, points, bytes, (struct strip_wish){-1, -1}, &s));
+    assert_true(s.strip * bytes >= 32 && s.threads % s.strip == 0 && s.threads <= 1024);
+    assert_true(s.cluster == 1 || facts->capability >= 90);
+    assert_true((int64_t)s.threads / s.strip * s.cluster * s.lines >= terms);
+    assert_true((s.lines & (s.lines - 1)) == 0 && (s.near & (s.near - 1)) == 0 && s.near <= s.lines && s.near > 0);
+    assert_true(s.far_bytes <= facts->shared_most_bytes);
+    assert_true(s.far_bytes >= (size_t)(s.lines - s.near) * (size_t)s.threads * (bytes < 4 ? 4 : (size_t)bytes));
+    assert_true(s.resident >= 1 && s.resident * s.threads <= 1024);
+}
+
+static void strips_that_fit(void **state) {
+    (void)state;
+    static const int64_t terms[] = {1, 2, 31, 32, 33, 100, 1000, 1024, 1025, 4096, 5000, 8192};
+    static const int64_t points[] = {1, 8, 9, 1000, 4096, 1 << 20};
+    struct le_device_facts hopper = facts_of(90, 227 * 1024), ampere = facts_of(80, 99 * 1024);
+    for (size_t k = 0; k < ARRAY_LEN(terms); k++)
+        for (size_t p = 0; p < ARRAY_LEN(points); p++)
+            for (int bytes = 1; bytes <= 8; bytes *= 2) {
+                check_strip(&hopper, terms[k], points[p], bytes);
+                if (terms[k] <= 1000)
+                    check_strip(&ampere, terms[k], points[p], bytes);
+            }
+}
+
+/* A strip of one sector fits a cluster's memory up to 58,000 f32 of a column. */
+static void long_strips(void **state) {
+    (void)state;
+    struct le_device_facts facts = facts_of(90, 227 * 1024);
+    struct row_shape s;
+    assert_true(strip_of(&facts, 58000, 1024, 4, (struct strip_wish){-1, -1}, &s));
+    assert_int_equal(s.cluster, 8);
+    assert_int_equal(s.strip, 8);
+    assert_false(strip_of(&facts, 70000, 1024, 4, (struct strip_wish){-1, -1}, &s));
+    facts.capability = 80;
+    assert_false(strip_of(&facts, 58000, 1024, 4, (struct strip_wish){-1, -1}, &s));
+}
+
+/* Short columns need no other thread, and many columns no cluster. */
+static void strips_apart(void **state) {
+    (void)state;
+    struct le_device_facts facts = facts_of(90, 227 * 1024);
+    struct row_shape s;
+    assert_true(strip_of(&facts, 8, 1 << 20, 4, (struct strip_wish){-1, -1}, &s));
+    assert_int_equal(s.strip, s.threads);
+    assert_int_equal(s.cluster, 1);
+    assert_true(strip_of(&facts, 1000, 1 << 20, 4, (struct strip_wish){-1, -1}, &s));
+    assert_int_equal(s.cluster, 1);
+}
+
+static void wished_strips(void **state) {
+    (void)state;
+    struct le_device_facts facts = facts_of(90, 227 * 1024);
+    struct row_shape s;
+    assert_true(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){2, 4}, &s));
+    assert_int_equal(s.strip, 2);
+    assert_int_equal(s.cluster, 4);
+    assert_false(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){3, 1}, &s));
+    assert_false(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){8, 16}, &s));
+    assert_false(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){512, 1}, &s));
 }
 
 static void least_clusters(void **state) {
@@ -92,6 +169,8 @@ static void all_have_room(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(least_clusters), cmocka_unit_test(none_before_hopper),
-                                       cmocka_unit_test(all_have_room)};
+                                       cmocka_unit_test(all_have_room),  cmocka_unit_test(strips_that_fit),
+                                       cmocka_unit_test(long_strips),    cmocka_unit_test(strips_apart),
+                                       cmocka_unit_test(wished_strips)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,17 +5,25 @@
 
 /* ---- lines */
 
+/* From a thread's element of a line to that of its next line. */
+static int line_step(const struct row *r) {
+    return r->shape.strip ? 1 : WARP * r->all.width;
+}
+
 struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *turned = r->turn ? le_ktree_binary(t, LE_OP_XOR, number, r->turn) : number;
-    struct le_expression *before = le_times_int(t, turned, WARP * r->all.width);
+    if (r->steady)
+        turned = le_ktree_select(t, le_row_has(r, number), number, le_ktree_int(t, 0));
+    struct le_expression *before = le_times_int(t, turned, line_step(r));
     struct le_expression *at = le_let(t, block, "at", le_plus(t, r->base, before));
     return (struct row_line){.number = number, .at = at};
 }
 
 struct le_expression *le_row_has(struct row *r, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
-    return r->lines ? le_less(t, number, r->lines) : le_less(t, le_times_int(t, number, WARP * r->all.width), r->left);
+    int step = r->lines ? 1 : line_step(r);
+    return le_less(t, step == 1 ? number : le_times_int(t, number, step), r->lines ? r->lines : r->left);
 }
 
 void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library_call get, struct row_line *line) {
@@ -66,8 +74,8 @@ struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *
 
 /* ---- what is kept */
 
-/* Copies a line's loads into kept line `number`. at: position in the row of the thread's first element */
-static void fetch_line(struct row *r, struct le_block *block, struct le_expression *number, struct le_expression *at) {
+void le_row_fetch_line(struct row *r, struct le_block *block, enum le_library_call fetch, struct le_expression *number,
+                       struct le_expression *at) {
     struct le_kernel_tree *t = r->c->tree;
     le_team_bind_one(r->c, block, r->all.indices[0], at, 0);
     for (int k = 0; k < r->load_count; k++) {
@@ -75,7 +83,7 @@ static void fetch_line(struct row *r, struct le_block *block, struct le_expressi
             continue;
         struct le_expression *place = le_codegen_trusted_place(r->c, r->loads[k], block);
         struct le_expression *x[] = {le_ktree_use(t, r->objects[k]), number, le_ktree_address(t, place)};
-        le_do(t, block, LE_CALL_KEPT_FETCH, NULL, x);
+        le_do(t, block, fetch, NULL, x);
     }
 }
 
@@ -84,14 +92,19 @@ static void fetch_line(struct row *r, struct le_block *block, struct le_expressi
 static void fetch_rows(struct row *r) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *number, *zero = le_ktree_int(t, 0);
-    struct le_block *some =
-        r->rolled ? le_ktree_open_if(t, r->c->root, le_greater(t, r->lines, zero)) : le_ktree_open(t, r->c->root);
-    struct le_block *lines = le_ktree_open_each(t, some, "line", r->shape.lines, &number);
+    bool always = r->rolled || r->steady;
+    struct le_block *some = always
+                                ? le_ktree_open_if(t, r->c->root, le_greater(t, r->steady ? r->left : r->lines, zero))
+                                : le_ktree_open(t, r->c->root);
+    int count = r->shape.strip ? r->shape.near : r->shape.lines;
+    struct le_block *lines = le_ktree_open_each(t, some, "line", count, &number);
     struct le_expression *has = le_row_has(r, number);
     struct row_line from = le_row_line(r, lines, r->rolled ? le_ktree_select(t, has, number, zero) : number);
-    struct le_block *inside = r->rolled ? le_ktree_open(t, lines) : le_ktree_open_if(t, lines, has);
-    fetch_line(r, inside, number, from.at);
+    struct le_block *inside = always ? le_ktree_open(t, lines) : le_ktree_open_if(t, lines, has);
+    le_row_fetch_line(r, inside, LE_CALL_KEPT_FETCH, number, from.at);
     le_ktree_close_to(t, inside, t->root);
+    if (r->shape.strip && r->shape.near < r->shape.lines)
+        le_strip_fetch_far(r);
 }
 
 /* Declares the object that keeps a load's lines. far: the array in shared memory for lines that do not fit in registers
@@ -158,23 +171,23 @@ static void join_lines(struct row *r, struct group *g, struct le_variable *line_
     le_group_know(c, g, c->root, total);
 }
 
-/* Makes the function that returns a line's total. */
-static struct le_variable *emit_group(struct row *r, int pass) {
+struct le_variable *le_row_line_total(struct row *r, int pass, enum le_library_call get, enum le_library_call put) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct group *g = &r->t->groups[pass];
     struct le_variable *late = NULL, *function;
     struct le_expression *number, *e;
-    le_group_declare(c, g);
     struct le_block *block =
         le_ktree_open_function_of(t, c->root, "line_total", g->type, "line", LE_KTREE_INT, &function, &number);
     struct row_line line = le_row_line(r, block, number);
-    struct le_block *outside = le_ktree_open_if(t, block, le_ktree_not(t, le_row_has(r, number)));
-    le_ktree_close_with(t, outside, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
+    if (!r->steady) {
+        struct le_block *outside = le_ktree_open_if(t, block, le_ktree_not(t, le_row_has(r, number)));
+        le_ktree_close_with(t, outside, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
+    }
     struct le_variable *some = le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, r->all.width, 0);
     if (r->late && r->late_group == pass)
         late = le_group_array(c, block, r->loads[r->late_load], "late", r->all.width);
-    le_row_get(r, pass, block, LE_CALL_KEPT_GET, &line);
+    le_row_get(r, pass, block, get, &line);
     struct le_block *each = le_row_open_elements(r, pass, block, &line, &e);
     le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, le_plus(t, line.at, e)));
     if (late)
@@ -182,7 +195,7 @@ static struct le_variable *emit_group(struct row *r, int pass) {
     le_ktree_close(t, each);
     if (late) {
         struct le_expression *x[] = {le_ktree_use(t, r->objects[r->late_load]), number, le_ktree_use(t, late)};
-        le_do(t, block, LE_CALL_KEPT_PUT, NULL, x);
+        le_do(t, block, put, NULL, x);
     }
     le_group_return_joined(c, g, block, some);
     return function;
@@ -271,6 +284,12 @@ static struct le_expression *begin_row(struct row *r) {
 }
 
 static const char *describe_shape(const struct row *r) {
+    if (r->shape.strip)
+        return le_arena_format(r->c->arena,
+                               r->shape.cluster > 1
+                                   ? "columns side by side, %d for each cluster of %d blocks, which keep them"
+                                   : "columns side by side, %d for each block, which keeps them",
+                               r->shape.strip, r->shape.cluster);
     if (r->shape.cluster > 1)
         return le_arena_format(r->c->arena, "a cluster of %d blocks for each row, which they keep", r->shape.cluster);
     return r->shape.rows > 1 ? "a warp for each row, which it keeps" : "a block for each row, which it keeps";
@@ -278,28 +297,35 @@ static const char *describe_shape(const struct row *r) {
 
 static void set_launch(struct row *r, struct le_generated_launches *out) {
     const struct row_shape *s = &r->shape;
-    int64_t blocks = (r->t->points + s->rows - 1) / s->rows * s->cluster;
+    int64_t points = s->strip ? s->strip : s->rows, blocks = (r->t->points + points - 1) / points * s->cluster;
     le_codegen_launch(r->c, out, blocks, s->threads * s->rows, r->t->points * r->t->rest, describe_shape(r))
         ->shared_bytes = s->far_bytes;
 }
 
-bool le_team_rows(struct codegen *c, struct team_stage *t, struct le_generated_launches *out) {
-    struct row r = {.c = c, .t = t};
+bool le_team_rows(struct codegen *c, struct team_stage *t, struct strip_wish wish, struct le_generated_launches *out) {
+    struct row r = {.c = c, .t = t, .wish = wish};
     if (!le_row_find(&r))
         return false;
     c->tree->threads = r.shape.most_threads;
     c->tree->resident = r.shape.resident;
     c->tree->cluster = r.shape.cluster;
-    struct le_expression *own = begin_row(&r);
+    struct le_expression *own = r.shape.strip ? le_strip_begin(&r) : begin_row(&r);
     keep_rows(&r);
     for (int g = 0; g < t->group_count; g++) {
-        struct le_variable *line_total = emit_group(&r, g);
+        le_group_declare(c, &t->groups[g]);
+        if (r.shape.strip) {
+            le_strip_group(&r, g);
+            continue;
+        }
+        struct le_variable *line_total = le_row_line_total(&r, g, LE_CALL_KEPT_GET, LE_CALL_KEPT_PUT);
         if (r.reads && g == t->group_count - 1)
             le_row_start_reading(&r); /* arrives while the blocks wait for each other */
         join_lines(&r, &t->groups[g], line_total);
     }
     le_team_store_once(c, t, own);
-    if (r.value)
+    if (r.value && r.shape.strip)
+        le_strip_values(&r);
+    else if (r.value)
         le_row_values(&r);
     else
         emit_one(&r, own);

@@ -291,6 +291,31 @@ static bool may_inline(struct inliner *in, const struct le_stage *producer) {
     return cost <= LARGER_COST_MAX && !reduces && larger;
 }
 
+struct common_read {
+    const struct inliner *in;
+    bool found;
+};
+
+static void find_common(struct le_node *node, void *user) {
+    struct common_read *c = user;
+    c->found |= node->kind == LE_NODE_LOAD && node->operand_count > 0 && c->in->seen[node->value].read == c->in->look;
+}
+
+/* Totals of what the consumer reads, too, though not for its outermost loops, or what it reads several times and is
+ * made with totals: a GPU may keep what both read, such as columns, on chip. If it does not, each total is computed
+ * once nevertheless (hoist.c). */
+static bool is_link(const struct inliner *in, const struct le_stage *producer, const int *set, int count) {
+    struct common_read c = {.in = in, .found = in->reads.at[in->seen[producer->target].first].next >= 0};
+    bool kept = false;
+    for (int k = 0; k < count; k++)
+        kept |= le_has_index(in->consumer->indices, in->consumer->index_count, set[k]);
+    if (!kept || !in->ir->for_device || in->consumer->kind != LE_STAGE_MAP || in->conditions ||
+        producer->node->untrusted || producer->node->changes)
+        return false;
+    le_node_walk(in->ir, producer->node, find_common, &c);
+    return c.found;
+}
+
 static bool read_fits(const struct inliner *in, const struct le_stage *producer, const struct read *read) {
     const struct le_ir *ir = in->ir;
     const struct le_node *load = read->load;
@@ -316,7 +341,8 @@ static bool read_fits(const struct inliner *in, const struct le_stage *producer,
         return false; /* it may be read in a loop */
     if (!producer->node->reduces)
         return true;
-    return (count > 0 || read->path->count == 0) && le_path_begins(read->path, set, count);
+    return ((count > 0 || read->path->count == 0) && le_path_begins(read->path, set, count)) ||
+           is_link(in, producer, set, count);
 }
 
 static bool may_put_in(struct inliner *in, int value) {

@@ -18,31 +18,69 @@
 
 /* ---- into the reader */
 
-/* The first later action of the group that reads this one's value; NULL: none. */
-static struct le_action *reader_of(struct leat_call *call, const struct le_plan_step *g,
-                                   const struct le_action *action) {
+/* The first action of the group behind `after` that reads this one's value; NULL: none. */
+static struct le_action *reader_of(struct leat_call *call, const struct le_plan_step *g, const struct le_action *action,
+                                   const struct le_action *after) {
     struct le_plan *plan = call->specialised->plan;
-    struct le_action *a = &plan->actions[action - plan->actions];
+    struct le_action *a = &plan->actions[after - plan->actions];
     for (a++; a < plan->actions + g->first_action + g->action_count; a++)
         if (le_device_reads(call->specialised->ir, a->generated, action->generated))
             return a;
     return NULL;
 }
 
-bool le_device_make_in_reader(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
-    const struct le_device_facts facts = le_device_facts_of(call);
-    struct le_action *reader = reader_of(call, g, action);
-    if (!reader || !le_device_computes(call, reader->stage))
-        return false;
-    const struct le_device_kernel_job job = le_device_job(call, g, reader, &facts);
-    struct le_node *node = le_device_make_there(&job, action->generated);
-    if (!node)
-        return false;
+static void replace_node(struct leat_call *call, struct le_plan_step *g, struct le_action *reader,
+                         struct le_node *node) {
     struct le_stage *made = LE_NEW(g->arena, struct le_stage);
     *made = *reader->generated;
     made->node = le_node_adopt(call->specialised->ir, node);
     reader->generated = made;
+}
+
+static bool is_made_there(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
+    const struct le_device_facts facts = le_device_facts_of(call);
+    struct le_action *reader = reader_of(call, g, action, action);
+    if (!reader || !le_device_computes(call, reader->stage))
+        return false;
+    const struct le_device_kernel_job job = le_device_job(call, g, reader, &facts);
+    struct le_node *node = le_device_make_there(&job, action->generated);
+    if (node)
+        replace_node(call, g, reader, node);
+    return node;
+}
+
+#define READERS_MOST 4
+
+/* The same for totals that all readers compute again, because columns that they keep on chip are read once then. */
+static bool is_kept_there(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
+    const struct le_device_facts facts = le_device_facts_of(call);
+    struct le_action *readers[READERS_MOST], *reader = reader_of(call, g, action, action);
+    struct le_node *nodes[READERS_MOST];
+    int count = 0, uses = call->specialised->ir->values.at[action->stage->target].uses;
+    if (action->generated->kind != LE_STAGE_MAP || !action->generated->node->reduces || uses > READERS_MOST)
+        return false;
+    const struct le_device_kernel_job own = le_device_job(call, g, action, &facts);
+    if (!reader || le_kernel_is_empty(&own.kernel))
+        return false;
+    double gain_seconds = le_device_seconds(&own);
+    for (; reader; reader = reader_of(call, g, action, reader)) {
+        const struct le_device_kernel_job job = le_device_job(call, g, reader, &facts);
+        if (count == uses || !le_device_computes(call, reader->stage))
+            return false;
+        nodes[count] = le_device_keep_there(&job, action->generated, &gain_seconds);
+        readers[count] = reader;
+        if (!nodes[count++])
+            return false;
+    }
+    if (count < uses || count == 0 || gain_seconds <= 0)
+        return false;
+    for (int k = 0; k < count; k++)
+        replace_node(call, g, readers[k], nodes[k]);
     return true;
+}
+
+bool le_device_make_in_reader(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
+    return is_made_there(call, g, action) || is_kept_there(call, g, action);
 }
 
 /* ---- which actions may be joined */

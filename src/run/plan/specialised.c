@@ -52,6 +52,7 @@ static leat_status specialise(struct leat_call *call, struct le_specialised *s) 
     if (!s->ir)
         return le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;
     s->ir->portable = call->program->ctx->portable_bits;
+    s->ir->for_device = call->device;
     leat_status status = le_passes_run(s->ir);
     if (status != LEAT_OK)
         return status;
