@@ -2,7 +2,7 @@
 places of the greatest. Extents around powers of two, of one element, and longer than what a thread keeps. Sums are exact; functions
 such as exp are not."""
 from caselib import *
-from reduction_cases import tree, sample
+from reduction_cases import tree, chain, sample
 
 SHAPES = [(1, 1), (1, 5), (2, 3), (33, 8), (65, 3), (130, 1), (17, 9), (7, 34)]
 MIDDLE = [(2, 1, 3), (3, 5, 4), (2, 31, 3), (1, 64, 5), (4, 9, 1)]
@@ -36,7 +36,7 @@ def columns(a):
 def gains(a, gain):
     d = a - mean(a); y = d * gain[:, None]
     ok('y[i,j] = (a[i,j] - mean(k: a[k,j])) * gain[i]', dict(a=a, gain=gain), y=y)
-    ok('y[j] = sum(i: (a[i,j] - mean(k: a[k,j])) * gain[i])', dict(a=a, gain=gain), y=tree(y, np.add))
+    ok('y[j] = sum(i: (a[i,j] - mean(k: a[k,j])) * gain[i])', dict(a=a, gain=gain), y=chain(d, np.broadcast_to(gain[:, None], d.shape)))
     top = np.abs(d).max(0); s = tree(d / top, np.add)
     ok('y[i,j] = (a[i,j] - mean(k: a[k,j])) / max(k: abs(a[k,j] - mean(l: a[l,j]))) - sum(k: (a[k,j] - mean(l: a[l,j])) / max(m: abs(a[m,j] - mean(l: a[l,j]))))',
        dict(a=a), y=d / top - s)
