@@ -24,7 +24,7 @@ void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads
     for (int g = 0; g < t->group_count; g++)
         if (le_group_bytes(&t->groups[g]) > bytes)
             bytes = le_group_bytes(&t->groups[g]);
-    int resident = (bytes > 4 ? 768 : 1024) / threads;
+    int resident = (bytes > 12 ? 512 : bytes > 4 ? 768 : 1024) / threads;
     c->tree->threads = threads;
     c->tree->resident = resident > 0 ? resident : 1;
 }

@@ -63,10 +63,32 @@ static struct map *find(struct le_mapping_search *search, const struct le_stage 
 #define WINDOW_TERMS 128
 #define WINDOW_COST  1024 /* additions of all terms */
 
+struct slide_search {
+    const struct codegen *c;
+    const struct le_node *sum;
+    bool found;
+};
+
+static void find_slide(struct le_node *node, void *user) {
+    struct slide_search *s = user;
+    for (int d = 0; d < node->operand_count && node->kind == LE_NODE_LOAD; d++)
+        s->found |= le_node_depends_on_any(node->operands[d], s->sum->indices, s->sum->index_count) &&
+                    le_node_depends_on_any(node->operands[d], s->c->stage->indices, s->c->stage->index_count);
+}
+
+/* Whether a subscript adds an index of the sum to one of the stage. */
+static bool is_window(const struct codegen *c, const struct le_node *sum) {
+    struct slide_search s = {.c = c, .sum = sum};
+    le_node_walk(c->ir, sum->operands[0], find_slide, &s);
+    return s.found;
+}
+
 static struct le_node *write_out(struct le_node *node, void *user) {
     struct codegen *c = user;
     if (node->kind != LE_NODE_REDUCE)
         return NULL;
+    if (!is_window(c, node))
+        return node;
     return le_is_short(&c->safety, node, WINDOW_TERMS, WINDOW_COST) ? le_written_out(c->ir, c->space, node) : node;
 }
 
