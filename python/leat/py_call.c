@@ -328,8 +328,8 @@ static leat_status bind_memory(struct le_py_run *run, Py_ssize_t k, struct le_py
 static leat_status bind_handle(struct le_py_run *run, Py_ssize_t k, struct le_py_argument *a) {
     bool is_input = k < run->program->input_count;
     if (a->device->is_cpu ? run->device->is_cpu : a->device != run->device) {
-        leat_array_get(a->array, &a->memory);
-        return bind_memory(run, k, a);
+        leat_status status = leat_array_get(a->array, &a->memory); /* fails in a child process of fork() */
+        return status ? status : bind_memory(run, k, a);
     }
     if (!is_input)
         return leat_call_want_at(run->call->call, (size_t)(k - run->program->input_count), a->array);

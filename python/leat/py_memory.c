@@ -115,8 +115,9 @@ static int replace_array(struct le_py_source *source, leat_status status, leat_a
 /* Copies within one context, from memory of any kind. */
 static leat_status copy_within(struct le_py_device *device, leat_array *from, leat_array **made) {
     leat_description d;
-    leat_array_get(from, &d);
-    leat_status status = leat_array_new_empty(device->ctx, d.dtype, d.rank, d.shape, LEAT_MEMORY_DEVICE, made);
+    leat_status status = leat_array_get(from, &d);
+    if (!status)
+        status = leat_array_new_empty(device->ctx, d.dtype, d.rank, d.shape, LEAT_MEMORY_DEVICE, made);
     return status ? status : leat_array_copy(*made, from, NULL, NULL);
 }
 
@@ -124,9 +125,10 @@ static leat_status copy_within(struct le_py_device *device, leat_array *from, le
 static leat_status upload(struct le_py_device *device, leat_array *from, leat_array **made) {
     leat_description d;
     leat_array *host;
-    leat_array_get(from, &d);
+    leat_status status = leat_array_get(from, &d);
     d.memory = LEAT_MEMORY_HOST;
-    leat_status status = leat_array_wrap(device->ctx, &d, NULL, NULL, &host);
+    if (!status)
+        status = leat_array_wrap(device->ctx, &d, NULL, NULL, &host);
     if (status)
         return status;
     status = copy_within(device, host, made);
@@ -136,12 +138,15 @@ static leat_status upload(struct le_py_device *device, leat_array *from, leat_ar
 
 static leat_status download(struct le_py_device *cpu, leat_array *from, leat_array **made) {
     leat_description d;
-    leat_array_get(from, &d);
-    leat_status status = leat_array_new_empty(cpu->ctx, d.dtype, d.rank, d.shape, LEAT_MEMORY_DEVICE, made);
+    leat_status status = leat_array_get(from, &d);
+    if (!status)
+        status = leat_array_new_empty(cpu->ctx, d.dtype, d.rank, d.shape, LEAT_MEMORY_DEVICE, made);
+    if (status)
+        return status;
     size_t size_bytes = leat_dtype_size_bytes(d.dtype);
     for (int k = 0; k < d.rank; k++)
         size_bytes *= (size_t)d.shape[k];
-    if (status || size_bytes == 0)
+    if (size_bytes == 0)
         return status;
     leat_array_get(*made, &d);
     return leat_array_read(from, d.data, size_bytes, NULL, NULL);
@@ -230,7 +235,9 @@ static bool is_complex(leat_dtype dtype) {
 int le_py_source_cast(struct le_py_source *source, leat_dtype dtype) {
     char text[CAST_BYTES];
     leat_description d;
-    leat_array_get(source->array, &d);
+    leat_status status = leat_array_get(source->array, &d);
+    if (status)
+        return le_py_free_waiting(source->array), le_py_raise(status, NULL, NULL), -1;
     if (d.dtype == dtype)
         return 0;
     if (is_complex(d.dtype) && !is_complex(dtype) && dtype != LEAT_BOOL) {
@@ -240,7 +247,6 @@ int le_py_source_cast(struct le_py_source *source, leat_dtype dtype) {
     write_cast(&d, dtype, text);
     const leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = source->array}, {0}};
     leat_binding results[] = {{.name = "y"}, {.name = "bad"}, {0}};
-    leat_status status;
     bool bad = false;
     Py_BEGIN_ALLOW_THREADS
     status = source->device->is_cpu ? LEAT_OK : le_py_wait_array(source->device->ctx, source->array);
