@@ -132,7 +132,7 @@ endif()
 # The texts of kernels: read back, verified and printed as CUDA C. Without --only: of all programs.
 leat_test(tests/programs/kernel_texts run_programs --device sim --show check --only 3/16 ${program_files})
 # With the interpreter, where it can run the program, and sim's checks.
-leat_test(tests/programs/sim_interpreted run_programs --device sim --interpret only --only 50/64 ${program_files})
+leat_test(tests/programs/sim_interpreted run_programs --device sim --interpret only --only 50/128 ${program_files})
 set_tests_properties(tests/programs/sim_interpreted PROPERTIES LABELS once ENVIRONMENT LEAT_SIM_CHECK=1)
 if(NOT LEAT_CXX)
   set_tests_properties(tests/programs/sim_interpreted PROPERTIES DISABLED ON)
