@@ -30,6 +30,12 @@ if(LEAT_SANITIZE)
   target_compile_options(leat_flags INTERFACE "$<$<C_COMPILER_ID:GNU>:-Wno-clobbered;-Wno-maybe-uninitialized>")
   target_compile_options(leat_flags INTERFACE -fsanitize=${LEAT_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(leat_flags INTERFACE -fsanitize=${LEAT_SANITIZE})
+  # These builds have the baseline kernels alone, which then have the bits of the other kernels and of devices.
+  include(CheckCSourceRuns)
+  check_c_source_runs("int main(void) { return !__builtin_cpu_supports(\"fma\"); }" LEAT_HAS_FMA)
+  if(LEAT_HAS_FMA)
+    target_compile_options(leat_flags INTERFACE -mfma)
+  endif()
   # About 150 programs of several MB each: lld or gold link them in a third of the time.
   include(CheckLinkerFlag)
   foreach(linker lld gold)

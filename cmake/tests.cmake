@@ -93,14 +93,8 @@ foreach(cases ${program_files})
 endforeach()
 
 # Slow with sanitizers, and covering no code that smaller tests do not cover.
-set_tests_properties(tests/programs/products_large tests/programs/products_orders tests/programs/products_half tests/api/lengths device/cpu/machine/ops_scan sim/grid/sim_planted tests/device/code/sim
+set_tests_properties(tests/programs/products_large tests/programs/products_orders tests/api/lengths device/cpu/machine/ops_scan sim/grid/sim_planted tests/device/code/sim
                      PROPERTIES LABELS once)
-# Sums with reuse whose products are not exact have other bits without fused multiply-adds, which sanitizer builds do not use.
-foreach(name bodies distances tiles chains_of_reductions)
-  set_property(TEST tests/programs/${name} APPEND PROPERTY LABELS once)
-endforeach()
-set_property(TEST gen/mapping/unroll_jam APPEND PROPERTY LABELS once)
-
 # These compile several hundred kernels for sim.
 foreach(name mapping/border device_code mapping/group_reduce interpreter/interpreter mapping/map mapping/private_scatter
              mapping/reuse mapping/group_chain cuda/reduce_pieces mapping/scan_kernel)

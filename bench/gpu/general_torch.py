@@ -7,6 +7,8 @@ import time
 import numpy as np
 import torch
 
+import program_torch
+
 
 class Peer:
     is_leat = False
@@ -80,19 +82,7 @@ class Peer:
             torch.cuda.synchronize()
 
 
-class OnGpu(Peer):
-    """With times by events."""
-
-    def ahead(self):
-        for _ in range(16):
-            self.buffer[0].copy_(self.buffer[1])
-
-    def mark(self):
-        e = torch.cuda.Event(enable_timing=True)
-        e.record()
-        return e
-
-    def between_us(self, a, b): return a.elapsed_time(b) * 1e3
+class OnGpu(Peer, program_torch.Events): pass
 
 
 def open_peer(o): return OnGpu(o) if torch.cuda.is_available() else Peer(o)

@@ -5,7 +5,22 @@ import numpy as np
 import torch
 
 
-class Torch:
+class Events:
+    """Times by events. buffer: two arrays on the device."""
+
+    def ahead(self):
+        for _ in range(16):
+            self.buffer[0].copy_(self.buffer[1])
+
+    def mark(self):
+        e = torch.cuda.Event(enable_timing=True)
+        e.record()
+        return e
+
+    def between_us(self, a, b): return a.elapsed_time(b) * 1e3
+
+
+class Torch(Events):
     is_leat = False
 
     def __init__(self, o, z):
@@ -26,17 +41,6 @@ class Torch:
     def done(self): torch.cuda.empty_cache()
 
     def wait(self): torch.cuda.synchronize()
-
-    def ahead(self):
-        for _ in range(16):
-            self.buffer[0].copy_(self.buffer[1])
-
-    def mark(self):
-        e = torch.cuda.Event(enable_timing=True)
-        e.record()
-        return e
-
-    def between_us(self, a, b): return a.elapsed_time(b) * 1e3
 
     def both(self, f, *arrays, eager=True):
         if eager:

@@ -92,19 +92,10 @@ static leat_status resolve_tf32(const leat_options *options, bool *tf32) {
 }
 
 /* A multiply-add that rounds twice gives other bits than a GPU's. */
-static bool fuses(enum le_simd simd) {
-#if defined(__x86_64__) && !defined(__FMA__)
-    return simd != LE_SIMD_BASELINE;
-#else
-    (void)simd;
-    return true;
-#endif
-}
-
 static leat_status resolve_bits(const leat_options *options, enum le_simd simd, bool *portable) {
     const char *text = options->portable_bits == 0 ? environment_variable("LEAT_BITS") : NULL;
     *portable = options->portable_bits > 0 || (text && strcmp(text, "portable") == 0);
-    if (*portable && !fuses(simd))
+    if (*portable && !le_simd_is_fused(simd))
         return le_fail(LEAT_UNSUPPORTED,
                        "bits that are the same on every device need fused multiply-adds, which the "
                        "CPU's instruction set '%s' does not have",

@@ -15,7 +15,8 @@
 
 /* ---- the tile */
 
-int le_reuse_levels(const struct group *g) {
+/* Levels of the tree of units; -1: no sum with reuse. */
+static int levels_of(const struct group *g) {
     int64_t unit = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS, units = (g->terms + unit - 1) / unit; /* the last may be shorter */
     if (!g->chain)
         return -1;
@@ -34,7 +35,7 @@ static size_t side_bytes(const struct reuse_side *side, int lines, int depth) {
     return (size_t)(2 * side->leaf_count * depth * pitch_of(lines)) * le_type_size(side->leaves[0]->type);
 }
 
-size_t le_reuse_room_bytes(const struct reuse *r, const struct reuse_tile *tile) {
+static size_t room_bytes(const struct reuse *r, const struct reuse_tile *tile) {
     return side_bytes(&r->rows, down_of(tile) * tile->rows, tile->depth) +
            side_bytes(&r->columns, tile->across * tile->columns, tile->depth) + 32 +
            (size_t)(r->rows.leaf_count + r->columns.leaf_count) * (r->table ? REUSE_TABLE : 1) * (r->wide ? 8 : 4);
@@ -62,8 +63,8 @@ static int resident_of(const struct reuse *r, const struct reuse_tile *tile) {
 /* Whether registers and shared memory hold what the tile needs. */
 static bool has_room(const struct reuse *r, const struct reuse_tile *tile) {
     const struct group *g = &r->t.groups[0];
-    int levels = le_reuse_levels(g);
-    return le_reuse_room_bytes(r, tile) <= ROOM_BYTES && words_of(r, tile) <= REGISTERS &&
+    int levels = levels_of(g);
+    return room_bytes(r, tile) <= ROOM_BYTES && words_of(r, tile) <= REGISTERS &&
            (levels <= 0 || le_group_bytes(g) * tile->rows * tile->columns * levels <= PENDING_BYTES);
 }
 
@@ -375,7 +376,7 @@ static void emit_totals(struct reuse_kernel *k) {
                                         LE_STATIC_NUMBER(r->rows.by_terms),
                                         LE_STATIC_NUMBER(r->columns.by_terms),
                                         table,
-                                        LE_STATIC_NUMBER(le_reuse_levels(g))};
+                                        LE_STATIC_NUMBER(levels_of(g))};
     le_do(t, c->root, LE_CALL_REUSE_TOTALS, statics, x);
 }
 

@@ -38,7 +38,4 @@ struct reuse_tile {
 bool le_reuse_find(struct reuse *r);
 /* Whether the leaf is a load whose place is the sum of what its line and its term add. */
 bool le_reuse_is_sum(const struct reuse *r, const struct le_node *leaf);
-/* reuse.c */
-int le_reuse_levels(const struct group *g); /* of the tree of units; -1: no sum with reuse */
-size_t le_reuse_room_bytes(const struct reuse *r, const struct reuse_tile *tile);
 #endif

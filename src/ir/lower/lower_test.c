@@ -49,7 +49,8 @@ static char *words_of(const struct le_ir *ir) {
     return out.at;
 }
 
-static void comes_to(const char *text, const char *expected) {
+/* words: what the test looks at in the lowered program; the caller frees it. */
+static void has_words(const char *text, const char *expected, char *(*words)(const struct le_ir *ir)) {
     struct le_arena arena;
     le_arena_init(&arena);
     if (setjmp(arena.failure))
@@ -57,11 +58,15 @@ static void comes_to(const char *text, const char *expected) {
     struct le_ir *ir = lower_program(&arena, text);
     if (!ir)
         fail_msg("%s\n%s", le_errors_text(), text);
-    char *words = words_of(ir);
-    if (strcmp(words, expected) != 0)
-        fail_msg("%s\nexpected: %s\nfound:    %s", text, expected, words);
-    free(words);
+    char *found = words(ir);
+    if (strcmp(found, expected) != 0)
+        fail_msg("%s\nexpected: %s\nfound:    %s", text, expected, found);
+    free(found);
     le_arena_finish(&arena);
+}
+
+static void comes_to(const char *text, const char *expected) {
+    has_words(text, expected, words_of);
 }
 
 static void loops_hand_on_changed_values(void **state) {
@@ -181,18 +186,7 @@ static char *sums_of(const struct le_ir *ir) {
 }
 
 static void is_added(const char *text, const char *expected) {
-    struct le_arena arena;
-    le_arena_init(&arena);
-    if (setjmp(arena.failure))
-        fail_msg("out of memory");
-    struct le_ir *ir = lower_program(&arena, text);
-    if (!ir)
-        fail_msg("%s\n%s", le_errors_text(), text);
-    char *sums = sums_of(ir);
-    if (strcmp(sums, expected) != 0)
-        fail_msg("%s\nexpected: %s\nfound:    %s", text, expected, sums);
-    free(sums);
-    le_arena_finish(&arena);
+    has_words(text, expected, sums_of);
 }
 
 /* A read that uses a summed index omits an index of the result. */

@@ -183,26 +183,31 @@ static struct le_cpu_area area_of(void *user, int buffer) {
     return area;
 }
 
+struct le_cpu_job le_job_of(const struct leat_call *call, const struct le_launch *launch,
+                            const struct le_cpu_code *code) {
+    const struct le_specialised *s = call->specialised;
+    char *scratch = s->scratch;
+    return (struct le_cpu_job){.code = code,
+                               .tasks = launch->tasks,
+                               .clip_count = {launch->clip_count[0], launch->clip_count[1]},
+                               .clip_size = {launch->clip_size[0], launch->clip_size[1]},
+                               .clip_pieces = {launch->clip_pieces[0], launch->clip_pieces[1]},
+                               .row_count = launch->row_count,
+                               .buffers = s->buffers,
+                               .scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64,
+                               .scratch_stride = (code->scratch_bytes + 63) / 64 * 64,
+                               .faults = s->faults,
+                               .links = launch->links,
+                               .cancel = le_cancel_here()};
+}
+
 static leat_status run_launch(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
                               void *parts, size_t parts_bytes) {
-    struct le_specialised *s = call->specialised;
-    char *scratch = s->scratch;
     struct launch_memory memory = {.call = call, .parts = parts, .parts_bytes = parts_bytes};
-    struct le_cpu_job job = {.code = code,
-                             .tasks = launch->tasks,
-                             .clip_count = {launch->clip_count[0], launch->clip_count[1]},
-                             .clip_size = {launch->clip_size[0], launch->clip_size[1]},
-                             .clip_pieces = {launch->clip_pieces[0], launch->clip_pieces[1]},
-                             .row_count = launch->row_count,
-                             .buffers = s->buffers,
-                             .parts = parts,
-                             .area = area_of,
-                             .area_user = &memory,
-                             .scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64,
-                             .scratch_stride = (code->scratch_bytes + 63) / 64 * 64,
-                             .faults = s->faults,
-                             .links = launch->links,
-                             .cancel = le_cancel_here()};
+    struct le_cpu_job job = le_job_of(call, launch, code);
+    job.parts = parts;
+    job.area = area_of;
+    job.area_user = &memory;
     return le_cpu_run(call->program->ctx->threads, &job);
 }
 

@@ -134,25 +134,14 @@ char *le_conversion_memory(const struct le_conversion *conversion, char *memory)
 
 static leat_status run(struct leat_call *call, const struct le_conversion *conversion, bool back, char *memory) {
     struct le_specialised *s = call->specialised;
-    char *scratch = s->scratch, *converted = le_conversion_memory(conversion, memory);
+    char *converted = le_conversion_memory(conversion, memory);
     char *array =
         (char *)s->buffers[conversion->copy.array.value] + le_contract_offset_bytes(s, &conversion->copy.array);
     void *buffers[] = {back ? converted : array, back ? array : converted};
     leat_status status = LEAT_OK;
     for (int k = 0; k < conversion->launches.count && status == LEAT_OK; k++) {
-        const struct le_launch *launch = &conversion->launches.at[k];
-        const struct le_cpu_code *code = &conversion->codes[k];
-        struct le_cpu_job job = {.code = code,
-                                 .tasks = launch->tasks,
-                                 .clip_count = {launch->clip_count[0], launch->clip_count[1]},
-                                 .clip_size = {launch->clip_size[0], launch->clip_size[1]},
-                                 .clip_pieces = {launch->clip_pieces[0], launch->clip_pieces[1]},
-                                 .row_count = launch->row_count,
-                                 .buffers = buffers,
-                                 .scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64,
-                                 .scratch_stride = (code->scratch_bytes + 63) / 64 * 64,
-                                 .faults = s->faults,
-                                 .cancel = le_cancel_here()};
+        struct le_cpu_job job = le_job_of(call, &conversion->launches.at[k], &conversion->codes[k]);
+        job.buffers = buffers;
         status = le_cpu_run(call->program->ctx->threads, &job);
     }
     return status;

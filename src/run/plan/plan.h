@@ -250,6 +250,9 @@ void le_dependencies_add(struct le_dependencies *dependencies, struct le_arena *
                          struct le_node *node);
 bool le_dependencies_hold(struct le_dependencies *dependencies, const struct le_plan *plan);
 
+/* perform.c: the job that runs a launch's tasks on the call's buffers, without the memory of the tasks' totals. */
+struct le_cpu_job le_job_of(const struct leat_call *call, const struct le_launch *launch,
+                            const struct le_cpu_code *code);
 /* perform.c, control.c: runs the actions that have not run yet, up to action `until`, which is outside all blocks. */
 leat_status le_perform(struct leat_call *call, int until);
 leat_status le_ensure_scratch(struct leat_call *call, size_t worker_bytes);

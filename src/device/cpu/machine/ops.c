@@ -47,6 +47,15 @@ bool le_simd_here(enum le_simd simd) {
     return simd == LE_SIMD_BASELINE || (simd == LE_SIMD_AVX2 && has_avx2()) || (simd == LE_SIMD_AVX512 && has_avx512());
 }
 
+/* The baseline's kernels are compiled for the same machine as this file. */
+bool le_simd_is_fused(enum le_simd simd) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return simd >= LE_SIMD_BASELINE;
+#else
+    return simd > LE_SIMD_BASELINE;
+#endif
+}
+
 enum le_simd le_simd_best(void) {
     return has_avx512() ? LE_SIMD_AVX512 : has_avx2() ? LE_SIMD_AVX2 : LE_SIMD_BASELINE;
 }

@@ -19,6 +19,7 @@ typedef void le_cpu_op(void *const *reg, const struct le_instr *instr, int64_t n
 
 const char *le_simd_name(enum le_simd simd);
 enum le_simd le_simd_parse(const char *name); /* LE_SIMDS: none */
+bool le_simd_is_fused(enum le_simd simd);     /* its multiply-adds round once */
 enum le_simd le_simd_best(void); /* of this machine; avx2 requires AVX2 and FMA; avx512 requires F, BW, DQ and VL too */
 bool le_simd_here(enum le_simd simd);
 /* NULL: no such instruction for these types. */

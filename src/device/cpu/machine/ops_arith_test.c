@@ -311,15 +311,6 @@ static struct value expected(int code, enum le_type type, bool fused, int64_t k)
     return (struct value){.f = type == LE_F32 ? (double)(float)x : x};
 }
 
-static bool is_fused(enum le_simd simd) {
-#ifdef __ARM_FEATURE_FMA
-    const bool everywhere = true;
-#else
-    const bool everywhere = false;
-#endif
-    return everywhere || simd != LE_SIMD_BASELINE;
-}
-
 /* place: the operand whose register also gets the result, or 3 for another register. */
 static void check(enum le_simd simd, int code, enum le_type type, int place, int64_t n, uint64_t seed) {
     const enum le_type result = gives_truth(code) ? LE_BOOL : type;
@@ -336,8 +327,8 @@ static void check(enum le_simd simd, int code, enum le_type type, int place, int
     memcpy(after, d + (size_t)n * le_type_size(result), sizeof after);
     run_op(simd, &instr, reg, n);
     for (int64_t k = 0; k < n; k++)
-        if (!same(result, get(result, d, k), expected(code, type, is_fused(simd), k))) {
-            const struct value got = get(result, d, k), want = expected(code, type, is_fused(simd), k),
+        if (!same(result, get(result, d, k), expected(code, type, le_simd_is_fused(simd), k))) {
+            const struct value got = get(result, d, k), want = expected(code, type, le_simd_is_fused(simd), k),
                                a = get(type, copies[0], k), b = get(type, copies[1], k);
             fail_msg("%s %s on %s, element %d of %d: %lld %a of %lld %a and %lld %a instead of %lld %a",
                      code < LE_OPS ? le_op_info((enum le_op)code)->name : "multiply-add", le_type_name(type),

@@ -12,14 +12,6 @@ static const int64_t sizes[] = {0,    1,    2,    3,    31,   32,   33,   63,   
 enum { SIZES = sizeof sizes / sizeof *sizes };
 enum way { TERMS, PRODUCTS, SQUARES, WAYS };
 
-static bool is_fused(enum le_simd simd) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    return simd >= LE_SIMD_BASELINE;
-#else
-    return simd > LE_SIMD_BASELINE;
-#endif
-}
-
 static double rounded(enum le_type type, double x) {
     return type == LE_F32 ? (double)(float)x : x;
 }
@@ -124,7 +116,8 @@ static struct value reduce(enum le_simd simd, const struct series *s, int64_t mo
 
 static void check(enum le_simd simd, enum le_type type, enum way way, int64_t n, int kind) {
     static const int64_t most[] = {LE_BLOCK_MAX, 1, 5, 64, 700};
-    const struct series s = {.type = type, .fused = is_fused(simd), .way = way, .n = n, .left = left, .right = right};
+    const struct series s = {
+        .type = type, .fused = le_simd_is_fused(simd), .way = way, .n = n, .left = left, .right = right};
     fill(type, n, kind, (uint64_t)n);
     const struct value want = expected(&s);
     for (size_t k = 0; k < sizeof most / sizeof *most; k++) {
@@ -248,7 +241,7 @@ static void check_lanes(enum le_simd simd, enum le_type type, enum way way, int 
     instr.code = LE_CODE_VEC_END;
     void *ends[] = {results, vec};
     run_op(simd, &instr, ends, LANES);
-    const struct series s = {.type = type, .fused = is_fused(simd), .way = way, .n = steps};
+    const struct series s = {.type = type, .fused = le_simd_is_fused(simd), .way = way, .n = steps};
     for (int k = 0; k < LANES; k++) {
         const struct value want = expected_of_lane(&s, x, k), got = get(type, results, k);
         if (!same(type, got, want))
@@ -302,7 +295,7 @@ static void check_rows(enum le_simd simd, enum le_type type, enum way way, int64
     run_op(simd, &instr, ends, COUNT);
     for (int k = 0; k < COUNT; k++) {
         const struct series s = {.type = type,
-                                 .fused = is_fused(simd),
+                                 .fused = le_simd_is_fused(simd),
                                  .way = way,
                                  .first = low[k],
                                  .n = lengths_of_rows[k],
