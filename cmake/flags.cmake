@@ -10,6 +10,9 @@ set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
 if(LEAT_SANITIZE)
   set(LEAT_SANITIZE_LEVEL g CACHE STRING "optimisation level of sanitizer builds; 0 builds faster")
   set(LEAT_SANITIZE_LOOPS -O1) # for code that computes a lot
+  if(LEAT_SANITIZE_LEVEL EQUAL 0)
+    set(LEAT_SANITIZE_LOOPS -O0)
+  endif()
   set(CMAKE_C_FLAGS_DEBUG "-O${LEAT_SANITIZE_LEVEL} -g1 -fno-omit-frame-pointer")
 endif()
 

@@ -11,16 +11,17 @@ mkdir -p "$logs"
 passed=0
 failed=0
 
-# environment NAME PYTHON PACKAGES...: makes $logs/NAME with the wheel and the packages
+# environment NAME PYTHON PACKAGES...: makes $logs/NAME with the wheel and the packages, with the pip that made the wheel
 environment() {
     home=$logs/$1
     rm -rf "$home"
-    "$2" -m venv "$home" >"$logs/$1.log" 2>&1 || {
+    "$2" -m venv --without-pip "$home" >"$logs/$1.log" 2>&1 || {
         cat "$logs/$1.log"
         return 1
     }
     shift 2
-    "$home/bin/pip" install --disable-pip-version-check dist/*.whl "$@" >>"$home.log" 2>&1 || {
+    build/wheel/tools/bin/pip --python "$home/bin/python" install --no-compile --disable-pip-version-check dist/*.whl "$@" \
+        >>"$home.log" 2>&1 || {
         tail -20 "$home.log"
         echo "python: pip cannot install the wheel and what its tests need (LEAT_PYTHON=OFF make check goes without)"
         return 1

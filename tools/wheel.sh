@@ -29,7 +29,7 @@ tools() {
     cmp -s tools/wheel_requirements.txt "$work/tools/installed.txt" && "$work/tools/bin/python" -c '' 2>/dev/null && return
     rm -rf "$work/tools"
     quietly venv "$python" -m venv "$work/tools" || fail "no virtual environment; Debian: python3-venv"
-    quietly pip "$work/tools/bin/pip" install --disable-pip-version-check -r tools/wheel_requirements.txt ||
+    quietly pip "$work/tools/bin/pip" install --no-compile --disable-pip-version-check -r tools/wheel_requirements.txt ||
         fail "cannot install the tools from PyPI; LEAT_PYTHON=OFF make check goes without the Python package"
     cp tools/wheel_requirements.txt "$work/tools/installed.txt"
 }

@@ -154,6 +154,19 @@ enum { SANITIZED = __has_feature(address_sanitizer) || __has_feature(thread_sani
 enum { SANITIZED = 0 };
 #endif
 
+/* Records until the outcome has this note, or an empty one, since other processes may take the time that is measured. */
+static bool is_noted(const char *words, leat_trace_options options, const char *note) {
+    enum { TRIALS = 20 };
+    bool found = false;
+    for (int k = 0; k < TRIALS && !found; k++) {
+        struct recording recording;
+        record(&recording, words, options);
+        found = *note ? strstr(recording.outcome.note, note) != NULL : !*recording.outcome.note;
+        finish(&recording);
+    }
+    return found;
+}
+
 /* If recording captured launches takes longer than capturing them, a note says so and how to avoid it. */
 static void test_captures(void **state) {
     struct recording recording;
@@ -161,17 +174,14 @@ static void test_captures(void **state) {
     record(&recording, "init launch:5 capture:2000 graph:3", (leat_trace_options){0});
     assert_int_equal(count_calls(recording.index, "cudaLaunchKernel"), 2005);
     assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 5 + 3);
-    const char *note = "captured 2000 launches into graphs; `leat trace --graphs only`";
-    bool is_said =
-        strstr(recording.outcome.note, "recording took longer than the work: ") && strstr(recording.outcome.note, note);
-    assert_true(is_said || SANITIZED);
     finish(&recording);
+    assert_true(SANITIZED || is_noted("init launch:5 capture:2000 graph:3", (leat_trace_options){0},
+                                      "recording took longer than the work: the program captured 2000 launches into "
+                                      "graphs; `leat trace --graphs only`"));
     record(&recording, "init launch:2000 capture:900", (leat_trace_options){0}); /* too few to matter */
     assert_string_equal(recording.outcome.note, "");
     finish(&recording);
-    record(&recording, "init capture:2000", plain); /* without origins, launches cost little */
-    assert_string_equal(recording.outcome.note, "");
-    finish(&recording);
+    assert_true(is_noted("init capture:2000", plain, "")); /* without origins, launches cost little */
 }
 
 static void test_graphs_only(void **state) {

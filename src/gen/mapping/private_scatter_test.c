@@ -87,7 +87,6 @@ static void add_weights(const struct device_test_run *r, float *sums) {
 static void weights(void **state) {
     (void)state;
     static const char *const cases[][2] = {{NULL, "a thread for each element of a chunk, in order"},
-                                           {"scatter-blocks", "a thread for each element of the copies"},
                                            {"scatter-loop; scatter-blocks", "a thread for each element of the copies"}};
     struct device_test_run r;
     float wanted[BINS];
