@@ -37,7 +37,7 @@ run_tests() {
     preset=$1
     shift
     echo "== $preset: tests"
-    ctest --preset "$preset" --parallel "$(nproc)" "$@" 2>&1 | tee "$logs/$preset-tests.log"
+    ctest --preset "$preset" --parallel $(($(nproc) + 1)) "$@" 2>&1 | tee "$logs/$preset-tests.log"
     counts=$(sed -n 's/^\([0-9]*\)% tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\2 \3/p' "$logs/$preset-tests.log")
     if [ -z "$counts" ]; then
         broken="$broken $preset-tests"
@@ -64,7 +64,7 @@ if [ "${LEAT_CHECK:-all}" = all ] && [ -z "$broken" ]; then
     build asan && run_tests asan -LE once
     build tsan leat_thread_tests && run_tests tsan -L threads
     echo "== fuzz: a short run of each"
-    LEAT_CMAKE_ARGS="-DLEAT_WERROR=${LEAT_WERROR:-OFF} -DLEAT_SANITIZE_LEVEL=0" tools/fuzz.sh "${FUZZ_SECONDS:-5}" >"$logs/fuzz.log" 2>&1
+    LEAT_CMAKE_ARGS="-DLEAT_WERROR=${LEAT_WERROR:-OFF} -DLEAT_SANITIZE_LEVEL=0" tools/fuzz.sh "${FUZZ_SECONDS:-3}" >"$logs/fuzz.log" 2>&1
     case $? in
     0) passed=$((passed + $(grep -c '^fuzz: .* for ' "$logs/fuzz.log"))) && grep '^fuzz:' "$logs/fuzz.log" ;;
     3) skipped=" (fuzzers skipped: no clang runtime for them)" ;;

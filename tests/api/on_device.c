@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXTENT = 100, THREADS = 2, ROUNDS = 36, SKIPPED = 77 };
+enum { EXTENT = 100, THREADS = 2, ROUNDS = 20, SKIPPED = 77 };
 
 static char notes[4000];
 

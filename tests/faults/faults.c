@@ -3,8 +3,8 @@
  * closed, leave no file, and leave the context fit to do the same work again. The same for every call on files, whose
  * failure is the file's or, in the code cache, nobody's.
  *
- * usage: faults [all] [SCENARIO]...; all: every request of programs on sim, too, and code that is compiled anew,
- * which empties the code cache. */
+ * usage: faults [all] [SCENARIO]...; all: every request of programs on sim, too, all from every point on, and code that
+ * is compiled anew, which empties the code cache. */
 #include "file_calls.h"
 #include "leat.h"
 #include <dirent.h>
@@ -749,7 +749,8 @@ static bool run_scenario(const struct scenario *scenario, bool all) {
     run_once(scenario, MODE_ONE, 0, &came); /* what is made once a process, and kept */
     for (enum mode mode = 0; mode < MODES; mode++) {
         int64_t k = 1 + mode;
-        for (came = true; came; k += mode == MODE_FILES && step > 1 ? 3 : step) {
+        const int64_t apart = all ? 1 : mode == MODE_FILES && step > 1 ? 3 : mode == MODE_ALL_AFTER ? 3 * step : step;
+        for (came = true; came; k += apart) {
             const char *wrong = run_once(scenario, mode, k, &came);
             tried[mode] += came;
             if (wrong) {

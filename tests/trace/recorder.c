@@ -154,7 +154,8 @@ enum { SANITIZED = __has_feature(address_sanitizer) || __has_feature(thread_sani
 enum { SANITIZED = 0 };
 #endif
 
-/* Records until the outcome has this note, or an empty one, since other processes may take the time that is measured. */
+/* Records until the outcome has this note, or an empty one, since other processes may take the time that is measured.
+ */
 static bool is_noted(const char *words, leat_trace_options options, const char *note) {
     enum { TRIALS = 20 };
     bool found = false;

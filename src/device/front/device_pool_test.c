@@ -435,7 +435,7 @@ static void test_threads(void **state) {
  * use. */
 static void test_threads_trim(void **state) {
     (void)state;
-    for (int round = 0; round < 4; round++)
+    for (int round = 0; round < 2; round++)
         churn_in_threads(1, 65536, 8192);
 }
 

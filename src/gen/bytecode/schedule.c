@@ -4,6 +4,9 @@
 
 #define TILE_ELEMENTS 16384 /* that tile.c takes at once */
 #define FEW_LANES     128   /* that make an instruction dear */
+#define MANY_LANES    512   /* that make an instruction cheap */
+#define TASK_LANES    2048  /* that are enough for several tasks of cheap instructions */
+#define CHAIN_OWN     0.8   /* what a sum with reuse in lanes of its own is worth of another sum */
 
 bool le_gen_is_for(const struct gen *g, int index) {
     return le_index_is_among(g->fors.at, g->fors.count, index);
@@ -282,7 +285,7 @@ static double score_index(struct gen *g, struct le_node *node, int index) {
     if (node->kind == LE_NODE_REGION)
         score_stores(&s, node);
     double extent = (double)le_gen_extent(g, index), fill = extent >= 64 ? 0.9 : extent / 64 * 0.9;
-    return (fill + (extent >= 512 ? 0.1 : extent / 512 * 0.1)) * (s.good + 1) / (s.loads + 1);
+    return (fill + (extent >= MANY_LANES ? 0.1 : extent / MANY_LANES * 0.1)) * (s.good + 1) / (s.loads + 1);
 }
 
 struct full_search {
@@ -368,6 +371,29 @@ static int lane_in_order(struct gen *g) {
     return le_gen_splits_bounds(g, lane) || le_gen_by_moves(g, lane) ? -1 : lane;
 }
 
+struct apart_search {
+    const struct le_node *reduction;
+    int lane;
+    bool found;
+};
+
+/* Subscripts are integers. */
+static void find_apart(struct le_node *node, void *user) {
+    struct apart_search *s = user;
+    s->found |= node->kind != LE_NODE_LOAD && !le_type_is_int(node->type) && !le_node_depends(node, s->lane) &&
+                le_node_depends_on_any(node, s->reduction->indices, s->reduction->index_count);
+}
+
+/* A sum with reuse adds its terms in order: to do that in lanes of its own, the terms are transposed. That is avoided
+ * if there are lanes enough, and no instruction computes what is the same in all of them. */
+static bool is_in_order(struct gen *g, const struct le_node *reduction, int lane) {
+    struct apart_search s = {.reduction = reduction, .lane = lane};
+    if (!le_node_is_chain(reduction) || lane < 0 || le_gen_extent(g, lane) < TASK_LANES)
+        return false;
+    le_node_walk(g->ir, reduction->operands[0], find_apart, &s);
+    return !s.found;
+}
+
 static void choose_lane(struct gen *g) {
     if (g->stage->index_count == 0 || !le_gen_in_lanes(g))
         return;
@@ -386,7 +412,7 @@ static void choose_lane(struct gen *g) {
     }
     int inner = f.found->indices[f.found->index_count - 1];
     double own = le_gen_splits_bounds(g, inner) ? -1 : score_index(g, f.found->operands[0], inner);
-    g->lane = kept > own ? lane : -1;
+    g->lane = kept > own * (is_in_order(g, f.found, lane) ? CHAIN_OWN : 1) ? lane : -1;
 }
 
 /* Whether the index's loop may run inside the lanes'. */
