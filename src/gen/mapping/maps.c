@@ -57,29 +57,29 @@ static struct map *find(struct le_mapping_search *search, const struct le_stage 
     return le_map_find(m, search->job, stage, tiles, windows) && (!windows || is_side_by_side(m)) ? m : NULL;
 }
 
-/* ---- sums of windows: few terms, many of which are terms of the neighbours' sums, too. They are written out, so that
- * a thread reads what several of its sums need once. Their extents are then part of the text. */
+/* ---- sums, minima and so on of windows: few terms, many of which are terms of the neighbours', too. They are written
+ * out, so that a thread reads what several of its results need once. Their extents are then part of the text. */
 
 #define WINDOW_TERMS 128
 #define WINDOW_COST  1024 /* additions of all terms */
 
 struct slide_search {
     const struct codegen *c;
-    const struct le_node *sum;
+    const struct le_node *reduction;
     bool found;
 };
 
 static void find_slide(struct le_node *node, void *user) {
     struct slide_search *s = user;
     for (int d = 0; d < node->operand_count && node->kind == LE_NODE_LOAD; d++)
-        s->found |= le_node_depends_on_any(node->operands[d], s->sum->indices, s->sum->index_count) &&
+        s->found |= le_node_depends_on_any(node->operands[d], s->reduction->indices, s->reduction->index_count) &&
                     le_node_depends_on_any(node->operands[d], s->c->stage->indices, s->c->stage->index_count);
 }
 
-/* Whether a subscript adds an index of the sum to one of the stage. */
-static bool is_window(const struct codegen *c, const struct le_node *sum) {
-    struct slide_search s = {.c = c, .sum = sum};
-    le_node_walk(c->ir, sum->operands[0], find_slide, &s);
+/* Whether a subscript adds an index of the reduction to one of the stage. */
+static bool is_window(const struct codegen *c, const struct le_node *reduction) {
+    struct slide_search s = {.c = c, .reduction = reduction};
+    le_node_walk(c->ir, reduction->operands[0], find_slide, &s);
     return s.found;
 }
 
@@ -89,10 +89,12 @@ static struct le_node *write_out(struct le_node *node, void *user) {
         return NULL;
     if (!is_window(c, node))
         return node;
-    return le_is_short(&c->safety, node, WINDOW_TERMS, WINDOW_COST) ? le_written_out(c->ir, c->space, node) : node;
+    bool is_short = le_is_short(&c->safety, node, WINDOW_TERMS, WINDOW_COST) ||
+                    le_is_short_in_any_order(&c->safety, node, WINDOW_TERMS, WINDOW_COST);
+    return is_short ? le_written_out(c->ir, c->space, node) : node;
 }
 
-/* The stage with its sums of windows written out; or the stage itself. */
+/* The stage with its reductions of windows written out; or the stage itself. */
 static const struct le_stage *without_windows(struct le_mapping_search *search) {
     struct le_arena *arena = search->job->kernel.arena;
     if (!search->stage->node->reduces || search->stage->kind == LE_STAGE_SCATTER || search->stage->also_count > 0)

@@ -85,7 +85,10 @@ uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type); /* the 
 /* Whether the node is a sum or product of floats that may be computed anywhere, with fixed ranges, at most terms_most
  * terms, and at most the cost of cost_most additions. */
 bool le_is_short(const struct le_safety *safety, const struct le_node *node, int64_t terms_most, int64_t cost_most);
-/* The terms of such a reduction as one expression, in the order of a sum's tree. */
+/* The same for a reduction whose terms may come in any order, such as a minimum or a sum of integers. */
+bool le_is_short_in_any_order(const struct le_safety *safety, const struct le_node *node, int64_t terms_most,
+                              int64_t cost_most);
+/* The terms of such reductions as one expression, in the order of a sum's tree. */
 struct le_node *le_written_out(struct le_ir *ir, const struct le_space *space, const struct le_node *reduction);
 
 /* stage_work.c */

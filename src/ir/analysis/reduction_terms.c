@@ -32,15 +32,27 @@ uint64_t le_empty_total_bits(enum le_reduction code, enum le_type type) {
 
 /* ---- terms written out */
 
-bool le_is_short(const struct le_safety *safety, const struct le_node *node, int64_t terms_most, int64_t cost_most) {
-    const struct le_node *term = node->kind == LE_NODE_REDUCE ? node->operands[0] : NULL;
-    if (!term || !le_node_is_ordered(node) || term->reduces || term->changes || !le_node_is_safe(safety, node) ||
+static bool has_few_terms(const struct le_safety *safety, const struct le_node *node, int64_t terms_most,
+                          int64_t cost_most) {
+    const struct le_node *term = node->operands[0];
+    if (term->reduces || term->changes || !le_node_is_safe(safety, node) ||
         !le_ranges_are_fixed(safety->space, node->indices, node->index_count))
         return false;
     int64_t terms = le_points(safety->space, node->indices, node->index_count);
     if (le_node_is_chain(node) && terms_most > LE_CHAIN_TERMS * LE_CHAIN_CHUNKS)
         terms_most = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS;
     return terms >= 1 && terms <= terms_most && terms * (term->cost + 1) <= cost_most;
+}
+
+bool le_is_short(const struct le_safety *safety, const struct le_node *node, int64_t terms_most, int64_t cost_most) {
+    return node->kind == LE_NODE_REDUCE && le_node_is_ordered(node) &&
+           has_few_terms(safety, node, terms_most, cost_most);
+}
+
+bool le_is_short_in_any_order(const struct le_safety *safety, const struct le_node *node, int64_t terms_most,
+                              int64_t cost_most) {
+    return node->kind == LE_NODE_REDUCE && !le_node_is_ordered(node) && !le_node_is_arg(node) &&
+           has_few_terms(safety, node, terms_most, cost_most);
 }
 
 /* Term number at: the last index runs fastest. */
@@ -77,15 +89,26 @@ static struct le_node *chain(struct le_ir *ir, const struct le_space *space, con
     return unit;
 }
 
+/* The operation that joins two totals. */
+static int joining(const struct le_node *node) {
+    const bool least = node->code == LE_RED_MIN, greatest = node->code == LE_RED_MAX;
+    if (node->type == LE_BOOL)
+        return greatest || node->code == LE_RED_ANY || node->code == LE_RED_SUM ? LE_OP_OR : LE_OP_AND;
+    if (least || greatest)
+        return le_type_is_float(node->type) ? (least ? LE_NODE_LOWER : LE_NODE_HIGHER)
+                                            : (least ? LE_OP_MIN : LE_OP_MAX);
+    return node->code == LE_RED_PROD ? LE_OP_MUL : LE_OP_ADD;
+}
+
 static struct le_node *tree(struct le_ir *ir, const struct le_space *space, const struct le_node *node, int64_t first,
                             int64_t count) {
     if (count == 1)
-        return term_at(ir, space, node, first);
+        return le_node_cast(ir, node->type, term_at(ir, space, node, first));
     int64_t half = 1;
     while (2 * half < count)
         half *= 2;
     struct le_node *x[] = {tree(ir, space, node, first, half), tree(ir, space, node, first + half, count - half)};
-    return le_node_op(ir, node->code == LE_RED_SUM ? LE_OP_ADD : LE_OP_MUL, node->type, x, 2);
+    return le_node_op(ir, joining(node), node->type, x, 2);
 }
 
 struct le_node *le_written_out(struct le_ir *ir, const struct le_space *space, const struct le_node *reduction) {

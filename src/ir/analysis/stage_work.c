@@ -71,7 +71,8 @@ static void add_work(struct le_node *node, void *user) {
     own = node->kind == LE_NODE_REDUCE ? 1 : own < 0 ? 0 : own;
     double points =
         count_points(s->space, node->free, node->free_count) * count_points(s->space, node->indices, node->index_count);
-    int fused = node->kind == LE_NODE_OP && node->code >= LE_OPS ? 2 : 1; /* a multiply-add is two */
+    int fused =
+        node->kind == LE_NODE_OP && node->code >= LE_OPS && node->code < LE_CODES ? 2 : 1; /* a multiply-add is two */
     s->time += points * (double)own;
     if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE) {
         s->operations += points * fused;

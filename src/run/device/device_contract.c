@@ -206,11 +206,6 @@ static int64_t outer_offset(const struct le_contract_axes *batch, int64_t at, co
     return offset;
 }
 
-enum role { LEFT, RIGHT, TARGET };
-static int64_t stride_of(const struct le_contract_axis *axis, enum role role, int product) {
-    return role == LEFT ? axis->left[product] : role == RIGHT ? axis->right[product] : axis->target;
-}
-
 /* ---- copies */
 
 static struct le_strided_memory memory_of(const struct leat_call *call, const struct le_action *action,
@@ -273,22 +268,22 @@ static leat_status end_copies(struct leat_call *call, const struct le_action *ac
 /* ---- products */
 
 /* The operand of a product in library call `number`. */
-static struct le_matrix matrix_of(const struct leat_call *call, const struct le_action *action, enum role role,
-                                  int product, int64_t number) {
+static struct le_matrix matrix_of(const struct leat_call *call, const struct le_action *action,
+                                  enum le_contract_side side, int product, int64_t number) {
     const struct le_device_contract *d = action->device->contract;
-    const struct le_contract_operand *operand = role == LEFT    ? &d->c.left[product]
-                                                : role == RIGHT ? &d->c.right[product]
-                                                                : &d->c.target;
-    const struct copied_operand *copied = role == LEFT    ? &d->left[product]
-                                          : role == RIGHT ? &d->right[product]
-                                                          : &d->target;
+    const struct le_contract_operand *operand = side == LE_SIDE_LEFT    ? &d->c.left[product]
+                                                : side == LE_SIDE_RIGHT ? &d->c.right[product]
+                                                                        : &d->c.target;
+    const struct copied_operand *copied = side == LE_SIDE_LEFT    ? &d->left[product]
+                                          : side == LE_SIDE_RIGHT ? &d->right[product]
+                                                                  : &d->target;
     const struct le_contract_axes *batch = &d->c.batch;
     const struct le_strided_memory memory =
-        copied->memory ? copy_memory(copied) : memory_of(call, action, operand, role == TARGET);
+        copied->memory ? copy_memory(copied) : memory_of(call, action, operand, side == LE_SIDE_TARGET);
     int64_t strides[LE_CONTRACT_AXES_MAX] = {0};
     for (int k = 0; k < batch->count; k++)
-        strides[k] = stride_of(&batch->at[k], role, product);
-    const enum le_type type = role == TARGET ? d->c.target_type : d->c.array_type;
+        strides[k] = le_contract_stride(&batch->at[k], side, product);
+    const enum le_type type = side == LE_SIDE_TARGET ? d->c.target_type : d->c.array_type;
     int64_t offset = outer_offset(batch, number, strides) * (int64_t)le_type_size(type);
     return (struct le_matrix){.allocation = memory.allocation,
                               .address = memory.address + (uint64_t)offset,
@@ -310,9 +305,9 @@ static leat_status multiply_batch(struct leat_call *call, const struct le_action
                            .columns = (int)c->columns.total,
                            .terms = (int)c->terms.total,
                            .batch = c->batch.count ? (int)c->batch.at[c->batch.count - 1].count : 1,
-                           .left = matrix_of(call, action, LEFT, k, number),
-                           .right = matrix_of(call, action, RIGHT, k, number),
-                           .target = matrix_of(call, action, TARGET, k, number),
+                           .left = matrix_of(call, action, LE_SIDE_LEFT, k, number),
+                           .right = matrix_of(call, action, LE_SIDE_RIGHT, k, number),
+                           .target = matrix_of(call, action, LE_SIDE_TARGET, k, number),
                            .what = action->stage->name};
     set_view(&p.left, &c->left_view[k]);
     set_view(&p.right, &c->right_view[k]);

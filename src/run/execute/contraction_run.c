@@ -48,31 +48,23 @@ static int64_t round_up(int64_t x, int64_t to) {
 
 /* ---- offsets of elements */
 
-enum role { LEFT, RIGHT, TARGET, KEPT };
-static int64_t stride_of(const struct le_contract_axis *axis, enum role role, int product) {
-    return role == LEFT     ? axis->left[product]
-           : role == RIGHT  ? axis->right[product]
-           : role == TARGET ? axis->target
-                            : axis->kept;
-}
-
-static int64_t offset_of(const struct le_contract_axes *axes, enum role role, int product, int64_t at) {
+static int64_t offset_of(const struct le_contract_axes *axes, enum le_contract_side side, int product, int64_t at) {
     int64_t offset = 0;
     for (int k = axes->count - 1; k >= 0; k--) {
-        offset += at % axes->at[k].count * stride_of(&axes->at[k], role, product);
+        offset += at % axes->at[k].count * le_contract_stride(&axes->at[k], side, product);
         at /= axes->at[k].count;
     }
     return offset;
 }
 
 /* Lists the offsets of iterations first, first + 1, ... */
-static void list_offsets(const struct le_contract_axes *axes, enum role role, int product, int64_t first, int64_t count,
-                         int64_t *out) {
-    int64_t stride = axes->count ? stride_of(&axes->at[axes->count - 1], role, product) : 0;
+static void list_offsets(const struct le_contract_axes *axes, enum le_contract_side side, int product, int64_t first,
+                         int64_t count, int64_t *out) {
+    int64_t stride = axes->count ? le_contract_stride(&axes->at[axes->count - 1], side, product) : 0;
     int64_t length = axes->count ? axes->at[axes->count - 1].count : 1;
     for (int64_t k = 0; k < count;) {
         int64_t run = smaller(count - k, length - (first + k) % length),
-                offset = offset_of(axes, role, product, first + k);
+                offset = offset_of(axes, side, product, first + k);
         for (int64_t q = 0; q < run; q++)
             out[k + q] = offset + q * stride;
         k += run;
@@ -82,11 +74,11 @@ static void list_offsets(const struct le_contract_axes *axes, enum role role, in
 static void find_batch(struct tile *t) {
     const struct le_contract *c = t->job->c;
     for (int k = 0; k < c->form.product_count; k++) {
-        t->left[k] = offset_of(&c->batch, LEFT, k, t->batch);
-        t->right[k] = offset_of(&c->batch, RIGHT, k, t->batch);
+        t->left[k] = offset_of(&c->batch, LE_SIDE_LEFT, k, t->batch);
+        t->right[k] = offset_of(&c->batch, LE_SIDE_RIGHT, k, t->batch);
     }
-    t->target = offset_of(&c->batch, TARGET, 0, t->batch);
-    t->kept = offset_of(&c->batch, KEPT, 0, t->batch);
+    t->target = offset_of(&c->batch, LE_SIDE_TARGET, 0, t->batch);
+    t->kept = offset_of(&c->batch, LE_SIDE_KEPT, 0, t->batch);
 }
 
 /* Where the tile's partial sums go. */
@@ -142,10 +134,10 @@ static void store_row(const struct tile *t, int product, int64_t row, const int6
 
 static void store_totals(const struct tile *t, int product) {
     const struct le_contract *c = t->job->c;
-    list_offsets(&c->rows, TARGET, 0, t->row, t->rows, t->row_offsets);
-    list_offsets(&c->columns, TARGET, 0, t->column, t->columns, t->column_offsets);
-    list_offsets(&c->rows, KEPT, 0, t->row, t->rows, t->term_offsets);
-    list_offsets(&c->columns, KEPT, 0, t->column, t->columns, t->term_offsets + t->rows);
+    list_offsets(&c->rows, LE_SIDE_TARGET, 0, t->row, t->rows, t->row_offsets);
+    list_offsets(&c->columns, LE_SIDE_TARGET, 0, t->column, t->columns, t->column_offsets);
+    list_offsets(&c->rows, LE_SIDE_KEPT, 0, t->row, t->rows, t->term_offsets);
+    list_offsets(&c->columns, LE_SIDE_KEPT, 0, t->column, t->columns, t->term_offsets + t->rows);
     for (int64_t row = 0; row < t->rows; row++)
         store_row(t, product, row, t->term_offsets);
 }
@@ -159,14 +151,14 @@ static void pack_factors(struct tile *t, int product, int64_t term, int64_t term
     const char *left = t->job->left[product] + t->left[product] * size;
     const char *right = t->job->right[product] + t->right[product] * size;
     le_panel_pack *const pack = c->products.pack;
-    list_offsets(&c->rows, LEFT, product, t->row, t->rows, t->row_offsets);
-    list_offsets(&c->terms, LEFT, product, term, terms, t->term_offsets);
+    list_offsets(&c->rows, LE_SIDE_LEFT, product, t->row, t->rows, t->row_offsets);
+    list_offsets(&c->terms, LE_SIDE_LEFT, product, term, terms, t->term_offsets);
     if (c->blas)
         pack(t->left_pack, left, t->term_offsets, terms, t->row_offsets, t->rows, terms);
     else
         pack(t->left_pack, left, t->row_offsets, t->rows, t->term_offsets, terms, c->products.rows);
-    list_offsets(&c->columns, RIGHT, product, t->column, t->columns, t->column_offsets);
-    list_offsets(&c->terms, RIGHT, product, term, terms, t->term_offsets);
+    list_offsets(&c->columns, LE_SIDE_RIGHT, product, t->column, t->columns, t->column_offsets);
+    list_offsets(&c->terms, LE_SIDE_RIGHT, product, term, terms, t->term_offsets);
     pack(t->right_pack, right, t->column_offsets, t->columns, t->term_offsets, terms,
          c->blas ? t->columns : c->products.columns);
 }
@@ -237,8 +229,8 @@ static void multiply_panels(const struct tile *t, int64_t terms, bool add) {
             }
 }
 
-static int64_t first_stride(const struct le_contract_axes *axes, enum role role, int product) {
-    return axes->count ? stride_of(&axes->at[0], role, product) : 0;
+static int64_t first_stride(const struct le_contract_axes *axes, enum le_contract_side side, int product) {
+    return axes->count ? le_contract_stride(&axes->at[0], side, product) : 0;
 }
 
 /* Sets where the sums are computed. Returns false if that is scratch memory, from which they must be stored. */
@@ -248,7 +240,7 @@ static bool make_in_place(struct tile *t) {
         t->totals = part_sums(t);
         t->stride = c->columns.total;
     } else if (c->in_place) {
-        t->stride = first_stride(&c->rows, TARGET, 0);
+        t->stride = first_stride(&c->rows, LE_SIDE_TARGET, 0);
         t->totals = t->job->target + (t->target + t->row * t->stride + t->column) * (int64_t)le_type_size(c->type);
     } else {
         return false;
@@ -279,16 +271,16 @@ static void run_packed(struct tile *t) {
 
 static struct factor left_factor(const struct tile *t, int product) {
     const struct le_contract *c = t->job->c;
-    const int64_t offset = t->left[product] + t->row * first_stride(&c->rows, LEFT, product) +
-                           t->term * first_stride(&c->terms, LEFT, product);
+    const int64_t offset = t->left[product] + t->row * first_stride(&c->rows, LE_SIDE_LEFT, product) +
+                           t->term * first_stride(&c->terms, LE_SIDE_LEFT, product);
     return (struct factor){t->job->left[product] + offset * (int64_t)le_type_size(c->type),
                            c->left_view[product].transposed, c->left_view[product].stride};
 }
 
 static struct factor right_factor(const struct tile *t, int product) {
     const struct le_contract *c = t->job->c;
-    const int64_t offset = t->right[product] + t->column * first_stride(&c->columns, RIGHT, product) +
-                           t->term * first_stride(&c->terms, RIGHT, product);
+    const int64_t offset = t->right[product] + t->column * first_stride(&c->columns, LE_SIDE_RIGHT, product) +
+                           t->term * first_stride(&c->terms, LE_SIDE_RIGHT, product);
     return (struct factor){t->job->right[product] + offset * (int64_t)le_type_size(c->type),
                            c->right_view[product].transposed, c->right_view[product].stride};
 }
@@ -323,12 +315,13 @@ static void run_vector(struct tile *t) {
 static void copy_kept(const struct tile *t, char *target) {
     const struct le_contract *c = t->job->c;
     const int64_t size = (int64_t)le_type_size(c->type);
-    const char *kept =
-        t->job->kept +
-        (t->kept + offset_of(&c->rows, KEPT, 0, t->row) + offset_of(&c->columns, KEPT, 0, t->column)) * size;
-    const int64_t row = first_stride(&c->rows, TARGET, 0) * size, column = first_stride(&c->columns, TARGET, 0) * size;
-    const int64_t kept_row = first_stride(&c->rows, KEPT, 0) * size;
-    const int64_t kept_column = first_stride(&c->columns, KEPT, 0) * size;
+    const char *kept = t->job->kept + (t->kept + offset_of(&c->rows, LE_SIDE_KEPT, 0, t->row) +
+                                       offset_of(&c->columns, LE_SIDE_KEPT, 0, t->column)) *
+                                          size;
+    const int64_t row = first_stride(&c->rows, LE_SIDE_TARGET, 0) * size,
+                  column = first_stride(&c->columns, LE_SIDE_TARGET, 0) * size;
+    const int64_t kept_row = first_stride(&c->rows, LE_SIDE_KEPT, 0) * size;
+    const int64_t kept_column = first_stride(&c->columns, LE_SIDE_KEPT, 0) * size;
     for (int64_t i = 0; i < t->rows; i++)
         for (int64_t j = 0; j < t->columns; j++)
             memcpy(target + i * row + j * column, kept + i * kept_row + j * kept_column, (size_t)size);
@@ -358,8 +351,9 @@ static void mirror(const struct tile *t, const char *target, int64_t stride) {
 static void run_direct(const struct tile *t) {
     const struct job *j = t->job;
     const struct le_contract *c = j->c;
-    int64_t stride = c->rows.count ? c->rows.at[0].target : c->columns.total, row = first_stride(&c->rows, TARGET, 0);
-    char *target = j->target + (t->target + t->row * row + t->column * first_stride(&c->columns, TARGET, 0)) *
+    int64_t stride = c->rows.count ? c->rows.at[0].target : c->columns.total,
+            row = first_stride(&c->rows, LE_SIDE_TARGET, 0);
+    char *target = j->target + (t->target + t->row * row + t->column * first_stride(&c->columns, LE_SIDE_TARGET, 0)) *
                                    (int64_t)le_type_size(c->type);
     if (c->vector)
         stride = c->rows.count ? row : 1;
@@ -447,8 +441,8 @@ static void run_task(void *user, int64_t task, int worker) {
                 total += sums[part * apart + k];                                                                       \
             if (j->scale[0] != 1 || old)                                                                               \
                 total = (T)(j->scale[0] * (double)total +                                                              \
-                            (old ? j->kept_scale * (double)old[offset_of(&c->columns, KEPT, 0, k)] : 0));              \
-            target[offset_of(&c->columns, TARGET, 0, k)] = total;                                                      \
+                            (old ? j->kept_scale * (double)old[offset_of(&c->columns, LE_SIDE_KEPT, 0, k)] : 0));      \
+            target[offset_of(&c->columns, LE_SIDE_TARGET, 0, k)] = total;                                              \
         }                                                                                                              \
     }
 JOIN(join_f32, float)
@@ -458,10 +452,12 @@ JOIN(join_u64, uint64_t)
 static void join_row(const struct job *j, int64_t row) {
     const struct le_contract *c = j->c;
     const int64_t size = (int64_t)le_type_size(c->type), batch = row / c->rows.total, at = row % c->rows.total;
-    void *target = j->target + (offset_of(&c->batch, TARGET, 0, batch) + offset_of(&c->rows, TARGET, 0, at)) * size;
+    void *target = j->target +
+                   (offset_of(&c->batch, LE_SIDE_TARGET, 0, batch) + offset_of(&c->rows, LE_SIDE_TARGET, 0, at)) * size;
     const void *old = j->kept;
     if (old)
-        old = j->kept + (offset_of(&c->batch, KEPT, 0, batch) + offset_of(&c->rows, KEPT, 0, at)) * size;
+        old =
+            j->kept + (offset_of(&c->batch, LE_SIDE_KEPT, 0, batch) + offset_of(&c->rows, LE_SIDE_KEPT, 0, at)) * size;
     if (c->type == LE_F32)
         join_f32(j, row, target, old);
     else if (c->type == LE_F64)

@@ -22,7 +22,6 @@
 #define LOOPS_OUT_MAX      4  /* loops of the rows, and of the columns, that may become loops of the batch */
 
 enum { LOOPS_MAX = LE_CONTRACT_AXES_MAX };
-enum role { LEFT, RIGHT, TARGET };
 
 struct loop_list {
     const struct le_contract_axis *at[LOOPS_MAX];
@@ -39,12 +38,8 @@ struct arrangement {
     } left[LE_TERMS_MAX], right[LE_TERMS_MAX], target;
 };
 
-static int64_t stride_of(const struct le_contract_axis *axis, enum role role, int product) {
-    return role == LEFT ? axis->left[product] : role == RIGHT ? axis->right[product] : axis->target;
-}
-
-static int64_t distance(const struct le_contract_axis *axis, enum role role, int product) {
-    int64_t stride = stride_of(axis, role, product);
+static int64_t distance(const struct le_contract_axis *axis, enum le_contract_side side, int product) {
+    int64_t stride = le_contract_stride(axis, side, product);
     return stride < 0 ? -stride : stride;
 }
 
@@ -56,9 +51,9 @@ static void add_to_list(struct loop_list *list, const struct le_contract_axis *a
 }
 
 /* Puts the loops with the greatest strides first. */
-static void sort_list(struct loop_list *list, enum role role) {
+static void sort_list(struct loop_list *list, enum le_contract_side side) {
     for (int k = 1; k < list->count; k++)
-        for (int q = k; q > 0 && distance(list->at[q - 1], role, 0) < distance(list->at[q], role, 0); q--) {
+        for (int q = k; q > 0 && distance(list->at[q - 1], side, 0) < distance(list->at[q], side, 0); q--) {
             const struct le_contract_axis *axis = list->at[q];
             list->at[q] = list->at[q - 1];
             list->at[q - 1] = axis;
@@ -66,86 +61,86 @@ static void sort_list(struct loop_list *list, enum role role) {
 }
 
 /* Whether the operand walks the loops as one, with the stride of the last one. */
-static bool is_one_loop(const struct loop_list *list, enum role role, int product) {
+static bool is_one_loop(const struct loop_list *list, enum le_contract_side side, int product) {
     for (int k = 1; k < list->count; k++)
-        if (stride_of(list->at[k - 1], role, product) !=
-            le_wrapping_product(stride_of(list->at[k], role, product), list->at[k]->count))
+        if (le_contract_stride(list->at[k - 1], side, product) !=
+            le_wrapping_product(le_contract_stride(list->at[k], side, product), list->at[k]->count))
             return false;
     return true;
 }
 
-static int64_t last_stride(const struct loop_list *list, enum role role, int product) {
-    return list->count ? stride_of(list->at[list->count - 1], role, product) : 1;
+static int64_t last_stride(const struct loop_list *list, enum le_contract_side side, int product) {
+    return list->count ? le_contract_stride(list->at[list->count - 1], side, product) : 1;
 }
 
 /* ---- operands */
 
-static const struct loop_list *lines_of(const struct arrangement *a, enum role role) {
-    return role == RIGHT ? &a->terms : &a->rows;
+static const struct loop_list *lines_of(const struct arrangement *a, enum le_contract_side side) {
+    return side == LE_SIDE_RIGHT ? &a->terms : &a->rows;
 }
-static const struct loop_list *columns_of(const struct arrangement *a, enum role role) {
-    return role == LEFT ? &a->terms : &a->columns;
+static const struct loop_list *columns_of(const struct arrangement *a, enum le_contract_side side) {
+    return side == LE_SIDE_LEFT ? &a->terms : &a->columns;
 }
 
-static struct le_contract_view view_in_place(const struct arrangement *a, enum role role, int product) {
-    const struct loop_list *lines = lines_of(a, role), *columns = columns_of(a, role);
-    if (!is_one_loop(lines, role, product) || !is_one_loop(columns, role, product))
+static struct le_contract_view view_in_place(const struct arrangement *a, enum le_contract_side side, int product) {
+    const struct loop_list *lines = lines_of(a, side), *columns = columns_of(a, side);
+    if (!is_one_loop(lines, side, product) || !is_one_loop(columns, side, product))
         return (struct le_contract_view){.fits = false};
-    return le_contract_view_of(lines->total, columns->total, last_stride(lines, role, product),
-                               last_stride(columns, role, product));
+    return le_contract_view_of(lines->total, columns->total, last_stride(lines, side, product),
+                               last_stride(columns, side, product));
 }
 
-static int64_t least_distance(const struct loop_list *list, enum role role, int product) {
+static int64_t least_distance(const struct loop_list *list, enum le_contract_side side, int product) {
     int64_t least = INT64_MAX;
     for (int k = 0; k < list->count; k++)
-        if (distance(list->at[k], role, product) < least)
-            least = distance(list->at[k], role, product);
+        if (distance(list->at[k], side, product) < least)
+            least = distance(list->at[k], side, product);
     return least;
 }
 
 /* Adds the loops that the copy has axes for. A loop of the batch that the operand does not walk needs none. */
-static void add_extent(const struct loop_list *list, enum role role, int product, bool is_batch, double *elements,
-                       double *span) {
+static void add_extent(const struct loop_list *list, enum le_contract_side side, int product, bool is_batch,
+                       double *elements, double *span) {
     for (int k = 0; k < list->count; k++) {
-        if (is_batch && stride_of(list->at[k], role, product) == 0)
+        if (is_batch && le_contract_stride(list->at[k], side, product) == 0)
             continue;
         *elements *= (double)list->at[k]->count;
-        *span += (double)(list->at[k]->count - 1) * (double)distance(list->at[k], role, product);
+        *span += (double)(list->at[k]->count - 1) * (double)distance(list->at[k], side, product);
     }
 }
 
 /* The elements of a copy. 0: it would have elements twice, such as those of overlapping windows. */
-static double copy_elements(const struct arrangement *a, enum role role, int product) {
+static double copy_elements(const struct arrangement *a, enum le_contract_side side, int product) {
     double elements = 1, span = 1;
-    add_extent(&a->batch, role, product, true, &elements, &span);
-    add_extent(lines_of(a, role), role, product, false, &elements, &span);
-    add_extent(columns_of(a, role), role, product, false, &elements, &span);
+    add_extent(&a->batch, side, product, true, &elements, &span);
+    add_extent(lines_of(a, side), side, product, false, &elements, &span);
+    add_extent(columns_of(a, side), side, product, false, &elements, &span);
     return elements > span ? 0 : elements;
 }
 
 /* Decides whether the operand is copied, and by rows or by columns: as in the array, what is contiguous there stays so.
  * false: it cannot be. */
-static bool place_operand(const struct le_contract *c, struct arrangement *a, enum role role, int product,
+static bool place_operand(const struct le_contract *c, struct arrangement *a, enum le_contract_side side, int product,
                           bool *is_copied, bool *is_by_columns) {
-    struct le_contract_view view = view_in_place(a, role, product);
+    struct le_contract_view view = view_in_place(a, side, product);
     *is_copied = !view.fits;
     *is_by_columns = view.fits ? view.transposed == LE_BLAS_TRANSPOSED
-                               : least_distance(lines_of(a, role), role, product) <
-                                     least_distance(columns_of(a, role), role, product);
+                               : least_distance(lines_of(a, side), side, product) <
+                                     least_distance(columns_of(a, side), side, product);
     if (view.fits)
         return true;
-    double elements = copy_elements(a, role, product);
-    double bytes = 2 * elements * (double)le_type_size(role == TARGET ? c->target_type : c->array_type);
-    a->copied_seconds += (role == TARGET && c->form.kept ? 2 : 1) * (bytes / BYTES_PER_SECOND + CALL_SECONDS);
+    double elements = copy_elements(a, side, product);
+    double bytes = 2 * elements * (double)le_type_size(side == LE_SIDE_TARGET ? c->target_type : c->array_type);
+    a->copied_seconds += (side == LE_SIDE_TARGET && c->form.kept ? 2 : 1) * (bytes / BYTES_PER_SECOND + CALL_SECONDS);
     return elements > 0;
 }
 
 static bool place_operands(const struct le_contract *c, struct arrangement *a) {
     for (int k = 0; k < c->form.product_count; k++)
-        if (!place_operand(c, a, LEFT, k, &a->left[k].is_copied, &a->left[k].is_by_columns) ||
-            !place_operand(c, a, RIGHT, k, &a->right[k].is_copied, &a->right[k].is_by_columns))
+        if (!place_operand(c, a, LE_SIDE_LEFT, k, &a->left[k].is_copied, &a->left[k].is_by_columns) ||
+            !place_operand(c, a, LE_SIDE_RIGHT, k, &a->right[k].is_copied, &a->right[k].is_by_columns))
             return false;
-    return place_operand(c, a, TARGET, 0, &a->target.is_copied, &a->target.is_by_columns);
+    return place_operand(c, a, LE_SIDE_TARGET, 0, &a->target.is_copied, &a->target.is_by_columns);
 }
 
 /* ---- the estimate */
@@ -171,10 +166,10 @@ double le_contract_our_seconds(const struct le_contract *c) {
 
 /* ---- the arranged loops */
 
-static void set_dense(const struct loop_list *list, enum role role, int product, bool is_batch, int64_t *next,
-                      int64_t *strides) {
+static void set_dense(const struct loop_list *list, enum le_contract_side side, int product, bool is_batch,
+                      int64_t *next, int64_t *strides) {
     for (int k = list->count - 1; k >= 0; k--) {
-        strides[k] = is_batch && stride_of(list->at[k], role, product) == 0 ? 0 : *next;
+        strides[k] = is_batch && le_contract_stride(list->at[k], side, product) == 0 ? 0 : *next;
         *next *= strides[k] ? list->at[k]->count : 1;
     }
 }
@@ -184,31 +179,31 @@ struct operand_strides {
     int64_t lines[LOOPS_MAX], columns[LOOPS_MAX], batch[LOOPS_MAX];
 };
 
-static void find_strides(const struct arrangement *a, enum role role, int product, bool is_copied, bool is_by_columns,
-                         struct operand_strides *out) {
-    const struct loop_list *lines = lines_of(a, role), *columns = columns_of(a, role);
+static void find_strides(const struct arrangement *a, enum le_contract_side side, int product, bool is_copied,
+                         bool is_by_columns, struct operand_strides *out) {
+    const struct loop_list *lines = lines_of(a, side), *columns = columns_of(a, side);
     int64_t next = 1;
     if (!is_copied) {
         for (int k = 0; k < lines->count; k++)
-            out->lines[k] = stride_of(lines->at[k], role, product);
+            out->lines[k] = le_contract_stride(lines->at[k], side, product);
         for (int k = 0; k < columns->count; k++)
-            out->columns[k] = stride_of(columns->at[k], role, product);
+            out->columns[k] = le_contract_stride(columns->at[k], side, product);
         for (int k = 0; k < a->batch.count; k++)
-            out->batch[k] = stride_of(a->batch.at[k], role, product);
+            out->batch[k] = le_contract_stride(a->batch.at[k], side, product);
         return;
     }
     if (is_by_columns)
-        set_dense(lines, role, product, false, &next, out->lines);
-    set_dense(columns, role, product, false, &next, out->columns);
+        set_dense(lines, side, product, false, &next, out->lines);
+    set_dense(columns, side, product, false, &next, out->columns);
     if (!is_by_columns)
-        set_dense(lines, role, product, false, &next, out->lines);
-    set_dense(&a->batch, role, product, true, &next, out->batch);
+        set_dense(lines, side, product, false, &next, out->lines);
+    set_dense(&a->batch, side, product, true, &next, out->batch);
 }
 
 static bool add_copy_axes(struct le_contract_copy *copy, const struct loop_list *list, const int64_t *strides,
-                          enum role role, int product) {
+                          enum le_contract_side side, int product) {
     for (int k = 0; k < list->count; k++) {
-        const int64_t count = list->at[k]->count, array = stride_of(list->at[k], role, product);
+        const int64_t count = list->at[k]->count, array = le_contract_stride(list->at[k], side, product);
         if (strides[k] == 0)
             continue;
         copy->elements *= count;
@@ -232,18 +227,18 @@ static bool add_copy_axes(struct le_contract_copy *copy, const struct loop_list 
 }
 
 /* The operand's copy, which begins where its memory does. */
-static bool make_copy(const struct arrangement *a, enum role role, int product, bool is_by_columns,
+static bool make_copy(const struct arrangement *a, enum le_contract_side side, int product, bool is_by_columns,
                       const struct operand_strides *s, struct le_contract_operand *operand,
                       struct le_contract_copy *copy) {
     *copy = (struct le_contract_copy){.is_used = true, .array = *operand, .elements = 1};
     *operand = (struct le_contract_operand){.value = operand->value};
-    const struct loop_list *lines = lines_of(a, role), *columns = columns_of(a, role);
-    bool fits = add_copy_axes(copy, &a->batch, s->batch, role, product);
+    const struct loop_list *lines = lines_of(a, side), *columns = columns_of(a, side);
+    bool fits = add_copy_axes(copy, &a->batch, s->batch, side, product);
     if (is_by_columns)
-        return fits && add_copy_axes(copy, columns, s->columns, role, product) &&
-               add_copy_axes(copy, lines, s->lines, role, product);
-    return fits && add_copy_axes(copy, lines, s->lines, role, product) &&
-           add_copy_axes(copy, columns, s->columns, role, product);
+        return fits && add_copy_axes(copy, columns, s->columns, side, product) &&
+               add_copy_axes(copy, lines, s->lines, side, product);
+    return fits && add_copy_axes(copy, lines, s->lines, side, product) &&
+           add_copy_axes(copy, columns, s->columns, side, product);
 }
 
 static int64_t last_of(const struct loop_list *list, const int64_t *strides) {
@@ -261,40 +256,29 @@ static void set_batch(struct le_contract_axes *axes, const struct loop_list *lis
         axes->at[k].count = list->at[k]->count;
 }
 
-static int64_t *stride_to(struct le_contract_axis *axis, enum role role, int product) {
-    return role == LEFT ? &axis->left[product] : role == RIGHT ? &axis->right[product] : &axis->target;
-}
-
 /* Sets the strides of one operand in the arranged loops `to`. */
-static bool apply_operand(const struct arrangement *a, enum role role, int product, bool is_copied, bool is_by_columns,
-                          struct le_contract *to, struct le_contract_operand *operand, struct le_contract_copy *copy) {
+static bool apply_operand(const struct arrangement *a, enum le_contract_side side, int product, bool is_copied,
+                          bool is_by_columns, struct le_contract *to, struct le_contract_operand *operand,
+                          struct le_contract_copy *copy) {
     struct operand_strides s;
-    const struct loop_list *lines = lines_of(a, role), *columns = columns_of(a, role);
-    struct le_contract_axes *to_lines = role == RIGHT ? &to->terms : &to->rows;
-    struct le_contract_axes *to_columns = role == LEFT ? &to->terms : &to->columns;
-    find_strides(a, role, product, is_copied, is_by_columns, &s);
+    const struct loop_list *lines = lines_of(a, side), *columns = columns_of(a, side);
+    struct le_contract_axes *to_lines = side == LE_SIDE_RIGHT ? &to->terms : &to->rows;
+    struct le_contract_axes *to_columns = side == LE_SIDE_LEFT ? &to->terms : &to->columns;
+    find_strides(a, side, product, is_copied, is_by_columns, &s);
     if (to_lines->count)
-        *stride_to(&to_lines->at[0], role, product) = last_of(lines, s.lines);
+        *le_contract_stride_at(&to_lines->at[0], side, product) = last_of(lines, s.lines);
     if (to_columns->count)
-        *stride_to(&to_columns->at[0], role, product) = last_of(columns, s.columns);
+        *le_contract_stride_at(&to_columns->at[0], side, product) = last_of(columns, s.columns);
     for (int k = 0; k < a->batch.count; k++)
-        *stride_to(&to->batch.at[k], role, product) = s.batch[k];
-    return !is_copied || make_copy(a, role, product, is_by_columns, &s, operand, copy);
+        *le_contract_stride_at(&to->batch.at[k], side, product) = s.batch[k];
+    return !is_copied || make_copy(a, side, product, is_by_columns, &s, operand, copy);
 }
 
 /* ---- the batch */
 
-static bool can_merge(const struct le_contract_axis *outer, const struct le_contract_axis *inner, int product_count) {
-    bool one = outer->target == inner->target * inner->count;
-    for (int k = 0; k < product_count; k++)
-        one =
-            one && outer->left[k] == inner->left[k] * inner->count && outer->right[k] == inner->right[k] * inner->count;
-    return one;
-}
-
-static void merge_batch(struct le_contract_axes *batch, int product_count) {
+static void merge_batch(struct le_contract_axes *batch) {
     for (int k = batch->count - 1; k > 0; k--)
-        if (can_merge(&batch->at[k - 1], &batch->at[k], product_count)) {
+        if (le_contract_axes_are_one(&batch->at[k - 1], &batch->at[k])) {
             int64_t count = batch->at[k - 1].count * batch->at[k].count;
             batch->at[k - 1] = batch->at[k];
             batch->at[k - 1].count = count;
@@ -313,7 +297,7 @@ static bool can_be_last(const struct le_contract_axis *axis, int product_count) 
 /* Puts the longest loop that one call of the library can run last. Returns the number of calls; 0: too many. */
 static int64_t cut_batch(struct le_contract_axes *batch, int product_count) {
     int last = -1;
-    merge_batch(batch, product_count);
+    merge_batch(batch);
     for (int k = 0; k < batch->count; k++)
         if (can_be_last(&batch->at[k], product_count) && (last < 0 || batch->at[k].count > batch->at[last].count))
             last = k;
@@ -340,12 +324,12 @@ static bool apply(const struct arrangement *a, struct le_contract *to, struct le
     set_batch(&to->batch, &a->batch);
     *copies = (struct le_contract_copies){.target = {.is_used = false}};
     for (int k = 0; k < count && fits; k++)
-        fits = apply_operand(a, LEFT, k, a->left[k].is_copied, a->left[k].is_by_columns, to, &to->left[k],
+        fits = apply_operand(a, LE_SIDE_LEFT, k, a->left[k].is_copied, a->left[k].is_by_columns, to, &to->left[k],
                              &copies->left[k]) &&
-               apply_operand(a, RIGHT, k, a->right[k].is_copied, a->right[k].is_by_columns, to, &to->right[k],
+               apply_operand(a, LE_SIDE_RIGHT, k, a->right[k].is_copied, a->right[k].is_by_columns, to, &to->right[k],
                              &copies->right[k]);
-    fits = fits &&
-           apply_operand(a, TARGET, 0, a->target.is_copied, a->target.is_by_columns, to, &to->target, &copies->target);
+    fits = fits && apply_operand(a, LE_SIDE_TARGET, 0, a->target.is_copied, a->target.is_by_columns, to, &to->target,
+                                 &copies->target);
     *calls = fits ? cut_batch(&to->batch, count) : 0;
     return *calls > 0;
 }
@@ -377,12 +361,12 @@ static void try_arrangement(struct search *s, struct arrangement *a) {
 }
 
 /* The loops whose bits are set in `out` go to the batch, the others are sorted as the operand has them. */
-static void share_out(const struct le_contract_axes *axes, unsigned out, enum role role, struct loop_list *in,
-                      struct loop_list *batch) {
+static void share_out(const struct le_contract_axes *axes, unsigned out, enum le_contract_side side,
+                      struct loop_list *in, struct loop_list *batch) {
     *in = (struct loop_list){.total = 1};
     for (int k = 0; k < axes->count; k++)
         add_to_list(k < LOOPS_OUT_MAX && out >> k & 1 ? batch : in, &axes->at[k]);
-    sort_list(in, role);
+    sort_list(in, side);
 }
 
 static unsigned ways_out(const struct le_contract_axes *axes) {
@@ -398,10 +382,10 @@ static void try_orders(struct search *s, unsigned rows_out, unsigned columns_out
         return;
     for (int k = 0; k < c->batch.count; k++)
         add_to_list(&a.batch, &c->batch.at[k]);
-    share_out(&c->rows, rows_out, orders & 1 ? TARGET : LEFT, &a.rows, &a.batch);
-    share_out(&c->columns, columns_out, orders & 2 ? TARGET : RIGHT, &a.columns, &a.batch);
-    share_out(&c->terms, 0, orders & 4 ? RIGHT : LEFT, &a.terms, &a.batch);
-    sort_list(&a.batch, TARGET);
+    share_out(&c->rows, rows_out, orders & 1 ? LE_SIDE_TARGET : LE_SIDE_LEFT, &a.rows, &a.batch);
+    share_out(&c->columns, columns_out, orders & 2 ? LE_SIDE_TARGET : LE_SIDE_RIGHT, &a.columns, &a.batch);
+    share_out(&c->terms, 0, orders & 4 ? LE_SIDE_RIGHT : LE_SIDE_LEFT, &a.terms, &a.batch);
+    sort_list(&a.batch, LE_SIDE_TARGET);
     try_arrangement(s, &a);
 }
 

@@ -13,28 +13,22 @@ struct le_conversion {
     size_t offset, size_bytes; /* of the converted array in the work memory */
 };
 
-enum role { LEFT, RIGHT, TARGET };
-
-static int64_t *stride_of(struct le_contract_axis *axis, enum role role, int product) {
-    return role == LEFT ? &axis->left[product] : role == RIGHT ? &axis->right[product] : &axis->target;
-}
-
 struct axis_list {
     struct le_contract_axis *at[4 * LE_CONTRACT_AXES_MAX];
     int count;
 };
 
 /* The loops that the operand walks, those with the greatest strides first. */
-static void list_axes(struct le_contract *c, enum role role, int product, struct axis_list *out) {
+static void list_axes(struct le_contract *c, enum le_contract_side side, int product, struct axis_list *out) {
     struct le_contract_axes *all[] = {&c->batch, &c->rows, &c->columns, &c->terms};
     out->count = 0;
     for (size_t a = 0; a < ARRAY_LEN(all); a++)
         for (int k = 0; k < all[a]->count; k++) {
-            int64_t stride = llabs(*stride_of(&all[a]->at[k], role, product));
+            int64_t stride = llabs(le_contract_stride(&all[a]->at[k], side, product));
             int q = out->count;
             if (stride == 0)
                 continue;
-            for (; q > 0 && llabs(*stride_of(out->at[q - 1], role, product)) < stride; q--)
+            for (; q > 0 && llabs(le_contract_stride(out->at[q - 1], side, product)) < stride; q--)
                 out->at[q] = out->at[q - 1];
             out->at[q] = &all[a]->at[k];
             out->count++;
@@ -43,19 +37,19 @@ static void list_axes(struct le_contract *c, enum role role, int product, struct
 
 /* Gives the loops the strides of a dense array of the same elements. false: it would have too many axes, or elements
  * twice, such as those of overlapping windows. */
-static bool make_dense(struct le_contract *c, enum role role, int product, struct le_contract_copy *copy) {
-    struct le_contract_operand *operand = role == LEFT    ? &c->left[product]
-                                          : role == RIGHT ? &c->right[product]
-                                                          : &c->target;
+static bool make_dense(struct le_contract *c, enum le_contract_side side, int product, struct le_contract_copy *copy) {
+    struct le_contract_operand *operand = side == LE_SIDE_LEFT    ? &c->left[product]
+                                          : side == LE_SIDE_RIGHT ? &c->right[product]
+                                                                  : &c->target;
     struct axis_list axes;
     double span = 1;
-    list_axes(c, role, product, &axes);
+    list_axes(c, side, product, &axes);
     *copy = (struct le_contract_copy){.is_used = true, .array = *operand, .elements = 1};
     if (axes.count > LEAT_RANK_MAX)
         return false;
     copy->axis_count = axes.count;
     for (int k = axes.count - 1; k >= 0; k--) {
-        int64_t *stride = stride_of(axes.at[k], role, product), count = axes.at[k]->count;
+        int64_t *stride = le_contract_stride_at(axes.at[k], side, product), count = axes.at[k]->count;
         copy->axes[k].count = count;
         copy->axes[k].array = *stride;
         copy->axes[k].copy = copy->elements;
@@ -94,21 +88,22 @@ struct planning {
     bool *can;
 };
 
-static leat_status add_conversion(const struct planning *p, enum role role, int product, struct le_conversion **out) {
+static leat_status add_conversion(const struct planning *p, enum le_contract_side side, int product,
+                                  struct le_conversion **out) {
     struct le_conversion *made = LE_NEW(p->arena, struct le_conversion);
     size_t bytes;
-    if (!make_dense(p->c, role, product, &made->copy)) {
+    if (!make_dense(p->c, side, product, &made->copy)) {
         *p->can = false;
         return LEAT_OK;
     }
-    if (!le_mul_size((size_t)made->copy.elements, le_type_size(role == TARGET ? p->c->type : p->c->factor_type),
+    if (!le_mul_size((size_t)made->copy.elements, le_type_size(side == LE_SIDE_TARGET ? p->c->type : p->c->factor_type),
                      &bytes) ||
         bytes > SIZE_MAX / 4 - p->c->conversion_bytes)
         return le_fail_out_of_memory(SIZE_MAX);
     made->offset = p->c->conversion_bytes;
     p->c->conversion_bytes += (bytes + 63) / 64 * 64;
     *out = made;
-    return generate(p->call, p->stage, p->arena, p->c, role == TARGET, made);
+    return generate(p->call, p->stage, p->arena, p->c, side == LE_SIDE_TARGET, made);
 }
 
 leat_status le_contract_convert_plan(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
@@ -117,12 +112,12 @@ leat_status le_contract_convert_plan(struct leat_call *call, const struct le_sta
     leat_status status = LEAT_OK;
     *can = true;
     for (int k = 0; k < c->form.product_count && c->array_type != c->factor_type && *can && status == LEAT_OK; k++) {
-        status = add_conversion(&p, LEFT, k, &c->left_conversion[k]);
+        status = add_conversion(&p, LE_SIDE_LEFT, k, &c->left_conversion[k]);
         if (status == LEAT_OK && *can)
-            status = add_conversion(&p, RIGHT, k, &c->right_conversion[k]);
+            status = add_conversion(&p, LE_SIDE_RIGHT, k, &c->right_conversion[k]);
     }
     if (c->target_type != c->type && *can && status == LEAT_OK)
-        status = add_conversion(&p, TARGET, 0, &c->target_conversion);
+        status = add_conversion(&p, LE_SIDE_TARGET, 0, &c->target_conversion);
     return status;
 }
 

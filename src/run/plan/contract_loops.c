@@ -276,7 +276,7 @@ static bool find_loops(struct loops *l, const struct le_stage *stage, const stru
 
 /* ---- merging loops that every operand walks as one */
 
-static bool can_merge(const struct le_contract_axis *outer, const struct le_contract_axis *inner) {
+bool le_contract_axes_are_one(const struct le_contract_axis *outer, const struct le_contract_axis *inner) {
     bool one = outer->target == inner->target * inner->count && outer->kept == inner->kept * inner->count;
     for (int k = 0; k < LE_TERMS_MAX; k++)
         one =
@@ -300,7 +300,7 @@ static void merge_axes(struct le_contract_axes *axes) {
             axes->at[q - 1] = axis;
         }
     for (int k = axes->count - 1; k > 0; k--)
-        if (can_merge(&axes->at[k - 1], &axes->at[k])) {
+        if (le_contract_axes_are_one(&axes->at[k - 1], &axes->at[k])) {
             int64_t count = axes->at[k - 1].count * axes->at[k].count;
             axes->at[k - 1] = axes->at[k];
             axes->at[k - 1].count = count;

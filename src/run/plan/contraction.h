@@ -24,6 +24,22 @@ struct le_contract_axes {
     int64_t total; /* iterations of all loops together */
 };
 
+/* What the products and the sum read or write. */
+enum le_contract_side { LE_SIDE_LEFT, LE_SIDE_RIGHT, LE_SIDE_TARGET, LE_SIDE_KEPT };
+static inline int64_t *le_contract_stride_at(struct le_contract_axis *axis, enum le_contract_side side, int product) {
+    return side == LE_SIDE_LEFT     ? &axis->left[product]
+           : side == LE_SIDE_RIGHT  ? &axis->right[product]
+           : side == LE_SIDE_TARGET ? &axis->target
+                                    : &axis->kept;
+}
+static inline int64_t le_contract_stride(const struct le_contract_axis *axis, enum le_contract_side side, int product) {
+    return side == LE_SIDE_LEFT     ? axis->left[product]
+           : side == LE_SIDE_RIGHT  ? axis->right[product]
+           : side == LE_SIDE_TARGET ? axis->target
+                                    : axis->kept;
+}
+bool le_contract_axes_are_one(const struct le_contract_axis *outer, const struct le_contract_axis *inner); /* a loop */
+
 #define LE_HOSTS_MAX 4
 /* The offset of an operand's first element: a constant, plus a factor times the value of each host loop around. */
 struct le_contract_operand {
