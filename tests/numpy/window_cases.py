@@ -59,6 +59,20 @@ def planes():
     ok('y[i,j] = max(a in 0..3: m[i+a,j]) + m[i+1,j]', dict(m=m), y=total('max', [m[a:a + 22] for a in range(3)]) + m[1:23])
 
 
+def several():
+    """Of one array, by one kernel on a device."""
+    m = values('f32', 23 * 37, 4).reshape(23, 37); small = np.nan_to_num(m, nan=2, posinf=3, neginf=-3)
+    parts = [m[a:a + 21, b:b + 35] for a in range(3) for b in range(3)]; few = [small[a:a + 21, b:b + 35] for a in range(3) for b in range(3)]
+    both = ('y[i,j] = max(a in 0..3, b in 0..3: m[i+a,j+b])\n'
+            'z[i,j] = min(a in 0..3, b in 0..3: m[i+a,j+b])')
+    ok(both, dict(m=m), y=total('max', parts), z=total('min', parts))
+    ok('y[i,j] = max(a in 0..3, b in 0..3: m[i+a,j+b])\nz[i,j] = m[i+1,j+1] - y[i,j]', dict(m=small), y=total('max', few), z=small[1:22, 1:36] - total('max', few))
+    ok('y[i,j] = sum(a in 0..3, b in 0..3: m[i+a,j+b])\nz[i,j] = sum(a in 0..3, b in 0..3: m[i+a,j+b]**2)', dict(m=small),
+       y=np.sum(few, 0, np.float64).astype('f4'), z=np.sum([p.astype('f8')**2 for p in few], 0).astype('f4'))
+    ok('y[i,j] = sum(a in 0..3, b in 0..3: m[i+a,j+b])\nz[i,j] = max(a in 0..3, b in 0..3: m[i+a,j+b] - y[i,j])', dict(m=small),
+       y=np.sum(few, 0, np.float64).astype('f4'), z=np.max([p - np.sum(few, 0, np.float64).astype('f4') for p in few], 0))
+
+
 def cases():
     begin('windows_totals', 'Minima, maxima, sums of integers and so on of windows, with NaN and zeros of both signs. All results are exact.')
-    rows(); planes()
+    rows(); planes(); several()

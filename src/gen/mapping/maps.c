@@ -20,7 +20,8 @@ static double cost_of(const struct map *m) {
     double loads = 0, cost = (double)le_map_cost(m);
     if (!m->windows)
         return cost;
-    le_node_walk(m->c.ir, m->stage->node, count_load, &loads);
+    for (int k = 0; k < m->result_count; k++)
+        le_node_walk(m->c.ir, m->nodes[k], count_load, &loads);
     return cost - loads + loads / m->width;
 }
 
@@ -28,9 +29,10 @@ static double cost_of(const struct map *m) {
 static void finish(struct le_mapping_search *search, struct le_mapping *mapping, const struct map *m, int index) {
     const struct le_device_kernel_job *job = m->c.job;
     double elements = elements_of(m), part = (double)m->width * m->unroll;
-    double bytes = m->windows ? le_cost_bytes(job, &search->stage->node, 1, index)
-                              : le_cost_bytes(job, m->nodes, m->result_count, index),
-           written = 0;
+    struct le_node *nodes[1 + LE_ALSO_MAX] = {search->stage->node}; /* of windows before they were written out */
+    for (int k = 0; k < search->stage->also_count; k++)
+        nodes[1 + k] = search->stage->also[k]->node;
+    double bytes = le_cost_bytes(job, nodes, 1 + search->stage->also_count, index), written = 0;
     for (int k = 0; k < m->result_count; k++)
         written += le_cost_target_bytes(job, m->results[k].stage, le_map_inner(m)->index);
     struct le_cost cost = {.bytes = bytes + written,
@@ -87,6 +89,9 @@ static struct le_node *write_out(struct le_node *node, void *user) {
     struct codegen *c = user;
     if (node->kind != LE_NODE_REDUCE)
         return NULL;
+    struct le_node *term = le_node_replace(c->ir, node->operands[0], write_out, c);
+    if (term != node->operands[0])
+        node = le_node_reduce(c->ir, (enum le_reduction)node->code, node->type, term, node->indices, node->index_count);
     if (!is_window(c, node))
         return node;
     bool is_short = le_is_short(&c->safety, node, WINDOW_TERMS, WINDOW_COST) ||
@@ -94,17 +99,33 @@ static struct le_node *write_out(struct le_node *node, void *user) {
     return is_short ? le_written_out(c->ir, c->space, node) : node;
 }
 
+static bool reduces(const struct le_stage *stage) {
+    bool found = stage->node->reduces;
+    for (int k = 0; k < stage->also_count; k++)
+        found |= stage->also[k]->node->reduces;
+    return found;
+}
+
+static struct le_stage *with_written(struct codegen *c, const struct le_stage *stage) {
+    struct le_stage *written = LE_NEW(c->arena, struct le_stage);
+    *written = *stage;
+    written->node = le_node_replace(c->ir, written->node, write_out, c);
+    return written;
+}
+
 /* The stage with its reductions of windows written out; or the stage itself. */
 static const struct le_stage *without_windows(struct le_mapping_search *search) {
     struct le_arena *arena = search->job->kernel.arena;
-    if (!search->stage->node->reduces || search->stage->kind == LE_STAGE_SCATTER || search->stage->also_count > 0)
+    if (!reduces(search->stage) || search->stage->kind == LE_STAGE_SCATTER)
         return search->stage;
     struct codegen *c = LE_NEW(arena, struct codegen);
-    struct le_stage *written = LE_NEW(arena, struct le_stage);
     le_codegen_begin(c, search->job, search->stage, "");
-    *written = *search->stage;
-    written->node = le_node_replace(c->ir, written->node, write_out, c);
-    return written->node->reduces ? search->stage : written;
+    struct le_stage *written = with_written(c, search->stage);
+    const struct le_stage **also = LE_NEW_ARRAY(arena, written->also_count + 1, const struct le_stage *);
+    for (int k = 0; k < written->also_count; k++)
+        also[k] = with_written(c, written->also[k]);
+    written->also = also;
+    return reduces(written) ? search->stage : written;
 }
 
 void le_propose_maps(struct le_mapping_search *search) {
