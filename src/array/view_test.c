@@ -62,7 +62,7 @@ static void test_copies(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
     unsigned seed = 1;
-    for (int k = 0; k < 3000; k++) {
+    for (int k = 0; k < 1500; k++) {
         leat_array *source = random_view(pool, &seed, k % 10 ? 6 : 40), *dense = NULL, *turned = NULL, *back = NULL;
         assert_ok(le_array_dense(source, &dense));
         assert_true(le_array_is_contiguous(dense));
@@ -89,7 +89,7 @@ static void test_reshape(void **state) {
     struct le_memory_pool *pool = open_pool();
     unsigned seed = 2;
     int shown = 0;
-    for (int k = 0; k < 3000; k++) {
+    for (int k = 0; k < 1500; k++) {
         leat_array *source = random_view(pool, &seed, 4), *dense = NULL, *view = NULL, *flat = NULL;
         int64_t count = (int64_t)le_array_count(source), left = count, shape[LEAT_RANK_MAX];
         int rank = 0;

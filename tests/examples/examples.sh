@@ -20,7 +20,7 @@ example() {
     diff -u "$expected" "$scratch/said" || { echo "$name $*: seed $seed, check $check: not what is expected" && failed=1; }
 }
 
-example matmul 0 1 62000 n=32
+example matmul 0 1 62000 n=16
 example matmul 0 2 62000 n=8
 example matmul 1 3 62000 n=8
 example normalise 0 1 30000 n=2000 arrays=4 repeat=1
