@@ -51,7 +51,9 @@ run_tests() {
 extension=${LEAT_PYTHON:-ON}
 twice=
 [ "${LEAT_CHECK:-all}" != all ] || twice="-LE watched" # these run with sanitizers
+[ "$extension" != ON ] || tools/check_python.sh prepare >"$logs/python-prepare.log" 2>&1 & # it waits for the network
 build release && run_tests release $twice
+wait
 if [ "$extension" = ON ] && [ -z "$broken" ]; then
     tools/check_python.sh 2>&1 | tee "$logs/python.log"
     counts=$(sed -n 's/^python: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$logs/python.log")

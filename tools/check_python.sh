@@ -2,6 +2,7 @@
 # A part of `make check`: makes the wheel from the release build, installs it into fresh virtual environments below build/check, and runs
 # tests/python there, on cpu and sim at a time. With a later version of Python, if the machine has one, it imports the package and runs
 # the command. PYTHON: the interpreter. The last line counts: "python: N passed, M failed". The exit status is 0 only if all passed.
+# `tools/check_python.sh prepare` only installs what the next run needs besides the wheel.
 set -u
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -11,7 +12,16 @@ mkdir -p "$logs"
 passed=0
 failed=0
 
-# environment NAME PYTHON PACKAGES...: makes $logs/NAME with the wheel and the packages, with the pip that made the wheel
+# add PACKAGES...: to $home, with the pip that makes the wheel
+add() {
+    build/wheel/tools/bin/pip --python "$home/bin/python" install --no-compile --disable-pip-version-check "$@" >>"$home.log" 2>&1 || {
+        tail -20 "$home.log"
+        echo "python: pip cannot install the wheel and what its tests need (LEAT_PYTHON=OFF make check goes without)"
+        return 1
+    }
+}
+
+# environment NAME PYTHON PACKAGES...: makes $logs/NAME with the packages
 environment() {
     home=$logs/$1
     rm -rf "$home"
@@ -20,12 +30,11 @@ environment() {
         return 1
     }
     shift 2
-    build/wheel/tools/bin/pip --python "$home/bin/python" install --no-compile --disable-pip-version-check dist/*.whl "$@" \
-        >>"$home.log" 2>&1 || {
-        tail -20 "$home.log"
-        echo "python: pip cannot install the wheel and what its tests need (LEAT_PYTHON=OFF make check goes without)"
-        return 1
-    }
+    add "$@"
+}
+
+prepare() {
+    tools/wheel.sh tools && environment python "$python" -r tests/python/requirements.txt && touch "$home/prepared"
 }
 
 # count LOG STATUS: adds pytest's counts; its output is shown if not all passed. Another exit status than 0 is a failure, whatever the
@@ -71,7 +80,7 @@ try_later() {
     for later in python3.14 python3.13 python3.12; do
         found=$("$later" -c 'import sys; print(sys.executable)' 2>/dev/null) || continue
         [ "$found" != "$("$python" -c 'import sys; print(sys.executable)')" ] || return
-        if environment "$later" "$found" --no-deps && (cd "$home" && bin/leat run -e 's = sum(i in 0..10: i)' &&
+        if environment "$later" "$found" --no-deps dist/*.whl && (cd "$home" && bin/leat run -e 's = sum(i in 0..10: i)' &&
             bin/python -c 'import leat; print(leat.__version__)') >>"$home.log" 2>&1; then
             passed=$((passed + 1))
             echo "python: the wheel works with $later"
@@ -84,8 +93,13 @@ try_later() {
     done
 }
 
+if [ "${1:-}" = prepare ]; then
+    prepare
+    exit
+fi
 echo "== python: wheel"
-if tools/wheel.sh && environment python "$python" -r tests/python/requirements.txt; then
+home=$logs/python
+if { [ -e "$home/prepared" ] || prepare; } && rm "$home/prepared" && tools/wheel.sh && add --no-deps dist/*.whl; then
     run_tests
     run_benchmark
     try_later

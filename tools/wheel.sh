@@ -1,6 +1,7 @@
 #!/bin/sh
 # `make wheel`: makes the Python wheel and the source distribution in dist/, from the release build, and checks them. Needs PyPI, for the
-# tools (tools/wheel_requirements.txt), which go into a virtual environment in build/wheel. PYTHON: the interpreter, 3.11 or later.
+# tools (tools/wheel_requirements.txt), which go into a virtual environment in build/wheel; `tools/wheel.sh tools` makes only that.
+# PYTHON: the interpreter, 3.11 or later.
 # The wheel's tag names the oldest glibc that it runs with, as auditwheel finds it: no older than the build machine's symbols.
 set -eu
 cd "$(dirname "$0")/.."
@@ -87,6 +88,7 @@ check_source() {
 }
 
 tools
+[ "${1:-}" != tools ] || exit 0
 build
 check_wheel
 check_source

@@ -365,10 +365,12 @@ static bool tell(const struct scenario *scenario, const struct fault_kind *kind,
     return false;
 }
 
-/* Of a short run: calls in the middle of programs are much alike. */
+/* Of a short run: calls in the middle of programs are much alike, and more so if programs are interpreted. */
 static uint64_t step_of(const struct scenario *scenario, const struct fault_kind *kind) {
     if (kind->library != LIBRARY_DRIVER)
         return 1;
+    if (getenv("LEAT_INTERPRET"))
+        return 41;
     if (kind->when != ALWAYS)
         return 23;
     return scenario == &scenarios[0] ? 2 : scenario->expected ? 3 : scenario->run == run_module ? 5 : 17;
