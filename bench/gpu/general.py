@@ -24,6 +24,7 @@ import time
 import numpy as np
 
 import general_work
+import general_works
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = ['torch', 'cupy', 'jax']
@@ -51,7 +52,7 @@ def options():
 
 
 def chosen(o):
-    cases = [general_work.Case(w, which) for w in general_work.works() for which in w.sizes if (which == o.dry if o.dry else which != 'dry')]
+    cases = [general_work.Case(w, which) for w in general_works.works() for which in w.sizes if (which == o.dry if o.dry else which != 'dry')]
     only = o.only.split(',') if o.only else []
     cases = [c for c in cases if not only or {c.name, c.work.key, c.work.group} & set(only)]
     turn, count = map(int, o.shard.split('/'))
@@ -155,7 +156,7 @@ def judged(lines):
     for x in lines:
         if 'case' in x:
             at.setdefault(x['case'], {})[x['peer']] = x
-    cases = [general_work.Case(w, which) for w in general_work.works() for which in w.sizes]
+    cases = [general_work.Case(w, which) for w in general_works.works() for which in w.sizes]
     return [Judged(c, at[c.name]) for c in cases if c.name in at]
 
 

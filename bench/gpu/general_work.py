@@ -1,6 +1,6 @@
-"""A work of the general GPU benchmark: a Leat program, its inputs at four sizes, its values, and the peers' ways. The works are in
-general_reductions.py, general_sums.py, general_products.py, general_windows.py and general_maps.py. No library except NumPy is imported
-here: a peer's way is a function of the library's module and of a dictionary of its arrays."""
+"""A work of the general GPU benchmark: a Leat program, its inputs at four sizes, its values, and the peers' ways. general_works.py
+lists the works. No library except NumPy is imported here: a peer's way is a function of the library's module and of a dictionary of its
+arrays."""
 import math
 import re
 
@@ -146,10 +146,3 @@ class Case:
         self.work, self.which, self.size = work, which, work.sizes[which]
         self.name = '%s/%s' % (work.key, which)
         self.label = '%s, %s' % (work.key, ' '.join('%s=%d' % e for e in self.size.items()))
-
-
-def works():
-    """All works, in the order of the classes."""
-    import general_maps, general_products, general_reductions, general_sums, general_windows  # noqa: each fills WORKS
-    order = list(GOALS)
-    return sorted(WORKS, key=lambda w: order.index(w.group))

@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 import general_work
+import general_works
 from program_worker import Timer, agree, fingerprint, say, told
 
 
@@ -95,7 +96,7 @@ def main():
         except Exception as e:
             say(peer=o.name, measured='rates FAILED, ' + told(e))
     wanted = {name: k for k, name in enumerate(o.cases.split(','))}
-    cases = [general_work.Case(w, which) for w in general_work.works() for which in w.sizes if '%s/%s' % (w.key, which) in wanted]
+    cases = [general_work.Case(w, which) for w in general_works.works() for which in w.sizes if '%s/%s' % (w.key, which) in wanted]
     for case in sorted(cases, key=lambda c: wanted[c.name]):
         failed = 'no time left' if time.perf_counter() - started > o.seconds else None
         try:

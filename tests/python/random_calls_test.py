@@ -4,5 +4,5 @@ import random_calls
 
 
 def test_sample(device):
-    count = 2000 if device == "cpu" else 300
+    count = 800 if device == "cpu" else 300
     assert random_calls.run(count, seed=7) >= count
