@@ -100,8 +100,9 @@ endforeach()
 
 # Slow with sanitizers, and covering no code that smaller tests do not cover.
 set_tests_properties(tests/programs/products_large tests/programs/products_half tests/programs/products_orders tests/programs/large
-                     tests/api/device_results tests/device/canceling/sim tests/device/endings/sim tests/api/lengths device/cpu/machine/ops_scan sim/grid/sim_planted tests/device/code/sim
-                     PROPERTIES LABELS once)
+                     tests/api/device_results tests/api/lengths tests/device/canceling/sim tests/device/endings/sim tests/device/code/sim
+                     device/cpu/machine/ops_scan sim/grid/sim_planted PROPERTIES LABELS once)
+
 # These compile several hundred kernels for sim.
 foreach(name mapping/border device_code mapping/group_reduce interpreter/interpreter mapping/map mapping/private_scatter
              mapping/reuse mapping/group_chain cuda/reduce_pieces mapping/scan_kernel)

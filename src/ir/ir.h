@@ -18,7 +18,7 @@ enum le_node_kind {
     LE_NODE_INDEX,  /* i64: the index's value */
     LE_NODE_LEN,    /* i64: extent `axis` of symbol `symbol` */
     LE_NODE_LOAD,   /* element of `value` at operands (i64), cast to f32 if 16-bit; edge, fill */
-    LE_NODE_OP,     /* code: an operation or LE_CODE_MULADD, MULSUB, NMULADD, LE_NODE_LOWER, LE_NODE_HIGHER */
+    LE_NODE_OP,     /* code: an operation or LE_CODE_MULADD, MULSUB, NMULADD, LE_CODE_LOWER, LE_CODE_HIGHER */
     LE_NODE_CAST,   /* operand to type */
     LE_NODE_ROUND,  /* the operand rounded once to 16-bit float type `rounded`, as an f32 */
     LE_NODE_SELECT, /* operands: condition (bool), then, else */
@@ -35,7 +35,7 @@ enum le_node_kind {
 
 /* Codes of an OP besides those of bytecode, in CUDA only: what a reduction's min or max takes of two floats. Unlike
  * LE_OP_MIN and LE_OP_MAX, -0.0 is lower than 0.0. */
-enum { LE_NODE_LOWER = LE_CODES, LE_NODE_HIGHER };
+enum { LE_CODE_LOWER = LE_CODES, LE_CODE_HIGHER };
 
 /* Code that runs for one element, with its own variables: the body of an `each`, or of a def's block. Steps name nodes
  * by their number in the REGION node's operands, and indices by their number in its indices, so that passes that walk,

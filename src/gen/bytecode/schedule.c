@@ -386,7 +386,7 @@ static void find_apart(struct le_node *node, void *user) {
 
 /* A sum with reuse adds its terms in order: to do that in lanes of its own, the terms are transposed. That is avoided
  * if there are lanes enough, and no instruction computes what is the same in all of them. */
-static bool is_in_order(struct gen *g, const struct le_node *reduction, int lane) {
+static bool avoids_transposing(struct gen *g, const struct le_node *reduction, int lane) {
     struct apart_search s = {.reduction = reduction, .lane = lane};
     if (!le_node_is_chain(reduction) || lane < 0 || le_gen_extent(g, lane) < TASK_LANES)
         return false;
@@ -412,7 +412,7 @@ static void choose_lane(struct gen *g) {
     }
     int inner = f.found->indices[f.found->index_count - 1];
     double own = le_gen_splits_bounds(g, inner) ? -1 : score_index(g, f.found->operands[0], inner);
-    g->lane = kept > own * (is_in_order(g, f.found, lane) ? CHAIN_OWN : 1) ? lane : -1;
+    g->lane = kept > own * (avoids_transposing(g, f.found, lane) ? CHAIN_OWN : 1) ? lane : -1;
 }
 
 /* Whether the index's loop may run inside the lanes'. */

@@ -148,9 +148,9 @@ static const struct held *make_op(struct codegen *c, struct le_node *node, struc
     struct le_expression *x[3] = {NULL, NULL, NULL};
     for (int k = 0; k < node->operand_count; k++)
         x[k] = le_codegen_node(c, node->operands[k], block, outside);
-    if (node->code == LE_NODE_LOWER || node->code == LE_NODE_HIGHER)
+    if (node->code == LE_CODE_LOWER || node->code == LE_CODE_HIGHER)
         return hold(c, block, "t",
-                    le_codegen_fold(c, node->code == LE_NODE_LOWER ? LE_RED_MIN : LE_RED_MAX, node->type, x[0], x[1]));
+                    le_codegen_fold(c, node->code == LE_CODE_LOWER ? LE_RED_MIN : LE_RED_MAX, node->type, x[0], x[1]));
     bool narrow = has_narrow_form(node->code) && all_narrow(node, x);
     narrow = narrow && (node->type == LE_BOOL || fits_narrow(c, node));
     add_note(c, node, block, x[node->operand_count - 1]);

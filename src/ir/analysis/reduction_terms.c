@@ -95,7 +95,7 @@ static int joining(const struct le_node *node) {
     if (node->type == LE_BOOL)
         return greatest || node->code == LE_RED_ANY || node->code == LE_RED_SUM ? LE_OP_OR : LE_OP_AND;
     if (least || greatest)
-        return le_type_is_float(node->type) ? (least ? LE_NODE_LOWER : LE_NODE_HIGHER)
+        return le_type_is_float(node->type) ? (least ? LE_CODE_LOWER : LE_CODE_HIGHER)
                                             : (least ? LE_OP_MIN : LE_OP_MAX);
     return node->code == LE_RED_PROD ? LE_OP_MUL : LE_OP_ADD;
 }

@@ -161,7 +161,7 @@ static struct le_argv compile_command(struct sim_compilation *c) {
         le_argv_add(c->arena, &command, "-fno-tree-slp-vectorize"); /* gcc 12 drops (double)(float)x with it */
     }
     le_argv_add(c->arena, &command, gcc ? "-fno-diagnostics-show-caret" : "-fno-caret-diagnostics");
-    le_argv_add(c->arena, &command, !check ? "-O1" : gcc ? "-Og" : "-O1");
+    le_argv_add(c->arena, &command, check && gcc ? "-Og" : "-O1");
     if (check) {
         le_argv_add(c->arena, &command, "-g");
         le_argv_add(c->arena, &command, gcc ? "-fsanitize=bounds" : "-fsanitize=array-bounds");
