@@ -384,3 +384,12 @@ def test_array_method():
     for dtype in ("f4", ">f8"):
         with pytest.raises(ValueError, match="copy=False"):
             a.__array__(dtype, copy=False)
+
+
+def test_products_of_complex_arrays(device):
+    """Large enough for a device's library, which multiplies copies of the parts; of small integers, so that the sums are exact."""
+    parts = np.arange(512 * 513) % 11 - 5
+    x = (parts + 1j * parts[::-1]).reshape(512, 513).astype("c8")
+    z = np.ascontiguousarray(x.T)
+    product = leat.program("y[i,j] = sum(k: x[i,k] * z[k,j])")
+    assert (np.asarray(product(x=x, z=z)) == x @ z).all()

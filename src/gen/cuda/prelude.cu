@@ -52,6 +52,11 @@ template <class T> __device__ inline T le_nan() { return (T)__uint_as_float(0x7f
 template <class T> __device__ inline T le_infinity() { return (T)__uint_as_float(0x7f800000u); }
 //: le_from_f16
 __device__ inline float le_from_f16(unsigned short half) {
+#ifndef __LEAT_SIM__
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+    return x;
+#else
     const unsigned sign = (unsigned)(half & 0x8000) << 16, magnitude = half & 0x7fff;
     if (magnitude >= 0x7c00)
         return __uint_as_float(sign | magnitude << 13 | 0x7f800000u | (magnitude > 0x7c00 ? 0x400000u : 0u));
@@ -59,22 +64,35 @@ __device__ inline float le_from_f16(unsigned short half) {
         return __uint_as_float(sign | ((magnitude << 13) + (112u << 23)));
     const float small = __uint_as_float((magnitude << 13) + (113u << 23)) - __uint_as_float(113u << 23);
     return __uint_as_float(sign | __float_as_uint(small));
+#endif
 }
 //: le_to_f16
 __device__ inline unsigned short le_to_f16(float x) {
+#ifndef __LEAT_SIM__
+    unsigned short half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+    return half;
+#else
     const unsigned bits = __float_as_uint(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     if (magnitude >= 0x47800000u)
         return (unsigned short)(sign | (magnitude > 0x7f800000u ? 0x7e00 | (magnitude >> 13 & 0x3ff) : 0x7c00));
     if (magnitude >= 0x38800000u)
         return (unsigned short)(sign | (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13);
     return (unsigned short)(sign | (__float_as_uint(__uint_as_float(magnitude) + 0.5f) - __float_as_uint(0.5f)));
+#endif
 }
 //: le_from_bf16
 __device__ inline float le_from_bf16(unsigned short half) { return __uint_as_float((unsigned)half << 16); }
 //: le_to_bf16
 __device__ inline unsigned short le_to_bf16(float x) {
+#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
+    unsigned short half;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(half) : "f"(x));
+    return half;
+#else
     const unsigned bits = __float_as_uint(x);
     return (unsigned short)(x != x ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+#endif
 }
 //: le_to_odd
 // To f32, inexact results with the last bit set: rounding that once more to fewer bits is rounding once.

@@ -48,6 +48,7 @@ static leat_status generate(struct leat_call *call, struct le_plan_step *g, cons
                                   .bytes = copy->array.offset * (int64_t)le_type_size(type)};
     struct le_device_facts facts = whole;
     facts.is_aligned = is_aligned;
+    facts.imaginary_of = NULL; /* parts of complex numbers are copied one by one */
     facts.user = &alignment;
     const struct le_device_kernel_job job = {
         .kernel = le_contract_copy_kernel(call->specialised->ir, copy, bits, bits, back, p->name, g->arena),
