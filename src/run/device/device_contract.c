@@ -30,7 +30,8 @@ struct le_device_contract {
 /* ---- planning */
 
 static bool is_large(const struct le_contract *c) {
-    double work = (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
+    double work = (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total *
+                  c->form.product_count;
     return work >= (double)WORK_MIN && work < 4e18;
 }
 
