@@ -447,7 +447,21 @@ template <int W, class T> __device__ inline void le_read_through(T (&to)[W], con
 #endif
     le_read<W>(to, from);
 }
-//: le_fetch le_fetched
+//: le_fetch le_fetch_near le_fetched
+// W neighbours to shared memory, by way of the multiprocessor's own cache, where others may find them.
+template <int W, class T> __device__ inline void le_fetch_near(T *to, const T *from) {
+    enum { BYTES = W * sizeof(T) };
+#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
+    if (BYTES == 4 || BYTES == 8 || BYTES == 16) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+                     "l"(__cvta_generic_to_global(from)), "n"(BYTES == 16 ? 16 : BYTES == 8 ? 8 : 4) : "memory");
+        return;
+    }
+#endif
+    T x[W];
+    le_read<W>(x, from);
+    le_write<W>(to, x);
+}
 // W neighbours as le_read_through has them, to shared memory and by no register: there once le_fetched has been called.
 template <int W, class T> __device__ inline void le_fetch(T *to, const T *from) {
 #if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
@@ -468,8 +482,7 @@ template <int W, class T> __device__ inline void le_fetch(T *to, const T *from) 
         return;
     }
     if (BYTES == 4 || BYTES == 8) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(__cvta_generic_to_global(from)),
-                     "n"(BYTES == 8 ? 8 : 4) : "memory");
+        le_fetch_near<W>(to, from);
         return;
     }
 #endif
@@ -539,22 +552,30 @@ template <class M, int LEVELS, int U, class N, class Term>
 __device__ inline M le_chain_total(N first, N end, const Term &term) {
     return le_chain_total<M, LEVELS, U, N>(first, end, term, le_one_way_on<Term>{term});
 }
-//: le_chain_warp le_chain_warp_total le_no_fetch
-// Of one unit by a warp, in all its lanes: each takes a chunk. fetch(at, slot) brings what term `at` reads to the warp's slot
-// in shared memory, so that neighbours read memory side by side: the slot of term k of chunk c is 33 * c + k.
-struct le_no_fetch {};
+//: le_chain_warp le_chain_warp_total le_no_fetch le_fetching
+// Of one unit by a warp, in all its lanes: each takes a chunk. fetch(at, slot) brings what W terms from `at` read to the warp's
+// slots in shared memory, so that neighbours read memory side by side: the slot of term k of chunk c is (32 + W) * c + k, so
+// that lanes which read vectors of W of their chunks meet no bank conflict. More than one W divides the number of terms.
+struct le_no_fetch { enum { WIDTH = 1 }; };
+template <int W, class Fetch> struct le_fetches {
+    enum { WIDTH = W };
+    const Fetch &fetch;
+};
+template <int W, class Fetch> __device__ inline le_fetches<W, Fetch> le_fetching(const Fetch &fetch) { return {fetch}; }
 template <class N> __device__ inline void le_chain_fetch(N, N, const le_no_fetch &) {}
-template <class N, class Fetch> __device__ inline void le_chain_fetch(N first, N count, const Fetch &fetch) {
-    const int lane = (int)threadIdx.x & 31;
+template <class N, int W, class Fetch>
+__device__ inline void le_chain_fetch(N first, N count, const le_fetches<W, Fetch> &by) {
+    const int lane = (int)threadIdx.x & 31, chunk = lane / (32 / W), place = chunk * 32 + lane % (32 / W) * W;
+    const int slot = place + chunk * W;
     __syncwarp();
     if (first + 1024 <= count) {
 #pragma unroll 8
-        for (int chunk = 0; chunk < 32; chunk++)
-            fetch(first + (N)(chunk * 32 + lane), chunk * 33 + lane);
+        for (int step = 0; step < 32 / W; step++)
+            by.fetch(first + (N)(step * (32 * W) + place), step * (32 + W) * W + slot);
     } else {
 #pragma unroll 1
-        for (int chunk = 0; first + (N)(chunk * 32 + lane) < count; chunk++)
-            fetch(first + (N)(chunk * 32 + lane), chunk * 33 + lane);
+        for (int step = 0; first + (N)(step * (32 * W) + place) < count; step++)
+            by.fetch(first + (N)(step * (32 * W) + place), step * (32 + W) * W + slot);
     }
     le_fetched();
     __syncwarp();
@@ -563,7 +584,8 @@ template <class M, int U, class N, class Term, class Fetch>
 __device__ inline M le_chain_warp(N first, N count, const Term &term, const Fetch &fetch) {
     const N at = first + (N)(threadIdx.x & 31) * 32;
     le_chain_fetch<N>(first, count, fetch);
-    const M chunk = le_chain_chunk<M, U, N>(at, count, ((int)threadIdx.x & 31) * 33, term, le_one_way_on<Term>{term});
+    const int slot = ((int)threadIdx.x & 31) * (32 + Fetch::WIDTH);
+    const M chunk = le_chain_chunk<M, U, N>(at, count, slot, term, le_one_way_on<Term>{term});
     M unit = M::none();
 #pragma unroll 4
     for (int lane = 0; lane < 32; lane++)

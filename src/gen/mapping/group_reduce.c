@@ -152,8 +152,10 @@ void le_reduce_launch(struct codegen *c, const struct team_stage *t, struct le_g
 /* ---- a warp or a block for each point */
 
 static struct le_expression *fetch_of(struct codegen *c, const struct group *g) {
-    return g->staged_count ? le_ktree_use(c->tree, g->fetch)
-                           : le_ktree_call(c->tree, LE_CALL_NO_FETCH, LE_KTREE_VOID, NULL, NULL);
+    if (!g->staged_count)
+        return le_ktree_call(c->tree, LE_CALL_NO_FETCH, LE_KTREE_VOID, NULL, NULL);
+    struct le_expression *fetch = le_ktree_use(c->tree, g->fetch);
+    return le_ktree_call(c->tree, LE_CALL_FETCHING, LE_KTREE_VOID, &LE_STATIC_NUMBER(g->staged_width), &fetch);
 }
 
 /* Terms of a group as le_block_total and le_grid_parts take them: one, and several neighbours. */

@@ -510,7 +510,6 @@ static void emit_terms(struct codegen *c, struct group *g, struct le_block *bloc
 /* ---- chains whose loads go through shared memory */
 
 #define STAGED_BYTES (36 << 10) /* of a thread block, at most */
-#define UNIT_SLOTS   (LE_CHAIN_CHUNKS * (LE_CHAIN_TERMS + 1))
 
 static bool is_dense(const struct codegen *c, const struct group *g, const struct le_node *load) {
     int64_t stride;
@@ -532,15 +531,20 @@ void le_group_stage(struct codegen *c, struct group *g, int warps) {
     int count = g->chain ? le_group_loads(c, g, loads) : 0;
     size_t bytes = 0;
     g->staged_count = 0;
+    g->staged_width = count > 0 ? le_group_width(c, g) : 1;
+    if (g->terms % g->staged_width != 0)
+        g->staged_width = 1;
+    const int slots = LE_CHAIN_CHUNKS * (LE_CHAIN_TERMS + g->staged_width);
     for (int k = 0; k < count; k++) {
         enum le_type type = c->ir->values.at[loads[k]->value].type;
-        size_t more = (size_t)warps * UNIT_SLOTS * le_type_size(type);
+        size_t more = (size_t)warps * (size_t)slots * le_type_size(type);
         if (!is_dense(c, g, loads[k]) || bytes + more > STAGED_BYTES)
             continue;
         bytes += more;
         const char *name = le_arena_format(c->arena, "%s_slots", c->ir->values.at[loads[k]->value].name);
         g->slots[g->staged_count] =
-            le_ktree_array(c->tree, c->root, name, (int)type, LE_KTREE_SHARED, warps, UNIT_SLOTS);
+            le_ktree_array(c->tree, c->root, name, (int)type, LE_KTREE_SHARED, warps, slots);
+        c->root->list.at[c->root->list.count - 1]->aligned = g->staged_width > 1;
         g->staged[g->staged_count++] = loads[k];
     }
 }
@@ -556,7 +560,7 @@ static void emit_fetch(struct codegen *c, struct group *g, struct le_block *bloc
         struct le_expression *from = le_codegen_trusted_place(c, g->staged[k], inner);
         struct le_expression *x[] = {le_ktree_address(t, slot_of(c, g, k, le_ktree_use(t, parameters[1]))),
                                      le_ktree_address(t, from)};
-        le_do(t, inner, LE_CALL_FETCH, &LE_STATIC_NUMBER(1), x);
+        le_do(t, inner, LE_CALL_FETCH_NEAR, &LE_STATIC_NUMBER(g->staged_width), x);
     }
     le_ktree_close_with(t, inner, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
 }
