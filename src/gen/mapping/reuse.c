@@ -430,20 +430,48 @@ static leat_status make_reuse(const struct le_mapping *mapping, void *found, str
 
 /* ---- the proposal */
 
-void le_propose_reuse(struct le_mapping_search *search) {
-    const struct le_stage *stage = search->stage;
-    const struct le_device_facts *facts = search->job->facts;
-    struct reuse *r = LE_NEW(search->job->kernel.arena, struct reuse);
-    if (!stage->node->reduces || !le_stage_in_any_order(stage))
-        return;
-    le_codegen_begin(&r->c, search->job, stage, "");
+struct reuse_proposal {
+    struct reuse *r;
+    struct reuse_tile tile;
+    double operations, outside, bytes, seconds; /* seconds: INFINITY if it does not fit */
+};
+
+static struct reuse_proposal find_reuse(const struct le_device_kernel_job *job, const struct le_stage *stage) {
+    struct reuse_proposal p = {.r = LE_NEW(job->kernel.arena, struct reuse), .seconds = INFINITY};
+    struct reuse *r = p.r;
+    le_codegen_begin(&r->c, job, stage, "");
     if (!le_team_spread(&r->c, stage, &r->t) && !le_team_find(&r->c, stage, 1, &r->t))
-        return;
+        return p;
     if (r->t.points == 0 || r->t.points > INT32_MAX || !le_reuse_find(r))
+        return p;
+    p.operations = operations_of(r);
+    p.outside = outside_of(r);
+    p.bytes = le_cost_bytes(job, (struct le_node *const[]){stage->node}, 1, r->columns.lines.at[0]);
+    p.tile = best_tile(r, p.operations, p.outside, p.bytes, &p.seconds);
+    return p;
+}
+
+/* The same of the stage with its indices split, if that is faster. */
+static struct reuse_proposal find_split(const struct le_device_kernel_job *job, const struct le_stage *stage) {
+    struct reuse_proposal whole = find_reuse(job, stage), parts;
+    struct le_device_kernel_job *own = LE_NEW(job->kernel.arena, struct le_device_kernel_job);
+    struct le_space *space = LE_NEW(job->kernel.arena, struct le_space);
+    const struct le_stage *split = le_split_indices(&whole.r->c, stage, space);
+    if (!split)
+        return whole;
+    *own = *job;
+    own->kernel.space = space;
+    own->kernel.stage = split;
+    parts = find_reuse(own, split);
+    return parts.seconds < whole.seconds ? parts : whole;
+}
+
+void le_propose_reuse(struct le_mapping_search *search) {
+    if (!search->stage->node->reduces || !le_stage_in_any_order(search->stage))
         return;
-    double operations = operations_of(r), outside = outside_of(r), seconds;
-    double bytes = le_cost_bytes(search->job, &search->stage->node, 1, r->columns.lines.at[0]);
-    struct reuse_tile tile = best_tile(r, operations, outside, bytes, &seconds);
+    struct reuse_proposal p = find_split(search->job, search->stage);
+    struct reuse *r = p.r;
+    struct reuse_tile tile = p.tile;
     if (tile.across == 0)
         return;
     struct le_mapping *m = le_mapping_add(search, LE_MAPPING_REUSE, make_reuse, r);
@@ -459,8 +487,8 @@ void le_propose_reuse(struct le_mapping_search *search) {
         m->settings[m->count++] = (struct le_setting){"depth", tile.depth};
         set = tile;
     }
-    m->seconds = seconds_of(r, &set, operations, outside, bytes) +
-                 le_cost_target_bytes(search->job, stage, r->columns.lines.at[r->columns.lines.count - 1]) /
-                     facts->bytes_per_second;
+    m->seconds = seconds_of(r, &set, p.operations, p.outside, p.bytes) +
+                 le_cost_target_bytes(r->c.job, r->c.stage, r->columns.lines.at[r->columns.lines.count - 1]) /
+                     r->c.job->facts->bytes_per_second;
     m->seconds += 2e-6;
 }

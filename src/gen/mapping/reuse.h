@@ -36,6 +36,9 @@ struct reuse_tile {
 /* reuse_find.c: splits the points' indices into rows, columns and batch, and finds the leaves; false: it does not fit
  */
 bool le_reuse_find(struct reuse *r);
+/* split_index.c: the stage with indices split that subscripts divide by known numbers; NULL: there are none. space: is
+ * set to the kernel's, with the ranges of the new indices */
+const struct le_stage *le_split_indices(struct codegen *c, const struct le_stage *stage, struct le_space *space);
 /* Whether the leaf is a load whose place is the sum of what its line and its term add. */
 bool le_reuse_is_sum(const struct reuse *r, const struct le_node *leaf);
 #endif

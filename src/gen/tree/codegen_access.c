@@ -108,10 +108,13 @@ static struct le_expression *moved(const struct access *a, int d, struct le_expr
 static void find_subscripts(struct access *a, struct le_node *const *subscripts, enum le_edge edge, bool trusted,
                             struct le_block *block, struct le_variable *outside) {
     const struct le_address address = {a->layout, subscripts, a->rank, a->stretch};
+    bool inside_another = a->c->safety.in_subscript;
     for (int d = 0; d < a->rank; d++) {
         if (le_address_is_stretched(&address, d))
             continue;
+        a->c->safety.in_subscript = true;
         a->subscript[d] = le_codegen_node(a->c, subscripts[d], block, outside);
+        a->c->safety.in_subscript = inside_another;
         if (trusted || le_axis_is_safe(a->c->safety.space, &address, d))
             continue;
         if (edge == LE_EDGE_NONE || edge == LE_EDGE_FILL || a->layout->shape[d] == 0)
