@@ -81,14 +81,14 @@ struct le_reuse_side {
     __device__ inline bool has(int e) const {
         return LINES * DEPTH % THREADS == 0 || (int)threadIdx.x + e * THREADS < LINES * DEPTH;
     }
+    // LINES, DEPTH and THREADS are powers of two; written so that compilers see what is the same for all e.
+    enum { NEAR = BY_TERMS ? DEPTH : LINES < THREADS ? LINES : THREADS, FAR = THREADS / NEAR, TURNS = LINES / THREADS };
+    __device__ inline int near() const { return (int)(threadIdx.x % NEAR); }
+    __device__ inline int far(int e) const { return (int)(threadIdx.x / NEAR) + e * FAR; }
     __device__ inline int line(int e) const {
-        const int k = (int)threadIdx.x + e * THREADS;
-        return BY_TERMS ? k / DEPTH : k % LINES;
+        return BY_TERMS ? far(e) : TURNS > 1 ? near() + e % (TURNS ? TURNS : 1) * THREADS : near();
     }
-    __device__ inline int term(int e) const {
-        const int k = (int)threadIdx.x + e * THREADS;
-        return BY_TERMS ? k % DEPTH : k / LINES;
-    }
+    __device__ inline int term(int e) const { return BY_TERMS ? near() : TURNS > 1 ? e / (TURNS ? TURNS : 1) : far(e); }
     __device__ inline void begin(const Leaves &leaves) {
 #pragma unroll
         for (int n = 0; n < N; n++)
@@ -96,16 +96,24 @@ struct le_reuse_side {
             for (int e = 0; e < EACH; e++)
                 at[n][e] = leaves.template line_at<At>(n, has(e) ? line(e) : 0);
     }
-    template <int ROOM> __device__ inline void fetch(int first, int terms, const Leaves &leaves, const At (&table)[N][ROOM]) {
+    // LAST: some terms are beyond the last one, which is read instead.
+    template <int LAST, int ROOM>
+    __device__ inline void fetch_some(int first, int terms, const Leaves &leaves, const At (&table)[N][ROOM]) {
 #pragma unroll
         for (int n = 0; n < N; n++)
 #pragma unroll
             for (int e = 0; e < EACH; e++) {
                 if (!has(e))
                     continue;
-                const int k = first + term(e) < terms ? first + term(e) : terms - 1;
-                some[n][e] = leaves.template get<F>(n, at[n][e], TABLE ? table[n][k % ROOM] : leaves.template term_at<At>(n, k));
+                const int k = LAST && first + term(e) >= terms ? terms - 1 : first + term(e);
+                some[n][e] = leaves.template get<F>(n, at[n][e], TABLE ? table[n][first % ROOM + term(e)] : leaves.template term_at<At>(n, k));
             }
+    }
+    template <int ROOM> __device__ inline void fetch(int first, int terms, const Leaves &leaves, const At (&table)[N][ROOM]) {
+        if (TABLE || first + DEPTH <= terms)
+            fetch_some<0>(first, terms, leaves, table);
+        else
+            fetch_some<1>(first, terms, leaves, table);
     }
     template <int PITCH> __device__ inline void keep(F (&room)[N][DEPTH][PITCH]) const {
 #pragma unroll
@@ -121,8 +129,8 @@ __device__ inline void le_reuse_table(int first, int terms, const Leaves &leaves
 #pragma unroll
     for (int n = 0; n < N; n++)
 #pragma unroll 1
-        for (int k = first + (int)threadIdx.x; k < first + ROOM && k < terms; k += THREADS)
-            table[n][k % ROOM] = leaves.template term_at<At>(n, k);
+        for (int k = first + (int)threadIdx.x; k < first + ROOM; k += THREADS)
+            table[n][k % ROOM] = leaves.template term_at<At>(n, k < terms ? k : terms - 1);
 }
 //: le_reuse_step
 template <int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, class M, class F, class G, int PL, int PR, class Add>

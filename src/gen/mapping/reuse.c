@@ -252,7 +252,7 @@ static int emit_parts(const struct leaf_code *l, struct le_block *block, struct 
         return 2;
     }
     bind_position(l, block, line, term);
-    parts[count++] = le_ktree_cast(c->tree, l->type, le_codegen_offset(c, l->leaf, l->place.axes, block));
+    parts[count++] = le_ktree_cast(c->tree, l->type, le_codegen_offset(c, l->leaf, l->place.whole ? ~0u : l->place.axes, block));
     for (int k = 0; k < l->place.edge_count; k++)
         parts[count++] =
             le_ktree_cast(c->tree, l->type, le_codegen_node(c, l->leaf->operands[l->place.edges[k]], block, NULL));
@@ -315,7 +315,7 @@ static struct le_expression *emit_get(const struct leaf_code *l) {
         bind_position(l, block, le_ktree_int(t, 0), le_ktree_int(t, 0));
         for (int k = 0; k < l->place.edge_count; k++)
             subscripts[l->place.edges[k]] = x[1 + k];
-        value = le_codegen_load_from(c, l->leaf, x[0], subscripts, block);
+        value = le_codegen_load_from(c, l->leaf, x[0], l->place.whole, subscripts, block);
     } else {
         bind_position(l, block, le_to_int(t, x[0]), le_to_int(t, x[1]));
         value = le_codegen_node(c, l->leaf, block, NULL);

@@ -151,6 +151,23 @@ static bool is_sum(const struct reuse *r, const struct reuse_side *side, const s
     return node->code != LE_OP_MUL || !varies[0] || !varies[1];
 }
 
+#define SUBSCRIPT_MAX ((int64_t)1 << 29) /* an int holds differences of such numbers */
+
+/* Whether an int holds the offset along all axes, also where subscripts are out of range. */
+static bool reaches_outside(const struct reuse *r, const struct le_node *leaf) {
+    const struct le_layout *layout = &r->c.layouts[leaf->value];
+    int64_t low, high, reach = layout->offset, step;
+    for (int d = 0; d < leaf->operand_count; d++) {
+        if (!le_interval(r->c.space, leaf->operands[d], &low, &high) || low < -SUBSCRIPT_MAX || high > SUBSCRIPT_MAX)
+            return false;
+        int64_t most = -low > high ? -low : high, stride = layout->strides[d];
+        if (!le_mul_i64(most, stride < 0 ? -stride : stride, &step) || !le_add_i64(reach, step, &reach) ||
+            reach > SUBSCRIPT_MAX)
+            return false;
+    }
+    return reach >= 0;
+}
+
 struct reuse_place le_reuse_place(const struct reuse *r, const struct reuse_side *side, const struct le_node *leaf) {
     const struct le_address address = le_load_address(r->c.layouts, leaf);
     struct reuse_place place = {.is_sum = leaf->kind == LE_NODE_LOAD && leaf->operand_count > 0 && !leaf->live};
@@ -166,10 +183,9 @@ struct reuse_place le_reuse_place(const struct reuse *r, const struct reuse_side
     place.is_sum &= place.edge_count < PARTS_MAX;
     if (place.edge_count > 0 && leaf->fill && leaf->fill->free_count > 0)
         place.is_sum = false;
+    place.whole = place.edge_count == 0 || (leaf->edge == LE_EDGE_FILL && reaches_outside(r, leaf));
     return place;
 }
-
-#define SUBSCRIPT_MAX ((int64_t)1 << 29) /* of differences that an int holds */
 
 /* Whether an int cannot say where the leaf's values are. */
 static bool needs_long(const struct reuse *r, const struct le_node *leaf, const struct reuse_place *place) {

@@ -252,7 +252,8 @@ struct le_expression *le_codegen_offset(struct codegen *c, const struct le_node 
 }
 
 struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_node *load, struct le_expression *offset,
-                                           struct le_expression *const *subscripts, struct le_block *block) {
+                                           bool whole, struct le_expression *const *subscripts,
+                                           struct le_block *block) {
     struct access a;
     begin_access(&a, c, load->value, load->operand_count, load->stretch);
     a.array = array_of(c, load->value);
@@ -261,7 +262,7 @@ struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_no
         if (subscripts[d])
             apply_edge(&a, d, load->edge, block);
     }
-    struct le_expression *x = le_ktree_element(c->tree, a.array, offset_from(&a, offset));
+    struct le_expression *x = le_ktree_element(c->tree, a.array, whole ? offset : offset_from(&a, offset));
     x = le_codegen_from_memory(c, x, load->type);
     if (!asks(&a))
         return x;
