@@ -62,6 +62,10 @@ bool le_team_has_inner_loop(const struct codegen *c, struct le_node *node, const
 /* unroll_jam.c: the same, if all values of one of its kept indices are to be made together; c has the first of
  * these stages then. false: they are not. */
 bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team_stage *t);
+/* The index runs from 0 by 1, through as many values whatever the others are. */
+bool le_is_counted(const struct codegen *c, int index);
+/* Ranges in the node depend on the index: if it is replaced, they become others. */
+bool le_bounds_depend(const struct codegen *c, struct le_node *node, int index);
 /* A sum or product of so few terms over counted indices that it is written out. */
 bool le_team_is_few(const struct codegen *c, const struct le_node *node);
 
