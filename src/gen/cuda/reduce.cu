@@ -111,6 +111,28 @@ template <class A, class B> struct le_both {
     __device__ inline le_both across(int lanes) const { return {a.across(lanes), b.across(lanes)}; }
     __device__ inline le_both from_lane(int lane) const { return {a.from_lane(lane), b.from_lane(lane)}; }
 };
+//: le_several le_several_of
+// The totals of V points, which one thread computes together.
+template <class M, int V> struct le_several {
+    enum { ORDERED = M::ORDERED };
+    M at[V];
+    template <class Each> __device__ static inline le_several made(const Each &each) {
+        le_several t;
+#pragma unroll
+        for (int k = 0; k < V; k++)
+            t.at[k] = each(k);
+        return t;
+    }
+    __device__ static inline le_several none() { return made([](int) { return M::none(); }); }
+    __device__ inline le_several join(const le_several &o) const {
+        return made([&](int k) { return at[k].join(o.at[k]); });
+    }
+    __device__ inline le_several across(int lanes) const { return made([&](int k) { return at[k].across(lanes); }); }
+    __device__ inline le_several from_lane(int lane) const { return made([&](int k) { return at[k].from_lane(lane); }); }
+};
+template <class S, class M, int V> __device__ inline S le_several_of(const M (&totals)[V]) {
+    return S::made([&](int k) { return totals[k]; });
+}
 //: le_read le_chunk
 // W neighbours from an address that is a multiple of their size, or of 16 bytes. Such as no vector has come byte by byte.
 template <int BYTES, bool WHOLE = BYTES % 16 == 0> struct le_chunk { typedef unsigned char type; };
@@ -334,7 +356,7 @@ __device__ inline M le_thread_total(N first, N end, const Term &term, const Quic
     unsigned count = 0; /* bit b: pending[b], or far[b - NEAR], is the total of U << b terms */
 #pragma unroll 1
     for (N at = first; at < end; at += U, count++) {
-        M t[U];
+        M t[U], x;
         if (at + U <= end) {
             bool usual = true;
 #pragma unroll
@@ -348,12 +370,13 @@ __device__ inline M le_thread_total(N first, N end, const Term &term, const Quic
                     if (place == k)
                         t[place] = exact;
             }
+            x = le_joined<M, U>(t); /* here, too: what is joined takes few registers */
         } else {
 #pragma unroll
             for (int k = 0; k < U; k++)
                 t[k] = at + k < end ? term(at + k) : M::none();
+            x = le_joined<M, U>(t);
         }
-        M x = le_joined<M, U>(t);
         if (!M::ORDERED) {
             all = all.join(x);
             continue;
