@@ -158,10 +158,10 @@ int le_group_width(struct codegen *c, const struct group *g) {
     struct load_check l = {.c = c, .g = g, .inner = last->position};
     if (range_at(c, g, last->position)->by != 1 || !all_fit(&l, visit_size) || l.largest == 0 || l.largest > 8)
         return 1;
-    l.width = 16 / l.largest;
-    if (g->axis_count > 1 && last->count % l.width != 0)
-        return 1;
-    return all_fit(&l, visit_aligned) ? l.width : 1;
+    for (l.width = 16 / l.largest; l.width > 1; l.width /= 2)
+        if ((g->axis_count == 1 || last->count % l.width == 0) && all_fit(&l, visit_aligned))
+            break;
+    return l.width;
 }
 
 /* Counts the loads in which the next term is farther away than the next point. */
@@ -191,8 +191,9 @@ int le_group_bytes(const struct group *g) {
 /* How often it reads before it waits: as often as registers hold the totals, and what is dear needs no more of it. */
 static int find_unroll(const struct group *g, int64_t cost) {
     int unroll = 8, bytes = le_group_bytes(g);
-    while (unroll > 1 && (cost * g->width * unroll * (bytes > 4 ? 2 : 1) > 2 * DEAR_COST || unroll * bytes > 64 ||
-                          unroll * g->width > 64))
+    int64_t dear = (g->width > 1 ? 4 : 2) * DEAR_COST;
+    while (unroll > 1 &&
+           (cost * g->width * unroll * (bytes > 4 ? 2 : 1) > dear || unroll * bytes > 64 || unroll * g->width > 64))
         unroll /= 2;
     return unroll;
 }

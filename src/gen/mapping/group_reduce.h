@@ -99,8 +99,9 @@ int le_side_width(struct codegen *c, const struct group *g, int index, int most_
 int le_side_loads(struct codegen *c, const struct group *g, struct le_node **loads); /* those loads */
 
 /* group_terms.c */
-/* Declares the type of the totals and the functions `term` and `many`. */
+/* Declares the type of the totals and the functions `term` and `many`, or only the functions. */
 void le_group_emit(struct codegen *c, struct group *g, struct le_block *block);
+void le_group_functions(struct codegen *c, struct group *g, struct le_block *block);
 /* A function (term's number, bool &usual) that computes the term without a branch, for le_thread_total; NULL: there is
  * none, or it is not worthwhile. */
 struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g, struct le_block *block);
@@ -198,6 +199,14 @@ void le_reduce_launch(struct codegen *c, const struct team_stage *t, struct le_g
 leat_status le_reduce_warp(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 leat_status le_reduce_block(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 leat_status le_reduce_grid(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+
+/* group_lanes.c */
+struct lanes {
+    int lanes, lines, width; /* of a row; vectors of a lane; terms of a vector */
+    int rows;                /* that it has at once, at most */
+};
+bool le_lanes_find(const struct team_stage *t, struct lanes *l); /* false: rows are too long */
+leat_status le_reduce_lanes(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 
 /* columns.c */
 int le_columns_threads(const struct team_stage *t, int parts); /* of a block */

@@ -328,8 +328,7 @@ static void emit_fetch(struct codegen *c, struct group *g, struct le_block *bloc
     le_ktree_close_with(t, inner, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
 }
 
-void le_group_emit(struct codegen *c, struct group *g, struct le_block *block) {
-    le_group_declare(c, g);
+void le_group_functions(struct codegen *c, struct group *g, struct le_block *block) {
     if (g->staged_count)
         emit_fetch(c, g, block);
     if (g->side)
@@ -338,4 +337,9 @@ void le_group_emit(struct codegen *c, struct group *g, struct le_block *block) {
     g->many = g->term;
     if (g->width > 1 && !g->side)
         emit_terms(c, g, block);
+}
+
+void le_group_emit(struct codegen *c, struct group *g, struct le_block *block) {
+    le_group_declare(c, g);
+    le_group_functions(c, g, block);
 }

@@ -119,6 +119,35 @@ static void finish(const struct shared_terms *s, struct le_mapping *m, struct le
     finish_kept(s, m, cost, last);
 }
 
+/* As many rows at once as are the fastest. */
+static void propose_lanes(const struct shared_terms *s) {
+    struct team_stage *t = &s->r->t;
+    struct lanes l;
+    if (!le_lanes_find(t, &l))
+        return;
+    struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_LANES, le_reduce_lanes, s->r);
+    double bytes = bytes_of(s, term_index(t)), element = bytes / (s->terms * s->points), best = INFINITY;
+    struct le_cost found = {0};
+    int chosen = 1;
+    for (int rows = 1; rows <= l.rows; rows *= 2) {
+        struct le_cost cost = {.bytes = bytes,
+                               .operations = s->operations,
+                               .requests = requests_of(s, term_index(t), true),
+                               .threads = s->points / rows * l.lanes,
+                               .bytes_in_flight = rows * element * s->terms / l.lanes,
+                               .team_seconds = LE_READ_SECONDS + LE_WARP_SECONDS * joins_of(t),
+                               .launches = 1};
+        double seconds = le_cost_seconds(s->search->job->facts, &cost);
+        if (seconds >= best)
+            continue;
+        best = seconds;
+        found = cost;
+        chosen = rows;
+    }
+    le_mapping_set(m, "rows", chosen, 1, l.rows, true);
+    finish(s, m, found);
+}
+
 static void propose_warp(const struct shared_terms *s) {
     const struct team_stage *t = &s->r->t;
     for (int g = 0; g < t->group_count; g++)
@@ -317,6 +346,7 @@ void le_propose_reductions(struct le_mapping_search *search) {
                              .operations = operations_of(search->job, &r->t)};
     propose_columns(&s);
     propose_rows(&s);
+    propose_lanes(&s);
     propose_warp(&s);
     propose_block(&s);
     propose_grid(&s);
