@@ -5,6 +5,9 @@ template <class T> __device__ inline T le_from_lane(T x, int lane) { return (T)_
 template <class T> __device__ constexpr inline bool le_is_real() { return (T)0.5 != (T)0; }
 // Totals, as reductions put them together. none(): of no terms, which changes nothing that it is joined to; of(x): of one
 // term; value(empty): the result. a.join(b) is b.join(a); ORDERED: which two are joined first shows in the result.
+//: le_then
+// The same as a.join(b) where all of b's terms come after those of a.
+template <class M> __device__ inline M le_then(const M &a, const M &b) { return a.join(b); }
 //: le_sum
 template <class T> struct le_sum {
     enum { ORDERED = le_is_real<T>() };
@@ -85,22 +88,31 @@ struct le_all {
     __device__ inline bool value(bool) const { return hold; }
 };
 //: le_first
-// The least (or greatest) term's place, the first of several; a NaN's before all. at -1: there was none.
+// The least (or greatest) term's place, the first of several; a NaN's before all. at -1: there was none, which beats no term.
+// There are no branches, so that several reads can be in flight.
 template <class T, class N, bool GREATEST> struct le_first {
     enum { ORDERED = 0 };
     T best;
     N at;
-    __device__ static inline le_first none() { return {(T)0, (N)-1}; }
+    __device__ static inline le_first none() { return {GREATEST ? le_bottom<T>() : le_top<T>(), (N)-1}; }
     __device__ static inline le_first of(T x, N at) { return {x, at}; }
-    __device__ static inline bool beats(T a, T b) { return b == b && ((GREATEST ? a > b : a < b) || a != a); }
-    __device__ inline le_first join(le_first b) const {
-        const bool takes = at < 0 || beats(b.best, best) || (b.at < at && !beats(best, b.best));
-        return b.at >= 0 && takes ? b : *this;
+    __device__ static inline bool beats(T a, T b) { return !(GREATEST ? a <= b : a >= b) & (b == b); }
+    __device__ static inline bool before(int a, int b) { return (unsigned)a < (unsigned)b; }
+    __device__ static inline bool before(long long a, long long b) {
+        return (unsigned long long)a < (unsigned long long)b;
+    }
+    __device__ inline le_first taken(const le_first &b, bool takes) const { return {takes ? b.best : best, takes ? b.at : at}; }
+    __device__ inline le_first join(const le_first &b) const {
+        return taken(b, beats(b.best, best) | (before(b.at, at) & !beats(best, b.best)));
     }
     __device__ inline le_first across(int lanes) const { return {le_across(best, lanes), le_across(at, lanes)}; }
     __device__ inline le_first from_lane(int lane) const { return {le_from_lane(best, lane), le_from_lane(at, lane)}; }
     __device__ inline N value(bool) const { return at; }
 };
+template <class T, class N, bool GREATEST>
+__device__ inline le_first<T, N, GREATEST> le_then(const le_first<T, N, GREATEST> &a, const le_first<T, N, GREATEST> &b) {
+    return a.taken(b, a.beats(b.best, a.best) | a.before(b.at, a.at));
+}
 //: le_both
 template <class A, class B> struct le_both {
     enum { ORDERED = A::ORDERED || B::ORDERED };
@@ -111,6 +123,35 @@ template <class A, class B> struct le_both {
     __device__ inline le_both across(int lanes) const { return {a.across(lanes), b.across(lanes)}; }
     __device__ inline le_both from_lane(int lane) const { return {a.from_lane(lane), b.from_lane(lane)}; }
 };
+template <class A, class B> __device__ inline le_both<A, B> le_then(const le_both<A, B> &a, const le_both<A, B> &b) {
+    return {le_then(a.a, b.a), le_then(a.b, b.b)};
+}
+//: le_several le_several_of
+// The totals of V points, which one thread computes together.
+template <class M, int V> struct le_several {
+    enum { ORDERED = M::ORDERED };
+    M at[V];
+    template <class Each> __device__ static inline le_several made(const Each &each) {
+        le_several t;
+#pragma unroll
+        for (int k = 0; k < V; k++)
+            t.at[k] = each(k);
+        return t;
+    }
+    __device__ static inline le_several none() { return made([](int) { return M::none(); }); }
+    __device__ inline le_several join(const le_several &o) const {
+        return made([&](int k) { return at[k].join(o.at[k]); });
+    }
+    __device__ inline le_several across(int lanes) const { return made([&](int k) { return at[k].across(lanes); }); }
+    __device__ inline le_several from_lane(int lane) const { return made([&](int k) { return at[k].from_lane(lane); }); }
+};
+template <class M, int V>
+__device__ inline le_several<M, V> le_then(const le_several<M, V> &a, const le_several<M, V> &b) {
+    return a.made([&](int k) { return le_then(a.at[k], b.at[k]); });
+}
+template <class S, class M, int V> __device__ inline S le_several_of(const M (&totals)[V]) {
+    return S::made([&](int k) { return totals[k]; });
+}
 //: le_read le_chunk
 // W neighbours from an address that is a multiple of their size, or of 16 bytes. Such as no vector has come byte by byte.
 template <int BYTES, bool WHOLE = BYTES % 16 == 0> struct le_chunk { typedef unsigned char type; };
@@ -129,16 +170,20 @@ template <int W, class T> __device__ inline void le_read(T (&to)[W], const T *fr
         to[k] = all.at[k];
 }
 //: le_joined le_neighbours
-// W neighbours' total, W a power of two.
-template <class M, int W> struct le_neighbours {
+// W neighbours' total, W a power of two. IN_ORDER: those behind in t have later terms.
+template <class M, int W, bool IN_ORDER> struct le_neighbours {
     __device__ static inline M join(const M *t) {
-        return le_neighbours<M, W / 2>::join(t).join(le_neighbours<M, W / 2>::join(t + W / 2));
+        const M first = le_neighbours<M, W / 2, IN_ORDER>::join(t);
+        const M rest = le_neighbours<M, W / 2, IN_ORDER>::join(t + W / 2);
+        return IN_ORDER ? le_then(first, rest) : first.join(rest);
     }
 };
-template <class M> struct le_neighbours<M, 1> {
+template <class M, bool IN_ORDER> struct le_neighbours<M, 1, IN_ORDER> {
     __device__ static inline M join(const M *t) { return *t; }
 };
-template <class M, int W> __device__ inline M le_joined(const M (&t)[W]) { return le_neighbours<M, W>::join(t); }
+template <class M, int W, bool IN_ORDER = true> __device__ inline M le_joined(const M (&t)[W]) {
+    return le_neighbours<M, W, IN_ORDER>::join(t);
+}
 //: le_warp_tree le_warp_trees
 // All lanes' total, in all lanes.
 template <class M> __device__ inline M le_warp_tree(M t) {
@@ -147,11 +192,12 @@ template <class M> __device__ inline M le_warp_tree(M t) {
         t = t.join(t.across(d));
     return t;
 }
-// The same of U totals that each lane has, U a power of two: lane k gets that of t[k % U].
-template <class M, int U> __device__ inline M le_warp_trees(M (&t)[U]) {
+// The same of U totals that each lane has, U a power of two: lane k gets that of t[k % U]. LANES neighbours join their
+// totals, at least U, both powers of two.
+template <class M, int U, int LANES = 32> __device__ inline M le_warp_trees(M (&t)[U]) {
     const int lane = threadIdx.x & 31;
 #pragma unroll
-    for (int level = 0; level < 5; level++) {
+    for (int level = 0; 1 << level < LANES; level++) {
         const int d = 1 << level, n = U >> (level + 1);
         if (n == 0)
             t[0] = t[0].join(t[0].across(d));
@@ -164,6 +210,16 @@ template <class M, int U> __device__ inline M le_warp_trees(M (&t)[U]) {
         }
     }
     return t[0];
+}
+//: le_lanes_total
+// Of rows of LANES neighbours that each have LINES totals of each row, the first row's first: lane k gets that of row
+// k / LINES.
+template <class M, int LANES, int LINES, int U> __device__ inline M le_lanes_total(M (&t)[U]) {
+    M total = le_warp_trees<M, U, LANES>(t);
+#pragma unroll
+    for (int d = 1; d < LINES; d *= 2)
+        total = total.join(total.across(d));
+    return total;
 }
 //: le_warp_lines le_warp_total le_warp_keep
 // A complete subtree, in all lanes: LINES (a power of two up to 32) lines of 32 * W terms from `first` on; what stands at
@@ -334,7 +390,7 @@ __device__ inline M le_thread_total(N first, N end, const Term &term, const Quic
     unsigned count = 0; /* bit b: pending[b], or far[b - NEAR], is the total of U << b terms */
 #pragma unroll 1
     for (N at = first; at < end; at += U, count++) {
-        M t[U];
+        M t[U], x;
         if (at + U <= end) {
             bool usual = true;
 #pragma unroll
@@ -348,14 +404,15 @@ __device__ inline M le_thread_total(N first, N end, const Term &term, const Quic
                     if (place == k)
                         t[place] = exact;
             }
+            x = le_joined<M, U>(t); /* here, too: what is joined takes few registers */
         } else {
 #pragma unroll
             for (int k = 0; k < U; k++)
                 t[k] = at + k < end ? term(at + k) : M::none();
+            x = le_joined<M, U>(t);
         }
-        M x = le_joined<M, U>(t);
         if (!M::ORDERED) {
-            all = all.join(x);
+            all = le_then(all, x);
             continue;
         }
         /* most turns end here: branches, and what is hardly ever done stays out of registers */

@@ -323,7 +323,7 @@ static struct le_expression *part_function(struct grid *s, int number, bool four
 static void join_parts(struct grid *s, int number) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
-    const struct group *g = &s->t->groups[number];
+    struct group *g = &s->t->groups[number];
     int width = le_group_bytes(g) > 8 ? 1 : 4;
     struct le_expression *part = part_function(s, number, false);
     struct le_expression *many = width > 1 ? part_function(s, number, true) : part;
