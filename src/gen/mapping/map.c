@@ -22,16 +22,53 @@ const struct map_axis *le_map_inner(const struct map *m) {
     return &m->axes[m->axis_count - 1];
 }
 
-int64_t le_map_parts(const struct map *m, int axis) {
-    bool inner = axis == m->axis_count - 1, row = axis == m->row;
-    int64_t part = 1, count = m->axes[axis].count + (inner ? m->phase : 0);
-    if (m->way == MAP_TILE)
-        part = inner ? m->tile_columns : row ? m->tile_rows : 1;
-    else if (m->way == MAP_ROWS)
-        part = inner ? 32 * m->width : row ? MAP_THREADS / 32 * m->unroll : 1;
-    else if (inner)
-        part = m->width;
+static int64_t parts_of(int64_t count, int64_t part) {
     return count / part + (count % part != 0);
+}
+
+static void add_digit(struct map_digits *d, int axis, int64_t count, int64_t unit) {
+    d->at[d->count++] = (struct map_digit){.axis = axis, .count = count, .unit = unit};
+}
+
+/* Neighbouring threads take the vectors of up to a warp's width of columns, then rows. If a row has more columns, a few
+ * rows of these columns come before the next columns, because the rows share what they read. */
+static void add_rows_and_columns(const struct map *m, struct map_digits *d, int64_t vectors, int64_t rows) {
+    int inner = m->axis_count - 1;
+    int64_t across = parts_of(vectors, WARP), down = across > 1 ? parts_of(rows, MAP_ROWS_DOWN) : 1;
+    int64_t lanes = parts_of(vectors, across), groups = parts_of(rows, down);
+    add_digit(d, inner, lanes, 1);
+    add_digit(d, m->row, groups, 1);
+    if (across > 1)
+        add_digit(d, inner, across, lanes);
+    if (down > 1)
+        add_digit(d, m->row, down, groups);
+}
+
+struct map_digits le_map_digits(const struct map *m) {
+    struct map_digits d = {.count = 0};
+    int inner = m->axis_count - 1;
+    bool tile = m->way == MAP_TILE, rows = m->way == MAP_ROWS;
+    int64_t columns = parts_of(m->axes[inner].count + m->phase, tile ? m->tile_columns : m->width);
+    if (rows) {
+        add_rows_and_columns(m, &d, columns, parts_of(m->axes[m->row].count, m->unroll));
+    } else {
+        add_digit(&d, inner, columns, 1);
+        if (tile)
+            add_digit(&d, m->row, parts_of(m->axes[m->row].count, m->tile_rows), 1);
+    }
+    for (int a = inner - 1; a >= 0; a--)
+        if (m->way == MAP_FLAT || a != m->row)
+            add_digit(&d, a, m->axes[a].count, 1);
+    return d;
+}
+
+bool le_map_count_items(struct map *m) {
+    const struct map_digits d = le_map_digits(m);
+    m->items = 1;
+    for (int k = 0; k < d.count; k++)
+        if (!le_mul_i64(m->items, d.at[k].count, &m->items))
+            return false;
+    return m->items <= ITEMS_MAX;
 }
 
 /* ---- places of loads and stores */
@@ -517,14 +554,6 @@ static void find_unroll(struct map *m) {
 
 /* ---- */
 
-static bool find_items(struct map *m) {
-    m->items = 1;
-    for (int a = 0; a < m->axis_count; a++)
-        if (!le_mul_i64(m->items, le_map_parts(m, a), &m->items))
-            return false;
-    return m->items <= ITEMS_MAX;
-}
-
 /* What is not made of reads and operations alone, or hangs on an order. */
 static void find_other(struct le_node *node, void *user) {
     if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->kind == LE_NODE_REDUCE || node->changes)
@@ -577,7 +606,7 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
         find_unroll(m);
         m->splits |= ends_once(m);
     }
-    return find_items(m);
+    return le_map_count_items(m);
 }
 
 bool le_map_set(struct map *m, int width, int unroll) {
@@ -587,5 +616,5 @@ bool le_map_set(struct map *m, int width, int unroll) {
         m->splits = m->splits && (m->inside || ends_once(m));
     }
     m->unroll = unroll;
-    return find_items(m);
+    return le_map_count_items(m);
 }

@@ -11,6 +11,7 @@
 #include "gen/mapping/mapping.h"
 
 enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 128, MAP_THREADS = 256 };
+enum { MAP_ROWS_DOWN = 8 }; /* ROWS: threads below each other that follow each other, where rows are wide */
 enum { MAP_RESULTS_MAX = 1 + LE_ALSO_MAX };
 enum { MAP_DEAR_COST = 256, MAP_WINDOW_COST = 2048 }; /* cost of one thread's work, in additions; with windows */
 
@@ -51,7 +52,7 @@ struct map_stream {
 };
 enum map_way {
     MAP_FLAT, /* neighbouring threads compute neighbouring elements, in row-major order over all axes */
-    MAP_ROWS, /* a thread block computes 32 * width columns of some rows; each thread reads neighbouring rows once */
+    MAP_ROWS, /* a thread computes `unroll` neighbouring rows, and reads what they share once */
     MAP_TILE  /* a thread block computes tile_rows rows of tile_columns columns */
 };
 struct map {
@@ -82,7 +83,7 @@ struct map {
         *inside; /* if splits: ranges of the indices where all reads are in range; NULL: all of them */
     int64_t inside_low[MAP_AXES_MAX], inside_high[MAP_AXES_MAX]; /* the same as positions along each axis */
     int tile_rows, tile_columns;
-    int64_t items;              /* FLAT: vectors of all threads; else thread blocks */
+    int64_t items;              /* TILE: thread blocks; else vectors of all threads, or vectors of some rows each */
     struct le_block *body;      /* the block in which a thread computes its elements */
     struct le_expression *part; /* FLAT: which `threads * unroll` items the thread block computes now; NULL: those of
                                    its number in the grid */
@@ -112,7 +113,17 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
 /* Sets the vector width, if it is smaller, and the unrolled iterations. */
 bool le_map_set(struct map *m, int width, int unroll);
 const struct map_axis *le_map_inner(const struct map *m);
-int64_t le_map_parts(const struct map *m, int axis); /* along an axis: FLAT: vectors or positions; else thread blocks */
+/* The numbers into which a thread's number (TILE: its block's) is split, the fastest first. Their product is `items`. */
+struct map_digit {
+    int axis;
+    int64_t count, unit; /* it counts `unit` vectors, positions, runs of `unroll` rows, or tiles along the axis */
+};
+struct map_digits {
+    struct map_digit at[MAP_AXES_MAX + 2];
+    int count;
+};
+struct map_digits le_map_digits(const struct map *m);
+bool le_map_count_items(struct map *m); /* sets `items`; false: too many */
 int le_map_size(const struct map *m, int value);     /* bytes of an element */
 int64_t le_map_cost(const struct map *m);            /* cost of an element, in additions */
 /* Positions along the axis from its first one to the first multiple of `width * unit` elements in memory; -1: it is not

@@ -503,9 +503,9 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
     if (m->way != MAP_TILE)
         le_map_set(m, (int)le_mapping_get(mapping, "vector"), (int)le_mapping_get(mapping, "unrolled"));
     m->c.tree->threads = MAP_THREADS;
-    int64_t blocks = m->items;
-    if (m->way == MAP_FLAT)
-        blocks = (m->items + MAP_THREADS * m->unroll - 1) / (MAP_THREADS * m->unroll);
+    int64_t blocks = m->items, part = (int64_t)MAP_THREADS * (m->way == MAP_FLAT ? m->unroll : 1);
+    if (m->way != MAP_TILE)
+        blocks = (m->items + part - 1) / part;
     if (m->dear) { /* a loop over parts: what is the same for all elements is computed once for several of them */
         le_map_open_parts(m, blocks, LE_ROLE_ROLLED);
         blocks = blocks_of_parts(m, blocks);

@@ -61,12 +61,8 @@ static bool tile_fits(const struct map *m, int bytes) {
 
 /* ---- wide tiles */
 
-static bool has_blocks(const struct map *m, int64_t least) {
-    int64_t blocks = 1;
-    for (int a = 0; a < m->axis_count; a++)
-        if (!le_mul_i64(blocks, le_map_parts(m, a), &blocks))
-            return true;
-    return blocks >= least;
+static bool has_blocks(struct map *m, int64_t least) {
+    return !le_map_count_items(m) || m->items >= least;
 }
 
 /* Whether all vectors are whole and aligned, except at the end of the columns. */
