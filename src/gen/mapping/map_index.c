@@ -112,7 +112,7 @@ static void declare_ends(struct map *m) {
     m->to = le_ktree_array(t, m->body, "end", m->width > 1 ? LE_KTREE_INT : LE_BOOL, LE_KTREE_LOCAL, m->unroll, 0);
     if (m->phase > 0)
         m->from = le_ktree_array(t, m->body, "start", LE_KTREE_INT, LE_KTREE_LOCAL, m->unroll, 0);
-    if (m->width > 1 || m->splits || m->paired)
+    if ((m->width > 1 || m->splits || m->paired) && !m->only_guards)
         m->whole = le_ktree_declare(t, m->body, "whole", LE_BOOL, le_ktree_constant(t, LE_BOOL, 1));
 }
 
@@ -160,7 +160,7 @@ static void find_ends(struct map *m, struct le_block *block, struct le_expressio
     }
     if (m->whole)
         le_ktree_set(t, block, le_ktree_use(t, m->whole), le_both(t, le_ktree_use(t, m->whole), full));
-    if (m->inside)
+    if (m->inside && m->whole)
         find_inside(m, block, turn);
 }
 
