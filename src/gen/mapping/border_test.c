@@ -36,7 +36,33 @@ static void ends(void **state) {
     same_checked("out y: f32[64,100]\ny[i,j] = x[128*i+j] + x[128*i+j+1] + x[128*i+j+128]", "x 8292", ROWS, true, true);
 }
 
+/* Images narrower than a warp's threads, in which every thread is near an edge: each edge mode, strides, rows that no
+ * vector fills, and windows that reach beyond both ends of a row. */
+static void narrow(void **state) {
+    (void)state;
+    static const char *const modes[] = {"clamp", "mirror", "wrap", "symmetric", "fill(3)"};
+    static const char *const arrays[] = {"x 3 7 7", "x 5 14 14", "x 3 28 28", "x 2 57 33", "x 2 9 56", "x 2 3 2"};
+    char program[160];
+    for (size_t k = 0; k < ARRAY_LEN(modes); k++)
+        for (size_t a = k % 2; a < ARRAY_LEN(arrays); a += 2) {
+            snprintf(program, sizeof program, "edge x %s\ny[c,i,j] = x[c,i-1,j] * 2 - x[c,i+1,j+1] + x[c,i,j-2]", modes[k]);
+            same(program, arrays[a], ROWS);
+            snprintf(program, sizeof program,
+                     "in x: u8[c,n,m]\nedge x %s\ny[c,i,j] = max(p in 0..3, q in 0..3: x[c,2*i+p-1,2*j+q-1]) "
+                     "where i in 0..len(x,1)//2, j in 0..len(x,2)//2",
+                     modes[k]);
+            also(program, arrays[a], ROWS);
+        }
+    same_checked("edge x fill(0)\ny[c,i,j] = sum(p, q: x[c,i+p-1,j+q-1] * w[c,p,q])", "x 5 14 28, w 5 3 3", ROWS, true,
+                 true);
+    same_checked("edge x mirror\ny[i,j] = x[i,j-1] + x[i,j+1] * g[i]", "x 19 12, g 19", VECTORS, true, true);
+    same("edge x clamp\ny[i,j] = x[i,j-1] + h[i,j]", "x 19 13, h 19 13", SOME);
+    same("in x: f16[c,n,m]\nedge x fill(1)\ny[c,i,j] = x[c,2*i+1,2*j-1] + x[c,2*i-1,2*j] where i in 0..15, j in 0..20",
+         "x 3 30 40", ROWS);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(planes), cmocka_unit_test(lines), cmocka_unit_test(ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(planes), cmocka_unit_test(lines), cmocka_unit_test(ends),
+                                       cmocka_unit_test(narrow)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

@@ -219,9 +219,8 @@ static void make_element(struct map *m, const struct map_spot *at) {
     struct codegen *c = &m->c;
     for (int k = 0; k < m->result_count; k++) {
         struct le_variable *made = m->results[k].made;
-        struct le_expression *x = le_codegen_node(c, m->nodes[k], at->block, NULL);
         le_ktree_set(c->tree, at->block, made_element(m, &m->results[k], at),
-                     le_codegen_to_memory(c, x, (enum le_type)made->type));
+                     le_codegen_stored(c, m->nodes[k], at->block, (enum le_type)made->type));
     }
 }
 

@@ -117,6 +117,9 @@ struct le_expression *le_codegen_node(struct codegen *c, struct le_node *node, s
                                       struct le_variable *outside);
 const struct held *le_codegen_held(struct codegen *c, struct le_node *node, struct le_block *block,
                                    struct le_variable *outside); /* the same, with the block where it is valid */
+/* The node's value as it is stored in memory. A value that is rounded to the stored type is converted once. */
+struct le_expression *le_codegen_stored(struct codegen *c, struct le_node *node, struct le_block *block,
+                                        enum le_type stored);
 /* Announces that both nodes are needed in the block: sums over the same indices are then computed in one loop. */
 void le_codegen_both(struct codegen *c, struct le_node *a, struct le_node *b, struct le_block *block,
                      struct le_variable *outside);
