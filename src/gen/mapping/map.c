@@ -249,15 +249,26 @@ bool le_map_same_strides(const struct map *m, const struct map_place *a, const s
 struct neighbours {
     struct map *m;
     struct map_place at[SEEN_MAX];
-    int value[SEEN_MAX], count;
+    const struct le_node *load[SEEN_MAX];
+    int count;
 };
 
-static bool is_rows_apart(const struct map_place *a, const struct map_place *b, int axis) {
-    int64_t pitch = llabs(a->strides[axis]), apart = llabs(a->start - b->start), rows;
-    if (pitch <= 2 * MAP_SHIFT_MAX || apart <= MAP_SHIFT_MAX || apart > MAP_SHIFT_MAX * pitch)
-        return false;
-    rows = (apart + pitch / 2) / pitch;
-    return llabs(apart - rows * pitch) <= MAP_SHIFT_MAX;
+/* Whether two reads are rows apart along the axis, and a few columns, so that neighbouring rows of the target share
+ * what they read. */
+static bool is_rows_apart(const struct map *m, const struct le_node *load, const struct le_node *other, int axis,
+                          const struct map_place *p, int64_t apart) {
+    int64_t factor = 0, step, pitch = llabs(p->strides[axis]), rows;
+    int d = le_map_dimension(m, load, axis, &factor);
+    if (d < 0 || d == le_map_dimension(m, load, m->axis_count - 1, &step)) {
+        if (pitch <= 2 * MAP_SHIFT_MAX || llabs(apart) <= MAP_SHIFT_MAX || llabs(apart) > MAP_SHIFT_MAX * pitch)
+            return false;
+        rows = (llabs(apart) + pitch / 2) / pitch;
+        return llabs(llabs(apart) - rows * pitch) <= MAP_SHIFT_MAX;
+    }
+    rows = le_map_subscripts_apart(m, load, other, d);
+    apart -= rows * m->c.layouts[load->value].strides[d];
+    return rows != 0 && factor != 0 && rows % factor == 0 && llabs(rows / factor) <= MAP_SHIFT_MAX &&
+           llabs(apart) <= MAP_SHIFT_MAX;
 }
 
 /* Looks for reads of one array that are some rows apart, and for those that may fall outside. */
@@ -271,11 +282,12 @@ static void find_neighbour(struct le_node *node, void *user) {
     m->asks |= !le_map_is_plain(m, node, &unused);
     for (int k = 0; k < n->count; k++)
         for (int a = 0; a < m->axis_count - 1 && !m->scatters; a++)
-            if (n->value[k] == node->value && le_map_same_strides(m, &n->at[k], &p) && is_rows_apart(&n->at[k], &p, a))
+            if (n->load[k]->value == node->value && le_map_same_strides(m, &n->at[k], &p) &&
+                is_rows_apart(m, n->load[k], node, a, &p, p.start - n->at[k].start))
                 m->row = a;
     if (n->count < SEEN_MAX) {
         n->at[n->count] = p;
-        n->value[n->count++] = node->value;
+        n->load[n->count++] = node;
     }
 }
 

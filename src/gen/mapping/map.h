@@ -38,8 +38,9 @@ struct map_result {
     struct le_variable *made; /* the computed elements as they are stored: [iteration, element of the vector] */
     struct map_pair pair;
 };
-/* Loads of one array that are a few elements apart: some rows, `pitch` elements each, and some columns, an element each.
- * Neighbouring positions along the row axis are `row_step` rows apart, those along the inner axis `step` columns. */
+/* Loads of one array that are a few elements apart: some rows, `pitch` elements each, and some columns, an element
+ * each. Neighbouring positions along the row axis are `row_step` rows apart, those along the inner axis `step` columns.
+ */
 struct map_stream {
     struct le_node *loads[MAP_LOADS_MAX];
     int row[MAP_LOADS_MAX], column[MAP_LOADS_MAX]; /* distance from the first load's element */
@@ -84,7 +85,8 @@ struct map {
     bool dear;   /* its elements are expensive: threads loop over several parts, and operations use their quick way */
     bool splits; /* a thread whose elements all exist, with all reads in range, computes them without checks; other
                     threads compute one element at a time */
-    bool guards; /* if splits: threads at the edges compute all of their elements at once, too, and check what they read */
+    bool guards; /* if splits: threads at the edges compute all of their elements at once, too, and check what they read
+                  */
     bool only_guards; /* all threads do */
     const struct le_space
         *inside; /* if splits: ranges of the indices where all reads are in range; NULL: all of them */
@@ -120,7 +122,8 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
 /* Sets the vector width, if it is smaller, and the unrolled iterations. */
 bool le_map_set(struct map *m, int width, int unroll);
 const struct map_axis *le_map_inner(const struct map *m);
-/* The numbers into which a thread's number (TILE: its block's) is split, the fastest first. Their product is `items`. */
+/* The numbers into which a thread's number (TILE: its block's) is split, the fastest first. Their product is `items`.
+ */
 struct map_digit {
     int axis;
     int64_t count, unit; /* it counts `unit` vectors, positions, runs of `unroll` rows, or tiles along the axis */
@@ -130,9 +133,9 @@ struct map_digits {
     int count;
 };
 struct map_digits le_map_digits(const struct map *m);
-bool le_map_count_items(struct map *m); /* sets `items`; false: too many */
-int le_map_size(const struct map *m, int value);     /* bytes of an element */
-int64_t le_map_cost(const struct map *m);            /* cost of an element, in additions */
+bool le_map_count_items(struct map *m);          /* sets `items`; false: too many */
+int le_map_size(const struct map *m, int value); /* bytes of an element */
+int64_t le_map_cost(const struct map *m);        /* cost of an element, in additions */
 /* Elements from the axis' first position to the first multiple of `elements` in memory; -1: it is not the same in all
  * rows. stride: elements from one position to the next */
 int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int elements, int stride);
@@ -149,9 +152,13 @@ bool le_map_is_plain(const struct map *m, const struct le_node *load, struct map
 bool le_map_same_strides(const struct map *m, const struct map_place *a, const struct map_place *b);
 
 /* map_streams.c */
+/* The array's axis along which the axis moves, and how far for one position; -1: none, or several. */
+int le_map_dimension(const struct map *m, const struct le_node *load, int axis, int64_t *factor);
+/* How far load b reads from load a along the array's axis d. */
+int64_t le_map_subscripts_apart(const struct map *m, const struct le_node *a, const struct le_node *b, int d);
 void le_map_find_streams(struct map *m);
-/* Whether a thread whose elements do not all exist, or read out of range, can read the streams as other threads do, with
- * checks of what it reads: these say what lies out of range. */
+/* Whether a thread whose elements do not all exist, or read out of range, can read the streams as other threads do,
+ * with checks of what it reads: these say what lies out of range. */
 bool le_map_can_guard(const struct map *m);
 bool le_map_has_many_edges(const struct map *m); /* most warps have a thread at an edge */
 /* The array's axes that such a thread checks, as bits: some reads of `span` columns may be out of range there. */
@@ -180,8 +187,8 @@ int le_map_across(const struct map *m);     /* TILE: threads for a row of the ti
 bool le_map_is_simple(const struct map *m); /* each thread has one element; threads without one return at once */
 
 /* map_read.c */
-/* What a thread reads ahead: of elements that all exist and read in range; with checks of what it reads; or if not all of
- * its elements exist, only those that do. */
+/* What a thread reads ahead: of elements that all exist and read in range; with checks of what it reads; or if not all
+ * of its elements exist, only those that do. */
 enum map_reading { MAP_READ_WHOLE, MAP_READ_GUARDED, MAP_READ_EITHER };
 void le_map_read_ahead(struct map *m, struct le_block *block, enum map_reading how);
 /* What was read ahead for load number `load` of the stream, at the element. */

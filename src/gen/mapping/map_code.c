@@ -158,7 +158,8 @@ static void read_tiles(struct map *m) {
         s->array = le_ktree_array(t, m->body, le_map_wish(m, s, "tile"), le_map_stored_type(m, s), LE_KTREE_SHARED,
                                   m->tile_columns * le_map_pitch(m), 0);
         if (m->width > 1)
-            s->part = le_map_declare_rows(m, m->body, le_map_wish(m, s, "part"), le_map_stored_type(m, s), m->unroll, m->width, false);
+            s->part = le_map_declare_rows(m, m->body, le_map_wish(m, s, "part"), le_map_stored_type(m, s), m->unroll,
+                                          m->width, false);
     }
     move_parts(m, false);
     if (m->width > 1)
@@ -202,8 +203,8 @@ static void declare_made(struct map *m, struct le_block *block) {
     for (int k = 0; k < m->result_count; k++) {
         int stored = (int)m->c.ir->values.at[m->results[k].stage->target].type;
         if (!m->results[k].pair.imaginary)
-            m->results[k].made =
-                le_map_declare_rows(m, block, "made", stored, m->unroll, m->width * le_map_unit(&m->results[k].pair), false);
+            m->results[k].made = le_map_declare_rows(m, block, "made", stored, m->unroll,
+                                                     m->width * le_map_unit(&m->results[k].pair), false);
     }
     for (int k = 0; k < m->result_count; k++)
         if (m->results[k].pair.imaginary)
@@ -254,8 +255,8 @@ static void write_vectors(struct map *m, struct le_block *block, struct le_expre
                           le_map_row_address(m, m->results[k].made, turn));
 }
 
-static void write_all_turns(struct map *m, struct le_block *block, 
-                        void (*write)(struct map *m, struct le_block *block, struct le_expression *turn)) {
+static void write_all_turns(struct map *m, struct le_block *block,
+                            void (*write)(struct map *m, struct le_block *block, struct le_expression *turn)) {
     struct le_expression *turn;
     struct le_block *turns = le_ktree_open_each(m->c.tree, block, "u", m->unroll, &turn);
     write(m, turns, turn);

@@ -156,8 +156,8 @@ static void read_vector(const struct row_reading *r, struct le_block *block, int
     struct le_block *outside = le_ktree_open_else(t, block);
     int column = at + r->s->column_low, d = r->s->column_dimension;
     bool moves = r->load->edge != LE_EDGE_NONE && r->load->edge != LE_EDGE_FILL;
-    bool none = !(le_map_checked(r->m, r->s, column, width) >> d & 1) ||
-                (!moves && le_map_keeps_vectors(r->m, r->s, column));
+    bool none =
+        !(le_map_checked(r->m, r->s, column, width) >> d & 1) || (!moves && le_map_keeps_vectors(r->m, r->s, column));
     for (int e = 0; e < width; e++)
         if (none)
             le_ktree_set(t, outside, near_element(r, at + e), fill_of(r, block));
@@ -223,8 +223,8 @@ static void declare_near(struct map *m, struct le_block *block, bool zeroed) {
     for (int q = 0; q < m->stream_count; q++) {
         struct map_stream *s = &m->streams[q];
         if (!s->tile && !s->pair.imaginary)
-            s->array = le_map_declare_rows(m, block, le_map_wish(m, s, "near"), le_map_stored_type(m, s),
-                                           rows_of(m, s), columns_of(m, s), zeroed);
+            s->array = le_map_declare_rows(m, block, le_map_wish(m, s, "near"), le_map_stored_type(m, s), rows_of(m, s),
+                                           columns_of(m, s), zeroed);
     }
     for (int q = 0; q < m->stream_count; q++)
         if (m->streams[q].pair.imaginary)

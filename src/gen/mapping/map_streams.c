@@ -1,5 +1,6 @@
 /* Finds a map's streams: the arrays whose elements a thread reads before it computes, because their addresses can be
- * computed by counting. Loads that are a few rows and columns apart are one stream, which reads what they share once. */
+ * computed by counting. Loads that are a few rows and columns apart are one stream, which reads what they share once.
+ */
 #include "gen/mapping/map.h"
 #include <stdlib.h>
 
@@ -8,8 +9,7 @@
 
 /* ---- rows and columns of a stream */
 
-/* The array's axis along which the index moves, and how far for one position; -1: none, or several. */
-static int dimension_of(const struct map *m, const struct le_node *load, int axis, int64_t *factor) {
+int le_map_dimension(const struct map *m, const struct le_node *load, int axis, int64_t *factor) {
     const struct le_address address = le_load_address(m->c.layouts, load);
     int found = -1;
     for (int d = 0; d < address.rank; d++) {
@@ -28,6 +28,13 @@ static int dimension_of(const struct map *m, const struct le_node *load, int axi
     return found;
 }
 
+int64_t le_map_subscripts_apart(const struct map *m, const struct le_node *a, const struct le_node *b, int d) {
+    struct le_affine f, g;
+    return le_affine_of(m->c.space, a->operands[d], &f) && le_affine_of(m->c.space, b->operands[d], &g)
+               ? g.constant - f.constant
+               : 0;
+}
+
 static bool is_step(int64_t step) {
     return step >= 1 && step <= STEP_MAX;
 }
@@ -39,14 +46,16 @@ static struct map_stream stream_of(const struct map *m, struct le_node *load, co
     const int64_t *strides = m->c.layouts[load->value].strides;
     s.along = le_node_depends(load, m->axes[inner].index) && step != 0;
     s.step = is_step(step) && step * le_map_size(m, load->value) <= STEP_BYTES_MAX ? (int)step : 0;
-    s.column_dimension = dimension_of(m, load, inner, &step);
+    s.column_dimension = le_map_dimension(m, load, inner, &step);
     if (s.column_dimension >= 0 && (strides[s.column_dimension] != 1 || s.step == 0))
         s.column_dimension = -1;
     if (m->way != MAP_ROWS || p->strides[m->row] == 0)
         return s;
     s.pitch = p->strides[m->row];
     s.row_step = 1;
-    s.row_dimension = dimension_of(m, load, m->row, &rows);
+    s.row_dimension = le_map_dimension(m, load, m->row, &rows);
+    if (s.row_dimension == le_map_dimension(m, load, inner, &step))
+        s.row_dimension = -1;
     if (s.row_dimension >= 0 && is_step(rows)) {
         s.pitch = strides[s.row_dimension];
         s.row_step = (int)rows;
@@ -57,12 +66,18 @@ static struct map_stream stream_of(const struct map *m, struct le_node *load, co
 }
 
 /* What two reads are apart: some columns, or rows and columns. */
-static bool find_shift(const struct map_stream *s, const struct map_place *p, int *row, int *column) {
+static bool find_shift(const struct map *m, const struct map_stream *s, const struct le_node *load,
+                       const struct map_place *p, int *row, int *column) {
     int64_t apart = p->start - s->place.start, pitch = llabs(s->pitch);
     *row = 0;
     if (s->step == 0)
         return false;
-    if (pitch > 2 * MAP_SHIFT_MAX && llabs(apart) > MAP_SHIFT_MAX) {
+    if (s->row_dimension >= 0) {
+        int64_t rows = le_map_subscripts_apart(m, s->loads[0], load, s->row_dimension);
+        if (llabs(rows) > MAP_SHIFT_MAX)
+            return false;
+        *row = (int)rows;
+    } else if (pitch > 2 * MAP_SHIFT_MAX && llabs(apart) > MAP_SHIFT_MAX) {
         int64_t rows = (llabs(apart) + pitch / 2) / pitch;
         if (rows > MAP_SHIFT_MAX)
             return false;
@@ -107,7 +122,7 @@ static void add_load(struct map *m, struct le_node *load, const struct map_place
     for (int k = 0; k < m->stream_count; k++) {
         struct map_stream *s = &m->streams[k];
         if (s->loads[0]->value != load->value || s->load_count == MAP_LOADS_MAX ||
-            !le_map_same_strides(m, &s->place, p) || !find_shift(s, p, &row, &column))
+            !le_map_same_strides(m, &s->place, p) || !find_shift(m, s, load, p, &row, &column))
             continue;
         struct map_stream wide = widened(s, row, column);
         if (!has_all(m, &wide))

@@ -41,7 +41,8 @@ bool le_codegen_reaches_in_int(const struct codegen *c, int value) {
 static struct le_expression *length_of(const struct access *a, int d) {
     int64_t starts = a->layout->shape[d] - a->span + 1;
     if (a->span > 1 && d == a->along)
-        return le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_n%d_less", a->name, d), starts < 0 ? 0 : starts);
+        return le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_n%d_less", a->name, d),
+                                 starts < 0 ? 0 : starts);
     return le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_n%d", a->name, d), a->layout->shape[d]);
 }
 
