@@ -26,7 +26,8 @@ static int64_t parts_of(int64_t count, int64_t part) {
 }
 
 static void add_digit(struct map_digits *d, int axis, int64_t count, int64_t unit) {
-    d->at[d->count++] = (struct map_digit){.axis = axis, .count = count, .unit = unit};
+    if (count != 1)
+        d->at[d->count++] = (struct map_digit){.axis = axis, .count = count, .unit = unit};
 }
 
 /* Neighbouring threads take the vectors of up to a warp's width of columns, then rows. If a row has more columns, a few
@@ -291,9 +292,28 @@ static void find_neighbour(struct le_node *node, void *user) {
     }
 }
 
+/* Whether all that a read needs along a short axis lies between the elements of neighbouring positions of the inner
+ * one. */
+static void find_between(struct le_node *node, void *user) {
+    struct map *m = user;
+    int64_t step, size;
+    struct map_place p;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0 || !le_map_is_plain(m, node, &p))
+        return;
+    step = p.strides[m->axis_count - 1];
+    size = le_map_size(m, node->value);
+    for (int a = 0; a < m->axis_count - 1; a++)
+        if (m->row < 0 && le_map_is_step(step, size) && p.strides[a] > 0 && p.strides[a] * m->axes[a].count <= step)
+            m->row = a;
+}
+
 static void find_rows(struct map *m) {
     struct neighbours n = {.m = m};
     walk_point(m, find_neighbour, &n);
+    if (m->row < 0 && !m->scatters && !m->asks) {
+        walk_point(m, find_between, m);
+        m->between = m->row >= 0;
+    }
     if (m->row >= 0)
         m->way = MAP_ROWS;
 }
@@ -362,10 +382,12 @@ static void find_interior(struct map *m) {
 
 int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int elements, int stride) {
     const struct le_device_facts *facts = m->c.job->facts;
+    int row =
+        m->between && p->strides[m->row] < stride ? m->row : -1; /* of which threads begin at the first position */
     if (!p->known || p->strides[axis] != stride || !facts->is_aligned(facts->user, value))
         return -1;
     for (int a = 0; a < m->axis_count; a++)
-        if (a != axis && p->strides[a] % elements != 0)
+        if (a != axis && a != row && p->strides[a] % elements != 0)
             return -1;
     return (int)(((-p->start) % elements + elements) % elements);
 }
@@ -472,6 +494,10 @@ static void find_unroll(struct map *m) {
     if (ahead > 1 && !m->scatters)
         ahead--;
     m->unroll = m->way == MAP_ROWS ? 4 : 8;
+    if (m->between) {
+        m->unroll = (int)m->axes[m->row].count;
+        return;
+    }
     while (m->unroll > 1 && (m->unroll * m->width * cost > (m->windows ? MAP_WINDOW_COST : MAP_DEAR_COST) ||
                              (m->way == MAP_FLAT && m->unroll * m->width * bytes * ahead > most)))
         m->unroll /= 2;
@@ -548,6 +574,7 @@ bool le_map_set(struct map *m, int width, int unroll) {
         le_map_align(m);
         m->splits = m->splits && (m->inside || ends_once(m));
     }
-    m->unroll = unroll;
+    if (!m->between)
+        m->unroll = unroll;
     return le_map_count_items(m);
 }

@@ -47,6 +47,7 @@ struct map_stream {
     int load_count;
     struct map_place place; /* of the first load */
     int64_t pitch;
+    int row_columns; /* ROWS: columns from one row's elements to the next row's, if these lie in one row of the array */
     int row_step, step; /* row_step: only ROWS. step 0: elements of neighbouring positions are not side by side */
     int row_low, row_high, column_low, column_high;
     int row_dimension, column_dimension; /* the array's axes along which rows and columns lie; -1: none, or not known */
@@ -54,7 +55,7 @@ struct map_stream {
     bool along;                       /* it depends on the inner axis */
     struct map_pair pair;             /* one array has what both streams read */
     bool tile;                        /* read along the row axis and transposed in shared memory */
-    struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a wide tile */
+    struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a tile, if it has any */
 };
 enum map_way {
     MAP_FLAT, /* neighbouring threads compute neighbouring elements, in row-major order over all axes */
@@ -76,15 +77,17 @@ struct map {
     int stream_count;
     int threads;              /* of a thread block */
     int width, unroll, phase; /* phase: columns of a row's first vector that are before the row's first element */
-    bool paired;              /* some streams or results are pairs */
-    bool safe;                /* its elements can neither fault nor record notes */
-    bool loose;               /* some loads are not read ahead, but only for elements that exist */
-    bool asks;                /* some loads may be out of range */
-    bool scatters;            /* it is a scatter: the stage computes the target's subscripts */
-    bool windows;             /* it sums windows, whose elements serve several sums of a thread */
-    bool dear;   /* its elements are expensive: threads loop over several parts, and operations use their quick way */
-    bool splits; /* a thread whose elements all exist, with all reads in range, computes them without checks; other
-                    threads compute one element at a time */
+    bool between;  /* ROWS: the rows are those of a short axis, whose elements lie between those of neighbouring columns
+                      in  some array; a thread computes all of them */
+    bool paired;   /* some streams or results are pairs */
+    bool safe;     /* its elements can neither fault nor record notes */
+    bool loose;    /* some loads are not read ahead, but only for elements that exist */
+    bool asks;     /* some loads may be out of range */
+    bool scatters; /* it is a scatter: the stage computes the target's subscripts */
+    bool windows;  /* it sums windows, whose elements serve several sums of a thread */
+    bool dear;     /* its elements are expensive: threads loop over several parts, and operations use their quick way */
+    bool splits;   /* a thread whose elements all exist, with all reads in range, computes them without checks; other
+                      threads compute one element at a time */
     bool guards; /* if splits: threads at the edges compute all of their elements at once, too, and check what they read
                   */
     bool only_guards; /* all threads do */
@@ -154,6 +157,8 @@ bool le_map_same_strides(const struct map *m, const struct map_place *a, const s
 /* map_streams.c */
 /* The array's axis along which the axis moves, and how far for one position; -1: none, or several. */
 int le_map_dimension(const struct map *m, const struct le_node *load, int axis, int64_t *factor);
+/* Whether elements so far apart, of that many bytes, are read with all that lies between them. */
+bool le_map_is_step(int64_t step, int64_t size);
 /* How far load b reads from load a along the array's axis d. */
 int64_t le_map_subscripts_apart(const struct map *m, const struct le_node *a, const struct le_node *b, int d);
 void le_map_find_streams(struct map *m);

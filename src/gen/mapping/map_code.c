@@ -107,8 +107,9 @@ static void read_part(struct map *m, const struct map_stream *s, struct le_block
         le_map_bind(m, base, a, a == m->row ? le_plus(t, m->row_start, at->row) : le_map_place(m, a, at->turn));
     le_map_bind(m, base, inner, le_plus(t, m->column_start, at->column));
     struct le_expression *from = le_codegen_trusted_place(&m->c, s->loads[0], base);
-    if (m->width > 1)
-        le_ktree_copy(t, base, m->width, le_map_row_address(m, s->part, at->turn), le_ktree_address(t, from));
+    int count = m->width * le_map_unit(&s->pair);
+    if (count > 1)
+        le_ktree_copy(t, base, count, le_map_row_address(m, s->part, at->turn), le_ktree_address(t, from));
     else
         le_ktree_set(t, base, tile_element(m, s, at->column, at->row), from);
     le_ktree_close(t, base);
@@ -118,8 +119,13 @@ static void put_part(struct map *m, const struct map_stream *s, struct le_block 
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *element;
     struct le_block *elements = le_ktree_open_each(m->c.tree, block, "e", m->width, &element);
-    le_ktree_set(t, elements, tile_element(m, s, at->column, le_plus(t, at->row, element)),
-                 le_ktree_element2(t, s->part, at->turn, element));
+    struct le_expression *row = le_plus(t, at->row, element);
+    for (int k = 0; k < le_map_unit(&s->pair); k++) {
+        const struct map_stream *part = k == 0 ? s : &m->streams[s->pair.other];
+        struct le_expression *read = s->pair.other < 0 ? element : le_ktree_int(t, k);
+        le_ktree_set(t, elements, tile_element(m, part, at->column, row),
+                     le_ktree_element2(t, s->part, at->turn, read));
+    }
     le_ktree_close(t, elements);
 }
 
@@ -141,28 +147,33 @@ static void move_parts(struct map *m, bool puts) {
     struct le_expression *is_row = le_less(t, le_plus(t, m->row_start, at.row), rows);
     struct le_expression *is_column = le_less(t, le_plus(t, m->column_start, at.column), columns);
     struct le_block *within = le_ktree_open_if(t, turns, le_both(t, is_row, is_column));
-    for (int q = 0; q < m->stream_count; q++)
-        if (m->streams[q].tile && puts)
-            put_part(m, &m->streams[q], within, &at);
-        else if (m->streams[q].tile)
-            read_part(m, &m->streams[q], within, &at);
+    for (int q = 0; q < m->stream_count; q++) {
+        const struct map_stream *s = &m->streams[q];
+        if (s->tile && puts && s->part)
+            put_part(m, s, within, &at);
+        else if (s->tile && !puts && !s->pair.imaginary)
+            read_part(m, s, within, &at);
+    }
     le_ktree_close_to(m->c.tree, within, m->body);
 }
 
 static void read_tiles(struct map *m) {
     struct le_kernel_tree *t = m->c.tree;
+    bool parts = false;
     for (int q = 0; q < m->stream_count; q++) {
         struct map_stream *s = &m->streams[q];
         if (!s->tile)
             continue;
         s->array = le_ktree_array(t, m->body, le_map_wish(m, s, "tile"), le_map_stored_type(m, s), LE_KTREE_SHARED,
                                   m->tile_columns * le_map_pitch(m), 0);
-        if (m->width > 1)
+        int count = m->width * le_map_unit(&s->pair);
+        parts |= count > 1;
+        if (count > 1 && !s->pair.imaginary)
             s->part = le_map_declare_rows(m, m->body, le_map_wish(m, s, "part"), le_map_stored_type(m, s), m->unroll,
-                                          m->width, false);
+                                          count, false);
     }
     move_parts(m, false);
-    if (m->width > 1)
+    if (parts)
         move_parts(m, true);
     le_ktree_barrier(t, m->body);
 }

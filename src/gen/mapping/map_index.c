@@ -42,6 +42,8 @@ static void split_item(struct map *m, struct le_block *block, struct le_expressi
                        struct le_expression **parts) {
     struct le_kernel_tree *t = m->c.tree;
     const struct map_digits d = le_map_digits(m);
+    for (int a = 0; a < m->axis_count; a++)
+        parts[a] = le_ktree_constant(t, LE_KTREE_UINT, 0);
     for (int k = 0; k < d.count; k++) {
         int a = d.at[k].axis;
         struct le_expression *digit = item;
@@ -56,7 +58,7 @@ static void split_item(struct map *m, struct le_block *block, struct le_expressi
         }
         if (d.at[k].unit > 1)
             digit = le_times(t, digit, le_ktree_cast(t, LE_KTREE_UINT, le_map_axis_number(m, a, "unit", d.at[k].unit)));
-        parts[a] = parts[a] ? le_plus(t, parts[a], digit) : digit;
+        parts[a] = le_plus(t, parts[a], digit);
     }
 }
 

@@ -3,6 +3,7 @@
 
 static int columns_of(const struct map *m, const struct map_stream *s) {
     int columns = !s->along ? 1 : s->step > 0 ? (m->width - 1) * s->step + 1 : m->width;
+    columns += (m->unroll - 1) * s->row_columns;
     return s->pair.other >= 0 ? 2 * m->width : columns + s->column_high - s->column_low;
 }
 
@@ -36,6 +37,8 @@ struct le_expression *le_map_read_element(struct map *m, const struct map_stream
         return le_ktree_element2(t, s->array, row, le_map_part_of_pair(m, &s->pair, at->element));
     if (s->along)
         column = le_plus(t, le_times_int(t, at->element, step), column);
+    if (s->row_columns > 0)
+        column = le_plus(t, le_times_int(t, at->turn, s->row_columns), column);
     return le_ktree_element2(t, s->array, row, column);
 }
 
@@ -69,13 +72,15 @@ struct row_reading {
     bool guarded;
 };
 
-/* Whether some load reads that column at some element. */
+/* Whether some load reads that column at some element of some row. */
 static bool is_needed(const struct map *m, const struct map_stream *s, int column) {
-    for (int k = 0; k < s->load_count; k++) {
-        int from_load = column - (s->column[k] - s->column_low), step = s->along && s->step > 0 ? s->step : 1;
-        if (from_load >= 0 && from_load % step == 0 && from_load / step < (s->along ? m->width : 1))
-            return true;
-    }
+    int step = s->along && s->step > 0 ? s->step : 1, elements = s->along ? m->width : 1;
+    for (int k = 0; k < s->load_count; k++)
+        for (int u = 0; u < (s->row_columns > 0 ? m->unroll : 1); u++) {
+            int from_load = column - (s->column[k] - s->column_low) - u * s->row_columns;
+            if (from_load >= 0 && from_load % step == 0 && from_load / step < elements)
+                return true;
+        }
     return false;
 }
 
@@ -227,7 +232,7 @@ static void declare_near(struct map *m, struct le_block *block, bool zeroed) {
                                            columns_of(m, s), zeroed);
     }
     for (int q = 0; q < m->stream_count; q++)
-        if (m->streams[q].pair.imaginary)
+        if (m->streams[q].pair.imaginary && !m->streams[q].tile)
             m->streams[q].array = m->streams[m->streams[q].pair.other].array;
 }
 

@@ -39,19 +39,28 @@ static bool is_step(int64_t step) {
     return step >= 1 && step <= STEP_MAX;
 }
 
+bool le_map_is_step(int64_t step, int64_t size) {
+    return is_step(step) && step * size <= STEP_BYTES_MAX;
+}
+
 static struct map_stream stream_of(const struct map *m, struct le_node *load, const struct map_place *p) {
     int inner = m->axis_count - 1;
     int64_t step = p->strides[inner], rows = 0;
     struct map_stream s = {.loads = {load}, .load_count = 1, .pair.other = -1, .place = *p, .row_dimension = -1};
     const int64_t *strides = m->c.layouts[load->value].strides;
     s.along = le_node_depends(load, m->axes[inner].index) && step != 0;
-    s.step = is_step(step) && step * le_map_size(m, load->value) <= STEP_BYTES_MAX ? (int)step : 0;
+    s.step = le_map_is_step(step, le_map_size(m, load->value)) ? (int)step : 0;
     s.column_dimension = le_map_dimension(m, load, inner, &step);
     if (s.column_dimension >= 0 && (strides[s.column_dimension] != 1 || s.step == 0))
         s.column_dimension = -1;
     if (m->way != MAP_ROWS || p->strides[m->row] == 0)
         return s;
     s.pitch = p->strides[m->row];
+    if (s.pitch > 0 && s.pitch < s.step) { /* rows lie between columns */
+        s.row_columns = (int)s.pitch;
+        s.pitch = 0;
+        return s;
+    }
     s.row_step = 1;
     s.row_dimension = le_map_dimension(m, load, m->row, &rows);
     if (s.row_dimension == le_map_dimension(m, load, inner, &step))
