@@ -14,6 +14,7 @@ struct access {
     struct le_variable *array;
     struct le_expression *subscript[LEAT_RANK_MAX]; /* moved by its edge already; NULL: stretched */
     bool asked[LEAT_RANK_MAX];                      /* its range must be checked */
+    int along, span; /* of `span` elements along that axis from the subscript on; 0: one element */
 };
 
 static bool reaches_in_int(const struct le_layout *layout, int rank) {
@@ -38,6 +39,10 @@ bool le_codegen_reaches_in_int(const struct codegen *c, int value) {
 }
 
 static struct le_expression *length_of(const struct access *a, int d) {
+    int64_t starts = a->layout->shape[d] - a->span + 1;
+    if (a->span > 1 && d == a->along)
+        return le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_n%d_less", a->name, d),
+                                 starts < 0 ? 0 : starts);
     return le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_n%d", a->name, d), a->layout->shape[d]);
 }
 
@@ -268,6 +273,38 @@ struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_no
         return x;
     struct le_expression *fill = le_codegen_wide(c, le_codegen_node(c, load->fill, block, NULL));
     return le_let(c->tree, block, a.name, le_ktree_select(c->tree, all_inside(&a), x, fill));
+}
+
+struct le_expression *le_codegen_near(struct codegen *c, const struct le_near *near, struct le_block *block,
+                                      struct le_expression **inside) {
+    const struct le_node *load = near->load;
+    const struct le_address address = le_load_address(c->layouts, load);
+    struct access a;
+    begin_access(&a, c, load->value, load->operand_count, load->stretch);
+    a.along = near->column_axis;
+    a.span = near->span;
+    for (int d = 0; d < a.rank; d++) {
+        if (le_address_is_stretched(&address, d))
+            continue;
+        a.subscript[d] = le_codegen_node(c, load->operands[d], block, NULL);
+        if (d == near->row_axis)
+            a.subscript[d] = le_plus(c->tree, a.subscript[d], near->row);
+        if (d == near->column_axis)
+            a.subscript[d] = le_plus(c->tree, a.subscript[d], le_ktree_int(c->tree, near->column));
+        if (!(near->checked >> d & 1))
+            continue;
+        bool moves = load->edge != LE_EDGE_NONE && load->edge != LE_EDGE_FILL && a.layout->shape[d] > 0;
+        a.asked[d] = !moves || (d == near->column_axis && near->span > 1);
+        if (!a.asked[d])
+            a.subscript[d] = moved(&a, d, a.subscript[d], load->edge, block);
+    }
+    a.array = array_of(c, load->value);
+    *inside = all_inside(&a);
+    struct le_expression *element = element_at(&a);
+    if (!near->apart)
+        return element;
+    struct le_expression *apart = le_ktree_cast(c->tree, a.narrow ? LE_KTREE_INT : LE_KTREE_LONG, near->apart);
+    return le_ktree_element(c->tree, a.array, le_plus(c->tree, element->x[0], apart));
 }
 
 /* ---- stores */

@@ -394,6 +394,13 @@ struct le_expression *le_codegen_node(struct codegen *c, struct le_node *node, s
     return le_codegen_held(c, node, block, outside)->x;
 }
 
+struct le_expression *le_codegen_stored(struct codegen *c, struct le_node *node, struct le_block *block,
+                                        enum le_type stored) {
+    bool rounds = node->kind == LE_NODE_ROUND && node->rounded == stored;
+    struct le_expression *x = le_codegen_node(c, rounds ? node->operands[0] : node, block, NULL);
+    return le_codegen_to_memory(c, x, stored);
+}
+
 void le_codegen_both(struct codegen *c, struct le_node *a, struct le_node *b, struct le_block *block,
                      struct le_variable *outside) {
     struct le_block *other = block;
