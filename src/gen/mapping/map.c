@@ -26,8 +26,7 @@ static int64_t parts_of(int64_t count, int64_t part) {
 }
 
 static void add_digit(struct map_digits *d, int axis, int64_t count, int64_t unit) {
-    if (count != 1)
-        d->at[d->count++] = (struct map_digit){.axis = axis, .count = count, .unit = unit};
+    d->at[d->count++] = (struct map_digit){.axis = axis, .count = count, .unit = unit};
 }
 
 /* Neighbouring threads take the vectors of up to a warp's width of columns, then rows. If a row has more columns, a few
@@ -37,10 +36,12 @@ static void add_rows_and_columns(const struct map *m, struct map_digits *d, int6
     int64_t across = parts_of(vectors, WARP), down = across > 1 ? parts_of(rows, MAP_ROWS_DOWN) : 1;
     int64_t lanes = parts_of(vectors, across), groups = parts_of(rows, down);
     add_digit(d, inner, lanes, 1);
-    add_digit(d, m->row, groups, 1);
-    if (across > 1)
-        add_digit(d, inner, across, lanes);
-    if (down > 1)
+    if (!m->between)
+        add_digit(d, m->row, groups, 1);
+    if (across == 1)
+        return;
+    add_digit(d, inner, across, lanes);
+    if (!m->between)
         add_digit(d, m->row, down, groups);
 }
 
