@@ -165,7 +165,7 @@ void le_map_find_streams(struct map *m);
 /* Whether a thread whose elements do not all exist, or read out of range, can read the streams as other threads do,
  * with checks of what it reads: these say what lies out of range. */
 bool le_map_can_guard(const struct map *m);
-bool le_map_has_many_edges(const struct map *m); /* most warps have a thread at an edge */
+double le_map_edge_share(const struct map *m); /* of warps that have a thread at an edge, about */
 /* The array's axes that such a thread checks, as bits: some reads of `span` columns may be out of range there. */
 unsigned le_map_checked(const struct map *m, const struct map_stream *s, int column, int span);
 /* Whether a vector from that column on is either all inside along its axis, or all outside. */

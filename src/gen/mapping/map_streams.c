@@ -312,7 +312,7 @@ bool le_map_can_guard(const struct map *m) {
 }
 
 /* Of the threads that an axis' parts and those of the faster axes take, one run at each end is at an edge. */
-bool le_map_has_many_edges(const struct map *m) {
+double le_map_edge_share(const struct map *m) {
     const struct map_digits d = le_map_digits(m);
     double before = 1, share = 0; /* of warps */
     for (int k = 0; k < d.count; k++) {
@@ -324,5 +324,5 @@ bool le_map_has_many_edges(const struct map *m) {
             share += ends * run / (before * parts);
         before *= (double)d.at[k].count;
     }
-    return share > 0.5;
+    return share;
 }
