@@ -11,6 +11,8 @@ struct row_need {
     bool are_totals_big; /* totals have more than 4 bytes; of strips, more than 8 */
     /* of strips */
     int64_t points;
+    int passes;          /* over the elements, among them that for values */
+    bool stores;         /* as much is written as is read */
     int element;         /* bytes of the largest element that is kept */
     size_t totals_bytes; /* upper bound of the totals of all groups in shared memory, for one column */
 };

@@ -217,6 +217,8 @@ static bool find_strip(struct row *r, struct row_need need) {
     need.reads = r->all.terms;
     need.words = r->kept_bytes / 4;
     need.points = r->t->points;
+    need.stores = r->value;
+    need.passes = r->t->group_count + need.stores;
     for (int k = 0; k < r->load_count; k++) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
         need.element = r->kept[k] && bytes > need.element ? bytes : need.element;
