@@ -153,7 +153,8 @@ static void try_late(struct row *r, int group, struct le_node *node) {
     if (cost_along(r, node) < LATE_COST)
         return;
     for (int k = 0; k < r->load_count; k++) {
-        if (!has_room_for(r, k, node->type) || (r->late && r->late->cost >= node->cost) || !le_node_is_safe(&r->c->safety, node))
+        if (!has_room_for(r, k, node->type) || (r->late && r->late->cost >= node->cost) ||
+            !le_node_is_safe(&r->c->safety, node))
             continue;
         if (!is_used_otherwise(r, group, node, NULL) || is_used_otherwise(r, group, r->loads[k], node))
             continue;

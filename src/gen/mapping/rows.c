@@ -115,8 +115,8 @@ static void fetch_rows(struct row *r) {
         le_strip_fetch_far(r);
 }
 
-/* Declares the object that keeps a load's lines as elements of the type. far: the array in shared memory for lines that do not fit in registers
- * (NULL: none). far_bytes: bytes per thread that other loads use of it */
+/* Declares the object that keeps a load's lines as elements of the type. far: the array in shared memory for lines that
+ * do not fit in registers (NULL: none). far_bytes: bytes per thread that other loads use of it */
 static struct le_variable *declare_kept(struct row *r, const struct le_node *load, enum le_type type,
                                         struct le_variable *far, int64_t far_bytes) {
     struct le_kernel_tree *t = r->c->tree;
