@@ -72,6 +72,12 @@ def cases():
     a = (sample('i32', (37, 18), 3) / 4).astype(np.float16); b = a.astype(np.float32)
     ok('y[j] = mean(i: (f32(a[i,j]) - mean(k: f32(a[k,j]))) ** 2)', dict(a=a), y=variance(b))
     ok('y[i,j] = f16(f32(a[i,j]) - mean(k: f32(a[k,j])))', dict(a=a), y=(b - mean(b)).astype(np.float16))
+    # a quotient that a total and the values need is kept, though its type is not that of what is read
+    for t in ('f16', 'i16', 'i32', 'f64'):
+        for shape in ((37, 18), (3, 70), (70, 3)):
+            a = sample('i32', shape, 7).astype(DTYPES[t]); b = a.astype(np.float32); e, f = 1 / (1 + np.abs(b - b.max(0))), 1 / (1 + np.abs(b.T - b.max(1)))
+            ok('e[i,j] = 1 / (1 + abs(f32(a[i,j]) - max(k: f32(a[k,j]))))\ny[i,j] = e[i,j] / sum(k: e[k,j])', dict(a=a), y=e / tree(e, np.add))
+            ok('e[i,j] = 1 / (1 + abs(f32(a[i,j]) - max(k: f32(a[i,k]))))\ny[i,j] = f16(e[i,j] / sum(k: e[i,k]))', dict(a=a), y=(f / tree(f, np.add)).T.astype(np.float16))
     # a target in place, of which totals are read; values out of the range of numbers; a total that is 0, -0.0 or nan
     a = sample('f32', (40, 6), 9); ok('a[i,j] = a[i,j] - mean(k: a[k,j])', dict(a=a), a=a - mean(a))
     z = np.zeros((9, 4), np.float32); z[:, 1] = -0.0; z[3, 2] = nan; z[:, 3] = [1, -1, 2, -2, 0, inf, 3, 4, 5]

@@ -11,6 +11,8 @@ struct row_need {
     bool are_totals_big; /* totals have more than 4 bytes; of strips, more than 8 */
     /* of strips */
     int64_t points;
+    int passes;          /* over the elements, among them that for values */
+    bool stores;         /* as much is written as is read */
     int element;         /* bytes of the largest element that is kept */
     size_t totals_bytes; /* upper bound of the totals of all groups in shared memory, for one column */
 };
@@ -48,9 +50,11 @@ struct row {
     struct le_variable *objects[LOADS_MAX]; /* objects of type le_kept, by load */
     int kept_bytes;                         /* kept bytes per element */
     /* An expensive node of a group's terms that later passes use, too. It is kept in place of a load that only that
-     * node needs. */
+     * node needs: in the load's object or, if its type is another one, in registers of its own, while the load's become
+     * free. */
     struct le_node *late;
     int late_load, late_group;
+    struct le_variable *late_object;
     struct strip_wish wish;
     int points_at[POINTS_MAX]; /* the kept indices that rows depend on; with strips the last one's neighbours are
                                   columns side by side */

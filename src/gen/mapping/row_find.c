@@ -141,13 +141,20 @@ static int64_t cost_along(struct row *r, struct le_node *node) {
     return a.cost;
 }
 
+/* Each kept element has at least four bytes of registers, but only its own bytes of shared memory. */
+static bool has_room_for(const struct row *r, int load, enum le_type type) {
+    enum le_type stored = r->c->ir->values.at[r->loads[load]->value].type;
+    if (!r->kept[load] || (type != LE_F32 && type != LE_F64))
+        return false;
+    return type == stored || (r->shape.near == r->shape.lines && (type == LE_F32 || le_type_size(stored) == 8));
+}
+
 static void try_late(struct row *r, int group, struct le_node *node) {
     if (cost_along(r, node) < LATE_COST)
         return;
     for (int k = 0; k < r->load_count; k++) {
-        enum le_type stored = r->c->ir->values.at[r->loads[k]->value].type;
-        bool fits = r->kept[k] && node->type == stored && (stored == LE_F32 || stored == LE_F64);
-        if (!fits || (r->late && r->late->cost >= node->cost) || !le_node_is_safe(&r->c->safety, node))
+        if (!has_room_for(r, k, node->type) || (r->late && r->late->cost >= node->cost) ||
+            !le_node_is_safe(&r->c->safety, node))
             continue;
         if (!is_used_otherwise(r, group, node, NULL) || is_used_otherwise(r, group, r->loads[k], node))
             continue;
@@ -217,6 +224,8 @@ static bool find_strip(struct row *r, struct row_need need) {
     need.reads = r->all.terms;
     need.words = r->kept_bytes / 4;
     need.points = r->t->points;
+    need.stores = r->value;
+    need.passes = r->t->group_count + need.stores;
     for (int k = 0; k < r->load_count; k++) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
         need.element = r->kept[k] && bytes > need.element ? bytes : need.element;

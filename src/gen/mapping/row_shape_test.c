@@ -36,6 +36,8 @@ static bool strip_of(const struct le_device_facts *facts, int64_t terms, int64_t
                             .is_wide = bytes > 4,
                             .are_totals_big = bytes > 4,
                             .points = points,
+                            .passes = 3,
+                            .stores = true,
                             .element = bytes,
                             .totals_bytes = 32};
     return le_strip_shape(facts, &need, wish, shape);
@@ -81,7 +83,8 @@ static void long_strips(void **state) {
     assert_false(strip_of(&facts, 58000, 1024, 4, (struct strip_wish){-1, -1}, &s));
 }
 
-/* Short columns need no other thread, and many columns no cluster. */
+/* Short columns need no other thread. Of longer ones a cluster keeps strips as wide as a line of memory, with room for
+ * several of its blocks on a multiprocessor. */
 static void strips_apart(void **state) {
     (void)state;
     struct le_device_facts facts = facts_of(90, 227 * 1024);
@@ -89,8 +92,10 @@ static void strips_apart(void **state) {
     assert_true(strip_of(&facts, 8, 1 << 20, 4, (struct strip_wish){-1, -1}, &s));
     assert_int_equal(s.strip, s.threads);
     assert_int_equal(s.cluster, 1);
-    assert_true(strip_of(&facts, 1000, 1 << 20, 4, (struct strip_wish){-1, -1}, &s));
-    assert_int_equal(s.cluster, 1);
+    assert_true(strip_of(&facts, 4096, 1 << 14, 4, (struct strip_wish){-1, -1}, &s));
+    assert_int_equal(s.strip, 32);
+    assert_int_equal(s.cluster, 8);
+    assert_true(s.resident >= 3);
 }
 
 static void wished_strips(void **state) {

@@ -26,6 +26,14 @@ struct le_expression *le_row_has(struct row *r, struct le_expression *number) {
     return le_less(t, step == 1 ? number : le_times_int(t, number, step), r->lines ? r->lines : r->left);
 }
 
+/* For a line of what the pass reads of the load, or of what is kept in place of it. */
+static struct le_variable *line_array(struct row *r, struct le_block *block, int load, bool late) {
+    struct le_variable *array = le_group_array(r->c, block, r->loads[load], late ? "late" : "line", r->all.width);
+    if (late)
+        array->type = (int)r->late->type;
+    return array;
+}
+
 void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library_call get, struct row_line *line) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
@@ -38,7 +46,7 @@ void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library
             line->some[k] = r->ahead[k];
             continue;
         }
-        line->some[k] = le_group_array(c, first, r->loads[k], "line", r->all.width);
+        line->some[k] = line_array(r, first, k, r->late && k == r->late_load && pass > r->late_group);
         struct le_expression *to = le_ktree_use(t, line->some[k]);
         if (r->kept[k]) {
             struct le_expression *x[] = {le_ktree_use(t, r->objects[k]), line->number, to};
@@ -107,13 +115,13 @@ static void fetch_rows(struct row *r) {
         le_strip_fetch_far(r);
 }
 
-/* Declares the object that keeps a load's lines. far: the array in shared memory for lines that do not fit in registers
- * (NULL: none). far_bytes: bytes per thread that other loads use of it */
-static struct le_variable *declare_kept(struct row *r, const struct le_node *load, struct le_variable *far,
-                                        int64_t far_bytes) {
+/* Declares the object that keeps a load's lines as elements of the type. far: the array in shared memory for lines that
+ * do not fit in registers (NULL: none). far_bytes: bytes per thread that other loads use of it */
+static struct le_variable *declare_kept(struct row *r, const struct le_node *load, enum le_type type,
+                                        struct le_variable *far, int64_t far_bytes) {
     struct le_kernel_tree *t = r->c->tree;
     const struct le_value *v = &r->c->ir->values.at[load->value];
-    const struct le_static statics[] = {LE_STATIC_TYPE((int)v->type), LE_STATIC_NUMBER(r->all.width),
+    const struct le_static statics[] = {LE_STATIC_TYPE((int)type), LE_STATIC_NUMBER(r->all.width),
                                         LE_STATIC_NUMBER(r->shape.near)};
     struct le_variable *kept =
         le_ktree_declare(t, r->c->root, le_arena_format(r->c->arena, "%s_kept", v->name), LE_KTREE_VOID, NULL);
@@ -138,9 +146,12 @@ static void keep_rows(struct row *r) {
     for (int k = 0; k < r->load_count; k++) {
         if (!r->kept[k])
             continue;
-        r->objects[k] = declare_kept(r, r->loads[k], far, far_bytes);
-        far_bytes += (int64_t)(r->shape.lines - r->shape.near) * r->all.width *
-                     (int64_t)le_type_size(c->ir->values.at[r->loads[k]->value].type);
+        enum le_type type = c->ir->values.at[r->loads[k]->value].type;
+        r->objects[k] = declare_kept(r, r->loads[k], type, far, far_bytes);
+        far_bytes += (int64_t)(r->shape.lines - r->shape.near) * r->all.width * (int64_t)le_type_size(type);
+        if (r->late && r->late_load == k)
+            r->late_object =
+                r->late->type == type ? r->objects[k] : declare_kept(r, r->loads[k], r->late->type, NULL, 0);
     }
     fetch_rows(r);
     if (far)
@@ -186,7 +197,7 @@ struct le_variable *le_row_line_total(struct row *r, int pass, enum le_library_c
     }
     struct le_variable *some = le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, r->all.width, 0);
     if (r->late && r->late_group == pass)
-        late = le_group_array(c, block, r->loads[r->late_load], "late", r->all.width);
+        late = line_array(r, block, r->late_load, true);
     le_row_get(r, pass, block, get, &line);
     struct le_block *each = le_row_open_elements(r, pass, block, &line, &e);
     le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, le_plus(t, line.at, e)));
@@ -194,8 +205,9 @@ struct le_variable *le_row_line_total(struct row *r, int pass, enum le_library_c
         le_ktree_set(t, each, le_ktree_element(t, late, e), le_codegen_node(c, r->late, each, NULL));
     le_ktree_close(t, each);
     if (late) {
-        struct le_expression *x[] = {le_ktree_use(t, r->objects[r->late_load]), number, le_ktree_use(t, late)};
+        struct le_expression *x[] = {le_ktree_use(t, r->late_object), number, le_ktree_use(t, late)};
         le_do(t, block, put, NULL, x);
+        r->objects[r->late_load] = r->late_object; /* for the passes that follow */
     }
     le_group_return_joined(c, g, block, some);
     return function;
