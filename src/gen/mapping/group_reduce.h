@@ -100,6 +100,11 @@ bool le_group_is_dense(struct codegen *c, const struct group *g,
 bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width);
 /* How many values of the kept index, at most of so many bytes, the loads of the terms have side by side in memory. */
 int le_side_width(struct codegen *c, const struct group *g, int index, int most_bytes);
+/* How many values of the kept index a thread can have where the loads of the terms are the same for all of them, or of
+ * chains side by side in memory. */
+int le_side_most(struct codegen *c, const struct group *g, int index);
+/* Cost of what changes from term to term, but not with the index. */
+int64_t le_side_shared_cost(struct codegen *c, const struct group *g, int index);
 int le_side_loads(struct codegen *c, const struct group *g, struct le_node **loads); /* those loads */
 
 /* group_terms.c */
@@ -169,8 +174,10 @@ void le_side_hold(struct codegen *c, const struct group *g, struct le_block *blo
 /* Opens a loop over the values e that binds the index and makes known what is known of it. */
 struct le_block *le_side_open_each(struct codegen *c, const struct side *side, struct le_block *block,
                                    struct le_expression **e);
-/* Fills the function of a term, whose indices its block binds: it returns the totals of all values. */
-void le_side_fill_term(struct codegen *c, const struct group *g, struct le_block *function, struct le_expression *at);
+/* Fills the function of a term, whose indices its block binds: it returns the totals of all values,
+ * of a chain its chunks with the term added. */
+void le_side_fill_term(struct codegen *c, const struct group *g, struct le_block *function, struct le_expression *at,
+                       struct le_expression *chunk);
 
 /* group_reduce.c: the stage and the others that the kernel computes, of which some have no remaining kept indices. */
 enum team_stages { TEAM_ALL, TEAM_ALONG, TEAM_ONCE }; /* all; those with remaining indices; those without */

@@ -151,7 +151,7 @@ struct le_expression *le_group_chained(struct codegen *c, const struct group *g,
                                   le_ktree_part(c->tree, (int)g->bodies[k]->type, chunk, k, never));
     }
     c->term = NULL;
-    return le_ktree_total(c->tree, g->type, x, g->node_count);
+    return le_ktree_total(c->tree, g->one, x, g->node_count);
 }
 
 /* The parameters of a function of a term: its number; of a chain its slot in shared memory and the chunk so far;
@@ -194,7 +194,7 @@ static void fill_term(struct codegen *c, const struct group *g, const struct ter
     bind_last(c, g, f->block, bind_outer(c, g, f->block, f->at));
     know_staged(c, g, f);
     if (g->side) {
-        le_side_fill_term(c, g, f->block, f->at);
+        le_side_fill_term(c, g, f->block, f->at, f->chunk);
         return;
     }
     le_ktree_close_with(c->tree, f->block,
