@@ -19,9 +19,9 @@ int64_t le_reduce_terms(const struct team_stage *t) {
 
 /* ---- pieces of the kernels */
 
-/* Of a thread's totals. Those of a chain are its chunk, the unit and what waits for other units. */
+/* Of a thread's totals. Of a chain's further points they count half: the reads and the loops are the same. */
 static int own_bytes(const struct team_stage *t, const struct group *g) {
-    return le_group_bytes(g) * (g->chain ? t->side.width : 1);
+    return le_group_bytes(g) * (g->chain ? t->side.width + 1 : 2) / 2;
 }
 
 void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads) {

@@ -93,6 +93,9 @@ bool le_group_is_across(struct codegen *c, const struct group *g, int index);
 /* Finds the loads that depend on the last axis and are in range; returns how many. -1: a loop inside a term depends on
  * that axis. */
 int le_group_loads(struct codegen *c, const struct group *g, struct le_node **loads);
+/* Of a chain: those whose terms lie side by side and are read as vectors of CHAIN_WIDTH; how many. */
+enum { CHAIN_WIDTH = 4 };
+int le_chain_wide_loads(struct codegen *c, const struct group *g, struct le_node **loads);
 bool le_group_can_stage(struct codegen *c, const struct group *g); /* all loads that depend on the term can be */
 bool le_group_is_dense(struct codegen *c, const struct group *g,
                        const struct le_node *load); /* whether its elements lie side by side along the terms */
@@ -111,8 +114,8 @@ int le_side_loads(struct codegen *c, const struct group *g, struct le_node **loa
 /* Declares the type of the totals and the functions `term` and `many`, or only the functions. */
 void le_group_emit(struct codegen *c, struct group *g, struct le_block *block);
 void le_group_functions(struct codegen *c, struct group *g, struct le_block *block);
-/* A function (term's number, bool &usual) that computes the term without a branch, for le_thread_total; NULL: there is
- * none, or it is not worthwhile. */
+/* A function (term's number, bool &usual) that computes the term without a branch, for le_thread_total, or of a chain
+ * reads vectors of terms; NULL: there is none, or it is not worthwhile. */
 struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g, struct le_block *block);
 void le_group_declare(struct codegen *c, struct group *g); /* only the type of the totals */
 /* The total of the one term whose indices the block binds; at: the term's number. */
