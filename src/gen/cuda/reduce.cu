@@ -569,6 +569,7 @@ __device__ inline M le_chain_chunk(N at, N end, int slot, const Term &term, cons
             chunk = term(at, slot, chunk);
         return chunk;
     }
+    at &= ~(N)31; /* a multiple of 32, as compilers now see: terms of one vector read it once */
 #pragma unroll 1
     for (int first = 0; first < 32; first += U) {
         const M before = chunk;

@@ -52,7 +52,7 @@ int le_columns_parts(const struct team_stage *t) {
 int64_t le_columns_dear_chunk(struct codegen *c, const struct team_stage *t) {
     int threads = le_columns_threads(t, 1);
     le_reduce_bounds(c, t, threads);
-    int64_t blocks = (t->points + threads - 1) / threads, chunk = le_columns_whole(t, 1);
+    int64_t blocks = (t->points / t->side.width + threads - 1) / threads, chunk = le_columns_whole(t, 1);
     int64_t resident = (int64_t)c->tree->resident * c->job->facts->multiprocessors;
     int64_t bytes = t->points * (int64_t)le_group_total_bytes(&t->groups[0]);
     for (; chunk > le_reduce_least_chunk(t); chunk /= 2) {

@@ -7,6 +7,8 @@
 #define BLOCKS_ROW  "some blocks for each row"
 #define COLUMN      "a thread for each column"
 #define CUT_COLUMNS "threads for each column, the last block joins their totals"
+#define SPREAD      COLUMN ", 3 values at once"
+#define CUT_SPREAD  CUT_COLUMNS ", 3 values at once"
 
 #define VECTOR "y[i] = sum(k: a[i,k] * x[k])"
 #define TURNED "y[i] = sum(k: a[k,i] * x[k])"
@@ -66,6 +68,38 @@ static void terms(void **state) {
     chained("y[i] = sum(k in 0..i+1: a[i,k] * x[k])", "a 100 100, x 100", "a thread for each element", false);
 }
 
+/* Threads of some points each, which the terms' reads serve together; one that the quick way does not compute makes all
+ * of a thread's points take the other one. */
+static void neighbours(const char *program, const char *arrays, const char *mapping) {
+    struct device_test_run r;
+    start_run(&r, program, arrays, true);
+    r.mapping = mapping;
+    struct kept_device *kept = r.kept;
+    bool is_cut = strstr(mapping, "chunk=1024");
+    same_mapped(&r, strstr(program, "[i,d]") ? is_cut ? CUT_SPREAD : SPREAD : is_cut ? CUT_COLUMNS : COLUMN);
+    assert_non_null(strstr(kept->modules[(kept->next + KEPT_MODULES - 1) % KEPT_MODULES].text, "le_several"));
+}
+
+static void several_points(void **state) {
+    (void)state;
+    static const char cut[] = "columns vector=4 chunk=1024 parts=1", pairs[] = "columns vector=2 chunk=1024 parts=1",
+                      whole[] = "columns vector=4 chunk=1048576 parts=1",
+                      kernels[] = "y[i] = sum(j: w[j] / (1 + (x[i] - p[j])**2))",
+                      pulls[] = "a[i,d] = sum(j: m[j] / (0.01 + (p[j,0] - p[i,0])**2 + (p[j,1] - p[i,1])**2)**1.5 * "
+                              "(p[j,d] - p[i,d]))";
+    neighbours(kernels, "x 40, p 2100, w 2100", cut);
+    neighbours(kernels, "x 1200, p 70, w 70", whole);
+    neighbours(kernels, "x 38, p 1031, w 1031", pairs);
+    neighbours("in x: f64[n]\n" "y[i] = sum(j: w[j] / (x[i] - p[j]))", "x 12, p 1100, w 1100", cut);
+    neighbours("y[i] = sum(j: w[j] / (x[i] * p[j]))", "x 200, p 2000, w 2000", cut);
+    neighbours("y[i] = sum(j: w[j] * sqrt(abs(x[i] - p[j]))) / sum(j: (x[i] - p[j])**2)", "x 40, p 1100, w 1100", cut);
+    neighbours("y[i] = sum(j: abs(x[i] - p[j] - max(k: w[k] * abs(x[i] - p[k]))))", "x 40, p 110, w 110", whole);
+    neighbours("y[i] = argmin(j: w[j] * abs(x[i] - p[j]))", "x 40, p 1100, w 1100", whole);
+    neighbours(pulls, "p 1104 3, m 1104", cut);
+    neighbours(pulls, "p 66 3, m 66", "columns vector=2 chunk=1048576 parts=1");
+    neighbours("y[i,k] = sum(j: abs(a[i,j] - b[j,k]))", "a 3 1100, b 1100 8", cut);
+}
+
 static void with_checks(void **state) {
     (void)state;
     chained(VECTOR, "a 5 1010, x 1010", WARP_ROW, true);
@@ -75,7 +109,7 @@ static void with_checks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths), cmocka_unit_test(types), cmocka_unit_test(terms),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths), cmocka_unit_test(types), cmocka_unit_test(terms), cmocka_unit_test(several_points),
                                        cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

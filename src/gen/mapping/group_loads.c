@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define NARROW_TERMS ((int64_t)1 << 30) /* an int counts these, and what is looked at behind them */
+#define SIDE_MOST    4                  /* points of a thread whose terms read the same */
+#define SIDE_BYTES   48                 /* of their totals: what registers hold several times */
 #define DEAR_COST    128                /* additions of all terms that a thread makes at once */
 
 static const struct le_range *range_at(const struct codegen *c, const struct group *g, int position) {
@@ -237,6 +239,23 @@ int le_group_loads(struct codegen *c, const struct group *g, struct le_node **lo
     return found_loads(&l, loads);
 }
 
+/* What changes from term to term, but not with the index. */
+struct shared_search {
+    const struct group *terms;
+    int index, epoch;
+    int64_t cost;
+};
+static void add_shared(struct le_node_notes *notes, struct shared_search *s, struct le_node *node) {
+    if (!le_node_depends_on_any(node, s->terms->indices, s->terms->index_count) || le_note_met(notes, node, s->epoch))
+        return;
+    if (!le_node_depends(node, s->index)) {
+        s->cost += node->cost;
+        return;
+    }
+    for (int k = 0; k < node->operand_count; k++)
+        add_shared(notes, s, node->operands[k]);
+}
+
 /* The loads of the terms by themselves, as if neighbouring terms had neighbouring values of that index. */
 static struct group across(const struct group *g, const int *index) {
     struct group side = {.indices = index, .index_count = 1, .axis_count = 1, .node_count = g->node_count};
@@ -244,16 +263,38 @@ static struct group across(const struct group *g, const int *index) {
     return side;
 }
 
+static int widest(struct load_check *l, int most) {
+    int64_t count = le_range_count(range_at(l->c, l->g, 0));
+    for (l->width = most; l->width > 1; l->width /= 2)
+        if (count % l->width == 0 && all_fit(l, visit_aligned))
+            return l->width;
+    return 1;
+}
+
 int le_side_width(struct codegen *c, const struct group *g, int index, int most_bytes) {
     struct group side = across(g, &index);
     struct load_check l = {.c = c, .g = &side, .terms = g};
     if (range_at(c, &side, 0)->by != 1 || g->chain || !all_fit(&l, visit_size) || l.largest == 0)
         return 1;
-    int64_t count = le_range_count(range_at(c, &side, 0));
-    for (l.width = most_bytes / l.largest; l.width > 1; l.width /= 2)
-        if (count % l.width == 0 && all_fit(&l, visit_aligned))
-            return l.width;
-    return 1;
+    return widest(&l, most_bytes / l.largest);
+}
+
+int le_side_most(struct codegen *c, const struct group *g, int index) {
+    struct group side = across(g, &index);
+    struct load_check l = {.c = c, .g = &side, .terms = g};
+    int most = SIDE_MOST;
+    if (range_at(c, &side, 0)->by != 1 || !all_fit(&l, visit_size) || (l.largest > 0 && !g->chain))
+        return 1;
+    while (most > 1 && (most * l.largest > 16 || most * le_group_bytes(g) > SIDE_BYTES))
+        most /= 2;
+    return widest(&l, most);
+}
+
+int64_t le_side_shared_cost(struct codegen *c, const struct group *g, int index) {
+    struct shared_search s = {.terms = g, .index = index, .epoch = ++c->notes->epoch};
+    for (int k = 0; k < g->node_count; k++)
+        add_shared(c->notes, &s, g->bodies[k]);
+    return s.cost;
 }
 
 int le_side_loads(struct codegen *c, const struct group *g, struct le_node **loads) {
@@ -269,6 +310,19 @@ bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, 
     if (l.fits)
         visit_aligned(&l, load);
     return l.fits;
+}
+
+int le_chain_wide_loads(struct codegen *c, const struct group *g, struct le_node **loads) {
+    const struct term_axis *last = &g->axes[g->axis_count - 1];
+    int count = 0, wide = 0;
+    if (g->chain && g->axis_count == 1 && range_at(c, g, last->position)->by == 1 &&
+        le_chain_unroll(g) >= CHAIN_WIDTH)
+        count = le_group_loads(c, g, loads);
+    for (int k = 0; k < count; k++)
+        if (le_type_size(c->ir->values.at[loads[k]->value].type) <= 4 &&
+            le_team_is_wide(c, loads[k], &g->indices[last->position], CHAIN_WIDTH))
+            loads[wide++] = loads[k];
+    return wide;
 }
 
 bool le_group_is_dense(struct codegen *c, const struct group *g, const struct le_node *load) {

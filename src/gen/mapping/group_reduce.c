@@ -19,11 +19,16 @@ int64_t le_reduce_terms(const struct team_stage *t) {
 
 /* ---- pieces of the kernels */
 
+/* Of a thread's totals. Of a chain's further points they count half: the reads and the loops are the same. */
+static int own_bytes(const struct team_stage *t, const struct group *g) {
+    return le_group_bytes(g) * (g->chain ? t->side.width + 1 : 2) / 2;
+}
+
 void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads) {
     int bytes = 0;
     for (int g = 0; g < t->group_count; g++)
-        if (le_group_bytes(&t->groups[g]) > bytes)
-            bytes = le_group_bytes(&t->groups[g]);
+        if (own_bytes(t, &t->groups[g]) > bytes)
+            bytes = own_bytes(t, &t->groups[g]);
     int resident = (bytes > 12 ? 512 : bytes > 4 ? 768 : 1024) / threads;
     c->tree->threads = threads;
     c->tree->resident = resident > 0 ? resident : 1;

@@ -93,6 +93,9 @@ bool le_group_is_across(struct codegen *c, const struct group *g, int index);
 /* Finds the loads that depend on the last axis and are in range; returns how many. -1: a loop inside a term depends on
  * that axis. */
 int le_group_loads(struct codegen *c, const struct group *g, struct le_node **loads);
+/* Of a chain: those whose terms lie side by side and are read as vectors of CHAIN_WIDTH; how many. */
+enum { CHAIN_WIDTH = 4 };
+int le_chain_wide_loads(struct codegen *c, const struct group *g, struct le_node **loads);
 bool le_group_can_stage(struct codegen *c, const struct group *g); /* all loads that depend on the term can be */
 bool le_group_is_dense(struct codegen *c, const struct group *g,
                        const struct le_node *load); /* whether its elements lie side by side along the terms */
@@ -100,14 +103,19 @@ bool le_group_is_dense(struct codegen *c, const struct group *g,
 bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width);
 /* How many values of the kept index, at most of so many bytes, the loads of the terms have side by side in memory. */
 int le_side_width(struct codegen *c, const struct group *g, int index, int most_bytes);
+/* How many values of the kept index a thread can have where the loads of the terms are the same for all of them, or of
+ * chains side by side in memory. */
+int le_side_most(struct codegen *c, const struct group *g, int index);
+/* Cost of what changes from term to term, but not with the index. */
+int64_t le_side_shared_cost(struct codegen *c, const struct group *g, int index);
 int le_side_loads(struct codegen *c, const struct group *g, struct le_node **loads); /* those loads */
 
 /* group_terms.c */
 /* Declares the type of the totals and the functions `term` and `many`, or only the functions. */
 void le_group_emit(struct codegen *c, struct group *g, struct le_block *block);
 void le_group_functions(struct codegen *c, struct group *g, struct le_block *block);
-/* A function (term's number, bool &usual) that computes the term without a branch, for le_thread_total; NULL: there is
- * none, or it is not worthwhile. */
+/* A function (term's number, bool &usual) that computes the term without a branch, for le_thread_total, or of a chain
+ * reads vectors of terms; NULL: there is none, or it is not worthwhile. */
 struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g, struct le_block *block);
 void le_group_declare(struct codegen *c, struct group *g); /* only the type of the totals */
 /* The total of the one term whose indices the block binds; at: the term's number. */
@@ -169,8 +177,10 @@ void le_side_hold(struct codegen *c, const struct group *g, struct le_block *blo
 /* Opens a loop over the values e that binds the index and makes known what is known of it. */
 struct le_block *le_side_open_each(struct codegen *c, const struct side *side, struct le_block *block,
                                    struct le_expression **e);
-/* Fills the function of a term, whose indices its block binds: it returns the totals of all values. */
-void le_side_fill_term(struct codegen *c, const struct group *g, struct le_block *function, struct le_expression *at);
+/* Fills the function of a term, whose indices its block binds: it returns the totals of all values,
+ * of a chain its chunks with the term added. */
+void le_side_fill_term(struct codegen *c, const struct group *g, struct le_block *function, struct le_expression *at,
+                       struct le_expression *chunk);
 
 /* group_reduce.c: the stage and the others that the kernel computes, of which some have no remaining kept indices. */
 enum team_stages { TEAM_ALL, TEAM_ALONG, TEAM_ONCE }; /* all; those with remaining indices; those without */

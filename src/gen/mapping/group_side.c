@@ -78,7 +78,16 @@ struct le_block *le_side_open_each(struct codegen *c, const struct side *side, s
     return each;
 }
 
-void le_side_fill_term(struct codegen *c, const struct group *g, struct le_block *function, struct le_expression *at) {
+static struct le_expression *term_of_one(struct codegen *c, const struct group *g, struct le_block *each,
+                                         struct le_expression *at, struct le_expression *chunk,
+                                         struct le_expression *e) {
+    struct le_expression *x[] = {chunk, e};
+    return g->chain ? le_group_chained(c, g, each, at, le_ktree_call(c->tree, LE_CALL_SEVERAL_AT, g->one, NULL, x))
+                    : le_group_total(c, g, each, at);
+}
+
+void le_side_fill_term(struct codegen *c, const struct group *g, struct le_block *function, struct le_expression *at,
+                       struct le_expression *chunk) {
     struct le_kernel_tree *t = c->tree;
     struct le_node *loads[LOADS_MAX];
     struct le_variable *vectors[LOADS_MAX];
@@ -97,7 +106,7 @@ void le_side_fill_term(struct codegen *c, const struct group *g, struct le_block
     c->quick = quick ? each : NULL;
     for (int k = 0; k < count; k++)
         le_group_know_element(c, loads[k], each, vectors[k], e);
-    le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, at));
+    le_ktree_set(t, each, le_ktree_element(t, some, e), term_of_one(c, g, each, at, chunk, e));
     c->quick = quick;
     le_ktree_close(t, each);
     struct le_expression *all = le_ktree_use(t, some);

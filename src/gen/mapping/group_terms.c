@@ -151,7 +151,7 @@ struct le_expression *le_group_chained(struct codegen *c, const struct group *g,
                                   le_ktree_part(c->tree, (int)g->bodies[k]->type, chunk, k, never));
     }
     c->term = NULL;
-    return le_ktree_total(c->tree, g->type, x, g->node_count);
+    return le_ktree_total(c->tree, g->one, x, g->node_count);
 }
 
 /* The parameters of a function of a term: its number; of a chain its slot in shared memory and the chunk so far;
@@ -190,11 +190,38 @@ static void know_staged(struct codegen *c, const struct group *g, const struct t
         le_group_know_read(c, g->staged[k], f->block, slot_of(c, g, k, f->slot));
 }
 
-static void fill_term(struct codegen *c, const struct group *g, const struct term_function *f) {
-    bind_last(c, g, f->block, bind_outer(c, g, f->block, f->at));
+/* Binds the last axis. Of a chain's chunk that is whole, loads read vectors that begin at multiples of their width: the
+ * terms of one of them are written side by side, and compilers read it once. */
+static void bind_wide(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *place) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_node *loads[LOADS_MAX];
+    struct le_variable *some[LOADS_MAX];
+    struct le_expression *within = NULL;
+    int count = le_chain_wide_loads(c, g, loads);
+    if (count > 0) {
+        within = le_let(t, block, "within", le_ktree_binary(t, LE_OP_AND, place, le_ktree_int(t, CHAIN_WIDTH - 1)));
+        struct le_block *base = le_ktree_open(t, block);
+        bind_last(c, g, base, le_minus(t, place, within));
+        for (int k = 0; k < count; k++) {
+            some[k] = le_group_array(c, base, loads[k], "some", CHAIN_WIDTH);
+            le_group_read(c, base, loads[k], CHAIN_WIDTH, le_ktree_use(t, some[k]));
+        }
+        le_ktree_close(t, base);
+    }
+    bind_last(c, g, block, place);
+    for (int k = 0; k < count; k++)
+        le_group_know_element(c, loads[k], block, some[k], le_to_int(t, within));
+}
+
+static void fill_term(struct codegen *c, const struct group *g, const struct term_function *f, bool wide) {
+    struct le_expression *place = bind_outer(c, g, f->block, f->at);
+    if (wide)
+        bind_wide(c, g, f->block, place);
+    else
+        bind_last(c, g, f->block, place);
     know_staged(c, g, f);
     if (g->side) {
-        le_side_fill_term(c, g, f->block, f->at);
+        le_side_fill_term(c, g, f->block, f->at, f->chunk);
         return;
     }
     le_ktree_close_with(c->tree, f->block,
@@ -205,7 +232,7 @@ static void fill_term(struct codegen *c, const struct group *g, const struct ter
 static void emit_term(struct codegen *c, struct group *g, struct le_block *block) {
     struct term_function f = open_term(c, g, block, "term", NULL);
     g->term = f.function;
-    fill_term(c, g, &f);
+    fill_term(c, g, &f, false);
 }
 
 struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g, struct le_block *block) {
@@ -214,13 +241,15 @@ struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g
         quick |= le_codegen_has_quick_ways(c, g->bodies[k]);
         safe &= le_node_is_safe(&c->safety, g->bodies[k]) && !g->bodies[k]->reduces && !g->bodies[k]->changes;
     }
-    if (!quick || !safe || (g->width > 1 && !g->side) || le_group_cost(c, g) < QUICK_COST)
+    struct le_node *loads[LOADS_MAX];
+    quick = quick && (g->width == 1 || g->side) && le_group_cost(c, g) >= QUICK_COST;
+    if (!safe || (!quick && le_chain_wide_loads(c, g, loads) == 0))
         return NULL;
     c->usual = le_ktree_variable(c->tree, "usual", LE_BOOL);
     c->usual->changes = true;
     struct term_function f = open_term(c, g, block, "quick_term", c->usual);
-    c->quick = f.block;
-    fill_term(c, g, &f);
+    c->quick = quick ? f.block : NULL;
+    fill_term(c, g, &f, true);
     c->quick = NULL;
     return f.function;
 }

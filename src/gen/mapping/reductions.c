@@ -10,7 +10,8 @@
 #define JOIN_SECONDS 1e-6  /* in which threads of a block that share a column join their totals */
 #define PARTS_GAIN   0.95  /* of the time with fewer threads for a column: what more of them have to gain */
 #define ARG_JOINS    6
-#define VECTOR_BYTES 4 /* that a thread of columns reads at once, if its columns lie side by side */
+#define VECTOR_BYTES 4    /* that a thread of columns reads at once, if its columns lie side by side */
+#define VECTOR_GAIN  0.98 /* of the time with fewer columns of a thread: what more of them have to gain */
 /* Instructions that bring a chain's term to shared memory and back, and its share of joining the chunks. */
 #define STAGE_COST 10
 #define SPLIT_COST 20 /* instructions that find the values of another index of a term */
@@ -225,18 +226,50 @@ static struct columns_shape best_columns(const struct shared_terms *s, struct le
     return found;
 }
 
-/* How many columns each thread has. */
-static void set_vector(const struct shared_terms *s, struct le_mapping *m, struct le_cost *cost) {
+/* How many columns each thread can have. narrow: to read elements of few bytes together, whatever it costs. */
+static int most_vector(const struct shared_terms *s, bool narrow) {
     struct team_stage *t = &s->r->t;
-    t->side.index = t->points_at[t->points_count - 1];
     int width = VECTOR_BYTES;
     for (int g = 0; g < t->group_count; g++) {
-        int own = t->spread > 1 ? 1 : le_side_width(&s->r->c, &t->groups[g], t->side.index, VECTOR_BYTES);
+        int own = !narrow         ? le_side_most(&s->r->c, &t->groups[g], t->side.index)
+                  : t->spread > 1 ? 1
+                                  : le_side_width(&s->r->c, &t->groups[g], t->side.index, VECTOR_BYTES);
         width = own < width ? own : width;
     }
-    t->side.width = (int)le_mapping_set(m, "vector", width, 1, width, true);
-    cost->bytes_in_flight *= t->side.width;
-    cost->requests /= t->side.width;
+    return width;
+}
+
+/* Of a thread with so many columns: what does not change along them is computed once. */
+static struct le_cost with_vector(const struct shared_terms *s, struct le_cost cost, int width) {
+    struct team_stage *t = &s->r->t;
+    double shared = 0;
+    for (int g = 0; g < t->group_count; g++)
+        shared += (double)t->groups[g].terms * (double)le_side_shared_cost(&s->r->c, &t->groups[g], t->side.index);
+    t->side.width = width;
+    cost.operations -= fmin(shared * s->points, cost.operations / 2) * (1 - 1.0 / width);
+    cost.bytes_in_flight *= width;
+    cost.requests /= width;
+    return cost;
+}
+
+static struct columns_shape shape_of(const struct shared_terms *s, struct le_cost cost) {
+    struct team_stage *t = &s->r->t;
+    return t->spread > 1 ? (struct columns_shape){le_columns_dear_chunk(&s->r->c, t), 1} : best_columns(s, cost);
+}
+
+static int best_vector(const struct shared_terms *s, struct le_cost cost, int most) {
+    double best = INFINITY;
+    int found = 1;
+    for (int width = 1; width <= most; width *= 2) {
+        struct le_cost wide = with_vector(s, cost, width);
+        struct le_cost now = cost_of_columns(s, wide, shape_of(s, wide));
+        double seconds = le_cost_seconds(s->search->job->facts, &now);
+        if (seconds < VECTOR_GAIN * best) {
+            best = seconds;
+            found = width;
+        }
+    }
+    return found;
 }
 
 static void propose_columns(const struct shared_terms *s) {
@@ -244,19 +277,19 @@ static void propose_columns(const struct shared_terms *s) {
     if (t->rest_count > 0 || t->points_count == 0)
         return;
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_COLUMNS, le_reduce_columns, s->r);
-    struct le_cost cost = cost_of(s, m, t->points_at[t->points_count - 1], 1);
-    set_vector(s, m, &cost);
+    t->side.index = t->points_at[t->points_count - 1];
+    struct le_cost cost = cost_of(s, m, t->side.index, 1);
     if (are_terms_dense(s))
         cost.bytes = fmin(cost.bytes, LE_WASTE_SEVERAL_READS * bytes_of(s, -1));
-    struct columns_shape shape = {.parts = 1};
-    if (t->spread > 1)
-        shape.chunk = le_columns_dear_chunk(&s->r->c, t);
-    else
-        shape = best_columns(s, cost);
-    int most = t->spread > 1 ? 1 : le_columns_parts(t);
+    int narrow = most_vector(s, true), most = narrow > 1 ? narrow : most_vector(s, false);
+    int width = narrow > 1 ? narrow : best_vector(s, cost, most);
+    cost = with_vector(s, cost, (int)le_mapping_set(m, "vector", width, 1, most, true));
+    struct columns_shape shape = shape_of(s, cost);
+    most = t->spread > 1 ? 1 : le_columns_parts(t);
     shape.chunk = le_mapping_set(m, "chunk", shape.chunk, least_chunk(s, shape.parts), (int64_t)1 << 40, true);
     shape.parts = (int)le_mapping_set(m, "parts", shape.parts, 1, most, true);
     finish(s, m, cost_of_columns(s, cost, shape));
+    t->side.width = 1;
 }
 
 static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {

@@ -30,33 +30,6 @@ static struct le_node *write_out(struct le_node *node, void *user) {
 
 /* ---- along which index */
 
-struct shared_terms {
-    struct codegen *c;
-    const struct group *group;
-    int index, epoch;
-    int64_t cost;
-};
-
-/* What changes from term to term, but not with the index. */
-static void add_shared(struct shared_terms *s, struct le_node *node) {
-    if (!le_node_depends_on_any(node, s->group->indices, s->group->index_count) ||
-        le_note_met(s->c->notes, node, s->epoch))
-        return;
-    if (!le_node_depends(node, s->index)) {
-        s->cost += node->cost;
-        return;
-    }
-    for (int k = 0; k < node->operand_count; k++)
-        add_shared(s, node->operands[k]);
-}
-
-static int64_t shared_cost(struct codegen *c, const struct group *g, int index) {
-    struct shared_terms s = {.c = c, .group = g, .index = index, .epoch = ++c->notes->epoch};
-    for (int k = 0; k < g->node_count; k++)
-        add_shared(&s, g->bodies[k]);
-    return s.cost;
-}
-
 struct ranges {
     const struct le_ir *ir;
     int index;
@@ -86,7 +59,7 @@ static int find_index(struct codegen *c, const struct le_stage *stage, const str
         int index = t->points_at[k];
         int64_t count = le_range_count(le_range_of(c->space, index));
         if (le_is_counted(c, index) && count > 1 && count <= SPREAD_MOST && count * g->node_count <= GROUP_NODES &&
-            !le_bounds_depend(c, stage->node, index) && shared_cost(c, g, index) >= SPREAD_COST)
+            !le_bounds_depend(c, stage->node, index) && le_side_shared_cost(c, g, index) >= SPREAD_COST)
             return index;
     }
     return -1;
