@@ -4,8 +4,8 @@ more than a thread adds up, with NaN and -0.0; chains of reductions; a part of a
 from caselib import *
 from reduction_cases import tree, reduced, first, sample
 
-COLUMNS = [(1, 8), (5, 24), (70, 36), (200, 4), (33, 10), (18, 7), (0, 8)]
-ROWS = [(3, 8), (5, 32), (2, 64), (37, 16), (9, 12), (4, 33), (2, 700), (6, 1), (3, 0)]
+COLUMNS = [(1, 8), (5, 24), (70, 36), (90, 4), (33, 10), (18, 7), (0, 8)]
+ROWS = [(3, 8), (5, 32), (2, 64), (37, 16), (9, 12), (4, 33), (2, 300), (6, 1), (3, 0)]
 SOME = ['sum', 'min', 'max', 'prod', 'any', 'all', 'mean']
 
 
@@ -50,8 +50,8 @@ def cases():
     begin('reductions_narrow', __doc__.replace('\n', ' '))
     seed = 0
     for t in ['u8', 'f16', 'bool', 'i16', 'bf16', 'i8', 'f32', 'u16', 'i64', 'f64']:
-        for shape in COLUMNS[seed % 2::2]: every(t, shape, 0, seed); seed += 1
-        for shape in ROWS[seed % 3::3]: every(t, shape, 1, seed); seed += 1
+        for shape in COLUMNS[seed % 3::3]: every(t, shape, 0, seed); seed += 1
+        for shape in ROWS[seed % 4::4]: every(t, shape, 1, seed); seed += 1
     for t, shape in (('u8', (5, 64)), ('i8', (3, 1040)), ('u16', (9, 40)), ('bool', (6, 36))): wide(t, shape, seed); seed += 1
     for t, shape in (('f16', (9, 24)), ('bf16', (130, 32)), ('f16', (40, 5)), ('f16', (300, 16))): chains(t, shape, seed); seed += 1
     # a middle axis; columns of a part; other orders of the result

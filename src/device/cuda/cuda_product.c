@@ -90,7 +90,8 @@ static le_cublas_type type_of(leat_dtype dtype) {
                                 : LE_CUBLAS_R_32F;
 }
 
-/* Products of 16-bit floats and of complex numbers, and TF32. The scales have the type of the sums: f32, c64 or c128. */
+/* Products of 16-bit floats and of complex numbers, and TF32. The scales have the type of the sums: f32, c64 or c128.
+ */
 static le_cublas_status call_of_types(const struct le_cuda_device *cuda, const struct le_product *p) {
     const double wide[2][2] = {{p->scale}, {p->kept}};
     const float single[2][2] = {{(float)p->scale}, {(float)p->kept}};

@@ -338,8 +338,7 @@ void le_group_stage(struct codegen *c, struct group *g, int warps) {
             continue;
         bytes += more;
         const char *name = le_arena_format(c->arena, "%s_slots", c->ir->values.at[loads[k]->value].name);
-        g->slots[g->staged_count] =
-            le_ktree_array(c->tree, c->root, name, (int)type, LE_KTREE_SHARED, warps, slots);
+        g->slots[g->staged_count] = le_ktree_array(c->tree, c->root, name, (int)type, LE_KTREE_SHARED, warps, slots);
         c->root->list.at[c->root->list.count - 1]->aligned = g->staged_width > 1;
         g->staged[g->staged_count++] = loads[k];
     }

@@ -99,8 +99,8 @@ static struct le_expression *pitch_of(struct map *m, const struct map_stream *s)
 }
 
 /* `span` elements from column `at` of the row on. */
-static struct le_expression *element_of(const struct row_reading *r, struct le_block *block, int at, int span,
-                                        struct le_expression **inside) {
+static struct le_expression *checked_element(const struct row_reading *r, struct le_block *block, int at, int span,
+                                             struct le_expression **inside) {
     struct map *m = r->m;
     const struct map_stream *s = r->s;
     struct le_kernel_tree *t = m->c.tree;
@@ -139,7 +139,7 @@ static struct le_expression *near_element(const struct row_reading *r, int at) {
 
 static void read_element(const struct row_reading *r, struct le_block *block, int at) {
     struct le_kernel_tree *t = r->m->c.tree;
-    struct le_expression *inside, *x = element_of(r, block, at, 1, &inside);
+    struct le_expression *inside, *x = checked_element(r, block, at, 1, &inside);
     if (inside)
         x = le_ktree_select(t, inside, x, fill_of(r, block));
     le_ktree_set(t, block, near_element(r, at), x);
@@ -149,7 +149,7 @@ static void read_element(const struct row_reading *r, struct le_block *block, in
 static void read_vector(const struct row_reading *r, struct le_block *block, int at) {
     struct le_kernel_tree *t = r->m->c.tree;
     int width = r->m->width;
-    struct le_expression *inside, *from = le_ktree_address(t, element_of(r, block, at, width, &inside));
+    struct le_expression *inside, *from = le_ktree_address(t, checked_element(r, block, at, width, &inside));
     struct le_block *within = inside ? le_ktree_open_if(t, block, inside) : block;
     struct le_expression *addresses[] = {le_ktree_address(t, near_element(r, at)), from};
     if (columns_of(r->m, r->s) == width)

@@ -22,8 +22,8 @@ static struct le_factor_pair pair_of(const struct le_ir *ir, const struct le_nod
     return p;
 }
 
-/* Whether the product of the two is worth a stage of its own: it has an index less than the whole sum has, and so has what
- * is left, or is summed as a matrix product and is not larger than another factor, which is read anyway. */
+/* Whether the product of the two is worth a stage of its own: it has an index less than the whole sum has, and so has
+ * what is left, or is summed as a matrix product and is not larger than another factor, which is read anyway. */
 static bool is_worth(const struct le_ir *ir, const struct le_term *term, const struct le_factor_pair *p, int whole) {
     const struct le_index_set a = le_set_of(ir, term->factors[p->first]), b = le_set_of(ir, term->factors[p->second]);
     struct le_index_set both = a;

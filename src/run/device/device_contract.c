@@ -24,7 +24,7 @@ struct le_device_contract {
     struct le_contract c;
     bool tf32;
     bool is_complex; /* it computes the imaginary part, too, which is the target of the next action */
-    int64_t calls; /* library calls for each product */
+    int64_t calls;   /* library calls for each product */
     struct le_contract_copies copies;
     struct copied_operand left[LE_TERMS_MAX], right[LE_TERMS_MAX], target;
 };
@@ -92,12 +92,12 @@ static bool is_complex(const struct leat_call *call, const struct le_contract *r
     const int of_im = 1 - of_re, k = im->left[0].value == re->left[of_re].value ? 0 : 1;
     return walks_pairs(re) && walks_pairs(im) && !re->form.products[of_re].negative &&
            re->form.products[of_im].negative && !im->form.products[0].negative && !im->form.products[1].negative &&
-           are_parts(call, &re->left[of_re], &re->left[of_im]) && are_parts(call, &re->right[of_re], &re->right[of_im]) &&
-           are_parts(call, &re->target, &im->target) && im->left[k].value == re->left[of_re].value &&
-           im->right[k].value == re->right[of_im].value && im->left[1 - k].value == re->left[of_im].value &&
-           im->right[1 - k].value == re->right[of_re].value && same_loops(&re->batch, &im->batch) &&
-           same_loops(&re->rows, &im->rows) && same_loops(&re->columns, &im->columns) &&
-           same_loops(&re->terms, &im->terms);
+           are_parts(call, &re->left[of_re], &re->left[of_im]) &&
+           are_parts(call, &re->right[of_re], &re->right[of_im]) && are_parts(call, &re->target, &im->target) &&
+           im->left[k].value == re->left[of_re].value && im->right[k].value == re->right[of_im].value &&
+           im->left[1 - k].value == re->left[of_im].value && im->right[1 - k].value == re->right[of_re].value &&
+           same_loops(&re->batch, &im->batch) && same_loops(&re->rows, &im->rows) &&
+           same_loops(&re->columns, &im->columns) && same_loops(&re->terms, &im->terms);
 }
 
 /* Copies move elements of at most 8 bytes. */

@@ -162,8 +162,8 @@ static double product_seconds(const struct le_contract *c, const struct arrangem
 }
 
 double le_contract_our_seconds(const struct le_contract *c) {
-    return (le_type_is_complex(c->array_type) ? 8 : 2) * (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total *
-           c->form.product_count / OURS_PER_SECOND;
+    return (le_type_is_complex(c->array_type) ? 8 : 2) * (double)c->batch.total * (double)c->rows.total *
+           (double)c->columns.total * (double)c->terms.total * c->form.product_count / OURS_PER_SECOND;
 }
 
 /* ---- the arranged loops */

@@ -34,7 +34,8 @@ int le_result_layout_key(const struct leat_call *call, const struct le_want *w, 
     return laid ? 1 + w->target->rank : 1;
 }
 
-/* Whether one kernel, or one product of matrices, computes the whole value, and no other value takes over its memory. */
+/* Whether one kernel, or one product of matrices, computes the whole value, and no other value takes over its memory.
+ */
 static bool is_made_at_once(const struct le_specialised *s, int value, bool or_product) {
     const struct le_stage *maker = &s->ir->stages.at[s->ir->values.at[value].stage];
     bool free = (maker->kind == LE_STAGE_MAP || (or_product && maker->kind == LE_STAGE_CONTRACT)) && maker->base < 0 &&

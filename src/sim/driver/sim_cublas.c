@@ -18,7 +18,9 @@ static const char text[] =
     "    __device__ complex() {}\n"
     "    __device__ complex(T x) : re(x), im(0) {}\n"
     "    __device__ complex(T x, T y) : re(x), im(y) {}\n"
-    "    __device__ complex operator*(complex b) const { return complex(re * b.re - im * b.im, re * b.im + im * b.re); }\n"
+    "    __device__ complex operator*(complex b) const {\n"
+    "        return complex(re * b.re - im * b.im, re * b.im + im * b.re);\n"
+    "    }\n"
     "    __device__ complex operator+(complex b) const { return complex(re + b.re, im + b.im); }\n"
     "    __device__ void operator+=(complex b) { *this = *this + b; }\n"
     "    __device__ bool operator==(T x) const { return re == x && im == 0; }\n"
@@ -104,9 +106,9 @@ static const char text[] =
     "PRODUCT(product_c128, complex<double>, complex<double>, complex<double>)\n";
 
 enum kernel { F32, F64, TF32, F16, F16_F32, BF16, BF16_F32, C64, C128, KERNELS };
-static const char *const names[KERNELS] = {"product_f32",  "product_f64",      "product_tf32",
-                                           "product_f16",  "product_f16_f32",  "product_bf16",
-                                           "product_bf16_f32", "product_c64", "product_c128"};
+static const char *const names[KERNELS] = {"product_f32",      "product_f64",     "product_tf32",
+                                           "product_f16",      "product_f16_f32", "product_bf16",
+                                           "product_bf16_f32", "product_c64",     "product_c128"};
 
 struct cublasContext {
     le_cu_module module;
