@@ -82,6 +82,28 @@ static bool is_plain(const struct map *m, const struct le_node *load, struct map
     return is_plain_place(m, &address, load->trusted, load->live, p);
 }
 
+bool le_map_reads_plainly(const struct map *m, const struct le_node *load) {
+    struct map_place p;
+    return is_plain(m, load, &p);
+}
+
+bool le_map_load_start(const struct map *m, const struct le_node *load, int64_t *start) {
+    const struct le_address address = le_load_address(m->c.layouts, load);
+    *start = address.layout->offset;
+    for (int d = 0; d < address.rank; d++) {
+        struct le_affine f;
+        if (!le_axis_elements(m->c.space, &address, d, &f))
+            return false;
+        *start += f.constant;
+        for (int k = 0; k < f.count; k++) {
+            if (m->c.ir->indices.at[f.index[k]].host || range_of(m, f.index[k])->dynamic)
+                return false;
+            *start += le_wrapping_product(f.factor[k], range_of(m, f.index[k])->low);
+        }
+    }
+    return true;
+}
+
 static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {
     struct map_place p;
     return is_plain_place(user, address, trusted, live, &p);
@@ -150,6 +172,7 @@ static bool all_merge(struct map *m, int outer) {
                                  .inner = m->axes[outer + 1].index,
                                  .inner_count = m->axes[outer + 1].count,
                                  .gathers = true,
+                                 .loops = m->windows == MAP_WALKED,
                                  .is_counted = is_counted,
                                  .user = m};
     return le_loops_merge(&merging, m->nodes, m->result_count) &&
@@ -377,7 +400,7 @@ static void add_load(struct map *m, struct le_node *load, const struct map_place
 
 static void find_streams(struct map *m, struct le_node *node, int epoch) {
     struct map_place p;
-    if (!node->loads || le_note_met(m->c.notes, node, epoch))
+    if (!node->loads || node->kind == LE_NODE_REDUCE || le_note_met(m->c.notes, node, epoch))
         return;
     if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p)) {
         if (depends_on_axes(m, node))
@@ -525,10 +548,15 @@ static bool find_items(struct map *m) {
     return m->items <= ITEMS_MAX;
 }
 
+struct other_search {
+    bool reductions, found; /* reductions: these are others, too */
+};
+
 /* What is not made of reads and operations alone, or hangs on an order. */
 static void find_other(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->kind == LE_NODE_REDUCE || node->changes)
-        *(bool *)user = true;
+    struct other_search *s = user;
+    s->found |= node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->changes ||
+                (node->kind == LE_NODE_REDUCE && s->reductions);
 }
 
 /* false: there are too many. */
@@ -550,9 +578,33 @@ static bool is_safe(const struct map *m) {
     return safe;
 }
 
+/* Threads whose elements all exist, with all reads in range, walk; others compute one element at a time. */
+static bool find_walking(struct map *m) {
+    if (!m->safe || m->scatters || !le_map_find_walks(m))
+        return false;
+    m->asks = false;
+    walk_point(m, find_asking, m);
+    find_interior(m);
+    if (m->asks || !le_map_find_slides(m))
+        return false;
+    find_all_streams(m);
+    le_map_find_pairs(m);
+    m->splits = true;
+    int least, bytes = widest(m, &least);
+    le_map_choose_walk(m, bytes > 0 && bytes <= 16 ? 16 / bytes : 1);
+    return find_items(m);
+}
+
+bool le_map_set_walk(struct map *m, int width, int unroll) {
+    m->width = width;
+    le_map_align(m);
+    m->unroll = unroll;
+    return find_items(m);
+}
+
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles,
-                 bool windows) {
-    bool other = false;
+                 enum map_windows windows) {
+    struct other_search other = {.reductions = windows != MAP_WALKED};
     *m = (struct map){.stage = stage,
                       .row = -1,
                       .threads = MAP_THREADS,
@@ -564,10 +616,12 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     if (!set_results(m))
         return false;
     walk_point(m, find_other, &other);
-    if (other || !find_axes(m) || !find_targets(m))
+    if (other.found || !find_axes(m) || !find_targets(m))
         return false;
     m->safe = is_safe(m);
     merge_axes(m);
+    if (windows == MAP_WALKED)
+        return find_walking(m);
     find_rows(m);
     find_interior(m);
     find_all_streams(m);

@@ -49,6 +49,30 @@ struct map_stream {
     bool tile;                        /* read along the row axis and transposed in shared memory */
     struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a wide tile */
 };
+/* A load in the terms of a window (map_window.c): columns lie along the inner axis and the walk's last index, rows along
+ * the row axis and the index before it, or the last one. */
+struct map_slide {
+    struct le_node *load;
+    int across, down; /* the indices of the reduction; -1: none */
+    int of_element, of_across, of_turn, of_down; /* columns and rows from one value to the next */
+    struct le_variable *array;                   /* the elements read */
+};
+enum { MAP_WALKS_MAX = 8, MAP_WALK_NODES = 4, MAP_SLIDES_MAX = 8 };
+/* Reductions of windows over the same indices, which are computed together. */
+struct map_walk {
+    struct le_node *nodes[MAP_WALK_NODES];
+    int node_count;
+    struct map_slide slides[MAP_SLIDES_MAX];
+    int slide_count;
+    struct le_variable *totals[MAP_WALK_NODES], *units[MAP_WALK_NODES]; /* units: of chunks; NULL: there is only one */
+    bool done;                                                         /* the totals are known */
+};
+/* What the stage's reductions of windows are. */
+enum map_windows {
+    MAP_NO_WINDOWS,
+    MAP_WRITTEN_OUT, /* one expression each (maps.c) */
+    MAP_WALKED       /* map_window.c */
+};
 enum map_way {
     MAP_FLAT, /* neighbouring threads compute neighbouring elements, in row-major order over all axes */
     MAP_ROWS, /* a thread block computes 32 * width columns of some rows; each thread reads neighbouring rows once */
@@ -67,6 +91,8 @@ struct map {
     int result_count;
     struct map_stream streams[MAP_STREAMS_MAX];
     int stream_count;
+    struct map_walk walks[MAP_WALKS_MAX]; /* inner ones before those that need their totals */
+    int walk_count;
     int threads;              /* of a thread block */
     int width, unroll, phase; /* phase: columns of a row's first vector that are before the row's first element */
     bool paired;              /* some streams or results are pairs */
@@ -74,7 +100,7 @@ struct map {
     bool loose;               /* some loads are not read ahead, but only for elements that exist */
     bool asks;                /* some loads may be out of range */
     bool scatters;            /* it is a scatter: the stage computes the target's subscripts */
-    bool windows;             /* it sums windows, whose elements serve several sums of a thread */
+    enum map_windows windows; /* what it sums of windows, whose elements serve several sums of a thread */
     bool dear;   /* its elements are expensive: threads loop over several parts, and operations use their quick way */
     bool splits; /* a thread whose elements all exist, with all reads in range, computes them without checks; other
                     threads compute one element at a time */
@@ -106,11 +132,16 @@ struct map_spot {
     struct le_expression *turn, *element;
 };
 
-/* map.c; false: the stage is not a map of this kind. windows: the stage's sums were written out (maps.c) */
+/* map.c; false: the stage is not a map of this kind */
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles,
-                 bool windows);
+                 enum map_windows windows);
 /* Sets the vector width, if it is smaller, and the unrolled iterations. */
 bool le_map_set(struct map *m, int width, int unroll);
+/* Sets the widest vectors up to `width`, and as many iterations, of a map that walks. */
+bool le_map_set_walk(struct map *m, int width, int unroll);
+bool le_map_reads_plainly(const struct map *m, const struct le_node *load); /* it is affine, and in range */
+/* The number of the element that the load reads where all indices have their first values. false: it is not known. */
+bool le_map_load_start(const struct map *m, const struct le_node *load, int64_t *start);
 const struct map_axis *le_map_inner(const struct map *m);
 int64_t le_map_parts(const struct map *m, int axis); /* along an axis: FLAT: vectors or positions; else thread blocks */
 int le_map_size(const struct map *m, int value);     /* bytes of an element */
@@ -133,6 +164,17 @@ void le_map_find_pairs(struct map *m);
 /* map_tile.c: decides whether the map is computed in tiles, and sets the tile's size */
 bool le_map_find_tiles(struct map *m);
 
+/* map_window.c: finds the reductions that a thread walks through, and the row axis; false: one does not fit */
+bool le_map_find_walks(struct map *m);
+bool le_map_find_slides(struct map *m); /* after the interior; false: no elements are shared */
+/* Chooses width (at most `widest`) and unroll by the predicted time. */
+void le_map_choose_walk(struct map *m, int widest);
+double le_map_walk_operations(const struct map *m); /* of an element: additions that take as long */
+int64_t le_map_arithmetic(const struct map *m);     /* additions of an element without reductions and positions */
+void le_map_walk(struct map *m, struct le_block *block); /* makes the code that computes the totals */
+void le_map_walk_alone(struct map *m, struct le_block *block); /* those of one element, which the block binds */
+void le_map_know_totals(struct map *m, const struct map_spot *at);
+
 /* map_index.c: computes positions before the thread reads */
 void le_map_places(struct map *m);
 /* Puts the body into a loop over `parts` parts, distributed over the thread blocks. */
@@ -145,11 +187,16 @@ struct le_expression *le_map_axis_number(struct map *m, int axis, const char *wh
 int le_map_pitch(
     const struct map *m); /* TILE: elements from one column of the tile to the next; odd, to avoid bank conflicts */
 int le_map_across(const struct map *m);     /* TILE: threads for a row of the tile */
+struct le_expression *le_map_count(struct map *m, int axis); /* elements along the axis, as a parameter */
+/* ROWS: the first element of a thread's vectors that exists, and the end of those. */
+void le_map_ends(struct map *m, struct le_expression **from, struct le_expression **to);
 bool le_map_is_simple(const struct map *m); /* each thread has one element; threads without one return at once */
 
 /* map_code.c */
 /* If splits: opens an element of the block without checks (alike), and after that is closed, one of the other block. */
 struct map_spot le_map_open_element(struct map *m, bool alike);
+/* A loop over all elements, in which what was read ahead and the totals are known. */
+struct map_spot le_map_open_known(struct map *m, struct le_block *block);
 void le_map_close_element(struct map *m, const struct map_spot *s, bool alike);
 leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 #endif

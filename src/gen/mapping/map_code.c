@@ -314,7 +314,12 @@ static struct map_spot open_known(struct map *m, struct le_block *block, enum wh
     struct map_spot at = open_elements(m, block, which);
     for (int q = 0; q < m->stream_count; q++)
         know_stream(m, &m->streams[q], &at);
+    le_map_know_totals(m, &at);
     return at;
+}
+
+struct map_spot le_map_open_known(struct map *m, struct le_block *block) {
+    return open_known(m, block, ALL);
 }
 
 static void declare_made(struct map *m, struct le_block *block) {
@@ -399,13 +404,30 @@ static struct map_spot open_apart(struct map *m) {
     return at;
 }
 
+/* The same where a thread has rows, in little code. */
+static struct map_spot open_apart_in_rows(struct map *m) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_variable *turn = le_ktree_variable(t, "u", LE_KTREE_INT), *e = le_ktree_variable(t, "e", LE_KTREE_INT);
+    struct le_expression *from, *to;
+    struct map_spot at = {.turn = le_ktree_use(t, turn), .element = le_ktree_use(t, e)};
+    le_map_ends(m, &from, &to);
+    at.turns = le_ktree_open_loop(t, m->others, LE_ROLE_ROLLED, turn, le_ktree_int(t, 0), le_ktree_int(t, m->unroll),
+                                  NULL);
+    at.turns->owner->guard = le_less(t, le_map_place(m, m->row, at.turn), le_map_count(m, m->row));
+    at.block = le_ktree_open_loop(t, at.turns, LE_ROLE_ROLLED, e, from, to, NULL);
+    at.block->conditional = true;
+    le_map_bind_outer(m, at.block, at.turn);
+    bind_inner(m, at.block, at.turn, at.element);
+    return at;
+}
+
 struct map_spot le_map_open_element(struct map *m, bool alike) {
     struct codegen *c = &m->c;
     struct le_kernel_tree *t = c->tree;
     if (!alike) {
         le_codegen_reach(c, NULL);
         c->rare = m->usual ? m->others : NULL;
-        return open_apart(m);
+        return m->windows == MAP_WALKED && m->way == MAP_ROWS ? open_apart_in_rows(m) : open_apart(m);
     }
     m->all = le_ktree_open_if(t, m->body, le_ktree_use(t, m->whole));
     m->others = m->usual ? le_ktree_open_scope(t, m->body) : le_ktree_open_else(t, m->body);
@@ -415,6 +437,7 @@ struct map_spot le_map_open_element(struct map *m, bool alike) {
     read_ahead(m, m->all, true);
     if (!m->scatters)
         declare_made(m, m->all);
+    le_map_walk(m, m->all);
     return open_known(m, m->all, ALL);
 }
 
@@ -438,6 +461,7 @@ static bool has_quick_ways(const struct map *m) {
 static void store_apart(struct map *m, struct le_block *block) {
     struct codegen *c = &m->c;
     struct le_expression *x[MAP_RESULTS_MAX];
+    le_map_walk_alone(m, block);
     for (int k = 0; k < m->result_count; k++)
         x[k] = le_codegen_node(c, m->nodes[k], block, NULL);
     for (int k = 0; k < m->result_count; k++)
@@ -483,6 +507,8 @@ static void make_all(struct map *m) {
 static const char *describe_way(const struct map *m) {
     if (m->way == MAP_TILE)
         return m->width > 1 ? "tiles of vectors through shared memory" : "tiles through shared memory";
+    if (m->windows == MAP_WALKED)
+        return "a thread for some rows and columns of windows";
     if (m->way == MAP_ROWS)
         return "a thread for some rows and columns";
     return le_map_is_simple(m) ? "a thread for each element"
@@ -500,7 +526,9 @@ static int64_t blocks_of_parts(const struct map *m, int64_t parts) {
 
 leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le_generated_launches *out) {
     struct map *m = found;
-    if (m->way != MAP_TILE)
+    if (m->windows == MAP_WALKED)
+        le_map_set_walk(m, (int)le_mapping_get(mapping, "columns"), (int)le_mapping_get(mapping, "rows"));
+    else if (m->way != MAP_TILE)
         le_map_set(m, (int)le_mapping_get(mapping, "vector"), (int)le_mapping_get(mapping, "unrolled"));
     m->c.tree->threads = MAP_THREADS;
     int64_t blocks = m->items;

@@ -17,8 +17,8 @@ static void count_load(struct le_node *node, void *user) {
 
 /* Additions of an element. Of what windows read, a thread reads most once for all of its sums. */
 static double cost_of(const struct map *m) {
-    double loads = 0, cost = (double)le_map_cost(m);
-    if (!m->windows)
+    double loads = 0, cost = m->windows == MAP_WALKED ? le_map_walk_operations(m) : (double)le_map_cost(m);
+    if (m->windows != MAP_WRITTEN_OUT)
         return cost;
     for (int k = 0; k < m->result_count; k++)
         le_node_walk(m->c.ir, m->nodes[k], count_load, &loads);
@@ -55,7 +55,7 @@ static bool is_side_by_side(const struct map *m) {
 
 static struct map *find(struct le_mapping_search *search, const struct le_stage *stage, bool tiles) {
     struct map *m = LE_NEW(search->job->kernel.arena, struct map);
-    bool windows = stage != search->stage;
+    enum map_windows windows = stage != search->stage ? MAP_WRITTEN_OUT : MAP_NO_WINDOWS;
     return le_map_find(m, search->job, stage, tiles, windows) && (!windows || is_side_by_side(m)) ? m : NULL;
 }
 
@@ -128,7 +128,22 @@ static const struct le_stage *without_windows(struct le_mapping_search *search) 
     return reduces(written) ? search->stage : written;
 }
 
+/* The same without writing them out: a thread walks through the terms of its elements together. */
+static void propose_walk(struct le_mapping_search *search) {
+    if (!reduces(search->stage) || search->stage->kind == LE_STAGE_SCATTER)
+        return;
+    struct map *m = LE_NEW(search->job->kernel.arena, struct map);
+    if (!le_map_find(m, search->job, search->stage, false, MAP_WALKED))
+        return;
+    struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_WINDOW, le_map_make, m);
+    int64_t columns = le_mapping_set(mapping, "columns", m->width, 1, m->width, true);
+    int64_t rows = le_mapping_set(mapping, "rows", m->unroll, 1, 16, true);
+    le_map_set_walk(m, (int)columns, (int)rows);
+    finish(search, mapping, m, le_map_inner(m)->index);
+}
+
 void le_propose_maps(struct le_mapping_search *search) {
+    propose_walk(search);
     const struct le_stage *stage = without_windows(search);
     struct map *m = find(search, stage, true);
     if (m && m->way == MAP_TILE) {
