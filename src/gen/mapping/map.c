@@ -205,7 +205,8 @@ static void merge_with_next(struct map *m, int outer) {
 static void merge_axes(struct map *m) {
     sort_axes(m);
     for (int k = m->axis_count - 2; k >= 0; k--)
-        merge_with_next(m, k);
+        if (m->windows != MAP_WALKED || !le_map_slides_along(m, k))
+            merge_with_next(m, k);
     for (int k = 0; k < m->axis_count; k++) {
         struct map_axis *a = &m->axes[k];
         const struct le_range *r = range_of(m, a->index);
@@ -578,6 +579,13 @@ static bool is_safe(const struct map *m) {
     return safe;
 }
 
+bool le_map_set_walk(struct map *m, int width, int unroll) {
+    m->width = width;
+    le_map_align(m);
+    m->unroll = unroll;
+    return find_items(m);
+}
+
 /* Threads whose elements all exist, with all reads in range, walk; others compute one element at a time. */
 static bool find_walking(struct map *m) {
     if (!m->safe || m->scatters || !le_map_find_walks(m))
@@ -591,15 +599,8 @@ static bool find_walking(struct map *m) {
     le_map_find_pairs(m);
     m->splits = true;
     int least, bytes = widest(m, &least);
-    le_map_choose_walk(m, bytes > 0 && bytes <= 16 ? 16 / bytes : 1);
-    return find_items(m);
-}
-
-bool le_map_set_walk(struct map *m, int width, int unroll) {
-    m->width = width;
-    le_map_align(m);
-    m->unroll = unroll;
-    return find_items(m);
+    m->widest = bytes > 0 && bytes <= 16 ? 16 / bytes : 1;
+    return le_map_set_walk(m, 1, 1);
 }
 
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles,

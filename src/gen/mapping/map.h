@@ -57,7 +57,7 @@ struct map_slide {
     int of_element, of_across, of_turn, of_down; /* columns and rows from one value to the next */
     struct le_variable *array;                   /* the elements read */
 };
-enum { MAP_WALKS_MAX = 8, MAP_WALK_NODES = 4, MAP_SLIDES_MAX = 8 };
+enum { MAP_WALKS_MAX = 8, MAP_WALK_NODES = 4, MAP_WALK_ROWS = 16, MAP_SLIDES_MAX = 8 };
 /* Reductions of windows over the same indices, which are computed together. */
 struct map_walk {
     struct le_node *nodes[MAP_WALK_NODES];
@@ -95,6 +95,7 @@ struct map {
     int walk_count;
     int threads;              /* of a thread block */
     int width, unroll, phase; /* phase: columns of a row's first vector that are before the row's first element */
+    int widest;               /* if it walks: the greatest width */
     bool paired;              /* some streams or results are pairs */
     bool safe;                /* its elements can neither fault nor record notes */
     bool loose;               /* some loads are not read ahead, but only for elements that exist */
@@ -166,9 +167,10 @@ bool le_map_find_tiles(struct map *m);
 
 /* map_window.c: finds the reductions that a thread walks through, and the row axis; false: one does not fit */
 bool le_map_find_walks(struct map *m);
+/* Whether an index of a reduction moves a read along the axis, so that it must not be merged with the next one. */
+bool le_map_slides_along(const struct map *m, int axis);
 bool le_map_find_slides(struct map *m); /* after the interior; false: no elements are shared */
-/* Chooses width (at most `widest`) and unroll by the predicted time. */
-void le_map_choose_walk(struct map *m, int widest);
+bool le_map_walk_fits(const struct map *m);         /* the registers, and the code, of one thread */
 double le_map_walk_operations(const struct map *m); /* of an element: additions that take as long */
 int64_t le_map_arithmetic(const struct map *m);     /* additions of an element without reductions and positions */
 void le_map_walk(struct map *m, struct le_block *block); /* makes the code that computes the totals */

@@ -53,15 +53,18 @@ int64_t le_map_arithmetic(const struct map *m) {
     return cost;
 }
 
+static bool is_of_stage(const struct map *m, int index) {
+    bool found = m->c.ir->indices.at[index].host;
+    for (int i = 0; i < m->stage->index_count; i++)
+        found |= m->stage->indices[i] == index;
+    return found;
+}
+
 /* It depends on no index of another reduction. */
 static bool is_of_a_point(const struct map *m, const struct le_node *node) {
     bool known = true;
-    for (int k = 0; k < node->free_count; k++) {
-        bool found = m->c.ir->indices.at[node->free[k]].host;
-        for (int i = 0; i < m->stage->index_count; i++)
-            found |= m->stage->indices[i] == node->free[k];
-        known &= found;
-    }
+    for (int k = 0; k < node->free_count; k++)
+        known &= is_of_stage(m, node->free[k]);
     return known;
 }
 
@@ -171,21 +174,25 @@ static void find_slides(struct map *m, struct map_walk *w, struct le_node *node,
         find_slides(m, w, node->operands[k], epoch);
 }
 
-/* An axis along which an index of the reduction moves a load of its term. */
-struct row_search {
-    struct map *m;
-    const struct le_node *reduction;
+struct along_search {
+    const struct map *m;
+    int axis;
+    bool found;
 };
 
-static void find_row(struct le_node *node, void *user) {
-    struct row_search *s = user;
-    struct map *m = s->m;
+static void find_along(struct le_node *node, void *user) {
+    struct along_search *s = user;
     int a, b;
-    for (int k = 0; k < s->reduction->index_count && node->kind == LE_NODE_LOAD && m->row < 0; k++)
-        for (int axis = 0; axis < m->axis_count - 1; axis++)
-            if (find_unit(stride_of(m, node, m->axes[axis].index), stride_of(m, node, s->reduction->indices[k]), &a,
-                          &b))
-                m->row = axis;
+    for (int k = 0; k < node->free_count && node->kind == LE_NODE_LOAD; k++)
+        s->found |= !is_of_stage(s->m, node->free[k]) && find_unit(stride_of(s->m, node, s->m->axes[s->axis].index),
+                                                                   stride_of(s->m, node, node->free[k]), &a, &b);
+}
+
+bool le_map_slides_along(const struct map *m, int axis) {
+    struct along_search s = {.m = m, .axis = axis};
+    for (int k = 0; k < m->result_count; k++)
+        le_node_walk(m->c.ir, m->nodes[k], find_along, &s);
+    return s.found;
 }
 
 bool le_map_find_walks(struct map *m) {
@@ -193,11 +200,8 @@ bool le_map_find_walks(struct map *m) {
     bool fits = true;
     for (int k = 0; k < m->result_count && fits; k++)
         fits = find_walks(m, m->nodes[k], epoch);
-    for (int k = 0; k < m->walk_count && fits; k++)
-        for (int q = 0; q < m->walks[k].node_count; q++) {
-            struct row_search s = {.m = m, .reduction = m->walks[k].nodes[q]};
-            le_node_walk(m->c.ir, s.reduction->operands[0], find_row, &s);
-        }
+    for (int axis = 0; axis < m->axis_count - 1; axis++)
+        m->row = le_map_slides_along(m, axis) ? axis : m->row;
     if (m->row >= 0)
         m->way = MAP_ROWS;
     return fits && m->walk_count > 0;
@@ -588,6 +592,9 @@ void le_map_walk_alone(struct map *m, struct le_block *block) {
 #define REGISTERS_USED 36    /* by positions, addresses and what is computed */
 #define CODE_MAX       2560  /* operations of a thread */
 #define LINE_BYTES     128
+#define SCHEDULERS     4  /* of a multiprocessor, each of which issues an instruction in a clock */
+#define IN_FLIGHT      16 /* instructions that keep a scheduler busy */
+#define ALIKE_MAX      8  /* instructions of a warp that do not wait for each other: one for each element, up to so many */
 
 static int words(int size) {
     return (size + 3) / 4;
@@ -616,6 +623,11 @@ static int registers_of(const struct map *m) {
     return REGISTERS_USED + most;
 }
 
+/* What a thread does for all of its elements. */
+struct walk_work {
+    double issued, loads, lines; /* instructions but for loads; loads; lines of memory that a warp's loads ask for */
+};
+
 struct load_count {
     const struct map *m;
     const struct map_walk *w;
@@ -629,11 +641,8 @@ static double lines_of(const struct map *m, const struct le_node *load, int vect
     return fmax(vector * size / 4, fmin(WARP, fmax(1, apart)));
 }
 
-static void count_load(struct le_node *node, void *user) {
-    struct load_count *l = user;
+static void count_load(struct load_count *l, const struct le_node *node) {
     const struct map *m = l->m;
-    if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
-        return;
     for (int k = 0; k < l->w->slide_count; k++)
         if (l->w->slides[k].load == node)
             return;
@@ -644,8 +653,17 @@ static void count_load(struct le_node *node, void *user) {
     l->lines += times * lines_of(m, node, 1);
 }
 
+static void count_loads(struct load_count *l, const struct le_node *node, int epoch) {
+    if (!node->loads || node->kind == LE_NODE_REDUCE || le_note_met(l->m->c.notes, node, epoch))
+        return;
+    if (node->kind == LE_NODE_LOAD && node->operand_count > 0)
+        count_load(l, node);
+    for (int k = 0; k < node->operand_count; k++)
+        count_loads(l, node->operands[k], epoch);
+}
+
 static void count_slide(const struct map *m, const struct map_walk *w, const struct map_slide *s,
-                        struct load_count *all) {
+                        struct walk_work *all) {
     int first, vector = vector_of(m, w, s, &first), columns = columns_of(m, s);
     double rounds = (double)terms_of(m, w) / count_of(m, s->across);
     double rows = s->down < 0 ? rounds * m->unroll
@@ -657,55 +675,42 @@ static void count_slide(const struct map *m, const struct map_walk *w, const str
     }
 }
 
-/* Clocks of a multiprocessor for the elements of a warp. 0: they are too many for one thread. */
-static double clocks_of(const struct map *m) {
-    const int elements = m->width * m->unroll, registers = registers_of(m);
-    double issue = (double)(le_map_arithmetic(m) + 2) * elements, operations = 0;
-    struct load_count all = {.m = m};
+static struct walk_work work_of(const struct map *m) {
+    const int elements = m->width * m->unroll;
+    struct walk_work work = {.issued = (double)(le_map_arithmetic(m) + 2) * elements};
     for (int k = 0; k < m->walk_count; k++) {
         const struct map_walk *w = &m->walks[k];
         struct load_count term = {.m = m, .w = w};
         double terms = (double)terms_of(m, w);
         for (int q = 0; q < w->node_count; q++) {
             double own = terms * (double)term_cost(m, w->nodes[q]) * elements;
-            operations += own;
-            issue += own * (w->nodes[q]->operands[0]->type == LE_F64 ? 2 : 1);
-            le_node_walk(m->c.ir, w->nodes[q]->operands[0], count_load, &term);
+            work.issued += own * (w->nodes[q]->operands[0]->type == LE_F64 ? 2 : 1);
+            count_loads(&term, w->nodes[q]->operands[0], ++m->c.notes->epoch);
         }
-        all.loads += terms * term.loads;
-        all.lines += terms * term.lines;
+        work.loads += terms * term.loads;
+        work.lines += terms * term.lines;
         for (int q = 0; q < w->slide_count; q++)
-            count_slide(m, w, &w->slides[q], &all);
+            count_slide(m, w, &w->slides[q], &work);
     }
-    if (elements > 1 && (registers > REGISTERS_MAX || operations + all.loads > CODE_MAX))
-        return 0;
-    double threads = floor((double)REGISTERS / (MAP_THREADS * ((registers + 7) / 8 * 8))) * MAP_THREADS;
-    double busy = fmin(1, threads / 4 / WARP * fmin(8, elements) / 16);
-    return fmax((issue + all.loads) / 4 / busy, all.lines);
+    return work;
 }
 
-void le_map_choose_walk(struct map *m, int widest) {
-    int best_width = 1, best_unroll = 1;
-    double least = 0;
-    for (int width = widest; width >= 1; width /= 2) {
-        m->width = width;
-        le_map_align(m);
-        for (int unroll = m->row >= 0 ? 16 : 1; unroll >= 1 && m->width == width; unroll /= 2) {
-            m->unroll = unroll;
-            double clocks = clocks_of(m) / (m->width * unroll);
-            if (clocks > 0 && (least == 0 || clocks < least)) {
-                least = clocks;
-                best_width = width;
-                best_unroll = unroll;
-            }
-        }
-    }
-    m->width = best_width;
-    m->unroll = best_unroll;
-    le_map_align(m);
+/* Clocks of a multiprocessor for an element of each thread of a warp. */
+static double clocks_of(const struct map *m) {
+    const int elements = m->width * m->unroll, registers = (registers_of(m) + 7) / 8 * 8;
+    const struct walk_work work = work_of(m);
+    double blocks = fmax(1, floor((double)REGISTERS / (MAP_THREADS * registers)));
+    double warps = blocks * MAP_THREADS / WARP / SCHEDULERS;
+    double busy = fmin(1, warps * fmin(ALIKE_MAX, elements) / IN_FLIGHT);
+    return fmax((work.issued + work.loads) / SCHEDULERS / busy, work.lines) / elements;
+}
+
+bool le_map_walk_fits(const struct map *m) {
+    const struct walk_work work = work_of(m);
+    return (m->width == 1 && m->unroll == 1) ||
+           (registers_of(m) <= REGISTERS_MAX && work.issued + work.loads <= CODE_MAX);
 }
 
 double le_map_walk_operations(const struct map *m) {
-    double clocks = clocks_of(m);
-    return clocks / (m->width * m->unroll) / WARP * 128;
+    return clocks_of(m) / WARP * SCHEDULERS * WARP;
 }

@@ -128,16 +128,37 @@ static const struct le_stage *without_windows(struct le_mapping_search *search) 
     return reduces(written) ? search->stage : written;
 }
 
+#define WALK_GAIN 0.95 /* of the time: what more elements have to gain, which take the compiler longer */
+
+/* Sets how many columns and rows of elements a thread computes, if all of them fit one. Gives the predicted time. */
+static double try_walk(struct le_mapping_search *search, struct le_mapping *mapping, struct map *m, int columns,
+                       int rows) {
+    if (!le_map_set_walk(m, columns, rows) || m->width != columns || !le_map_walk_fits(m))
+        return INFINITY;
+    finish(search, mapping, m, le_map_inner(m)->index);
+    return mapping->seconds;
+}
+
 /* The same without writing them out: a thread walks through the terms of its elements together. */
 static void propose_walk(struct le_mapping_search *search) {
-    if (!reduces(search->stage) || search->stage->kind == LE_STAGE_SCATTER)
-        return;
     struct map *m = LE_NEW(search->job->kernel.arena, struct map);
-    if (!le_map_find(m, search->job, search->stage, false, MAP_WALKED))
+    if (!reduces(search->stage) || search->stage->kind == LE_STAGE_SCATTER ||
+        !le_map_find(m, search->job, search->stage, false, MAP_WALKED))
         return;
     struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_WINDOW, le_map_make, m);
-    int64_t columns = le_mapping_set(mapping, "columns", m->width, 1, m->width, true);
-    int64_t rows = le_mapping_set(mapping, "rows", m->unroll, 1, 16, true);
+    int64_t columns = 1, rows = 1, rows_most = m->row >= 0 ? MAP_WALK_ROWS : 1;
+    double least = INFINITY;
+    for (int r = 1; r <= rows_most; r *= 2)
+        for (int c = 1; c <= m->widest; c *= 2) {
+            double seconds = try_walk(search, mapping, m, c, r);
+            if (seconds < WALK_GAIN * least) {
+                least = seconds;
+                columns = c;
+                rows = r;
+            }
+        }
+    columns = le_mapping_set(mapping, "columns", columns, 1, m->widest, true);
+    rows = le_mapping_set(mapping, "rows", rows, 1, rows_most, true);
     le_map_set_walk(m, (int)columns, (int)rows);
     finish(search, mapping, m, le_map_inner(m)->index);
 }
