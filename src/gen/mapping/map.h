@@ -57,13 +57,16 @@ struct map_slide {
     int of_element, of_across, of_turn, of_down; /* columns and rows from one value to the next */
     struct le_variable *array;                   /* the elements read */
 };
-enum { MAP_WALKS_MAX = 8, MAP_WALK_NODES = 4, MAP_WALK_ROWS = 16, MAP_SLIDES_MAX = 8 };
+enum { MAP_WALKS_MAX = 8, MAP_WALK_NODES = 4, MAP_WALK_ROWS = 16, MAP_FIXED_MAX = 8, MAP_SLIDES_MAX = 8 };
 /* Reductions of windows over the same indices, which are computed together. */
 struct map_walk {
     struct le_node *nodes[MAP_WALK_NODES];
     int node_count;
     struct map_slide slides[MAP_SLIDES_MAX];
     int slide_count;
+    struct le_node *fixed[MAP_FIXED_MAX]; /* in the terms, but the same for all of an element's */
+    struct le_variable *fixed_made[MAP_FIXED_MAX];
+    int fixed_count;
     struct le_variable *totals[MAP_WALK_NODES], *units[MAP_WALK_NODES]; /* units: of chunks; NULL: there is only one */
     bool done;                                                         /* the totals are known */
 };
@@ -173,6 +176,8 @@ bool le_map_find_slides(struct map *m); /* after the interior; false: no element
 bool le_map_walk_fits(const struct map *m);         /* the registers, and the code, of one thread */
 double le_map_walk_operations(const struct map *m); /* of an element: additions that take as long */
 int64_t le_map_arithmetic(const struct map *m);     /* additions of an element without reductions and positions */
+int64_t le_map_loads(const struct map *m);          /* of an element, without those of reductions */
+int64_t le_map_walk_terms(const struct map *m);     /* of the longest reduction */
 void le_map_walk(struct map *m, struct le_block *block); /* makes the code that computes the totals */
 void le_map_walk_alone(struct map *m, struct le_block *block); /* those of one element, which the block binds */
 void le_map_know_totals(struct map *m, const struct map_spot *at);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define STEP_MAX   8    /* of a slide: elements of its rows or columns from one point or term to the next */
-#define WALK_TERMS 1024 /* of a reduction */
+#define WALK_TERMS 128  /* of a reduction */
 #define WALK_COST  1024 /* additions of its terms */
 
 #define TERMS_AT_ONCE 8 /* of an element by itself */
@@ -29,27 +29,39 @@ static int index_before_last(const struct map_walk *w) {
     return node->index_count > 1 ? node->indices[node->index_count - 2] : -1;
 }
 
-/* Additions of what a term, or an element without its windows, computes; positions are not counted. */
-static int64_t arithmetic_of(const struct map *m, const struct le_node *node, int epoch) {
-    if (node->kind == LE_NODE_LOAD || node->kind == LE_NODE_REDUCE || le_note_met(m->c.notes, node, epoch))
+/* Whether it is the same for all terms of the reduction, but not for all elements. */
+static bool is_fixed(const struct map *m, const struct le_node *reduction, const struct le_node *node) {
+    return (node->loads || node->reduces) && le_node_depends(node, le_map_inner(m)->index) &&
+           !le_node_depends_on_any(node, reduction->indices, reduction->index_count);
+}
+
+/* Additions of the node for an element; for a term of the reduction, if that is not NULL. Positions are not counted. */
+static int64_t arithmetic_of(const struct map *m, const struct le_node *reduction, const struct le_node *node,
+                             int epoch) {
+    if (node->kind == LE_NODE_LOAD || node->kind == LE_NODE_REDUCE || (reduction && is_fixed(m, reduction, node)) ||
+        le_note_met(m->c.notes, node, epoch))
         return 0;
     int64_t cost = node->cost, all = 0;
     for (int k = 0; k < node->operand_count; k++) {
         cost -= node->operands[k]->cost;
-        all += arithmetic_of(m, node->operands[k], epoch);
+        all += arithmetic_of(m, reduction, node->operands[k], epoch);
     }
     return all + (cost > 0 ? cost : 0);
 }
 
 static int64_t term_cost(const struct map *m, const struct le_node *reduction) {
-    return arithmetic_of(m, reduction->operands[0], ++m->c.notes->epoch) + !le_node_adds_products(reduction);
+    return arithmetic_of(m, reduction, reduction->operands[0], ++m->c.notes->epoch) +
+           !le_node_adds_products(reduction);
 }
 
 int64_t le_map_arithmetic(const struct map *m) {
     int64_t cost = 0;
     int epoch = ++m->c.notes->epoch;
     for (int k = 0; k < m->result_count; k++)
-        cost += arithmetic_of(m, m->nodes[k], epoch);
+        cost += arithmetic_of(m, NULL, m->nodes[k], epoch);
+    for (int k = 0; k < m->walk_count; k++)
+        for (int q = 0; q < m->walks[k].fixed_count; q++)
+            cost += arithmetic_of(m, NULL, m->walks[k].fixed[q], epoch);
     return cost;
 }
 
@@ -58,6 +70,26 @@ static bool is_of_stage(const struct map *m, int index) {
     for (int i = 0; i < m->stage->index_count; i++)
         found |= m->stage->indices[i] == index;
     return found;
+}
+
+static void add_load(struct le_node *node, void *user) {
+    *(int64_t *)user += node->kind == LE_NODE_LOAD && node->operand_count > 0;
+}
+
+int64_t le_map_loads(const struct map *m) {
+    int64_t loads = 0;
+    for (int k = 0; k < m->result_count; k++)
+        le_node_walk(m->c.ir, m->nodes[k], add_load, &loads);
+    return loads;
+}
+
+int64_t le_map_walk_terms(const struct map *m) {
+    int64_t most = 0;
+    for (int k = 0; k < m->walk_count; k++) {
+        int64_t terms = terms_of(m, &m->walks[k]);
+        most = terms > most ? terms : most;
+    }
+    return most;
 }
 
 /* It depends on no index of another reduction. */
@@ -207,6 +239,19 @@ bool le_map_find_walks(struct map *m) {
     return fits && m->walk_count > 0;
 }
 
+/* What the terms of an element share. */
+static void find_fixed(struct map *m, struct map_walk *w, struct le_node *node, int epoch) {
+    if (node->kind == LE_NODE_REDUCE || le_note_met(m->c.notes, node, epoch))
+        return;
+    if (is_fixed(m, w->nodes[0], node)) {
+        if (w->fixed_count < MAP_FIXED_MAX)
+            w->fixed[w->fixed_count++] = node;
+        return;
+    }
+    for (int k = 0; k < node->operand_count && node->kind != LE_NODE_LOAD; k++)
+        find_fixed(m, w, node->operands[k], epoch);
+}
+
 bool le_map_find_slides(struct map *m) {
     bool found = false;
     for (int k = 0; k < m->walk_count; k++) {
@@ -214,6 +259,9 @@ bool le_map_find_slides(struct map *m) {
         int epoch = ++m->c.notes->epoch;
         for (int q = 0; q < w->node_count; q++)
             find_slides(m, w, w->nodes[q]->operands[0], epoch);
+        epoch = ++m->c.notes->epoch;
+        for (int q = 0; q < w->node_count; q++)
+            find_fixed(m, w, w->nodes[q]->operands[0], epoch);
         found |= w->slide_count > 0;
     }
     return found;
@@ -514,6 +562,23 @@ static void declare_slides(struct map *m, struct map_walk *w, struct le_block *b
     }
 }
 
+static void make_fixed(struct map *m, struct map_walk *w, struct le_block *block) {
+    for (int k = 0; k < w->fixed_count; k++)
+        w->fixed_made[k] = declare_totals(m, block, "fixed", (int)w->fixed[k]->type, false);
+    if (w->fixed_count == 0)
+        return;
+    struct map_spot at = le_map_open_known(m, block);
+    for (int k = 0; k < w->fixed_count; k++)
+        le_ktree_set(m->c.tree, at.block, total_at(m, w->fixed_made[k], &at),
+                     le_codegen_wide(&m->c, le_codegen_node(&m->c, w->fixed[k], at.block, NULL)));
+    le_ktree_close_to(m->c.tree, at.block, block);
+}
+
+static void know_fixed(struct map *m, const struct map_walk *w, const struct map_spot *at) {
+    for (int k = 0; k < w->fixed_count; k++)
+        le_codegen_know(&m->c, w->fixed[k], at->block, total_at(m, w->fixed_made[k], at));
+}
+
 /* All terms of all of the thread's elements. */
 static void walk(struct map *m, struct map_walk *w, struct le_block *block) {
     struct le_kernel_tree *t = m->c.tree;
@@ -521,6 +586,7 @@ static void walk(struct map *m, struct map_walk *w, struct le_block *block) {
     const int last = node->index_count - 1;
     struct le_expression **places = LE_NEW_ARRAY(m->c.arena, node->index_count, struct le_expression *);
     struct le_block *inner = block;
+    make_fixed(m, w, block);
     clear_totals(m, w, block, false);
     declare_slides(m, w, block);
     for (int k = 0; k <= last; k++) {
@@ -534,6 +600,7 @@ static void walk(struct map *m, struct map_walk *w, struct le_block *block) {
     read_next(m, w, inner, true, places);
     struct map_spot at = le_map_open_known(m, inner);
     know_slides(m, w, &at, places);
+    know_fixed(m, w, &at);
     for (int k = 0; k < w->node_count; k++)
         add_term(m, w, k, &at);
     le_ktree_close_to(t, at.block, inner);
@@ -618,6 +685,8 @@ static int registers_of(const struct map *m) {
             totals += own;
             near += le_node_is_chain(w->nodes[q]) && chunks ? own : 0;
         }
+        for (int q = 0; q < w->fixed_count; q++)
+            near += elements * type_words(w->fixed[q]->type);
         most = totals + near > most ? totals + near : most;
     }
     return REGISTERS_USED + most;
