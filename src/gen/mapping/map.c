@@ -87,23 +87,6 @@ bool le_map_reads_plainly(const struct map *m, const struct le_node *load) {
     return is_plain(m, load, &p);
 }
 
-bool le_map_load_start(const struct map *m, const struct le_node *load, int64_t *start) {
-    const struct le_address address = le_load_address(m->c.layouts, load);
-    *start = address.layout->offset;
-    for (int d = 0; d < address.rank; d++) {
-        struct le_affine f;
-        if (!le_axis_elements(m->c.space, &address, d, &f))
-            return false;
-        *start += f.constant;
-        for (int k = 0; k < f.count; k++) {
-            if (m->c.ir->indices.at[f.index[k]].host || range_of(m, f.index[k])->dynamic)
-                return false;
-            *start += le_wrapping_product(f.factor[k], range_of(m, f.index[k])->low);
-        }
-    }
-    return true;
-}
-
 static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {
     struct map_place p;
     return is_plain_place(user, address, trusted, live, &p);

@@ -49,11 +49,11 @@ struct map_stream {
     bool tile;                        /* read along the row axis and transposed in shared memory */
     struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a wide tile */
 };
-/* A load in the terms of a window (map_window.c): columns lie along the inner axis and the walk's last index, rows along
- * the row axis and the index before it, or the last one. */
+/* A load in the terms of a window (map_window.c): columns lie along the inner axis and the walk's last index, rows
+ * along the row axis and the index before it, or the last one. */
 struct map_slide {
     struct le_node *load;
-    int across, down; /* the indices of the reduction; -1: none */
+    int across, down;                            /* the indices of the reduction; -1: none */
     int of_element, of_across, of_turn, of_down; /* columns and rows from one value to the next */
     struct le_variable *array;                   /* the elements read */
 };
@@ -68,7 +68,7 @@ struct map_walk {
     struct le_variable *fixed_made[MAP_FIXED_MAX];
     int fixed_count;
     struct le_variable *totals[MAP_WALK_NODES], *units[MAP_WALK_NODES]; /* units: of chunks; NULL: there is only one */
-    bool done;                                                         /* the totals are known */
+    bool done;                                                          /* the totals are known */
 };
 /* What the stage's reductions of windows are. */
 enum map_windows {
@@ -144,8 +144,6 @@ bool le_map_set(struct map *m, int width, int unroll);
 /* Sets the widest vectors up to `width`, and as many iterations, of a map that walks. */
 bool le_map_set_walk(struct map *m, int width, int unroll);
 bool le_map_reads_plainly(const struct map *m, const struct le_node *load); /* it is affine, and in range */
-/* The number of the element that the load reads where all indices have their first values. false: it is not known. */
-bool le_map_load_start(const struct map *m, const struct le_node *load, int64_t *start);
 const struct map_axis *le_map_inner(const struct map *m);
 int64_t le_map_parts(const struct map *m, int axis); /* along an axis: FLAT: vectors or positions; else thread blocks */
 int le_map_size(const struct map *m, int value);     /* bytes of an element */
@@ -172,12 +170,12 @@ bool le_map_find_tiles(struct map *m);
 bool le_map_find_walks(struct map *m);
 /* Whether an index of a reduction moves a read along the axis, so that it must not be merged with the next one. */
 bool le_map_slides_along(const struct map *m, int axis);
-bool le_map_find_slides(struct map *m); /* after the interior; false: no elements are shared */
-bool le_map_walk_fits(const struct map *m);         /* the registers, and the code, of one thread */
-double le_map_walk_operations(const struct map *m); /* of an element: additions that take as long */
-int64_t le_map_arithmetic(const struct map *m);     /* additions of an element without reductions and positions */
-int64_t le_map_loads(const struct map *m);          /* of an element, without those of reductions */
-int64_t le_map_walk_terms(const struct map *m);     /* of the longest reduction */
+bool le_map_find_slides(struct map *m);                  /* after the interior; false: no elements are shared */
+bool le_map_walk_fits(const struct map *m);              /* the registers, and the code, of one thread */
+double le_map_walk_operations(const struct map *m);      /* of an element: additions that take as long */
+int64_t le_map_arithmetic(const struct map *m);          /* additions of an element without reductions and positions */
+int64_t le_map_loads(const struct map *m);               /* of an element */
+int64_t le_map_walk_terms(const struct map *m);          /* of the longest reduction */
 void le_map_walk(struct map *m, struct le_block *block); /* makes the code that computes the totals */
 void le_map_walk_alone(struct map *m, struct le_block *block); /* those of one element, which the block binds */
 void le_map_know_totals(struct map *m, const struct map_spot *at);
@@ -193,7 +191,7 @@ struct le_expression *le_map_place(struct map *m, int axis, struct le_expression
 struct le_expression *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* as a parameter */
 int le_map_pitch(
     const struct map *m); /* TILE: elements from one column of the tile to the next; odd, to avoid bank conflicts */
-int le_map_across(const struct map *m);     /* TILE: threads for a row of the tile */
+int le_map_across(const struct map *m);                      /* TILE: threads for a row of the tile */
 struct le_expression *le_map_count(struct map *m, int axis); /* elements along the axis, as a parameter */
 /* ROWS: the first element of a thread's vectors that exists, and the end of those. */
 void le_map_ends(struct map *m, struct le_expression **from, struct le_expression **to);

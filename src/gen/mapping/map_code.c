@@ -411,8 +411,8 @@ static struct map_spot open_apart_in_rows(struct map *m) {
     struct le_expression *from, *to;
     struct map_spot at = {.turn = le_ktree_use(t, turn), .element = le_ktree_use(t, e)};
     le_map_ends(m, &from, &to);
-    at.turns = le_ktree_open_loop(t, m->others, LE_ROLE_ROLLED, turn, le_ktree_int(t, 0), le_ktree_int(t, m->unroll),
-                                  NULL);
+    at.turns =
+        le_ktree_open_loop(t, m->others, LE_ROLE_ROLLED, turn, le_ktree_int(t, 0), le_ktree_int(t, m->unroll), NULL);
     at.turns->owner->guard = le_less(t, le_map_place(m, m->row, at.turn), le_map_count(m, m->row));
     at.block = le_ktree_open_loop(t, at.turns, LE_ROLE_ROLLED, e, from, to, NULL);
     at.block->conditional = true;

@@ -11,8 +11,8 @@ static double elements_of(const struct map *m) {
     return elements;
 }
 
-/* Additions of an element. Nodes and loads that several of its terms share count once. Of what written out windows read,
- * a thread reads most once for all of its elements. */
+/* Additions of an element. Nodes and loads that several of its terms share count once. Of what written out windows
+ * read, a thread reads most once for all of its elements. */
 static double cost_of(const struct map *m) {
     if (m->windows == MAP_WALKED)
         return le_map_walk_operations(m);
@@ -125,7 +125,7 @@ static const struct le_stage *without_windows(struct le_mapping_search *search) 
     return reduces(written) ? search->stage : written;
 }
 
-#define WALK_GAIN 0.95 /* of the time: what more elements have to gain, which take the compiler longer */
+#define WALK_GAIN      0.95 /* of the time: what more elements have to gain, which take the compiler longer */
 #define NOT_OVERLAPPED 0.25 /* of arithmetic, that memory does not hide */
 
 /* Sets how many columns and rows of elements a thread computes, if all of them fit one. Gives a time to compare. */
@@ -134,8 +134,7 @@ static double try_walk(struct le_mapping_search *search, struct le_mapping *mapp
     if (!le_map_set_walk(m, columns, rows) || m->width != columns || !le_map_walk_fits(m))
         return INFINITY;
     finish(search, mapping, m, le_map_inner(m)->index);
-    return mapping->seconds +
-           NOT_OVERLAPPED * elements_of(m) * cost_of(m) / search->job->facts->operations_per_second;
+    return mapping->seconds + NOT_OVERLAPPED * elements_of(m) * cost_of(m) / search->job->facts->operations_per_second;
 }
 
 /* The same without writing them out: a thread walks through the terms of its elements together. */
